@@ -1,0 +1,45 @@
+// An array handle: a storage and a layout. Copying it makes another handle to the same values.
+#pragma once
+#include <utility>
+
+#include "array/layout.h"
+#include "engine/op.h"
+#include "memory/buffer.h"
+
+namespace forerun {
+
+class Array {
+ public:
+  Array() = default;
+  Array(Buffer* storage, Layout layout) : layout(std::move(layout)), storage_(storage) {
+    if (storage_) storage_->retain_handle();
+  }
+  Array(const Array& o) : Array(o.storage_, o.layout) {}
+  Array(Array&& o) noexcept : layout(std::move(o.layout)), storage_(std::exchange(o.storage_, nullptr)) {}
+  Array& operator=(Array o) noexcept { return std::swap(layout, o.layout), std::swap(storage_, o.storage_), *this; }
+  ~Array() {
+    if (storage_) storage_->release_handle();
+  }
+
+  // A new dense array without values; its memory is taken when the first op that writes it starts.
+  static Array make(DType dtype, const Dims& shape, Budget* budget) {
+    Layout layout = Layout::dense(dtype, shape);
+    size_t bytes = static_cast<size_t>(layout.nbytes());
+    return Array(Buffer::make(bytes, budget), std::move(layout));
+  }
+
+  Buffer* storage() const { return storage_; }
+  bool covers_storage() const { return layout.contiguous() && layout.nbytes() == static_cast<int64_t>(storage_->bytes); }
+  // How an op that fills this array writes its storage.
+  Mode write_mode() const { return covers_storage() ? Mode::write : Mode::update; }
+
+  Layout layout;
+
+ private:
+  Buffer* storage_ = nullptr;
+};
+
+// First element of an operand while its op runs: `i` is the number of the op's access.
+inline char* operand_data(Op& op, int i, int64_t offset) { return static_cast<Buffer*>(op.access(i).storage)->data() + offset; }
+
+}  // namespace forerun

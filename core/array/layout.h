@@ -1,0 +1,40 @@
+// How the elements of an array lie in its storage.
+#pragma once
+#include <cstdint>
+
+#include "base/dtype.h"
+#include "base/shape.h"
+
+namespace forerun {
+
+// A value; strides and offset are in bytes. A stride may be zero (broadcast) or negative.
+struct Layout {
+  DType dtype = DType::f32;
+  Dims shape;
+  Dims strides;
+  int64_t offset = 0;
+  int64_t size = 1;  // number of elements
+
+  int ndim() const { return shape.size(); }
+  int64_t nbytes() const { return size * static_cast<int64_t>(item_size(dtype)); }
+  bool contiguous() const;  // C order without gaps (also: empty, or one element)
+
+  static Layout dense(DType dtype, const Dims& shape);
+};
+
+// NumPy's broadcasting of two shapes. Throws Error(value) naming `op` if they do not fit.
+Dims broadcast(const char* op, const Dims& a, const Dims& b);
+// The same elements seen under a larger shape: strides of repeated axes become 0. Throws Error(value).
+Layout broadcast_to(const char* op, const Layout& a, const Dims& shape);
+
+// The loop nest over one iteration space for several operands, merged and ordered so that the innermost axis is
+// long and the last operand (the output) is walked in memory order. Axes of extent 1 are gone; ndim >= 1.
+struct Nest {
+  static constexpr int kMaxOperands = 6;
+  Dims shape;                      // outermost first
+  Dims strides[kMaxOperands];      // bytes, per operand
+  int operands = 0;
+};
+Nest make_nest(const Dims& shape, const Dims* const* strides, int operands);
+
+}  // namespace forerun

@@ -1,0 +1,31 @@
+// Errors as the engine carries them: raised at issue as C++ exceptions, or kept in a Failure that poisons arrays.
+#pragma once
+#include <atomic>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+namespace forerun {
+
+// Which Python exception an error becomes.
+enum class ErrorKind { value, type, index, memory, not_implemented, runtime, overflow, zero_division, python };
+
+// Thrown at issue, in the caller's thread; bind/ turns it into the Python exception of its kind.
+class Error : public std::runtime_error {
+ public:
+  Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind(kind) {}
+  const ErrorKind kind;
+};
+
+// What went wrong inside an op that had been issued. Immutable but for `seen`; shared by all arrays that it poisons.
+struct Failure {
+  ErrorKind kind = ErrorKind::runtime;
+  std::string message;                  // without the site
+  uint32_t site = 0;                    // where the op was issued (bind/ keeps the table of sites)
+  std::shared_ptr<void> exception;      // the original Python exception, if there is one; owned by bind/
+  mutable std::atomic<bool> seen{false};  // somebody raised it: it need not be reported at exit
+};
+
+using FailurePtr = std::shared_ptr<const Failure>;
+
+}  // namespace forerun

@@ -1,0 +1,114 @@
+// An issued operation, and the kernel that it runs.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "engine/storage.h"
+
+namespace forerun {
+
+class Queue;
+
+enum class Mode : uint8_t {
+  read,
+  update,  // writes a part, or reads before it writes: old values and old poison stay
+  write,   // overwrites all of it: whatever was wrong with it is gone
+};
+
+struct Access {
+  Storage* storage = nullptr;
+  Op* op = nullptr;
+  Access *prev = nullptr, *next = nullptr;  // in Storage::readers while `linked`; guarded by the engine's lock
+  Mode mode = Mode::read;
+  bool linked = false;
+};
+
+// What an op computes. Made at issue; run once, cut into tiles by the shapes alone, so that results do not depend on
+// who runs them. Different tiles of one kernel may run at once, on any thread, without the interpreter lock.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  virtual const char* name() const = 0;
+  // How many parts idle workers may share. Fixed at issue.
+  virtual int64_t tiles() const { return 1; }
+  // Computes one tile; operands are op.access(i). Throws forerun::Error for what only the values can tell.
+  virtual void run(Op& op, int64_t tile) = 0;
+};
+
+// One issued call. Made by the issuing thread, then owned by the engine until it has ended and every older op of its
+// budget has, too.
+class Op {
+ public:
+  static constexpr int kInlineAccess = 4;
+  static constexpr size_t kKernelBytes = 192;
+
+  Op() = default;
+  Op(const Op&) = delete;
+  ~Op() { drop_kernel(); }
+
+  // Building, by the issuing thread. The op holds a reference to each storage until it ends.
+  template <class K, class... Args>
+  K& emplace(Args&&... args) {
+    static_assert(alignof(K) <= 16);
+    if constexpr (sizeof(K) <= kKernelBytes) {
+      kernel_ = new (buffer_) K(std::forward<Args>(args)...);
+    } else {
+      kernel_ = new K(std::forward<Args>(args)...);
+    }
+    return static_cast<K&>(*kernel_);
+  }
+  void add(Storage* storage, Mode mode) {
+    storage->retain();
+    Access& a = n_access < kInlineAccess ? inline_access_[n_access] : spill();
+    a = Access{storage, this, nullptr, nullptr, mode, false};
+    ++n_access;
+  }
+
+  Access& access(int i) { return n_access <= kInlineAccess || i < kInlineAccess ? inline_access_[i] : more_access_[i - kInlineAccess]; }
+  Kernel* kernel() const { return kernel_; }
+  // Ends the kernel's life; never under the engine's lock, as a kernel may own things of the front end.
+  void drop_kernel() {
+    if (!kernel_) return;
+    if (static_cast<void*>(kernel_) == static_cast<void*>(buffer_))
+      kernel_->~Kernel();
+    else
+      delete kernel_;
+    kernel_ = nullptr;
+  }
+
+  // Set at issue.
+  Queue* queue = nullptr;
+  Budget* budget = nullptr;  // of the device whose memory its outputs take
+  uint64_t seq = 0;          // position in program order
+  uint32_t site = 0;         // who issued it (a line of the user's)
+  uint32_t cost = 0;         // about how long it takes, in ns (saturating)
+  int n_access = 0;
+  bool tracks_all = false;   // a barrier in front of everything: unused by kernels
+  double t_issued = 0, t_started = 0;  // only while events are recorded
+
+  // Guarded by the engine's lock.
+  int unmet = 0;                   // ops that must end before this one may start
+  std::vector<Op*> successors;     // ops that wait for this one
+  std::vector<uint64_t> depends;   // numbers of the ops it reads from; only while events are recorded
+  size_t to_take = 0;              // bytes of its outputs that have no memory yet, at its start
+  size_t ahead = 0;                // bytes taken before its turn
+  int64_t n_tiles = 1, next_tile = 0, tiles_left = 0;
+  bool started = false, ended = false;
+  FailurePtr failure;              // first failure of a tile, or inherited from an input
+  Op* next_free = nullptr;
+
+ private:
+  Access& spill();
+
+  Kernel* kernel_ = nullptr;
+  Access inline_access_[kInlineAccess];
+  std::vector<Access> more_access_;  // never grows after issue: accesses are linked by address
+  alignas(16) unsigned char buffer_[kKernelBytes];
+};
+
+}  // namespace forerun

@@ -1,0 +1,66 @@
+// What the engine knows of a block of device memory: who uses it, in which order, and whether its values are good.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/error.h"
+
+namespace forerun {
+
+class Op;
+class Budget;
+struct Access;
+
+// Owned by reference counting: every front-end handle and every unfinished op holds one reference. The memory behind it
+// is taken when the first op that writes it starts, and given back with the last reference.
+class Storage {
+ public:
+  Storage(size_t bytes, Budget* budget) : bytes(bytes), budget(budget) {}
+  virtual ~Storage() = default;
+
+  // References; any thread.
+  void retain() { refs_.fetch_add(1, std::memory_order_relaxed); }
+  void release() {
+    if ((refs_.fetch_sub(1, std::memory_order_acq_rel) & kRefMask) == 1) dispose();  // acq_rel: the last one sees all uses
+  }
+  // A front-end handle is a reference that the engine can tell apart: values without handle or reader are nobody's.
+  void retain_handle() { refs_.fetch_add(kHandle + 1, std::memory_order_relaxed); }
+  void release_handle() {
+    if ((refs_.fetch_sub(kHandle + 1, std::memory_order_acq_rel) & kRefMask) == 1) dispose();
+  }
+  bool has_handles() const { return refs_.load(std::memory_order_acquire) >= kHandle; }
+
+  // Writes are counted at issue and when they end; a storage is settled when all issued writes have ended. Any thread.
+  bool settled() const { return ended.load(std::memory_order_acquire) == issued.load(std::memory_order_relaxed); }
+
+  // Memory: called by the one op that may write (or first read) it now, without the engine's lock. False: none to be had.
+  virtual bool take() = 0;
+  virtual bool taken() const = 0;
+  // Before a write: a block that a reader outside the engine still looks at is left to that reader, and a fresh one
+  // takes its place (with the old values if `keep`). False: no memory.
+  virtual bool protect(bool keep) = 0;
+
+  const size_t bytes;
+  Budget* const budget;  // what its memory counts against; outlives every storage
+
+  std::atomic<uint32_t> issued{0};  // writes issued
+  std::atomic<uint32_t> ended{0};   // writes ended: release by the engine, acquire by who reads the values
+  std::atomic<bool> watched{false};  // somebody sleeps until a write of it ends
+
+  // Guarded by the engine's lock.
+  Op* writer = nullptr;       // the last planned write that has not ended
+  Access* readers = nullptr;  // planned reads since then that have not ended (a doubly linked list)
+  uint64_t last_use = 0;      // number of the last planned op that uses it
+  uint64_t last_write = 0;    // number of the last planned op that writes it
+
+  // Written by the op that writes the storage, before `ended`; read by ops ordered after it, or after settled().
+  FailurePtr failure;
+
+ protected:
+  static constexpr uint64_t kHandle = uint64_t{1} << 32, kRefMask = kHandle - 1;
+  virtual void dispose() = 0;  // no reference is left
+  std::atomic<uint64_t> refs_{0};
+};
+
+}  // namespace forerun

@@ -1,0 +1,30 @@
+// Element-wise ops: an inner loop run over tiles of one iteration space, with casts on the way in and out.
+#pragma once
+#include <initializer_list>
+
+#include "array/array.h"
+#include "kernels/loop.h"
+
+namespace forerun {
+
+// A scalar operand held by the op itself (already of the loop's dtype).
+struct Scalar {
+  alignas(16) unsigned char bytes[16];
+};
+
+// One input or output of an element-wise op: an array, or a scalar.
+struct Operand {
+  const Array* array = nullptr;
+  Scalar scalar{};
+};
+
+// Fills `op` so that it computes loop(inputs...) -> outputs. `types` are the loop's dtypes, inputs then outputs; operands of
+// another dtype are cast tile by tile. All outputs have the same shape, to which every input broadcasts.
+// `name` must outlive the op (it is interned by the caller).
+void build_elementwise(Op& op, const char* name, Loop loop, const DType* types, const Operand* inputs, int n_in, const Array* const* outputs,
+                       int n_out);
+
+// The same for the most frequent case: two inputs and one output, dense arrays of one shape and the loop's dtypes or scalars, of n elements.
+void build_elementwise_dense(Op& op, const char* name, Loop loop, const DType* types, const Operand* inputs, int n_in, const Array& out);
+
+}  // namespace forerun

@@ -1,0 +1,23 @@
+// A compiled inner loop, as NumPy's ufuncs have them: walks n elements of each operand, each with a stride of its own.
+#pragma once
+#include <cstdint>
+
+#include "base/dtype.h"
+
+namespace forerun {
+
+// args: first element of each operand (inputs, then outputs); n[0]: how many; steps: bytes to the next element.
+using LoopFunction = void (*)(char** args, const intptr_t* n, const intptr_t* steps, void* data);
+
+struct Loop {
+  LoopFunction function = nullptr;
+  void* data = nullptr;
+  explicit operator bool() const { return function != nullptr; }
+};
+
+// The loop that converts elements; one input, one output. As C converts; complex to real drops the imaginary part.
+Loop cast_loop(DType from, DType to);
+// The loop of where(condition, a, b) for elements of dtype t: bool, t, t -> t.
+Loop select_loop(DType t);
+
+}  // namespace forerun

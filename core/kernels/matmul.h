@@ -1,0 +1,26 @@
+// Matrix products through BLAS, cut into tiles by shape, each a single-threaded BLAS call.
+#pragma once
+#include "array/array.h"
+#include "kernels/loop.h"
+
+namespace forerun {
+
+// CBLAS entry points (32-bit integers). Null while no library is loaded: cpu/ loads one before the first product.
+struct Blas {
+  void (*sgemm)(int order, int ta, int tb, int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb, float beta, float* c,
+                int ldc) = nullptr;
+  void (*dgemm)(int order, int ta, int tb, int m, int n, int k, double alpha, const double* a, int lda, const double* b, int ldb, double beta,
+                double* c, int ldc) = nullptr;
+  void (*cgemm)(int order, int ta, int tb, int m, int n, int k, const void* alpha, const void* a, int lda, const void* b, int ldb,
+                const void* beta, void* c, int ldc) = nullptr;
+  void (*zgemm)(int order, int ta, int tb, int m, int n, int k, const void* alpha, const void* a, int lda, const void* b, int ldb,
+                const void* beta, void* c, int ldc) = nullptr;
+};
+extern Blas blas;
+
+// out[b] = a[b] @ b[b]: a (..., m, k), b (..., k, n), out (..., m, n) dense; batch axes already broadcast (strides may be 0); one dtype.
+// Row or column strides that BLAS can take are used in place, others are packed first. dtypes without BLAS (integers, bool, float16)
+// use `fallback`: NumPy's matmul loop ((m,k),(k,n)->(m,n) gufunc: dims {N, m, k, n}; steps {a, b, out outer; a_m, a_k, b_k, b_n, out_m, out_n}).
+void build_matmul(Op& op, const Array& a, const Array& b, const Array& out, Loop fallback);
+
+}  // namespace forerun

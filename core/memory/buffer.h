@@ -1,0 +1,47 @@
+// Host memory behind arrays: a reference-counted block, taken late, shared with readers outside the engine.
+#pragma once
+#include <atomic>
+#include <cstddef>
+
+#include "engine/storage.h"
+
+namespace forerun {
+
+// A block of memory. Its owner (a Buffer) holds one reference; every view that a user was given holds another.
+struct Block {
+  char* data;
+  size_t bytes;
+  Budget* budget;
+  std::atomic<int> refs{1};
+  void retain() { refs.fetch_add(1, std::memory_order_relaxed); }
+  void release();  // the last one gives the memory back
+};
+
+// A storage in host memory. Small ones stand in the object itself.
+class Buffer final : public Storage {
+ public:
+  static constexpr size_t kInline = 64;
+
+  static Buffer* make(size_t bytes, Budget* budget);  // with no reference yet; any thread
+
+  // Valid once taken; stable while an op that uses the storage runs.
+  char* data() const { return data_; }
+
+  bool take() override;
+  bool taken() const override { return data_ != nullptr; }
+  bool protect(bool keep) override;
+  // A block that holds the values, for a reader outside the engine; the caller owns one reference. To be called while
+  // no write runs. Small values are copied, large ones shared: a later write leaves the block to its readers.
+  Block* share();
+
+ private:
+  friend class BufferPool;
+  using Storage::Storage;
+  void dispose() override;
+
+  char* data_ = nullptr;
+  Block* block_ = nullptr;  // null while the values stand in inline_
+  alignas(16) char inline_[kInline];
+};
+
+}  // namespace forerun
