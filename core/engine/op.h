@@ -81,14 +81,26 @@ class Op {
     kernel_ = nullptr;
   }
 
+  // As new, for the next use; keeps the room of its vectors.
+  void reset() {
+    n_access = 0;
+    more_access_.clear();
+    successors.clear();
+    depends.clear();
+    failure.reset();
+    unmet = 0;
+    ahead = 0;
+    started = ended = needs_turn = false;
+  }
+
   // Set at issue.
   Queue* queue = nullptr;
   Budget* budget = nullptr;  // of the device whose memory its outputs take
   uint64_t seq = 0;          // position in program order
   uint32_t site = 0;         // who issued it (a line of the user's)
+  const char* name = "";     // outlives the op
   uint32_t cost = 0;         // about how long it takes, in ns (saturating)
   int n_access = 0;
-  bool tracks_all = false;   // a barrier in front of everything: unused by kernels
   double t_issued = 0, t_started = 0;  // only while events are recorded
 
   // Guarded by the engine's lock.
@@ -99,6 +111,7 @@ class Op {
   size_t ahead = 0;                // bytes taken before its turn
   int64_t n_tiles = 1, next_tile = 0, tiles_left = 0;
   bool started = false, ended = false;
+  bool needs_turn = false;         // found no memory: only as the oldest op, alone, it may try again
   FailurePtr failure;              // first failure of a tile, or inherited from an input
   Op* next_free = nullptr;
 

@@ -35,10 +35,12 @@ class Buffer final : public Storage {
   Block* share();
 
  private:
-  friend class BufferPool;
+  template <class T>
+  friend class FreeList;
   using Storage::Storage;
   void dispose() override;
 
+  Buffer* next_free = nullptr;
   char* data_ = nullptr;
   Block* block_ = nullptr;  // null while the values stand in inline_
   alignas(16) char inline_[kInline];

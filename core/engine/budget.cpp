@@ -1,0 +1,87 @@
+#include "engine/budget.h"
+
+#include <algorithm>
+
+namespace forerun {
+
+void Budget::charge(size_t bytes) {
+  size_t now = live.fetch_add(bytes, std::memory_order_relaxed) + bytes, most = peak.load(std::memory_order_relaxed);
+  while (now > most && !peak.compare_exchange_weak(most, now, std::memory_order_relaxed)) {
+  }
+}
+
+namespace {
+
+// Bytes that come back when `op` ends, as far as is known now: nobody holds a handle and no later op uses them.
+size_t frees(Op& op, uint64_t* transient = nullptr) {
+  size_t bytes = 0;
+  for (int i = 0; i < op.n_access; ++i) {
+    const Access& a = op.access(i);
+    if (a.storage->has_handles() || a.storage->last_use != op.seq) continue;
+    bytes += a.storage->bytes;
+    if (transient && a.mode != Mode::read) *transient += a.storage->bytes;
+  }
+  return bytes;
+}
+
+size_t needs(Op& op) {
+  size_t bytes = 0;
+  for (int i = 0; i < op.n_access; ++i)
+    if (op.access(i).mode != Mode::read && !op.access(i).storage->taken()) bytes += op.access(i).storage->bytes;
+  return bytes;
+}
+
+}  // namespace
+
+bool Budget::admits(const Op& op) const {
+  size_t now = occupied(), want = op.to_take;
+  if (want < kSmall || oldest(op)) return true;
+  if (now + want > soft.load(std::memory_order_relaxed)) return false;
+  uint64_t transient = 0;
+  frees(const_cast<Op&>(op), &transient);
+  if (transient == want) return true;  // nobody will read it: gone as soon as it is there
+  // What would be live, op after op, if everything up to `op` ran in order.
+  size_t level = now, most = now, mine = 0;
+  int looked = 0;
+  for (Op* other : order_) {
+    if (other == &op) {
+      mine = level + want;
+      break;
+    }
+    if (++looked > kLookAhead) return false;
+    if (other->ended) continue;
+    if (!other->started) level += needs(*other);
+    most = std::max(most, level);
+    level -= std::min(level, frees(*other));
+  }
+  size_t allowed = std::max({high_, most, mine});
+  return most + want <= allowed + allowed / 10;
+}
+
+void Budget::starts(Op& op) {
+  ++running;
+  size_t before = occupied();
+  reserved.fetch_add(op.to_take, std::memory_order_relaxed);
+  if (oldest(op)) {
+    high_ = std::max(high_, before + op.to_take - std::min(before, ahead_));
+  } else {
+    op.ahead = op.to_take;
+    ahead_ += op.ahead;
+  }
+}
+
+void Budget::undo_start(Op& op) {
+  --running;
+  ahead_ -= op.ahead;
+  op.ahead = 0;
+}
+
+Op* Budget::retire() {
+  if (order_.empty() || !order_.front()->ended) return nullptr;
+  Op* op = order_.front();
+  order_.pop_front();
+  ahead_ -= op->ahead;
+  return op;
+}
+
+}  // namespace forerun

@@ -1,0 +1,53 @@
+// How much memory the arrays of one device may take, and how far ahead of its turn an op may take it.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+
+#include "engine/op.h"
+
+namespace forerun {
+
+// One per device; lives as long as the process. Program order makes the rule: executed strictly in order, a program has
+// some peak of live memory; an op may start before its turn only where that peak does not rise for it by more than a margin.
+// So a program that never waits needs hardly more memory than one that waits after each op, and independent ops still run
+// side by side. The oldest op may always start, so nothing can deadlock.
+class Budget {
+ public:
+  explicit Budget(int device) : device(device) {}
+
+  // Counting; any thread.
+  void charge(size_t bytes);
+  void discharge(size_t bytes) { live.fetch_sub(bytes, std::memory_order_relaxed); }
+  void reset_peak() { peak.store(live.load()); }
+
+  // The rest is guarded by the engine's lock.
+  void planned(Op* op) { order_.push_back(op); }
+  bool oldest(const Op& op) const { return !order_.empty() && order_.front() == &op; }
+  // Whether `op`, which needs op.to_take bytes and is ready, may take them now.
+  bool admits(const Op& op) const;
+  void starts(Op& op);
+  void undo_start(Op& op);
+  // The oldest op if it has ended; the engine frees it.
+  Op* retire();
+
+  const int device;
+  std::atomic<size_t> live{0}, peak{0};
+  std::atomic<size_t> reserved{0};     // for ops that have started and not yet taken their memory
+  std::atomic<size_t> soft{SIZE_MAX};  // ops before their turn stay below
+  std::atomic<size_t> hard{SIZE_MAX};  // nothing goes above: MemoryError
+  int running = 0;                     // ops started and not ended
+
+ private:
+  static constexpr size_t kSmall = 1 << 16;  // bytes that are not worth a thought
+  static constexpr int kLookAhead = 512;     // ops before `op` that are looked at
+
+  std::deque<Op*> order_;  // planned ops in program order; ended ones wait for older ones
+  size_t occupied() const { return live.load(std::memory_order_relaxed) + reserved.load(std::memory_order_relaxed); }
+
+  size_t ahead_ = 0;       // bytes taken by ops in order_ before their turn
+  size_t high_ = 0;        // the most that was live when an oldest op started, without what was taken before its turn
+};
+
+}  // namespace forerun

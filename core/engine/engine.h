@@ -1,0 +1,166 @@
+// The engine: ops come in at one end in program order, and run as soon as what they need is there.
+//
+//   issue()  the front end puts an op into the window (a ring) and returns. No lock, no allocation.
+//   plan     whoever looks for work and finds none drains the window: it finds out which op waits for which.
+//   run      workers, and threads that wait, take the oldest ready op (or a tile of a big one) and run it.
+//
+// There is no scheduler thread. One lock guards the graph, held for microseconds at a time; kernels run without it.
+// A thread may take the lock while it holds the front end's own lock (the interpreter's), never the other way round.
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "engine/budget.h"
+#include "engine/op.h"
+#include "engine/queue.h"
+#include "engine/trace.h"
+
+namespace forerun {
+
+struct Device {
+  std::unique_ptr<Budget> budget;
+  std::unique_ptr<Queue> compute, copy, io;
+};
+
+struct EngineStats {
+  uint64_t issued, planned, ended, failed, waits, helped;  // ops, but for waits (calls)
+};
+
+class Engine {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  static Engine& get();
+
+  // --- issue: any thread --------------------------------------------------------------------------------------------
+  Op* make_op();
+  // Hands the op over; returns its number. The caller has looked at must_wait() before.
+  uint64_t issue(Op* op);
+  // The window is full (too many ops in flight): the caller should call make_room() without the interpreter lock.
+  bool must_wait() const { return head_.load(std::memory_order_relaxed) - front_.load(std::memory_order_acquire) >= ops_ahead_; }
+  uint64_t mark() const { return head_.load(); }
+
+  // --- wait: any thread, without the interpreter lock. False: not yet after `limit`; call again. ---------------------------
+  bool wait(Storage& storage, std::chrono::milliseconds limit);       // all writes issued so far have ended
+  bool wait_mark(uint64_t mark, std::chrono::milliseconds limit);     // all ops issued before mark have ended
+  bool make_room(std::chrono::milliseconds limit);
+
+  // --- failures -----------------------------------------------------------------------------------------------------
+  // The oldest failure that nobody has seen, now marked as seen; null if there is none.
+  FailurePtr take_unseen_failure();
+
+  // --- set-up: while nothing is issued ----------------------------------------------------------------------------------
+  Device& device(int i) { return *devices_[i]; }
+  int devices() const { return n_devices_; }
+  // Workers per device (0: none; waiting threads do the work), and how many of them may be busy at once. Must be idle.
+  void configure(const std::vector<int>& workers, int cores);
+  void set_ops_ahead(uint64_t n) { ops_ahead_ = std::min<uint64_t>(n, kRing / 2); }
+  uint64_t ops_ahead() const { return ops_ahead_; }
+  // cpu/ starts and joins threads; each calls serve().
+  std::function<void(Queue&, int)> start_thread;
+  std::function<void()> join_threads;
+  void serve(Queue& queue);    // a worker's life
+  void stop_workers();         // without the interpreter lock; they start again with the next issue
+  void gate(bool closed);      // closed: nothing is planned or started
+  bool idle() const { return front_.load() == head_.load(); }
+  void before_fork() { mutex_.lock(); }
+  void after_fork(bool child);
+
+  EngineStats stats();
+  Trace trace;
+  std::function<size_t()> trim;  // gives cached memory back to the system; returns how much
+
+ private:
+  static constexpr uint64_t kRing = 1 << 16;
+  static constexpr int kBatch = 16;           // small ops taken at once
+  static constexpr uint32_t kSmallCost = 1000;       // ns: not worth a lock of its own
+  static constexpr uint32_t kHelpCost = 20'000'000;  // ns: a waiting thread takes nothing longer, to answer signals
+  static constexpr uint64_t kWakeCost = 10'000;      // ns of work that are worth waking a thread for
+
+  using Lock = std::unique_lock<std::mutex>;
+  // What a thread has taken to run: small ops by the batch, or one op, or one tile of an op.
+  struct Work {
+    Op* op = nullptr;
+    int64_t tile = 0;
+    bool no_memory = false;
+    FailurePtr failure;
+  };
+  struct Batch {
+    Work work[kBatch];
+    int n = 0;
+    bool counted = false;  // it holds one of the cores
+  };
+  enum class Idle { leave, sleep };
+
+  Engine();
+  Lock lock();  // spins a little before it sleeps
+
+  // Ends what the batch holds and takes the next one, for `queue` (null: for any, by a waiting thread). An empty batch
+  // comes back if there is nothing to do (`leave`) or the worker must stop. Called without the lock.
+  void exchange(Batch& batch, Queue* queue, bool more, Idle idle);
+  void run(Batch& batch);       // without the lock
+  void run(Work& work);
+  void run_tiles(Work& work);
+  void run_kernel(Work& work);
+  bool take_memory(Op& op);
+  bool help();                  // by a waiting thread: false if there was nothing to do
+  void wake(Queue& queue);      // by the front end: a worker must look
+  bool spin(Queue& queue);
+  void notify_waiters();
+  template <class Done, class Arm>
+  bool wait_until(Done done, Arm arm, std::chrono::milliseconds limit);
+  void recycle(Op* op);
+
+  // With the lock held.
+  void plan();
+  void link(Op* op);
+  bool pick(Queue& queue, bool helper, Batch& batch);
+  bool pick_any(Batch& batch);
+  Op* admissible(Queue& queue, bool helper);
+  bool older_elsewhere(const Queue& queue, uint64_t seq);
+  bool start(Op* op);
+  void put_back(Op* op);
+  bool end_work(Batch& batch, Lock& held);  // true: something has ended
+  void end(Op* op);
+  void record(const Op& op);
+  FailurePtr memory_failure(const Op& op) const;
+  void wake_others(Queue* mine, bool changed, const Batch* taken = nullptr);
+  void fail(Op* op, FailurePtr failure);
+  bool fresh_work() const { return head_.load() != planned_.load(std::memory_order_relaxed); }
+
+  // The window. A slot holds its op from issue until the op has ended.
+  std::unique_ptr<std::atomic<Op*>[]> slots_;
+  alignas(64) std::atomic<uint64_t> head_{1};     // number of the next op to be issued
+  alignas(64) std::atomic<uint64_t> planned_{1};  // number of the next op to be planned; written with the lock
+  std::atomic<uint64_t> front_{1};                // number of the oldest op that has not ended; written with the lock
+  uint64_t ops_ahead_ = 1 << 14;
+
+  alignas(64) std::mutex mutex_;
+  std::vector<std::unique_ptr<Device>> devices_;  // never shrinks: storages point to budgets
+  int n_devices_ = 0;
+  std::vector<Queue*> queues_;                    // of the devices in use
+  int cores_ = 1;                                 // how many threads may run kernels at once
+  int busy_ = 0;                                  // how many do
+  std::atomic<bool> gate_{false}, stopping_{false};
+  bool started_ = false;
+  std::vector<FailurePtr> unseen_;
+  uint64_t failed_ = 0, ended_ops_ = 0;
+  std::vector<Op*> retired_;                      // to be used again once the lock is gone
+  std::vector<Storage*> let_go_;                  // references of ended ops, to be released once the lock is gone
+  bool notify_ = false;                           // a waiter sleeps for something that has ended
+
+  // Sleeping waiters.
+  std::mutex watch_mutex_;
+  std::condition_variable watch_;
+  std::atomic<uint64_t> watch_mark_{UINT64_MAX};  // somebody sleeps until front_ reaches it
+  std::atomic<uint64_t> waits_{0}, helped_{0};
+
+};
+
+}  // namespace forerun

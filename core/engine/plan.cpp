@@ -1,0 +1,208 @@
+// Plan: the window becomes a graph. Also here: which ready op is next.
+#include <algorithm>
+
+#include "engine/engine.h"
+
+namespace forerun {
+
+namespace {
+
+constexpr int kPlanAtOnce = 256;  // ops planned before others get the lock
+
+void order(Op* before, Op* after) {
+  before->successors.push_back(after);
+  ++after->unmet;
+}
+
+void unlink_reader(Access& a) {
+  if (a.prev)
+    a.prev->next = a.next;
+  else
+    a.storage->readers = a.next;
+  if (a.next) a.next->prev = a.prev;
+  a.linked = false;
+}
+
+void link_read(Access& a) {
+  Storage& s = *a.storage;
+  if (s.writer) order(s.writer, a.op);
+  a.prev = nullptr;
+  a.next = s.readers;
+  if (s.readers) s.readers->prev = &a;
+  s.readers = &a;
+  a.linked = true;
+}
+
+// A write waits for the write before it and for all reads of what that one left.
+void link_write(Access& a) {
+  Storage& s = *a.storage;
+  if (s.writer && s.writer != a.op) order(s.writer, a.op);
+  for (Access* r = s.readers; r;) {
+    Access* next = r->next;
+    if (r->op != a.op) order(r->op, a.op);
+    r->linked = false;
+    r = next;
+  }
+  s.readers = nullptr;
+  s.writer = a.op;
+}
+
+}  // namespace
+
+void Engine::plan() {
+  for (int i = 0; i < kPlanAtOnce; ++i) {
+    uint64_t next = planned_.load(std::memory_order_relaxed);
+    if (next == head_.load()) return;
+    Op* op = slots_[next % kRing].load(std::memory_order_acquire);
+    if (!op) return;  // its ticket is drawn, but it has not been put down yet
+    planned_.store(next + 1, std::memory_order_relaxed);
+    link(op);
+  }
+}
+
+void Engine::link(Op* op) {
+  bool traced = trace.on();
+  for (int i = 0; i < op->n_access; ++i) {
+    Access& a = op->access(i);
+    if (traced && a.mode != Mode::write && a.storage->last_write) op->depends.push_back(a.storage->last_write);
+    a.storage->last_use = op->seq;
+    if (a.mode == Mode::read) link_read(a);
+  }
+  for (int i = 0; i < op->n_access; ++i) {
+    Access& a = op->access(i);
+    if (a.mode == Mode::read) continue;
+    link_write(a);
+    a.storage->last_write = op->seq;
+  }
+  if (traced) op->name = op->kernel()->name();
+  op->n_tiles = op->tiles_left = op->kernel()->tiles();
+  op->next_tile = 0;
+  op->budget->planned(op);
+  if (op->unmet == 0) op->queue->push(op);
+}
+
+// The oldest ready op that may start now.
+Op* Engine::admissible(Queue& queue, bool helper) {
+  auto may = [&](Op* op) {
+    if (helper && queue.workers > 0 && (op->cost > kHelpCost && op->n_tiles == 1)) return false;
+    return start(op);
+  };
+  Op* top = queue.top();
+  if (!top) return nullptr;
+  if (may(top)) return queue.pop(), top;
+  // Rare: the oldest one needs memory that is not there yet. A few others may need none.
+  std::vector<Op*> others(queue.ready().begin() + 1, queue.ready().begin() + std::min<size_t>(queue.ready().size(), 16));
+  std::sort(others.begin(), others.end(), [](Op* a, Op* b) { return a->seq < b->seq; });
+  for (Op* op : others)
+    if (may(op)) return queue.remove(op), op;
+  return nullptr;
+}
+
+// With one core left, an older op of another queue whose worker sleeps goes first.
+bool Engine::older_elsewhere(const Queue& queue, uint64_t seq) {
+  if (queue.workers == 0 || queue.kind == Queue::Kind::io || busy_ + 1 < cores_) return false;
+  for (Queue* q : queues_) {
+    if (q == &queue || q->kind == Queue::Kind::io || !q->top() || q->top()->seq > seq || q->sleeping.load() == 0) continue;
+    q->wake.notify_one();
+    return true;
+  }
+  return false;
+}
+
+bool Engine::pick(Queue& queue, bool helper, Batch& batch) {
+  bool counted = queue.kind != Queue::Kind::io;
+  if (gate_ || (counted && busy_ >= cores_)) return false;
+  Op* shared = queue.sharing.empty() ? nullptr : queue.sharing.front();
+  Op* top = queue.top();
+  if (!shared && !top) return false;
+  if (older_elsewhere(queue, shared && (!top || shared->seq < top->seq) ? shared->seq : top->seq)) return false;
+  bool share = shared && (!top || shared->seq < top->seq);
+  Op* op = share ? nullptr : admissible(queue, helper);
+  if (!op && !shared) return false;
+  batch.counted = counted;
+  if (!op) {
+    batch.work[batch.n++] = Work{shared, shared->next_tile++, false, nullptr};
+    if (shared->next_tile == shared->n_tiles) queue.sharing.erase(queue.sharing.begin());
+  } else {
+    batch.work[batch.n++] = Work{op, 0, false, nullptr};
+    while (batch.n < kBatch && op->cost < kSmallCost && queue.top() && queue.top()->cost < kSmallCost && (op = admissible(queue, helper)))
+      batch.work[batch.n++] = Work{op, 0, false, nullptr};
+  }
+  busy_ += counted;
+  return true;
+}
+
+// For a waiting thread: from the queue whose work is oldest.
+bool Engine::pick_any(Batch& batch) {
+  Queue* oldest = nullptr;
+  uint64_t seq = UINT64_MAX;
+  for (Queue* q : queues_) {
+    if (q->kind == Queue::Kind::io && q->workers > 0) continue;
+    uint64_t s = q->top() ? q->top()->seq : UINT64_MAX;
+    if (!q->sharing.empty()) s = std::min(s, q->sharing.front()->seq);
+    if (s < seq) seq = s, oldest = q;
+  }
+  return oldest && pick(*oldest, true, batch);
+}
+
+bool Engine::start(Op* op) {
+  op->to_take = 0;
+  for (int i = 0; i < op->n_access; ++i) {
+    Access& a = op->access(i);
+    if (a.mode != Mode::write && a.storage->failure && !op->failure) op->failure = a.storage->failure;
+    if (a.mode != Mode::read && !a.storage->taken()) op->to_take += a.storage->bytes;
+  }
+  Budget& budget = *op->budget;
+  if (op->failure) op->to_take = 0;
+  bool alone = budget.oldest(*op) && budget.running == 0;
+  if (op->needs_turn && !alone) return false;
+  if (op->to_take + budget.live.load() + budget.reserved.load() > budget.hard.load() && op->to_take > 0) {
+    if (!alone) return false;
+    fail(op, memory_failure(*op));
+    op->to_take = 0;
+  }
+  if (!budget.admits(*op)) return false;
+  budget.starts(*op);
+  op->started = true;
+  return true;
+}
+
+// It found no memory: it tries again when it is the oldest and nothing else runs.
+void Engine::put_back(Op* op) {
+  Budget& budget = *op->budget;
+  budget.undo_start(*op);
+  op->started = false;
+  op->needs_turn = true;
+  op->queue->push(op);
+}
+
+void Engine::end(Op* op) {
+  if (trace.on()) record(*op);
+  for (int i = 0; i < op->n_access; ++i) {
+    Access& a = op->access(i);
+    Storage& s = *a.storage;
+    if (a.mode == Mode::read) {
+      if (a.linked) unlink_reader(a);
+    } else {
+      if (s.writer == op) s.writer = nullptr;
+      if (op->failure || a.mode == Mode::write) s.failure = op->failure;
+      s.ended.fetch_add(1);  // seq_cst, like `watched` and a waiter's look at both: one of the two sees the other
+      if (s.watched.load()) s.watched.store(false), notify_ = true;
+    }
+    let_go_.push_back(&s);
+  }
+  for (Op* next : op->successors)
+    if (--next->unmet == 0) next->queue->push(next);
+  ++ended_ops_;
+  --op->budget->running;
+  op->ended = true;
+  slots_[op->seq % kRing].store(nullptr, std::memory_order_relaxed);
+  Budget& budget = *op->budget;
+  while (Op* done = budget.retire()) retired_.push_back(done);
+  uint64_t front = front_.load(std::memory_order_relaxed), planned = planned_.load(std::memory_order_relaxed);
+  while (front < planned && !slots_[front % kRing].load(std::memory_order_relaxed)) ++front;
+  front_.store(front);
+  if (front >= watch_mark_.load()) watch_mark_.store(UINT64_MAX), notify_ = true;
+}
+
+}  // namespace forerun

@@ -1,0 +1,231 @@
+// Run: what workers and waiting threads do between two looks at the graph.
+#include <immintrin.h>
+
+#include "engine/engine.h"
+
+namespace forerun {
+
+namespace {
+
+constexpr int kLockSpins = 100;      // tries before a thread sleeps for the lock
+constexpr int kWorkerSpins = 4000;   // looks at the window before a worker sleeps: some 50 us
+constexpr int kBetweenLooks = 4;
+
+void pause(int n) {
+  for (int i = 0; i < n; ++i) _mm_pause();
+}
+
+}  // namespace
+
+Engine::Lock Engine::lock() {
+  for (int i = 0; i < kLockSpins; ++i) {
+    Lock held(mutex_, std::try_to_lock);
+    if (held) return held;
+    pause(1);
+  }
+  return Lock(mutex_);
+}
+
+void Engine::serve(Queue& queue) {
+  Batch batch;
+  for (;;) {
+    exchange(batch, &queue, true, Idle::leave);
+    if (!batch.n && !spin(queue)) exchange(batch, &queue, true, Idle::sleep);
+    if (batch.n)
+      run(batch);
+    else if (stopping_.load())
+      return;
+  }
+}
+
+// One thread a queue looks for work for a while before it sleeps, so that short pauses cost no system call.
+bool Engine::spin(Queue& queue) {
+  if (queue.spinning.exchange(1)) return false;
+  bool found = false;
+  for (int i = 0; i < kWorkerSpins && !found; ++i) {
+    pause(kBetweenLooks);
+    found = !gate_.load(std::memory_order_relaxed) && (fresh_work() || queue.seems_busy());
+  }
+  queue.spinning.store(0);
+  return found;
+}
+
+bool Engine::help() {
+  Batch batch;
+  exchange(batch, nullptr, true, Idle::leave);
+  if (!batch.n) return false;
+  helped_.fetch_add(batch.n, std::memory_order_relaxed);
+  run(batch);
+  exchange(batch, nullptr, false, Idle::leave);
+  return true;
+}
+
+void Engine::exchange(Batch& batch, Queue* queue, bool more, Idle idle) {
+  thread_local std::vector<Op*> retired;
+  thread_local std::vector<Storage*> let_go;
+  bool notify;
+  {
+    Lock held = lock();
+    bool changed = end_work(batch, held);
+    auto find = [&] { return queue ? pick(*queue, false, batch) : pick_any(batch); };
+    while (more && !stopping_.load()) {
+      if (find()) break;
+      if (!gate_.load() && fresh_work()) {
+        plan();
+        changed = true;
+        if (find()) break;
+        if (!queue || fresh_work()) continue;
+      }
+      if (idle == Idle::leave) break;
+      if (changed) wake_others(queue, true), changed = false;
+      queue->sleeping.fetch_add(1);
+      if (gate_.load() || !fresh_work()) queue->wake.wait(held);
+      queue->sleeping.fetch_sub(1);
+    }
+    wake_others(queue, changed, &batch);
+    notify = std::exchange(notify_, false);
+    retired.swap(retired_);
+    let_go.swap(let_go_);
+  }
+  if (notify) notify_waiters();
+  for (Storage* s : let_go) s->release();
+  for (Op* op : retired) recycle(op);
+  let_go.clear();
+  retired.clear();
+}
+
+// Wakes one more worker wherever there is work for it: always for other queues if something `changed`, and for one's own if
+// what is left is worth it. (A worker that took something looks here again, so workers wake one another in a chain.)
+void Engine::wake_others(Queue* mine, bool changed, const Batch* taken) {
+  uint64_t cost = 0;
+  for (int i = 0; taken && i < taken->n; ++i) cost += taken->work[i].op->cost;
+  for (Queue* q : queues_) {
+    if (!q->has_work() || q->sleeping.load() == 0 || !started_) continue;
+    bool worth = q == mine ? !q->sharing.empty() || q->ready_cost + cost > kWakeCost : changed || mine == nullptr;
+    if (worth) q->wake.notify_one();
+  }
+}
+
+bool Engine::end_work(Batch& batch, Lock& held) {
+  if (!batch.n) return false;
+  busy_ -= batch.counted;
+  batch.counted = false;
+  for (int i = 0; i < batch.n; ++i) {
+    Work& work = batch.work[i];
+    Op* op = work.op;
+    if (work.no_memory && op->budget->oldest(*op) && op->budget->running == 1)
+      work.failure = memory_failure(*op), work.no_memory = false, op->tiles_left = 1;
+    if (work.no_memory) {
+      put_back(op);
+      continue;
+    }
+    if (work.failure && !op->failure) fail(op, std::move(work.failure));
+    work.failure.reset();
+    if (--op->tiles_left > 0) continue;
+    if (op->kernel()) {  // of several tiles, or never run: its kernel still lives
+      held.unlock();
+      op->drop_kernel();
+      held.lock();
+    }
+    end(op);
+  }
+  batch.n = 0;
+  if (queues_.size() && queues_[0]->workers == 0) notify_ = true;
+  return true;
+}
+
+void Engine::run(Batch& batch) {
+  for (int i = 0; i < batch.n; ++i) run(batch.work[i]);
+}
+
+void Engine::run(Work& work) {
+  Op* op = work.op;
+  bool poisoned = work.tile == 0 && op->failure;  // set before it started; other tiles may set it later
+  if (work.tile == 0 && !poisoned) {
+    if (trace.on()) op->t_started = Trace::now();
+    if (!take_memory(*op)) {
+      work.no_memory = true;
+      return;
+    }
+  }
+  if (poisoned) {
+    op->tiles_left = 1;  // nothing to compute, and no tile has been given away
+  } else if (work.tile == 0 && op->n_tiles > 1) {
+    run_tiles(work);
+  } else {
+    run_kernel(work);
+    if (op->n_tiles == 1) op->drop_kernel();
+  }
+}
+
+void Engine::run_kernel(Work& work) {
+  try {
+    work.op->kernel()->run(*work.op, work.tile);
+  } catch (const FailurePtr& failure) {
+    work.failure = failure;
+  } catch (const Error& error) {
+    auto failure = std::make_shared<Failure>();
+    failure->kind = error.kind, failure->message = error.what(), failure->site = work.op->site;
+    work.failure = failure;
+  } catch (const std::bad_alloc&) {
+    auto failure = std::make_shared<Failure>();
+    failure->kind = ErrorKind::memory, failure->message = std::string(work.op->kernel()->name()) + ": scratch memory must be available";
+    failure->site = work.op->site;
+    work.failure = failure;
+  }
+}
+
+// The first tile of several: now that its outputs have memory, other workers may join.
+void Engine::run_tiles(Work& work) {
+  Op* op = work.op;
+  {
+    Lock held = lock();
+    op->next_tile = 1;
+    auto& sharing = op->queue->sharing;
+    sharing.insert(std::lower_bound(sharing.begin(), sharing.end(), op, [](Op* a, Op* b) { return a->seq < b->seq; }), op);
+    wake_others(op->queue, true);
+  }
+  run_kernel(work);
+}
+
+bool Engine::take_memory(Op& op) {
+  auto have = [&] {
+    for (int i = 0; i < op.n_access; ++i) {
+      Access& a = op.access(i);
+      if (a.mode == Mode::read) continue;
+      if (!a.storage->taken() ? !a.storage->take() : !a.storage->protect(a.mode == Mode::update)) return false;
+    }
+    return true;
+  };
+  bool got = have() || (trim && trim() > 0 && have());
+  op.budget->reserved.fetch_sub(op.to_take, std::memory_order_relaxed);
+  return got;
+}
+
+void Engine::fail(Op* op, FailurePtr failure) {
+  op->failure = failure;
+  ++failed_;
+  if (unseen_.size() < 1000) unseen_.push_back(std::move(failure));
+}
+
+FailurePtr Engine::memory_failure(const Op& op) const {
+  auto failure = std::make_shared<Failure>();
+  failure->kind = ErrorKind::memory;
+  failure->site = op.site;
+  failure->message = "memory: arrays must fit into the limit, asked for " + std::to_string(op.to_take) + " bytes with " +
+                     std::to_string(op.budget->live.load()) + " live and a limit of " + std::to_string(op.budget->hard.load());
+  return failure;
+}
+
+void Engine::record(const Op& op) {
+  Event event;
+  event.seq = op.seq, event.site = op.site, event.thread = Trace::thread_number();
+  event.name = op.name;
+  event.device = op.queue->device, event.queue = static_cast<int>(op.queue->kind);
+  event.issued = op.t_issued, event.started = op.t_started, event.ended = Trace::now();
+  event.bytes = op.to_take;
+  event.depends = op.depends;
+  trace.add(std::move(event));
+}
+
+}  // namespace forerun

@@ -1,0 +1,150 @@
+// Wait: a thread that needs a result works on it, and sleeps only when there is nothing for it to do. Also: life cycle.
+#include <immintrin.h>
+
+#include <new>
+
+#include "engine/engine.h"
+
+namespace forerun {
+
+namespace {
+constexpr int kSpins = 2000;
+}
+
+template <class Done, class Arm>
+bool Engine::wait_until(Done done, Arm arm, std::chrono::milliseconds limit) {
+  if (done()) return true;
+  waits_.fetch_add(1, std::memory_order_relaxed);
+  auto deadline = Clock::now() + limit;
+  for (int idle = 0;;) {
+    bool worked = idle % 8 == 0 && help();
+    if (done()) return true;
+    idle = worked ? 0 : idle + 1;
+    if (idle < kSpins / 20 && !worked) {
+      for (int i = 0; i < 20 && !done(); ++i) _mm_pause();
+    } else if (!worked) {
+      std::unique_lock held(watch_mutex_);
+      arm();
+      if (done()) return true;
+      watch_.wait_until(held, deadline);
+      idle = 0;
+    }
+    if (done()) return true;
+    if (Clock::now() >= deadline) return false;
+  }
+}
+
+bool Engine::wait(Storage& storage, std::chrono::milliseconds limit) {
+  uint32_t target = storage.issued.load();
+  auto done = [&] { return static_cast<int32_t>(storage.ended.load() - target) >= 0; };
+  return wait_until(done, [&] { storage.watched.store(true); }, limit);
+}
+
+bool Engine::wait_mark(uint64_t mark, std::chrono::milliseconds limit) {
+  auto arm = [&] {
+    uint64_t other = watch_mark_.load();
+    while (mark < other && !watch_mark_.compare_exchange_weak(other, mark)) {
+    }
+  };
+  return wait_until([&] { return front_.load() >= mark; }, arm, limit);
+}
+
+bool Engine::make_room(std::chrono::milliseconds limit) {
+  // Some slack, so that the front end does not come back for every op.
+  uint64_t head = head_.load(), keep = ops_ahead_ - ops_ahead_ / 8;
+  return head <= keep || wait_mark(head - keep, limit);
+}
+
+void Engine::notify_waiters() {
+  std::lock_guard held(watch_mutex_);
+  watch_.notify_all();
+}
+
+FailurePtr Engine::take_unseen_failure() {
+  Lock held = lock();
+  FailurePtr found;
+  size_t kept = 0;
+  for (FailurePtr& f : unseen_) {
+    if (f->seen.load()) continue;
+    if (!found) {
+      f->seen.store(true);
+      found = f;
+    } else {
+      unseen_[kept++] = f;
+    }
+  }
+  unseen_.resize(kept);
+  return found;
+}
+
+void Engine::configure(const std::vector<int>& workers, int cores) {
+  Lock held = lock();
+  queues_.clear();
+  n_devices_ = static_cast<int>(workers.size());
+  for (int i = 0; i < n_devices_; ++i) {
+    if (i == static_cast<int>(devices_.size())) {
+      auto device = std::make_unique<Device>();
+      device->budget = std::make_unique<Budget>(i);
+      Budget* budget = device->budget.get();
+      device->compute = std::make_unique<Queue>(Queue::Kind::compute, i, budget);
+      device->copy = std::make_unique<Queue>(Queue::Kind::copy, i, budget);
+      device->io = std::make_unique<Queue>(Queue::Kind::io, i, budget);
+      for (Queue* q : {device->compute.get(), device->copy.get(), device->io.get()}) q->sleeping.store(1);
+      devices_.push_back(std::move(device));
+    }
+    Device& device = *devices_[i];
+    device.compute->workers = workers[i];
+    device.copy->workers = device.io->workers = workers[i] > 0;
+    for (Queue* q : {device.compute.get(), device.copy.get(), device.io.get()}) queues_.push_back(q);
+  }
+  cores_ = std::max(1, cores);
+}
+
+void Engine::stop_workers() {
+  {
+    Lock held = lock();
+    if (!started_) return;
+    stopping_.store(true);
+    for (Queue* q : queues_) q->wake.notify_all();
+  }
+  join_threads();
+  Lock held = lock();
+  stopping_.store(false);
+  started_ = false;
+  for (Queue* q : queues_) q->sleeping.store(1);
+}
+
+void Engine::gate(bool closed) {
+  {
+    Lock held = lock();
+    gate_.store(closed);
+    if (started_)
+      for (Queue* q : queues_) q->wake.notify_all();
+  }
+  if (!closed) notify_waiters();
+}
+
+// The child has only the thread that forked. Nobody else holds the lock (before_fork), so the graph is whole; sleeping
+// threads of the parent are not there to be woken.
+void Engine::after_fork(bool child) {
+  if (child) {
+    for (Queue* q : queues_) {
+      new (&q->wake) std::condition_variable;
+      q->sleeping.store(1);
+      q->spinning.store(0);
+    }
+    new (&watch_) std::condition_variable;
+    new (&watch_mutex_) std::mutex;
+    watch_mark_.store(UINT64_MAX);
+    started_ = false;
+  }
+  mutex_.unlock();
+}
+
+EngineStats Engine::stats() {
+  Lock held = lock();
+  uint64_t head = head_.load();
+  return {head - 1, planned_.load() - 1, ended_ops_, failed_, waits_.load(), helped_.load()};
+}
+
+}  // namespace forerun

@@ -1,0 +1,59 @@
+// Issue: ops enter the window. And the ops' own memory, which is used again and again.
+#include "base/free_list.h"
+#include "engine/engine.h"
+
+namespace forerun {
+
+Access& Op::spill() {
+  more_access_.emplace_back();
+  return more_access_.back();
+}
+
+Engine& Engine::get() {
+  static Engine* engine = new Engine;  // never destroyed: threads may outlive static destructors
+  return *engine;
+}
+
+Engine::Engine() : slots_(new std::atomic<Op*>[kRing]) {
+  for (uint64_t i = 0; i < kRing; ++i) slots_[i].store(nullptr, std::memory_order_relaxed);
+}
+
+Op* Engine::make_op() {
+  Op* op = FreeList<Op>::take();
+  return op ? op : new Op;
+}
+
+void Engine::recycle(Op* op) {
+  op->reset();
+  FreeList<Op>::give(op);
+}
+
+uint64_t Engine::issue(Op* op) {
+  if (trace.on()) op->t_issued = Trace::now();
+  for (int i = 0; i < op->n_access; ++i)
+    if (op->access(i).mode != Mode::read) op->access(i).storage->issued.fetch_add(1, std::memory_order_relaxed);
+  // The ticket comes before the look at who sleeps, and a worker counts itself as sleeping before it looks at the tickets
+  // (both seq_cst): one of the two sees the other.
+  uint64_t seq = head_.fetch_add(1);
+  Queue* queue = op->queue;
+  op->seq = seq;
+  slots_[seq % kRing].store(op, std::memory_order_release);
+  if (queue->sleeping.load() > 0) wake(*queue);
+  return seq;
+}
+
+void Engine::wake(Queue& queue) {
+  if (queue.spinning.load() > 0) return;  // it will look at the window before it sleeps
+  Lock held = lock();
+  if (!started_) {
+    started_ = true;
+    for (Queue* q : queues_) {
+      q->sleeping.fetch_sub(1);
+      for (int i = 0; i < q->workers; ++i) start_thread(*q, i);
+    }
+  } else if (queue.sleeping.load() > 0) {
+    queue.wake.notify_one();
+  }
+}
+
+}  // namespace forerun

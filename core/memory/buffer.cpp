@@ -1,0 +1,71 @@
+#include "memory/buffer.h"
+
+#include <cstring>
+#include <new>
+
+#include "base/free_list.h"
+#include "engine/budget.h"
+#include "memory/cache.h"
+
+namespace forerun {
+
+namespace {
+
+Block* make_block(size_t bytes, Budget* budget) {
+  char* data = MemoryCache::get().take(bytes);
+  if (!data) return nullptr;
+  if (budget) budget->charge(bytes);
+  return new Block{data, bytes, budget};
+}
+
+}  // namespace
+
+void Block::release() {
+  if (refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (budget) budget->discharge(bytes);
+  MemoryCache::get().give(data, bytes);
+  delete this;
+}
+
+Buffer* Buffer::make(size_t bytes, Budget* budget) {
+  Buffer* old = FreeList<Buffer>::take();
+  return old ? new (old) Buffer(bytes, budget) : new Buffer(bytes, budget);
+}
+
+bool Buffer::take() {
+  if (bytes <= kInline) {
+    data_ = inline_;
+    return true;
+  }
+  block_ = make_block(bytes, budget);
+  data_ = block_ ? block_->data : nullptr;
+  return block_ != nullptr;
+}
+
+bool Buffer::protect(bool keep) {
+  // Readers only ever let go of a block that is not given to new ones while a write runs: seeing 1 is final.
+  if (!block_ || block_->refs.load(std::memory_order_acquire) == 1) return true;
+  Block* fresh = make_block(bytes, budget);
+  if (!fresh) return false;
+  if (keep) std::memcpy(fresh->data, block_->data, bytes);
+  block_->release();
+  block_ = fresh;
+  data_ = fresh->data;
+  return true;
+}
+
+Block* Buffer::share() {
+  if (block_) return block_->retain(), block_;
+  Block* copy = make_block(bytes ? bytes : 1, nullptr);
+  if (!copy) throw std::bad_alloc();
+  std::memcpy(copy->data, inline_, bytes);
+  return copy;
+}
+
+void Buffer::dispose() {
+  if (block_) block_->release();
+  this->~Buffer();
+  FreeList<Buffer>::give(this);
+}
+
+}  // namespace forerun
