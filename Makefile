@@ -1,0 +1,54 @@
+# Every target sets itself up: a virtual environment in .venv with the package in it, rebuilt when its C++ changes.
+PYTHON  ?= $(shell for p in python3.11 python3; do $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+VENV    := .venv
+BIN     := $(VENV)/bin
+CORE    := $(shell find core cmake -name '*.h' -o -name '*.cpp' -o -name '*.cmake' -o -name CMakeLists.txt)
+TOOLS   := $(VENV)/.tools
+BUILT   := $(VENV)/.built
+export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc 2>/dev/null || echo 2)
+
+.PHONY: tour test bench docs lint tsan asan develop clean
+
+tour: $(BUILT)  ## the experiments of the two chapters, measured on this machine
+	$(BIN)/forerun tour
+
+test: $(BUILT)
+	$(BIN)/python -m pytest $(ARGS)
+
+bench: $(BUILT)
+	@set -e; for file in benchmarks/[a-z]*.py; do \
+	  case $$file in */two_devices.py) devices=2;; *) devices=1;; esac; \
+	  echo "== $$file"; FORERUN_CPU_DEVICES=$$devices $(BIN)/python $$file; \
+	done
+
+docs: $(BUILT)  ## the API as pages in build/docs
+	$(BIN)/python -m pdoc --docformat numpy --output-directory build/docs forerun
+
+lint: $(BUILT)
+	$(BIN)/ruff check .
+	$(BIN)/python -m nanobind.stubgen -q -m forerun._core -P -o src/forerun/_core.pyi
+	$(BIN)/mypy
+
+tsan asan: $(TOOLS)  ## the core's stress tests under a sanitizer
+	$(BIN)/cmake --preset $@ -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja
+	$(BIN)/cmake --build --preset $@
+	$(BIN)/ctest --preset $@
+
+develop: $(TOOLS)  ## an editable install that rebuilds the core on import
+	$(BIN)/pip install -q --no-build-isolation --no-deps -Ceditable.rebuild=true -e .
+	touch $(BUILT)
+
+clean:
+	rm -rf $(VENV) build
+
+# ---- set-up ------------------------------------------------------------------------------------------------------
+$(TOOLS): pyproject.toml
+	@test -n "$(PYTHON)" || { echo "forerun needs Python 3.11 or newer: found none; name one with make PYTHON=..."; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python tools/requirements.py dev > $(VENV)/requirements.txt
+	$(BIN)/pip install -q --disable-pip-version-check -r $(VENV)/requirements.txt
+	touch $@
+
+$(BUILT): $(TOOLS) CMakeLists.txt $(CORE)
+	$(BIN)/pip install -q --disable-pip-version-check --no-build-isolation --no-deps -e .
+	touch $@

@@ -1,0 +1,55 @@
+# Asks the interpreter where NumPy's headers and random library and the OpenBLAS wheel lie.
+#
+# Sets FORERUN_NUMPY_INCLUDE, the target npyrandom, FORERUN_BLAS_SOURCE, FORERUN_BLAS (the copy in the build folder),
+# FORERUN_BLAS_EXTRA (libraries that it needs beside it), FORERUN_LICENCES and FORERUN_STRIP.
+
+# Prints the expression's value after importing the module; stops with the package's name if there is none.
+function(forerun_ask variable module expression)
+  execute_process(
+    COMMAND "${Python_EXECUTABLE}" -c "import ${module} as m, os; print(${expression})"
+    OUTPUT_VARIABLE answer ERROR_VARIABLE trouble RESULT_VARIABLE status OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "building forerun needs the package ${module} for ${Python_EXECUTABLE}, got:\n${trouble}\n"
+      "  `pip install .` brings it; without build isolation install the [build-system] requirements of pyproject.toml first.")
+  endif()
+  set(${variable} "${answer}" PARENT_SCOPE)
+endfunction()
+
+# ---- NumPy -----------------------------------------------------------------------------------------------------
+forerun_ask(FORERUN_NUMPY_INCLUDE numpy "m.get_include()")
+forerun_ask(FORERUN_NUMPY_RANDOM numpy.random "os.path.dirname(m.__file__)")
+add_library(npyrandom INTERFACE)
+target_include_directories(npyrandom SYSTEM INTERFACE "${FORERUN_NUMPY_INCLUDE}")
+find_library(FORERUN_NPYRANDOM npyrandom PATHS "${FORERUN_NUMPY_RANDOM}/lib" NO_DEFAULT_PATH NO_CACHE REQUIRED)
+target_link_libraries(npyrandom INTERFACE "${FORERUN_NPYRANDOM}" m)
+target_compile_definitions(npyrandom INTERFACE FORERUN_HAVE_NPYRANDOM=1)
+
+# ---- OpenBLAS --------------------------------------------------------------------------------------------------
+forerun_ask(FORERUN_BLAS_DIR scipy_openblas32 "m.get_lib_dir()")
+file(GLOB FORERUN_BLAS_SOURCE "${FORERUN_BLAS_DIR}/libscipy_openblas*${CMAKE_SHARED_LIBRARY_SUFFIX}")
+list(LENGTH FORERUN_BLAS_SOURCE found)
+if(NOT found EQUAL 1)
+  message(FATAL_ERROR "scipy-openblas32 should hold one libscipy_openblas*${CMAKE_SHARED_LIBRARY_SUFFIX} in ${FORERUN_BLAS_DIR}, got: ${FORERUN_BLAS_SOURCE}")
+endif()
+file(REAL_PATH "${FORERUN_BLAS_SOURCE}" FORERUN_BLAS_SOURCE)
+# Older wheels carry the Fortran run time as libraries of its own; they find each other by the run path $ORIGIN.
+file(GLOB FORERUN_BLAS_EXTRA "${FORERUN_BLAS_DIR}/libgfortran*" "${FORERUN_BLAS_DIR}/libquadmath*")
+set(FORERUN_BLAS "${CMAKE_BINARY_DIR}/lib/libforerun_openblas${CMAKE_SHARED_LIBRARY_SUFFIX}")
+if(CMAKE_STRIP AND NOT APPLE)
+  set(FORERUN_STRIP "${CMAKE_STRIP}" --strip-unneeded)
+else()
+  set(FORERUN_STRIP ${CMAKE_COMMAND} -E true)
+endif()
+
+# ---- licences of what goes into the wheel beside our own code --------------------------------------------------
+set(FORERUN_LICENCES "")
+function(forerun_licence name path)
+  if(EXISTS "${path}")
+    configure_file("${path}" "${CMAKE_BINARY_DIR}/licenses/${name}.txt" COPYONLY)
+    set(FORERUN_LICENCES ${FORERUN_LICENCES} "${CMAKE_BINARY_DIR}/licenses/${name}.txt" PARENT_SCOPE)
+  endif()
+endfunction()
+forerun_ask(FORERUN_BLAS_LICENCE importlib.metadata
+  "next((str(f.locate()) for f in m.files('scipy-openblas32') or [] if 'LICENSE' in f.name), '')")
+forerun_licence(openblas "${FORERUN_BLAS_LICENCE}")
+forerun_licence(numpy-random "${FORERUN_NUMPY_RANDOM}/LICENSE.md")
