@@ -5,6 +5,7 @@ BIN     := $(VENV)/bin
 CORE    := $(shell find core cmake -name '*.h' -o -name '*.cpp' -o -name '*.cmake' -o -name CMakeLists.txt)
 TOOLS   := $(VENV)/.tools
 BUILT   := $(VENV)/.built
+INSTALL := $(BIN)/pip install -q --disable-pip-version-check --no-build-isolation --no-deps -Cbuild-dir=build/venv
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc 2>/dev/null || echo 2)
 
 .PHONY: tour test bench docs lint tsan asan develop clean
@@ -35,7 +36,7 @@ tsan asan: $(TOOLS)  ## the core's stress tests under a sanitizer
 	$(BIN)/ctest --preset $@
 
 develop: $(TOOLS)  ## an editable install that rebuilds the core on import
-	$(BIN)/pip install -q --no-build-isolation --no-deps -Ceditable.rebuild=true -e .
+	$(INSTALL) -Ceditable.rebuild=true -e .
 	touch $(BUILT)
 
 clean:
@@ -50,5 +51,5 @@ $(TOOLS): pyproject.toml
 	touch $@
 
 $(BUILT): $(TOOLS) CMakeLists.txt $(CORE)
-	$(BIN)/pip install -q --disable-pip-version-check --no-build-isolation --no-deps -e .
+	$(INSTALL) -e .
 	touch $@

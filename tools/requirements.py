@@ -1,4 +1,4 @@
-"""Print what building and the named extras need, one requirement a line: `python tools/requirements.py dev`."""
+"""Print what building and the named extras need, a line each: `python tools/requirements.py dev`."""
 
 import re
 import sys
