@@ -42,6 +42,7 @@ class Engine {
   Op* make_op();
   // Hands the op over; returns its number. The caller has looked at must_wait() before.
   uint64_t issue(Op* op);
+  void discard(Op* op);  // instead of issue: it never happened
   // The window is full (too many ops in flight): the caller should call make_room() without the interpreter lock.
   bool must_wait() const { return head_.load(std::memory_order_relaxed) - front_.load(std::memory_order_acquire) >= ops_ahead_; }
   uint64_t mark() const { return head_.load(); }

@@ -28,6 +28,12 @@ void Engine::recycle(Op* op) {
   FreeList<Op>::give(op);
 }
 
+void Engine::discard(Op* op) {
+  op->drop_kernel();
+  for (int i = 0; i < op->n_access; ++i) op->access(i).storage->release();
+  recycle(op);
+}
+
 uint64_t Engine::issue(Op* op) {
   if (trace.on()) op->t_issued = Trace::now();
   for (int i = 0; i < op->n_access; ++i)

@@ -1,0 +1,386 @@
+// The type forerun._core.Array: number slots, attributes, reading values, basic indexing.
+#include "bind/array.h"
+
+#include <structmember.h>
+
+#include <cstring>
+
+#include "bind/hooks.h"
+#include "bind/numpy.h"
+#include "bind/tape.h"
+#include "bind/ufunc.h"
+
+namespace forerun {
+
+PyTypeObject* array_base = nullptr;
+PyTypeObject* array_type = nullptr;
+
+const Array& get_array(const char* op, PyObject* o) {
+  if (!is_array(o)) throw Error(ErrorKind::type, std::string(op) + ": operand must be a forerun array, got " + Py_TYPE(o)->tp_name);
+  if (!as_array(o)->array.storage()) throw Error(ErrorKind::runtime, std::string(op) + ": the array's value was not kept");
+  return as_array(o)->array;
+}
+
+// --- objects ------------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr int kFree = 512;
+PyObject* free_objects[kFree];  // of type array_type exactly; guarded by the interpreter lock
+int n_free = 0;
+
+int traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(as_array(self)->node);
+  return 0;
+}
+
+int clear(PyObject* self) {
+  Py_CLEAR(as_array(self)->node);
+  return 0;
+}
+
+void dealloc(PyObject* self) {
+  ArrayObject* a = as_array(self);
+  if (PyObject_GC_IsTracked(self)) PyObject_GC_UnTrack(self);
+  if (a->weak) PyObject_ClearWeakRefs(self);
+  Py_CLEAR(a->node);  // nodes hold their inputs in tuples, which unwind long chains without deep recursion
+  a->array.~Array();
+  PyTypeObject* type = Py_TYPE(self);
+  if (type == array_type && n_free < kFree)
+    free_objects[n_free++] = self;
+  else
+    PyObject_GC_Del(self);
+  Py_DECREF(type);
+}
+
+}  // namespace
+
+PyObject* wrap(Array array) {
+  PyObject* self;
+  if (n_free > 0) {
+    self = free_objects[--n_free];
+    PyObject_Init(self, array_type);
+  } else if (!(self = reinterpret_cast<PyObject*>(PyObject_GC_New(ArrayObject, array_type)))) {
+    return nullptr;
+  }
+  ArrayObject* a = as_array(self);
+  a->weak = a->node = nullptr;
+  a->index = 0;
+  new (&a->array) Array(std::move(array));
+  a->device = a->array.storage() ? device_of(a->array) : 0;
+  return self;
+}
+
+void set_node(ArrayObject* array, PyObject* node, int64_t index) {
+  Py_XSETREF(array->node, Py_XNewRef(node));
+  array->index = index;
+  auto* self = reinterpret_cast<PyObject*>(array);
+  if (node && !PyObject_GC_IsTracked(self)) PyObject_GC_Track(self);
+}
+
+// --- numbers ------------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+bool is_operand(PyObject* o) {
+  return is_array(o) || PyFloat_CheckExact(o) || PyLong_CheckExact(o) || PyBool_Check(o) || PyComplex_CheckExact(o) || PyArray_Check(o) ||
+         PyArray_IsScalar(o, Generic);
+}
+
+template <Slot slot>
+PyObject* binary(PyObject* a, PyObject* b) {
+  if (!is_operand(a) || !is_operand(b)) Py_RETURN_NOTIMPLEMENTED;
+  PyObject* inputs[2] = {a, b};
+  return call_slot(slot, inputs, 2, nullptr);
+}
+
+template <Slot slot>
+PyObject* in_place(PyObject* a, PyObject* b) {
+  if (!is_operand(b)) Py_RETURN_NOTIMPLEMENTED;
+  PyObject* inputs[2] = {a, b};
+  return call_slot(slot, inputs, 2, a);
+}
+
+template <Slot slot>
+PyObject* unary(PyObject* a) {
+  return call_slot(slot, &a, 1, nullptr);
+}
+
+PyObject* power(PyObject* a, PyObject* b, PyObject*) { return binary<Slot::power>(a, b); }
+PyObject* in_place_power(PyObject* a, PyObject* b, PyObject*) { return in_place<Slot::power>(a, b); }
+
+PyObject* matmul(PyObject* a, PyObject* b) {
+  if (!(is_array(a) || PyArray_Check(a)) || !(is_array(b) || PyArray_Check(b))) Py_RETURN_NOTIMPLEMENTED;
+  return call_hook(Hook::matmul, a, b, nullptr);
+}
+
+PyObject* compare(PyObject* a, PyObject* b, int how) {
+  const Slot slots[] = {Slot::less, Slot::less_equal, Slot::equal, Slot::not_equal, Slot::greater, Slot::greater_equal};
+  if (!is_operand(b)) Py_RETURN_NOTIMPLEMENTED;
+  PyObject* inputs[2] = {a, b};
+  return call_slot(slots[how], inputs, 2, nullptr);
+}
+
+// --- reading values: these wait ---------------------------------------------------------------------------------------------------
+
+// The first element of a one-element array, once it is there.
+const char* only_element(const char* op, PyObject* self) {
+  const Array& a = get_array(op, self);
+  if (a.layout.size != 1)
+    throw Error(a.layout.size == 0 || std::strcmp(op, "bool") == 0 ? ErrorKind::value : ErrorKind::type,
+                std::string(op) + ": array must have exactly one element, got shape " + to_string(a.layout.shape));
+  wait_for(a);
+  // With the interpreter lock held, and all issued writes over, nobody writes.
+  return a.storage()->data() + a.layout.offset;
+}
+
+PyObject* only_scalar(const char* op, PyObject* self) {
+  return guarded([&] { return scalar_at(as_array(self)->array.layout.dtype, only_element(op, self)); });
+}
+
+int truth(PyObject* self) {
+  PyObject* value = only_scalar("bool", self);
+  if (!value) return -1;
+  int t = PyObject_IsTrue(value);
+  Py_DECREF(value);
+  return t;
+}
+
+template <PyObject* (*convert)(PyObject*)>
+PyObject* as_number(const char* op, PyObject* self) {
+  PyObject* value = only_scalar(op, self);
+  if (!value) return nullptr;
+  PyObject* number = convert(value);
+  Py_DECREF(value);
+  return number;
+}
+PyObject* to_int(PyObject* self) { return as_number<PyNumber_Long>("int", self); }
+PyObject* to_float(PyObject* self) { return as_number<PyNumber_Float>("float", self); }
+PyObject* to_index(PyObject* self) {
+  DType t = as_array(self)->array.layout.dtype;
+  if (!is_integer(t)) return PyErr_Format(PyExc_TypeError, "index: array must be of integers, got %s", name(t));
+  return as_number<PyNumber_Index>("index", self);
+}
+PyObject* to_complex(PyObject* self, PyObject*) {
+  PyObject* value = only_scalar("complex", self);
+  if (!value) return nullptr;
+  Py_complex c = PyComplex_AsCComplex(value);
+  Py_DECREF(value);
+  return c.real == -1 && PyErr_Occurred() ? nullptr : PyComplex_FromCComplex(c);
+}
+
+PyObject* numpy(PyObject* self, PyObject*) {
+  return guarded([&] { return to_numpy(get_array("numpy", self)); });
+}
+
+PyObject* asnumpy(PyObject* self, PyObject*) {
+  PyObject* view = numpy(self, nullptr);
+  if (!view) return nullptr;
+  PyObject* copy = PyArray_NewCopy(reinterpret_cast<PyArrayObject*>(view), NPY_CORDER);
+  Py_DECREF(view);
+  return copy;
+}
+
+PyObject* to_array(PyObject* self, PyObject* args, PyObject* kwargs) {
+  static const char* names[] = {"dtype", "copy", nullptr};
+  PyObject *dtype = Py_None, *copy = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OO", const_cast<char**>(names), &dtype, &copy)) return nullptr;
+  PyObject* view = copy == Py_True ? asnumpy(self, nullptr) : numpy(self, nullptr);
+  if (!view || dtype == Py_None) return view;
+  PyArray_Descr* want = nullptr;
+  if (!PyArray_DescrConverter(dtype, &want)) return Py_DECREF(view), nullptr;
+  if (copy == Py_False && !PyArray_EquivTypes(want, PyArray_DESCR(reinterpret_cast<PyArrayObject*>(view)))) {
+    Py_DECREF(view), Py_DECREF(want);
+    PyErr_SetString(PyExc_ValueError, "__array__: a change of dtype needs a copy, got copy=False");
+    return nullptr;
+  }
+  PyObject* result = PyArray_FromArray(reinterpret_cast<PyArrayObject*>(view), want, NPY_ARRAY_FORCECAST);
+  Py_DECREF(view);
+  return result;
+}
+
+PyObject* via_numpy(PyObject* self, const char* method, PyObject* args) {
+  PyObject* view = numpy(self, nullptr);
+  if (!view) return nullptr;
+  PyObject* f = PyObject_GetAttrString(view, method);
+  PyObject* result = f ? PyObject_CallObject(f, args) : nullptr;
+  Py_XDECREF(f);
+  Py_DECREF(view);
+  return result;
+}
+PyObject* tolist(PyObject* self, PyObject*) { return via_numpy(self, "tolist", nullptr); }
+PyObject* item(PyObject* self, PyObject* args) {
+  if (PyTuple_GET_SIZE(args) == 0) return only_scalar("item", self);
+  return via_numpy(self, "item", args);
+}
+
+PyObject* wait(PyObject* self, PyObject*) {
+  return guarded([&] {
+    wait_for(get_array("wait", self));
+    return Py_NewRef(Py_None);
+  });
+}
+
+// --- indexing ------------------------------------------------------------------------------------------------------------------
+
+Py_ssize_t length(PyObject* self) {
+  const Layout& layout = as_array(self)->array.layout;
+  if (layout.ndim() > 0) return layout.shape[0];
+  PyErr_SetString(PyExc_TypeError, "len: array must have at least one dimension, got shape ()");
+  return -1;
+}
+
+PyObject* get_item(PyObject* self, PyObject* index) {
+  if (on_tape(self)) return call_hook(Hook::getitem, self, index, nullptr);
+  Array view;
+  bool basic = false;
+  PyObject* failed = guarded([&] {
+    basic = basic_index(get_array("getitem", self), index, &view);
+    return Py_NewRef(Py_None);
+  });
+  if (!failed) return nullptr;
+  Py_DECREF(failed);
+  return basic ? wrap(std::move(view)) : call_hook(Hook::getitem, self, index, nullptr);
+}
+
+int set_item(PyObject* self, PyObject* index, PyObject* value) {
+  if (!value) return PyErr_SetString(PyExc_TypeError, "delitem: elements of an array must stay, got del"), -1;
+  PyObject* done = call_hook(Hook::setitem, self, index, value);
+  Py_XDECREF(done);
+  return done ? 0 : -1;
+}
+
+PyObject* sequence_item(PyObject* self, Py_ssize_t i) {
+  PyObject* index = PyLong_FromSsize_t(i);
+  PyObject* result = index ? get_item(self, index) : nullptr;
+  Py_XDECREF(index);
+  return result;
+}
+
+// --- attributes ------------------------------------------------------------------------------------------------------------------
+
+PyObject* tuple_of(const Dims& dims) {
+  PyObject* tuple = PyTuple_New(dims.size());
+  for (int i = 0; tuple && i < dims.size(); ++i) PyTuple_SET_ITEM(tuple, i, PyLong_FromLongLong(dims[i]));
+  return tuple;
+}
+
+const Layout& layout_of(PyObject* self) { return as_array(self)->array.layout; }
+
+PyObject* get_shape(PyObject* s, void*) { return tuple_of(layout_of(s).shape); }
+PyObject* get_strides(PyObject* s, void*) { return tuple_of(layout_of(s).strides); }
+PyObject* get_ndim(PyObject* s, void*) { return PyLong_FromLong(layout_of(s).ndim()); }
+PyObject* get_size(PyObject* s, void*) { return PyLong_FromLongLong(layout_of(s).size); }
+PyObject* get_itemsize(PyObject* s, void*) { return PyLong_FromSize_t(item_size(layout_of(s).dtype)); }
+PyObject* get_nbytes(PyObject* s, void*) { return PyLong_FromLongLong(layout_of(s).nbytes()); }
+PyObject* get_dtype(PyObject* s, void*) { return Py_NewRef(dtype_object(layout_of(s).dtype)); }
+PyObject* get_device(PyObject* s, void*) { return device_object(as_array(s)->device); }
+PyObject* get_ready(PyObject* s, void*) {
+  return PyBool_FromLong(as_array(s)->array.storage() && as_array(s)->array.storage()->settled());
+}
+PyObject* get_node(PyObject* s, void*) { return Py_NewRef(as_array(s)->node ? as_array(s)->node : Py_None); }
+int put_node(PyObject* s, PyObject* node, void*) {
+  set_node(as_array(s), node == Py_None ? nullptr : node, 0);
+  return 0;
+}
+
+PyGetSetDef attributes[] = {
+    {"shape", get_shape, nullptr, "Extents of the axes.", nullptr},
+    {"strides", get_strides, nullptr, "Bytes from one element to the next, per axis.", nullptr},
+    {"ndim", get_ndim, nullptr, "Number of axes.", nullptr},
+    {"size", get_size, nullptr, "Number of elements.", nullptr},
+    {"itemsize", get_itemsize, nullptr, "Bytes of one element.", nullptr},
+    {"nbytes", get_nbytes, nullptr, "Bytes of all elements.", nullptr},
+    {"dtype", get_dtype, nullptr, "Type of the elements, a numpy.dtype.", nullptr},
+    {"device", get_device, nullptr, "Where the array lives.", nullptr},
+    {"ready", get_ready, nullptr, "Whether all issued writes have ended. Does not wait.", nullptr},
+    {"node", get_node, put_node, "Place on the tape, or None.", nullptr},
+    {},
+};
+PyMemberDef members[] = {
+    {"index", T_LONGLONG, offsetof(ArrayObject, index), 0, "Which output of its node the array is."},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(ArrayObject, weak), READONLY, nullptr},
+    {},
+};
+PyMethodDef methods[] = {
+    {"wait", wait, METH_NOARGS, "Waits until the values are there. Raises what their computation raised."},
+    {"wait_to_read", wait, METH_NOARGS, "Waits until the values are there. Raises what their computation raised."},
+    {"numpy", numpy, METH_NOARGS, "A read-only numpy array of the values as they are now, without a copy where possible. Waits."},
+    {"asnumpy", asnumpy, METH_NOARGS, "A numpy array with a copy of the values. Waits."},
+    {"item", item, METH_VARARGS, "One element as a Python scalar. Waits."},
+    {"tolist", tolist, METH_NOARGS, "The values as nested lists of Python scalars. Waits."},
+    {"__array__", reinterpret_cast<PyCFunction>(to_array), METH_VARARGS | METH_KEYWORDS, "The values for NumPy. Waits."},
+    {"__complex__", to_complex, METH_NOARGS, "The only element as a complex number. Waits."},
+    {},
+};
+
+#define FN(f) reinterpret_cast<void*>(f)
+PyType_Slot slots[] = {
+    {Py_tp_doc, const_cast<char*>("What the core knows of an array; forerun.np.ndarray is made of it.")},
+    {Py_tp_traverse, FN(traverse)},
+    {Py_tp_clear, FN(clear)},
+    {Py_tp_dealloc, FN(dealloc)},
+    {Py_tp_methods, methods},
+    {Py_tp_members, members},
+    {Py_tp_getset, attributes},
+    {Py_tp_richcompare, FN(compare)},
+    {Py_tp_hash, FN(PyBaseObject_Type.tp_hash)},
+    {Py_nb_add, FN(binary<Slot::add>)},
+    {Py_nb_subtract, FN(binary<Slot::subtract>)},
+    {Py_nb_multiply, FN(binary<Slot::multiply>)},
+    {Py_nb_true_divide, FN(binary<Slot::divide>)},
+    {Py_nb_floor_divide, FN(binary<Slot::floor_divide>)},
+    {Py_nb_remainder, FN(binary<Slot::remainder>)},
+    {Py_nb_power, FN(power)},
+    {Py_nb_and, FN(binary<Slot::bitwise_and>)},
+    {Py_nb_or, FN(binary<Slot::bitwise_or>)},
+    {Py_nb_xor, FN(binary<Slot::bitwise_xor>)},
+    {Py_nb_lshift, FN(binary<Slot::left_shift>)},
+    {Py_nb_rshift, FN(binary<Slot::right_shift>)},
+    {Py_nb_inplace_add, FN(in_place<Slot::add>)},
+    {Py_nb_inplace_subtract, FN(in_place<Slot::subtract>)},
+    {Py_nb_inplace_multiply, FN(in_place<Slot::multiply>)},
+    {Py_nb_inplace_true_divide, FN(in_place<Slot::divide>)},
+    {Py_nb_inplace_floor_divide, FN(in_place<Slot::floor_divide>)},
+    {Py_nb_inplace_remainder, FN(in_place<Slot::remainder>)},
+    {Py_nb_inplace_power, FN(in_place_power)},
+    {Py_nb_inplace_and, FN(in_place<Slot::bitwise_and>)},
+    {Py_nb_inplace_or, FN(in_place<Slot::bitwise_or>)},
+    {Py_nb_inplace_xor, FN(in_place<Slot::bitwise_xor>)},
+    {Py_nb_inplace_lshift, FN(in_place<Slot::left_shift>)},
+    {Py_nb_inplace_rshift, FN(in_place<Slot::right_shift>)},
+    {Py_nb_negative, FN(unary<Slot::negative>)},
+    {Py_nb_positive, FN(unary<Slot::positive>)},
+    {Py_nb_absolute, FN(unary<Slot::absolute>)},
+    {Py_nb_invert, FN(unary<Slot::invert>)},
+    {Py_nb_matrix_multiply, FN(matmul)},
+    {Py_nb_bool, FN(truth)},
+    {Py_nb_int, FN(to_int)},
+    {Py_nb_float, FN(to_float)},
+    {Py_nb_index, FN(to_index)},
+    {Py_mp_length, FN(length)},
+    {Py_mp_subscript, FN(get_item)},
+    {Py_mp_ass_subscript, FN(set_item)},
+    {Py_sq_item, FN(sequence_item)},
+    {Py_sq_length, FN(length)},
+    {},
+};
+#undef FN
+PyType_Spec spec = {"forerun._core.Array", sizeof(ArrayObject), 0,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+
+}  // namespace
+
+PyTypeObject* make_array_type() {
+  array_base = array_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  return array_base;
+}
+
+void set_array_type(PyTypeObject* type) {
+  array_type = type;
+  // A subclass without members of its own has nothing more to tear down.
+  if (type->tp_basicsize == array_base->tp_basicsize && type->tp_dictoffset == 0) type->tp_dealloc = dealloc;
+}
+
+}  // namespace forerun

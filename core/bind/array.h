@@ -1,0 +1,87 @@
+// The Python array: a handle, and its place on the tape.
+#pragma once
+#include <Python.h>
+
+#include <chrono>
+
+#include "array/array.h"
+#include "base/error.h"
+#include "engine/engine.h"
+
+namespace forerun {
+
+struct ArrayObject {
+  PyObject_HEAD
+  PyObject* weak;
+  PyObject* node;  // owned; null: not on the tape. The object is known to the garbage collector only while it has one.
+  int device;
+  int64_t index;   // which output of the node
+  Array array;     // no storage: an array whose value was not kept
+};
+
+// Thrown by C++ code when a Python exception is set already.
+struct PythonError {};
+
+extern PyTypeObject* array_base;  // _core.Array
+extern PyTypeObject* array_type;  // what new arrays are: a subclass of it
+
+inline bool is_array(PyObject* o) { return Py_TYPE(o) == array_type || PyObject_TypeCheck(o, array_base); }
+inline ArrayObject* as_array(PyObject* o) { return reinterpret_cast<ArrayObject*>(o); }
+// The array in `o`; TypeError naming `op` if it is none.
+const Array& get_array(const char* op, PyObject* o);
+
+PyObject* wrap(Array array);
+void set_node(ArrayObject* array, PyObject* node, int64_t index);
+
+// Runs `body`, and turns what it throws into a Python exception.
+void set_python_error(const Error& error);
+void set_python_error(const Failure& failure);
+template <class F>
+PyObject* guarded(F body) {
+  try {
+    return body();
+  } catch (const PythonError&) {
+  } catch (const Error& error) {
+    set_python_error(error);
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+  return nullptr;
+}
+
+// --- issue and wait, with the interpreter lock held ------------------------------------------------------------------------
+extern bool synchronous;
+// Hands `op` to a queue of the device. May wait for room; throws PythonError if that is interrupted, or (synchronous mode)
+// if the op fails.
+void issue(Op* op, int device, Queue::Kind kind = Queue::Kind::compute);
+// Waits until `array` has its values; raises if it is poisoned.
+void wait_for(const Array& array);
+void wait_all();
+void wait_mark(uint64_t mark);
+// Raises if the array, whose values are there, is poisoned.
+void check_failure(const Array& array);
+inline int device_of(const Array& array) { return array.storage()->budget->device; }
+Budget* budget_of(int device);
+extern DType default_float;
+
+// --- NumPy ---------------------------------------------------------------------------------------------------------------------
+PyObject* dtype_object(DType t);      // borrowed: a numpy.dtype
+DType parse_dtype(const char* op, PyObject* dtype);
+DType dtype_of_typenum(int typenum, bool* known = nullptr);
+// An array with a copy of a NumPy array's values (any object that numpy.asarray takes).
+Array from_object(const char* op, PyObject* o, int device);
+// A read-only NumPy array on the array's values, which no later op changes; waits.
+PyObject* to_numpy(const Array& array);
+// The same for an array whose values are there, and will not change before this returns.
+PyObject* shared_view(const Array& array);
+// A NumPy array on memory that an op may use while it runs.
+PyObject* numpy_view(const Layout& layout, char* data, bool writable, PyObject* base);
+// A Python scalar of the first element at `data`.
+PyObject* scalar_at(DType t, const char* data);
+// Puts a Python or NumPy scalar into `bytes` as dtype t. False with OverflowError/TypeError set.
+bool put_scalar(const char* op, PyObject* value, DType t, unsigned char* bytes);
+Dims parse_dims(const char* op, PyObject* o);  // an int or a sequence of ints
+
+}  // namespace forerun

@@ -1,0 +1,214 @@
+// Making, copying and viewing arrays, for Python.
+#include "bind/glue.h"
+#include "bind/hooks.h"
+#include "kernels/move.h"
+
+namespace forerun {
+
+namespace {
+
+// Declares a new array's memory as written, with whatever stands in it.
+class NothingKernel final : public Kernel {
+ public:
+  const char* name() const override { return "empty"; }
+  void run(Op&, int64_t) override {}
+};
+
+Array make(const char* op, nb::handle shape, DType dtype, int device) {
+  Dims dims = parse_dims(op, shape.ptr());
+  double bytes = static_cast<double>(item_size(dtype));
+  for (int64_t d : dims) {
+    if (d < 0) throw Error(ErrorKind::value, std::string(op) + ": extents must not be negative, got " + to_string(dims));
+    bytes *= static_cast<double>(d);
+  }
+  size_t limit = budget_of(device)->hard.load();
+  if (bytes > 9e18 || bytes > static_cast<double>(limit))
+    throw Error(ErrorKind::memory, std::string(op) + ": array must fit into memory, asked for " + std::to_string(bytes) + " bytes with " +
+                                       std::to_string(budget_of(device)->live.load()) + " live and a limit of " + std::to_string(limit));
+  return Array::make(dtype, dims, budget_of(device));
+}
+
+nb::object from_numpy(nb::handle values, nb::handle device) {
+  return wrapped(from_object("array", values.ptr(), device_index("array", device)));
+}
+
+nb::object empty(nb::handle shape, nb::handle dtype, nb::handle device) {
+  int d = device_index("empty", device);
+  Array a = make("empty", shape, parse_dtype("empty", dtype.ptr()), d);
+  Building op;
+  (*op).add(a.storage(), Mode::write);
+  (*op).emplace<NothingKernel>();
+  op.issue(d);
+  return wrapped(std::move(a));
+}
+
+nb::object full(nb::handle shape, nb::handle value, nb::handle dtype, nb::handle device) {
+  int d = device_index("full", device);
+  Array a = make("full", shape, parse_dtype("full", dtype.ptr()), d);
+  Scalar scalar{};
+  if (!put_scalar("full", value.ptr(), a.layout.dtype, scalar.bytes)) throw nb::python_error();
+  Building op;
+  build_fill(*op, scalar, a);
+  op.issue(d);
+  return wrapped(std::move(a));
+}
+
+// from -> a new dense array of dtype t on a device.
+Array copied(const Array& from, DType t, int device) {
+  Array to = Array::make(t, from.layout.shape, budget_of(device));
+  Building op;
+  build_copy(*op, from, to);
+  op.issue(device, device == device_of(from) ? Queue::Kind::compute : Queue::Kind::copy);
+  return to;
+}
+
+nb::object cast(nb::handle a, nb::handle dtype) {
+  const Array& from = arg("astype", a);
+  return wrapped(copied(from, parse_dtype("astype", dtype.ptr()), device_of(from)));
+}
+
+nb::object copy(nb::handle a, nb::handle device, bool queue) {
+  const Array& from = arg("copy", a);
+  int d = device.is_none() ? device_of(from) : device_index("copy", device);
+  if (!queue) return wrapped(copied(from, from.layout.dtype, d));
+  Array to = Array::make(from.layout.dtype, from.layout.shape, budget_of(d));
+  Building op;
+  build_copy(*op, from, to);
+  op.issue(d, Queue::Kind::copy);
+  return wrapped(std::move(to));
+}
+
+void assign(nb::handle to_object, nb::handle value) {
+  const Array& to = arg("assign", to_object);
+  Building op;
+  if (is_array(value.ptr())) {
+    const Array& from = arg("assign", value);
+    build_copy(*op, from, to);
+    op.issue(device_of(to), device_of(from) == device_of(to) ? Queue::Kind::compute : Queue::Kind::copy);
+    return;
+  }
+  Scalar scalar{};
+  if (!put_scalar("assign", value.ptr(), to.layout.dtype, scalar.bytes)) throw nb::python_error();
+  build_fill(*op, scalar, to);
+  op.issue(device_of(to));
+}
+
+nb::object view(nb::handle a, nb::handle shape, nb::handle strides, int64_t offset) {
+  const Array& from = arg("view", a);
+  Layout to;
+  to.dtype = from.layout.dtype;
+  to.shape = parse_dims("view", shape.ptr());
+  to.strides = parse_dims("view", strides.ptr());
+  to.offset = from.layout.offset + offset;
+  to.size = product(to.shape);
+  if (to.shape.size() != to.strides.size())
+    throw Error(ErrorKind::value, "view: shape and strides must be of one length, got " + to_string(to.shape) + " and " + to_string(to.strides));
+  int64_t low = to.offset, high = to.offset + static_cast<int64_t>(item_size(to.dtype));
+  for (int i = 0; i < to.ndim(); ++i) (to.strides[i] < 0 ? low : high) += (to.shape[i] - 1) * to.strides[i];
+  if (to.size > 0 && (low < 0 || high > static_cast<int64_t>(from.storage()->bytes)))
+    throw Error(ErrorKind::value, "view: elements must lie in the array's memory, got bytes " + std::to_string(low) + " to " + std::to_string(high));
+  return wrapped(Array(from.storage(), std::move(to)));
+}
+
+// Strides of `layout` seen with another shape of the same size, if that needs no copy (NumPy's rule: axes are split or merged
+// only where memory is regular).
+bool reshape_strides(const Layout& layout, const Dims& shape, Dims* strides) {
+  *strides = Dims(shape.size());
+  if (layout.contiguous()) {
+    *strides = Layout::dense(layout.dtype, shape).strides;
+    return true;
+  }
+  int64_t extent[kMaxDims], step[kMaxDims];
+  int n = 0;
+  for (int i = 0; i < layout.ndim(); ++i)
+    if (layout.shape[i] != 1) extent[n] = layout.shape[i], step[n++] = layout.strides[i];
+  int from = 0, to = 0;
+  while (from < n || to < shape.size()) {
+    int f = from, t = to;
+    int64_t had = from < n ? extent[from++] : 1, wanted = to < shape.size() ? shape[to++] : 1;
+    while (had != wanted) {
+      if (had < wanted)
+        had *= extent[from++];
+      else
+        wanted *= shape[to++];
+    }
+    for (int i = f; i + 1 < from; ++i)
+      if (step[i] != step[i + 1] * extent[i + 1]) return false;
+    int64_t s = from > f ? step[from - 1] : 0;
+    for (int i = to - 1; i >= t; --i) (*strides)[i] = s, s *= shape[i];
+  }
+  return true;
+}
+
+nb::object reshape(nb::handle a, nb::handle shape_object) {
+  Array from = arg("reshape", a);
+  Dims shape = parse_dims("reshape", shape_object.ptr());
+  int64_t known = 1;
+  int open = -1;
+  for (int i = 0; i < shape.size(); ++i) {
+    if (shape[i] >= 0) known *= shape[i];
+    else if (open < 0) open = i;
+    else throw Error(ErrorKind::value, "reshape: at most one extent must be -1, got " + to_string(shape));
+  }
+  Dims asked = shape;
+  if (open >= 0) shape[open] = known ? from.layout.size / known : 0;
+  if (product(shape) != from.layout.size)
+    throw Error(ErrorKind::value, "reshape: new shape must hold " + std::to_string(from.layout.size) + " elements, got " + to_string(from.layout.shape) + " -> " + to_string(asked));
+  Layout to;
+  if (from.layout.size == 0 || !reshape_strides(from.layout, shape, &to.strides)) {
+    if (from.layout.size) from = copied(from, from.layout.dtype, device_of(from));
+    to.strides = Layout::dense(from.layout.dtype, shape).strides;
+  }
+  to.dtype = from.layout.dtype;
+  to.shape = shape;
+  to.offset = from.layout.offset;
+  to.size = from.layout.size;
+  return wrapped(Array(from.storage(), std::move(to)));
+}
+
+nb::object transpose(nb::handle a, nb::handle axes_object) {
+  const Array& from = arg("transpose", a);
+  Dims axes = parse_dims("transpose", axes_object.ptr());
+  int n = from.layout.ndim();
+  if (axes.size() != n)
+    throw Error(ErrorKind::value, "transpose: axes must name each of " + std::to_string(n) + " axes once, got " + to_string(axes));
+  Layout to = from.layout;
+  uint64_t seen = 0;
+  for (int i = 0; i < n; ++i) {
+    int axis = normal_axis("transpose", axes[i], n);
+    if (seen >> axis & 1) throw Error(ErrorKind::value, "transpose: axes must name each axis once, got " + to_string(axes));
+    seen |= uint64_t{1} << axis;
+    to.shape[i] = from.layout.shape[axis], to.strides[i] = from.layout.strides[axis];
+  }
+  return wrapped(Array(from.storage(), std::move(to)));
+}
+
+nb::object broadcast_view(nb::handle a, nb::handle shape) {
+  const Array& from = arg("broadcast_to", a);
+  return wrapped(Array(from.storage(), broadcast_to("broadcast_to", from.layout, parse_dims("broadcast_to", shape.ptr()))));
+}
+
+nb::object getitem(nb::handle a, nb::handle index) {
+  Array view;
+  if (!basic_index(arg("getitem", a), index.ptr(), &view))
+    throw Error(ErrorKind::index, "getitem: index must be made of ints, slices, None and Ellipsis");
+  return wrapped(std::move(view));
+}
+
+}  // namespace
+
+void init_arrays(nb::module_& m) {
+  m.def("from_numpy", from_numpy, nb::arg("values"), nb::arg("device").none() = nb::none(), "An array with a copy of the values, made now.");
+  m.def("empty", empty, nb::arg("shape"), nb::arg("dtype"), nb::arg("device").none() = nb::none());
+  m.def("full", full, nb::arg("shape"), nb::arg("value"), nb::arg("dtype"), nb::arg("device").none() = nb::none());
+  m.def("cast", cast);
+  m.def("copy", copy, nb::arg("a"), nb::arg("device").none() = nb::none(), nb::arg("queue") = false, "queue: on the copy queue in any case.");
+  m.def("assign", assign);
+  m.def("view", view, nb::arg("a"), nb::arg("shape"), nb::arg("strides"), nb::arg("offset") = 0);
+  m.def("reshape", reshape);
+  m.def("transpose", transpose);
+  m.def("broadcast_to", broadcast_view);
+  m.def("getitem", getitem);
+}
+
+}  // namespace forerun

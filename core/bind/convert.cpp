@@ -1,0 +1,233 @@
+// Between NumPy's and Python's values and ours.
+#include <cstring>
+
+#include "bind/array.h"
+#include "bind/numpy.h"
+#include "kernels/loop.h"
+
+namespace forerun {
+
+DType default_float = DType::f32;
+
+namespace {
+
+constexpr int kTypenum[kDTypes] = {NPY_BOOL,   NPY_INT8,   NPY_INT16, NPY_INT32, NPY_INT64,   NPY_UINT8,  NPY_UINT16,
+                                   NPY_UINT32, NPY_UINT64, NPY_HALF,  NPY_FLOAT, NPY_DOUBLE, NPY_CFLOAT, NPY_CDOUBLE};
+
+PyArray_Descr* descr(DType t) { return PyArray_DescrFromType(kTypenum[static_cast<int>(t)]); }
+
+}  // namespace
+
+PyObject* dtype_object(DType t) {
+  static PyObject* all[kDTypes] = {};
+  PyObject*& d = all[static_cast<int>(t)];
+  if (!d) d = reinterpret_cast<PyObject*>(descr(t));
+  return d;
+}
+
+DType dtype_of_typenum(int typenum, bool* known) {
+  if (known) *known = true;
+  if (typenum == NPY_LONGLONG) return DType::i64;
+  if (typenum == NPY_ULONGLONG) return DType::u64;
+  for (int i = 0; i < kDTypes; ++i)
+    if (kTypenum[i] == typenum) return static_cast<DType>(i);
+  if (known) *known = false;
+  return DType::f32;
+}
+
+DType parse_dtype(const char* op, PyObject* dtype) {
+  PyArray_Descr* d = nullptr;
+  if (!PyArray_DescrConverter(dtype, &d)) throw PythonError{};
+  bool known;
+  DType t = dtype_of_typenum(d->type_num, &known);
+  bool native = PyArray_ISNBO(d->byteorder);
+  Py_DECREF(d);
+  if (!known || !native) {
+    PyErr_Format(PyExc_TypeError, "%s: dtype must be bool, an integer, float16/32/64 or complex64/128 in native byte order, got %R", op, dtype);
+    throw PythonError{};
+  }
+  return t;
+}
+
+Dims parse_dims(const char* op, PyObject* o) {
+  if (PyIndex_Check(o)) {
+    int64_t n = PyNumber_AsSsize_t(o, PyExc_OverflowError);
+    if (n == -1 && PyErr_Occurred()) throw PythonError{};
+    return Dims{n};
+  }
+  PyObject* items = PySequence_Fast(o, "shape must be an int or a sequence of ints");
+  if (!items) throw PythonError{};
+  int n = static_cast<int>(PySequence_Fast_GET_SIZE(items));
+  Dims dims(n);
+  bool good = true;
+  for (int i = 0; i < n && good; ++i) {
+    dims[i] = PyNumber_AsSsize_t(PySequence_Fast_GET_ITEM(items, i), PyExc_OverflowError);
+    good = !(dims[i] == -1 && PyErr_Occurred());
+  }
+  Py_DECREF(items);
+  if (!good) throw PythonError{};
+  if (n > kMaxDims) throw Error(ErrorKind::value, std::string(op) + ": arrays must have at most 64 dimensions, got " + std::to_string(n));
+  return dims;
+}
+
+Array from_object(const char* op, PyObject* o, int device) {
+  PyObject* any = PyArray_FROM_O(o);
+  if (!any) throw PythonError{};
+  auto* source = reinterpret_cast<PyArrayObject*>(any);
+  bool known;
+  DType t = dtype_of_typenum(PyArray_TYPE(source), &known);
+  if (!known) {
+    PyErr_Format(PyExc_TypeError, "%s: operand must be a numeric array or scalar, got %R of type %s", op, PyArray_DESCR(source), Py_TYPE(o)->tp_name);
+    Py_DECREF(any);
+    throw PythonError{};
+  }
+  bool from_python = !PyArray_Check(o) && !PyArray_IsScalar(o, Generic);
+  if (from_python && t == DType::f64) t = default_float;
+  Array made = Array::make(t, Dims(reinterpret_cast<const int64_t*>(PyArray_DIMS(source)), PyArray_NDIM(source)), budget_of(device));
+  if (!made.storage()->take()) {
+    Py_DECREF(any);
+    throw std::bad_alloc();
+  }
+  PyObject* view = numpy_view(made.layout, made.storage()->data(), true, nullptr);
+  int failed = view ? PyArray_CopyInto(reinterpret_cast<PyArrayObject*>(view), source) : -1;
+  Py_XDECREF(view);
+  Py_DECREF(any);
+  if (failed) throw PythonError{};
+  return made;
+}
+
+PyObject* numpy_view(const Layout& layout, char* data, bool writable, PyObject* base) {
+  PyObject* view = PyArray_NewFromDescr(&PyArray_Type, descr(layout.dtype), layout.ndim(), reinterpret_cast<const npy_intp*>(layout.shape.begin()),
+                                        reinterpret_cast<const npy_intp*>(layout.strides.begin()), data + layout.offset,
+                                        writable ? NPY_ARRAY_WRITEABLE : 0, nullptr);
+  if (view && base) {
+    Py_INCREF(base);
+    if (PyArray_SetBaseObject(reinterpret_cast<PyArrayObject*>(view), base) < 0) Py_CLEAR(view);
+  }
+  if (view) PyArray_UpdateFlags(reinterpret_cast<PyArrayObject*>(view), NPY_ARRAY_UPDATE_ALL);
+  return view;
+}
+
+PyObject* shared_view(const Array& array) {
+  Block* block = array.storage()->share();
+  PyObject* base = PyCapsule_New(block, "forerun.block", [](PyObject* c) { static_cast<Block*>(PyCapsule_GetPointer(c, "forerun.block"))->release(); });
+  if (!base) return block->release(), nullptr;
+  PyObject* view = numpy_view(array.layout, block->data, false, base);
+  Py_DECREF(base);
+  return view;
+}
+
+PyObject* to_numpy(const Array& array) {
+  wait_for(array);
+  return shared_view(array);
+}
+
+PyObject* scalar_at(DType t, const char* p) {
+  auto as = [p]<class T>(T) {
+    T v;
+    std::memcpy(&v, p, sizeof v);
+    return v;
+  };
+  switch (t) {
+    case DType::b1: return PyBool_FromLong(*p != 0);
+    case DType::i8: return PyLong_FromLong(as(int8_t{}));
+    case DType::i16: return PyLong_FromLong(as(int16_t{}));
+    case DType::i32: return PyLong_FromLong(as(int32_t{}));
+    case DType::i64: return PyLong_FromLongLong(as(int64_t{}));
+    case DType::u8: return PyLong_FromLong(as(uint8_t{}));
+    case DType::u16: return PyLong_FromLong(as(uint16_t{}));
+    case DType::u32: return PyLong_FromUnsignedLong(as(uint32_t{}));
+    case DType::u64: return PyLong_FromUnsignedLongLong(as(uint64_t{}));
+    case DType::f32: return PyFloat_FromDouble(as(float{}));
+    case DType::f64: return PyFloat_FromDouble(as(double{}));
+    case DType::c64: {
+      float v[2];
+      std::memcpy(v, p, sizeof v);
+      return PyComplex_FromDoubles(v[0], v[1]);
+    }
+    case DType::c128: {
+      double v[2];
+      std::memcpy(v, p, sizeof v);
+      return PyComplex_FromDoubles(v[0], v[1]);
+    }
+    case DType::f16: break;
+  }
+  double v = 0;
+  char* args[2] = {const_cast<char*>(p), reinterpret_cast<char*>(&v)};
+  intptr_t n = 1, steps[2] = {2, 8};
+  Loop loop = cast_loop(DType::f16, DType::f64);
+  loop.function(args, &n, steps, loop.data);
+  return PyFloat_FromDouble(v);
+}
+
+namespace {
+
+bool put_integer(const char* op, PyObject* value, DType t, unsigned char* bytes) {
+  if (PyFloat_Check(value)) {
+    PyErr_Format(PyExc_TypeError, "%s: a float must not become %s without a cast, got %R", op, name(t), value);
+    return false;
+  }
+  PyObject* integer = PyNumber_Index(value);
+  if (!integer) return false;
+  int overflow = 0;
+  long long v = PyLong_AsLongLongAndOverflow(integer, &overflow);
+  unsigned long long u = static_cast<unsigned long long>(v);
+  bool fits = overflow == 0;
+  if (t == DType::u64 && overflow > 0) {
+    u = PyLong_AsUnsignedLongLong(integer);
+    fits = !PyErr_Occurred();
+    PyErr_Clear();
+  } else if (fits) {
+    int bits = static_cast<int>(item_size(t)) * 8;
+    if (is_signed(t))
+      fits = bits == 64 || (v >= -(1LL << (bits - 1)) && v < (1LL << (bits - 1)));
+    else
+      fits = v >= 0 && (bits == 64 || v < (1LL << bits));
+  }
+  Py_DECREF(integer);
+  if (!fits) {
+    PyErr_Format(PyExc_OverflowError, "%s: Python integer must fit into %s, got %R", op, name(t), value);
+    return false;
+  }
+  std::memcpy(bytes, &u, item_size(t));
+  return true;
+}
+
+}  // namespace
+
+bool put_scalar(const char* op, PyObject* value, DType t, unsigned char* bytes) {
+  if (is_integer(t)) return put_integer(op, value, t, bytes);
+  if (t == DType::b1) {
+    int truth = PyObject_IsTrue(value);
+    bytes[0] = truth > 0;
+    return truth >= 0;
+  }
+  if (is_complex(t)) {
+    Py_complex c = PyComplex_AsCComplex(value);
+    if (c.real == -1 && PyErr_Occurred()) return false;
+    float f[2] = {static_cast<float>(c.real), static_cast<float>(c.imag)};
+    double d[2] = {c.real, c.imag};
+    std::memcpy(bytes, t == DType::c64 ? static_cast<void*>(f) : d, item_size(t));
+    return true;
+  }
+  if (PyComplex_Check(value)) {
+    PyErr_Format(PyExc_TypeError, "%s: a complex number must not become %s without a cast, got %R", op, name(t), value);
+    return false;
+  }
+  double d = PyFloat_AsDouble(value);
+  if (d == -1 && PyErr_Occurred()) return false;
+  if (t == DType::f64) {
+    std::memcpy(bytes, &d, 8);
+  } else if (t == DType::f32) {
+    float f = static_cast<float>(d);
+    std::memcpy(bytes, &f, 4);
+  } else {
+    char* args[2] = {reinterpret_cast<char*>(&d), reinterpret_cast<char*>(bytes)};
+    intptr_t n = 1, steps[2] = {8, 2};
+    Loop loop = cast_loop(DType::f64, DType::f16);
+    loop.function(args, &n, steps, loop.data);
+  }
+  return true;
+}
+
+}  // namespace forerun

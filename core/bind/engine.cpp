@@ -1,0 +1,145 @@
+// Set-up, waiting, statistics and events, for Python.
+#include <set>
+
+#include "bind/glue.h"
+#include "bind/hooks.h"
+#include "bind/site.h"
+#include "cpu/blas.h"
+#include "cpu/workers.h"
+#include "memory/cache.h"
+
+namespace forerun {
+
+namespace {
+
+nb::object site_tuple(uint32_t number) {
+  Site s = site(number);
+  if (!s.line) return nb::none();
+  return nb::make_tuple(s.file, s.line);
+}
+
+nb::list events() {
+  static const char* kinds[] = {"compute", "copy", "io"};
+  nb::list all;
+  for (const Event& e : Engine::get().trace.stop()) {
+    nb::dict d;
+    bool op = e.kind == Event::Kind::op;
+    d["kind"] = op ? "op" : "wait";
+    d["seq"] = e.seq;
+    d["name"] = e.name;
+    d["site"] = site_tuple(e.site);
+    d["thread"] = e.thread;
+    d["device"] = e.device;
+    d["queue"] = op ? nb::object(nb::str(kinds[e.queue])) : nb::none();
+    d["issued"] = e.issued, d["started"] = e.started, d["ended"] = e.ended;
+    d["bytes"] = e.bytes;
+    d["deps"] = e.depends;
+    all.append(d);
+  }
+  return all;
+}
+
+nb::dict memory(int device) {
+  Budget& b = *Engine::get().device(device).budget;
+  nb::dict d;
+  d["live"] = b.live.load(), d["peak"] = b.peak.load(), d["limit"] = b.hard.load(), d["budget"] = b.soft.load();
+  d["cached"] = MemoryCache::get().cached();
+  return d;
+}
+
+nb::dict stats() {
+  EngineStats s = Engine::get().stats();
+  nb::dict d;
+  d["issued"] = s.issued, d["planned"] = s.planned, d["done"] = s.ended, d["failed"] = s.failed, d["waits"] = s.waits, d["helped"] = s.helped;
+  d["dropped"] = 0;
+  return d;
+}
+
+template <class F>
+void without_lock(F f) {
+  nb::gil_scoped_release released;
+  f();
+}
+
+// Leaves the engine idle with no thread; other Python threads may issue meanwhile, so it looks again with the lock held.
+void quiesce() {
+  Engine& engine = Engine::get();
+  do {
+    wait_mark(engine.mark());
+    without_lock([&] { engine.stop_workers(); });
+  } while (!engine.idle());
+}
+
+void configure(const std::vector<int>& workers, int cores) {
+  quiesce();
+  Engine::get().configure(workers, cores);
+}
+
+void set_memory(int device, size_t budget, size_t limit) {
+  Budget& b = *Engine::get().device(device).budget;
+  b.soft.store(budget), b.hard.store(limit);
+}
+
+nb::list unseen_failures() {
+  nb::list all;
+  while (FailurePtr f = Engine::get().take_unseen_failure()) all.append(nb::make_tuple(f->message, site_tuple(f->site)));
+  return all;
+}
+
+}  // namespace
+
+void init_engine(nb::module_& m) {
+  m.def("configure_queues", configure, nb::arg("workers"), nb::arg("cores"), "Waits for all work, then sets workers per device and cores in all.");
+  m.def("set_synchronous", [](bool on) { synchronous = on; });
+  m.def("set_ops_ahead", [](uint64_t n) { Engine::get().set_ops_ahead(n); });
+  m.def("ops_ahead", [] { return Engine::get().ops_ahead(); });
+  m.def("set_memory", set_memory, nb::arg("device"), nb::arg("budget"), nb::arg("limit"));
+  m.def("set_cache_limit", [](size_t bytes) { MemoryCache::get().set_limit(bytes); });
+  m.def("granted_cores", granted_cores);
+  m.def("granted_memory", granted_memory);
+  m.def("set_package_folder", set_package_folder);
+  m.def("set_devices", [](nb::list devices) { set_devices(devices.ptr()); });
+  m.def("load_blas", load_blas);
+  m.def("blas_info", blas_info);
+
+  m.def("wait", [](nb::handle arrays) {
+    for (const Array& a : args("wait", arrays)) wait_for(a);
+  });
+  m.def("waitall", wait_all);
+  m.def("mark", [] { return Engine::get().mark(); }, "Number of the next op.");
+  m.def("wait_mark", wait_mark, "Waits for all ops issued before a mark.");
+  m.def("gate", [](bool closed) { without_lock([&] { Engine::get().gate(closed); }); }, "Closed: nothing is planned or started.");
+  m.def("quiesce", quiesce, "Waits for all work and ends the workers; they start again with the next op.");
+  m.def("before_fork", [] { quiesce(), Engine::get().before_fork(); });
+  m.def("after_fork", [](bool child) { Engine::get().after_fork(child); });
+  m.def("unseen_failures", unseen_failures, "Failures that nobody has seen, as (message, site); they count as seen then.");
+
+  m.def("stats", stats);
+  m.def("memory", memory, nb::arg("device") = 0);
+  m.def("empty_cache", [] { return MemoryCache::get().trim(); });
+  m.def("reset_peak", [](int device) { Engine::get().device(device).budget->reset_peak(); }, nb::arg("device") = 0);
+  m.def("trace_start", [](size_t capacity) { Engine::get().trace.start(capacity); }, nb::arg("capacity") = 1000000);
+  m.def("trace_stop", events);
+  m.def("current_site", [] { return site_tuple(current_site()); });
+}
+
+const char* intern(const std::string& name) {
+  static std::set<std::string> names;  // guarded by the interpreter lock
+  return names.insert(name).first->c_str();
+}
+
+int device_index(const char* op, nb::handle device) {
+  if (device.is_none()) return 0;
+  long long i = nb::isinstance<nb::int_>(device) ? nb::cast<long long>(device) : nb::cast<long long>(device.attr("index"));
+  if (i < 0 || i >= Engine::get().devices())
+    throw Error(ErrorKind::value, std::string(op) + ": device must be one of " + std::to_string(Engine::get().devices()) + ", got number " + std::to_string(i));
+  return static_cast<int>(i);
+}
+
+int normal_axis(const char* op, int64_t axis, int ndim) {
+  if (axis < -ndim || axis >= ndim)
+    throw Error(ErrorKind::index, std::string(op) + ": axis must be in [" + std::to_string(-ndim) + ", " + std::to_string(ndim) + "), got " + std::to_string(axis));
+  return static_cast<int>(axis < 0 ? axis + ndim : axis);
+}
+
+}  // namespace forerun

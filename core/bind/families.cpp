@@ -1,0 +1,279 @@
+// Reductions, scans, products, indexing, random numbers and host tasks, for Python.
+#include <map>
+
+#include "bind/glue.h"
+#include "bind/host.h"
+#include "bind/numpy.h"
+#include "bind/ufunc.h"
+#include "kernels/matmul.h"
+#include "kernels/move.h"
+#include "kernels/random.h"
+#include "kernels/reduce.h"
+
+namespace forerun {
+
+namespace {
+
+// The loop that takes and gives dtype t.
+Loop uniform_loop(UfuncObject* u, DType t) {
+  const Signature* s = u->same[static_cast<int>(t)];
+  if (!s || s->types[u->nin] != t || u->nin != 2 || u->nout != 1)
+    throw Error(ErrorKind::type, std::string(u->name) + ": must have a loop that combines two values of a dtype into one, got " + name(t));
+  return s->loop;
+}
+
+Scalar identity_of(UfuncObject* u, DType t) {
+  Scalar scalar{};
+  PyObject* value = is_inexact(t) ? PyFloat_FromDouble(u->identity) : PyLong_FromDouble(u->identity);
+  bool good = value && put_scalar(u->name, value, t, scalar.bytes);
+  Py_XDECREF(value);
+  if (!good) {  // all bits set, for unsigned integers
+    PyErr_Clear();
+    std::fill(std::begin(scalar.bytes), std::end(scalar.bytes), 0xff);
+  }
+  return scalar;
+}
+
+nb::object reduce(nb::handle op, nb::handle a, nb::handle axes_object, nb::handle dtype, bool keepdims, const std::string& name) {
+  UfuncObject* u = get_ufunc("reduce", op.ptr());
+  const char* label = name.empty() ? u->name : intern(name);
+  const Array& in = arg(label, a);
+  DType t = dtype.is_none() ? in.layout.dtype : parse_dtype(label, dtype.ptr());
+  Loop loop = uniform_loop(u, t);
+  bool reduced[kMaxDims] = {};
+  int n = in.layout.ndim();
+  for (int64_t axis : parse_dims(label, axes_object.ptr())) {
+    int i = normal_axis(label, axis, n);
+    if (reduced[i]) throw Error(ErrorKind::value, std::string(label) + ": axes must be different, got " + std::to_string(i) + " twice");
+    reduced[i] = true;
+  }
+  int64_t kept[kMaxDims], shown[kMaxDims];
+  int n_kept = 0, n_shown = 0;
+  bool empty = false;
+  for (int i = 0; i < n; ++i) {
+    if (!reduced[i]) kept[n_kept++] = shown[n_shown++] = in.layout.shape[i];
+    else if (keepdims) shown[n_shown++] = 1;
+    empty = empty || (reduced[i] && in.layout.shape[i] == 0);
+  }
+  Array out = Array::make(t, Dims(kept, n_kept), budget_of(device_of(in)));
+  if (empty && !u->has_identity && out.layout.size > 0)
+    throw Error(ErrorKind::value, std::string(label) + ": reduced axes must not be empty, got shape " + to_string(in.layout.shape));
+  Scalar identity = u->has_identity ? identity_of(u, t) : Scalar{};
+  Building building;
+  build_reduce(*building, label, loop, in, reduced, u->has_identity ? &identity : nullptr, out);
+  building.issue(device_of(in));
+  if (!keepdims) return wrapped(std::move(out));
+  return wrapped(Array(out.storage(), Layout::dense(t, Dims(shown, n_shown))));
+}
+
+nb::object scan(nb::handle op, nb::handle a, int64_t axis, nb::handle dtype, const std::string& name) {
+  UfuncObject* u = get_ufunc("scan", op.ptr());
+  const char* label = name.empty() ? u->name : intern(name);
+  const Array& in = arg(label, a);
+  DType t = dtype.is_none() ? in.layout.dtype : parse_dtype(label, dtype.ptr());
+  Array out = Array::make(t, in.layout.shape, budget_of(device_of(in)));
+  Building building;
+  build_scan(*building, label, uniform_loop(u, t), in, normal_axis(label, axis, in.layout.ndim()), out);
+  building.issue(device_of(in));
+  return wrapped(std::move(out));
+}
+
+// NumPy's own loop for products of dtypes that BLAS does not know.
+Loop matmul_loop(DType t) {
+  static std::map<DType, Loop> loops;  // guarded by the interpreter lock
+  if (loops.empty()) {
+    PyObject* numpy = PyImport_ImportModule("numpy");
+    PyObject* f = numpy ? PyObject_GetAttrString(numpy, "matmul") : nullptr;
+    Py_XDECREF(numpy);
+    if (!f) throw nb::python_error();
+    auto* u = reinterpret_cast<PyUFuncObject*>(f);
+    for (int i = 0; i < u->ntypes; ++i) {
+      bool known;
+      DType d = dtype_of_typenum(u->types[i * u->nargs], &known);
+      if (known) loops.try_emplace(d, Loop{reinterpret_cast<LoopFunction>(u->functions[i]), u->data ? const_cast<void*>(u->data[i]) : nullptr});
+    }
+    // numpy.matmul lives as long as NumPy does.
+  }
+  return loops[t];
+}
+
+nb::object matmul(nb::handle a_object, nb::handle b_object) {
+  Array a = arg("matmul", a_object), b = arg("matmul", b_object);
+  int device = same_device("matmul", a, b);
+  const Dims &sa = a.layout.shape, &sb = b.layout.shape;
+  auto mismatch = [&](const char* what) {
+    return Error(ErrorKind::value, std::string("matmul: ") + what + ", got " + to_string(sa) + " @ " + to_string(sb));
+  };
+  if (sa.empty() || sb.empty()) throw mismatch("operands must have at least one dimension");
+  if (a.layout.dtype != b.layout.dtype)
+    throw Error(ErrorKind::type, std::string("matmul: operands must have one dtype, got ") + name(a.layout.dtype) + " and " + name(b.layout.dtype));
+  bool row = sa.size() == 1, column = sb.size() == 1;
+  auto with_axis = [](const Layout& l, bool first) {  // a vector as a matrix
+    Layout m = l;
+    m.shape = first ? Dims{1, l.shape[0]} : Dims{l.shape[0], 1};
+    m.strides = first ? Dims{0, l.strides[0]} : Dims{l.strides[0], 0};
+    return m;
+  };
+  Layout la = row ? with_axis(a.layout, true) : a.layout, lb = column ? with_axis(b.layout, false) : b.layout;
+  int na = la.ndim(), nb_ = lb.ndim();
+  int64_t m = la.shape[na - 2], k = la.shape[na - 1], n = lb.shape[nb_ - 1];
+  if (lb.shape[nb_ - 2] != k) throw mismatch("inner dimensions must match");
+  Dims batch = broadcast("matmul", Dims(la.shape.begin(), na - 2), Dims(lb.shape.begin(), nb_ - 2));
+  auto with_batch = [&](int64_t rows, int64_t columns) {
+    Dims shape(batch.size() + 2);
+    std::copy(batch.begin(), batch.end(), shape.begin());
+    shape[batch.size()] = rows, shape[batch.size() + 1] = columns;
+    return shape;
+  };
+  Array out = Array::make(a.layout.dtype, with_batch(m, n), budget_of(device));
+  Building op;
+  build_matmul(*op, Array(a.storage(), broadcast_to("matmul", la, with_batch(m, k))), Array(b.storage(), broadcast_to("matmul", lb, with_batch(k, n))), out,
+               matmul_loop(a.layout.dtype));
+  op.issue(device);
+  if (!row && !column) return wrapped(std::move(out));
+  Dims shape(batch.size() + !row + !column);
+  std::copy(batch.begin(), batch.end(), shape.begin());
+  if (!row) shape[batch.size()] = m;
+  if (!column) shape[shape.size() - 1] = n;
+  return wrapped(Array(out.storage(), Layout::dense(out.layout.dtype, shape)));
+}
+
+struct Indexed {
+  std::vector<Array> indices;  // broadcast to one shape
+  int axis;
+  Dims shape;  // of the elements they select
+};
+
+Indexed read_indices(const char* op, const Array& a, nb::handle indices, int64_t axis) {
+  Indexed x{args(op, indices), 0, {}};
+  int k = static_cast<int>(x.indices.size()), n = a.layout.ndim();
+  if (k == 0) throw Error(ErrorKind::index, std::string(op) + ": indices must not be empty");
+  x.axis = normal_axis(op, axis, n);
+  if (x.axis + k > n) throw Error(ErrorKind::index, std::string(op) + ": too many index arrays for shape " + to_string(a.layout.shape) + ", got " + std::to_string(k));
+  Dims common;
+  for (const Array& i : x.indices) {
+    if (!is_integer(i.layout.dtype)) throw Error(ErrorKind::index, std::string(op) + ": indices must be integers, got " + name(i.layout.dtype));
+    same_device(op, a, i);
+    common = broadcast(op, common, i.layout.shape);
+  }
+  for (Array& i : x.indices) i = Array(i.storage(), broadcast_to(op, i.layout, common));
+  x.shape = Dims(n - k + common.size());
+  auto at = std::copy(a.layout.shape.begin(), a.layout.shape.begin() + x.axis, x.shape.begin());
+  at = std::copy(common.begin(), common.end(), at);
+  std::copy(a.layout.shape.begin() + x.axis + k, a.layout.shape.end(), at);
+  return x;
+}
+
+nb::object gather(nb::handle a_object, nb::handle indices, int64_t axis) {
+  const Array& a = arg("take", a_object);
+  Indexed x = read_indices("take", a, indices, axis);
+  Array out = Array::make(a.layout.dtype, x.shape, budget_of(device_of(a)));
+  Building op;
+  build_gather(*op, a, x.indices, x.axis, out);
+  op.issue(device_of(a));
+  return wrapped(std::move(out));
+}
+
+void scatter(nb::handle a_object, nb::handle indices, int64_t axis, nb::handle values_object, bool add) {
+  const Array &a = arg("put", a_object), &values = arg("put", values_object);
+  same_device("put", a, values);
+  if (a.layout.dtype != values.layout.dtype)
+    throw Error(ErrorKind::type, std::string("put: values must have the array's dtype ") + name(a.layout.dtype) + ", got " + name(values.layout.dtype));
+  Indexed x = read_indices("put", a, indices, axis);
+  Building op;
+  build_scatter(*op, a, x.indices, x.axis, Array(values.storage(), broadcast_to("put", values.layout, x.shape)), add);
+  op.issue(device_of(a));
+}
+
+nb::object concatenate(nb::handle sequence, int64_t axis) {
+  std::vector<Array> arrays = args("concatenate", sequence);
+  if (arrays.empty()) throw Error(ErrorKind::value, "concatenate: there must be at least one array, got none");
+  const Layout& first = arrays[0].layout;
+  int at = normal_axis("concatenate", axis, first.ndim());
+  Dims shape = first.shape;
+  shape[at] = 0;
+  for (const Array& a : arrays) {
+    same_device("concatenate", arrays[0], a);
+    bool fits = a.layout.ndim() == first.ndim() && a.layout.dtype == first.dtype;
+    for (int i = 0; fits && i < first.ndim(); ++i) fits = i == at || a.layout.shape[i] == first.shape[i];
+    if (!fits)
+      throw Error(ErrorKind::value, "concatenate: arrays must agree in dtype and all axes but one, got " + to_string(first.shape) + " and " + to_string(a.layout.shape));
+    shape[at] += a.layout.shape[at];
+  }
+  Array out = Array::make(first.dtype, shape, budget_of(device_of(arrays[0])));
+  Building op;
+  build_concatenate(*op, arrays, at, out);
+  op.issue(device_of(arrays[0]));
+  return wrapped(std::move(out));
+}
+
+// --- random numbers: a stream is (seed, number of the op) ----------------------------------------------------------------
+
+uint64_t seed = 0, next_number = 0;  // guarded by the interpreter lock
+
+nb::object random(const std::string& kind, nb::handle shape, nb::handle dtype, nb::handle device, nb::handle lo, nb::handle hi) {
+  DType t = parse_dtype("random", dtype.ptr());
+  int d = device_index("random", device);
+  Distribution what = kind == "uniform" ? Distribution::uniform : kind == "normal" ? Distribution::normal : Distribution::integers;
+  if (what == Distribution::integers ? !(is_integer(t) || t == DType::b1) : t != DType::f32 && t != DType::f64)
+    throw Error(ErrorKind::type, "random: dtype must suit the distribution, got " + kind + " of " + name(t));
+  double a = 0, b = 1;
+  int64_t low = 0;
+  uint64_t range = 0;
+  if (what == Distribution::integers) {
+    Scalar first{}, last{};
+    nb::object end = checked(PyNumber_Subtract(hi.ptr(), checked(PyLong_FromLong(1)).ptr()));
+    if (!put_scalar("integers", lo.ptr(), t, first.bytes) || !put_scalar("integers", end.ptr(), t, last.bytes)) throw nb::python_error();
+    nb::object width = checked(PyNumber_Subtract(end.ptr(), lo.ptr()));
+    range = PyLong_AsUnsignedLongLong(width.ptr());
+    if (PyErr_Occurred()) {
+      PyErr_Clear();
+      throw Error(ErrorKind::value, "integers: low must be below high, got " + nb::cast<std::string>(nb::str(lo)) + " and " + nb::cast<std::string>(nb::str(hi)));
+    }
+    low = static_cast<int64_t>(PyLong_AsUnsignedLongLongMask(lo.ptr()));
+  } else {
+    a = nb::cast<double>(lo), b = nb::cast<double>(hi);
+    if (what == Distribution::normal && b < 0) throw Error(ErrorKind::value, "normal: scale must not be negative, got " + std::to_string(b));
+  }
+  Array out = Array::make(t, parse_dims("random", shape.ptr()), budget_of(d));
+  Building op;
+  build_random(*op, what, seed, next_number++, a, b, low, range, out);
+  op.issue(d);
+  return wrapped(std::move(out));
+}
+
+// --- host tasks ---------------------------------------------------------------------------------------------------------------
+
+nb::list host(nb::handle fn, nb::handle inputs, nb::handle outs, nb::handle device, const std::string& name, const std::string& queue) {
+  const char* label = intern(name);
+  std::vector<Array> in = args(label, inputs), out;
+  int d = !device.is_none() || in.empty() ? device_index(label, device) : device_of(in[0]);
+  for (nb::handle spec : outs)
+    out.push_back(Array::make(parse_dtype(label, nb::object(spec[1]).ptr()), parse_dims(label, nb::object(spec[0]).ptr()), budget_of(d)));
+  Building op;
+  build_host(*op, label, fn.ptr(), in, out);
+  op.issue(d, queue == "io" ? Queue::Kind::io : Queue::Kind::compute);
+  nb::list results;
+  for (Array& a : out) results.append(wrapped(std::move(a)));
+  return results;
+}
+
+}  // namespace
+
+void init_families(nb::module_& m) {
+  m.def("reduce", reduce, nb::arg("op"), nb::arg("a"), nb::arg("axes"), nb::arg("dtype").none() = nb::none(), nb::arg("keepdims") = false,
+        nb::arg("name") = "");
+  m.def("scan", scan, nb::arg("op"), nb::arg("a"), nb::arg("axis"), nb::arg("dtype").none() = nb::none(), nb::arg("name") = "");
+  m.def("matmul", matmul);
+  m.def("gather", gather, nb::arg("a"), nb::arg("indices"), nb::arg("axis") = 0);
+  m.def("scatter", scatter, nb::arg("a"), nb::arg("indices"), nb::arg("axis"), nb::arg("values"), nb::arg("add") = false);
+  m.def("concatenate", concatenate, nb::arg("arrays"), nb::arg("axis") = 0);
+  m.def("random", random, nb::arg("kind"), nb::arg("shape"), nb::arg("dtype"), nb::arg("device").none(), nb::arg("lo"), nb::arg("hi"));
+  m.def("random_key", [] { return next_number++; });
+  m.def("random_seed", [] { return seed; });
+  m.def("seed", [](uint64_t s) { seed = s, next_number = 0; });
+  m.def("host", host, nb::arg("fn"), nb::arg("inputs"), nb::arg("outs"), nb::arg("device").none() = nb::none(), nb::arg("name") = "host",
+        nb::arg("queue") = "compute");
+}
+
+}  // namespace forerun

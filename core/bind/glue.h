@@ -1,0 +1,52 @@
+// Shorthand for the functions that nanobind exports.
+#pragma once
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <utility>
+#include <vector>
+
+#include "bind/array.h"
+
+namespace forerun {
+
+namespace nb = nanobind;
+
+// An op being built: given back if building it fails, issued otherwise.
+class Building {
+ public:
+  ~Building() {
+    if (op_) Engine::get().discard(op_);
+  }
+  Op& operator*() { return *op_; }
+  void issue(int device, Queue::Kind kind = Queue::Kind::compute) { forerun::issue(std::exchange(op_, nullptr), device, kind); }
+
+ private:
+  Op* op_ = Engine::get().make_op();
+};
+
+// A new reference as nanobind's object; the set exception if it is null.
+inline nb::object checked(PyObject* o) {
+  if (!o) throw nb::python_error();
+  return nb::steal(o);
+}
+inline nb::object wrapped(Array array) { return checked(wrap(std::move(array))); }
+inline const Array& arg(const char* op, nb::handle o) { return get_array(op, o.ptr()); }
+inline std::vector<Array> args(const char* op, nb::handle sequence) {
+  std::vector<Array> all;
+  for (nb::handle o : sequence) all.push_back(arg(op, o));
+  return all;
+}
+int device_index(const char* op, nb::handle device);  // a Device object, an int, or None (the first device)
+// What operands of one op share; Error if they do not.
+inline int same_device(const char* op, const Array& a, const Array& b) {
+  if (device_of(a) != device_of(b))
+    throw Error(ErrorKind::value, std::string(op) + ": arrays must be on one device, got cpu(" + std::to_string(device_of(a)) + ") and cpu(" +
+                                      std::to_string(device_of(b)) + ")");
+  return device_of(a);
+}
+int normal_axis(const char* op, int64_t axis, int ndim);
+const char* intern(const std::string& name);  // never freed
+
+}  // namespace forerun

@@ -1,0 +1,29 @@
+// What the array type asks of the Python package, and of the other files of bind/.
+#pragma once
+#include "bind/array.h"
+
+namespace forerun {
+
+// Ufuncs behind Python's operators.
+enum class Slot {
+  add, subtract, multiply, divide, floor_divide, remainder, power, negative, positive, absolute, invert, bitwise_and, bitwise_or, bitwise_xor,
+  left_shift, right_shift, less, less_equal, equal, not_equal, greater, greater_equal, count
+};
+PyObject* call_slot(Slot slot, PyObject* const* inputs, Py_ssize_t n, PyObject* out);
+void set_slot(const char* name, PyObject* ufunc);
+
+// Python functions that handle what is not done in C.
+enum class Hook { getitem, setitem, matmul, count };
+PyObject* call_hook(Hook hook, PyObject* a, PyObject* b, PyObject* c);  // c may be null
+void set_hook(const char* name, PyObject* function);
+
+// The view that a basic index (ints, slices, None, Ellipsis) selects. False: not a basic index.
+bool basic_index(const Array& array, PyObject* index, Array* view);
+
+PyObject* device_object(int device);  // a new reference
+void set_devices(PyObject* list);
+
+PyTypeObject* make_array_type();
+void set_array_type(PyTypeObject* type);
+
+}  // namespace forerun

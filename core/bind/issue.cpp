@@ -1,0 +1,121 @@
+// Issuing and waiting with the interpreter lock held, and failures as Python exceptions.
+#include "bind/array.h"
+#include "bind/site.h"
+
+namespace forerun {
+
+bool synchronous = false;
+
+namespace {
+
+constexpr std::chrono::milliseconds kSlice{40};  // between two looks for signals (Ctrl-C)
+
+// Repeats `wait(slice)` without the interpreter lock until it is true; signals may end it.
+template <class Wait>
+void wait_with_signals(const char* what, Wait wait) {
+  Trace& trace = Engine::get().trace;
+  double started = trace.on() ? Trace::now() : 0;
+  for (bool done = false; !done;) {
+    PyThreadState* state = PyEval_SaveThread();
+    done = wait(kSlice);
+    PyEval_RestoreThread(state);
+    if (!done && PyErr_CheckSignals() < 0) throw PythonError{};
+  }
+  if (trace.on() && started) {
+    Event event;
+    event.kind = Event::Kind::wait;
+    event.name = what;
+    event.site = current_site();
+    event.thread = Trace::thread_number();
+    event.issued = event.started = started;
+    event.ended = Trace::now();
+    trace.add(std::move(event));
+  }
+}
+
+PyObject* python_type(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::value: return PyExc_ValueError;
+    case ErrorKind::type: return PyExc_TypeError;
+    case ErrorKind::index: return PyExc_IndexError;
+    case ErrorKind::memory: return PyExc_MemoryError;
+    case ErrorKind::not_implemented: return PyExc_NotImplementedError;
+    case ErrorKind::overflow: return PyExc_OverflowError;
+    case ErrorKind::zero_division: return PyExc_ZeroDivisionError;
+    default: return PyExc_RuntimeError;
+  }
+}
+
+}  // namespace
+
+Budget* budget_of(int device) { return Engine::get().device(device).budget.get(); }
+
+void issue(Op* op, int device, Queue::Kind kind) {
+  Engine& engine = Engine::get();
+  Device& d = engine.device(device);
+  op->queue = (kind == Queue::Kind::compute ? d.compute : kind == Queue::Kind::copy ? d.copy : d.io).get();
+  op->budget = d.budget.get();
+  op->site = current_site();
+  if (engine.must_wait()) {
+    try {
+      wait_with_signals("window full", [&](auto slice) { return engine.make_room(slice); });
+    } catch (...) {
+      engine.discard(op);
+      throw;
+    }
+  }
+  uint64_t seq = engine.issue(op);
+  if (!synchronous) return;
+  wait_with_signals("synchronous", [&](auto slice) { return engine.wait_mark(seq + 1, slice); });
+  if (FailurePtr failure = engine.take_unseen_failure()) {
+    set_python_error(*failure);
+    throw PythonError{};
+  }
+}
+
+void check_failure(const Array& array) {
+  if (FailurePtr failure = array.storage()->failure) {
+    set_python_error(*failure);
+    throw PythonError{};
+  }
+}
+
+void wait_for(const Array& array) {
+  Storage& storage = *array.storage();
+  while (!storage.settled()) wait_with_signals("wait", [&](auto slice) { return Engine::get().wait(storage, slice); });
+  check_failure(array);
+}
+
+void wait_mark(uint64_t mark) {
+  wait_with_signals("waitall", [&](auto slice) { return Engine::get().wait_mark(mark, slice); });
+}
+
+void wait_all() {
+  wait_mark(Engine::get().mark());
+  if (FailurePtr failure = Engine::get().take_unseen_failure()) {
+    set_python_error(*failure);
+    throw PythonError{};
+  }
+}
+
+void set_python_error(const Error& error) { PyErr_SetString(python_type(error.kind), error.what()); }
+
+void set_python_error(const Failure& failure) {
+  failure.seen.store(true);
+  if (failure.exception) {
+    auto* exception = static_cast<PyObject*>(failure.exception.get());
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception)), exception);
+    return;
+  }
+  Site where = site(failure.site);
+  PyObject* exception = PyObject_CallFunction(python_type(failure.kind), "s", failure.message.c_str());
+  if (!exception) return;
+  if (where.line) {
+    std::string note = "issued at " + where.file + ":" + std::to_string(where.line);
+    Py_XDECREF(PyObject_CallMethod(exception, "add_note", "s", note.c_str()));
+  }
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception)), exception);
+  Py_DECREF(exception);
+}
+
+}  // namespace forerun

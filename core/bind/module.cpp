@@ -1,0 +1,52 @@
+// The module forerun._core: its types, and the functions that issue the families.
+#define FORERUN_IMPORTS_NUMPY
+#include "bind/numpy.h"
+
+#include <nanobind/nanobind.h>
+
+#include "bind/array.h"
+#include "bind/hooks.h"
+#include "bind/tape.h"
+#include "bind/ufunc.h"
+#include "cpu/workers.h"
+
+namespace nb = nanobind;
+
+namespace forerun {
+void init_engine(nb::module_& m);    // set-up, waiting, statistics, events
+void init_arrays(nb::module_& m);    // making, copying, viewing
+void init_families(nb::module_& m);  // reductions, scans, products, indexing, random numbers, host tasks
+void init_tape(nb::module_& m);
+
+namespace {
+
+int import_numpy() {
+  import_array1(-1);
+  import_umath1(-1);
+  return 0;
+}
+
+}  // namespace
+}  // namespace forerun
+
+NB_MODULE(_core, m) {
+  using namespace forerun;
+  if (import_numpy() < 0) throw nb::python_error();
+  nb::register_exception_translator([](const std::exception_ptr& p, void*) {
+    try {
+      std::rethrow_exception(p);
+    } catch (const PythonError&) {
+    } catch (const Error& error) {
+      set_python_error(error);
+    }
+  });
+  m.doc() = "The engine of forerun, and the arrays that it works on. Private: use the package.";
+  m.attr("Array") = nb::steal(reinterpret_cast<PyObject*>(make_array_type()));
+  m.attr("Ufunc") = nb::steal(reinterpret_cast<PyObject*>(make_ufunc_type()));
+  m.attr("Node") = nb::steal(reinterpret_cast<PyObject*>(make_node_type()));
+  use_cpu_workers(Engine::get());
+  init_engine(m);
+  init_arrays(m);
+  init_families(m);
+  init_tape(m);
+}

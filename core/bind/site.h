@@ -1,0 +1,21 @@
+// Where in the user's program an op was issued.
+#pragma once
+#include <Python.h>
+
+#include <cstdint>
+#include <string>
+
+namespace forerun {
+
+struct Site {
+  std::string file;
+  int line = 0;
+};
+
+// Number of the line that is running now: the innermost frame outside the forerun package. 0: none. With the interpreter lock.
+uint32_t current_site();
+Site site(uint32_t number);
+// Code of files below this folder does not count as the user's.
+void set_package_folder(const std::string& folder);
+
+}  // namespace forerun

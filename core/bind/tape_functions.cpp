@@ -1,0 +1,54 @@
+// The tape's switches, for Python; and what links the package's Python parts to the core.
+#include "bind/glue.h"
+#include "bind/hooks.h"
+#include "bind/tape.h"
+#include "bind/ufunc.h"
+
+namespace forerun {
+
+namespace {
+
+void record_call(nb::handle op, nb::tuple inputs, nb::tuple outputs, nb::object attrs, unsigned save) {
+  if (!recording) return;
+  bool any = false;
+  for (nb::handle o : inputs) any = any || on_tape(o.ptr());
+  if (!any) return;
+  std::vector<PyObject*> in, out;
+  for (nb::handle o : inputs) in.push_back(o.ptr());
+  for (nb::handle o : outputs) out.push_back(o.ptr());
+  if (!record(op.ptr(), in.data(), static_cast<Py_ssize_t>(in.size()), out.data(), static_cast<Py_ssize_t>(out.size()), attrs.ptr(), save))
+    throw nb::python_error();
+}
+
+void set_promotions(const std::vector<std::vector<int>>& table) {
+  for (int a = 0; a < kDTypes; ++a)
+    for (int b = 0; b < kDTypes; ++b) set_promotion(a, b, table.at(a).at(b));
+}
+
+}  // namespace
+
+void init_tape(nb::module_& m) {
+  m.def("recording", [] { return recording; });
+  m.def("set_recording", [](bool on) { return std::exchange(recording, on); });
+  m.def("training", [] { return training; });
+  m.def("set_training", [](bool on) { return std::exchange(training, on); });
+  m.def("record", record_call, nb::arg("op"), nb::arg("inputs"), nb::arg("outputs"), nb::arg("attrs").none(), nb::arg("save"));
+  m.def("detach", [](nb::handle a) { return wrapped(arg("detach", a)); });
+  m.def("shares_storage", [](nb::handle a, nb::handle b) { return arg("shares_storage", a).storage() == arg("shares_storage", b).storage(); });
+  m.def("version", [](nb::handle a) { return arg("version", a).storage()->issued.load(); });
+  m.def("is_poisoned", [](nb::handle o) {
+    const Array& a = arg("is_poisoned", o);
+    while (!a.storage()->settled()) wait_mark(Engine::get().mark());
+    return a.storage()->failure != nullptr;
+  });
+
+  m.def("set_slot", [](const std::string& name, nb::handle op) { set_slot(name.c_str(), op.ptr()); });
+  m.def("set_hooks", [](nb::kwargs hooks) {
+    for (auto [name, f] : hooks) set_hook(nb::cast<std::string>(name).c_str(), nb::handle(f).ptr());
+  });
+  m.def("set_promotion", set_promotions);
+  m.def("set_default_float", [](nb::handle dtype) { default_float = parse_dtype("set_default_float", dtype.ptr()); });
+  m.def("set_array_type", [](nb::handle type) { set_array_type(reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr())); });
+}
+
+}  // namespace forerun

@@ -1,0 +1,375 @@
+#include "bind/ufunc.h"
+
+#include <structmember.h>
+
+#include <cstring>
+#include <vector>
+
+#include "bind/numpy.h"
+#include "bind/tape.h"
+#include "kernels/elementwise.h"
+
+namespace forerun {
+
+PyTypeObject* ufunc_type = nullptr;
+
+namespace {
+
+uint8_t promotion[kDTypes][kDTypes];
+
+// --- integer powers: NumPy's loop reports a negative exponent through the interpreter, which a worker does not have ----------
+
+struct CheckedPower {
+  Loop inner;
+  size_t size;
+};
+
+void checked_power(char** args, const intptr_t* n, const intptr_t* steps, void* data) {
+  auto* power = static_cast<CheckedPower*>(data);
+  for (intptr_t i = 0; i < *n; ++i) {
+    // The sign bit of a little-endian integer stands in its last byte.
+    if (static_cast<signed char>(args[1][i * steps[1] + static_cast<intptr_t>(power->size) - 1]) < 0)
+      throw Error(ErrorKind::value, "power: integers must not be raised to negative integer powers");
+  }
+  power->inner.function(args, n, steps, power->inner.data);
+}
+
+// --- making one -----------------------------------------------------------------------------------------------------------------
+
+bool add_numpy_loops(UfuncObject* u, PyUFuncObject* f) {
+  u->nin = f->nin, u->nout = f->nout;
+  if (f->nargs > kMaxOperands || f->core_enabled) {
+    PyErr_Format(PyExc_TypeError, "Ufunc: numpy ufunc must be element-wise with at most %d operands, got %s", kMaxOperands, f->name);
+    return false;
+  }
+  for (int i = 0; i < f->ntypes; ++i) {
+    Signature s{};
+    bool known = true;
+    for (int k = 0; k < f->nargs && known; ++k) s.types[k] = dtype_of_typenum(f->types[i * f->nargs + k], &known);
+    if (!known || !f->functions[i]) continue;
+    s.loop = Loop{reinterpret_cast<LoopFunction>(f->functions[i]), f->data ? const_cast<void*>(f->data[i]) : nullptr};
+    if (std::strcmp(f->name, "power") == 0 && is_signed(s.types[1]))
+      s.loop = Loop{checked_power, new CheckedPower{s.loop, item_size(s.types[1])}};
+    u->signatures->push_back(s);
+  }
+  if (f->identity == PyUFunc_Zero) u->has_identity = true, u->identity = 0;
+  if (f->identity == PyUFunc_One) u->has_identity = true, u->identity = 1;
+  if (f->identity == PyUFunc_MinusOne) u->has_identity = true, u->identity = -1;
+  return true;
+}
+
+void add_select_loops(UfuncObject* u) {
+  u->nin = 3, u->nout = 1;
+  for (int t = 0; t < kDTypes; ++t) {
+    DType d = static_cast<DType>(t);
+    u->signatures->push_back(Signature{{DType::b1, d, d, d}, select_loop(d)});
+  }
+}
+
+int init(PyObject* self, PyObject* args, PyObject* kwargs) {
+  auto* u = reinterpret_cast<UfuncObject*>(self);
+  static const char* names[] = {"ufunc", "name", "grads", "save", nullptr};
+  PyObject *source, *py_name, *grads = nullptr;
+  unsigned save = 0;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OU|OI", const_cast<char**>(names), &source, &py_name, &grads, &save)) return -1;
+  delete u->signatures;
+  u->signatures = new std::vector<Signature>;
+  u->has_identity = false;
+  if (PyUnicode_Check(source)) {
+    add_select_loops(u);
+  } else if (Py_IS_TYPE(source, &PyUFunc_Type)) {
+    if (!add_numpy_loops(u, reinterpret_cast<PyUFuncObject*>(source))) return -1;
+  } else {
+    PyErr_Format(PyExc_TypeError, "Ufunc: source must be a numpy ufunc or \"select\", got %R", source);
+    return -1;
+  }
+  Py_XSETREF(u->ufunc, Py_NewRef(source));
+  Py_XSETREF(u->grads, grads ? Py_NewRef(grads) : Py_NewRef(Py_None));
+  Py_XSETREF(u->py_name, Py_NewRef(py_name));
+  u->name = strdup(PyUnicode_AsUTF8(py_name));
+  u->save = save;
+  std::fill(std::begin(u->same), std::end(u->same), nullptr);
+  for (Signature& s : *u->signatures) {
+    bool same = true;
+    for (int k = 1; k < u->nin; ++k) same = same && s.types[k] == s.types[0];
+    const Signature*& slot = u->same[static_cast<int>(s.types[0])];
+    if (same && !slot) slot = &s;
+  }
+  return 0;
+}
+
+// --- calling ----------------------------------------------------------------------------------------------------------------------
+
+struct Input {
+  const Array* array = nullptr;  // null: a Python scalar
+  PyObject* object = nullptr;
+  int weak = -1;                 // of a Python scalar: bool 0, int 1, float 2, complex 3
+};
+
+int weak_rank(PyObject* o) {
+  if (PyFloat_CheckExact(o)) return 2;
+  if (PyLong_CheckExact(o)) return 1;
+  if (PyBool_Check(o)) return 0;
+  if (PyComplex_CheckExact(o)) return 3;
+  return -1;
+}
+
+DType complex_of(DType t) { return t == DType::f64 || t == DType::c128 || (!is_inexact(t) && default_float == DType::f64) ? DType::c128 : DType::c64; }
+
+// The dtype that a Python scalar of this rank makes of a common dtype of arrays (`known`: there are arrays).
+DType with_weak(DType common, bool known, int weak) {
+  if (!known) {
+    const DType alone[] = {DType::b1, DType::i64, default_float, default_float == DType::f64 ? DType::c128 : DType::c64};
+    return alone[weak];
+  }
+  if (weak == 3) return is_complex(common) ? common : complex_of(common);
+  if (weak == 2) return is_inexact(common) ? common : default_float;
+  if (weak == 1) return common == DType::b1 ? DType::i64 : common;
+  return common;
+}
+
+// Whether a loop that takes `to` may be used for `from`.
+bool loop_takes(DType from, DType to) {
+  if (from == to) return true;
+  if (!is_inexact(from)) return is_inexact(to) ? to == default_float || to == DType::f64 : promote(from, to) == to;
+  return promote(from, to) == to;
+}
+
+const Signature* find_loop(UfuncObject* u, DType common, const Input* in) {
+  if (const Signature* s = u->same[static_cast<int>(common)]) {
+    // Integers give the default float where NumPy would give float64.
+    bool widens = !is_inexact(common) && s->types[u->nin] == DType::f64 && default_float != DType::f64;
+    if (!widens) return s;
+    if (const Signature* f = u->same[static_cast<int>(default_float)]) return f;
+    return s;
+  }
+  bool uniform = false;  // loops of one dtype for all inputs exist: the common dtype decides
+  for (const Signature* s : u->same) uniform = uniform || s;
+  for (const Signature& s : *u->signatures) {
+    bool takes = true;
+    for (int k = 0; takes && k < u->nin; ++k) takes = loop_takes(uniform || !in[k].array ? common : in[k].array->layout.dtype, s.types[k]);
+    if (uniform && !is_inexact(common) && is_inexact(s.types[0]) && s.types[0] != default_float) takes = false;
+    if (takes) return &s;
+  }
+  return nullptr;
+}
+
+const Signature* resolve(UfuncObject* u, const Input* in, PyObject* dtype) {
+  bool select = u->nin == 3 && u->signatures->front().types[0] == DType::b1 && u->same[1] == nullptr && u->ufunc && PyUnicode_Check(u->ufunc);
+  bool known = false;
+  DType common = DType::b1;
+  for (int i = select; i < u->nin; ++i)
+    if (in[i].array) common = known ? promote(common, in[i].array->layout.dtype) : in[i].array->layout.dtype, known = true;
+  int weak = -1;
+  for (int i = select; i < u->nin; ++i) weak = std::max(weak, in[i].weak);
+  if (weak >= 0) common = with_weak(common, known, weak);
+  if (dtype && dtype != Py_None) common = parse_dtype(u->name, dtype);
+  if (select) return &(*u->signatures)[static_cast<int>(common)];
+  bool refused = common == DType::b1 && (!std::strcmp(u->name, "subtract") || !std::strcmp(u->name, "negative"));
+  const Signature* found = refused ? nullptr : find_loop(u, common, in);
+  if (!found) throw Error(ErrorKind::type, std::string(u->name) + ": no loop for dtype, got " + name(common));
+  return found;
+}
+
+struct Call {
+  UfuncObject* u;
+  Input in[kMaxOperands];
+  Array own[kMaxOperands];  // operands that were not arrays
+  int device = 0;
+  bool dense = true;        // all arrays are dense and of one shape
+  Dims shape;
+};
+
+// Reads the operands; finds out shape and device.
+void gather_inputs(Call& c, PyObject* const* inputs) {
+  UfuncObject* u = c.u;
+  const ArrayObject* first = nullptr;
+  for (int i = 0; i < u->nin; ++i) {
+    if (!is_array(inputs[i])) continue;
+    const ArrayObject* a = as_array(inputs[i]);
+    if (!a->array.storage()) throw Error(ErrorKind::runtime, std::string(u->name) + ": the array's value was not kept");
+    if (first && first->device != a->device)
+      throw Error(ErrorKind::value, std::string(u->name) + ": arrays must be on one device, got cpu(" + std::to_string(first->device) + ") and cpu(" +
+                                        std::to_string(a->device) + ")");
+    if (!first) first = a, c.device = a->device;
+  }
+  bool shaped = false;
+  for (int i = 0; i < u->nin; ++i) {
+    Input& in = c.in[i];
+    in.object = inputs[i];
+    if (is_array(inputs[i])) {
+      in.array = &as_array(inputs[i])->array;
+    } else if ((in.weak = weak_rank(inputs[i])) < 0) {
+      c.own[i] = from_object(u->name, inputs[i], c.device);
+      in.array = &c.own[i];
+    } else {
+      continue;
+    }
+    const Layout& layout = in.array->layout;
+    if (!shaped) {
+      c.shape = layout.shape, shaped = true;
+      c.dense = layout.contiguous();
+    } else if (layout.shape == c.shape) {
+      c.dense = c.dense && layout.contiguous();
+    } else {
+      c.shape = broadcast(u->name, c.shape, layout.shape);
+      c.dense = false;
+    }
+  }
+}
+
+Array check_out(Call& c, PyObject* out, DType t) {
+  const Array& o = get_array(c.u->name, out);
+  if (!(o.layout.shape == c.shape))
+    throw Error(ErrorKind::value, std::string(c.u->name) + ": out must have shape " + to_string(c.shape) + ", got " + to_string(o.layout.shape));
+  auto kind = [](DType d) { return d == DType::b1 ? 0 : is_integer(d) ? 1 : is_real_float(d) ? 2 : 3; };
+  if (kind(t) > kind(o.layout.dtype))
+    throw Error(ErrorKind::type, std::string(c.u->name) + ": result of dtype " + name(t) + " must fit out's kind, got " + name(o.layout.dtype));
+  if (as_array(out)->device != c.device) throw Error(ErrorKind::value, std::string(c.u->name) + ": out must be on the inputs' device");
+  return o;
+}
+
+struct OpHolder {
+  Op* op = Engine::get().make_op();
+  ~OpHolder() {
+    if (op) Engine::get().discard(op);
+  }
+  Op* release() { return std::exchange(op, nullptr); }
+};
+
+PyObject* perform(UfuncObject* u, PyObject* const* inputs, PyObject* out, PyObject* dtype) {
+  Call c{u};
+  gather_inputs(c, inputs);
+  const Signature* s = resolve(u, c.in, dtype);
+  Operand operands[kMaxOperands];
+  bool typed = true;  // every array has the loop's dtype
+  for (int i = 0; i < u->nin; ++i) {
+    operands[i].array = c.in[i].array;
+    if (c.in[i].array)
+      typed = typed && c.in[i].array->layout.dtype == s->types[i];
+    else if (!put_scalar(u->name, inputs[i], s->types[i], operands[i].scalar.bytes))
+      throw PythonError{};
+  }
+  bool given = out && out != Py_None;
+  if (given && u->nout != 1) throw Error(ErrorKind::not_implemented, std::string(u->name) + ": out must be None for several outputs");
+  bool taped = false;
+  for (int i = 0; i < u->nin; ++i) taped = taped || on_tape(inputs[i]);
+  if (given && recording && (taped || as_array(out)->node))
+    throw Error(ErrorKind::runtime, std::string(u->name) + ": an array on the tape must not be written in place while recording");
+  PyObject* results[kMaxOperands] = {};
+  Array made[kMaxOperands];
+  const Array* outputs[kMaxOperands];
+  for (int i = 0; i < u->nout; ++i) {
+    made[i] = given ? check_out(c, out, s->types[u->nin]) : Array::make(s->types[u->nin + i], c.shape, budget_of(c.device));
+    outputs[i] = &made[i];
+  }
+  OpHolder holder;
+  if (c.dense && typed && !given && u->nout == 1)
+    build_elementwise_dense(*holder.op, u->name, s->loop, s->types, operands, u->nin, made[0]);
+  else
+    build_elementwise(*holder.op, u->name, s->loop, s->types, operands, u->nin, outputs, u->nout);
+  issue(holder.release(), c.device);
+  for (int i = 0; i < u->nout; ++i)
+    if (!(results[i] = given ? Py_NewRef(out) : wrap(std::move(made[i])))) throw PythonError{};
+  if (taped && u->grads != Py_None && !record(reinterpret_cast<PyObject*>(u), inputs, u->nin, results, u->nout, nullptr, u->save)) throw PythonError{};
+  if (u->nout == 1) return results[0];
+  PyObject* tuple = PyTuple_New(u->nout);
+  for (int i = 0; i < u->nout; ++i) PyTuple_SET_ITEM(tuple, i, results[i]);
+  return tuple;
+}
+
+PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
+  auto* u = reinterpret_cast<UfuncObject*>(self);
+  Py_ssize_t n = PyVectorcall_NARGS(nargsf);
+  PyObject *out = nullptr, *dtype = nullptr;
+  for (Py_ssize_t i = 0; kwnames && i < PyTuple_GET_SIZE(kwnames); ++i) {
+    PyObject* key = PyTuple_GET_ITEM(kwnames, i);
+    if (PyUnicode_CompareWithASCIIString(key, "out") == 0) {
+      out = args[n + i];
+    } else if (PyUnicode_CompareWithASCIIString(key, "dtype") == 0) {
+      dtype = args[n + i];
+    } else {
+      return PyErr_Format(PyExc_TypeError, "%s: keyword must be out or dtype, got %R", u->name, key);
+    }
+  }
+  if (n == u->nin + 1 && !out) out = args[--n];
+  return call_ufunc(u, args, n, out, dtype);
+}
+
+PyObject* new_ufunc(PyTypeObject* type, PyObject*, PyObject*) {
+  PyObject* self = type->tp_alloc(type, 0);
+  if (self) reinterpret_cast<UfuncObject*>(self)->vectorcall = vectorcall;
+  return self;
+}
+
+int traverse(PyObject* self, visitproc visit, void* arg) {
+  auto* u = reinterpret_cast<UfuncObject*>(self);
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(u->ufunc);
+  Py_VISIT(u->grads);
+  return 0;
+}
+
+int clear(PyObject* self) {
+  auto* u = reinterpret_cast<UfuncObject*>(self);
+  Py_CLEAR(u->ufunc);
+  Py_CLEAR(u->grads);
+  return 0;
+}
+
+void dealloc(PyObject* self) {
+  auto* u = reinterpret_cast<UfuncObject*>(self);
+  PyObject_GC_UnTrack(self);
+  clear(self);
+  Py_CLEAR(u->py_name);
+  // The loops stay: ops that are under way may use them.
+  PyTypeObject* type = Py_TYPE(self);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+PyMemberDef members[] = {
+    {"ufunc", T_OBJECT, offsetof(UfuncObject, ufunc), READONLY, "The numpy ufunc whose loops this uses."},
+    {"name", T_OBJECT, offsetof(UfuncObject, py_name), READONLY, "The op's name."},
+    {"grads", T_OBJECT, offsetof(UfuncObject, grads), 0, "Gradient functions, one per input, or None."},
+    {"nin", T_INT, offsetof(UfuncObject, nin), READONLY, "Number of inputs."},
+    {"nout", T_INT, offsetof(UfuncObject, nout), READONLY, "Number of outputs."},
+    {"save", T_UINT, offsetof(UfuncObject, save), 0, "Bit i: gradients need the value of input i; bit 7: of the outputs."},
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(UfuncObject, vectorcall), READONLY, nullptr},
+    {},
+};
+PyType_Slot slots[] = {
+    {Py_tp_doc, const_cast<char*>("Ufunc(ufunc, name, grads=None, save=0): issues element-wise ops that run the loops of a numpy ufunc.")},
+    {Py_tp_init, reinterpret_cast<void*>(init)},
+    {Py_tp_new, reinterpret_cast<void*>(new_ufunc)},
+    {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+    {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+    {Py_tp_clear, reinterpret_cast<void*>(clear)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+    {Py_tp_members, members},
+    {},
+};
+PyType_Spec spec = {"forerun._core.Ufunc", sizeof(UfuncObject), 0,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL, slots};
+
+}  // namespace
+
+DType promote(DType a, DType b) { return static_cast<DType>(promotion[static_cast<int>(a)][static_cast<int>(b)]); }
+void set_promotion(int a, int b, int result) { promotion[a][b] = static_cast<uint8_t>(result); }
+
+PyTypeObject* make_ufunc_type() { return ufunc_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec)); }
+
+UfuncObject* get_ufunc(const char* op, PyObject* o) {
+  if (!PyObject_TypeCheck(o, ufunc_type)) {
+    PyErr_Format(PyExc_TypeError, "%s: op must be a Ufunc, got %s", op, Py_TYPE(o)->tp_name);
+    throw PythonError{};
+  }
+  return reinterpret_cast<UfuncObject*>(o);
+}
+
+PyObject* call_ufunc(UfuncObject* u, PyObject* const* inputs, Py_ssize_t n, PyObject* out, PyObject* dtype) {
+  if (n != u->nin) return PyErr_Format(PyExc_TypeError, "%s: takes %d operands, got %zd", u->name, u->nin, n);
+  return guarded([&] { return perform(u, inputs, out, dtype); });
+}
+
+}  // namespace forerun

@@ -1,0 +1,38 @@
+// A Python callable that issues element-wise ops: a table of compiled loops and what gradients need to know of it.
+#pragma once
+#include "bind/array.h"
+#include "kernels/loop.h"
+
+namespace forerun {
+
+constexpr int kMaxOperands = 6;
+
+struct Signature {
+  DType types[kMaxOperands];
+  Loop loop;
+};
+
+struct UfuncObject {
+  PyObject_HEAD
+  vectorcallfunc vectorcall;
+  PyObject *ufunc, *grads, *dict, *py_name;
+  const char* name;  // interned, never freed
+  int nin, nout;
+  unsigned save;
+  std::vector<Signature>* signatures;
+  const Signature* same[kDTypes];  // all inputs of this dtype
+  bool has_identity;
+  double identity;
+};
+
+PyTypeObject* make_ufunc_type();
+extern PyTypeObject* ufunc_type;
+UfuncObject* get_ufunc(const char* op, PyObject* o);
+
+// u(inputs...): a new reference to the output(s), or null with an exception set. `out`, `dtype` may be null or None.
+PyObject* call_ufunc(UfuncObject* u, PyObject* const* inputs, Py_ssize_t n, PyObject* out, PyObject* dtype);
+
+DType promote(DType a, DType b);
+void set_promotion(int a, int b, int result);
+
+}  // namespace forerun
