@@ -1,0 +1,64 @@
+"""forerun: NumPy that runs ahead.
+
+Array operations are issued and return at once; a native engine runs them asynchronously and in parallel, in bounded
+memory. Reading a value waits for it.
+
+>>> from forerun import np
+>>> x = np.ones((1, 2))
+>>> y = x * 2 + 1     # returns at once
+>>> print(y)          # waits
+[[3. 3.]]
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from . import _core as _core
+from . import lifecycle as lifecycle
+from .config import config as config
+from .config import configure as configure
+from .device import Device as Device
+from .device import cpu as cpu
+from .device import current_device as current_device
+from .device import devices as devices
+from .device import gpu as gpu
+from .device import num_gpus as num_gpus
+
+__version__ = "0.1.0"
+
+from . import np as np
+from . import autograd as autograd
+
+_lazy = ("npx", "gluon", "init", "torch", "d2l", "profiler", "pace", "optimizer", "tour")
+
+
+def __getattr__(name: str) -> Any:
+    # Front ends are imported when they are first used, to keep `import forerun` short.
+    if name in _lazy:
+        module = importlib.import_module(f".{name}", __name__)
+        value = module.pace if name == "pace" else module
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'forerun' has no attribute {name!r}")
+
+
+def waitall() -> None:
+    """Waits until all work issued so far has ended; raises an error that nobody has seen yet."""
+    _core.waitall()
+
+
+def memory(device: Device | None = None) -> dict[str, int]:
+    """Bytes of a CPU device's arrays: live, cached, peak, budget, limit."""
+    return _core.memory(device.index if device is not None else 0)
+
+
+def empty_cache() -> int:
+    """Gives cached memory back to the system; returns how many bytes."""
+    return _core.empty_cache()
+
+
+def stats() -> dict[str, int]:
+    """Counts since the start: ops issued, planned, done, failed; waits."""
+    return _core.stats()

@@ -1,0 +1,116 @@
+"""Settings of the engine: read from the environment at import, changed with `configure`."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from typing import Any
+
+from . import _core, device
+
+__all__ = ["configure", "config"]
+
+_settings: dict[str, Any] = {}
+
+
+def _size(text: str) -> int:
+    """Bytes from text such as "512M" or "2G"."""
+    units = {"K": 10, "M": 20, "G": 30, "T": 40}
+    unit = text.strip()[-1:].upper()
+    return int(float(text.strip()[:-1]) * 2 ** units[unit]) if unit in units else int(text)
+
+
+def _environment() -> dict[str, Any]:
+    names = {
+        "engine": ("FORERUN_ENGINE", str),
+        "workers": ("FORERUN_WORKERS", int),
+        "cpu_devices": ("FORERUN_CPU_DEVICES", int),
+        "ops_ahead": ("FORERUN_OPS_AHEAD", int),
+        "memory_budget": ("FORERUN_MEMORY_BUDGET", _size),
+        "memory_limit": ("FORERUN_MEMORY_LIMIT", _size),
+    }
+    found = {}
+    for key, (name, read) in names.items():
+        if text := os.environ.get(name):
+            try:
+                found[key] = read(text)
+            except ValueError:
+                raise ValueError(f"{name}: must be {read.__name__.strip('_')}, got {text!r}") from None
+    return found
+
+
+def configure(
+    *,
+    engine: str | None = None,
+    workers: int | None = None,
+    cpu_devices: int | None = None,
+    ops_ahead: int | None = None,
+    memory_budget: int | None = None,
+    memory_limit: int | None = None,
+) -> None:
+    """Changes settings of the engine; what is None stays as it is. Waits for all pending work first.
+
+    engine: "async" (the default), or "sync": each op has ended when its call returns, errors are raised there.
+    workers: threads of each CPU device. By default the cores that the process may use, shared by the devices.
+    cpu_devices: into how many logical devices the cores are split.
+    ops_ahead: how many ops may be issued and not yet ended.
+    memory_budget: bytes of live arrays per device above which no op starts before its turn.
+    memory_limit: bytes of live arrays per device above which ops fail with MemoryError.
+
+    Raises ValueError for values out of range.
+    """
+    given = {k: v for k, v in locals().items() if v is not None}
+    new = {**_settings, **given}
+    if new["engine"] not in ("async", "sync"):
+        raise ValueError(f'configure: engine must be "async" or "sync", got {new["engine"]!r}')
+    for key in ("cpu_devices", "ops_ahead", "memory_budget", "memory_limit"):
+        if new[key] < 1:
+            raise ValueError(f"configure: {key} must be at least 1, got {new[key]}")
+    if new["workers"] is not None and new["workers"] < 1:
+        raise ValueError(f"configure: workers must be at least 1, got {new['workers']}")
+    _apply(new)
+
+
+def _apply(new: dict[str, Any]) -> None:
+    n, cores = new["cpu_devices"], _core.granted_cores()
+    if new["engine"] == "sync":
+        workers, busy = [0] * n, 1
+    elif new["workers"] is not None:
+        workers = [new["workers"]] * n
+        busy = max(cores, new["workers"] * n) if n > 1 else new["workers"]
+    else:
+        workers = [max(1, cores // n + (i < cores % n)) for i in range(n)]
+        busy = max(cores, n)
+    _core.configure_queues(workers, busy)
+    _core.set_synchronous(new["engine"] == "sync")
+    _core.set_ops_ahead(new["ops_ahead"])
+    for i in range(n):
+        _core.set_memory(i, new["memory_budget"], new["memory_limit"])
+    device.set_count(n)
+    _settings.update(new)
+
+
+def config() -> dict[str, Any]:
+    """The settings in force, as `configure` takes them."""
+    return dict(_settings)
+
+
+def _start() -> None:
+    memory = _core.granted_memory()
+    defaults = {
+        "engine": "async",
+        "workers": None,
+        "cpu_devices": 1,
+        "ops_ahead": 1 << 14,
+        "memory_budget": memory // 2,
+        "memory_limit": memory - memory // 10,
+    }
+    package = pathlib.Path(__file__).parent
+    _core.set_package_folder(str(package) + os.sep)
+    _settings.update(defaults)
+    configure(**_environment()) if _environment() else _apply(defaults)
+    library = package / "lib" / "libforerun_openblas.so"
+    _core.load_blas(str(library if library.exists() else pathlib.Path(_core.__file__).parent / "lib" / library.name))
+
+
+_start()
