@@ -41,8 +41,10 @@ endif()
 add_library(forerun_flags INTERFACE)
 target_compile_features(forerun_flags INTERFACE cxx_std_20)
 # No contraction to fused multiply-add: results must have the same bits whichever function the compiler puts code into.
-target_compile_options(forerun_flags INTERFACE $<$<CONFIG:Release>:-O3> -Wall -Wextra -ffp-contract=off)
+target_compile_options(forerun_flags INTERFACE $<$<CONFIG:Release>:-O3> -Wall -Wextra -Wno-missing-field-initializers -ffp-contract=off)
 if(FORERUN_SANITIZE)
-  target_compile_options(forerun_flags INTERFACE -fsanitize=${FORERUN_SANITIZE} -fno-omit-frame-pointer -g)
+  # Without vptr: free lists link objects whose destructor has run.
+  target_compile_options(forerun_flags INTERFACE
+    -fsanitize=${FORERUN_SANITIZE} -fno-sanitize=vptr -fno-omit-frame-pointer -g)
   target_link_options(forerun_flags INTERFACE -fsanitize=${FORERUN_SANITIZE})
 endif()
