@@ -5,7 +5,7 @@ BIN     := $(VENV)/bin
 CORE    := $(shell find core cmake -name '*.h' -o -name '*.cpp' -o -name '*.cmake' -o -name CMakeLists.txt)
 TOOLS   := $(VENV)/.tools
 BUILT   := $(VENV)/.built
-INSTALL := $(BIN)/pip install -q --disable-pip-version-check --no-build-isolation --no-deps -Cbuild-dir=build/venv
+INSTALL := $(BIN)/pip install -q --disable-pip-version-check --no-build-isolation --no-deps --config-settings=build-dir=build/venv
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc 2>/dev/null || echo 2)
 
 .PHONY: tour test bench docs lint tsan asan develop clean
@@ -23,7 +23,7 @@ bench: $(BUILT)
 	done
 
 docs: $(BUILT)  ## the API as pages in build/docs
-	$(BIN)/python -m pdoc --docformat numpy --output-directory build/docs forerun
+	PDOC_ALLOW_EXEC=1 $(BIN)/python -m pdoc --docformat numpy --output-directory build/docs forerun
 
 lint: $(BUILT)
 	$(BIN)/ruff check .
@@ -36,7 +36,7 @@ tsan asan: $(TOOLS)  ## the core's stress tests under a sanitizer
 	$(BIN)/ctest --preset $@
 
 develop: $(TOOLS)  ## an editable install that rebuilds the core on import
-	$(INSTALL) -Ceditable.rebuild=true -e .
+	$(INSTALL) --config-settings=editable.rebuild=true -e .
 	touch $(BUILT)
 
 clean:
