@@ -41,8 +41,8 @@ class Storage {
   // takes its place (with the old values if `keep`). False: no memory.
   virtual bool protect(bool keep) = 0;
 
-  const size_t bytes;
-  Budget* const budget;  // what its memory counts against; outlives every storage
+  size_t bytes;    // fixed while anybody refers to it
+  Budget* budget;  // what its memory counts against; outlives every storage; fixed likewise
 
   std::atomic<uint32_t> issued{0};  // writes issued
   std::atomic<uint32_t> ended{0};   // writes ended: release by the engine, acquire by who reads the values
@@ -60,6 +60,13 @@ class Storage {
  protected:
   static constexpr uint64_t kHandle = uint64_t{1} << 32, kRefMask = kHandle - 1;
   virtual void dispose() = 0;  // no reference is left
+  // As new. Nobody refers to it.
+  void renew(size_t new_bytes, Budget* new_budget) {
+    bytes = new_bytes, budget = new_budget;
+    issued.store(0, std::memory_order_relaxed), ended.store(0, std::memory_order_relaxed), watched.store(false, std::memory_order_relaxed);
+    writer = nullptr, readers = nullptr;
+    last_use = last_write = 0;
+  }
   std::atomic<uint64_t> refs_{0};
 };
 

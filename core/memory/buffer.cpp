@@ -29,7 +29,9 @@ void Block::release() {
 
 Buffer* Buffer::make(size_t bytes, Budget* budget) {
   Buffer* old = FreeList<Buffer>::take();
-  return old ? new (old) Buffer(bytes, budget) : new Buffer(bytes, budget);
+  if (!old) return new Buffer(bytes, budget);
+  old->renew(bytes, budget);
+  return old;
 }
 
 bool Buffer::take() {
@@ -64,7 +66,8 @@ Block* Buffer::share() {
 
 void Buffer::dispose() {
   if (block_) block_->release();
-  this->~Buffer();
+  block_ = nullptr, data_ = nullptr;
+  failure.reset();
   FreeList<Buffer>::give(this);
 }
 
