@@ -88,6 +88,7 @@ Array from_object(const char* op, PyObject* o, int device) {
     Py_DECREF(any);
     throw std::bad_alloc();
   }
+  made.storage()->promised = true;
   PyObject* view = numpy_view(made.layout, made.storage()->data(), true, nullptr);
   int failed = view ? PyArray_CopyInto(reinterpret_cast<PyArrayObject*>(view), source) : -1;
   Py_XDECREF(view);

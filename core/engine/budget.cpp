@@ -27,7 +27,7 @@ size_t frees(Op& op, uint64_t* transient = nullptr) {
 size_t needs(Op& op) {
   size_t bytes = 0;
   for (int i = 0; i < op.n_access; ++i)
-    if (op.access(i).mode != Mode::read && !op.access(i).storage->taken()) bytes += op.access(i).storage->bytes;
+    if (op.access(i).mode != Mode::read && !op.access(i).storage->promised) bytes += op.access(i).storage->bytes;
   return bytes;
 }
 

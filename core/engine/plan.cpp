@@ -14,6 +14,12 @@ void order(Op* before, Op* after) {
   ++after->unmet;
 }
 
+// Its outputs count as having memory, or no longer.
+void promise(Op& op, bool promised) {
+  for (int i = 0; i < op.n_access; ++i)
+    if (op.access(i).mode != Mode::read) op.access(i).storage->promised = promised || op.access(i).storage->taken();
+}
+
 void unlink_reader(Access& a) {
   if (a.prev)
     a.prev->next = a.next;
@@ -163,6 +169,7 @@ bool Engine::start(Op* op) {
   }
   if (!budget.admits(*op)) return false;
   budget.starts(*op);
+  promise(*op, true);
   op->started = true;
   return true;
 }
@@ -171,6 +178,7 @@ bool Engine::start(Op* op) {
 void Engine::put_back(Op* op) {
   Budget& budget = *op->budget;
   budget.undo_start(*op);
+  promise(*op, false);
   op->started = false;
   op->needs_turn = true;
   op->queue->push(op);

@@ -51,6 +51,7 @@ class Storage {
   // Guarded by the engine's lock.
   Op* writer = nullptr;       // the last planned write that has not ended
   Access* readers = nullptr;  // planned reads since then that have not ended (a doubly linked list)
+  bool promised = false;      // it has memory, or the op that takes it has started
   uint64_t last_use = 0;      // number of the last planned op that uses it
   uint64_t last_write = 0;    // number of the last planned op that writes it
 
@@ -65,6 +66,7 @@ class Storage {
     bytes = new_bytes, budget = new_budget;
     issued.store(0, std::memory_order_relaxed), ended.store(0, std::memory_order_relaxed), watched.store(false, std::memory_order_relaxed);
     writer = nullptr, readers = nullptr;
+    promised = false;
     last_use = last_write = 0;
   }
   std::atomic<uint64_t> refs_{0};
