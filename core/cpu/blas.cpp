@@ -1,0 +1,64 @@
+#include "cpu/blas.h"
+
+#include <cpuid.h>
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "base/error.h"
+#include "kernels/matmul.h"
+
+namespace forerun {
+
+namespace {
+
+std::string info;
+
+// OpenBLAS gives AMD processors its AVX2 kernels even where they have AVX-512; the SkylakeX ones are twice as fast there.
+bool amd_with_avx512() {
+  unsigned a, b, c, d;
+  if (!__get_cpuid(0, &a, &b, &c, &d)) return false;
+  char vendor[13] = {};
+  std::memcpy(vendor, &b, 4), std::memcpy(vendor + 4, &d, 4), std::memcpy(vendor + 8, &c, 4);
+  return std::strcmp(vendor, "AuthenticAMD") == 0 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+
+template <class F>
+F find(void* library, const std::string& name) {
+  void* f = dlsym(library, ("scipy_" + name).c_str());
+  return reinterpret_cast<F>(f ? f : dlsym(library, name.c_str()));
+}
+
+}  // namespace
+
+void load_blas(const std::string& path) {
+  if (blas.sgemm) return;
+  bool choose = !std::getenv("OPENBLAS_CORETYPE") && amd_with_avx512();
+  if (choose) setenv("OPENBLAS_CORETYPE", "SkylakeX", 1);
+  // Its own threads are never used: one is started for none.
+  const char* threads = std::getenv("OPENBLAS_NUM_THREADS");
+  std::string before = threads ? threads : "";
+  setenv("OPENBLAS_NUM_THREADS", "1", 1);
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (choose) unsetenv("OPENBLAS_CORETYPE");
+  if (threads)
+    setenv("OPENBLAS_NUM_THREADS", before.c_str(), 1);
+  else
+    unsetenv("OPENBLAS_NUM_THREADS");
+  if (!library) throw Error(ErrorKind::runtime, "blas: library must load, got " + std::string(dlerror()));
+  if (auto set_threads = find<void (*)(int)>(library, "openblas_set_num_threads")) set_threads(1);
+  blas.dgemm = find<decltype(blas.dgemm)>(library, "cblas_dgemm");
+  blas.cgemm = find<decltype(blas.cgemm)>(library, "cblas_cgemm");
+  blas.zgemm = find<decltype(blas.zgemm)>(library, "cblas_zgemm");
+  blas.sgemm = find<decltype(blas.sgemm)>(library, "cblas_sgemm");
+  if (!blas.sgemm || !blas.dgemm || !blas.cgemm || !blas.zgemm)
+    throw Error(ErrorKind::runtime, "blas: library must have the CBLAS functions, got " + path);
+  if (auto config = find<char* (*)()>(library, "openblas_get_config")) info = config();
+  if (auto core = find<char* (*)()>(library, "openblas_get_corename")) info += std::string(" kernel ") + core();
+}
+
+std::string blas_info() { return info; }
+
+}  // namespace forerun

@@ -1,0 +1,122 @@
+// Conversions between all element types, and the loops of where().
+#include <complex>
+#include <cstring>
+#include <type_traits>
+
+#include "kernels/loop.h"
+
+namespace forerun {
+
+namespace {
+
+using Half = _Float16;
+
+template <class T>
+constexpr bool is_complex_v = false;
+template <class T>
+constexpr bool is_complex_v<std::complex<T>> = true;
+
+template <class T>
+T load(const char* p) {
+  T v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+
+template <class To, class From>
+To convert(From v) {
+  if constexpr (is_complex_v<From> && !is_complex_v<To>) {
+    if constexpr (std::is_same_v<To, bool>)
+      return v.real() != 0 || v.imag() != 0;
+    else
+      return convert<To>(v.real());
+  } else if constexpr (is_complex_v<To>) {
+    using Part = typename To::value_type;
+    if constexpr (is_complex_v<From>)
+      return To(static_cast<Part>(v.real()), static_cast<Part>(v.imag()));
+    else
+      return To(static_cast<Part>(v), Part(0));
+  } else if constexpr (std::is_same_v<To, bool>) {
+    return v != From(0);
+  } else {
+    return static_cast<To>(v);
+  }
+}
+
+template <class From, class To>
+void cast(char** args, const intptr_t* n, const intptr_t* steps, void*) {
+  const char* in = args[0];
+  char* out = args[1];
+  if (steps[0] == sizeof(From) && steps[1] == sizeof(To)) {  // vectorised by the compiler
+    for (intptr_t i = 0; i < *n; ++i) {
+      To v = convert<To>(load<From>(in + i * static_cast<intptr_t>(sizeof(From))));
+      std::memcpy(out + i * static_cast<intptr_t>(sizeof(To)), &v, sizeof v);
+    }
+    return;
+  }
+  for (intptr_t i = 0; i < *n; ++i, in += steps[0], out += steps[1]) {
+    To v = convert<To>(load<From>(in));
+    std::memcpy(out, &v, sizeof v);
+  }
+}
+
+template <class From>
+Loop cast_from(DType to) {
+  switch (to) {
+    case DType::b1: return {cast<From, bool>};
+    case DType::i8: return {cast<From, int8_t>};
+    case DType::i16: return {cast<From, int16_t>};
+    case DType::i32: return {cast<From, int32_t>};
+    case DType::i64: return {cast<From, int64_t>};
+    case DType::u8: return {cast<From, uint8_t>};
+    case DType::u16: return {cast<From, uint16_t>};
+    case DType::u32: return {cast<From, uint32_t>};
+    case DType::u64: return {cast<From, uint64_t>};
+    case DType::f16: return {cast<From, Half>};
+    case DType::f32: return {cast<From, float>};
+    case DType::f64: return {cast<From, double>};
+    case DType::c64: return {cast<From, std::complex<float>>};
+    case DType::c128: return {cast<From, std::complex<double>>};
+  }
+  return {};
+}
+
+template <class T>
+void select(char** args, const intptr_t* n, const intptr_t* steps, void*) {
+  for (intptr_t i = 0; i < *n; ++i)
+    std::memcpy(args[3] + i * steps[3], *(args[0] + i * steps[0]) ? args[1] + i * steps[1] : args[2] + i * steps[2], sizeof(T));
+}
+
+}  // namespace
+
+Loop cast_loop(DType from, DType to) {
+  switch (from) {
+    case DType::b1: return cast_from<bool>(to);
+    case DType::i8: return cast_from<int8_t>(to);
+    case DType::i16: return cast_from<int16_t>(to);
+    case DType::i32: return cast_from<int32_t>(to);
+    case DType::i64: return cast_from<int64_t>(to);
+    case DType::u8: return cast_from<uint8_t>(to);
+    case DType::u16: return cast_from<uint16_t>(to);
+    case DType::u32: return cast_from<uint32_t>(to);
+    case DType::u64: return cast_from<uint64_t>(to);
+    case DType::f16: return cast_from<Half>(to);
+    case DType::f32: return cast_from<float>(to);
+    case DType::f64: return cast_from<double>(to);
+    case DType::c64: return cast_from<std::complex<float>>(to);
+    case DType::c128: return cast_from<std::complex<double>>(to);
+  }
+  return {};
+}
+
+Loop select_loop(DType t) {
+  switch (item_size(t)) {
+    case 1: return {select<char>};
+    case 2: return {select<char[2]>};
+    case 4: return {select<float>};
+    case 8: return {select<double>};
+    default: return {select<char[16]>};
+  }
+}
+
+}  // namespace forerun

@@ -1,0 +1,230 @@
+#include "kernels/elementwise.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+namespace forerun {
+
+namespace {
+
+constexpr int64_t kTile = int64_t{1} << 16;  // elements that one worker takes at once
+constexpr int kMost = Nest::kMaxOperands;
+
+uint32_t cost_of(int64_t elements, int operands) {
+  return static_cast<uint32_t>(std::min<int64_t>(40 + elements * operands / 2, INT32_MAX));
+}
+
+// All arrays dense, of one shape and of the loop's dtypes, or scalars; up to three inputs and one output.
+class DenseKernel final : public Kernel {
+ public:
+  const char* name() const override { return name_; }
+  int64_t tiles() const override { return std::max<int64_t>(1, (n + kTile - 1) / kTile); }
+  void run(Op& op, int64_t tile) override {
+    int64_t from = tile * kTile;
+    intptr_t count = std::min(n - from, tile + 1 == tiles() ? n : kTile);
+    char* args[4];
+    for (int i = 0; i < operands; ++i)
+      args[i] = access[i] < 0 ? reinterpret_cast<char*>(scalar[~access[i]].bytes) : operand_data(op, access[i], offset[i]) + from * steps[i];
+    loop.function(args, &count, steps, loop.data);
+  }
+
+  const char* name_;
+  Loop loop;
+  int64_t n = 0;
+  int operands = 0;
+  int8_t access[4];  // number of the op's access, or ~number of the scalar
+  intptr_t steps[4];
+  int64_t offset[4];
+  Scalar scalar[2];
+};
+
+// Any layouts and dtypes.
+class NestKernel final : public Kernel {
+ public:
+  const char* name() const override { return name_; }
+  int64_t tiles() const override { return tiles_; }
+  void run(Op& op, int64_t tile) override;
+
+  void prepare(bool one_tile) {
+    inner_ = nest.shape.back();
+    outer_ = 1;
+    for (int i = 0; i + 1 < nest.shape.size(); ++i) outer_ *= nest.shape[i];
+    int64_t total = inner_ * outer_;
+    // Rows of the nest are dealt out; a single long row is cut.
+    pieces_ = outer_ > 1 ? 1 : std::max<int64_t>(1, inner_ / kTile);
+    int64_t rows = outer_ > 1 ? std::max<int64_t>(1, kTile / std::max<int64_t>(1, inner_)) : 1;
+    rows_ = rows;
+    tiles_ = total == 0 || one_tile ? 1 : outer_ > 1 ? (outer_ + rows - 1) / rows : pieces_;
+  }
+
+  struct Part {
+    int access = -1;          // of the op, or none: a scalar
+    int64_t offset = 0;
+    DType dtype, loop_dtype;  // in memory, and as the loop wants it
+    Scalar scalar{};
+  };
+  const char* name_ = "";
+  Loop loop;
+  int n_in = 0, n = 0;
+  Part part[kMost];
+  Nest nest;
+  bool empty = false;
+  bool copies[kMost] = {};
+
+ private:
+  void row(char** args, int64_t count);
+  int64_t inner_ = 0, outer_ = 0, pieces_ = 1, rows_ = 1, tiles_ = 1;
+};
+
+void NestKernel::run(Op& op, int64_t tile) {
+  if (empty) return;
+  char* base[kMost];
+  std::vector<char> snapshot[kMost];
+  for (int k = 0; k < n; ++k) {
+    Part& p = part[k];
+    if (p.access < 0) {
+      base[k] = reinterpret_cast<char*>(p.scalar.bytes);
+      continue;
+    }
+    base[k] = operand_data(op, p.access, p.offset);
+    if (!copies[k]) continue;
+    // It overlaps an output with another layout: as if the input had been copied first. Such an op has one tile.
+    Storage* s = op.access(p.access).storage;
+    snapshot[k].assign(base[k] - p.offset, base[k] - p.offset + s->bytes);
+    base[k] = snapshot[k].data() + p.offset;
+  }
+  bool whole = tiles_ == 1;
+  int64_t first = whole ? 0 : outer_ > 1 ? tile * rows_ : 0, last = whole ? outer_ : outer_ > 1 ? std::min(outer_, first + rows_) : 1;
+  int64_t from = whole || outer_ > 1 ? 0 : inner_ * tile / pieces_, to = whole || outer_ > 1 ? inner_ : inner_ * (tile + 1) / pieces_;
+  int axes = nest.shape.size() - 1;
+  for (int64_t r = first; r < last; ++r) {
+    char* args[kMost];
+    for (int k = 0; k < n; ++k) args[k] = base[k] + from * nest.strides[k][axes];
+    int64_t rest = r;
+    for (int a = axes - 1; a >= 0; --a) {
+      int64_t i = rest % nest.shape[a];
+      rest /= nest.shape[a];
+      for (int k = 0; k < n; ++k) args[k] += i * nest.strides[k][a];
+    }
+    row(args, to - from);
+  }
+}
+
+// One stretch of the innermost axis, through scratch memory where dtypes differ.
+void NestKernel::row(char** args, int64_t count) {
+  constexpr int64_t kChunk = 512;
+  alignas(64) thread_local char scratch[kMost][kChunk * 16];
+  int axis = nest.shape.size() - 1;
+  intptr_t steps[kMost];
+  bool casts = false;
+  for (int k = 0; k < n; ++k) {
+    steps[k] = nest.strides[k][axis];
+    casts = casts || part[k].dtype != part[k].loop_dtype;
+  }
+  if (!casts) {
+    intptr_t length = count;
+    loop.function(args, &length, steps, loop.data);
+    return;
+  }
+  for (int64_t done = 0; done < count; done += kChunk) {
+    intptr_t length = std::min(kChunk, count - done);
+    char* inner[kMost];
+    intptr_t inner_steps[kMost];
+    for (int k = 0; k < n; ++k) {
+      inner[k] = args[k] + done * steps[k];
+      inner_steps[k] = steps[k];
+      if (part[k].dtype == part[k].loop_dtype) continue;
+      char* at[2] = {inner[k], scratch[k]};
+      intptr_t size = static_cast<intptr_t>(item_size(part[k].loop_dtype)), pair[2] = {steps[k], size};
+      if (k < n_in) {
+        Loop c = cast_loop(part[k].dtype, part[k].loop_dtype);
+        c.function(at, &length, pair, c.data);
+      }
+      inner[k] = scratch[k], inner_steps[k] = size;
+    }
+    loop.function(inner, &length, inner_steps, loop.data);
+    for (int k = n_in; k < n; ++k) {
+      if (part[k].dtype == part[k].loop_dtype) continue;
+      char* at[2] = {inner[k], args[k] + done * steps[k]};
+      intptr_t pair[2] = {inner_steps[k], steps[k]};
+      Loop c = cast_loop(part[k].loop_dtype, part[k].dtype);
+      c.function(at, &length, pair, c.data);
+    }
+  }
+}
+
+}  // namespace
+
+void build_elementwise_dense(Op& op, const char* name, Loop loop, const DType* types, const Operand* inputs, int n_in, const Array& out) {
+  int scalars = 0;
+  for (int i = 0; i < n_in; ++i) scalars += !inputs[i].array;
+  if (n_in > 3 || scalars > 2) {
+    const Array* outputs[] = {&out};
+    return build_elementwise(op, name, loop, types, inputs, n_in, outputs, 1);
+  }
+  DenseKernel& k = op.emplace<DenseKernel>();
+  k.name_ = name, k.loop = loop, k.operands = n_in + 1;
+  k.n = out.layout.size;
+  scalars = 0;
+  for (int i = 0; i < n_in; ++i) {
+    const Operand& in = inputs[i];
+    k.offset[i] = 0, k.steps[i] = 0;
+    if (!in.array) {
+      k.scalar[scalars] = in.scalar;
+      k.access[i] = static_cast<int8_t>(~scalars++);
+      continue;
+    }
+    k.access[i] = static_cast<int8_t>(op.n_access);
+    k.offset[i] = in.array->layout.offset;
+    k.steps[i] = static_cast<intptr_t>(item_size(types[i]));
+    op.add(in.array->storage(), Mode::read);
+  }
+  k.access[n_in] = static_cast<int8_t>(op.n_access);
+  k.offset[n_in] = out.layout.offset;
+  k.steps[n_in] = static_cast<intptr_t>(item_size(types[n_in]));
+  op.add(out.storage(), out.write_mode());
+  op.cost = cost_of(k.n, k.operands);
+}
+
+void build_elementwise(Op& op, const char* name, Loop loop, const DType* types, const Operand* inputs, int n_in, const Array* const* outputs,
+                       int n_out) {
+  const Dims& shape = outputs[0]->layout.shape;
+  NestKernel& k = op.emplace<NestKernel>();
+  k.name_ = name, k.loop = loop, k.n_in = n_in, k.n = n_in + n_out;
+  Dims strides[kMost];
+  const Dims* all[kMost];
+  bool aliased = false;
+  for (int i = 0; i < k.n; ++i) {
+    NestKernel::Part& p = k.part[i];
+    const Array* array = i < n_in ? inputs[i].array : outputs[i - n_in];
+    p.loop_dtype = types[i];
+    all[i] = &strides[i];
+    if (!array) {
+      p.dtype = types[i];
+      p.scalar = inputs[i].scalar;
+      strides[i] = Dims(shape.size());
+      continue;
+    }
+    Layout seen = broadcast_to(name, array->layout, shape);
+    p.dtype = seen.dtype, p.offset = seen.offset, p.access = op.n_access;
+    strides[i] = seen.strides;
+    for (int o = 0; i < n_in && o < n_out; ++o) {
+      const Layout& out = outputs[o]->layout;
+      if (array->storage() != outputs[o]->storage()) continue;
+      bool same = out.dtype == seen.dtype && out.offset == seen.offset && out.strides == seen.strides;
+      if (!same) k.copies[i] = aliased = true;
+    }
+    op.add(array->storage(), i < n_in ? Mode::read : array->write_mode());
+  }
+  for (int o = n_in; o < k.n; ++o)
+    for (int i = 0; i < n_in; ++i)
+      if (k.part[i].access >= 0 && op.access(k.part[i].access).storage == op.access(k.part[o].access).storage)
+        op.access(k.part[o].access).mode = Mode::update;
+  k.nest = make_nest(shape, all, k.n);
+  k.empty = outputs[0]->layout.size == 0;
+  k.prepare(aliased);
+  op.cost = cost_of(outputs[0]->layout.size, k.n);
+}
+
+}  // namespace forerun

@@ -1,0 +1,155 @@
+#include "kernels/matmul.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+namespace forerun {
+
+Blas blas;
+
+namespace {
+
+constexpr int kRowMajor = 101, kNoTrans = 111, kTrans = 112;
+constexpr int64_t kBlockRows = 512, kBlockColumns = 1024;  // of the output, per tile
+constexpr double kTileFlops = 1e7;                         // batch items together make about this much
+
+// A matrix as BLAS sees it.
+struct Matrix {
+  char* data;
+  int64_t rows, columns, row_step, column_step;  // steps in elements
+  bool fits() const { return (column_step == 1 && row_step >= std::max<int64_t>(1, columns)) || (row_step == 1 && column_step >= std::max<int64_t>(1, rows)); }
+  bool transposed() const { return !(column_step == 1 && row_step >= std::max<int64_t>(1, columns)); }
+  int64_t leading() const { return transposed() ? column_step : row_step; }
+};
+
+void multiply(DType t, const Matrix& a, const Matrix& b, char* out, int64_t ldc) {
+  int m = static_cast<int>(a.rows), n = static_cast<int>(b.columns), k = static_cast<int>(a.columns);
+  int ta = a.transposed() ? kTrans : kNoTrans, tb = b.transposed() ? kTrans : kNoTrans;
+  int lda = static_cast<int>(a.leading()), ldb = static_cast<int>(b.leading()), ld = static_cast<int>(ldc);
+  const double one[2] = {1, 0}, zero[2] = {0, 0};
+  const float one_f[2] = {1, 0}, zero_f[2] = {0, 0};
+  switch (t) {
+    case DType::f32: return blas.sgemm(kRowMajor, ta, tb, m, n, k, 1, reinterpret_cast<float*>(a.data), lda, reinterpret_cast<float*>(b.data), ldb, 0, reinterpret_cast<float*>(out), ld);
+    case DType::f64: return blas.dgemm(kRowMajor, ta, tb, m, n, k, 1, reinterpret_cast<double*>(a.data), lda, reinterpret_cast<double*>(b.data), ldb, 0, reinterpret_cast<double*>(out), ld);
+    case DType::c64: return blas.cgemm(kRowMajor, ta, tb, m, n, k, one_f, a.data, lda, b.data, ldb, zero_f, out, ld);
+    default: return blas.zgemm(kRowMajor, ta, tb, m, n, k, one, a.data, lda, b.data, ldb, zero, out, ld);
+  }
+}
+
+class MatmulKernel final : public Kernel {
+ public:
+  const char* name() const override { return "matmul"; }
+  int64_t tiles() const override { return tiles_; }
+
+  void run(Op& op, int64_t tile) override {
+    if (m == 0 || n == 0 || batch == 0) return;
+    if (fallback) return run_fallback(op);
+    if (blocks == 1) {
+      for (int64_t i = tile * per_tile, end = std::min(batch, i + per_tile); i < end; ++i) block(op, i, 0, m, 0, n);
+      return;
+    }
+    int64_t item = tile / blocks, rest = tile % blocks, r = rest / across * rows_at_once, c = rest % across * columns_at_once;
+    block(op, item, r, std::min(m, r + rows_at_once), c, std::min(n, c + columns_at_once));
+  }
+
+  void prepare() {
+    size = static_cast<int64_t>(item_size(dtype));
+    int axes = a.ndim();
+    m = a.shape[axes - 2], k = a.shape[axes - 1], n = b.shape[axes - 1];
+    batch = 1;
+    for (int i = 0; i + 2 < axes; ++i) batch *= a.shape[i];
+    double flops = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+    rows_at_once = m, columns_at_once = n;
+    if (fallback || m * n == 0 || batch == 0) return;
+    // Even cuts: no thin leftovers.
+    int64_t down = flops > kTileFlops ? (m + kBlockRows - 1) / kBlockRows : 1;
+    across = flops > kTileFlops ? (n + kBlockColumns - 1) / kBlockColumns : 1;
+    while (m / std::max<int64_t>(down, 1) > (int64_t{1} << 30)) down *= 2;
+    rows_at_once = (m + down - 1) / down, columns_at_once = (n + across - 1) / across;
+    down = (m + rows_at_once - 1) / rows_at_once, across = (n + columns_at_once - 1) / columns_at_once;
+    blocks = down * across;
+    per_tile = blocks > 1 ? 1 : std::max<int64_t>(1, static_cast<int64_t>(kTileFlops / std::max(1.0, flops)));
+    tiles_ = blocks > 1 ? batch * blocks : (batch + per_tile - 1) / per_tile;
+  }
+
+  DType dtype;
+  Layout a, b, out;
+  Loop fallback;
+  int64_t m = 0, n = 0, k = 0, batch = 1, size = 4;
+
+ private:
+  int64_t position(int64_t item, const Layout& l) const {
+    int64_t offset = l.offset;
+    for (int i = l.ndim() - 3; i >= 0; --i) offset += item % l.shape[i] * l.strides[i], item /= l.shape[i];
+    return offset;
+  }
+
+  // BLAS can take the strides, or the matrix is packed.
+  Matrix matrix(char* data, const Layout& l, int64_t r0, int64_t r1, int64_t c0, int64_t c1, std::vector<char>& packed) const {
+    int axes = l.ndim();
+    int64_t rs = l.strides[axes - 2], cs = l.strides[axes - 1];
+    data += r0 * rs + c0 * cs;
+    Matrix x{data, r1 - r0, c1 - c0, rs % size ? 0 : rs / size, cs % size ? 0 : cs / size};
+    if (x.rows == 1 && x.column_step == 1) x.row_step = std::max<int64_t>(1, x.columns);
+    if (x.columns == 1 && x.row_step == 1) x.column_step = std::max<int64_t>(1, x.rows);
+    if (x.fits() && x.leading() <= INT32_MAX) return x;
+    packed.resize(static_cast<size_t>(x.rows * x.columns * size));
+    for (int64_t i = 0; i < x.rows; ++i)
+      for (int64_t j = 0; j < x.columns; ++j) std::memcpy(packed.data() + (i * x.columns + j) * size, data + i * rs + j * cs, static_cast<size_t>(size));
+    return Matrix{packed.data(), x.rows, x.columns, std::max<int64_t>(1, x.columns), 1};
+  }
+
+  void block(Op& op, int64_t item, int64_t r0, int64_t r1, int64_t c0, int64_t c1) {
+    thread_local std::vector<char> packed_a, packed_b;
+    char* c = operand_data(op, 2, position(item, out)) + (r0 * n + c0) * size;
+    if (k == 0) {
+      for (int64_t r = r0; r < r1; ++r) std::memset(c + (r - r0) * n * size, 0, static_cast<size_t>((c1 - c0) * size));
+      return;
+    }
+    Matrix ma = matrix(operand_data(op, 0, position(item, a)), a, r0, r1, 0, k, packed_a);
+    Matrix mb = matrix(operand_data(op, 1, position(item, b)), b, 0, k, c0, c1, packed_b);
+    multiply(dtype, ma, mb, c, std::max<int64_t>(1, n));
+    if (packed_a.capacity() > (1 << 22)) std::vector<char>().swap(packed_a);
+    if (packed_b.capacity() > (1 << 22)) std::vector<char>().swap(packed_b);
+  }
+
+  void run_fallback(Op& op) {
+    int axes = a.ndim();
+    for (int64_t i = 0; i < batch; ++i) {
+      char* args[3] = {operand_data(op, 0, position(i, a)), operand_data(op, 1, position(i, b)), operand_data(op, 2, position(i, out))};
+      intptr_t dims[4] = {1, m, k, n};
+      intptr_t steps[9] = {0,
+                           0,
+                           0,
+                           a.strides[axes - 2],
+                           a.strides[axes - 1],
+                           b.strides[axes - 2],
+                           b.strides[axes - 1],
+                           out.strides[axes - 2],
+                           out.strides[axes - 1]};
+      fallback.function(args, dims, steps, fallback.data);
+    }
+  }
+
+  int64_t rows_at_once = 0, columns_at_once = 0, across = 1, blocks = 1, per_tile = 1, tiles_ = 1;
+};
+
+}  // namespace
+
+void build_matmul(Op& op, const Array& a, const Array& b, const Array& out, Loop fallback) {
+  DType t = out.layout.dtype;
+  bool by_blas = t >= DType::f32 && blas.sgemm;
+  if (!by_blas && !fallback) throw Error(ErrorKind::not_implemented, std::string("matmul: dtype must have a kernel, got ") + name(t));
+  op.add(a.storage(), Mode::read);
+  op.add(b.storage(), Mode::read);
+  op.add(out.storage(), out.write_mode());
+  MatmulKernel& k = op.emplace<MatmulKernel>();
+  k.dtype = t, k.a = a.layout, k.b = b.layout, k.out = out.layout;
+  k.fallback = by_blas ? Loop{} : fallback;
+  k.prepare();
+  double ns = 2.0 * static_cast<double>(out.layout.size) * static_cast<double>(k.k) / (by_blas ? 60 : 1);
+  op.cost = static_cast<uint32_t>(std::min(200 + ns, 2e9));
+}
+
+}  // namespace forerun

@@ -1,0 +1,331 @@
+#include "kernels/move.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+namespace forerun {
+
+namespace {
+
+constexpr int64_t kTile = int64_t{1} << 17;  // elements that one worker takes at once
+
+uint32_t cost_of(int64_t bytes) { return static_cast<uint32_t>(std::min<int64_t>(50 + bytes / 4, INT32_MAX)); }
+
+void copy_row(char* to, intptr_t to_step, const char* from, intptr_t from_step, int64_t n, DType t) {
+  intptr_t size = static_cast<intptr_t>(item_size(t));
+  if (to_step == size && from_step == size) {
+    std::memcpy(to, from, static_cast<size_t>(n * size));
+    return;
+  }
+  char* args[2] = {const_cast<char*>(from), to};
+  intptr_t count = n, steps[2] = {from_step, to_step};
+  Loop loop = cast_loop(t, t);
+  loop.function(args, &count, steps, loop.data);
+}
+
+// Positions of all axes but the last.
+struct Rows {
+  Dims shape;
+  int64_t count() const {
+    int64_t n = 1;
+    for (int i = 0; i + 1 < shape.size(); ++i) n *= shape[i];
+    return n;
+  }
+  int64_t at(int64_t row, const Dims& strides) const {
+    int64_t offset = 0;
+    for (int i = shape.size() - 2; i >= 0; --i) {
+      offset += row % shape[i] * strides[i];
+      row /= shape[i];
+    }
+    return offset;
+  }
+};
+
+class CopyKernel final : public Kernel {
+ public:
+  const char* name() const override { return from_type == to_type ? "copy" : "astype"; }
+  int64_t tiles() const override { return tiles_; }
+  void run(Op& op, int64_t tile) override {
+    if (empty) return;
+    const char* from = scalar ? reinterpret_cast<const char*>(scalar->bytes) : operand_data(op, 0, from_offset);
+    char* to = operand_data(op, scalar ? 0 : 1, to_offset);
+    std::unique_ptr<char[]> snapshot;
+    if (overlaps) {
+      size_t bytes = op.access(0).storage->bytes;
+      snapshot.reset(new char[bytes]);
+      std::memcpy(snapshot.get(), from - from_offset, bytes);
+      from = snapshot.get() + from_offset;
+    }
+    int last = nest.shape.size() - 1;
+    Rows rows{nest.shape};
+    int64_t count = rows.count(), n = nest.shape[last], first = 0, end = count, begin = 0, stop = n;
+    if (tiles_ > 1 && count > 1) first = tile * per_tile, end = std::min(count, first + per_tile);
+    if (tiles_ > 1 && count == 1) begin = tile * per_tile, stop = std::min(n, begin + per_tile);
+    intptr_t from_step = nest.strides[0][last], to_step = nest.strides[1][last];
+    Loop loop = cast_loop(from_type, to_type);
+    for (int64_t r = first; r < end; ++r) {
+      const char* f = from + rows.at(r, nest.strides[0]) + begin * from_step;
+      char* t = to + rows.at(r, nest.strides[1]) + begin * to_step;
+      if (from_type == to_type) {
+        copy_row(t, to_step, f, from_step, stop - begin, to_type);
+        continue;
+      }
+      char* args[2] = {const_cast<char*>(f), t};
+      intptr_t length = stop - begin, steps[2] = {from_step, to_step};
+      loop.function(args, &length, steps, loop.data);
+    }
+  }
+
+  Nest nest;
+  DType from_type, to_type;
+  int64_t from_offset = 0, to_offset = 0;
+  std::unique_ptr<Scalar> scalar;
+  bool overlaps = false, empty = false;
+  int64_t per_tile = 1, tiles_ = 1;
+
+  void prepare(const Dims& shape, const Dims& from, const Dims& to) {
+    const Dims* strides[] = {&from, &to};
+    nest = make_nest(shape, strides, 2);
+    empty = product(shape) == 0;
+    if (empty || overlaps) return;
+    int64_t count = Rows{nest.shape}.count(), n = nest.shape.back();
+    per_tile = count > 1 ? std::max<int64_t>(1, kTile / n) : kTile;
+    int64_t units = count > 1 ? count : n;
+    tiles_ = (units + per_tile - 1) / per_tile;
+  }
+};
+
+}  // namespace
+
+void build_copy(Op& op, const Array& from, const Array& to) {
+  Layout seen = broadcast_to("assign", from.layout, to.layout.shape);
+  bool overlaps = from.storage() == to.storage();
+  op.add(from.storage(), Mode::read);
+  op.add(to.storage(), overlaps ? Mode::update : to.write_mode());
+  op.cost = cost_of(to.layout.nbytes());
+  CopyKernel& k = op.emplace<CopyKernel>();
+  k.from_type = from.layout.dtype, k.to_type = to.layout.dtype;
+  k.from_offset = seen.offset, k.to_offset = to.layout.offset;
+  k.overlaps = overlaps;
+  k.prepare(to.layout.shape, seen.strides, to.layout.strides);
+}
+
+void build_fill(Op& op, const Scalar& scalar, const Array& to) {
+  op.add(to.storage(), to.write_mode());
+  op.cost = cost_of(to.layout.nbytes());
+  CopyKernel& k = op.emplace<CopyKernel>();
+  k.from_type = k.to_type = to.layout.dtype;
+  k.to_offset = to.layout.offset;
+  k.scalar = std::make_unique<Scalar>(scalar);
+  k.prepare(to.layout.shape, Dims(to.layout.ndim()), to.layout.strides);
+}
+
+namespace {
+
+class ConcatenateKernel final : public Kernel {
+ public:
+  const char* name() const override { return "concatenate"; }
+  int64_t tiles() const override { return static_cast<int64_t>(from.size()); }
+  void run(Op& op, int64_t i) override {
+    const Layout &f = from[i], &t = to[i];
+    if (f.size == 0) return;
+    const Dims* strides[] = {&f.strides, &t.strides};
+    Nest nest = make_nest(f.shape, strides, 2);
+    Rows rows{nest.shape};
+    int last = nest.shape.size() - 1;
+    const char* source = operand_data(op, static_cast<int>(i), f.offset);
+    char* target = operand_data(op, static_cast<int>(from.size()), t.offset);
+    for (int64_t r = 0, n = rows.count(); r < n; ++r)
+      copy_row(target + rows.at(r, nest.strides[1]), nest.strides[1][last], source + rows.at(r, nest.strides[0]), nest.strides[0][last],
+               nest.shape[last], t.dtype);
+  }
+  std::vector<Layout> from, to;
+};
+
+}  // namespace
+
+void build_concatenate(Op& op, const std::vector<Array>& arrays, int axis, const Array& to) {
+  ConcatenateKernel& k = op.emplace<ConcatenateKernel>();
+  int64_t at = 0;
+  for (const Array& a : arrays) {
+    op.add(a.storage(), Mode::read);
+    k.from.push_back(a.layout);
+    Layout part = a.layout;
+    part.strides = to.layout.strides;
+    part.offset = to.layout.offset + at * to.layout.strides[axis];
+    at += a.layout.shape[axis];
+    k.to.push_back(part);
+  }
+  op.add(to.storage(), to.write_mode());
+  op.cost = cost_of(to.layout.nbytes());
+}
+
+namespace {
+
+// Elements that integer arrays select, and where each block of the rest lies.
+struct Selection {
+  std::vector<Layout> indices;
+  std::vector<int64_t> extents, strides;  // of the indexed axes
+  int first_access = 0;                   // of the op: the first index array
+  int64_t positions = 0;                  // index positions
+  // Offsets of all positions in the indexed array. Throws at an index out of range.
+  std::vector<int64_t> offsets(Op& op, const char* what) const {
+    std::vector<int64_t> all(static_cast<size_t>(positions), 0);
+    std::vector<int64_t> values(static_cast<size_t>(positions));
+    for (size_t k = 0; k < indices.size(); ++k) {
+      const Layout& l = indices[k];
+      const char* base = operand_data(op, first_access + static_cast<int>(k), l.offset);
+      Loop widen = cast_loop(l.dtype, DType::i64);
+      Dims shape = l.ndim() ? l.shape : Dims{1}, strides_of = l.ndim() ? l.strides : Dims{0};
+      Rows rows{shape};
+      int64_t n = shape.back();
+      for (int64_t r = 0, count = positions ? rows.count() : 0; r < count; ++r) {
+        char* args[2] = {const_cast<char*>(base) + rows.at(r, strides_of), reinterpret_cast<char*>(values.data() + r * n)};
+        intptr_t length = n, steps[2] = {static_cast<intptr_t>(strides_of.back()), 8};
+        widen.function(args, &length, steps, widen.data);
+      }
+      for (int64_t p = 0; p < positions; ++p) {
+        int64_t i = values[p];
+        if (i < -extents[k] || i >= extents[k])
+          throw Error(ErrorKind::index, std::string(what) + ": index must be in [" + std::to_string(-extents[k]) + ", " + std::to_string(extents[k]) +
+                                            "), got " + std::to_string(i));
+        all[p] += (i < 0 ? i + extents[k] : i) * strides[k];
+      }
+    }
+    return all;
+  }
+};
+
+
+class IndexKernel final : public Kernel {
+ public:
+  enum class Do { gather, set, add };
+  const char* name() const override { return what == Do::gather ? "take" : what == Do::set ? "put" : "add_at"; }
+  void run(Op& op, int64_t) override {
+    std::vector<int64_t> offsets = selection.offsets(op, what == Do::gather ? "take" : "put");
+    if (other.size == 0) return;
+    char* a = operand_data(op, a_access, array.offset);
+    char* b = operand_data(op, b_access, other.offset);
+    std::vector<char> snapshot;
+    if (what != Do::gather && op.access(a_access).storage == op.access(b_access).storage) {
+      Storage* s = op.access(b_access).storage;
+      snapshot.assign(b - other.offset, b - other.offset + s->bytes);
+      b = snapshot.data() + other.offset;
+    }
+    int k = static_cast<int>(selection.indices.size());
+    Layout index;
+    index.shape = selection.indices[0].shape;
+    Dims before(other.shape.begin(), axis), after(array.shape.begin() + axis + k, array.ndim() - axis - k);
+    int n_index = index.shape.size();
+    Dims middle_b(other.strides.begin() + axis, n_index), after_b(other.strides.begin() + axis + n_index, after.size());
+    Dims after_a(array.strides.begin() + axis + k, after.size());
+    for (int64_t i = 0, n = product(before); i < n; ++i) {
+      int64_t at_a = position(i, before, array.strides.begin()), at_b = position(i, before, other.strides.begin());
+      for (int64_t p = 0; p < selection.positions; ++p)
+        move_block(a + at_a + offsets[p], after_a, b + at_b + position(p, index.shape, middle_b.begin()), after_b, after);
+    }
+  }
+
+  Do what;
+  Selection selection;
+  Layout array, other;  // the indexed array; what is read from or put into it
+  int axis = 0, a_access = 0, b_access = 0;
+  Loop add;
+
+ private:
+  static int64_t position(int64_t i, const Dims& shape, const int64_t* strides) {
+    int64_t offset = 0;
+    for (int d = shape.size() - 1; d >= 0; --d) offset += i % shape[d] * strides[d], i /= shape[d];
+    return offset;
+  }
+  void move_block(char* a, const Dims& a_strides, char* b, const Dims& b_strides, const Dims& shape) const {
+    int64_t n = shape.empty() ? 1 : shape.back();
+    Rows rows{shape.empty() ? Dims{1} : shape};
+    intptr_t sa = shape.empty() ? 0 : a_strides.back(), sb = shape.empty() ? 0 : b_strides.back();
+    Dims none{0};
+    for (int64_t r = 0, count = rows.count(); r < count; ++r) {
+      char* pa = a + rows.at(r, shape.empty() ? none : a_strides);
+      char* pb = b + rows.at(r, shape.empty() ? none : b_strides);
+      if (what == Do::gather) {
+        copy_row(pb, sb, pa, sa, n, array.dtype);
+      } else if (what == Do::set) {
+        copy_row(pa, sa, pb, sb, n, array.dtype);
+      } else {
+        char* args[3] = {pa, pb, pa};
+        intptr_t length = n, steps[3] = {sa, sb, sa};
+        add.function(args, &length, steps, add.data);
+      }
+    }
+  }
+};
+
+template <class T>
+void add_loop_of(char** args, const intptr_t* n, const intptr_t* steps, void*) {
+  for (intptr_t i = 0; i < *n; ++i) {
+    T a, b;
+    std::memcpy(&a, args[0] + i * steps[0], sizeof a);
+    std::memcpy(&b, args[1] + i * steps[1], sizeof b);
+    a = static_cast<T>(a + b);
+    std::memcpy(args[2] + i * steps[2], &a, sizeof a);
+  }
+}
+
+template <class T>
+void add_pair_of(char** args, const intptr_t* n, const intptr_t* steps, void*) {
+  for (intptr_t i = 0; i < *n; ++i) {
+    T a[2], b[2];
+    std::memcpy(a, args[0] + i * steps[0], sizeof a);
+    std::memcpy(b, args[1] + i * steps[1], sizeof b);
+    a[0] += b[0], a[1] += b[1];
+    std::memcpy(args[2] + i * steps[2], a, sizeof a);
+  }
+}
+
+Loop add_loop(DType t) {
+  switch (t) {
+    case DType::b1: return {add_loop_of<bool>};
+    case DType::i8: case DType::u8: return {add_loop_of<uint8_t>};
+    case DType::i16: case DType::u16: return {add_loop_of<uint16_t>};
+    case DType::i32: case DType::u32: return {add_loop_of<uint32_t>};
+    case DType::i64: case DType::u64: return {add_loop_of<uint64_t>};
+    case DType::f16: return {add_loop_of<_Float16>};
+    case DType::f32: return {add_loop_of<float>};
+    case DType::f64: return {add_loop_of<double>};
+    case DType::c64: return {add_pair_of<float>};
+    case DType::c128: return {add_pair_of<double>};
+  }
+  return {};
+}
+
+IndexKernel& build_index(Op& op, IndexKernel::Do what, const Array& array, const std::vector<Array>& indices, int axis, const Array& other) {
+  IndexKernel& k = op.emplace<IndexKernel>();
+  k.what = what;
+  k.array = array.layout, k.other = other.layout, k.axis = axis;
+  for (size_t i = 0; i < indices.size(); ++i) {
+    k.selection.indices.push_back(indices[i].layout);
+    k.selection.extents.push_back(array.layout.shape[axis + static_cast<int>(i)]);
+    k.selection.strides.push_back(array.layout.strides[axis + static_cast<int>(i)]);
+    op.add(indices[i].storage(), Mode::read);
+  }
+  k.selection.positions = indices[0].layout.size;
+  k.a_access = op.n_access, k.b_access = op.n_access + 1;
+  bool gather = what == IndexKernel::Do::gather;
+  op.add(array.storage(), gather ? Mode::read : Mode::update);
+  op.add(other.storage(), gather ? other.write_mode() : Mode::read);
+  k.add = add_loop(array.layout.dtype);
+  op.cost = cost_of(other.layout.nbytes() * 4);
+  return k;
+}
+
+}  // namespace
+
+void build_gather(Op& op, const Array& from, const std::vector<Array>& indices, int axis, const Array& to) {
+  build_index(op, IndexKernel::Do::gather, from, indices, axis, to);
+}
+
+void build_scatter(Op& op, const Array& to, const std::vector<Array>& indices, int axis, const Array& values, bool add) {
+  build_index(op, add ? IndexKernel::Do::add : IndexKernel::Do::set, to, indices, axis, values);
+}
+
+}  // namespace forerun
