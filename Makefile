@@ -2,7 +2,7 @@
 PYTHON  ?= $(shell for p in python3.11 python3; do $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV    := .venv
 BIN     := $(VENV)/bin
-CORE    := $(shell find core cmake -name '*.h' -o -name '*.cpp' -o -name '*.cmake' -o -name CMakeLists.txt)
+CORE    := $(shell find core cmake -name '*.h' -o -name '*.cpp' -o -name '*.cmake' -o -name CMakeLists.txt -o -name '*.pat')
 TOOLS   := $(VENV)/.tools
 BUILT   := $(VENV)/.built
 INSTALL := $(BIN)/pip install -q --disable-pip-version-check --no-build-isolation --no-deps --config-settings=build-dir=build/venv
@@ -27,7 +27,7 @@ docs: $(BUILT)  ## the API as pages in build/docs
 
 lint: $(BUILT)
 	$(BIN)/ruff check .
-	$(BIN)/python -m nanobind.stubgen -q -m forerun._core -P -o src/forerun/_core.pyi
+	cp build/venv/_core.pyi src/forerun/_core.pyi  # where mypy looks for it
 	$(BIN)/mypy
 
 tsan asan: $(TOOLS)  ## the core's stress tests under a sanitizer

@@ -17,14 +17,14 @@ PYTHON_HEADERS = re.compile(r"(Python\.h|nanobind/|numpy/(?!random/bitgen\.h))")
 
 # From the bottom up; names in one row may use each other. The package itself (`__init__`) stands on top.
 PYTHON_ORDER = [
-    {"_core", "errors", "config", "device", "lifecycle"},
+    {"_core", "errors", "config", "device", "lifecycle", "pace"},
     {"ops"},
     {"np", "npx"},
     {"autograd"},
-    {"init", "gluon"},
+    {"init", "optimizer", "gluon"},
     {"torch", "d2l"},
     {"profiler"},
-    {"cli", "__main__"},
+    {"tour", "cli", "__main__"},
 ]
 PYTHON_RANK = {name: rank for rank, row in enumerate(PYTHON_ORDER) for name in row}
 TOP = len(PYTHON_ORDER)
