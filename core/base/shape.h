@@ -19,7 +19,14 @@ class Dims {
   explicit Dims(int n, int64_t value = 0) { resize(n), std::fill(begin(), end(), value); }
   Dims(std::initializer_list<int64_t> values) : Dims(values.begin(), static_cast<int>(values.size())) {}
   Dims(const int64_t* values, int n) { resize(n), std::copy(values, values + n, begin()); }
-  Dims(const Dims& o) : Dims(o.begin(), o.size()) {}
+  Dims(const Dims& o) : size_(o.size_) {
+    if (size_ <= kInline) {
+      std::copy(o.inline_, o.inline_ + kInline, inline_);
+    } else {
+      heap_ = new int64_t[size_];
+      std::copy(o.heap_, o.heap_ + size_, heap_);
+    }
+  }
   Dims(Dims&& o) noexcept { swap(o); }
   Dims& operator=(Dims o) noexcept { return swap(o), *this; }
   ~Dims() {

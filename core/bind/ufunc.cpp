@@ -278,6 +278,44 @@ PyObject* perform(UfuncObject* u, PyObject* const* inputs, PyObject* out, PyObje
   return tuple;
 }
 
+// The most frequent calls, with nothing to resolve: dense arrays of one shape and dtype, or one and a Python scalar, off the tape.
+// Null without an exception: not such a call.
+PyObject* perform_plain(UfuncObject* u, PyObject* const* inputs) {
+  const ArrayObject* a = nullptr;
+  for (int i = 0; i < u->nin; ++i) {
+    if (!is_array(inputs[i])) continue;
+    const ArrayObject* other = as_array(inputs[i]);
+    if (!other->array.storage() || (recording && other->node) || !other->array.layout.contiguous()) return nullptr;
+    if (!a) a = other;
+    const Layout &la = a->array.layout, &lb = other->array.layout;
+    if (a != other && (la.dtype != lb.dtype || a->device != other->device || !(la.shape == lb.shape))) return nullptr;
+  }
+  if (!a) return nullptr;
+  const Layout& layout = a->array.layout;
+  const Signature* s = u->same[static_cast<int>(layout.dtype)];
+  if (!s || (!is_inexact(layout.dtype) && is_inexact(s->types[u->nin]))) return nullptr;
+  Operand operands[3];
+  for (int i = 0; i < u->nin; ++i) {
+    if (is_array(inputs[i])) {
+      operands[i].array = &as_array(inputs[i])->array;
+      continue;
+    }
+    int weak = weak_rank(inputs[i]);
+    bool keeps = weak == 1 ? layout.dtype != DType::b1 : weak == 2 && is_inexact(layout.dtype);
+    if (!keeps) return nullptr;
+    if (!put_scalar(u->name, inputs[i], layout.dtype, operands[i].scalar.bytes)) throw PythonError{};
+  }
+  DType t = s->types[u->nin];
+  Budget* budget = budget_of(a->device);
+  Array made = Array::make(t, layout.shape, budget);
+  OpHolder holder;
+  build_elementwise_dense(*holder.op, u->name, s->loop, s->types, operands, u->nin, made);
+  issue(holder.release(), a->device);
+  PyObject* result = wrap(std::move(made));
+  if (!result) throw PythonError{};
+  return result;
+}
+
 PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   auto* u = reinterpret_cast<UfuncObject*>(self);
   Py_ssize_t n = PyVectorcall_NARGS(nargsf);
@@ -369,7 +407,11 @@ UfuncObject* get_ufunc(const char* op, PyObject* o) {
 
 PyObject* call_ufunc(UfuncObject* u, PyObject* const* inputs, Py_ssize_t n, PyObject* out, PyObject* dtype) {
   if (n != u->nin) return PyErr_Format(PyExc_TypeError, "%s: takes %d operands, got %zd", u->name, u->nin, n);
-  return guarded([&] { return perform(u, inputs, out, dtype); });
+  return guarded([&]() -> PyObject* {
+    if (!out && !dtype && u->nin <= 2 && u->nout == 1)
+      if (PyObject* result = perform_plain(u, inputs)) return result;
+    return perform(u, inputs, out, dtype);
+  });
 }
 
 }  // namespace forerun

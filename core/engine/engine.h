@@ -82,7 +82,7 @@ class Engine {
   static constexpr int kBatch = 16;           // small ops taken at once
   static constexpr uint32_t kSmallCost = 1000;       // ns: not worth a lock of its own
   static constexpr uint32_t kHelpCost = 20'000'000;  // ns: a waiting thread takes nothing longer, to answer signals
-  static constexpr uint64_t kWakeCost = 10'000;      // ns of work that are worth waking a thread for
+  static constexpr uint64_t kWakeCost = 20'000;      // ns of work that are worth waking a thread for
 
   using Lock = std::unique_lock<std::mutex>;
   // What a thread has taken to run: small ops by the batch, or one op, or one tile of an op.
@@ -96,6 +96,11 @@ class Engine {
     Work work[kBatch];
     int n = 0;
     bool counted = false;  // it holds one of the cores
+    uint64_t cost() const {
+      uint64_t sum = 0;
+      for (int i = 0; i < n; ++i) sum += work[i].op->cost;
+      return sum;
+    }
   };
   enum class Idle { leave, sleep };
 

@@ -19,12 +19,12 @@ class Queue {
   void push(Op* op) {
     ready_.push_back(op);
     std::push_heap(ready_.begin(), ready_.end(), younger);
-    ready_cost += op->cost;
+    ready_cost += worth(op);
     count_.store(count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
   Op* top() const { return ready_.empty() ? nullptr : ready_.front(); }
   void pop() {
-    ready_cost -= ready_.front()->cost;
+    ready_cost -= worth(ready_.front());
     std::pop_heap(ready_.begin(), ready_.end(), younger);
     ready_.pop_back();
     count_.store(count_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
@@ -32,7 +32,7 @@ class Queue {
   // Takes the op at position i of the heap out, wherever it stands.
   const std::vector<Op*>& ready() const { return ready_; }
   void remove(Op* op) {
-    ready_cost -= op->cost;
+    ready_cost -= worth(op);
     ready_.erase(std::find(ready_.begin(), ready_.end(), op));
     std::make_heap(ready_.begin(), ready_.end(), younger);
     count_.store(count_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
@@ -45,13 +45,15 @@ class Queue {
   const int device;
   Budget* const budget;
   int workers = 1;                // threads that serve it; 0: whoever waits does
-  uint64_t ready_cost = 0;        // ns, of the ops in ready
+  uint64_t ready_cost = 0;        // ns, of the ops in ready; tiny ones are not worth another worker
   std::vector<Op*> sharing;       // started, tiles left to claim
   std::condition_variable wake;   // used with the engine's lock
   std::atomic<int> sleeping{0};   // workers in wake, plus 1 while no worker has been started
   std::atomic<int> spinning{0};   // workers that look for work without sleeping
+  std::atomic<int> looking{0};    // workers that will look at the window within microseconds
 
  private:
+  static uint64_t worth(const Op* op) { return op->cost > 200 ? op->cost - 200 : 0; }
   static bool younger(const Op* a, const Op* b) { return a->seq > b->seq; }
   std::vector<Op*> ready_;  // a heap
   std::atomic<int> count_{0};

@@ -8,8 +8,10 @@ namespace forerun {
 namespace {
 
 constexpr int kLockSpins = 100;      // tries before a thread sleeps for the lock
-constexpr int kWorkerSpins = 4000;   // looks at the window before a worker sleeps: some 50 us
-constexpr int kBetweenLooks = 4;
+constexpr int kWorkerLooks = 60;     // at the window, before a worker sleeps
+// Ticks between two looks, about a microsecond: a worker that looks at every op steals the issuing thread's cache lines, and
+// one that finds several at once plans them at once. Who waits for a result does not wait for this: it works itself.
+constexpr uint64_t kLookTicks = 3000;
 
 void pause(int n) {
   for (int i = 0; i < n; ++i) _mm_pause();
@@ -28,22 +30,28 @@ Engine::Lock Engine::lock() {
 
 void Engine::serve(Queue& queue) {
   Batch batch;
+  queue.looking.fetch_add(1);
   for (;;) {
     exchange(batch, &queue, true, Idle::leave);
     if (!batch.n && !spin(queue)) exchange(batch, &queue, true, Idle::sleep);
-    if (batch.n)
-      run(batch);
-    else if (stopping_.load())
-      return;
+    if (!batch.n && stopping_.load()) break;
+    bool away = batch.cost() > kWakeCost;
+    if (away) {
+      queue.looking.fetch_sub(1);
+      if (fresh_work() && queue.sleeping.load() > 0) wake(queue);  // issued just before: nobody else was told
+    }
+    run(batch);
+    if (away) queue.looking.fetch_add(1);
   }
+  queue.looking.fetch_sub(1);
 }
 
 // One thread a queue looks for work for a while before it sleeps, so that short pauses cost no system call.
 bool Engine::spin(Queue& queue) {
   if (queue.spinning.exchange(1)) return false;
   bool found = false;
-  for (int i = 0; i < kWorkerSpins && !found; ++i) {
-    pause(kBetweenLooks);
+  for (int i = 0; i < kWorkerLooks && !found; ++i) {
+    for (uint64_t start = __rdtsc(); __rdtsc() - start < kLookTicks;) pause(1);
     found = !gate_.load(std::memory_order_relaxed) && (fresh_work() || queue.seems_busy());
   }
   queue.spinning.store(0);
@@ -79,7 +87,9 @@ void Engine::exchange(Batch& batch, Queue* queue, bool more, Idle idle) {
       if (idle == Idle::leave) break;
       if (changed) wake_others(queue, true), changed = false;
       queue->sleeping.fetch_add(1);
+      queue->looking.fetch_sub(1);
       if (gate_.load() || !fresh_work()) queue->wake.wait(held);
+      queue->looking.fetch_add(1);
       queue->sleeping.fetch_sub(1);
     }
     wake_others(queue, changed, &batch);
@@ -97,8 +107,7 @@ void Engine::exchange(Batch& batch, Queue* queue, bool more, Idle idle) {
 // Wakes one more worker wherever there is work for it: always for other queues if something `changed`, and for one's own if
 // what is left is worth it. (A worker that took something looks here again, so workers wake one another in a chain.)
 void Engine::wake_others(Queue* mine, bool changed, const Batch* taken) {
-  uint64_t cost = 0;
-  for (int i = 0; taken && i < taken->n; ++i) cost += taken->work[i].op->cost;
+  uint64_t cost = taken ? taken->cost() : 0;
   for (Queue* q : queues_) {
     if (!q->has_work() || q->sleeping.load() == 0 || !started_) continue;
     bool worth = q == mine ? !q->sharing.empty() || q->ready_cost + cost > kWakeCost : changed || mine == nullptr;

@@ -131,7 +131,7 @@ void Engine::after_fork(bool child) {
     for (Queue* q : queues_) {
       new (&q->wake) std::condition_variable;
       q->sleeping.store(1);
-      q->spinning.store(0);
+      q->spinning.store(0), q->looking.store(0);
     }
     new (&watch_) std::condition_variable;
     new (&watch_mutex_) std::mutex;

@@ -49,7 +49,7 @@ uint64_t Engine::issue(Op* op) {
 }
 
 void Engine::wake(Queue& queue) {
-  if (queue.spinning.load() > 0) return;  // it will look at the window before it sleeps
+  if (queue.looking.load() > 0) return;  // it will look at the window before it sleeps or takes up something long
   Lock held = lock();
   if (!started_) {
     started_ = true;
