@@ -138,6 +138,7 @@ class Engine {
   FailurePtr memory_failure(const Op& op) const;
   void wake_others(Queue* mine, bool changed, const Batch* taken = nullptr);
   void fail(Op* op, FailurePtr failure);
+  bool unattended() const { return fresh_work() && helping_.load() == 0; }
   bool fresh_work() const { return head_.load() != planned_.load(std::memory_order_relaxed); }
 
   // The window. A slot holds its op from issue until the op has ended.
@@ -166,6 +167,7 @@ class Engine {
   std::condition_variable watch_;
   std::atomic<uint64_t> watch_mark_{UINT64_MAX};  // somebody sleeps until front_ reaches it
   std::atomic<uint64_t> waits_{0}, helped_{0};
+  std::atomic<int> helping_{0};  // waiting threads that are awake
 
 };
 

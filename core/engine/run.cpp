@@ -11,10 +11,14 @@ constexpr int kLockSpins = 100;      // tries before a thread sleeps for the loc
 constexpr int kWorkerLooks = 60;     // at the window, before a worker sleeps
 // Ticks between two looks, about a microsecond: a worker that looks at every op steals the issuing thread's cache lines, and
 // one that finds several at once plans them at once. Who waits for a result does not wait for this: it works itself.
-constexpr uint64_t kLookTicks = 3000;
+constexpr uint64_t kLookTicks = 3000, kGraceTicks = 500;
 
 void pause(int n) {
   for (int i = 0; i < n; ++i) _mm_pause();
+}
+
+void pass(uint64_t ticks) {
+  for (uint64_t start = __rdtsc(); __rdtsc() - start < ticks;) pause(1);
 }
 
 }  // namespace
@@ -51,8 +55,10 @@ bool Engine::spin(Queue& queue) {
   if (queue.spinning.exchange(1)) return false;
   bool found = false;
   for (int i = 0; i < kWorkerLooks && !found; ++i) {
-    for (uint64_t start = __rdtsc(); __rdtsc() - start < kLookTicks;) pause(1);
-    found = !gate_.load(std::memory_order_relaxed) && (fresh_work() || queue.seems_busy());
+    pass(kLookTicks);
+    if (gate_.load(std::memory_order_relaxed)) continue;
+    // Fresh work that a waiting thread is about to take is left to it.
+    found = queue.seems_busy() || (unattended() && (pass(kGraceTicks), unattended()));
   }
   queue.spinning.store(0);
   return found;

@@ -8,7 +8,8 @@
 namespace forerun {
 
 namespace {
-constexpr int kSpins = 2000;
+// A waiting thread looks this often for work, with so many pauses between, before it sleeps: some 10 us.
+constexpr int kLooks = 12, kPauses = 16;
 }
 
 template <class Done, class Arm>
@@ -16,22 +17,23 @@ bool Engine::wait_until(Done done, Arm arm, std::chrono::milliseconds limit) {
   if (done()) return true;
   waits_.fetch_add(1, std::memory_order_relaxed);
   auto deadline = Clock::now() + limit;
-  for (int idle = 0;;) {
-    bool worked = idle % 8 == 0 && help();
-    if (done()) return true;
-    idle = worked ? 0 : idle + 1;
-    if (idle < kSpins / 20 && !worked) {
-      for (int i = 0; i < 20 && !done(); ++i) _mm_pause();
-    } else if (!worked) {
-      std::unique_lock held(watch_mutex_);
-      arm();
-      if (done()) return true;
-      watch_.wait_until(held, deadline);
-      idle = 0;
+  bool over = false, late = false;
+  while (!over && !late) {
+    helping_.fetch_add(1);
+    for (int idle = 0; idle < kLooks && !over; ++idle) {
+      if (help()) idle = -1;
+      for (int i = 0; i < kPauses && !(over = done()); ++i) _mm_pause();
+      if (idle < 0 && Clock::now() >= deadline) break;
     }
-    if (done()) return true;
-    if (Clock::now() >= deadline) return false;
+    helping_.fetch_sub(1);
+    if (over) break;
+    std::unique_lock held(watch_mutex_);
+    arm();
+    if ((over = done())) break;
+    late = watch_.wait_until(held, deadline) == std::cv_status::timeout;
+    over = done();
   }
+  return over;
 }
 
 bool Engine::wait(Storage& storage, std::chrono::milliseconds limit) {
@@ -135,6 +137,7 @@ void Engine::after_fork(bool child) {
     }
     new (&watch_) std::condition_variable;
     new (&watch_mutex_) std::mutex;
+    helping_.store(0);
     watch_mark_.store(UINT64_MAX);
     started_ = false;
   }
