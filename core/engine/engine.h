@@ -44,7 +44,12 @@ class Engine {
   uint64_t issue(Op* op);
   void discard(Op* op);  // instead of issue: it never happened
   // The window is full (too many ops in flight): the caller should call make_room() without the interpreter lock.
-  bool must_wait() const { return head_.load(std::memory_order_relaxed) - front_.load(std::memory_order_acquire) >= ops_ahead_; }
+  bool must_wait() {
+    uint64_t head = head_.load(std::memory_order_relaxed);
+    if (head - front_seen_.load(std::memory_order_relaxed) < ops_ahead_) return false;
+    front_seen_.store(front_.load(std::memory_order_acquire), std::memory_order_relaxed);
+    return head - front_seen_.load(std::memory_order_relaxed) >= ops_ahead_;
+  }
   uint64_t mark() const { return head_.load(); }
 
   // --- wait: any thread, without the interpreter lock. False: not yet after `limit`; call again. ---------------------------
@@ -79,7 +84,7 @@ class Engine {
 
  private:
   static constexpr uint64_t kRing = 1 << 16;
-  static constexpr int kBatch = 16;           // small ops taken at once
+  static constexpr int kBatch = 32;           // small ops taken at once
   static constexpr uint32_t kSmallCost = 1000;       // ns: not worth a lock of its own
   static constexpr uint32_t kHelpCost = 20'000'000;  // ns: a waiting thread takes nothing longer, to answer signals
   static constexpr uint64_t kWakeCost = 20'000;      // ns of work that are worth waking a thread for
@@ -144,10 +149,10 @@ class Engine {
   // The window. A slot holds its op from issue until the op has ended.
   std::unique_ptr<std::atomic<Op*>[]> slots_;
   alignas(64) std::atomic<uint64_t> head_{1};     // number of the next op to be issued
+  std::atomic<uint64_t> front_seen_{1};           // front_ as issuing threads saw it last: saves them its cache line
+  uint64_t ops_ahead_ = 1 << 14;
   alignas(64) std::atomic<uint64_t> planned_{1};  // number of the next op to be planned; written with the lock
   std::atomic<uint64_t> front_{1};                // number of the oldest op that has not ended; written with the lock
-  uint64_t ops_ahead_ = 1 << 14;
-
   alignas(64) std::mutex mutex_;
   std::vector<std::unique_ptr<Device>> devices_;  // never shrinks: storages point to budgets
   int n_devices_ = 0;

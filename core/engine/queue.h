@@ -48,15 +48,16 @@ class Queue {
   uint64_t ready_cost = 0;        // ns, of the ops in ready; tiny ones are not worth another worker
   std::vector<Op*> sharing;       // started, tiles left to claim
   std::condition_variable wake;   // used with the engine's lock
-  std::atomic<int> sleeping{0};   // workers in wake, plus 1 while no worker has been started
+  // Read at each issue: on a cache line that workers seldom write.
+  alignas(64) std::atomic<int> sleeping{0};   // workers in wake, plus 1 while no worker has been started
   std::atomic<int> spinning{0};   // workers that look for work without sleeping
   std::atomic<int> looking{0};    // workers that will look at the window within microseconds
 
  private:
+  alignas(64) std::atomic<int> count_{0};
   static uint64_t worth(const Op* op) { return op->cost > 200 ? op->cost - 200 : 0; }
   static bool younger(const Op* a, const Op* b) { return a->seq > b->seq; }
   std::vector<Op*> ready_;  // a heap
-  std::atomic<int> count_{0};
 };
 
 }  // namespace forerun

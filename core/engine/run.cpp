@@ -8,10 +8,10 @@ namespace forerun {
 namespace {
 
 constexpr int kLockSpins = 100;      // tries before a thread sleeps for the lock
-constexpr int kWorkerLooks = 60;     // at the window, before a worker sleeps
-// Ticks between two looks, about a microsecond: a worker that looks at every op steals the issuing thread's cache lines, and
+constexpr int kWorkerLooks = 30;     // at the window, before a worker sleeps
+// Ticks between two looks, some microseconds: a worker that looks at every op steals the issuing thread's cache lines, and
 // one that finds several at once plans them at once. Who waits for a result does not wait for this: it works itself.
-constexpr uint64_t kLookTicks = 3000, kGraceTicks = 500;
+constexpr uint64_t kLookTicks = 8000, kGraceTicks = 500;
 
 void pause(int n) {
   for (int i = 0; i < n; ++i) _mm_pause();

@@ -15,6 +15,10 @@ struct Access;
 // Owned by reference counting: every front-end handle and every unfinished op holds one reference. The memory behind it
 // is taken when the first op that writes it starts, and given back with the last reference.
 class Storage {
+ private:
+  static constexpr uint64_t kHandle = uint64_t{1} << 32, kRefMask = kHandle - 1;
+  std::atomic<uint64_t> refs_{0};  // references, and handles in the upper half
+
  public:
   Storage(size_t bytes, Budget* budget) : bytes(bytes), budget(budget) {}
   virtual ~Storage() = default;
@@ -41,11 +45,13 @@ class Storage {
   // takes its place (with the old values if `keep`). False: no memory.
   virtual bool protect(bool keep) = 0;
 
+  // What issuing threads write stands apart from what the engine writes: they would fight for the cache line.
+  std::atomic<uint32_t> issued{0};  // writes issued
+
   size_t bytes;    // fixed while anybody refers to it
   Budget* budget;  // what its memory counts against; outlives every storage; fixed likewise
 
-  std::atomic<uint32_t> issued{0};  // writes issued
-  std::atomic<uint32_t> ended{0};   // writes ended: release by the engine, acquire by who reads the values
+  alignas(64) std::atomic<uint32_t> ended{0};   // writes ended: release by the engine, acquire by who reads the values
   std::atomic<bool> watched{false};  // somebody sleeps until a write of it ends
 
   // Guarded by the engine's lock.
@@ -59,7 +65,6 @@ class Storage {
   FailurePtr failure;
 
  protected:
-  static constexpr uint64_t kHandle = uint64_t{1} << 32, kRefMask = kHandle - 1;
   virtual void dispose() = 0;  // no reference is left
   // As new. Nobody refers to it.
   void renew(size_t new_bytes, Budget* new_budget) {
@@ -69,7 +74,6 @@ class Storage {
     promised = false;
     last_use = last_write = 0;
   }
-  std::atomic<uint64_t> refs_{0};
 };
 
 }  // namespace forerun
