@@ -307,7 +307,15 @@ PyObject* perform_plain(UfuncObject* u, PyObject* const* inputs) {
   }
   DType t = s->types[u->nin];
   Budget* budget = budget_of(a->device);
-  Array made = Array::make(t, layout.shape, budget);
+  Array made;
+  if (item_size(t) == item_size(layout.dtype)) {  // dense, like the operand
+    Layout like = layout;
+    like.dtype = t, like.offset = 0;
+    size_t bytes = static_cast<size_t>(like.nbytes());
+    made = Array(Buffer::make(bytes, budget), std::move(like));
+  } else {
+    made = Array::make(t, layout.shape, budget);
+  }
   OpHolder holder;
   build_elementwise_dense(*holder.op, u->name, s->loop, s->types, operands, u->nin, made);
   issue(holder.release(), a->device);

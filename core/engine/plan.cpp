@@ -1,6 +1,4 @@
 // Plan: the window becomes a graph. Also here: which ready op is next.
-#include <algorithm>
-
 #include "engine/engine.h"
 
 namespace forerun {
@@ -97,9 +95,7 @@ Op* Engine::admissible(Queue& queue, bool helper) {
   if (!top) return nullptr;
   if (may(top)) return queue.pop(), top;
   // Rare: the oldest one needs memory that is not there yet. A few others may need none.
-  std::vector<Op*> others(queue.ready().begin() + 1, queue.ready().begin() + std::min<size_t>(queue.ready().size(), 16));
-  std::sort(others.begin(), others.end(), [](Op* a, Op* b) { return a->seq < b->seq; });
-  for (Op* op : others)
+  for (Op* op : queue.behind_top(16))
     if (may(op)) return queue.remove(op), op;
   return nullptr;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <deque>
 #include <vector>
 
 #include "engine/op.h"
@@ -17,27 +18,48 @@ class Queue {
   Queue(Kind kind, int device, Budget* budget) : kind(kind), device(device), budget(budget) {}
 
   void push(Op* op) {
-    ready_.push_back(op);
-    std::push_heap(ready_.begin(), ready_.end(), younger);
-    ready_cost += worth(op);
-    count_.store(count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    if (in_order_.empty() || op->seq > in_order_.back()->seq) {
+      in_order_.push_back(op);
+    } else {
+      late_.push_back(op);
+      std::push_heap(late_.begin(), late_.end(), younger);
+    }
+    count(1, op);
   }
-  Op* top() const { return ready_.empty() ? nullptr : ready_.front(); }
+  Op* top() const {
+    if (late_.empty()) return in_order_.empty() ? nullptr : in_order_.front();
+    return in_order_.empty() || younger(in_order_.front(), late_.front()) ? late_.front() : in_order_.front();
+  }
   void pop() {
-    ready_cost -= worth(ready_.front());
-    std::pop_heap(ready_.begin(), ready_.end(), younger);
-    ready_.pop_back();
-    count_.store(count_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+    Op* op = top();
+    count(-1, op);
+    if (!in_order_.empty() && op == in_order_.front()) {
+      in_order_.pop_front();
+    } else {
+      std::pop_heap(late_.begin(), late_.end(), younger);
+      late_.pop_back();
+    }
   }
-  // Takes the op at position i of the heap out, wherever it stands.
-  const std::vector<Op*>& ready() const { return ready_; }
+  // The n oldest ops behind the top.
+  std::vector<Op*> behind_top(size_t n) const {
+    std::vector<Op*> all(in_order_.begin(), in_order_.begin() + static_cast<long>(std::min(in_order_.size(), n + 1)));
+    all.insert(all.end(), late_.begin(), late_.end());
+    std::sort(all.begin(), all.end(), [](Op* a, Op* b) { return younger(b, a); });
+    if (!all.empty()) all.erase(all.begin());
+    if (all.size() > n) all.resize(n);
+    return all;
+  }
+  // Takes an op out, wherever it stands.
   void remove(Op* op) {
-    ready_cost -= worth(op);
-    ready_.erase(std::find(ready_.begin(), ready_.end(), op));
-    std::make_heap(ready_.begin(), ready_.end(), younger);
-    count_.store(count_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+    count(-1, op);
+    if (auto at = std::find(in_order_.begin(), in_order_.end(), op); at != in_order_.end()) {
+      in_order_.erase(at);
+    } else {
+      late_.erase(std::find(late_.begin(), late_.end(), op));
+      std::make_heap(late_.begin(), late_.end(), younger);
+    }
   }
-  bool has_work() const { return !ready_.empty() || !sharing.empty(); }
+  bool has_work() const { return top() || !sharing.empty(); }
   // A hint without the lock, for threads that look before they lock.
   bool seems_busy() const { return count_.load(std::memory_order_relaxed) > 0; }
 
@@ -45,7 +67,7 @@ class Queue {
   const int device;
   Budget* const budget;
   int workers = 1;                // threads that serve it; 0: whoever waits does
-  uint64_t ready_cost = 0;        // ns, of the ops in ready; tiny ones are not worth another worker
+  uint64_t ready_cost = 0;        // ns, of the ready ops; tiny ones are not worth another worker
   std::vector<Op*> sharing;       // started, tiles left to claim
   std::condition_variable wake;   // used with the engine's lock
   // Read at each issue: on a cache line that workers seldom write.
@@ -57,7 +79,13 @@ class Queue {
   alignas(64) std::atomic<int> count_{0};
   static uint64_t worth(const Op* op) { return op->cost > 200 ? op->cost - 200 : 0; }
   static bool younger(const Op* a, const Op* b) { return a->seq > b->seq; }
-  std::vector<Op*> ready_;  // a heap
+  void count(int by, const Op* op) {
+    ready_cost += by > 0 ? worth(op) : -worth(op);
+    count_.store(count_.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+  }
+  // Most ops become ready in program order and stand in a plain queue; those that become ready late stand in a heap.
+  std::deque<Op*> in_order_;
+  std::vector<Op*> late_;
 };
 
 }  // namespace forerun

@@ -28,10 +28,7 @@ from .device import num_gpus as num_gpus
 
 __version__ = "0.1.0"
 
-from . import np as np
-from . import autograd as autograd
-
-_lazy = ("npx", "gluon", "init", "torch", "d2l", "profiler", "pace", "optimizer", "tour")
+_lazy = ("np", "autograd", "npx", "gluon", "init", "torch", "d2l", "profiler", "pace", "optimizer", "tour")
 
 
 def __getattr__(name: str) -> Any:

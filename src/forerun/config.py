@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+from collections.abc import Callable
 from typing import Any
 
 from . import _core, device
@@ -21,7 +22,7 @@ def _size(text: str) -> int:
 
 
 def _environment() -> dict[str, Any]:
-    names = {
+    names: dict[str, tuple[str, Callable[[str], Any]]] = {
         "engine": ("FORERUN_ENGINE", str),
         "workers": ("FORERUN_WORKERS", int),
         "cpu_devices": ("FORERUN_CPU_DEVICES", int),
