@@ -1,0 +1,132 @@
+"""What a trace holds: ops and waits, with their times and lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from .intervals import at_least, length
+
+__all__ = ["Event", "Trace"]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """An op that ran, or a wait. Times are seconds of `time.perf_counter`."""
+
+    kind: str  # "op" or "wait"
+    seq: int  # number of the op in the order of issue; 0 for a wait
+    name: str
+    site: tuple[str, int] | None  # file and line that issued the op, or waited
+    thread: int  # who ran the op (for an op cut into tiles: who finished it), or waited
+    device: int
+    queue: str | None  # "compute", "copy" or "io"; None for a wait
+    issued: float
+    started: float
+    ended: float
+    bytes: int = 0  # memory taken for the outputs
+    deps: tuple[int, ...] = ()  # numbers of the ops whose results it read
+
+    @property
+    def duration(self) -> float:
+        """Seconds from start to end."""
+        return self.ended - self.started
+
+    @property
+    def where(self) -> str:
+        """The line as "file:line", or "?" if it is not known."""
+        return f"{self.site[0]}:{self.site[1]}" if self.site else "?"
+
+
+@dataclass(slots=True)
+class Trace:
+    """The events of a profiled stretch of a program, in the order in which they started.
+
+    `devices` has the name of each device; `truncated` says that the record was full before the end.
+    """
+
+    events: list[Event]
+    devices: Mapping[int, str] = field(default_factory=dict)
+    truncated: bool = False
+
+    def __len__(self) -> int:
+        return len(self.events)
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(self.events)
+
+    @property
+    def ops(self) -> list[Event]:
+        """The ops that ran."""
+        return [e for e in self.events if e.kind == "op"]
+
+    @property
+    def waits(self) -> list[Event]:
+        """The waits: where the program needed values, and how long it took until they were there."""
+        return [e for e in self.events if e.kind == "wait"]
+
+    @property
+    def start(self) -> float:
+        """When the first op was issued, or the first wait began; 0 for an empty trace."""
+        return min((e.issued for e in self.events), default=0.0)
+
+    @property
+    def span(self) -> float:
+        """Seconds from the first issue to the last end."""
+        return max((e.ended for e in self.events), default=0.0) - self.start
+
+    def busy(
+        self, queue: str | None = None, *, thread: int | None = None, device: int | None = None
+    ) -> float:
+        """Seconds in which at least one op ran, of those on a queue, by a thread, on a device."""
+        wanted = {"queue": queue, "thread": thread, "device": device}
+        asked = [(name, value) for name, value in wanted.items() if value is not None]
+        ops = (e for e in self.ops if all(getattr(e, name) == value for name, value in asked))
+        return length((e.started, e.ended) for e in ops)
+
+    def overlap(self, n: int = 2) -> float:
+        """Seconds in which at least `n` threads were running ops at the same time."""
+        threads: dict[int, list[tuple[float, float]]] = {}
+        for e in self.ops:
+            threads.setdefault(e.thread, []).append((e.started, e.ended))
+        return at_least(n, threads.values())
+
+    def device_name(self, device: int) -> str:
+        """The name of a device, such as "cpu(0)"."""
+        return self.devices.get(device, f"device {device}")
+
+    @classmethod
+    def from_records(
+        cls,
+        records: Iterable[Mapping[str, Any]],
+        began: float = 0.0,
+        devices: Mapping[int, str] | None = None,
+        truncated: bool = False,
+    ) -> Trace:
+        """A trace from the engine's records, kept since the time `began`."""
+        events = sorted((_event(r, began) for r in records), key=lambda e: (e.started, e.issued, e.seq))
+        return cls(_one_at_a_time(events), devices or {}, truncated)
+
+
+def _event(record: Mapping[str, Any], began: float) -> Event:
+    """An event whose times are in order: what happened before the trace began counts from there."""
+    issued = max(record["issued"], began)
+    # An op that failed before it could start, or started untraced, has no start: it counts as instantaneous.
+    started = record["started"] if record["started"] >= issued else record["ended"]
+    deps = tuple(dict.fromkeys(d for d in record["deps"] if d != record["seq"]))
+    return Event(**{**record, "issued": issued, "started": started, "deps": deps})
+
+
+def _one_at_a_time(events: list[Event]) -> list[Event]:
+    """Ends an op where the next op of its thread starts: a worker reports the ends of a few ops together."""
+    following: dict[int, Event] = {}
+    result = []
+    for e in reversed(events):
+        after = following.get(e.thread)
+        if e.kind == "op":
+            following[e.thread] = e
+            if after and after.started < e.ended <= after.ended:
+                e = replace(e, ended=after.started)
+        result.append(e)
+    return result[::-1]
