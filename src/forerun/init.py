@@ -1,0 +1,226 @@
+"""How parameters start: callables that fill an array in place, with draws made on the array's device.
+
+>>> from forerun import init, np
+>>> w = np.zeros((2, 3))
+>>> init.create("ones")(w)
+>>> w.tolist()
+[[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
+
+A new way to start is a subclass that overrides `_init_weight(name, data)`. Nothing here waits for values.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy
+
+from . import autograd, np
+from .ops import host
+
+__all__ = [
+    "Initializer", "Zero", "One", "Constant", "Uniform", "Normal", "TruncNorm", "Xavier", "MSRAPrelu", "He", "Orthogonal",
+    "create",
+]  # fmt: skip
+
+
+class Initializer:
+    """Fills arrays in place. Subclasses say how in `_init_weight(name, data)`.
+
+    >>> from forerun import np
+    >>> class Halves(Initializer):
+    ...     def _init_weight(self, name, data):
+    ...         data[:] = 0.5
+    >>> w = np.zeros(2)
+    >>> Halves()(w)
+    >>> w.tolist()
+    [0.5, 0.5]
+    """
+
+    def __call__(self, array: Any, name: str = "weight") -> None:
+        """Fills `array`, of any shape that the rule can start; `name` is passed on. Never recorded, never waits."""
+        with autograd.pause():
+            self._init_weight(name, array)
+
+    def _init_weight(self, name: str, data: Any) -> None:
+        raise NotImplementedError(f"{type(self).__name__}: _init_weight must be defined, got none")
+
+    def __repr__(self) -> str:
+        settings = ", ".join(f"{key}={value!r}" for key, value in vars(self).items())
+        return f"{type(self).__name__}({settings})"
+
+
+class Constant(Initializer):
+    """Fills with a number, or with an array of the same shape.
+
+    >>> from forerun import np
+    >>> w = np.zeros(2)
+    >>> Constant(3)(w)
+    >>> w.tolist()
+    [3.0, 3.0]
+    """
+
+    def __init__(self, value: Any = 0.0) -> None:
+        self.value = value
+
+    def _init_weight(self, name: str, data: Any) -> None:
+        data[...] = self.value
+
+
+class Zero(Constant):
+    """Fills with zeros."""
+
+    def __init__(self) -> None:
+        super().__init__(0)
+
+
+class One(Constant):
+    """Fills with ones."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+
+
+class Uniform(Initializer):
+    """Draws from the uniform distribution on [-scale, scale)."""
+
+    def __init__(self, scale: float = 0.07) -> None:
+        self.scale = scale
+
+    def _init_weight(self, name: str, data: Any) -> None:
+        _fill_uniform(data, self.scale)
+
+
+class Normal(Initializer):
+    """Draws from the normal distribution with mean 0 and standard deviation sigma."""
+
+    def __init__(self, sigma: float = 0.01) -> None:
+        self.sigma = sigma
+
+    def _init_weight(self, name: str, data: Any) -> None:
+        _fill_normal(data, self.sigma)
+
+
+class TruncNorm(Initializer):
+    """Draws from the normal distribution, again where a value is further than two standard deviations from the mean.
+
+    After four draws what is still outside (4 in a million values) is clipped.
+    """
+
+    def __init__(self, mean: float = 0.0, stdev: float = 0.01) -> None:
+        self.mean = mean
+        self.stdev = stdev
+
+    def _init_weight(self, name: str, data: Any) -> None:
+        _fill_normal(data, 1.0)
+        for _ in range(3):
+            again = np.random.normal(size=data.shape, dtype=data.dtype, device=data.device)
+            data[...] = np.where(np.abs(data) > 2, again, data)
+        data[...] = np.clip(data, -2, 2) * self.stdev + self.mean
+
+
+class Xavier(Initializer):
+    """Draws so that the variance of what flows through a layer stays the same (Glorot and Bengio, 2010).
+
+    The scale is sqrt(magnitude / factor), where factor is the mean of fan-in and fan-out, or one of them. "uniform" draws
+    on [-scale, scale), "gaussian" with that standard deviation. Weights are (out, in, ...); ValueError for fewer axes.
+    """
+
+    def __init__(self, rnd_type: str = "uniform", factor_type: str = "avg", magnitude: float = 3) -> None:
+        if rnd_type not in ("uniform", "gaussian"):
+            raise ValueError(f'Xavier: rnd_type must be "uniform" or "gaussian", got {rnd_type!r}')
+        if factor_type not in ("avg", "in", "out"):
+            raise ValueError(f'Xavier: factor_type must be "avg", "in" or "out", got {factor_type!r}')
+        self.rnd_type = rnd_type
+        self.factor_type = factor_type
+        self.magnitude = magnitude
+
+    def _init_weight(self, name: str, data: Any) -> None:
+        fan_in, fan_out = _fans(type(self).__name__, data.shape)
+        factor = {"avg": (fan_in + fan_out) / 2, "in": fan_in, "out": fan_out}[self.factor_type]
+        scale = math.sqrt(self.magnitude / max(factor, 1))
+        fill = _fill_uniform if self.rnd_type == "uniform" else _fill_normal
+        fill(data, scale)
+
+
+class MSRAPrelu(Xavier):
+    """Xavier's rule for layers followed by a (leaky) ReLU of the given slope (He et al., 2015)."""
+
+    def __init__(self, factor_type: str = "avg", slope: float = 0.25) -> None:
+        super().__init__("gaussian", factor_type, 2 / (1 + slope**2))
+
+
+class He(Xavier):
+    """Normal draws with variance 2 / fan-in: the rule for layers followed by a ReLU (He et al., 2015)."""
+
+    def __init__(self) -> None:
+        super().__init__("gaussian", "in", 2)
+
+
+class Orthogonal(Initializer):
+    """An orthogonal matrix times `scale` (Saxe et al., 2013): rows, or columns if there are fewer, are orthogonal.
+
+    Axes after the first count as one. ValueError for arrays of fewer than two axes.
+    """
+
+    def __init__(self, scale: float = math.sqrt(2), rand_type: str = "uniform") -> None:
+        if rand_type not in ("uniform", "normal"):
+            raise ValueError(f'Orthogonal: rand_type must be "uniform" or "normal", got {rand_type!r}')
+        self.scale = scale
+        self.rand_type = rand_type
+
+    def _init_weight(self, name: str, data: Any) -> None:
+        fan_in, _ = _fans("Orthogonal", data.shape)
+        shape = (data.shape[0], fan_in)
+        draw = np.random.uniform(-1, 1, size=shape, device=data.device)
+        if self.rand_type == "normal":
+            draw = np.random.normal(size=shape, device=data.device)
+        (q,) = host(_orthogonal, [draw], [(shape, draw.dtype)], name="orthogonal")
+        data[...] = (q * self.scale).reshape(data.shape)
+
+
+def _orthogonal(values: numpy.ndarray) -> numpy.ndarray:
+    u, _, v = numpy.linalg.svd(values, full_matrices=False)
+    return u if u.shape == values.shape else v
+
+
+def _fans(op: str, shape: tuple[int, ...]) -> tuple[int, int]:
+    """How many inputs one output sees, and the other way round."""
+    if len(shape) < 2:
+        raise ValueError(f"{op}: array must have at least 2 axes, got shape {shape}")
+    window = math.prod(shape[2:])
+    return shape[1] * window, shape[0] * window
+
+
+def _fill_uniform(data: Any, scale: float) -> None:
+    data[...] = np.random.uniform(-scale, scale, size=data.shape, dtype=data.dtype, device=data.device)
+
+
+def _fill_normal(data: Any, sigma: float) -> None:
+    data[...] = np.random.normal(0, sigma, size=data.shape, dtype=data.dtype, device=data.device)
+
+
+_by_name: dict[str, type[Initializer]] = {
+    "zeros": Zero, "zero": Zero, "ones": One, "one": One, "constant": Constant, "uniform": Uniform, "normal": Normal,
+    "truncnorm": TruncNorm, "xavier": Xavier, "msraprelu": MSRAPrelu, "he": He, "orthogonal": Orthogonal,
+}  # fmt: skip
+
+
+def create(init: str | Initializer | None) -> Initializer:
+    """The initializer meant by a name or an object; None means Uniform(0.07).
+
+    Raises ValueError for an unknown name, TypeError for anything that cannot be called.
+
+    >>> create("Xavier").magnitude
+    3
+    """
+    if init is None:
+        return Uniform()
+    if isinstance(init, str):
+        if init.lower() not in _by_name:
+            raise ValueError(f"init: name must be one of {', '.join(_by_name)}, got {init!r}")
+        return _by_name[init.lower()]()
+    if isinstance(init, Initializer):
+        return init
+    raise TypeError(f"init: must be a name or an Initializer, got {type(init).__name__}")
