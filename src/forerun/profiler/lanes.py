@@ -1,0 +1,92 @@
+"""Lanes: what each thread did, one thing after the other, as a picture shows it."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+
+from .events import Event, Trace
+from .intervals import Interval, length
+
+__all__ = ["Lane", "Span", "lanes"]
+
+_roles = {"compute": "worker", "copy": "copies", "io": "files"}
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """An op, and the part of its time that belongs to the lane."""
+
+    event: Event
+    start: float
+    end: float
+
+
+@dataclass(slots=True)
+class Lane:
+    """A thread: the ops that it ran and, if it is one of the program's own, its waits."""
+
+    thread: int
+    label: str
+    device: str
+    front: bool  # a thread of the program, which issues and waits
+    spans: list[Span] = field(default_factory=list)
+    waits: list[Event] = field(default_factory=list)
+
+    @property
+    def busy(self) -> float:
+        """Seconds in which it ran ops."""
+        return length((s.start, s.end) for s in self.spans)
+
+    @property
+    def waited(self) -> float:
+        """Seconds in which it waited, or ran ops while it waited."""
+        return length((w.started, w.ended) for w in self.waits)
+
+    @property
+    def intervals(self) -> list[Interval]:
+        """When it ran ops."""
+        return [(s.start, s.end) for s in self.spans]
+
+
+def lanes(trace: Trace) -> list[Lane]:
+    """The threads of a trace: first those of the program, then workers by device, queue and number."""
+    ops: dict[int, list[Event]] = defaultdict(list)
+    waits: dict[int, list[Event]] = defaultdict(list)
+    for e in trace:
+        (ops if e.kind == "op" else waits)[e.thread].append(e)
+    front = sorted(waits)
+    workers = sorted((_home(ops[t]), t) for t in ops if t not in waits)
+    found = [_lane(trace, t, _front_label(n), ops[t], waits[t], True) for n, t in enumerate(front)]
+    count: Counter[tuple[int, str]] = Counter()
+    alone = Counter(home for home, _ in workers)
+    for (device, queue), thread in workers:
+        count[device, queue] += 1
+        role = _roles.get(queue, queue)
+        number = "" if alone[device, queue] == 1 and queue != "compute" else f" {count[device, queue]}"
+        found.append(_lane(trace, thread, role + number, ops[thread], [], False))
+    return found
+
+
+def _lane(trace: Trace, thread: int, label: str, ops: list[Event], waits: list[Event], front: bool) -> Lane:
+    device = "" if front else trace.device_name(_home(ops)[0])
+    return Lane(thread, label, device, front, _in_turn(ops), waits)
+
+
+def _front_label(n: int) -> str:
+    return "front end" if n == 0 else f"front end {n + 1}"
+
+
+def _home(ops: list[Event]) -> tuple[int, str]:
+    """Device and queue of most of the ops that a thread ran."""
+    return Counter((e.device, e.queue or "") for e in ops).most_common(1)[0][0]
+
+
+def _in_turn(ops: list[Event]) -> list[Span]:
+    """Spans that do not overlap: an op that others began, and this thread finished, counts from its turn."""
+    spans: list[Span] = []
+    free = float("-inf")
+    for e in sorted(ops, key=lambda e: (e.ended, e.started)):
+        spans.append(Span(e, max(e.started, min(free, e.ended)), e.ended))
+        free = max(free, e.ended)
+    return spans
