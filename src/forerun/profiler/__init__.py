@@ -6,3 +6,4 @@ from .record import Profile as Profile
 from .record import profile as profile
 from .record import start as start
 from .record import stop as stop
+from .timeline import timeline as timeline

@@ -79,11 +79,11 @@ def ink_on(colour: str) -> str:
 
 
 def document(width: float, height: float, body: Iterable[str], title: str) -> str:
-    """A picture of its own, on white, at the given size in pixels or scaled to a narrower page."""
+    """A picture of its own, on white, with its size in pixels."""
     w, h = number(width), number(height)
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{w}" height="{h}" viewBox="0 0 {w} {h}" role="img" '
-        f'font-family="{escape(FONT)}" style="max-width:100%;height:auto">'
+        f'font-family="{escape(FONT)}">'
     )
     ground = element("rect", width=w, height=h, fill="#ffffff")
     return "\n".join([head, f"<title>{escape(title)}</title>", ground, *body, "</svg>\n"])
