@@ -17,11 +17,11 @@ from typing import Any
 import numpy
 
 from . import autograd, np
-from .ops import host
+from .ops.host import host
 
 __all__ = [
-    "Initializer", "Zero", "One", "Constant", "Uniform", "Normal", "TruncNorm", "Xavier", "MSRAPrelu", "He", "Orthogonal",
-    "create",
+    "Initializer", "Zero", "One", "Constant", "Uniform", "Normal", "TruncNorm", "Xavier", "MSRAPrelu", "He",
+    "Orthogonal", "create",
 ]  # fmt: skip
 
 
@@ -123,8 +123,9 @@ class TruncNorm(Initializer):
 class Xavier(Initializer):
     """Draws so that the variance of what flows through a layer stays the same (Glorot and Bengio, 2010).
 
-    The scale is sqrt(magnitude / factor), where factor is the mean of fan-in and fan-out, or one of them. "uniform" draws
-    on [-scale, scale), "gaussian" with that standard deviation. Weights are (out, in, ...); ValueError for fewer axes.
+    The scale is sqrt(magnitude / factor), where factor is the mean of fan-in and fan-out, or one of them. "uniform"
+    draws on [-scale, scale), "gaussian" with that standard deviation. Weights are (out, in, ...); ValueError for fewer
+    axes.
     """
 
     def __init__(self, rnd_type: str = "uniform", factor_type: str = "avg", magnitude: float = 3) -> None:
