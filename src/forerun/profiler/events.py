@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import PurePath
 from typing import Any
 
 from .intervals import at_least, length
@@ -37,6 +38,11 @@ class Event:
     def where(self) -> str:
         """The line as "file:line", or "?" if it is not known."""
         return f"{self.site[0]}:{self.site[1]}" if self.site else "?"
+
+    @property
+    def line(self) -> str:
+        """The line without the file's folder, or "?"."""
+        return f"{PurePath(self.site[0]).name}:{self.site[1]}" if self.site else "?"
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ __all__ = ["Mark", "marks", "tooltip"]
 
 @dataclass(slots=True)
 class Mark:
-    """One rectangle: an op, or a run of short ones."""
+    """One rectangle: an op or a wait, or a run of short ones."""
 
     x: float
     end: float
@@ -29,10 +29,10 @@ class Mark:
     @property
     def name(self) -> str:
         """The name of what took most of the time."""
-        time: Counter[str] = Counter()
+        time: dict[str, float] = {}
         for s in self.spans:
-            time[s.event.name] += max(1, int((s.end - s.start) * 1e9))  # type: ignore[assignment]
-        return time.most_common(1)[0][0]
+            time[s.event.name] = time.get(s.event.name, 0) + s.end - s.start
+        return max(time, key=time.__getitem__)
 
     def title(self, start: float) -> str:
         """What the pointer shows: the op, or how many of which ops."""
@@ -41,7 +41,8 @@ class Mark:
         first, last = self.spans[0].start, self.spans[-1].end
         kinds = Counter(s.event.name for s in self.spans).most_common(6)
         names = ", ".join(f"{count} {name}" for name, count in kinds)
-        return f"{len(self.spans):,} ops in {milliseconds(last - first)}\n{names}"
+        kind = f"{self.spans[0].event.kind}s"
+        return f"{len(self.spans):,} {kind} in {milliseconds(last - first)}\n{names}"
 
 
 def marks(spans: Iterable[Span], axis: Axis, pixel: float) -> list[Mark]:
@@ -68,7 +69,6 @@ def tooltip(e: Event, start: float) -> str:
     if e.kind == "op":
         lines[0] += f"  (op {e.seq})"
         lines.append(f"issued at {milliseconds(e.issued - start)}")
-    lines.append(f"ran from {milliseconds(e.started - start)} to {milliseconds(e.ended - start)}")
-    if e.kind == "wait":
-        lines[-1] = lines[-1].replace("ran", "waited")
+    did = "ran" if e.kind == "op" else "waited"
+    lines.append(f"{did} from {milliseconds(e.started - start)} to {milliseconds(e.ended - start)}")
     return "\n".join(lines)

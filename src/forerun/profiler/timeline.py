@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from xml.sax.saxutils import escape
 
 from .axis import Axis, milliseconds
 from .events import Event, Trace
 from .lanes import Lane, Span, lanes
-from .marks import Mark, marks, tooltip
+from .marks import Mark, marks
 from .svg import INK, QUIET, colours, document, element, fitted, ink_on, text, text_width
 
 __all__ = ["timeline"]
 
 WIDTH, LEFT, RIGHT, TOP = 1200.0, 190.0, 30.0, 82.0
-HEIGHT, GAP = 30.0, 12.0  # of a lane
+BOX, GAP = 26.0, 14.0  # heights: of a rectangle, and between lanes
 _few = 500  # ops up to which each has a rectangle of its own
 _limit = 900_000  # characters
 _hatch = (
@@ -86,12 +87,12 @@ def _front(
     share = f"{lane.waited / (axis.span or 1e-9):.0%} in waits"
     parts = _labels(y, lane.label, share)
     parts += _ticks(trace.ops, axis, colour, y)
-    parts += [_wait(w, axis, y + 14) for w in lane.waits]
+    parts += _wait_boxes(lane.waits, axis, pixel, y + 14)
     y += 14 + 20
     if lane.spans:
         parts.append(text(LEFT - 14, y + 18, "helps", 11, QUIET, text_anchor="end"))
-        parts += _boxes(lane.spans, axis, colour, pixel, y)
-        y += HEIGHT - 4
+        parts += _op_boxes(lane.spans, axis, colour, pixel, y)
+        y += BOX
     return parts, y + GAP
 
 
@@ -99,8 +100,8 @@ def _worker(
     lane: Lane, _: Trace, axis: Axis, colour: dict[str, str], pixel: float, y: float
 ) -> tuple[list[str], float]:
     share = f"{lane.device}, {lane.busy / (axis.span or 1e-9):.0%} busy"
-    parts = _labels(y, lane.label, share) + _boxes(lane.spans, axis, colour, pixel, y)
-    return parts, y + HEIGHT + GAP
+    parts = _labels(y, lane.label, share) + _op_boxes(lane.spans, axis, colour, pixel, y)
+    return parts, y + BOX + GAP
 
 
 def _ticks(ops: list[Event], axis: Axis, colour: dict[str, str], y: float) -> list[str]:
@@ -117,27 +118,26 @@ def _ticks(ops: list[Event], axis: Axis, colour: dict[str, str], y: float) -> li
     ]
 
 
-def _wait(w: Event, axis: Axis, y: float) -> str:
-    x, end = axis.x(w.started), axis.x(w.ended)
-    width = max(end - x, 0.8)
-    where = f"{w.name}  {Path(w.site[0]).name}:{w.site[1]}" if w.site else w.name
-    label = fitted(where, 11, width - 10)
-    box = element("rect", x=x, y=y, width=width, height=16.0, fill="url(#wait)", class_="wait")
-    words = text(x + 5, y + 12, label, 11, INK) if label else ""
-    return element("g", element("title", tooltip(w, axis.start).replace("<", "&lt;")) + box + words)
+def _wait_boxes(waits: list[Event], axis: Axis, pixel: float, y: float) -> list[str]:
+    spans = [Span(w, w.started, w.ended) for w in waits]
+    found = marks(spans, axis, pixel)
+    return [_box(m, axis, "url(#wait)", y, 16.0, "wait", f"{m.name} {m.spans[0].event.line}") for m in found]
 
 
-def _boxes(spans: list[Span], axis: Axis, colour: dict[str, str], pixel: float, y: float) -> list[str]:
-    return [_box(m, axis, colour[m.name], y) for m in marks(spans, axis, pixel)]
+def _op_boxes(spans: list[Span], axis: Axis, colour: dict[str, str], pixel: float, y: float) -> list[str]:
+    ground = element("rect", x=LEFT, y=y, width=axis.width, height=BOX, fill=INK, fill_opacity=0.035)
+    return [ground, *(_box(m, axis, colour[m.name], y, BOX, "op", m.name) for m in marks(spans, axis, pixel))]
 
 
-def _box(mark: Mark, axis: Axis, fill: str, y: float) -> str:
-    """A rectangle, with its name if there is room, and what the pointer shows."""
-    box = element("rect", x=mark.x, y=y, width=mark.width, height=HEIGHT - 4, fill=fill, class_="op")
-    label = fitted(mark.name, 11, mark.width - 8) if len(mark.spans) == 1 else ""
-    words = text(mark.x + 4, y + 17, label, 11, ink_on(fill)) if label else ""
-    title = mark.title(axis.start).replace("&", "&amp;").replace("<", "&lt;")
-    return element("g", element("title", title) + box + words)
+def _box(mark: Mark, axis: Axis, fill: str, y: float, height: float, kind: str, words: str) -> str:
+    """A rectangle, with words if there is room, and what the pointer shows."""
+    # A hair of white keeps neighbours of one colour apart.
+    width = mark.width - 0.5 if mark.width > 3 else mark.width
+    box = element("rect", x=mark.x, y=y, width=width, height=height, fill=fill, class_=kind)
+    label = fitted(words, 11, width - 8) if len(mark.spans) == 1 else ""
+    ink = INK if kind == "wait" else ink_on(fill)
+    shown = text(mark.x + 4, y + height / 2 + 4, label, 11, ink) if label else ""
+    return element("g", element("title", escape(mark.title(axis.start))) + box + shown)
 
 
 def _legend(colour: dict[str, str], y: float, waits: bool) -> tuple[list[str], float]:
