@@ -1,0 +1,202 @@
+"""Blocks: layers and whole networks, as trees that own parameters."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from ..init import Initializer
+from .deferred import DeferredInitializationError
+from .parameter import Devices, Parameter
+from .parameters import ParameterDict
+
+__all__ = ["Block", "Hook"]
+
+_numbers: defaultdict[str, Iterator[int]] = defaultdict(itertools.count)
+
+
+class Hook:
+    """A function that a block calls; `detach` takes it away again."""
+
+    def __init__(self, hooks: dict[int, Callable[..., Any]], function: Callable[..., Any]) -> None:
+        self._hooks = hooks
+        hooks[id(self)] = function
+
+    def detach(self) -> None:
+        """Ends the calls."""
+        self._hooks.pop(id(self), None)
+
+
+class Block:
+    """A layer or a network: `forward` says what it computes; blocks and parameters set as attributes belong to it.
+
+    >>> from forerun import np
+    >>> from forerun.gluon import Block, Parameter
+    >>> class Scale(Block):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.factor = Parameter("factor", shape=(), init="ones")
+    ...     def forward(self, x):
+    ...         return x * self.factor.data()
+    >>> net = Scale()
+    >>> net.initialize()
+    >>> net(np.ones(2)).tolist()
+    [1.0, 1.0]
+    >>> list(net.collect_params())
+    ['factor']
+    """
+
+    def __init__(self) -> None:
+        kind = type(self).__name__.lower()
+        self._name = f"{kind}{next(_numbers[kind])}"
+        self._children: dict[str, Block] = {}
+        self._params = ParameterDict()
+        self._before: dict[int, Callable[..., Any]] = {}
+        self._after: dict[int, Callable[..., Any]] = {}
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, (Block, Parameter)):
+            self._register(name, value)
+        super().__setattr__(name, value)
+
+    def _register(self, name: str, value: Block | Parameter) -> None:
+        if "_params" not in self.__dict__:
+            raise RuntimeError(f"{type(self).__name__}: super().__init__() must come before {name!r} is set")
+        mine, other = self._children, self._params
+        if isinstance(value, Parameter):
+            mine, other = other, mine  # type: ignore[assignment]
+        other.pop(name, None)
+        mine[name] = value  # type: ignore[assignment]
+
+    @property
+    def name(self) -> str:
+        """A name that no other block of the process has, such as "dense0"."""
+        return self._name
+
+    @property
+    def params(self) -> ParameterDict:
+        """The block's own parameters, without its children's."""
+        return self._params
+
+    def register_child(self, block: Block, name: str | None = None) -> None:
+        """Makes a block a child, under a name or its number."""
+        self._children[name if name is not None else str(len(self._children))] = block
+
+    def forward(self, *args: Any) -> Any:
+        """What the block computes; subclasses define it."""
+        raise NotImplementedError(f"{type(self).__name__}: forward must be defined, got none")
+
+    def infer_shape(self, *args: Any) -> None:
+        """Sets shapes of parameters that depend on the data; layers with deferred parameters define it."""
+        waiting = [name for name, parameter in self._params.items() if parameter.is_deferred]
+        raise DeferredInitializationError(
+            f"{type(self).__name__}: infer_shape must be defined for deferred shapes, got none for {waiting}"
+        )
+
+    def _finish_deferred(self, args: tuple[Any, ...]) -> None:
+        if any(p.is_deferred and -1 in (p.shape or (-1,)) for p in self._params.values()):
+            self.infer_shape(*args)
+        for parameter in self._params.values():
+            parameter.finish_deferred_init()
+
+    def __call__(self, *args: Any) -> Any:
+        """Runs `forward`, with the hooks before and after; first makes parameters whose shape depends on `args`."""
+        for parameter in self._params.values():
+            if parameter.is_deferred:
+                self._finish_deferred(args)
+                break
+        for hook in list(self._before.values()):
+            hook(self, args)
+        result = self.forward(*args)
+        for hook in list(self._after.values()):
+            hook(self, args, result)
+        return result
+
+    def register_forward_pre_hook(self, hook: Callable[[Block, Any], Any]) -> Hook:
+        """Calls `hook(block, inputs)` before each run."""
+        return Hook(self._before, hook)
+
+    def register_forward_hook(self, hook: Callable[[Block, Any, Any], Any]) -> Hook:
+        """Calls `hook(block, inputs, output)` after each run."""
+        return Hook(self._after, hook)
+
+    def _named(self, prefix: str = "") -> Iterable[tuple[str, Parameter]]:
+        for name, parameter in self._params.items():
+            yield prefix + name, parameter
+        for name, child in self._children.items():
+            yield from child._named(f"{prefix}{name}.")
+
+    def collect_params(self, select: str | None = None) -> ParameterDict:
+        """Parameters of the whole tree by their place in it, such as "0.weight"; `select`: names matching a regex."""
+        wanted = re.compile(select or "")
+        return ParameterDict({name: p for name, p in self._named() if wanted.match(name)})
+
+    def share_parameters(self, shared: ParameterDict) -> Block:
+        """Uses the parameters of another block of the same structure, where names are the same; returns self."""
+        for name in self.collect_params().keys() & shared.keys():
+            *path, last = name.split(".")
+            block = self
+            for step in path:
+                block = block._children[step]
+            setattr(block, last, shared[name])
+        return self
+
+    def initialize(
+        self,
+        init: str | Initializer | None = None,
+        ctx: Devices = None,
+        verbose: bool = False,
+        force_reinit: bool = False,
+        *,
+        device: Devices = None,
+    ) -> None:
+        """Initialises all parameters on one device or several: own rules first, then `init`, then Uniform(0.07)."""
+        self.collect_params().initialize(init, ctx, verbose, force_reinit, device=device)
+
+    def save_parameters(self, filename: str | os.PathLike[str]) -> None:
+        """Writes all parameters to an npz file. Waits for them; RuntimeError before initialisation."""
+        self.collect_params().save(filename)
+
+    def load_parameters(self, filename: str | os.PathLike[str], ctx: Devices = None, **settings: Any) -> None:
+        """Sets all parameters from a file; settings and errors are those of `ParameterDict.load`."""
+        self.collect_params().load(filename, ctx, **settings)
+
+    def apply(self, function: Callable[[Block], Any]) -> Block:
+        """Calls a function with every block of the tree, children first; returns self."""
+        for child in self._children.values():
+            child.apply(function)
+        function(self)
+        return self
+
+    def cast(self, dtype: Any) -> None:
+        """Converts all parameters to a dtype."""
+        self.apply(lambda block: [parameter.cast(dtype) for parameter in block._params.distinct()])
+
+    def zero_grad(self) -> None:
+        """Sets all gradients to zero."""
+        self.collect_params().zero_grad()
+
+    def setattr(self, name: str, value: Any) -> None:
+        """Sets an attribute of all parameters."""
+        self.collect_params().setattr(name, value)
+
+    def reset_ctx(self, ctx: Devices = None, *, device: Devices = None) -> None:
+        """Moves all parameters to one device or several."""
+        self.collect_params().reset_ctx(ctx, device=device)
+
+    reset_device = reset_ctx
+
+    def hybridize(self, active: bool = True, **settings: Any) -> None:
+        """Accepted for MXNet's sake: the engine plans ahead anyway, so blocks run the same with and without."""
+        for child in self._children.values():
+            child.hybridize(active, **settings)
+
+    def __repr__(self) -> str:
+        if not self._children:
+            return f"{type(self).__name__}()"
+        lines = (f"  ({name}): " + repr(child).replace("\n", "\n  ") for name, child in self._children.items())
+        return f"{type(self).__name__}(\n" + "\n".join(lines) + "\n)"
