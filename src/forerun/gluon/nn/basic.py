@@ -1,0 +1,68 @@
+"""The fully connected layer."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ...init import Initializer
+from ..hybrid import HybridBlock
+from ..parameter import Parameter
+from .function import Activation
+
+__all__ = ["Dense"]
+
+
+class Dense(HybridBlock):
+    """x @ weight.T + bias, and an activation on top: weight (units, in_units), bias (units,).
+
+    flatten: axes after the first count as one; otherwise only the last axis of x is changed.
+    in_units: 0 is inferred from the first data. ValueError if units is not positive.
+
+    >>> from forerun import np
+    >>> layer = Dense(2, in_units=3, weight_initializer="ones")
+    >>> layer.initialize()
+    >>> layer(np.ones((1, 3))).tolist()
+    [[3.0, 3.0]]
+    """
+
+    def __init__(
+        self,
+        units: int,
+        activation: str | None = None,
+        use_bias: bool = True,
+        flatten: bool = True,
+        dtype: Any = "float32",
+        weight_initializer: str | Initializer | None = None,
+        bias_initializer: str | Initializer | None = "zeros",
+        in_units: int = 0,
+    ) -> None:
+        super().__init__()
+        if units < 1:
+            raise ValueError(f"Dense: units must be positive, got {units}")
+        self._units = units
+        self._flatten = flatten
+        self.weight = Parameter(
+            "weight", shape=(units, in_units), dtype=dtype, init=weight_initializer, allow_deferred_init=True
+        )
+        self.bias = Parameter("bias", shape=(units,), dtype=dtype, init=bias_initializer) if use_bias else None
+        self.act = Activation(activation) if activation is not None else None
+
+    def infer_shape(self, x: Any) -> None:
+        """Takes in_units from the data."""
+        self.weight.shape = (self._units, math.prod(x.shape[1:]) if self._flatten else x.shape[-1])
+
+    def forward(self, x: Any) -> Any:
+        """x (batch, ...) to (batch, units), or (..., in_units) to (..., units) without flatten."""
+        if self._flatten and x.ndim != 2:
+            x = x.reshape((x.shape[0], -1))
+        device = x.device
+        y = x @ self.weight.data(device).T
+        if self.bias is not None:
+            y = y + self.bias.data(device)
+        return self.act(y) if self.act is not None else y
+
+    def __repr__(self) -> str:
+        shape = self.weight.shape or (self._units, -1)
+        after = repr(self.act) if self.act is not None else "linear"
+        return f"{type(self).__name__}({shape[1]} -> {shape[0]}, {after})"

@@ -1,0 +1,61 @@
+"""Blocks that run other blocks one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..block import Block
+from ..hybrid import HybridBlock
+
+__all__ = ["Sequential", "HybridSequential"]
+
+
+class Sequential(Block):
+    """Runs its blocks in order, each on what the one before returned (tuples as several arguments).
+
+    >>> from forerun import np
+    >>> from forerun.gluon import nn
+    >>> net = nn.Sequential()
+    >>> net.add(nn.Dense(4, activation="relu"), nn.Dense(1))
+    >>> net.initialize()
+    >>> net(np.ones((2, 3))).shape
+    (2, 1)
+    >>> net[0].weight
+    Parameter weight (shape=(4, 3), dtype=float32)
+    """
+
+    def add(self, *blocks: Block) -> None:
+        """Appends blocks. Raises TypeError for anything else."""
+        for block in blocks:
+            if not isinstance(block, Block):
+                raise TypeError(f"{type(self).__name__}.add: must be a Block, got {type(block).__name__}")
+            self.register_child(block)
+
+    def forward(self, x: Any, *args: Any) -> Any:
+        """x through all blocks; the first also gets `args`."""
+        for block in self._children.values():
+            x = block(x, *args)
+            args = ()
+            if isinstance(x, (tuple, list)) and x:
+                x, *args = x  # type: ignore[assignment]
+        return (x, *args) if args else x
+
+    def __getitem__(self, index: int | slice) -> Any:
+        """A block, or for a slice a new container of the same blocks."""
+        blocks = list(self._children.values())[index]
+        if not isinstance(blocks, list):
+            return blocks
+        part = type(self)()
+        part.add(*blocks)
+        return part
+
+    def __len__(self) -> int:
+        return len(self._children)
+
+    def __iter__(self) -> Iterator[Block]:
+        return iter(self._children.values())
+
+
+class HybridSequential(Sequential, HybridBlock):
+    """Sequential; MXNet could compile these."""

@@ -1,0 +1,46 @@
+"""The layer that looks rows up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import np
+from ...init import Initializer
+from ..hybrid import HybridBlock
+from ..parameter import Parameter
+
+__all__ = ["Embedding"]
+
+
+class Embedding(HybridBlock):
+    """Rows of weight (input_dim, output_dim) at the given positions, which are integers or floats without a fraction.
+
+    Positions out of range raise IndexError where the result is read. ValueError if an extent is not positive.
+
+    >>> from forerun import np
+    >>> layer = Embedding(10, 4)
+    >>> layer.initialize()
+    >>> layer(np.array([[1, 2, 3]])).shape
+    (1, 3, 4)
+    """
+
+    def __init__(
+        self,
+        input_dim: int,
+        output_dim: int,
+        dtype: Any = "float32",
+        weight_initializer: str | Initializer | None = None,
+    ) -> None:
+        super().__init__()
+        if input_dim < 1 or output_dim < 1:
+            raise ValueError(f"Embedding: extents must be positive, got {(input_dim, output_dim)}")
+        self.weight = Parameter("weight", shape=(input_dim, output_dim), dtype=dtype, init=weight_initializer)
+
+    def forward(self, x: Any) -> Any:
+        """Positions (...) to rows (..., output_dim)."""
+        positions = x if x.dtype.kind in "iu" else x.astype("int64")
+        return np.take(self.weight.data(x.device), positions, axis=0)
+
+    def __repr__(self) -> str:
+        rows, width = self.weight.shape or (-1, -1)
+        return f"Embedding({rows} -> {width}, {self.weight.dtype})"

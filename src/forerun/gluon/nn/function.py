@@ -1,0 +1,112 @@
+"""Layers without parameters: functions as blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ... import np, npx
+from ..block import Block
+from ..hybrid import HybridBlock
+
+__all__ = ["Activation", "Dropout", "Flatten", "Identity", "Lambda", "HybridLambda"]
+
+
+class Activation(HybridBlock):
+    """An element-wise function by its name, such as "relu", "sigmoid" or "tanh".
+
+    >>> from forerun import np
+    >>> Activation("relu")(np.array([-1.0, 2.0])).tolist()
+    [0.0, 2.0]
+    """
+
+    def __init__(self, activation: str) -> None:
+        super().__init__()
+        self._act_type = activation
+
+    def forward(self, x: Any) -> Any:
+        """The function of each element. Raises ValueError for an unknown name."""
+        return npx.activation(x, self._act_type)
+
+    def __repr__(self) -> str:
+        return f"Activation({self._act_type})"
+
+
+class Dropout(HybridBlock):
+    """Sets elements to zero with probability `rate` while training, and scales the others by 1 / (1 - rate).
+
+    axes: along these, all elements share one fate. Raises ValueError unless 0 <= rate < 1.
+
+    >>> from forerun import np
+    >>> Dropout(0.5)(np.ones(2)).tolist()  # not training
+    [1.0, 1.0]
+    """
+
+    def __init__(self, rate: float, axes: tuple[int, ...] = ()) -> None:
+        super().__init__()
+        if not 0 <= rate < 1:
+            raise ValueError(f"Dropout: rate must be in [0, 1), got {rate}")
+        self._rate = rate
+        self._axes = axes
+
+    def forward(self, x: Any) -> Any:
+        """x with elements dropped in training mode, x itself otherwise."""
+        return npx.dropout(x, p=self._rate, axes=self._axes) if self._rate else x
+
+    def __repr__(self) -> str:
+        return f"Dropout(p={self._rate})"
+
+
+class Flatten(HybridBlock):
+    """(batch, ...) to (batch, elements).
+
+    >>> from forerun import np
+    >>> Flatten()(np.ones((2, 3, 4))).shape
+    (2, 12)
+    """
+
+    def forward(self, x: Any) -> Any:
+        """x with the axes after the first as one."""
+        return x.reshape((x.shape[0], -1))
+
+
+class Identity(HybridBlock):
+    """Returns what it gets."""
+
+    def forward(self, x: Any) -> Any:
+        """x."""
+        return x
+
+
+class Lambda(Block):
+    """A function as a block: a callable, or the name of one in `np` or `npx`. ValueError for an unknown name.
+
+    >>> from forerun import np
+    >>> Lambda(lambda x: x * 2)(np.ones(2)).tolist()
+    [2.0, 2.0]
+    >>> Lambda("tanh")
+    Lambda(tanh)
+    """
+
+    def __init__(self, function: str | Callable[..., Any]) -> None:
+        super().__init__()
+        self._function = _named(function) if isinstance(function, str) else function
+        self._label = function if isinstance(function, str) else getattr(function, "__name__", repr(function))
+
+    def forward(self, *args: Any) -> Any:
+        """What the function returns."""
+        return self._function(*args)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._label})"
+
+
+class HybridLambda(Lambda, HybridBlock):
+    """Lambda; MXNet could compile these."""
+
+
+def _named(name: str) -> Callable[..., Any]:
+    function = getattr(np, name, None) or getattr(npx, name, None)
+    if function is None:
+        raise ValueError(f"Lambda: name must be a function of np or npx, got {name!r}")
+    return function

@@ -1,0 +1,131 @@
+"""Layers that normalise: by the batch's statistics, or by each example's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import autograd, np, npx
+from ...init import Initializer
+from ..hybrid import HybridBlock
+from ..parameter import Parameter
+
+__all__ = ["BatchNorm", "LayerNorm"]
+
+Rule = str | Initializer | None
+
+
+class _Norm(HybridBlock):
+    """What both have: an axis, epsilon, and the parameters gamma and beta along that axis."""
+
+    def __init__(self, axis: int, epsilon: float, center: bool, scale: bool, beta: Rule, gamma: Rule, n: int) -> None:
+        super().__init__()
+        self._axis = axis
+        self._epsilon = epsilon
+        self.gamma = _along_axis("gamma", n, gamma, scale)
+        self.beta = _along_axis("beta", n, beta, center)
+
+    def infer_shape(self, x: Any) -> None:
+        """Takes the extent along the axis from the data."""
+        for parameter in self._params.values():
+            parameter.shape = (x.shape[self._axis],)
+
+    def __repr__(self) -> str:
+        n = (self.gamma.shape or (-1,))[0]
+        return f"{type(self).__name__}(axis={self._axis}, eps={self._epsilon}, in_channels={n})"
+
+
+def _along_axis(name: str, n: int, rule: Rule, trained: bool) -> Parameter:
+    return Parameter(name, shape=(n,), init=rule, allow_deferred_init=True, differentiable=trained)
+
+
+class BatchNorm(_Norm):
+    """Gives each channel mean 0 and variance 1 over the batch, then times gamma, plus beta (Ioffe and Szegedy, 2015).
+
+    While training, the batch's own statistics are used, and running ones follow them: momentum * running + (1 - momentum)
+    * batch. Otherwise (and always with `use_global_stats`) the running ones are used. axis: the one of channels.
+    center, scale: whether beta and gamma are trained. in_channels: 0 is inferred from the first data.
+
+    >>> from forerun import autograd, np
+    >>> layer = BatchNorm(epsilon=0)
+    >>> layer.initialize()
+    >>> with autograd.record():
+    ...     y = layer(np.array([[1.0], [3.0]]))
+    >>> y.tolist()
+    [[-1.0], [1.0]]
+    """
+
+    def __init__(
+        self,
+        axis: int = 1,
+        momentum: float = 0.9,
+        epsilon: float = 1e-5,
+        center: bool = True,
+        scale: bool = True,
+        use_global_stats: bool = False,
+        beta_initializer: Rule = "zeros",
+        gamma_initializer: Rule = "ones",
+        running_mean_initializer: Rule = "zeros",
+        running_variance_initializer: Rule = "ones",
+        in_channels: int = 0,
+    ) -> None:
+        super().__init__(axis, epsilon, center, scale, beta_initializer, gamma_initializer, in_channels)
+        self._momentum = momentum
+        self._use_global_stats = use_global_stats
+        self.running_mean = _along_axis("running_mean", in_channels, running_mean_initializer, False)
+        self.running_var = _along_axis("running_var", in_channels, running_variance_initializer, False)
+
+    def forward(self, x: Any) -> Any:
+        """x, normalised along all axes but the one of channels. Raises ValueError if x lacks that axis."""
+        if not -x.ndim <= self._axis < x.ndim:
+            raise ValueError(f"BatchNorm: array must have axis {self._axis}, got shape {x.shape}")
+        device, channels = x.device, self._axis % x.ndim
+        wide = tuple(-1 if i == channels else 1 for i in range(x.ndim))
+        mean, var = self.running_mean.data(device), self.running_var.data(device)
+        if autograd.is_training() and not self._use_global_stats:
+            running = mean, var
+            axes = tuple(i for i in range(x.ndim) if i != channels)
+            mean = x.mean(axis=axes)
+            centred = x - mean.reshape(wide)
+            var = np.square(centred).mean(axis=axes)
+            self._follow(running, (mean, var))
+        else:
+            centred = x - mean.reshape(wide)
+        factor = self.gamma.data(device) / np.sqrt(var + self._epsilon)
+        return centred * factor.reshape(wide) + self.beta.data(device).reshape(wide)
+
+    def _follow(self, running: tuple[Any, Any], batch: tuple[Any, Any]) -> None:
+        """Moves the running statistics towards the batch's, in place; not recorded, does not wait."""
+        with autograd.pause():
+            for r, b in zip(running, batch):
+                r *= self._momentum
+                r += (1 - self._momentum) * b.detach()
+
+
+class LayerNorm(_Norm):
+    """Gives each example mean 0 and variance 1 along an axis, then times gamma, plus beta (Ba et al., 2016).
+
+    center, scale: whether beta and gamma are trained. in_channels: the axis's extent; 0 is inferred from the first data.
+
+    >>> from forerun import np
+    >>> layer = LayerNorm(epsilon=0)
+    >>> layer.initialize()
+    >>> layer(np.array([[1.0, 3.0]])).tolist()
+    [[-1.0, 1.0]]
+    """
+
+    def __init__(
+        self,
+        axis: int = -1,
+        epsilon: float = 1e-5,
+        center: bool = True,
+        scale: bool = True,
+        beta_initializer: Rule = "zeros",
+        gamma_initializer: Rule = "ones",
+        in_channels: int = 0,
+    ) -> None:
+        super().__init__(axis, epsilon, center, scale, beta_initializer, gamma_initializer, in_channels)
+
+    def forward(self, x: Any) -> Any:
+        """x, normalised along the axis. Raises IndexError if x lacks it."""
+        gamma, beta = self.gamma.data(x.device), self.beta.data(x.device)
+        return npx.layer_norm(x, gamma, beta, axis=self._axis, eps=self._epsilon)
