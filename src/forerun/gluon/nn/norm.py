@@ -39,11 +39,12 @@ def _along_axis(name: str, n: int, rule: Rule, trained: bool) -> Parameter:
 
 
 class BatchNorm(_Norm):
-    """Gives each channel mean 0 and variance 1 over the batch, then times gamma, plus beta (Ioffe and Szegedy, 2015).
+    """Gives each channel mean 0 and variance 1 over the batch, then times gamma, plus beta.
 
-    While training, the batch's own statistics are used, and running ones follow them: momentum * running + (1 - momentum)
-    * batch. Otherwise (and always with `use_global_stats`) the running ones are used. axis: the one of channels.
-    center, scale: whether beta and gamma are trained. in_channels: 0 is inferred from the first data.
+    While training, the batch's own statistics are used, and running ones follow them: momentum * running +
+    (1 - momentum) * batch. Otherwise (and always with `use_global_stats`) the running ones are used.
+    After Ioffe and Szegedy, 2015. axis: the one of channels. center, scale: whether beta and gamma are trained.
+    in_channels: 0 is inferred from the first data.
 
     >>> from forerun import autograd, np
     >>> layer = BatchNorm(epsilon=0)
@@ -104,7 +105,8 @@ class BatchNorm(_Norm):
 class LayerNorm(_Norm):
     """Gives each example mean 0 and variance 1 along an axis, then times gamma, plus beta (Ba et al., 2016).
 
-    center, scale: whether beta and gamma are trained. in_channels: the axis's extent; 0 is inferred from the first data.
+    center, scale: whether beta and gamma are trained. in_channels: the axis's extent; 0 is inferred from the
+    first data.
 
     >>> from forerun import np
     >>> layer = LayerNorm(epsilon=0)
