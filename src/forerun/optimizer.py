@@ -1,0 +1,234 @@
+"""Optimizers: how gradients change parameters.
+
+Updates are ordinary operations in place: they are issued, run when the gradient is there, and never wait. What changes
+from step to step without depending on values (learning rates, bias corrections) is computed in Python.
+
+>>> from forerun import np, optimizer
+>>> sgd = optimizer.create("sgd", learning_rate=0.5)
+>>> w, g = np.ones(2), np.ones(2)
+>>> state = sgd.create_state(0, w)
+>>> sgd.update(0, w, g, state)
+>>> w.tolist()
+[0.5, 0.5]
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from . import autograd, np
+
+__all__ = ["Optimizer", "SGD", "NAG", "Adam", "AdamW", "RMSProp", "AdaGrad", "create"]
+
+State = dict[str, Any]
+"""What an optimizer remembers of one parameter on one device: arrays by name, and the number of steps as "t"."""
+
+
+class Multiplied(Protocol):
+    """What has factors of its own for learning rate and weight decay, as a Parameter has."""
+
+    lr_mult: float
+    wd_mult: float
+
+
+class Optimizer:
+    """What optimizers have in common. Subclasses name their arrays in `slots`, and define `step`.
+
+    learning_rate: float, positive by custom. wd: weight decay, added to the gradient as wd * weight.
+    rescale_grad: factor of gradients before anything else. clip_gradient: bound of their absolute values.
+    lr_scheduler: called with the number of steps so far, returns the learning rate.
+    param_dict: by index, objects with `lr_mult` and `wd_mult`, such as parameters.
+
+    >>> from forerun import np
+    >>> class Signs(Optimizer):
+    ...     def step(self, weight, g, state, lr):
+    ...         weight -= lr * np.sign(g)
+    >>> w = np.zeros(2)
+    >>> optimizer = Signs(learning_rate=1.0)
+    >>> optimizer.update(0, w, np.array([3.0, -2.0]), optimizer.create_state(0, w))
+    >>> w.tolist()
+    [-1.0, 1.0]
+    """
+
+    slots: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        learning_rate: float = 0.01,
+        wd: float = 0.0,
+        rescale_grad: float = 1.0,
+        clip_gradient: float | None = None,
+        lr_scheduler: Callable[[int], float] | None = None,
+        param_dict: Mapping[int, Multiplied] | None = None,
+    ) -> None:
+        self.wd = wd
+        self.rescale_grad = rescale_grad
+        self.clip_gradient = clip_gradient
+        self.lr_scheduler = lr_scheduler
+        self.param_dict: Mapping[int, Multiplied] = param_dict if param_dict is not None else {}
+        self.num_update = 0
+        self._lr = learning_rate
+
+    @property
+    def learning_rate(self) -> float:
+        """The learning rate of the next step, without the parameters' own factors."""
+        return self.lr_scheduler(self.num_update) if self.lr_scheduler is not None else self._lr
+
+    def set_learning_rate(self, lr: float) -> None:
+        """Sets the learning rate. Raises ValueError if a scheduler decides it."""
+        if self.lr_scheduler is not None:
+            raise ValueError(f"set_learning_rate: there must be no lr_scheduler, got {self.lr_scheduler!r}")
+        self._lr = lr
+
+    def create_state(self, index: int, weight: Any) -> State:
+        """A new state for a weight: zeros in its shape, dtype and device."""
+        return {"t": 0, **{name: np.zeros(weight.shape, weight.dtype, device=weight.device) for name in self.slots}}
+
+    def update(self, index: int, weight: Any, grad: Any, state: State) -> None:
+        """Changes a weight and its state in place, by one step. Never recorded, never waits."""
+        state["t"] += 1
+        self.num_update = max(self.num_update, state["t"])
+        own = self.param_dict.get(index)
+        lr = self.learning_rate * (own.lr_mult if own is not None else 1.0)
+        wd = self.wd * (own.wd_mult if own is not None else 1.0)
+        with autograd.pause():
+            self.apply(weight, grad, state, lr, wd)
+
+    def apply(self, weight: Any, grad: Any, state: State, lr: float, wd: float) -> None:
+        """Rescales and clips the gradient, adds the weight decay, and steps."""
+        g = self.prepared(grad)
+        self.step(weight, g + wd * weight if wd else g, state, lr)
+
+    def prepared(self, grad: Any) -> Any:
+        """The gradient, rescaled and clipped."""
+        g = grad if self.rescale_grad == 1 else grad * self.rescale_grad
+        bound = self.clip_gradient
+        return g if bound is None else np.clip(g, -bound, bound)
+
+    def step(self, weight: Any, g: Any, state: State, lr: float) -> None:
+        """The rule: changes weight and state in place. state["t"] counts this step already."""
+        raise NotImplementedError(f"{type(self).__name__}: step must be defined, got none")
+
+
+class SGD(Optimizer):
+    """Gradient descent: weight -= lr * g. With momentum: v = momentum * v - lr * g, weight += v.
+
+    nesterov: the step is momentum * v - lr * g, with the v that is new.
+    """
+
+    def __init__(
+        self, learning_rate: float = 0.01, momentum: float = 0.0, nesterov: bool = False, **settings: Any
+    ) -> None:
+        super().__init__(learning_rate, **settings)
+        self.momentum = momentum
+        self.nesterov = nesterov
+        self.slots = ("velocity",) if momentum else ()
+
+    def step(self, weight: Any, g: Any, state: State, lr: float) -> None:
+        """One step."""
+        if not self.momentum:
+            weight -= lr * g
+            return
+        velocity, step = state["velocity"], lr * g
+        velocity *= self.momentum
+        velocity -= step
+        weight += self.momentum * velocity - step if self.nesterov else velocity
+
+
+class NAG(SGD):
+    """Nesterov's accelerated gradient: SGD with nesterov=True."""
+
+    def __init__(self, learning_rate: float = 0.1, momentum: float = 0.9, **settings: Any) -> None:
+        super().__init__(learning_rate, momentum, True, **settings)
+
+
+class Adam(Optimizer):
+    """Steps of lr * m / (sqrt(v) + epsilon): bias-corrected moving means of g and of g**2 (Kingma and Ba, 2015)."""
+
+    slots = ("mean", "variance")
+
+    def __init__(
+        self,
+        learning_rate: float = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+        **settings: Any,
+    ) -> None:
+        super().__init__(learning_rate, **settings)
+        self.beta1, self.beta2, self.epsilon = beta1, beta2, epsilon
+
+    def step(self, weight: Any, g: Any, state: State, lr: float) -> None:
+        """One step."""
+        mean, variance, t = state["mean"], state["variance"], state["t"]
+        mean *= self.beta1
+        mean += (1 - self.beta1) * g
+        variance *= self.beta2
+        variance += (1 - self.beta2) * np.square(g)
+        root = math.sqrt(1 - self.beta2**t)
+        # m / c1 / (sqrt(v) / root + epsilon), with both corrections in one factor
+        weight -= (lr * root / (1 - self.beta1**t)) * (mean / (np.sqrt(variance) + self.epsilon * root))
+
+
+class AdamW(Adam):
+    """Adam whose weight decay does not pass through the moving means: weight *= 1 - lr * wd (Loshchilov and Hutter)."""
+
+    def apply(self, weight: Any, grad: Any, state: State, lr: float, wd: float) -> None:
+        """Decays the weight, then steps."""
+        if wd:
+            weight *= 1 - lr * wd
+        self.step(weight, self.prepared(grad), state, lr)
+
+
+class RMSProp(Optimizer):
+    """Steps of lr * g / (sqrt(v) + epsilon), where v is the moving mean of g**2: v = rho * v + (1 - rho) * g**2."""
+
+    slots = ("variance",)
+
+    def __init__(
+        self, learning_rate: float = 0.001, rho: float = 0.9, epsilon: float = 1e-8, **settings: Any
+    ) -> None:
+        super().__init__(learning_rate, **settings)
+        self.rho, self.epsilon = rho, epsilon
+
+    def step(self, weight: Any, g: Any, state: State, lr: float) -> None:
+        """One step."""
+        variance = state["variance"]
+        variance *= self.rho
+        variance += (1 - self.rho) * np.square(g)
+        weight -= lr * (g / (np.sqrt(variance) + self.epsilon))
+
+
+class AdaGrad(Optimizer):
+    """Steps of lr * g / (sqrt(h) + epsilon), where h is the sum of all g**2 so far (Duchi et al., 2011)."""
+
+    slots = ("history",)
+
+    def __init__(self, learning_rate: float = 0.01, epsilon: float = 1e-7, **settings: Any) -> None:
+        super().__init__(learning_rate, **settings)
+        self.epsilon = epsilon
+
+    def step(self, weight: Any, g: Any, state: State, lr: float) -> None:
+        """One step."""
+        history = state["history"]
+        history += np.square(g)
+        weight -= lr * (g / (np.sqrt(history) + self.epsilon))
+
+
+_by_name: dict[str, type[Optimizer]] = {c.__name__.lower(): c for c in (SGD, NAG, Adam, AdamW, RMSProp, AdaGrad)}
+
+
+def create(name: str | Optimizer, **settings: Any) -> Optimizer:
+    """The optimizer of that name with these settings; an optimizer itself is returned as it is.
+
+    Raises ValueError for an unknown name, or for settings beside an object.
+    """
+    if isinstance(name, Optimizer):
+        if settings:
+            raise ValueError(f"optimizer: settings must be in the object already, got {settings}")
+        return name
+    if name.lower() not in _by_name:
+        raise ValueError(f"optimizer: name must be one of {', '.join(_by_name)}, got {name!r}")
+    return _by_name[name.lower()](**settings)
