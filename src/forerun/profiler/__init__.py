@@ -12,8 +12,10 @@
 """
 
 from .chrome import chrome_trace as chrome_trace
+from .dot import dot as dot
 from .events import Event as Event
 from .events import Trace as Trace
+from .graph import graph as graph
 from .record import Profile as Profile
 from .record import profile as profile
 from .record import start as start
