@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from itertools import pairwise
 from pathlib import Path, PurePath
 from xml.sax.saxutils import escape
 
@@ -15,6 +14,8 @@ from .places import places
 from .svg import INK, QUIET, document, element, fitted, text, text_width
 
 __all__ = ["graph", "inputs"]
+
+Point = tuple[float, float]
 
 MARGIN, TOP = 28.0, 78.0
 BOX, ROW, GAP, BEND = 40.0, 84.0, 22.0, 14.0  # heights of a box and a layer; room beside a box and an edge
@@ -100,17 +101,27 @@ def _box(e: Event, x: float, y: float, width: float, start: float) -> str:
     return element("g", element("title", escape(tooltip(e, start))) + shape + name + line, class_="op")
 
 
-def _edge(points: Sequence[tuple[float, float]]) -> str:
+def _edge(points: Sequence[Point]) -> str:
     """A curve from the lower side of a box, through its bends, to the upper side of another."""
     (x, y), (x_end, y_end) = points[0], points[-1]
     way = [(x, y + BOX / 2), *points[1:-1], (x_end, y_end - BOX / 2)]
-    d = f"M{way[0][0]:.1f} {way[0][1]:.1f}"
-    for (xa, ya), (xb, yb) in pairwise(way):
-        middle = (ya + yb) / 2
-        d += f"C{xa:.1f} {middle:.1f} {xb:.1f} {middle:.1f} {xb:.1f} {yb:.1f}"
+    steps = zip(way, way[1:], _slopes(way), _slopes(way)[1:])
+    d = f"M{x:.1f} {y + BOX / 2:.1f}" + "".join(_curve(*step) for step in steps)
     return element(
         "path", class_="edge", d=d, fill="none", stroke="#8a97a5", stroke_width=1.3, marker_end="url(#tip)"
     )
+
+
+def _slopes(way: list[Point]) -> list[float]:
+    """How far aside the curve goes for each pixel down: nothing at its ends, straight on at bends."""
+    inner = [(c[0] - a[0]) / (c[1] - a[1]) for a, c in zip(way, way[2:])]
+    return [0.0, *inner, 0.0]
+
+
+def _curve(a: Point, b: Point, slope_a: float, slope_b: float) -> str:
+    third = (b[1] - a[1]) * 0.4
+    numbers = (a[0] + slope_a * third, a[1] + third, b[0] - slope_b * third, b[1] - third, *b)
+    return "C" + " ".join(f"{n:.1f}" for n in numbers)
 
 
 def _legend(trace: Trace, ops: dict[int, Event], y: float) -> tuple[list[str], float]:

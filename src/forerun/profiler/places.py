@@ -10,7 +10,7 @@ from .layers import Layers, Node
 __all__ = ["places", "spread"]
 
 
-def places(layers: Layers, size: Callable[[Node], float], rounds: int = 24) -> dict[Node, float]:
+def places(layers: Layers, size: Callable[[Node], float], rounds: int = 80) -> dict[Node, float]:
     """The centre of each node along its layer; all are at least half their size from 0.
 
     size: how much room a node needs along its layer, gap included.
@@ -28,13 +28,22 @@ def places(layers: Layers, size: Callable[[Node], float], rounds: int = 24) -> d
 def _row(
     row: list[Node], layers: Layers, at: dict[Node, float], size: Callable[[Node], float]
 ) -> list[float]:
-    """New places for a row: each node in the middle of its neighbours, bends more so than ops."""
+    """New places for a row: each node in the middle of its neighbours, above all where a line should be straight."""
     wishes, weights = [], []
     for node in row:
-        near = [at[n] for n in (*layers.before[node], *layers.after[node])]
-        wishes.append(sum(near) / len(near) if near else at[node])
-        weights.append(4.0 if isinstance(node, tuple) else 1.0)
+        pulls = [(at[n], _pull(layers, n, node)) for n in layers.before[node]]
+        pulls += [(at[n], _pull(layers, node, n)) for n in layers.after[node]]
+        total = sum(pull for _, pull in pulls)
+        wishes.append(sum(x * pull for x, pull in pulls) / total if pulls else at[node])
+        weights.append(max(total, 1.0))
     return spread(wishes, [size(n) for n in row], weights)
+
+
+def _pull(layers: Layers, a: Node, b: Node) -> float:
+    """How much the line between two nodes should be straight: more if nothing else joins or leaves it."""
+    bends = isinstance(a, tuple) + isinstance(b, tuple)
+    alone = len(layers.after[a]) == 1 and len(layers.before[b]) == 1
+    return (1.0, 2.0, 8.0)[bends] * (8.0 if alone and not bends else 1.0)
 
 
 def spread(wishes: Sequence[float], sizes: Sequence[float], weights: Sequence[float]) -> list[float]:
