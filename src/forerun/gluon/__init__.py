@@ -1,0 +1,13 @@
+"""Neural networks in MXNet's spelling: blocks with parameters, losses, and a trainer."""
+
+from . import data as data
+from . import loss as loss
+from . import nn as nn
+from . import utils as utils
+from .block import Block as Block
+from .constant import Constant as Constant
+from .deferred import DeferredInitializationError as DeferredInitializationError
+from .hybrid import HybridBlock as HybridBlock
+from .parameter import Parameter as Parameter
+from .parameters import ParameterDict as ParameterDict
+from .trainer import Trainer as Trainer

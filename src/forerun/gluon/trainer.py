@@ -1,0 +1,171 @@
+"""The trainer: sums gradients over devices, and lets an optimizer change the parameters. Nothing here waits.
+
+Gradients of the last layers are there first, so their sums are issued first: they run while the backward pass goes on.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy
+
+from .. import _core, autograd
+from ..optimizer import Optimizer, State, create
+from .parameter import Parameter
+
+__all__ = ["Trainer"]
+
+
+class Trainer:
+    """Applies an optimizer to parameters, each with a copy on every device it was initialised on.
+
+    params: what `collect_params` gives, or a sequence of parameters. optimizer: a name or an Optimizer;
+    optimizer_params: its settings. kvstore: "device", "local" or None, which mean the same here: sums are made on the
+    first device. Raises TypeError for other params, ValueError for another kvstore.
+
+    >>> from forerun import autograd, gluon, np
+    >>> net = gluon.nn.Dense(1, use_bias=False, in_units=1, weight_initializer="ones")
+    >>> net.initialize()
+    >>> trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.5})
+    >>> with autograd.record():
+    ...     loss = net(np.ones((2, 1)))
+    >>> loss.backward()
+    >>> trainer.step(batch_size=2)
+    >>> net.weight.data().tolist()
+    [[0.5]]
+    """
+
+    def __init__(
+        self,
+        params: Mapping[str, Parameter] | Sequence[Parameter],
+        optimizer: str | Optimizer,
+        optimizer_params: Mapping[str, Any] | None = None,
+        kvstore: str | None = "device",
+        compression_params: Any = None,
+        update_on_kvstore: bool | None = None,
+    ) -> None:
+        if kvstore not in ("device", "local", None):
+            raise ValueError(f'Trainer: kvstore must be "device", "local" or None, got {kvstore!r}')
+        self._params = _distinct(params)
+        self._optimizer = _made(optimizer, optimizer_params or {}, self._params)
+        self._scale = self._optimizer.rescale_grad
+        self._states: dict[int, list[State]] = {}
+        self._seen: dict[int, list[int]] = {}
+
+    @property
+    def optimizer(self) -> Optimizer:
+        """The optimizer."""
+        return self._optimizer
+
+    @property
+    def learning_rate(self) -> float:
+        """The learning rate of the next step."""
+        return self._optimizer.learning_rate
+
+    def set_learning_rate(self, lr: float) -> None:
+        """Sets the learning rate. Raises ValueError if a scheduler decides it."""
+        self._optimizer.set_learning_rate(lr)
+
+    def _trained(self) -> Iterator[tuple[int, Parameter]]:
+        """Parameters that have gradients, from the last layer to the first."""
+        for i in reversed(range(len(self._params))):
+            if self._params[i].grad_req != "null":
+                yield i, self._params[i]
+
+    def step(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
+        """Sums the gradients over devices, and updates the parameters with the sums divided by `batch_size`.
+
+        Raises RuntimeError if a gradient has not been written since the last step; with `ignore_stale_grad`, such
+        parameters stay as they are. RuntimeError for parameters that are not initialised.
+        """
+        fresh = self._fresh(ignore_stale_grad)
+        self._sum(fresh)
+        self._update(fresh, batch_size)
+
+    def allreduce_grads(self) -> None:
+        """Only sums the gradients over devices: for changes of the sums before `update`."""
+        self._sum(list(self._trained()))
+
+    def update(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
+        """Only updates the parameters, after `allreduce_grads`. Raises as `step` does."""
+        self._update(self._fresh(ignore_stale_grad), batch_size)
+
+    def _fresh(self, ignore_stale: bool) -> list[tuple[int, Parameter]]:
+        """Those whose gradients have been written since the last step; all before the first one."""
+        trained = list(self._trained())
+        stale = [i for i, p in trained if self._seen.get(i) == [_core.version(g) for g in p.list_grad()]]
+        if stale and not ignore_stale:
+            names = [self._params[i].name for i in stale]
+            raise RuntimeError(f"Trainer.step: gradients must be computed anew between steps, got old ones for {names}")
+        return [(i, p) for i, p in trained if i not in stale]
+
+    def _sum(self, params: list[tuple[int, Parameter]]) -> None:
+        with autograd.pause():
+            for _, parameter in params:
+                first, *others = parameter.list_grad()
+                for g in others:
+                    first += g.as_in_ctx(first.device)
+                for g in others:
+                    g[...] = first
+
+    def _update(self, params: list[tuple[int, Parameter]], batch_size: float) -> None:
+        self._optimizer.rescale_grad = self._scale / batch_size
+        for i, parameter in params:
+            grads = parameter.list_grad()
+            for weight, g, state in zip(parameter.list_data(), grads, self._states_of(i, parameter)):
+                self._optimizer.update(i, weight, g, state)
+            self._seen[i] = [_core.version(g) for g in grads]
+
+    def _states_of(self, i: int, parameter: Parameter) -> list[State]:
+        """One state per copy; made anew where the parameter has moved."""
+        if len(self._states.get(i, ())) != len(parameter.list_ctx()):
+            self._states[i] = [self._create_state(i, weight) for weight in parameter.list_data()]
+        return self._states[i]
+
+    def save_states(self, filename: str | os.PathLike[str]) -> None:
+        """Writes what the optimizer remembers to an npz file. Waits for it."""
+        values = {
+            f"{i}.{name}": numpy.asarray(value)
+            for i, states in self._states.items()
+            for name, value in states[0].items()
+        }
+        with open(filename, "wb") as file:
+            numpy.savez(file, num_update=numpy.asarray(self._optimizer.num_update), **values)
+
+    def load_states(self, filename: str | os.PathLike[str]) -> None:
+        """Takes over what `save_states` wrote, on all devices. Raises ValueError for another kind of optimizer."""
+        with numpy.load(filename, allow_pickle=False) as file:
+            values = {name: file[name] for name in file.files}
+        self._optimizer.num_update = int(values.pop("num_update"))
+        for i in sorted({int(name.split(".")[0]) for name in values}):
+            for state in self._states_of(i, self._params[i]):
+                _restore(state, {n.split(".")[1]: v for n, v in values.items() if n.startswith(f"{i}.")})
+
+
+def _restore(state: State, values: dict[str, numpy.ndarray]) -> None:
+    if state.keys() != values.keys():
+        raise ValueError(f"load_states: file must have {sorted(state)}, got {sorted(values)}")
+    for name, value in values.items():
+        if name == "t":
+            state[name] = int(value)
+        else:
+            state[name][...] = value
+
+
+def _made(
+    kind: str | Optimizer, settings: Mapping[str, Any], params: list[Parameter]
+) -> Optimizer:
+    made = create(kind, **settings)
+    made.param_dict = dict(enumerate(params))
+    return made
+
+
+def _distinct(params: Mapping[str, Parameter] | Sequence[Parameter]) -> list[Parameter]:
+    """The parameters in order, shared ones once."""
+    given = list(params.values()) if isinstance(params, Mapping) else list(params)
+    wrong = [type(p).__name__ for p in given if not isinstance(p, Parameter)]
+    if wrong:
+        raise TypeError(f"Trainer: params must be Parameters, got {wrong[0]}")
+    return list({id(parameter): parameter for parameter in given}.values())

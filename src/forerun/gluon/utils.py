@@ -1,0 +1,74 @@
+"""Batches split over devices, and gradients kept small."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from .. import autograd, np
+from ..device import Device
+
+__all__ = ["split_data", "split_and_load", "clip_global_norm"]
+
+
+def split_data(data: Any, num_slice: int, batch_axis: int = 0, even_split: bool = True) -> list[Any]:
+    """Views of an array's parts along the batch axis, as equal as can be.
+
+    Raises ValueError if there are fewer examples than parts, or with `even_split` if the parts are not equal.
+
+    >>> from forerun import np
+    >>> [part.shape for part in split_data(np.zeros((5, 2)), 2, even_split=False)]
+    [(2, 2), (3, 2)]
+    """
+    n = data.shape[batch_axis]
+    if num_slice < 1 or n < num_slice:
+        raise ValueError(f"split_data: parts must be between 1 and the {n} examples, got {num_slice}")
+    if even_split and n % num_slice:
+        raise ValueError(f"split_data: examples must divide evenly by {num_slice}, got {n}")
+    bounds = [n * i // num_slice for i in range(num_slice + 1)]
+    before = (slice(None),) * (batch_axis % data.ndim)
+    return [data[(*before, slice(start, stop))] for start, stop in itertools.pairwise(bounds)]
+
+
+def split_and_load(
+    data: Any, ctx_list: Sequence[Device | str], batch_axis: int = 0, even_split: bool = True
+) -> list[Any]:
+    """Parts of an array, each on its device. Copies are issued, not waited for. Errors are those of `split_data`.
+
+    >>> import forerun
+    >>> from forerun import np
+    >>> [part.device for part in split_and_load(np.zeros((4, 2)), [forerun.cpu(0)])]
+    [cpu(0)]
+    """
+    array = data if hasattr(data, "as_in_ctx") else np.array(data)
+    parts = split_data(array, len(ctx_list), batch_axis, even_split)
+    return [part.as_in_ctx(device) for part, device in zip(parts, ctx_list)]
+
+
+def clip_global_norm(arrays: Sequence[Any], max_norm: float, check_isfinite: bool = False) -> Any:
+    """Scales arrays in place so that the norm of all of them together is at most `max_norm`; returns the norm before.
+
+    The norm is an array, and nothing waits, unless `check_isfinite`: then it is read, and a ValueError raised where it
+    is not finite. Raises ValueError without arrays.
+
+    >>> from forerun import np
+    >>> x = np.array([3.0, 4.0])
+    >>> clip_global_norm([x], 1.0).item()
+    5.0
+    >>> (x * 10).round().tolist()
+    [6.0, 8.0]
+    """
+    if not arrays:
+        raise ValueError("clip_global_norm: there must be arrays, got none")
+    with autograd.pause():
+        device = arrays[0].device
+        squares = [np.square(array).sum().as_in_ctx(device) for array in arrays]
+        norm = np.sqrt(sum(squares[1:], squares[0]))
+        factor = np.minimum(max_norm / (norm + 1e-8), 1)
+        for array in arrays:
+            array *= factor.as_in_ctx(array.device).astype(array.dtype)
+    if check_isfinite and not math.isfinite(norm.item()):
+        raise ValueError(f"clip_global_norm: norm must be finite, got {norm.item()}")
+    return norm
