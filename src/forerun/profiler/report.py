@@ -21,8 +21,9 @@ def report(trace: Trace, limit: int = 20) -> str:
     >>> from forerun import np, profiler
     >>> with profiler.profile() as p:
     ...     x = float(np.ones(3).sum())
-    >>> print(profiler.report(p.trace))
-    ... ms, ... ops, ... waits; ...
+    >>> table = profiler.report(p.trace).splitlines()
+    >>> table[2].split()
+    ['op', 'count', 'total', 'ms', 'mean', 'us', 'bytes']
     """
     ops, waits = _groups(trace.ops, lambda e: e.name), _groups(trace.waits, lambda e: f"{e.where}  {e.name}")
     return "\n".join(

@@ -1,0 +1,231 @@
+"""The profiler: what a trace says, and what the pictures and tables show of it."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import xml.etree.ElementTree as ElementTree
+from itertools import pairwise
+
+import pytest
+
+import forerun
+from forerun import np, profiler
+from forerun.profiler import Event, Trace
+from forerun.profiler.layers import layered
+from forerun.profiler.places import places
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def line_below() -> int:
+    """The number of the line after the caller's."""
+    frame = inspect.currentframe()
+    assert frame is not None
+    assert frame.f_back is not None
+    return frame.f_back.f_lineno + 1
+
+
+def made(
+    seq: int, start: float, end: float, thread: int = 1, name: str = "add", deps: tuple[int, ...] = ()
+) -> Event:
+    return Event("op", seq, name, ("program.py", seq), thread, 0, "compute", start, start, end, 8, deps)
+
+
+def waited(start: float, end: float, line: int = 7) -> Event:
+    return Event("wait", 0, "wait", ("program.py", line), 0, 0, None, start, start, end)
+
+
+def elements(picture: str, tag: str, kind: str) -> list[ElementTree.Element]:
+    return [e for e in ElementTree.fromstring(picture).iter(SVG + tag) if e.get("class") == kind]
+
+
+@pytest.fixture
+def product() -> Trace:
+    """The trace of z = x * y + 2, with x and y made before."""
+    x, y = np.ones((1, 2)), np.ones((1, 2))
+    forerun.waitall()
+    with profiler.profile() as p:
+        z = x * y + 2
+        z.wait()
+    return p.trace
+
+
+class TestRecord:
+    def test_times_of_an_op_are_in_order(self, product):
+        for e in product.ops:
+            assert product.start <= e.issued <= e.started <= e.ended <= product.start + product.span
+
+    def test_an_op_knows_whose_result_it_read(self, product):
+        multiply, add = sorted(product.ops, key=lambda e: e.seq)
+        assert (multiply.name, add.name) == ("multiply", "add")
+        assert multiply.seq in add.deps
+        assert multiply.ended <= add.started
+
+    def test_a_wait_has_the_line_that_waited(self):
+        x = np.ones(3)
+        with profiler.profile() as p:
+            line = line_below()
+            (x + 1).wait()
+        assert (__file__, line) in [w.site for w in p.trace.waits]
+
+    def test_an_op_has_the_line_that_issued_it(self):
+        with profiler.profile() as p:
+            line = line_below()
+            _ = np.ones(3) + 1
+        assert {e.site for e in p.trace.ops} == {(__file__, line)}
+
+    def test_leaving_the_block_waits_for_all_work(self):
+        x = np.ones((200, 200))
+        with profiler.profile() as p:
+            y = x
+            for _ in range(20):
+                y = y @ x
+        assert sum(e.name == "matmul" for e in p.trace.ops) == 20
+
+    def test_an_exception_ends_the_recording(self):
+        with pytest.raises(KeyError), profiler.profile():
+            raise KeyError
+        with profiler.profile() as p:
+            np.ones(3).wait()
+        assert p.trace.ops
+
+    def test_there_is_one_recording_at_a_time(self):
+        with profiler.profile(), pytest.raises(RuntimeError, match="one recording"):
+            profiler.start()
+
+    def test_start_and_stop(self):
+        profiler.start()
+        np.ones(3).wait()
+        assert profiler.stop().ops
+        with pytest.raises(RuntimeError, match="recording"):
+            profiler.stop()
+
+    def test_a_full_record_says_so(self):
+        with profiler.profile(capacity=3) as p:
+            for _ in range(10):
+                np.ones(3).wait()
+        assert p.trace.truncated
+        assert len(p.trace) == 3
+
+    def test_capacity_must_be_positive(self):
+        with pytest.raises(ValueError, match="capacity"):
+            profiler.profile(capacity=0)
+
+
+class TestTrace:
+    trace = Trace([made(1, 0, 4), made(2, 1, 3, thread=2), made(3, 6, 8, thread=2), waited(0, 8)])
+
+    def test_busy_counts_overlapping_ops_once(self):
+        assert self.trace.busy() == 6
+        assert self.trace.busy(thread=2) == 4
+        assert self.trace.busy("copy") == 0
+
+    def test_overlap_needs_two_threads(self):
+        assert self.trace.overlap() == 2
+        assert Trace([made(1, 0, 4), made(2, 1, 3)]).overlap() == 0
+
+    def test_ops_that_end_together_ran_one_after_the_other(self):
+        records = [
+            {f: getattr(e, f) for f in Event.__dataclass_fields__}
+            for e in (made(1, 1, 9), made(2, 3, 9.1), made(3, 4, 9.2))
+        ]
+        assert [e.ended for e in Trace.from_records(records)] == [3, 4, 9.2]
+
+    def test_what_began_before_the_trace_counts_from_its_start(self):
+        record = {f: getattr(made(1, 0, 9), f) for f in Event.__dataclass_fields__}
+        (e,) = Trace.from_records([record], began=5)
+        assert 5 <= e.issued <= e.started <= e.ended == 9
+
+
+class TestTimeline:
+    def test_one_rectangle_for_each_op_and_wait(self, product):
+        picture = profiler.timeline(product)
+        assert len(elements(picture, "rect", "op")) == len(product.ops)
+        assert len(elements(picture, "rect", "wait")) == len(product.waits)
+
+    def test_rectangles_lie_in_the_picture_and_not_on_each_other(self):
+        ops = [made(i, i, i + 1.5, thread=1 + i % 2) for i in range(1, 30)]
+        boxes: dict[str, list[tuple[float, float]]] = {}
+        for e in elements(profiler.timeline(Trace(ops)), "rect", "op"):
+            x, width = float(e.get("x", "nan")), float(e.get("width", "nan"))
+            boxes.setdefault(e.get("y", ""), []).append((x, x + width))
+        assert len(boxes) == 2
+        for row in boxes.values():
+            assert all(0 < x < end < 1200 for x, end in row)
+            assert all(end <= x for (_, end), (x, _) in zip(sorted(row), sorted(row)[1:]))
+
+    def test_many_ops_make_a_small_picture(self):
+        ops = [made(i, i, i + 0.7, thread=i % 16, name=f"op{i % 5}") for i in range(50_000)]
+        waits = [waited(i, i + 0.5) for i in range(20_000)]
+        picture = profiler.timeline(Trace(ops + waits))
+        assert len(picture) < 1_000_000
+        shown = elements(picture, "rect", "op")
+        assert 16 <= len(shown) < 20_000
+
+    def test_strange_names_stay_text(self, tmp_path):
+        picture = profiler.timeline(
+            Trace([made(1, 0, 1, name='<a & "b">')]), tmp_path / "run.svg", "x < y & z"
+        )
+        assert (tmp_path / "run.svg").read_text(encoding="utf-8") == picture
+        assert "x < y & z" in [e.text for e in ElementTree.fromstring(picture).iter(SVG + "text")]
+
+    def test_an_empty_trace_is_a_picture(self):
+        assert ElementTree.fromstring(profiler.timeline(Trace([]))).tag == SVG + "svg"
+
+
+class TestGraph:
+    def test_a_box_for_each_op_an_arrow_for_each_result_read(self, product):
+        picture = profiler.graph(product)
+        assert len(elements(picture, "g", "op")) == 2
+        assert len(elements(picture, "path", "edge")) == 1
+
+    def test_results_flow_downwards(self):
+        edges = {1: [], 2: [1], 3: [2], 4: [1, 3], 5: []}
+        row = {op: i for i, row in enumerate(layered(edges, key=int).rows) for op in row}
+        assert all(row[before] < row[op] for op, found in edges.items() for before in found)
+
+    def test_crossings_are_untangled(self):
+        edges = {1: [], 2: [], 3: [], 4: [3], 5: [2], 6: [1]}
+        assert layered(edges, key=int).crossings() == 0
+
+    def test_boxes_of_a_row_are_apart(self):
+        layers = layered({1: [], 2: [1], 3: [1], 4: [1], 5: [2, 3, 4]}, key=int)
+        at = places(layers, lambda node: 10)
+        for row in layers.rows:
+            assert all(at[b] - at[a] >= 10 - 1e-9 for a, b in pairwise(row))
+
+    def test_a_long_trace_is_cut(self):
+        chain = Trace([made(i, i, i + 1, deps=(i - 1,)) for i in range(1, 30)])
+        assert len(elements(profiler.graph(chain, limit=10), "g", "op")) == 10
+
+    def test_dot_has_the_same_edges(self, product):
+        multiply, add = sorted(e.seq for e in product.ops)
+        assert f"{multiply} -> {add};" in profiler.dot(product)
+
+
+class TestReport:
+    def test_it_names_the_line_that_waited_longest(self):
+        text = profiler.report(Trace([waited(0, 1, line=3), waited(1, 5, line=8), made(1, 0, 2)]))
+        assert text.index("program.py:8") < text.index("program.py:3")
+        assert "4,000.000" in text
+
+    def test_sums_by_name(self):
+        text = profiler.report(Trace([made(1, 0, 1), made(2, 1, 2), made(3, 2, 5, name="dot")]))
+        rows = [row.split() for row in text.splitlines()]
+        assert ["dot", "1", "3,000.000", "3,000,000.0", "8"] in rows
+        assert ["add", "2", "2,000.000", "1,000,000.0", "16"] in rows
+
+    def test_long_tables_say_what_they_leave_out(self):
+        trace = Trace([made(i, i, i + 1, name=f"op{i}") for i in range(10)])
+        assert "... and 7 more" in profiler.report(trace, limit=3)
+
+
+class TestChrome:
+    def test_slices_and_arrows(self, product, tmp_path):
+        profiler.chrome_trace(product, tmp_path / "run.json")
+        events = json.loads((tmp_path / "run.json").read_text())["traceEvents"]
+        kinds = [e["ph"] for e in events]
+        assert kinds.count("X") == len(product)
+        assert kinds.count("s") == kinds.count("f") == 1
+        assert min(e["ts"] for e in events if "ts" in e) >= 0
