@@ -1,0 +1,63 @@
+"""Gradients of one's own: a forward and a backward computation that count as one op."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _core
+from .scopes import pause
+
+__all__ = ["Function"]
+
+
+class Function:
+    """A computation with a gradient of its own; each call needs an instance of its own.
+
+    Derive `forward(*inputs)` and `backward(*gradients of outputs)`, which returns one gradient per input
+    (None: nothing flows back). What `forward` keeps for it goes through `save_for_backward`, or attributes.
+
+    >>> from forerun import autograd, np
+    >>> class Clip(autograd.Function):
+    ...     def forward(self, x):
+    ...         return np.clip(x, -1, 1)
+    ...     def backward(self, g):
+    ...         return g          # straight through
+    >>> x = np.array([3.0]); x.attach_grad()
+    >>> with autograd.record():
+    ...     y = Clip()(x)
+    >>> y.backward()
+    >>> y.item(), x.grad.item()
+    (1.0, 1.0)
+    """
+
+    name = property(lambda self: type(self).__name__)
+    saved_tensors: tuple[Any, ...] = ()
+
+    def forward(self, *inputs: Any) -> Any:
+        """The results, an array or a tuple of arrays."""
+        raise NotImplementedError(f"{type(self).__name__}: forward must be defined, got none")
+
+    def backward(self, *gradients: Any) -> Any:
+        """One gradient per input, or None."""
+        raise NotImplementedError(f"{type(self).__name__}: backward must be defined, got none")
+
+    def save_for_backward(self, *arrays: Any) -> None:
+        """Keeps arrays for `backward`, as `self.saved_tensors`."""
+        self.saved_tensors = arrays
+
+    def __call__(self, *inputs: Any) -> Any:
+        with pause(train_mode=_core.training()):
+            results = self.forward(*inputs)
+        several = isinstance(results, (tuple, list))
+        outputs = tuple(_core.detach(r) for r in (results if several else (results,)))
+        if _core.recording():
+            _core.record(self, inputs, outputs, None, 0)
+        return outputs if several else outputs[0]
+
+    def gradients(self, g: Any, inputs: tuple[Any, ...], attrs: Any) -> tuple[Any, ...]:
+        """The gradients of all inputs, for the walk."""
+        found = self.backward(*(g if isinstance(g, tuple) else (g,)))
+        found = tuple(found) if isinstance(found, (tuple, list)) else (found,)
+        if len(found) != len(inputs):
+            raise ValueError(f"{self.name}: backward must return {len(inputs)} gradients, got {len(found)}")
+        return found

@@ -1,0 +1,98 @@
+"""What is recorded, and whether the program trains or predicts: per thread."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+from .. import _core
+
+__all__ = [
+    "record", "pause", "train_mode", "predict_mode", "is_recording", "is_training", "set_recording",
+    "set_training",
+]  # fmt: skip
+
+
+class Scope:
+    """Sets recording and training inside a `with` block, or inside a function that it decorates; None
+    leaves as is."""
+
+    __slots__ = ("recording", "training", "_before")
+
+    def __init__(self, recording: bool | None, training: bool | None) -> None:
+        self.recording = recording
+        self.training = training
+        self._before: list[tuple[bool, bool]] = []
+
+    def __enter__(self) -> None:
+        self._before.append((_core.recording(), _core.training()))
+        if self.recording is not None:
+            _core.set_recording(self.recording)
+        if self.training is not None:
+            _core.set_training(self.training)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        recording, training = self._before.pop()
+        _core.set_recording(recording)
+        _core.set_training(training)
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def inside(*args: Any, **kwargs: Any) -> Any:
+            with Scope(self.recording, self.training):
+                return function(*args, **kwargs)
+
+        return inside
+
+
+def record(train_mode: bool = True) -> Scope:
+    """Inside, ops on arrays with gradients are recorded; by default the program also counts as training.
+
+    >>> from forerun import autograd, np
+    >>> x = np.array([1.0, 2.0]); x.attach_grad()
+    >>> with autograd.record():
+    ...     y = (x * x).sum()
+    >>> y.backward()
+    >>> x.grad.tolist()
+    [2.0, 4.0]
+    """
+    return Scope(True, train_mode)
+
+
+def pause(train_mode: bool = False) -> Scope:
+    """Inside, nothing is recorded."""
+    return Scope(False, train_mode)
+
+
+def train_mode() -> Scope:
+    """Inside, the program counts as training: dropout drops, batch normalisation uses the batch."""
+    return Scope(None, True)
+
+
+def predict_mode() -> Scope:
+    """Inside, the program counts as predicting."""
+    return Scope(None, False)
+
+
+def is_recording() -> bool:
+    """Whether ops of this thread are recorded."""
+    return _core.recording()
+
+
+def is_training() -> bool:
+    """Whether this thread counts as training."""
+    return _core.training()
+
+
+def set_recording(on: bool) -> bool:
+    """Switches recording of this thread; returns how it was."""
+    return _core.set_recording(on)
+
+
+def set_training(on: bool) -> bool:
+    """Switches training of this thread; returns how it was."""
+    return _core.set_training(on)

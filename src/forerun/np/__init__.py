@@ -1,0 +1,154 @@
+"""NumPy's names for arrays that run ahead.
+
+Differences from NumPy: floats made from Python numbers are float32 (`npx.set_np(dtype=True)` for float64);
+an integer with a float gives that float's dtype; reductions are cut by shape, so their last bits can differ
+from NumPy's.
+
+>>> from forerun import np
+>>> x = np.linspace(0, 1, 5)
+>>> (x * 2).tolist()
+[0.0, 0.5, 1.0, 1.5, 2.0]
+"""
+
+from __future__ import annotations
+
+import math as _math
+from typing import Any as _Any
+
+import numpy as _numpy
+
+from ..ops import arithmetic as _arithmetic
+from ..ops import exponential as _exponential
+from ..ops.arithmetic import *  # noqa: F403
+from ..ops.arithmetic import round as _round
+from ..ops.convert import as_dtype as _as_dtype
+from ..ops.convert import asarray as asarray
+from ..ops.convert import copy as copy
+from ..ops.convert import promote as _promote
+from ..ops.creation import *  # noqa: F403
+from ..ops.exponential import *  # noqa: F403
+from ..ops.host import *  # noqa: F403
+from ..ops.indexing import *  # noqa: F403
+from ..ops.linear import *  # noqa: F403
+from ..ops.reduction import *  # noqa: F403
+from ..ops.shape import *  # noqa: F403
+from . import linalg as linalg
+from . import random as random
+from .arrays import ndarray as ndarray
+
+bool_ = bool = _numpy.dtype("bool")
+int8, int16, int32, int64 = map(_numpy.dtype, ("int8", "int16", "int32", "int64"))
+uint8, uint16, uint32, uint64 = map(_numpy.dtype, ("uint8", "uint16", "uint32", "uint64"))
+float16, float32, float64 = map(_numpy.dtype, ("float16", "float32", "float64"))
+complex64, complex128 = map(_numpy.dtype, ("complex64", "complex128"))
+dtype = _numpy.dtype
+
+pi, e, inf, nan, newaxis, euler_gamma = _math.pi, _math.e, _math.inf, _math.nan, None, _numpy.euler_gamma
+
+true_divide, mod, abs, conj = (
+    _arithmetic.divide,
+    _arithmetic.remainder,
+    _arithmetic.absolute,
+    _arithmetic.conjugate,
+)
+bitwise_not = bitwise_invert = _arithmetic.invert
+pow, bitwise_left_shift, bitwise_right_shift = (
+    _arithmetic.power,
+    _arithmetic.left_shift,
+    _arithmetic.right_shift,
+)
+acos, asin, atan, atan2 = _exponential.arccos, _exponential.arcsin, _exponential.arctan, _exponential.arctan2
+acosh, asinh, atanh = _exponential.arccosh, _exponential.arcsinh, _exponential.arctanh
+fix = _arithmetic.trunc
+concat, permute_dims = concatenate, transpose  # noqa: F405
+asanyarray = ascontiguousarray = asarray
+
+
+def round(x: _Any, decimals: int = 0) -> _Any:
+    """x rounded to decimals; halves go to the even digit."""
+    return _round(asarray(x), decimals)
+
+
+around = round
+
+
+def astype(x: _Any, dtype: _Any, *, copy: _Any = True) -> _Any:
+    """x with its elements converted to a dtype."""
+    return asarray(x).astype(dtype, copy=copy)
+
+
+def result_type(*arrays_and_dtypes: _Any) -> _numpy.dtype:
+    """The dtype that arrays and dtypes have together; Python numbers do not count unless alone."""
+    known = [getattr(x, "dtype", x) for x in arrays_and_dtypes if not isinstance(x, (int, float, complex))]
+    if not known:
+        return asarray(arrays_and_dtypes[0]).dtype
+    return _promote(*(_as_dtype("result_type", d) for d in known))
+
+
+def shape(x: _Any) -> tuple[int, ...]:
+    """The extents of x's axes."""
+    return asarray(x).shape
+
+
+def ndim(x: _Any) -> int:
+    """How many axes x has."""
+    return asarray(x).ndim
+
+
+def size(x: _Any) -> int:
+    """How many elements x has."""
+    return asarray(x).size
+
+
+def array_equal(a: _Any, b: _Any) -> _Any:
+    """Whether shapes and all elements are the same, as an array of one bool."""
+    a, b = asarray(a), asarray(b)
+    return asarray(False) if a.shape != b.shape else all(_arithmetic.equal(a, b))
+
+
+def isclose(a: _Any, b: _Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: _Any = False) -> _Any:
+    """Whether |a - b| <= atol + rtol * |b|, element by element."""
+    a, b = asarray(a), asarray(b)
+    near = _arithmetic.absolute(a - b) <= atol + rtol * _arithmetic.absolute(b)
+    result = _arithmetic.equal(a, b) | (near & _arithmetic.isfinite(b))
+    return result | (_arithmetic.isnan(a) & _arithmetic.isnan(b)) if equal_nan else result
+
+
+def allclose(a: _Any, b: _Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: _Any = False) -> _Any:
+    """Whether `isclose` holds everywhere, as an array of one bool."""
+    return all(isclose(a, b, rtol, atol, equal_nan))
+
+
+def may_share_memory(a: _Any, b: _Any) -> _Any:
+    """Whether two arrays are views of one storage."""
+    from .. import _core
+
+    return _core.shares_storage(a, b)
+
+
+shares_memory = may_share_memory
+
+
+def set_printoptions(**options: _Any) -> None:
+    """NumPy's print options: our arrays are shown by NumPy."""
+    _numpy.set_printoptions(**options)
+
+
+def save(file: _Any, x: _Any) -> None:
+    """Writes an array in NumPy's format. Waits."""
+    _numpy.save(file, asarray(x).numpy())
+
+
+def load(file: _Any) -> _Any:
+    """Reads an array, or a dict of arrays, in NumPy's format."""
+    found = _numpy.load(file)
+    if isinstance(found, _numpy.lib.npyio.NpzFile):
+        return {name: asarray(found[name]) for name in found.files}
+    return asarray(found)
+
+
+def savez(file: _Any, *args: _Any, **named: _Any) -> None:
+    """Writes several arrays in NumPy's format. Waits."""
+    _numpy.savez(
+        file, *(asarray(x).numpy() for x in args), **{k: asarray(x).numpy() for k, x in named.items()}
+    )

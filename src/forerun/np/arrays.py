@@ -1,0 +1,380 @@
+"""The array that users hold: NumPy's methods, and MXNet's where NumPy has none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy
+
+from .. import _core
+from ..device import Device, resolve
+from ..ops import arithmetic, convert, host, indexing, linear, reduction, shape, tape
+from ..ops import random as random_ops
+from . import protocols
+
+__all__ = ["ndarray"]
+
+
+def _extents(args: tuple[Any, ...]) -> Any:
+    """`f(2, 3)` and `f((2, 3))` mean the same."""
+    return args[0] if len(args) == 1 and not isinstance(args[0], (int, numpy.integer)) else args
+
+
+class ndarray(_core.Array):
+    """An array of numbers that may still be on their way. Made by the functions of `forerun.np`.
+
+    Every method returns at once but those that hand out values: `wait`, `asnumpy`, `item`, `tolist`,
+    `print`, `float(x)`, `bool(x)` and the like wait for the values, and raise what their computation
+    raised.
+
+    >>> from forerun import np
+    >>> x = np.arange(6).reshape(2, 3)
+    >>> x.sum(axis=0)
+    array([3, 5, 7])
+    """
+
+    __slots__ = ()
+    __array_priority__ = 1000.0
+    __array_ufunc__ = protocols.array_ufunc
+    __array_function__ = protocols.array_function
+
+    # --- shape: views where memory allows ---
+
+    @property
+    def T(self) -> Any:
+        """A view with the axes reversed."""
+        return shape.transpose(self)
+
+    @property
+    def mT(self) -> Any:
+        """A view with the last two axes exchanged."""
+        return shape.matrix_transpose(self)
+
+    @property
+    def flat(self) -> Any:
+        """The elements in C order, as one axis."""
+        return shape.ravel(self)
+
+    def reshape(self, *args: Any, order: str = "C") -> Any:
+        """The same elements with another shape; one extent may be -1. order: "C" alone."""
+        if order != "C":
+            raise ValueError(f'reshape: order must be "C", got {order!r}')
+        return shape.reshape(self, _extents(args))
+
+    def transpose(self, *axes: Any) -> Any:
+        """A view with the axes in another order, by default reversed."""
+        return shape.transpose(self, _extents(axes) if axes and axes[0] is not None else None)
+
+    def swapaxes(self, axis1: int, axis2: int) -> Any:
+        """A view with two axes exchanged."""
+        return shape.swapaxes(self, axis1, axis2)
+
+    def ravel(self, order: str = "C") -> Any:
+        """The elements as one axis, a view where memory allows."""
+        return self.reshape(-1, order=order)
+
+    def flatten(self, order: str = "C") -> Any:
+        """A copy of the elements as one axis."""
+        return self.ravel(order).copy()
+
+    def squeeze(self, axis: Any = None) -> Any:
+        """A view without axes of extent 1."""
+        return shape.squeeze(self, axis)
+
+    def expand_dims(self, axis: Any) -> Any:
+        """A view with axes of extent 1 put in."""
+        return shape.expand_dims(self, axis)
+
+    def broadcast_to(self, shape_: Sequence[int]) -> Any:
+        """A view repeated to a larger shape."""
+        return shape.broadcast_to(self, shape_)
+
+    def repeat(self, repeats: Any, axis: int | None = None) -> Any:
+        """Each element several times along an axis."""
+        return shape.repeat(self, repeats, axis)
+
+    def split(self, indices_or_sections: Any, axis: int = 0) -> Any:
+        """Views of equal parts along an axis."""
+        return shape.split(self, indices_or_sections, axis)
+
+    # --- values: copies, dtypes, devices ---
+
+    def copy(self, order: str = "C") -> Any:
+        """A copy in C order."""
+        return convert.copy(self)
+
+    def astype(
+        self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
+    ) -> Any:
+        """The elements converted to a dtype; without `copy`, the array itself if it has that dtype."""
+        want = convert.as_dtype("astype", dtype)
+        if want == self.dtype:
+            return convert.copy(self) if copy else self
+        if not numpy.can_cast(self.dtype, want, casting):  # type: ignore[arg-type]
+            raise TypeError(
+                f"astype: casting must be possible by rule {casting!r}, got {self.dtype} to {want}"
+            )
+        return convert.cast(self, want)
+
+    def fill(self, value: Any) -> None:
+        """Writes one value everywhere, in place."""
+        self[...] = value
+
+    def asnumpy(self) -> numpy.ndarray:
+        """A NumPy array with a copy of the values. Waits."""
+        return super().asnumpy()
+
+    @property
+    def ctx(self) -> Device:
+        """The device: MXNet's older word."""
+        return self.device
+
+    context = ctx
+
+    def to_device(self, device: Device | str) -> Any:
+        """The array itself if it is on that device, otherwise a copy there, made on the copy queue."""
+        where = resolve(device)
+        return self if where == self.device else convert.to_device(self, where)
+
+    as_in_ctx = as_in_context = to_device
+
+    def copyto(self, other: Any) -> Any:
+        """A copy on another device, made on the copy queue; or writes the values into another array, which
+        is returned."""
+        if isinstance(other, _core.Array):
+            _core.assign(other, self)
+            return other
+        return convert.to_device(self, resolve(other))
+
+    def as_nd_ndarray(self) -> Any:
+        """The array itself: there is one kind."""
+        return self
+
+    as_np_ndarray = as_nd_ndarray
+
+    # --- gradients ---
+
+    def attach_grad(self, grad_req: str = "write") -> None:
+        """Makes the array a leaf of the tape: `backward` puts a gradient into `grad`. TypeError if not of
+        floats."""
+        tape.attach_grad(self, grad_req)
+
+    @property
+    def grad(self) -> Any:
+        """The gradient of a leaf, or None."""
+        return tape.gradient_of(self)
+
+    def backward(self, out_grad: Any = None, retain_graph: bool = False, train_mode: bool = True) -> None:
+        """Computes the gradients of this array with respect to the leaves that it was computed from.
+
+        out_grad: gradient of this array, of its shape; ones by default.
+        """
+        tape.backward([self], None if out_grad is None else [out_grad], retain_graph, train_mode)
+
+    def detach(self) -> Any:
+        """The same values as an array that gradients do not flow through."""
+        return _core.detach(self)
+
+    def zero_grad(self) -> None:
+        """Sets the gradient of a leaf to zero."""
+        if self.grad is not None:
+            _core.assign(self.grad, 0)
+
+    # --- reductions: (axis=None, dtype=None, out=None, keepdims=False) as in NumPy ---
+
+    def sum(self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+        """The sum over axes."""
+        return reduction.sum(self, axis, dtype, out, keepdims)
+
+    def prod(self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+        """The product over axes."""
+        return reduction.prod(self, axis, dtype, out, keepdims)
+
+    def mean(self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+        """The mean over axes."""
+        return reduction.mean(self, axis, dtype, out, keepdims)
+
+    def var(
+        self,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        **kwargs: Any,
+    ) -> Any:
+        """The variance over axes."""
+        return reduction.var(self, axis, dtype, out, ddof, keepdims, **kwargs)
+
+    def std(
+        self,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        **kwargs: Any,
+    ) -> Any:
+        """The standard deviation over axes."""
+        return reduction.std(self, axis, dtype, out, ddof, keepdims, **kwargs)
+
+    def max(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+        """The largest element over axes."""
+        return reduction.max(self, axis, out, keepdims)
+
+    def min(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+        """The smallest element over axes."""
+        return reduction.min(self, axis, out, keepdims)
+
+    def all(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+        """Whether all elements over axes are true."""
+        return reduction.all(self, axis, out, keepdims)
+
+    def any(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+        """Whether any element over axes is true."""
+        return reduction.any(self, axis, out, keepdims)
+
+    def ptp(self, axis: Any = None, keepdims: bool = False) -> Any:
+        """Largest minus smallest element over axes."""
+        return reduction.ptp(self, axis, keepdims)
+
+    def cumsum(self, axis: int | None = None, dtype: Any = None) -> Any:
+        """Running sums along an axis."""
+        return reduction.cumsum(self, axis, dtype)
+
+    def cumprod(self, axis: int | None = None, dtype: Any = None) -> Any:
+        """Running products along an axis."""
+        return reduction.cumprod(self, axis, dtype)
+
+    def argmax(self, axis: int | None = None, keepdims: bool = False) -> Any:
+        """Position of the largest element."""
+        return host.argmax(self, axis, keepdims)
+
+    def argmin(self, axis: int | None = None, keepdims: bool = False) -> Any:
+        """Position of the smallest element."""
+        return host.argmin(self, axis, keepdims)
+
+    def argsort(self, axis: int | None = -1, kind: str | None = None) -> Any:
+        """Positions that sort the array along an axis."""
+        return host.argsort(self, axis)
+
+    def sort(self, axis: int = -1, kind: str | None = None) -> None:
+        """Brings elements into ascending order along an axis, in place."""
+        _core.assign(self, host.sort(_core.detach(self), axis))
+
+    # --- elements, products, parts ---
+
+    def dot(self, other: Any, out: Any = None) -> Any:
+        """The dot product."""
+        return linear.dot(self, other, out)
+
+    def clip(self, min: Any = None, max: Any = None, out: Any = None) -> Any:
+        """Elements limited to [min, max]."""
+        return indexing.clip(self, min, max, out)
+
+    def round(self, decimals: int = 0) -> Any:
+        """Elements rounded to decimals; halves go to the even digit."""
+        return arithmetic.round(self, decimals)
+
+    def take(self, indices: Any, axis: int | None = None, mode: str = "raise") -> Any:
+        """Elements at positions along an axis."""
+        return indexing.take(self, indices, axis, mode)
+
+    def nonzero(self) -> tuple[Any, ...]:
+        """Positions of elements that are not zero. Waits."""
+        return indexing.nonzero(self)
+
+    def compress(self, condition: Any, axis: int | None = None) -> Any:
+        """Slices where a condition holds. Waits."""
+        return indexing.compress(condition, self, axis)
+
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+        """A diagonal of two axes."""
+        return indexing.diagonal(self, offset, axis1, axis2)
+
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+        """The sum of a diagonal."""
+        return indexing.trace(self, offset, axis1, axis2)
+
+    def conj(self) -> Any:
+        """The complex conjugate."""
+        return arithmetic.conjugate(self)
+
+    conjugate = conj
+
+    @property
+    def real(self) -> Any:
+        """The real part."""
+        return shape.real(self)
+
+    @property
+    def imag(self) -> Any:
+        """The imaginary part."""
+        return shape.imag(self)
+
+    def tostype(self, stype: str) -> Any:
+        """The array itself: arrays are dense. ValueError for another storage type."""
+        if stype != "default":
+            raise ValueError(f'tostype: stype must be "default", got {stype!r}')
+        return self
+
+    # --- Python ---
+
+    def __repr__(self) -> str:
+        text = repr(self.numpy())
+        default = convert.default_float()
+        if self.dtype == default:
+            text = text.replace(f", dtype={default}", "")
+        elif self.dtype == numpy.float64:
+            text = f"{text[:-1]}, dtype=float64)"
+        return text if self.device == resolve("cpu") else f"{text[:-1]}, device={self.device})"
+
+    def __str__(self) -> str:
+        return str(self.numpy())
+
+    def __format__(self, spec: str) -> str:
+        return format(
+            self.item() if self.ndim == 0 and spec else self.numpy() if self.ndim == 0 else str(self), spec
+        )
+
+    def __contains__(self, value: Any) -> bool:
+        return bool(reduction.any(self == value))
+
+    def __divmod__(self, other: Any) -> tuple[Any, Any]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> tuple[Any, Any]:
+        return other // self, other % self
+
+    def __round__(self, decimals: int = 0) -> Any:
+        return self.round(decimals)
+
+    def __copy__(self) -> Any:
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        copied = _core.copy(_core.detach(self))
+        memo[id(self)] = copied
+        return copied
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return _unpickled, (self.asnumpy(), str(self.device).replace("(", ":").rstrip(")"))
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        """The values for DLPack: a read-only view of memory. Waits."""
+        return self.numpy().__dlpack__(**kwargs)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+    def shuffle(self) -> None:
+        """Brings rows into random order, in place."""
+        random_ops.shuffle(self)
+
+
+def _unpickled(values: numpy.ndarray, device: str) -> Any:
+    return _core.from_numpy(values, resolve(device))
+
+
+_core.set_array_type(ndarray)

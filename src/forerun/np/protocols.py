@@ -1,0 +1,68 @@
+"""NumPy's protocols: NumPy functions called with our arrays run here where there is an op of that name.
+
+What forerun does not have runs in NumPy, on the values: that waits, and returns NumPy arrays.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy
+
+from .. import _core
+from ..ops import arithmetic, exponential, reduction
+from ..ops.base import Elementwise
+
+_UFUNCS: dict[Any, Elementwise] = {
+    op.ufunc: op
+    for module in (arithmetic, exponential)
+    for op in vars(module).values()
+    if isinstance(op, Elementwise)
+}
+_REDUCTIONS: dict[Any, Callable[..., Any]] = {
+    numpy.add: reduction.sum, numpy.multiply: reduction.prod, numpy.maximum: reduction.max, numpy.minimum:
+    reduction.min, numpy.logical_and: reduction.all, numpy.logical_or: reduction.any,
+}  # fmt: skip
+
+
+def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
+    """`__array_ufunc__`: a NumPy ufunc called with one of our arrays."""
+    target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
+    if method == "__call__" and ufunc in _UFUNCS and not (set(kwargs) - {"dtype"}):
+        if isinstance(target, numpy.ndarray):
+            target[...] = _UFUNCS[ufunc](*inputs, **kwargs).numpy()
+            return target
+        return _UFUNCS[ufunc](*inputs, out=target, **kwargs)
+    if method == "__call__" and ufunc is numpy.matmul and not kwargs:
+        linear = importlib.import_module("..ops.linear", __package__)
+        return linear.matmul(*inputs, out=target)
+    if method == "reduce" and ufunc in _REDUCTIONS and not (set(kwargs) - {"axis", "dtype", "keepdims"}):
+        kwargs.setdefault("axis", 0)
+        if kwargs.get("dtype") is None:
+            kwargs.pop("dtype", None)
+        return _REDUCTIONS[ufunc](*inputs, out=target, **kwargs)
+    if target is not None:
+        return NotImplemented
+    return getattr(ufunc, method)(*map(_values, inputs), **kwargs)
+
+
+def array_function(self: Any, func: Any, types: Iterable[type], args: Any, kwargs: Any) -> Any:
+    """`__array_function__`: any other NumPy function called with one of our arrays."""
+    namespace = importlib.import_module(".", __package__)
+    for part in func.__module__.split(".")[1:]:
+        namespace = getattr(namespace, part, None) if not part.startswith("_") else namespace  # type: ignore[assignment]
+    ours = getattr(namespace, func.__name__, None)
+    if callable(ours):
+        return ours(*args, **kwargs)
+    return func(*map(_values, args), **{k: _values(v) for k, v in kwargs.items()})
+
+
+def _values(x: Any) -> Any:
+    """NumPy arrays in place of ours, in nested sequences too."""
+    if isinstance(x, _core.Array):
+        return x.numpy()
+    if isinstance(x, (list, tuple)):
+        return type(x)(map(_values, x))
+    return x

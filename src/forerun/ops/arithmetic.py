@@ -1,0 +1,180 @@
+"""Arithmetic: sums, products, quotients, remainders, powers, signs, rounding. Each is NumPy's ufunc of the
+same name."""
+
+from __future__ import annotations
+
+import builtins
+
+import numpy
+
+from .. import _core
+from .base import elementwise, nondifferentiable
+
+__all__ = [
+    "add", "subtract", "multiply", "divide", "floor_divide", "remainder", "fmod", "power", "float_power",
+    "negative", "positive", "absolute", "fabs", "sign", "conjugate", "square", "sqrt", "cbrt", "reciprocal",
+    "maximum", "minimum", "fmax", "fmin", "floor", "ceil", "trunc", "rint", "copysign", "heaviside",
+    "nextafter", "spacing", "gcd", "lcm", "less", "less_equal", "equal", "not_equal", "greater",
+    "greater_equal", "logical_and", "logical_or", "logical_xor", "logical_not", "isnan", "isinf",
+    "isfinite", "signbit", "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift",
+    "right_shift", "bitwise_count",
+]  # fmt: skip
+
+add = elementwise(numpy.add, da=lambda g: g, db=lambda g: g, doc="a + b.")
+subtract = elementwise(numpy.subtract, da=lambda g: g, db=lambda g: -g, doc="a - b.")
+multiply = elementwise(
+    numpy.multiply, da=lambda g, b: g * _value(b), db=lambda g, a: g * _value(a), doc="a * b."
+)
+divide = elementwise(
+    numpy.divide,
+    da=lambda g, b: g / _value(b),
+    db=lambda g, a, b: -g * _value(a) / (_value(b) * _value(b)),
+    doc="a / b; integers give the default float.",
+)
+floor_divide = elementwise(
+    numpy.floor_divide, da=nondifferentiable, db=nondifferentiable, doc="The largest integer not above a / b."
+)
+remainder = elementwise(
+    numpy.remainder,
+    da=lambda g: g,
+    db=lambda g, a, b: -g * floor_divide(a, b),
+    doc="a - floor(a / b) * b: has the sign of b.",
+)
+fmod = elementwise(
+    numpy.fmod, da=lambda g: g, db=lambda g, a, b: -g * trunc(a / b), doc="C's remainder: has the sign of a."
+)
+power = elementwise(
+    numpy.power,
+    da=lambda g, a, b: g * _value(b) * a ** (b - 1),
+    db=lambda g, y, a: g * y * _safe_log(a),
+    doc="a to the power b. Integers to negative integer powers are a ValueError.",
+)
+float_power = elementwise(
+    numpy.float_power,
+    da=lambda g, a, b: g * b * float_power(a, b - 1),
+    db=lambda g, y, a: g * y * _safe_log(a),
+    doc="a to the power b, in double precision.",
+)
+negative = elementwise(numpy.negative, dx=lambda g: -g, doc="-x.")
+positive = elementwise(numpy.positive, dx=lambda g: g, doc="+x: a copy.")
+absolute = elementwise(numpy.absolute, dx=lambda g, x: _absolute_grad(g, x), doc="|x|.")
+fabs = elementwise(numpy.fabs, dx=lambda g, x: g * sign(x), doc="|x| of real numbers, as a float.")
+sign = elementwise(numpy.sign, dx=nondifferentiable, doc="-1, 0 or 1.")
+conjugate = elementwise(numpy.conjugate, dx=lambda g: conjugate(g), doc="The complex conjugate.")
+square = elementwise(numpy.square, dx=lambda g, x: g * _value(2 * x), doc="x * x.")
+sqrt = elementwise(numpy.sqrt, dx=lambda g, y: g / (2 * _value(y)), doc="The square root.")
+cbrt = elementwise(numpy.cbrt, dx=lambda g, y: g / (3 * y * y), doc="The cube root.")
+reciprocal = elementwise(numpy.reciprocal, dx=lambda g, y: -g * _value(y * y), doc="1 / x.")
+maximum = elementwise(
+    numpy.maximum,
+    da=lambda g, a, b: g * _picked(a, b, greater, g),
+    db=lambda g, a, b: g * _picked(b, a, greater, g),
+    doc="The larger one; NaN if either is. Where both are equal, each gets half of the gradient.",
+)
+minimum = elementwise(
+    numpy.minimum,
+    da=lambda g, a, b: g * _picked(a, b, less, g),
+    db=lambda g, a, b: g * _picked(b, a, less, g),
+    doc="The smaller one; NaN if either is. Where both are equal, each gets half of the gradient.",
+)
+fmax = elementwise(
+    numpy.fmax,
+    da=lambda g, a, b: g * _picked(a, b, greater, g),
+    db=lambda g, a, b: g * _picked(b, a, greater, g),
+    doc="The larger one, preferring numbers to NaN.",
+)
+fmin = elementwise(
+    numpy.fmin,
+    da=lambda g, a, b: g * _picked(a, b, less, g),
+    db=lambda g, a, b: g * _picked(b, a, less, g),
+    doc="The smaller one, preferring numbers to NaN.",
+)
+floor = elementwise(numpy.floor, dx=nondifferentiable, doc="The largest integer not above x.")
+ceil = elementwise(numpy.ceil, dx=nondifferentiable, doc="The smallest integer not below x.")
+trunc = elementwise(numpy.trunc, dx=nondifferentiable, doc="x without its fraction.")
+rint = elementwise(numpy.rint, dx=nondifferentiable, doc="The nearest integer; halves go to the even one.")
+copysign = elementwise(
+    numpy.copysign,
+    da=lambda g, y, a: g * sign(y) * sign(a),
+    db=nondifferentiable,
+    doc="The magnitude of a with the sign of b.",
+)
+heaviside = elementwise(
+    numpy.heaviside, da=nondifferentiable, db=lambda g, a: g * equal(a, 0), doc="0 below 0, 1 above, b at 0."
+)
+nextafter = elementwise(numpy.nextafter, constant=True, doc="The next number after a towards b.")
+spacing = elementwise(numpy.spacing, constant=True, doc="The distance to the next number.")
+gcd = elementwise(numpy.gcd, constant=True, doc="The greatest common divisor of integers.")
+lcm = elementwise(numpy.lcm, constant=True, doc="The least common multiple of integers.")
+
+# --- comparisons and logic ------------------------------------------------------------------------
+
+less = elementwise(numpy.less, constant=True, doc="a < b.")
+less_equal = elementwise(numpy.less_equal, constant=True, doc="a <= b.")
+equal = elementwise(numpy.equal, constant=True, doc="a == b.")
+not_equal = elementwise(numpy.not_equal, constant=True, doc="a != b.")
+greater = elementwise(numpy.greater, constant=True, doc="a > b.")
+greater_equal = elementwise(numpy.greater_equal, constant=True, doc="a >= b.")
+logical_and = elementwise(numpy.logical_and, constant=True, doc="Whether both are true (not zero).")
+logical_or = elementwise(numpy.logical_or, constant=True, doc="Whether one is true (not zero).")
+logical_xor = elementwise(numpy.logical_xor, constant=True, doc="Whether exactly one is true (not zero).")
+logical_not = elementwise(numpy.logical_not, constant=True, doc="Whether x is false (zero).")
+isnan = elementwise(numpy.isnan, constant=True, doc="Whether x is not a number.")
+isinf = elementwise(numpy.isinf, constant=True, doc="Whether x is infinite.")
+isfinite = elementwise(numpy.isfinite, constant=True, doc="Whether x is a finite number.")
+signbit = elementwise(numpy.signbit, constant=True, doc="Whether the sign bit is set.")
+
+# --- bits -----------------------------------------------------------------------------------------
+
+bitwise_and = elementwise(numpy.bitwise_and, constant=True, doc="a & b.")
+bitwise_or = elementwise(numpy.bitwise_or, constant=True, doc="a | b.")
+bitwise_xor = elementwise(numpy.bitwise_xor, constant=True, doc="a ^ b.")
+invert = elementwise(numpy.invert, constant=True, doc="~x.")
+left_shift = elementwise(numpy.left_shift, constant=True, doc="a << b.")
+right_shift = elementwise(numpy.right_shift, constant=True, doc="a >> b.")
+bitwise_count = elementwise(numpy.bitwise_count, constant=True, doc="How many bits of |x| are set.")
+
+
+def _value(x):  # type: ignore[no-untyped-def]
+    """x, conjugated if it is complex: what a gradient is multiplied by."""
+    return conjugate(x) if getattr(x, "dtype", None) is not None and x.dtype.kind == "c" else x
+
+
+def _safe_log(a):  # type: ignore[no-untyped-def]
+    """log(a), and 0 where a is 0: the power's slope there is 0 for positive exponents."""
+    from .exponential import log
+
+    if not isinstance(a, _core.Array):
+        return numpy.log(a) if a != 0 else 0.0
+    zero = equal(a, 0)
+    return log(a + zero) * (1 - zero)
+
+
+def _absolute_grad(g, x):  # type: ignore[no-untyped-def]
+    if x.dtype.kind == "c":
+        size = absolute(x)
+        return g * x / (size + equal(size, 0))
+    return g * sign(x)
+
+
+def _picked(a, b, better, g):  # type: ignore[no-untyped-def]
+    """1 where a is the result, 1/2 where both are, 0 elsewhere; in g's dtype."""
+    one, tie = better(a, b), equal(a, b)
+    return _core.cast(one, g.dtype) + 0.5 * _core.cast(tie, g.dtype)
+
+
+def round(x, decimals: int = 0):  # type: ignore[no-untyped-def]
+    """x rounded to decimals, as NumPy does it: scaled, rounded to the nearest integer, halves to even,
+    scaled back."""
+    if decimals == 0 or x.dtype.kind in "iub":
+        return positive(x) if x.dtype.kind in "iub" else rint(x)
+    scale = 10.0 ** builtins.abs(decimals)
+    return rint(x * scale) / scale if decimals > 0 else rint(x / scale) * scale
+
+
+for _op in (
+    add, subtract, multiply, divide, floor_divide, remainder, power, negative, positive, absolute, invert,
+    bitwise_and, bitwise_or, bitwise_xor, left_shift, right_shift,
+    less, less_equal, equal, not_equal, greater, greater_equal,
+):  # fmt: skip
+    _core.set_slot(_op.name, _op)

@@ -1,0 +1,165 @@
+"""From whatever a user passes to arrays, dtypes and axes; what all families share."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+from .. import _core
+from ..device import Device, resolve
+from .base import primitive
+
+__all__ = ["asarray", "as_dtype", "axes_of", "default_float", "set_defaults", "is_array", "promote"]
+
+_DTYPES = [
+    numpy.dtype(name)
+    for name in (
+        "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+        "float16", "float32", "float64", "complex64", "complex128",
+    )
+]  # fmt: skip
+
+_default_float = numpy.dtype("float32")
+_ints_become_floats = False
+
+
+def default_float() -> numpy.dtype:
+    """The dtype of floats when nothing else is said: float32 unless `npx.set_np(dtype=True)` was called."""
+    return _default_float
+
+
+def ints_become_floats() -> bool:
+    """Whether creation from Python numbers gives floats, as in MXNet."""
+    return _ints_become_floats
+
+
+def set_defaults(float_dtype: Any, ints_become_floats: bool) -> None:
+    """Changes what creation gives: the default float, and whether Python integers become floats (as in
+    MXNet)."""
+    global _default_float, _ints_become_floats
+    _default_float, _ints_become_floats = numpy.dtype(float_dtype), ints_become_floats
+    _core.set_default_float(_default_float)
+
+
+def _promotion(a: numpy.dtype, b: numpy.dtype) -> int:
+    """NumPy's result type, except that an integer with a float gives that float."""
+    if a.kind in "fc" and b.kind in "iub":
+        return _DTYPES.index(a)
+    if b.kind in "fc" and a.kind in "iub":
+        return _DTYPES.index(b)
+    return _DTYPES.index(numpy.result_type(a, b))
+
+
+_core.set_promotion([[_promotion(a, b) for b in _DTYPES] for a in _DTYPES])
+
+
+def promote(*dtypes: Any) -> numpy.dtype:
+    """The dtype that arrays of these dtypes have together."""
+    result = numpy.dtype(dtypes[0])
+    for other in dtypes[1:]:
+        result = _DTYPES[_promotion(result, numpy.dtype(other))]
+    return result
+
+
+def is_array(x: Any) -> bool:
+    """Whether x is one of our arrays."""
+    return isinstance(x, _core.Array)
+
+
+def as_dtype(op: str, dtype: Any) -> numpy.dtype:
+    """The dtype meant by a name, a type or a dtype. TypeError if arrays cannot have it."""
+    if dtype is float:
+        return _default_float
+    if dtype is complex:
+        return numpy.dtype("complex128" if _default_float.itemsize == 8 else "complex64")
+    found = numpy.dtype(dtype)
+    if found not in _DTYPES:
+        raise TypeError(f"{op}: dtype must be bool, integer, float16/32/64 or complex64/128, got {found}")
+    return found
+
+
+def asarray(x: Any, dtype: Any = None, device: Device | str | None = None, op: str = "asarray") -> Any:
+    """x as an array: itself if it is one of that dtype and device, otherwise a new one.
+
+    Python floats get the default float; Python integers int64 (the default float after `npx.set_np()`);
+    NumPy arrays keep their dtype.
+    """
+    if is_array(x):
+        if dtype is not None and x.dtype != as_dtype(op, dtype):
+            x = cast(x, as_dtype(op, dtype))
+        if device is not None and x.device != resolve(device):
+            x = to_device(x, resolve(device))
+        return x
+    if isinstance(x, (list, tuple)) and _has_arrays(x):
+        from .shape import stack
+
+        return asarray(stack([asarray(v, device=device) for v in x]), dtype)
+    want = as_dtype(op, dtype) if dtype is not None else None
+    if isinstance(x, (numpy.ndarray, numpy.generic)):
+        values = numpy.asarray(x, want)
+        if want is None and values.dtype == numpy.float64 and _ints_become_floats:
+            values = values.astype(_default_float)  # as MXNet does
+    else:
+        values = numpy.array(x)
+        if want is None and values.dtype.kind == "f":
+            want = _default_float
+        elif want is None and values.dtype.kind == "c":
+            want = as_dtype(op, complex)
+        elif want is None and values.dtype.kind in "iu" and _ints_become_floats:
+            want = _default_float
+        if want is not None:
+            values = values.astype(want, copy=False)
+    if values.dtype not in _DTYPES:
+        raise TypeError(f"{op}: values must be numbers, got dtype {values.dtype}")
+    return _core.from_numpy(values, resolve(device))
+
+
+def _has_arrays(x: Any) -> bool:
+    return is_array(x) or (isinstance(x, (list, tuple)) and any(map(_has_arrays, x)))
+
+
+def axes_of(op: str, axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
+    """Axes as non-negative numbers; None means all. IndexError out of range, ValueError for a repeated one."""
+    if axis is None:
+        return tuple(range(ndim))
+    given = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
+    axes = []
+    for a in given:
+        a = operator.index(a)
+        if not -ndim <= a < ndim:
+            raise numpy.exceptions.AxisError(f"{op}: axis must be in [{-ndim}, {ndim}), got {a}")
+        axes.append(a % ndim)
+    if len(set(axes)) != len(axes):
+        raise ValueError(f"{op}: axes must be different, got {axis}")
+    return tuple(axes)
+
+
+@primitive(lambda g, dtype: _cast_back(g, dtype))
+def cast(x: Any, dtype: Any) -> Any:
+    """x with its elements converted to `dtype`."""
+    return _core.cast(x, dtype)
+
+
+def _cast_back(g: Any, dtype: numpy.dtype) -> Any:
+    if dtype.kind not in "fc":
+        return None
+    if g.dtype.kind == "c" and dtype.kind == "f":
+        from .shape import real
+
+        g = real(g)
+    return cast(g, dtype)
+
+
+@primitive(lambda g, inputs: to_device(g, inputs[0].device))
+def to_device(x: Any, device: Any) -> Any:
+    """A copy of x on `device`, made on the copy queue."""
+    return _core.copy(x, device, True)
+
+
+@primitive(lambda g: g)
+def copy(x: Any) -> Any:
+    """A copy of x in C order."""
+    return _core.copy(x)

@@ -1,0 +1,247 @@
+"""New arrays from shapes, numbers and other arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+from .. import _core
+from ..device import Device, resolve
+from .convert import as_dtype, asarray, cast, copy, default_float, ints_become_floats, is_array
+from .shape import broadcast_to, reshape
+
+__all__ = [
+    "array", "empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like",
+    "arange", "linspace", "logspace", "geomspace", "eye", "identity", "tri", "meshgrid", "indices",
+    "fromfunction", "vander",
+]  # fmt: skip
+
+Where = Device | str | None
+
+
+def _device(device: Where, ctx: Where) -> Device:
+    """MXNet's `ctx` is another word for `device`."""
+    return resolve(device if device is not None else ctx)
+
+
+def _shape(shape: int | Sequence[int]) -> tuple[int, ...]:
+    return (shape,) if isinstance(shape, (int, numpy.integer)) else tuple(shape)
+
+
+def array(obj: Any, dtype: Any = None, *, copy: bool = True, device: Where = None, ctx: Where = None) -> Any:
+    """A new array with the values of numbers, nested lists, NumPy arrays or arrays.
+
+    Python floats get the default float (float32), Python integers int64; arrays keep their dtype.
+
+    >>> from forerun import np
+    >>> np.array([[1, 2], [3, 4]]).dtype
+    dtype('int64')
+    """
+    where = _device(device, ctx) if device is not None or ctx is not None else None
+    result = asarray(obj, dtype, where, "array")
+    return _copied(result) if result is obj and copy else result
+
+
+_copied = copy  # `copy` is a parameter of array()
+
+
+def empty(shape: int | Sequence[int], dtype: Any = None, *, device: Where = None, ctx: Where = None) -> Any:
+    """A new array of any values; memory is taken when it is first written or read."""
+    return _core.empty(_shape(shape), _float_or(dtype, "empty"), _device(device, ctx))
+
+
+def _float_or(dtype: Any, op: str) -> numpy.dtype:
+    return default_float() if dtype is None else as_dtype(op, dtype)
+
+
+def full(
+    shape: int | Sequence[int], fill_value: Any, dtype: Any = None, *, device: Where = None, ctx: Where = None
+) -> Any:
+    """A new array with one value everywhere; the dtype is that of the value unless given."""
+    where = _device(device, ctx)
+    if isinstance(fill_value, (bool, int, float, complex)):
+        if dtype is None:
+            kind = type(fill_value)
+            dtype = (
+                kind
+                if kind is bool or (kind is int and not ints_become_floats())
+                else complex
+                if kind is complex
+                else float
+            )
+        return _core.full(_shape(shape), fill_value, as_dtype("full", dtype), where)
+    value = asarray(fill_value, dtype, where, "full")
+    return copy(broadcast_to(value, _shape(shape)))
+
+
+def zeros(shape: int | Sequence[int], dtype: Any = None, *, device: Where = None, ctx: Where = None) -> Any:
+    """A new array of zeros, by default of the default float.
+
+    >>> from forerun import np
+    >>> np.zeros((2, 2)).tolist()
+    [[0.0, 0.0], [0.0, 0.0]]
+    """
+    return _core.full(_shape(shape), 0, _float_or(dtype, "zeros"), _device(device, ctx))
+
+
+def ones(shape: int | Sequence[int], dtype: Any = None, *, device: Where = None, ctx: Where = None) -> Any:
+    """A new array of ones, by default of the default float."""
+    return _core.full(_shape(shape), 1, _float_or(dtype, "ones"), _device(device, ctx))
+
+
+def _like(x: Any, value: Any, dtype: Any, device: Where, op: str, shape: Any = None) -> Any:
+    x = asarray(x)
+    want = x.dtype if dtype is None else as_dtype(op, dtype)
+    where = x.device if device is None else resolve(device)
+    return _core.full(x.shape if shape is None else _shape(shape), value, want, where)
+
+
+def empty_like(x: Any, dtype: Any = None, *, device: Where = None, ctx: Where = None) -> Any:
+    """A new array of any values with x's shape, dtype and device unless given."""
+    x = asarray(x)
+    where = device if device is not None else ctx
+    return _core.empty(
+        x.shape, as_dtype("empty_like", dtype or x.dtype), x.device if where is None else resolve(where)
+    )
+
+
+def zeros_like(x: Any, dtype: Any = None, *, device: Where = None, ctx: Where = None) -> Any:
+    """Zeros with x's shape, dtype and device unless given."""
+    return _like(x, 0, dtype, device or ctx, "zeros_like")
+
+
+def ones_like(x: Any, dtype: Any = None, *, device: Where = None, ctx: Where = None) -> Any:
+    """Ones with x's shape, dtype and device unless given."""
+    return _like(x, 1, dtype, device or ctx, "ones_like")
+
+
+def full_like(x: Any, fill_value: Any, dtype: Any = None, *, device: Where = None, ctx: Where = None) -> Any:
+    """One value everywhere, with x's shape, dtype and device unless given."""
+    return _like(x, fill_value, dtype, device or ctx, "full_like")
+
+
+def _placed(values: numpy.ndarray, dtype: Any, device: Where, ctx: Where, op: str) -> Any:
+    """Values that NumPy made, in the default float if they are floats and nothing else is asked for."""
+    if dtype is not None:
+        values = values.astype(as_dtype(op, dtype), copy=False)
+    elif values.dtype.kind == "f" or (values.dtype.kind == "i" and ints_become_floats() and op == "arange"):
+        values = values.astype(default_float())
+    elif values.dtype.kind == "c":
+        values = values.astype(as_dtype(op, complex))
+    return _core.from_numpy(values, _device(device, ctx))
+
+
+def arange(
+    start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: Where = None, ctx: Where = None
+) -> Any:
+    """Numbers from start (by default 0) up to, not including, stop. Integers from integers.
+
+    >>> from forerun import np
+    >>> np.arange(3).tolist(), np.arange(1, 2, 0.5).tolist()
+    ([0, 1, 2], [1.0, 1.5])
+    """
+    if stop is None:
+        start, stop = 0, start
+    if step == 0:
+        raise ValueError("arange: step must not be zero, got 0")
+    return _placed(numpy.arange(start, stop, step), dtype, device, ctx, "arange")
+
+
+def linspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
+    axis: int = 0, *, device: Where = None, ctx: Where = None,
+) -> Any:  # fmt: skip
+    """num numbers at equal distances from start to stop (`endpoint`: included)."""
+    values, step = numpy.linspace(_known(start), _known(stop), num, endpoint, True, dtype, axis)
+    placed = _placed(values, dtype, device, ctx, "linspace")
+    return (placed, step) if retstep else placed
+
+
+def _known(x: Any) -> Any:
+    """Values of an array argument that decides what is made: reading them waits."""
+    return x.numpy() if is_array(x) else x
+
+
+def logspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: float = 10.0, dtype: Any = None,
+    *, device: Where = None, ctx: Where = None,
+) -> Any:  # fmt: skip
+    """base to the power of `linspace(start, stop)`."""
+    return _placed(
+        numpy.logspace(_known(start), _known(stop), num, endpoint, base), dtype, device, ctx, "logspace"
+    )
+
+
+def geomspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, *, device: Where = None,
+    ctx: Where = None,
+) -> Any:  # fmt: skip
+    """num numbers at equal ratios from start to stop."""
+    return _placed(
+        numpy.geomspace(_known(start), _known(stop), num, endpoint), dtype, device, ctx, "geomspace"
+    )
+
+
+def eye(
+    n: int, m: int | None = None, k: int = 0, dtype: Any = None, *, device: Where = None, ctx: Where = None
+) -> Any:
+    """Ones on diagonal k of an n by m matrix, zeros elsewhere."""
+    columns = n if m is None else m
+    result = zeros((n, columns), dtype, device=device, ctx=ctx)
+    length = max(0, min(n + min(k, 0), columns - max(k, 0)))
+    if length:
+        size = result.itemsize
+        start = (max(-k, 0) * columns + max(k, 0)) * size
+        _core.assign(_core.view(result, (length,), ((columns + 1) * size,), start), 1)
+    return result
+
+
+def identity(n: int, dtype: Any = None, *, device: Where = None, ctx: Where = None) -> Any:
+    """The n by n identity matrix."""
+    return eye(n, dtype=dtype, device=device, ctx=ctx)
+
+
+def tri(
+    n: int, m: int | None = None, k: int = 0, dtype: Any = None, *, device: Where = None, ctx: Where = None
+) -> Any:
+    """Ones at and below diagonal k, zeros above."""
+    return _core.from_numpy(numpy.tri(n, m, k, _float_or(dtype, "tri")), _device(device, ctx))
+
+
+def meshgrid(*vectors: Any, indexing: str = "xy", sparse: bool = False) -> list[Any]:
+    """Coordinates of a grid: one array per vector. indexing: "xy" (the first vector along columns) or "ij"."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f'meshgrid: indexing must be "xy" or "ij", got {indexing!r}')
+    arrays = [asarray(v) for v in vectors]
+    axes = list(range(len(arrays)))
+    if indexing == "xy" and len(axes) > 1:
+        axes[:2] = [1, 0]
+    placed = [
+        reshape(a, tuple(a.size if i == at else 1 for i in range(len(arrays)))) for a, at in zip(arrays, axes)
+    ]
+    if sparse:
+        return placed
+    shape = numpy.broadcast_shapes(*(p.shape for p in placed))
+    return [copy(broadcast_to(p, shape)) for p in placed]
+
+
+def indices(dimensions: Sequence[int], dtype: Any = int, *, device: Where = None) -> Any:
+    """Positions in a grid: one array of `dimensions` per axis, along a new first axis."""
+    return _core.from_numpy(numpy.indices(tuple(dimensions), as_dtype("indices", dtype)), resolve(device))
+
+
+def fromfunction(function: Any, shape: Sequence[int], *, dtype: Any = float, **kwargs: Any) -> Any:
+    """The function of the positions in a grid."""
+    grid = indices(shape, as_dtype("fromfunction", dtype))
+    return function(*(grid[i] for i in range(len(shape))), **kwargs)
+
+
+def vander(x: Any, n: int | None = None, increasing: bool = False) -> Any:
+    """Powers of a vector's elements as columns."""
+    x = asarray(x)
+    count = x.size if n is None else n
+    powers = numpy.arange(count) if increasing else numpy.arange(count)[::-1]
+    exponents = cast(_core.from_numpy(powers.copy(), x.device), x.dtype)
+    return reshape(x, (x.size, 1)) ** exponents

@@ -1,0 +1,72 @@
+"""Exponentials, logarithms, trigonometric and hyperbolic functions. Each is NumPy's ufunc of the same name."""
+
+from __future__ import annotations
+
+import math
+
+import numpy
+
+from .arithmetic import _value, square
+from .base import elementwise, nondifferentiable
+
+__all__ = [
+    "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "logaddexp", "logaddexp2", "sin", "cos", "tan",
+    "arcsin", "arccos", "arctan", "arctan2", "hypot", "sinh", "cosh", "tanh", "arcsinh", "arccosh",
+    "arctanh", "deg2rad", "rad2deg", "degrees", "radians", "ldexp",
+]  # fmt: skip
+
+exp = elementwise(numpy.exp, dx=lambda g, y: g * _value(y), doc="e to the power x.")
+exp2 = elementwise(numpy.exp2, dx=lambda g, y: g * y * math.log(2), doc="2 to the power x.")
+expm1 = elementwise(numpy.expm1, dx=lambda g, y: g * _value(y + 1), doc="exp(x) - 1, exact near 0.")
+log = elementwise(numpy.log, dx=lambda g, x: g / _value(x), doc="The natural logarithm.")
+log2 = elementwise(numpy.log2, dx=lambda g, x: g / (_value(x) * math.log(2)), doc="The logarithm to base 2.")
+log10 = elementwise(
+    numpy.log10, dx=lambda g, x: g / (_value(x) * math.log(10)), doc="The logarithm to base 10."
+)
+log1p = elementwise(numpy.log1p, dx=lambda g, x: g / _value(1 + x), doc="log(1 + x), exact near 0.")
+logaddexp = elementwise(
+    numpy.logaddexp,
+    da=lambda g, y, a: g * exp(a - y),
+    db=lambda g, y, b: g * exp(b - y),
+    doc="log(exp(a) + exp(b)) without overflow.",
+)
+logaddexp2 = elementwise(
+    numpy.logaddexp2,
+    da=lambda g, y, a: g * exp2(a - y),
+    db=lambda g, y, b: g * exp2(b - y),
+    doc="log2(2**a + 2**b) without overflow.",
+)
+
+sin = elementwise(numpy.sin, dx=lambda g, x: g * _value(cos(x)), doc="The sine of x radians.")
+cos = elementwise(numpy.cos, dx=lambda g, x: -g * _value(sin(x)), doc="The cosine of x radians.")
+tan = elementwise(numpy.tan, dx=lambda g, y: g * _value(1 + y * y), doc="The tangent of x radians.")
+arcsin = elementwise(numpy.arcsin, dx=lambda g, x: g * _value((1 - x * x) ** -0.5), doc="The inverse sine.")
+arccos = elementwise(
+    numpy.arccos, dx=lambda g, x: -g * _value((1 - x * x) ** -0.5), doc="The inverse cosine."
+)
+arctan = elementwise(numpy.arctan, dx=lambda g, x: g / _value(1 + x * x), doc="The inverse tangent.")
+arctan2 = elementwise(
+    numpy.arctan2,
+    da=lambda g, a, b: g * b / (a * a + b * b),
+    db=lambda g, a, b: -g * a / (a * a + b * b),
+    doc="The angle of the point (b, a) in radians.",
+)
+hypot = elementwise(
+    numpy.hypot,
+    da=lambda g, y, a: g * a / y,
+    db=lambda g, y, b: g * b / y,
+    doc="sqrt(a*a + b*b) without overflow.",
+)
+sinh = elementwise(numpy.sinh, dx=lambda g, x: g * _value(cosh(x)), doc="The hyperbolic sine.")
+cosh = elementwise(numpy.cosh, dx=lambda g, x: g * _value(sinh(x)), doc="The hyperbolic cosine.")
+tanh = elementwise(numpy.tanh, dx=lambda g, y: g * _value(1 - square(y)), doc="The hyperbolic tangent.")
+arcsinh = elementwise(numpy.arcsinh, dx=lambda g, x: g * _value((x * x + 1) ** -0.5), doc="The inverse sinh.")
+arccosh = elementwise(numpy.arccosh, dx=lambda g, x: g * _value((x * x - 1) ** -0.5), doc="The inverse cosh.")
+arctanh = elementwise(numpy.arctanh, dx=lambda g, x: g / _value(1 - x * x), doc="The inverse tanh.")
+deg2rad = elementwise(numpy.deg2rad, dx=lambda g: g * (math.pi / 180), doc="Radians of an angle in degrees.")
+rad2deg = elementwise(numpy.rad2deg, dx=lambda g: g * (180 / math.pi), doc="Degrees of an angle in radians.")
+degrees = elementwise(numpy.degrees, dx=lambda g: g * (180 / math.pi), doc="Degrees of an angle in radians.")
+radians = elementwise(numpy.radians, dx=lambda g: g * (math.pi / 180), doc="Radians of an angle in degrees.")
+ldexp = elementwise(
+    numpy.ldexp, da=lambda g, b: g * exp2(b), db=nondifferentiable, doc="a times 2 to the integer power b."
+)

@@ -1,0 +1,196 @@
+"""Host tasks: Python callables that workers run on zero-copy views; breadth from NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy
+
+from .. import _core
+from ..device import Device, resolve
+from .convert import asarray, axes_of
+
+__all__ = [
+    "host", "host_op", "sort", "argsort", "argmax", "argmin", "median", "quantile", "percentile",
+    "searchsorted", "bincount", "unique",
+]  # fmt: skip
+
+
+def host(
+    fn: Callable[..., Any],
+    inputs: Sequence[Any],
+    outs: Sequence[tuple[Sequence[int], Any]],
+    *,
+    device: Device | str | None = None,
+    name: str = "host",
+    queue: str = "compute",
+) -> list[Any]:
+    """Issues `fn` as an op: a worker calls it with the inputs as read-only NumPy arrays, when they are there.
+
+    outs: shape and dtype of each result. `fn` returns the result, or a tuple where there is not exactly
+    one. What it raises is raised by every read of the results. queue: "compute", or "io" for callables that
+    read or write files.
+
+    >>> from forerun import np
+    >>> x = np.array([3.0, 1.0, 2.0])
+    >>> host(numpy.sort, [x], [(x.shape, x.dtype)])[0].tolist()
+    [1.0, 2.0, 3.0]
+    """
+    arrays = [asarray(a) for a in inputs]
+    where = resolve(device) if device is not None or not arrays else arrays[0].device
+    specs = [(tuple(shape), numpy.dtype(dtype)) for shape, dtype in outs]
+    results = _core.host(fn, arrays, specs, where, name, queue)
+    if _core.recording() and any(dtype.kind in "fc" for _, dtype in specs):
+        _core.record(_NoGradient(name), tuple(arrays), tuple(results), None, 0)
+    return results
+
+
+class _NoGradient:
+    """Stands on the tape for a callable: nobody knows its gradient, and zeros would be a lie."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def gradient(self, i: int, *_: Any) -> Any:
+        """Raises NotImplementedError: use autograd.Function to give a callable a gradient."""
+        raise NotImplementedError(f"{self.name}: gradient of operand {i} must be defined, got a host task")
+
+
+def host_op(
+    name: str, fn: Callable[..., Any], inputs: Sequence[Any], shape: Sequence[int], dtype: Any
+) -> Any:
+    """A host task with one result."""
+    return host(fn, inputs, [(shape, dtype)], name=name)[0]
+
+
+def _without(shape: tuple[int, ...], axis: int, keepdims: bool) -> tuple[int, ...]:
+    return shape[:axis] + ((1,) if keepdims else ()) + shape[axis + 1 :]
+
+
+def _arg(name: str, fn: Callable[..., Any], x: Any, axis: int | None, keepdims: bool) -> Any:
+    x = asarray(x)
+    if x.size == 0:
+        raise ValueError(f"{name}: array must not be empty, got shape {x.shape}")
+    if axis is None:
+        shape = (1,) * x.ndim if keepdims else ()
+    else:
+        axis = axes_of(name, axis, x.ndim)[0]
+        shape = _without(x.shape, axis, keepdims)
+    return host_op(name, lambda v: fn(v, axis=axis, keepdims=keepdims), [x], shape, "int64")
+
+
+def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+    """Position of the (first) largest element along `axis`, or in the flat array. int64."""
+    return _arg("argmax", numpy.argmax, x, axis, keepdims)
+
+
+def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+    """Position of the (first) smallest element along `axis`, or in the flat array. int64."""
+    return _arg("argmin", numpy.argmin, x, axis, keepdims)
+
+
+def _flat_if_none(x: Any, axis: int | None) -> tuple[Any, int]:
+    from .shape import ravel
+
+    x = asarray(x)
+    return (ravel(x), 0) if axis is None else (x, axes_of("sort", axis, x.ndim)[0])
+
+
+def argsort(
+    x: Any, axis: int | None = -1, kind: str | None = None, *, stable: bool = True, descending: bool = False
+) -> Any:
+    """Positions that sort x along `axis`. int64; equal elements keep their order."""
+    x, a = _flat_if_none(x, axis)
+    del kind, stable
+
+    def positions(v: numpy.ndarray) -> numpy.ndarray:
+        if not descending:
+            return numpy.argsort(v, axis=a, kind="stable")
+        turned = numpy.flip(numpy.argsort(numpy.flip(v, a), axis=a, kind="stable"), a)
+        return v.shape[a] - 1 - turned
+
+    return host_op("argsort", positions, [x], x.shape, "int64")
+
+
+def sort(
+    x: Any, axis: int | None = -1, kind: str | None = None, *, stable: bool = True, descending: bool = False
+) -> Any:
+    """x with its elements in ascending order along `axis`. Differentiable."""
+    from .indexing import take_along_axis
+
+    x, a = _flat_if_none(x, axis)
+    if _core.recording() and x.node is not None:
+        return take_along_axis(x, argsort(x, a, descending=descending), a)
+    del kind, stable
+    return host_op(
+        "sort",
+        lambda v: numpy.flip(numpy.sort(v, a), a) if descending else numpy.sort(v, a),
+        [x],
+        x.shape,
+        x.dtype,
+    )
+
+
+def _statistic(
+    name: str, fn: Callable[..., Any], x: Any, extra: tuple[int, ...], axis: Any, keepdims: bool
+) -> Any:
+    x = asarray(x)
+    at = axes_of(name, axis, x.ndim)
+    shape = tuple(1 if i in at else n for i, n in enumerate(x.shape) if keepdims or i not in at)
+    from .convert import default_float
+
+    dtype = x.dtype if x.dtype.kind == "f" else default_float()
+    return host_op(name, lambda v: numpy.asarray(fn(v, at)).astype(dtype), [x], extra + shape, dtype)
+
+
+def median(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The middle value along axes."""
+    return _statistic("median", lambda v, at: numpy.median(v, at, keepdims=keepdims), x, (), axis, keepdims)
+
+
+def quantile(x: Any, q: Any, axis: Any = None, keepdims: bool = False, method: str = "linear") -> Any:
+    """The q-th quantiles (q between 0 and 1) along axes."""
+    q = numpy.asarray(q, "float64")
+    return _statistic(
+        "quantile",
+        lambda v, at: numpy.quantile(v, q, at, method=method, keepdims=keepdims),
+        x,
+        q.shape,
+        axis,
+        keepdims,
+    )
+
+
+def percentile(x: Any, q: Any, axis: Any = None, keepdims: bool = False, method: str = "linear") -> Any:
+    """The q-th percentiles (q between 0 and 100) along axes."""
+    return quantile(x, numpy.asarray(q, "float64") / 100, axis, keepdims, method)
+
+
+def searchsorted(x: Any, values: Any, side: str = "left") -> Any:
+    """Positions at which values would keep the sorted vector x sorted. int64."""
+    x, values = asarray(x), asarray(values)
+    return host_op(
+        "searchsorted", lambda a, v: numpy.searchsorted(a, v, side), [x, values], values.shape, "int64"
+    )
+
+
+def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
+    """How often each number occurs. Its length depends on the values: this waits."""
+    counts = numpy.bincount(
+        asarray(x).numpy(), None if weights is None else asarray(weights).numpy(), minlength
+    )
+    return asarray(counts)
+
+
+def unique(
+    x: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False
+) -> Any:
+    """The sorted distinct values of the flat array. Their number depends on the values: this waits."""
+    x = asarray(x)
+    found = numpy.unique(
+        x.numpy(), return_index=return_index, return_inverse=return_inverse, return_counts=return_counts
+    )
+    if isinstance(found, tuple):
+        return tuple(asarray(f, device=x.device) for f in found)
+    return asarray(found, device=x.device)

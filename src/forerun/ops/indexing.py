@@ -1,0 +1,380 @@
+"""Indexing: basic views, integer and boolean arrays, mixed; assignment; take, where and relatives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from .. import _core
+from .base import Elementwise, primitive
+from .convert import asarray, axes_of, cast, is_array
+from .shape import broadcast_to, moveaxis, ravel, reshape, transpose
+
+__all__ = [
+    "where", "take", "take_along_axis", "put_along_axis", "nonzero", "argwhere", "flatnonzero", "compress",
+    "clip", "one_hot", "diagonal", "diag", "trace", "tril", "triu",
+]  # fmt: skip
+
+
+# --- views ----------------------------------------------------------------------------------------
+
+
+@primitive(lambda g, index: getitem(g, index))
+def _embed(g: Any, shape: tuple[int, ...], index: Any) -> Any:
+    """Zeros of `shape` with g at a basic index."""
+    full = _core.full(shape, 0, g.dtype, g.device)
+    _core.assign(_core.getitem(full, index), g)
+    return full
+
+
+@primitive(lambda g, shape, index: _embed(g, shape, index))
+def _view(x: Any, index: Any) -> Any:
+    return _core.getitem(x, index)
+
+
+# --- integer arrays -------------------------------------------------------------------------------
+
+
+@primitive(lambda g, shape, indices, axis: _scatter_zeros(g, shape, indices, axis))
+def _gather(x: Any, indices: list[Any], axis: int) -> Any:
+    return _core.gather(x, indices, axis)
+
+
+@primitive(lambda g, indices, axis: _gather(g, indices, axis))
+def _scatter_zeros(g: Any, shape: tuple[int, ...], indices: list[Any], axis: int) -> Any:
+    full = _core.full(shape, 0, g.dtype, g.device)
+    _core.scatter(full, indices, axis, g, True)
+    return full
+
+
+class _Plan:
+    """An index, read: first basic entries make a view, then integer arrays pick along neighbouring axes of
+    it."""
+
+    def __init__(self, x: Any, index: Any) -> None:
+        entries = _expanded(x, index if isinstance(index, tuple) else (index,))
+        self.basic = tuple(e if not is_array(e) else slice(None) for e in entries)
+        self.arrays = [e for e in entries if is_array(e)]
+        # Axes that the arrays index, in the view that the basic entries leave; and whether they stand together.
+        axis, at = 0, []
+        for e in entries:
+            if is_array(e):
+                at.append(axis)
+                axis += 1
+            elif e is None or isinstance(e, slice):
+                axis += 1
+        self.axes = at
+        # As in NumPy, integers count as arrays beside arrays: what they pick stands at the place of the
+        # first one if all are neighbours, and in front otherwise.
+        places = [i for i, e in enumerate(entries) if is_array(e) or isinstance(e, int)]
+        self.together = not places or places[-1] - places[0] + 1 == len(places)
+        self.axis = at[0] if at and self.together else 0
+
+    def view(self, x: Any) -> Any:
+        """x seen through the basic entries, with the indexed axes next to each other."""
+        v = getitem(x, self.basic) if any(e != slice(None) for e in self.basic) else x
+        if not self.arrays:
+            return v
+        target = list(range(self.axis, self.axis + len(self.axes)))
+        return v if self.axes == target else moveaxis(v, self.axes, target)
+
+
+def _expanded(x: Any, index: tuple[Any, ...]) -> list[Any]:
+    """Entries with Ellipsis written out, and lists, NumPy arrays and masks as integer arrays."""
+    entries: list[Any] = []
+    for e in index:
+        if e is None or e is Ellipsis or isinstance(e, slice):
+            entries.append(e)
+        elif isinstance(e, (bool, numpy.bool_)):
+            raise NotImplementedError("getitem: an index must not be a single bool, got " + repr(e))
+        elif isinstance(e, (int, numpy.integer)):
+            entries.append(int(e))
+        else:
+            entries.extend(_index_arrays(x, e))
+    used = sum(1 for e in entries if e is not None and e is not Ellipsis)
+    if used > x.ndim:
+        raise IndexError(f"getitem: too many indices for shape {x.shape}, got {used}")
+    fill = [slice(None)] * (x.ndim - used)
+    dots = [i for i, e in enumerate(entries) if e is Ellipsis]
+    if len(dots) > 1:
+        raise IndexError(f"getitem: an index must have at most one Ellipsis, got {len(dots)}")
+    at = dots[0] if dots else len(entries)
+    entries[at : at + len(dots)] = fill
+    return entries
+
+
+def _index_arrays(x: Any, e: Any) -> list[Any]:
+    if not is_array(e):
+        values = numpy.asarray(e)
+        if values.size == 0 and values.dtype.kind == "f":
+            values = values.astype("int64")
+        if values.dtype.kind not in "iub":
+            raise IndexError(f"getitem: indices must be integers or bools, got {values.dtype}")
+        e = _core.from_numpy(values, x.device)
+    if e.dtype.kind == "b":
+        return list(nonzero(e))
+    if e.dtype.kind == "f":
+        e = cast(e, numpy.dtype("int64"))  # MXNet's float indices
+    if e.dtype.kind not in "iu":
+        raise IndexError(f"getitem: indices must be integers or bools, got {e.dtype}")
+    return [e if e.device == x.device else _core.copy(e, x.device)]
+
+
+def _is_basic(index: Any) -> bool:
+    entries = index if isinstance(index, tuple) else (index,)
+    return all(
+        e is None
+        or e is Ellipsis
+        or isinstance(e, slice)
+        or (isinstance(e, (int, numpy.integer)) and not isinstance(e, bool))
+        for e in entries
+    )
+
+
+def getitem(x: Any, index: Any) -> Any:
+    """x[index]: a view for ints, slices, None and Ellipsis; a new array for integer arrays; masks wait for
+    their values."""
+    if _is_basic(index):
+        return _view(x, index)
+    if is_array(index) and index.dtype.kind == "b" and index.shape != x.shape[: index.ndim]:
+        raise IndexError(
+            f"getitem: mask must have the array's leading shape, got {index.shape} for {x.shape}"
+        )
+    plan = _Plan(x, index)
+    v = plan.view(x)
+    return _gather(v, plan.arrays, plan.axis) if plan.arrays else v
+
+
+def setitem(x: Any, index: Any, value: Any) -> None:
+    """x[index] = value, in place: broadcast and cast to x. A mask with a single value does not wait."""
+    if _core.recording() and (x.node is not None or getattr(value, "node", None) is not None):
+        raise RuntimeError("setitem: an array on the tape must not be written in place while recording")
+    scalar = isinstance(value, (bool, int, float, complex))
+    if not scalar:
+        value = asarray(value, device=x.device) if not is_array(value) else value
+    if _is_basic(index):
+        target = _core.getitem(x, index)
+        _core.assign(target, _fitting(value, target.shape) if not scalar else _scalar(value, x.dtype))
+        return
+    mask = index[0] if isinstance(index, tuple) and len(index) == 1 else index
+    if isinstance(mask, numpy.ndarray) and mask.dtype.kind == "b":
+        mask = _core.from_numpy(mask, x.device)
+    if (
+        is_array(mask)
+        and mask.dtype.kind == "b"
+        and mask.shape == x.shape[: mask.ndim]
+        and (scalar or value.size == 1)
+    ):
+        wide = reshape(mask, mask.shape + (1,) * (x.ndim - mask.ndim))
+        fill = _scalar(value, x.dtype) if scalar else cast(reshape(value, ()), x.dtype)
+        _core.assign(x, where(wide, fill, x))
+        return
+    plan = _Plan(x, index)
+    v = plan.view(x)
+    if scalar:
+        value = _core.full((), _scalar(value, x.dtype), x.dtype, x.device)
+    value = value if value.dtype == x.dtype else _core.cast(value, x.dtype)
+    shape = numpy.broadcast_shapes(*(a.shape for a in plan.arrays))
+    picked = (*v.shape[: plan.axis], *shape, *v.shape[plan.axis + len(plan.arrays) :])
+    _core.scatter(v, plan.arrays, plan.axis, _fitting(value, picked), False)
+
+
+def _scalar(value: Any, dtype: numpy.dtype) -> Any:
+    """A Python scalar as NumPy would assign it: floats lose their fraction in integer arrays."""
+    if dtype.kind in "iu" and isinstance(value, float):
+        return int(value)
+    return value
+
+
+def _fitting(value: Any, shape: tuple[int, ...]) -> Any:
+    """Leading axes of extent 1 that do not fit are dropped, as in NumPy's assignment."""
+    while value.ndim > len(shape) and value.shape[0] == 1:
+        value = reshape(value, value.shape[1:])
+    return value
+
+
+_core.set_hooks(getitem=getitem, setitem=setitem)
+
+
+# --- functions ------------------------------------------------------------------------------------
+
+_select = Elementwise(
+    "select",
+    "where",
+    ("condition", "a", "b"),
+    (
+        lambda g: None,
+        lambda g, condition: where(condition, g, 0),
+        lambda g, condition: where(condition, 0, g),
+    ),
+    "a where the condition holds, b elsewhere.",
+)
+
+
+def where(condition: Any, a: Any = None, b: Any = None) -> Any:
+    """a where the condition holds (is not zero), b elsewhere. With the condition alone: `nonzero`, which
+    waits."""
+    if a is None and b is None:
+        return nonzero(condition)
+    if a is None or b is None:
+        raise ValueError("where: both a and b must be given, or none")
+    return _select(asarray(condition), a, b)
+
+
+def take(x: Any, indices: Any, axis: int | None = None, mode: str = "raise") -> Any:
+    """Elements at integer positions along `axis`, or of the flat array.
+
+    mode: what happens to positions out of range: "raise" (IndexError where the result is read), "clip", "wrap".
+    """
+    x = asarray(x)
+    if axis is None:
+        x, axis = ravel(x), 0
+    a = axes_of("take", axis, x.ndim)[0]
+    index = _index_arrays(x, indices)[0] if not is_array(indices) or indices.dtype.kind != "b" else indices
+    if mode == "clip":
+        index = clip(index, 0, x.shape[a] - 1)
+    elif mode == "wrap":
+        index = index % x.shape[a]
+    elif mode != "raise":
+        raise ValueError(f'take: mode must be "raise", "clip" or "wrap", got {mode!r}')
+    return _gather(x, [index], a)
+
+
+def _along(x: Any, indices: Any, axis: int) -> list[Any]:
+    """Index arrays for every axis: positions themselves, but along `axis` those given."""
+    arrays = []
+    for i, n in enumerate(indices.shape):
+        if i == axis:
+            arrays.append(indices)
+            continue
+        positions = numpy.arange(n).reshape(tuple(-1 if j == i else 1 for j in range(indices.ndim)))
+        if x.shape[i] == 1 and n != 1:
+            positions = positions * 0
+        arrays.append(_core.from_numpy(positions, x.device))
+    return arrays
+
+
+def take_along_axis(x: Any, indices: Any, axis: int | None = -1) -> Any:
+    """Elements of x at positions along `axis` that differ from place to place."""
+    x, indices = asarray(x), asarray(indices)
+    if axis is None:
+        x, axis = ravel(x), 0
+    if x.ndim != indices.ndim:
+        raise ValueError(f"take_along_axis: indices must have {x.ndim} axes, got shape {indices.shape}")
+    a = axes_of("take_along_axis", axis, x.ndim)[0]
+    if any(x.shape[i] not in (1, n) and n != 1 for i, n in enumerate(indices.shape) if i != a):
+        raise ValueError(
+            f"take_along_axis: shapes must fit but along the axis, got {x.shape} and {indices.shape}"
+        )
+    shape = tuple(n if i == a else max(n, x.shape[i]) for i, n in enumerate(indices.shape))
+    return _gather(x, _along(x, broadcast_to(indices, shape), a), 0)
+
+
+def put_along_axis(x: Any, indices: Any, values: Any, axis: int) -> None:
+    """Writes values at positions along `axis` that differ from place to place, in place."""
+    indices = asarray(indices)
+    a = axes_of("put_along_axis", axis, x.ndim)[0]
+    v = asarray(values, x.dtype, x.device)
+    _core.scatter(x, _along(x, indices, a), 0, v, False)
+
+
+def nonzero(x: Any) -> tuple[Any, ...]:
+    """Positions of the elements that are not zero, one array per axis. Their number depends on the values:
+    this waits."""
+    x = asarray(x)
+    return tuple(_core.from_numpy(i, x.device) for i in numpy.nonzero(x.numpy()))
+
+
+def argwhere(x: Any) -> Any:
+    """Positions of the elements that are not zero, as rows. Waits."""
+    x = asarray(x)
+    return _core.from_numpy(numpy.argwhere(x.numpy()), x.device)
+
+
+def flatnonzero(x: Any) -> Any:
+    """Positions in the flat array of the elements that are not zero. Waits."""
+    return nonzero(ravel(asarray(x)))[0]
+
+
+def compress(condition: Any, x: Any, axis: int | None = None) -> Any:
+    """Slices along `axis` where the condition holds. Waits."""
+    return take(x, flatnonzero(condition), axis)
+
+
+def clip(
+    x: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None
+) -> Any:
+    """x with values below a_min raised to it, and values above a_max lowered to it."""
+    from .arithmetic import maximum, minimum
+
+    low, high = a_min if a_min is not None else min, a_max if a_max is not None else max
+    x = asarray(x)
+    if low is not None:
+        x = maximum(x, low)
+    if high is not None:
+        x = minimum(x, high)
+    if out is not None:
+        _core.assign(out, x)
+        return out
+    return x
+
+
+def one_hot(
+    indices: Any, depth: int, on_value: float = 1.0, off_value: float = 0.0, dtype: Any = None
+) -> Any:
+    """A new last axis of extent `depth` with on_value at the index and off_value elsewhere. The default
+    float by default."""
+    from .convert import as_dtype, default_float
+
+    index = asarray(indices)
+    want = as_dtype("one_hot", dtype) if dtype is not None else default_float()
+    positions = _core.from_numpy(numpy.arange(depth), index.device)
+    hit = reshape(index, (*index.shape, 1)) == positions
+    return cast(where(hit, float(on_value), float(off_value)), want)
+
+
+def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """Elements on a diagonal of two axes, along a new last axis."""
+    x = asarray(x)
+    a, b = axes_of("diagonal", (axis1, axis2), x.ndim)
+    x = transpose(x, [i for i in range(x.ndim) if i not in (a, b)] + [a, b])
+    rows, columns = x.shape[-2:]
+    n = max(0, min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns))
+    i = numpy.arange(n)
+    first = _core.from_numpy(i - min(offset, 0), x.device)
+    return _gather(x, [first, _core.from_numpy(i + max(offset, 0), x.device)], x.ndim - 2)
+
+
+def diag(x: Any, k: int = 0) -> Any:
+    """The diagonal of a matrix, or a matrix with a vector on its diagonal."""
+    x = asarray(x)
+    if x.ndim != 1:
+        return diagonal(x, k)
+    n = x.shape[0] + abs(k)
+    i = numpy.arange(x.shape[0])
+    index = [_core.from_numpy(i - min(k, 0), x.device), _core.from_numpy(i + max(k, 0), x.device)]
+    return _scatter_zeros(x, (n, n), index, 0)
+
+
+def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """The sum of a diagonal."""
+    from .reduction import sum
+
+    return sum(diagonal(x, offset, axis1, axis2), -1)
+
+
+def _triangle(x: Any, k: int, lower: bool) -> Any:
+    x = asarray(x)
+    mask = numpy.tri(x.shape[-2], x.shape[-1], k if lower else k - 1, dtype=bool)
+    return where(_core.from_numpy(mask if lower else ~mask, x.device), x, 0)
+
+
+def tril(x: Any, k: int = 0) -> Any:
+    """The lower triangle of the last two axes; zeros above diagonal k."""
+    return _triangle(x, k, True)
+
+
+def triu(x: Any, k: int = 0) -> Any:
+    """The upper triangle of the last two axes; zeros below diagonal k."""
+    return _triangle(x, k, False)

@@ -1,0 +1,228 @@
+"""Linear algebra by NumPy's LAPACK, as host tasks; gradients where they have a closed form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from .. import _core
+from .arithmetic import _value, absolute, multiply
+from .base import primitive
+from .convert import asarray, axes_of, cast, default_float
+from .creation import eye
+from .host import host, host_op
+from .indexing import tril
+from .linear import matmul, matmul_pair
+from .reduction import max as max_
+from .reduction import sum as sum_
+from .shape import matrix_transpose
+
+__all__ = [
+    "inv", "solve", "det", "slogdet", "cholesky", "qr", "svd", "svdvals", "eigh", "eigvalsh", "norm",
+    "matrix_power", "lstsq", "pinv", "matrix_rank",
+]  # fmt: skip
+
+
+def _matrices(op: str, x: Any, square: bool = True) -> Any:
+    x = asarray(x)
+    if x.ndim < 2 or (square and x.shape[-1] != x.shape[-2]):
+        what = "square matrices" if square else "matrices"
+        raise ValueError(f"{op}: array must be of {what}, got shape {x.shape}")
+    if x.dtype.kind not in "fc" or x.dtype == numpy.float16:
+        x = cast(x, default_float())
+    return x
+
+
+def _adjoint(x: Any) -> Any:
+    return matrix_transpose(_value(x))
+
+
+def _real(dtype: numpy.dtype) -> numpy.dtype:
+    return numpy.zeros((), dtype).real.dtype
+
+
+def _same(op: str, fn: Callable[..., Any], x: Any) -> Any:
+    return host_op(op, fn, [x], x.shape, x.dtype)
+
+
+@primitive(lambda g, y: -matmul(matmul(_adjoint(y), g), _adjoint(y)))
+def _inv(x: Any) -> Any:
+    return _same("inv", numpy.linalg.inv, x)
+
+
+def inv(x: Any) -> Any:
+    """The inverse of square matrices. LinAlgError where the result is read if one is singular."""
+    return _inv(_matrices("inv", x))
+
+
+def _solve_da(g: Any, y: Any, a: Any) -> Any:
+    back = _solve(_adjoint(a), g)
+    return -matmul(back, _adjoint(y))
+
+
+@primitive(_solve_da, lambda g, a: _solve(_adjoint(a), g))
+def _solve(a: Any, b: Any) -> Any:
+    shape = (*numpy.broadcast_shapes(a.shape[:-2], b.shape[:-2]), *b.shape[-2:])
+    return host_op("solve", numpy.linalg.solve, [a, b], shape, a.dtype)
+
+
+def solve(a: Any, b: Any) -> Any:
+    """x with a @ x = b; b of vectors if it has one axis, of matrices otherwise. LinAlgError where it is
+    read if a is singular."""
+    a, b = matmul_pair(_matrices("solve", a), b, "solve")
+    if b.ndim == 0 or b.shape[-2 if b.ndim > 1 else -1] != a.shape[-1]:
+        raise ValueError(f"solve: right side must have {a.shape[-1]} rows, got shape {b.shape}")
+    return _solve(a, b[:, None])[..., 0] if b.ndim == 1 else _solve(a, b)
+
+
+@primitive(lambda g, y, x: (g * _value(y))[..., None, None] * _adjoint(inv(x)))
+def _det(x: Any) -> Any:
+    return host_op("det", numpy.linalg.det, [x], x.shape[:-2], x.dtype)
+
+
+def det(x: Any) -> Any:
+    """The determinant of square matrices."""
+    return _det(_matrices("det", x))
+
+
+@primitive(lambda g, x: g[..., None, None] * _adjoint(inv(x)))
+def _logdet(x: Any) -> Any:
+    return host_op("slogdet", lambda v: numpy.linalg.slogdet(v)[1], [x], x.shape[:-2], _real(x.dtype))
+
+
+def slogdet(x: Any) -> tuple[Any, Any]:
+    """The sign of the determinant of square matrices, and the logarithm of its magnitude."""
+    x = _matrices("slogdet", x)
+    sign = host_op("slogdet", lambda v: numpy.linalg.slogdet(v)[0], [_core.detach(x)], x.shape[:-2], x.dtype)
+    return sign, _logdet(x)
+
+
+def _cholesky_grad(g: Any, y: Any) -> Any:
+    """Murray (2016), equation 8: the triangle of L^T g, halved on the diagonal, between inverses of L;
+    symmetric."""
+    inner = tril(matmul(_adjoint(y), g))
+    inner = inner - 0.5 * (inner * eye(y.shape[-1], dtype=y.dtype, device=y.device))
+    inverse = inv(y)
+    half = matmul(matmul(_adjoint(inverse), inner), inverse)
+    return 0.5 * (half + _adjoint(half))
+
+
+@primitive(_cholesky_grad)
+def _cholesky(x: Any) -> Any:
+    return _same("cholesky", numpy.linalg.cholesky, x)
+
+
+def cholesky(x: Any) -> Any:
+    """The lower triangle L with L @ L.T = x. LinAlgError where it is read if x is not positive definite."""
+    return _cholesky(_matrices("cholesky", x))
+
+
+def qr(x: Any) -> tuple[Any, Any]:
+    """Orthonormal columns q and an upper triangle r with q @ r = x. No gradient."""
+    x = _matrices("qr", x, square=False)
+    *lead, m, n = x.shape
+    k = min(m, n)
+    return tuple(
+        host(
+            lambda v: tuple(numpy.linalg.qr(v)),
+            [x],
+            [((*lead, m, k), x.dtype), ((*lead, k, n), x.dtype)],
+            name="qr",
+        )
+    )  # type: ignore[return-value]
+
+
+def svd(x: Any, full_matrices: bool = True) -> tuple[Any, Any, Any]:
+    """u, s, vh with u * s @ vh = x, singular values s from largest to smallest. No gradient."""
+    x = _matrices("svd", x, square=False)
+    *lead, m, n = x.shape
+    k = min(m, n)
+    rows, columns = (m, n) if full_matrices else (k, k)
+    outs = [((*lead, m, rows), x.dtype), ((*lead, k), _real(x.dtype)), ((*lead, columns, n), x.dtype)]
+    return tuple(host(lambda v: tuple(numpy.linalg.svd(v, full_matrices)), [x], outs, name="svd"))  # type: ignore[return-value]
+
+
+def svdvals(x: Any) -> Any:
+    """The singular values, from largest to smallest. No gradient."""
+    return svd(x, False)[1]
+
+
+def eigh(x: Any) -> tuple[Any, Any]:
+    """Eigenvalues in ascending order and eigenvectors (columns) of symmetric matrices. No gradient."""
+    x = _matrices("eigh", x)
+    outs = [(x.shape[:-1], _real(x.dtype)), (x.shape, x.dtype)]
+    return tuple(host(lambda v: tuple(numpy.linalg.eigh(v)), [x], outs, name="eigh"))  # type: ignore[return-value]
+
+
+def eigvalsh(x: Any) -> Any:
+    """Eigenvalues of symmetric matrices in ascending order. No gradient."""
+    x = _matrices("eigvalsh", x)
+    return host_op("eigvalsh", numpy.linalg.eigvalsh, [x], x.shape[:-1], _real(x.dtype))
+
+
+def lstsq(a: Any, b: Any, rcond: float | None = None) -> Any:
+    """x that makes the norm of a @ x - b least. No gradient."""
+    a, b = matmul_pair(_matrices("lstsq", a, square=False), b, "lstsq")
+    if b.ndim not in (1, 2) or a.ndim != 2 or b.shape[0] != a.shape[0]:
+        raise ValueError(f"lstsq: both sides must have the same rows, got {a.shape} and {b.shape}")
+    return host_op(
+        "lstsq", lambda v, w: numpy.linalg.lstsq(v, w, rcond)[0], [a, b], (a.shape[1], *b.shape[1:]), a.dtype
+    )
+
+
+def pinv(x: Any, rcond: float = 1e-15) -> Any:
+    """The Moore-Penrose inverse of matrices. No gradient."""
+    x = _matrices("pinv", x, square=False)
+    return host_op(
+        "pinv", lambda v: numpy.linalg.pinv(v, rcond), [x], (*x.shape[:-2], x.shape[-1], x.shape[-2]), x.dtype
+    )
+
+
+def matrix_rank(x: Any, tol: float | None = None) -> Any:
+    """How many singular values are not negligible. int64."""
+    x = _matrices("matrix_rank", x, square=False)
+    return host_op(
+        "matrix_rank", lambda v: numpy.asarray(numpy.linalg.matrix_rank(v, tol)), [x], x.shape[:-2], "int64"
+    )
+
+
+def matrix_power(x: Any, n: int) -> Any:
+    """The product of n times the same square matrices; of inverses for negative n."""
+    x = _matrices("matrix_power", x)
+    if n < 0:
+        return matrix_power(inv(x), -n)
+    result = None
+    while n:
+        if n & 1:
+            result = x if result is None else matmul(result, x)
+        n >>= 1
+        x = matmul(x, x) if n else x
+    if result is not None:
+        return result
+    return multiply(x, 0) + eye(x.shape[-1], dtype=x.dtype, device=x.device)
+
+
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    """A norm of vectors: 2 (the default), 1, inf, -inf, 0 or any p, over all elements or along one axis; of
+    matrices (two axes): "fro", 1 or inf."""
+    x = asarray(x)
+    x = x if x.dtype.kind in "fc" else cast(x, default_float())
+    axes = axes_of("norm", axis, x.ndim)
+    size = absolute(x)
+    if ord is None or (ord == 2 and len(axes) != 2) or ord in ("fro", "f"):
+        return sum_(size * size, axes, keepdims=keepdims) ** 0.5
+    if len(axes) == 2 and ord in (1, numpy.inf):
+        summed, taken = axes if ord == 1 else axes[::-1]
+        result = max_(sum_(size, summed, keepdims=True), taken, keepdims=True)
+        return (
+            result if keepdims else result.reshape(tuple(n for i, n in enumerate(x.shape) if i not in axes))
+        )
+    if len(axes) == 2:
+        raise ValueError(f'norm: ord of matrices must be "fro", 1 or inf, got {ord!r}')
+    if ord in (numpy.inf, -numpy.inf):
+        return max_(size, axes, keepdims=keepdims) if ord > 0 else -max_(-size, axes, keepdims=keepdims)
+    if ord == 0:
+        return sum_(cast(size != 0, size.dtype), axes, keepdims=keepdims)
+    return sum_(size**ord, axes, keepdims=keepdims) ** (1 / ord)

@@ -1,0 +1,256 @@
+"""What neural networks are made of: activations, normalised exponentials, selections along an axis."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy
+
+from .. import _core
+from .arithmetic import maximum, minimum
+from .base import primitive
+from .convert import asarray, axes_of, cast, default_float
+from .exponential import exp, log, log1p, tanh
+from .host import argsort
+from .indexing import take, take_along_axis, where
+from .linear import matmul
+from .random import uniform
+from .reduction import _max, _sum, mean, square
+from .shape import expand_dims, reshape, squeeze, swapaxes
+
+__all__ = [
+    "relu", "leaky_relu", "sigmoid", "log_sigmoid", "softrelu", "softsign", "silu", "gelu", "elu", "selu",
+    "activation", "softmax", "log_softmax", "masked_softmax", "pick", "topk", "batch_dot", "dropout",
+    "fully_connected", "embedding", "layer_norm", "sequence_mask", "smooth_l1",
+]  # fmt: skip
+
+
+def _float(x: Any) -> Any:
+    x = asarray(x)
+    return x if x.dtype.kind == "f" else cast(x, default_float())
+
+
+@primitive(lambda g, y: g * (y > 0))
+def relu(x: Any) -> Any:
+    """max(x, 0). The gradient at 0 is 0.
+
+    >>> from forerun import np, npx
+    >>> npx.relu(np.array([-1.0, 2.0])).tolist()
+    [0.0, 2.0]
+    """
+    return maximum(asarray(x), 0)
+
+
+def leaky_relu(x: Any, slope: float = 0.25) -> Any:
+    """x where it is positive, slope * x elsewhere."""
+    x = asarray(x)
+    return where(x > 0, x, slope * x)
+
+
+@primitive(lambda g, y: g * (y * (1 - y)))
+def sigmoid(x: Any) -> Any:
+    """1 / (1 + exp(-x))."""
+    return 1 / (1 + exp(-_float(x)))
+
+
+def softrelu(x: Any) -> Any:
+    """log(1 + exp(x)), without overflow."""
+    x = asarray(x)
+    return log1p(exp(-abs(x))) + relu(x)
+
+
+def log_sigmoid(x: Any) -> Any:
+    """log(1 / (1 + exp(-x))), without overflow."""
+    return -softrelu(-asarray(x))
+
+
+def softsign(x: Any) -> Any:
+    """x / (1 + |x|)."""
+    x = asarray(x)
+    return x / (1 + abs(x))
+
+
+def silu(x: Any) -> Any:
+    """x * sigmoid(x)."""
+    x = asarray(x)
+    return x * sigmoid(x)
+
+
+def gelu(x: Any) -> Any:
+    """x times the normal distribution's share below x, in the tanh approximation (Hendrycks and Gimpel
+    2016)."""
+    x = asarray(x)
+    return 0.5 * x * (1 + tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * (x * x * x))))
+
+
+def elu(x: Any, alpha: float = 1.0) -> Any:
+    """x where it is positive, alpha * (exp(x) - 1) elsewhere."""
+    x = asarray(x)
+    return where(x > 0, x, alpha * (exp(minimum(x, 0)) - 1))
+
+
+def selu(x: Any) -> Any:
+    """The self-normalising elu (Klambauer et al. 2017)."""
+    return 1.0507009873554805 * elu(x, 1.6732632423543772)
+
+
+_ACTIVATIONS: dict[str, Any] = {
+    "relu": relu, "sigmoid": sigmoid, "tanh": tanh, "softrelu": softrelu, "softsign": softsign,
+    "silu": silu, "gelu": gelu, "log_sigmoid": log_sigmoid, "elu": elu, "selu": selu, "leaky": leaky_relu,
+}  # fmt: skip
+
+
+def activation(x: Any, act_type: str = "relu") -> Any:
+    """The activation function of that name. ValueError if there is none."""
+    if act_type not in _ACTIVATIONS:
+        raise ValueError(
+            f"activation: act_type must be one of {', '.join(sorted(_ACTIVATIONS))}, got {act_type!r}"
+        )
+    return _ACTIVATIONS[act_type](x)
+
+
+# --- normalised exponentials ----------------------------------------------------------------------
+
+
+@primitive(lambda g, y, axis: y * (g - _sum(g * y, (axis,), True)))
+def _softmax(x: Any, axis: int) -> Any:
+    e = exp(x - _max(x, (axis,), True))
+    return e / _sum(e, (axis,), True)
+
+
+@primitive(lambda g, y, axis: g - exp(y) * _sum(g, (axis,), True))
+def _log_softmax(x: Any, axis: int) -> Any:
+    shifted = x - _max(x, (axis,), True)
+    return shifted - log(_sum(exp(shifted), (axis,), True))
+
+
+def softmax(x: Any, axis: int = -1, temperature: float | None = None) -> Any:
+    """exp(x) divided by its sum along `axis`, without overflow.
+
+    >>> from forerun import np, npx
+    >>> npx.softmax(np.zeros(4)).tolist()
+    [0.25, 0.25, 0.25, 0.25]
+    """
+    x = _float(x)
+    x = x if temperature is None else x / temperature
+    return _softmax(x, axes_of("softmax", axis, x.ndim)[0])
+
+
+def log_softmax(x: Any, axis: int = -1, temperature: float | None = None) -> Any:
+    """log(softmax(x)), without loss of small values."""
+    x = _float(x)
+    x = x if temperature is None else x / temperature
+    return _log_softmax(x, axes_of("log_softmax", axis, x.ndim)[0])
+
+
+def masked_softmax(x: Any, mask: Any, axis: int = -1) -> Any:
+    """softmax over the elements where the mask is true; 0 elsewhere."""
+    return softmax(where(mask, x, -1e30), axis) * cast(asarray(mask), _float(x).dtype)
+
+
+# --- selections -----------------------------------------------------------------------------------
+
+
+def pick(x: Any, index: Any, axis: int = -1, keepdims: bool = False) -> Any:
+    """One element of each slice along `axis`: the one at the position that `index` gives. index: x's shape
+    without `axis`."""
+    x, index = asarray(x), asarray(index)
+    a = axes_of("pick", axis, x.ndim)[0]
+    if index.dtype.kind != "i":
+        index = cast(index, numpy.dtype("int64"))
+    wide = index if index.ndim == x.ndim else expand_dims(index, a)
+    if wide.shape != (*x.shape[:a], 1, *x.shape[a + 1 :]):
+        raise ValueError(f"pick: index must have x's shape without axis {a}, got {index.shape} for {x.shape}")
+    picked = take_along_axis(x, wide, a)
+    return picked if keepdims else squeeze(picked, a)
+
+
+def topk(x: Any, k: int = 1, axis: int = -1, ret_typ: str = "indices", is_ascend: bool = False) -> Any:
+    """The k largest (`is_ascend`: smallest) elements along `axis`, in order. ret_typ: "indices", "value" or
+    "both"."""
+    x = asarray(x)
+    a = axes_of("topk", axis, x.ndim)[0]
+    if not 1 <= k <= x.shape[a]:
+        raise ValueError(f"topk: k must be between 1 and {x.shape[a]}, got {k}")
+    if ret_typ not in ("indices", "value", "both"):
+        raise ValueError(f'topk: ret_typ must be "indices", "value" or "both", got {ret_typ!r}')
+    order = argsort(x, a, descending=not is_ascend)[(slice(None),) * a + (slice(0, k),)]
+    if ret_typ == "indices":
+        return order
+    values = take_along_axis(x, order, a)
+    return values if ret_typ == "value" else [values, order]
+
+
+def batch_dot(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False) -> Any:
+    """Products of matrices, one per leading index."""
+    a, b = asarray(a), asarray(b)
+    return matmul(swapaxes(a, -1, -2) if transpose_a else a, swapaxes(b, -1, -2) if transpose_b else b)
+
+
+def dropout(x: Any, p: float = 0.5, axes: tuple[int, ...] = (), mode: str = "training") -> Any:
+    """While training, elements are zero with probability p, and others divided by 1 - p; otherwise x itself.
+
+    axes: along these, all elements share one fate. mode: "training", or "always".
+    """
+    if not 0 <= p < 1:
+        raise ValueError(f"dropout: p must be in [0, 1), got {p}")
+    x = asarray(x)
+    if p == 0 or not (mode == "always" or _core.training()):
+        return x
+    shape = tuple(1 if i in axes else n for i, n in enumerate(x.shape))
+    keep = uniform(size=shape, device=x.device) >= p
+    return x * (cast(keep, x.dtype) * (1 / (1 - p)))
+
+
+def fully_connected(
+    x: Any, weight: Any, bias: Any = None, num_hidden: int | None = None, flatten: bool = True
+) -> Any:
+    """x @ weight.T + bias; weight of shape (units, inputs). flatten: all axes of x but the first count as
+    inputs."""
+    x = asarray(x)
+    if num_hidden is not None and weight.shape[0] != num_hidden:
+        raise ValueError(f"fully_connected: weight must have {num_hidden} rows, got shape {weight.shape}")
+    if flatten and x.ndim != 2:
+        x = reshape(x, (x.shape[0], -1))
+    result = matmul(x, swapaxes(weight, 0, 1))
+    return result if bias is None else result + bias
+
+
+def embedding(index: Any, weight: Any, input_dim: int | None = None, output_dim: int | None = None) -> Any:
+    """Rows of the weight at positions."""
+    index = asarray(index)
+    return take(weight, index if index.dtype.kind in "iu" else cast(index, numpy.dtype("int64")), 0)
+
+
+def layer_norm(x: Any, gamma: Any, beta: Any, axis: int = -1, eps: float = 1e-5) -> Any:
+    """x with mean 0 and variance 1 along `axis`, times gamma, plus beta."""
+    x = asarray(x)
+    a = axes_of("layer_norm", axis, x.ndim)[0]
+    centred = x - mean(x, a, keepdims=True)
+    wide = tuple(-1 if i == a else 1 for i in range(x.ndim))
+    scaled = centred / (mean(square(centred), a, keepdims=True) + eps) ** 0.5
+    return scaled * reshape(gamma, wide) + reshape(beta, wide)
+
+
+def sequence_mask(
+    x: Any, sequence_length: Any = None, use_sequence_length: bool = False, value: float = 0.0, axis: int = 0
+) -> Any:
+    """x with elements beyond each sequence's length set to `value`. axis: 0 or 1, the one of time; the
+    other is of sequences."""
+    x = asarray(x)
+    if not use_sequence_length or sequence_length is None:
+        return x
+    if axis not in (0, 1):
+        raise ValueError(f"sequence_mask: axis must be 0 or 1, got {axis}")
+    steps = _core.from_numpy(numpy.arange(x.shape[axis]), x.device)
+    lengths = asarray(sequence_length)
+    inside = steps[:, None] < lengths if axis == 0 else steps < lengths[:, None]
+    return where(reshape(inside, inside.shape + (1,) * (x.ndim - 2)), x, value)
+
+
+def smooth_l1(x: Any, scalar: float = 1.0) -> Any:
+    """(s x)^2 / 2 where |x| < 1 / s^2, |x| - 1 / (2 s^2) elsewhere."""
+    x = asarray(x)
+    s2 = scalar * scalar
+    return where(abs(x) < 1 / s2, 0.5 * s2 * (x * x), abs(x) - 0.5 / s2)

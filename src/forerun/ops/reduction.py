@@ -1,0 +1,306 @@
+"""Reductions over axes and scans along one."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy
+
+from .. import _core
+from .arithmetic import (
+    add,
+    equal,
+    logical_and,
+    logical_or,
+    maximum,
+    minimum,
+    multiply,
+    sqrt,
+    square,
+    subtract,
+)
+from .base import primitive
+from .convert import as_dtype, asarray, axes_of, cast, default_float
+from .exponential import exp, log
+from .shape import broadcast_to, flip, moveaxis, ravel, real, reshape
+
+__all__ = [
+    "sum", "prod", "max", "min", "amax", "amin", "all", "any", "mean", "var", "std", "ptp", "average",
+    "cumsum", "cumprod", "diff", "logsumexp", "count_nonzero", "nansum",
+]  # fmt: skip
+
+Axis = Any
+
+
+def _spread(g: Any, shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool) -> Any:
+    """The gradient of a reduction, given back to each element that went into it."""
+    kept = g if keepdims else reshape(g, tuple(1 if i in axes else n for i, n in enumerate(shape)))
+    return broadcast_to(kept, shape)
+
+
+def _ties(g: Any, y: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    """The gradient of max and min: shared by the elements that are equal to the result."""
+    hit = cast(equal(x, _spread(y, x.shape, axes, keepdims)), x.dtype)
+    share = hit / _sum(hit, axes, True)
+    return _spread(g, x.shape, axes, keepdims) * share
+
+
+@primitive(lambda g, shape, axes, keepdims: _spread(g, shape, axes, keepdims))
+def _sum(x: Any, axes: tuple[int, ...], keepdims: bool = False, dtype: Any = None) -> Any:
+    return _core.reduce(add, x, axes, dtype, keepdims, "sum")
+
+
+@primitive(lambda g, y, x, axes, keepdims: _prod_grad(g, y, x, axes, keepdims))
+def _prod(x: Any, axes: tuple[int, ...], keepdims: bool = False, dtype: Any = None) -> Any:
+    return _core.reduce(multiply, x, axes, dtype, keepdims, "prod")
+
+
+@primitive(lambda g, y, x, axes, keepdims: _ties(g, y, x, axes, keepdims))
+def _max(x: Any, axes: tuple[int, ...], keepdims: bool = False) -> Any:
+    return _core.reduce(maximum, x, axes, None, keepdims, "max")
+
+
+@primitive(lambda g, y, x, axes, keepdims: _ties(g, y, x, axes, keepdims))
+def _min(x: Any, axes: tuple[int, ...], keepdims: bool = False) -> Any:
+    return _core.reduce(minimum, x, axes, None, keepdims, "min")
+
+
+def _prod_grad(g: Any, y: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    """Product of the others, right also where elements are zero: products from the left times products from
+    the right."""
+    rest = [i for i in range(x.ndim) if i not in axes]
+    order = [*rest, *axes]
+    n = math.prod(x.shape[i] for i in axes)
+    from .shape import concatenate, transpose
+
+    rows = reshape(transpose(x, order), (*(x.shape[i] for i in rest), n))
+    one = _core.full((*rows.shape[:-1], 1), 1, x.dtype, x.device)
+    left = concatenate([one, cumprod(rows, -1)[..., :-1]], -1)
+    right = flip(concatenate([one, cumprod(flip(rows, -1), -1)[..., :-1]], -1), -1)
+    others = reshape(left * right, tuple(x.shape[i] for i in order))
+    back = [int(i) for i in numpy.argsort(order)]
+    return _spread(g, x.shape, axes, keepdims) * transpose(others, back)
+
+
+def _accumulator(x: Any, dtype: Any, op: str) -> numpy.dtype:
+    """NumPy's rule: small integers and bool are summed in 64 bits."""
+    if dtype is not None:
+        return as_dtype(op, dtype)
+    if x.dtype.kind in "bi":
+        return numpy.dtype("int64")
+    return numpy.dtype("uint64") if x.dtype.kind == "u" else x.dtype
+
+
+def _store(result: Any, out: Any) -> Any:
+    if out is None:
+        return result
+    _core.assign(out, result)
+    return out
+
+
+def sum(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    """The sum over axes (by default all). Integers are summed as int64 or uint64. The same bits for any
+    number of workers."""
+    x = asarray(x)
+    want = _accumulator(x, dtype, "sum")
+    if want != x.dtype and want.kind in "fc":
+        x = cast(x, want)
+    return _store(_sum(x, axes_of("sum", axis, x.ndim), keepdims, want if want != x.dtype else None), out)
+
+
+def prod(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    """The product over axes (by default all). Integers are multiplied as int64 or uint64."""
+    x = asarray(x)
+    want = _accumulator(x, dtype, "prod")
+    if want != x.dtype and want.kind in "fc":
+        x = cast(x, want)
+    return _store(_prod(x, axes_of("prod", axis, x.ndim), keepdims, want if want != x.dtype else None), out)
+
+
+def max(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
+    """The largest element over axes. ValueError if there is none. Equal largest elements share the gradient."""
+    x = asarray(x)
+    return _store(_max(x, axes_of("max", axis, x.ndim), keepdims), out)
+
+
+def min(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
+    """The smallest element over axes. ValueError if there is none. Equal smallest elements share the
+    gradient."""
+    x = asarray(x)
+    return _store(_min(x, axes_of("min", axis, x.ndim), keepdims), out)
+
+
+amax, amin = max, min
+
+
+def all(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
+    """Whether all elements over axes are true (not zero)."""
+    x = asarray(x)
+    return _store(
+        _core.reduce(logical_and, x, axes_of("all", axis, x.ndim), numpy.dtype(bool), keepdims, "all"), out
+    )
+
+
+def any(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
+    """Whether any element over axes is true (not zero)."""
+    x = asarray(x)
+    return _store(
+        _core.reduce(logical_or, x, axes_of("any", axis, x.ndim), numpy.dtype(bool), keepdims, "any"), out
+    )
+
+
+def count_nonzero(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+    """How many elements over axes are not zero. int64."""
+    x = asarray(x)
+    return sum(cast(x, numpy.dtype(bool)), axis, keepdims=keepdims)
+
+
+def _floating(x: Any, dtype: Any, op: str) -> Any:
+    x = asarray(x)
+    want = (
+        as_dtype(op, dtype) if dtype is not None else (x.dtype if x.dtype.kind in "fc" else default_float())
+    )
+    return x if want == x.dtype else cast(x, want)
+
+
+def mean(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    """The mean over axes; of integers in the default float. float16 is summed in float32."""
+    x = _floating(x, dtype, "mean")
+    if x.dtype == numpy.float16:
+        return _store(cast(mean(cast(x, numpy.dtype("float32")), axis, None, None, keepdims), x.dtype), out)
+    axes = axes_of("mean", axis, x.ndim)
+    n = math.prod(x.shape[i] for i in axes)
+    return _store(_sum(x, axes, keepdims) / (n if n else math.nan), out)
+
+
+def var(
+    x: Any,
+    axis: Axis = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    *,
+    correction: float | None = None,
+) -> Any:
+    """The variance over axes: squared deviations divided by n - ddof."""
+    x = _floating(x, dtype, "var")
+    ddof = correction if correction is not None else ddof
+    axes = axes_of("var", axis, x.ndim)
+    n = math.prod(x.shape[i] for i in axes)
+    deviation = subtract(x, mean(x, axes, keepdims=True))
+    squares = real(deviation * deviation.conj()) if x.dtype.kind == "c" else square(deviation)
+    return _store(_sum(squares, axes, keepdims) / (n - ddof if n > ddof else math.nan), out)
+
+
+def std(
+    x: Any,
+    axis: Axis = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    *,
+    correction: float | None = None,
+) -> Any:
+    """The standard deviation over axes."""
+    return _store(sqrt(var(x, axis, dtype, None, ddof, keepdims, correction=correction)), out)
+
+
+def ptp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+    """Largest minus smallest element over axes."""
+    return max(x, axis, keepdims=keepdims) - min(x, axis, keepdims=keepdims)
+
+
+def average(x: Any, axis: Axis = None, weights: Any = None) -> Any:
+    """The weighted mean over axes; weights of x's shape."""
+    if weights is None:
+        return mean(x, axis)
+    w = asarray(weights)
+    return sum(asarray(x) * w, axis) / sum(w, axis)
+
+
+def nansum(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    """The sum over axes with NaN counted as 0."""
+    from .indexing import where
+
+    x = asarray(x)
+    return sum(where(x != x, 0, x) if x.dtype.kind in "fc" else x, axis, dtype, out, keepdims)
+
+
+def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+    """log(sum(exp(x))) over axes without overflow."""
+    x = _floating(x, None, "logsumexp")
+    top = _core.detach(max(x, axis, keepdims=True))
+    result = log(sum(exp(x - top), axis, keepdims=True)) + top
+    return (
+        result
+        if keepdims
+        else reshape(
+            result, tuple(n for i, n in enumerate(x.shape) if i not in axes_of("logsumexp", axis, x.ndim))
+        )
+    )
+
+
+# --- scans ----------------------------------------------------------------------------------------
+
+
+def _reverse_cumsum(g: Any, axis: int) -> Any:
+    return flip(_cumsum(flip(g, axis), axis), axis)
+
+
+@primitive(lambda g, axis: _reverse_cumsum(g, axis))
+def _cumsum(x: Any, axis: int, dtype: Any = None) -> Any:
+    return _core.scan(add, x, axis, dtype, "cumsum")
+
+
+@primitive(lambda g, y, x, axis: _cumprod_grad(g, y, x, axis))
+def _cumprod(x: Any, axis: int, dtype: Any = None) -> Any:
+    return _core.scan(multiply, x, axis, dtype, "cumprod")
+
+
+def _cumprod_grad(g: Any, y: Any, x: Any, axis: int) -> Any:
+    """Where no element is zero, the gradient of element i is the sum of g * y from i on, divided by x[i].
+    Elements that are zero need the products of the others, which a matrix of all pairs gives."""
+    n = x.shape[axis]
+    rows = moveaxis(x, axis, -1)
+    # products[..., i, k]: of all elements up to k but i, for k >= i
+    eye = _core.from_numpy(numpy.eye(n, dtype=bool), x.device)
+    later = _core.from_numpy(numpy.tril(numpy.ones((n, n), bool)).T, x.device)
+    from .indexing import where
+
+    spread = where(eye, 1, rows[..., None, :])
+    products = where(later, _cumprod(spread, x.ndim), 0)
+    return moveaxis(sum(products * moveaxis(g, axis, -1)[..., None, :], -1), -1, axis)
+
+
+def cumsum(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
+    """Running sums along `axis`, or of the flat array. Integers are summed as int64 or uint64."""
+    x = asarray(x)
+    if axis is None:
+        x, axis = ravel(x), 0
+    want = _accumulator(x, dtype, "cumsum")
+    x = x if want == x.dtype else cast(x, want)
+    return _cumsum(x, axes_of("cumsum", axis, x.ndim)[0])
+
+
+def cumprod(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
+    """Running products along `axis`, or of the flat array. Integers are multiplied as int64 or uint64."""
+    x = asarray(x)
+    if axis is None:
+        x, axis = ravel(x), 0
+    want = _accumulator(x, dtype, "cumprod")
+    x = x if want == x.dtype else cast(x, want)
+    return _cumprod(x, axes_of("cumprod", axis, x.ndim)[0])
+
+
+def diff(x: Any, n: int = 1, axis: int = -1) -> Any:
+    """Differences of neighbours along `axis`, n times over."""
+    x = asarray(x)
+    a = axes_of("diff", axis, x.ndim)[0]
+    head = (slice(None),) * a
+    for _ in range(n):
+        later, earlier = x[(*head, slice(1, None))], x[(*head, slice(None, -1))]
+        x = later != earlier if x.dtype.kind == "b" else later - earlier
+    return x

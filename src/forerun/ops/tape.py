@@ -1,0 +1,66 @@
+"""Where gradients arrive: the leaves of the tape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import _core
+
+__all__ = ["Variable", "attach_grad", "gradient_of", "set_walk", "backward"]
+
+_REQUESTS = ("write", "add", "null")
+
+
+class Variable:
+    """A leaf of the tape: its gradient, and how a new one is put there ("write", "add" or "null": not at
+    all)."""
+
+    __slots__ = ("grad", "grad_req", "__weakref__")
+
+    def __init__(self, grad: Any, grad_req: str) -> None:
+        if grad_req not in _REQUESTS:
+            raise ValueError(f'attach_grad: grad_req must be "write", "add" or "null", got {grad_req!r}')
+        self.grad = grad
+        self.grad_req = grad_req
+
+    def receive(self, g: Any) -> None:
+        """Takes a gradient in, in place: who holds the gradient array sees the new values."""
+        if self.grad_req == "write" and g.node is None:
+            _core.assign(self.grad, g)
+        elif self.grad_req == "write":  # itself on the tape: for gradients of gradients
+            self.grad = g
+        elif self.grad_req == "add":
+            self.grad += g
+
+
+def attach_grad(x: Any, grad_req: str = "write") -> None:
+    """Makes x a leaf of the tape, with a gradient of zeros. TypeError if x is not of floats."""
+    if x.dtype.kind not in "fc":
+        raise TypeError(f"attach_grad: array must be of floats, got {x.dtype}")
+    grad = _core.full(x.shape, 0, x.dtype, x.device) if grad_req != "null" else None
+    x.node = Variable(grad, grad_req)
+
+
+def gradient_of(x: Any) -> Any:
+    """The gradient array of a leaf; None of any other array."""
+    return x.node.grad if isinstance(x.node, Variable) else None
+
+
+_walk: Callable[..., None] | None = None
+
+
+def set_walk(walk: Callable[..., None]) -> None:
+    """Tells how gradients are computed: `forerun.autograd` does when it is imported; nothing is recorded
+    without it."""
+    global _walk
+    _walk = walk
+
+
+def backward(heads: list[Any], head_grads: Any, retain_graph: bool, train_mode: bool) -> None:
+    """Computes gradients of the heads and puts them where the leaves are."""
+    if _walk is None:
+        raise RuntimeError(
+            "backward: array must have been computed under autograd.record(), got one that was not"
+        )
+    _walk(heads, head_grads, retain_graph, train_mode)
