@@ -174,7 +174,8 @@ class Block:
 
     def cast(self, dtype: Any) -> None:
         """Converts all parameters to a dtype."""
-        self.apply(lambda block: [parameter.cast(dtype) for parameter in block._params.distinct()])
+        for parameter in self.collect_params().distinct():
+            parameter.cast(dtype)
 
     def zero_grad(self) -> None:
         """Sets all gradients to zero."""

@@ -121,12 +121,12 @@ class Trainer:
     def _states_of(self, i: int, parameter: Parameter) -> list[State]:
         """One state per copy; made anew where the parameter has moved."""
         if len(self._states.get(i, ())) != len(parameter.list_ctx()):
-            self._states[i] = [self._create_state(i, weight) for weight in parameter.list_data()]
+            self._states[i] = [self._optimizer.create_state(i, weight) for weight in parameter.list_data()]
         return self._states[i]
 
     def save_states(self, filename: str | os.PathLike[str]) -> None:
         """Writes what the optimizer remembers to an npz file. Waits for it."""
-        values = {
+        values: dict[str, Any] = {
             f"{i}.{name}": numpy.asarray(value)
             for i, states in self._states.items()
             for name, value in states[0].items()

@@ -1,0 +1,169 @@
+"""Optimizers against loops over NumPy arrays, five steps each; and updates that do not wait."""
+
+import threading
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy
+import pytest
+
+from forerun import _core, autograd, np, optimizer
+
+Rule = Callable[[numpy.ndarray, numpy.ndarray, dict[str, Any], int], numpy.ndarray]
+WEIGHT = numpy.linspace(-2, 2, 6, dtype="float64").reshape(2, 3)
+GRADS = numpy.random.default_rng(0).normal(size=(5, 2, 3))
+
+
+def sgd(w, g, s, t):
+    return w - 0.1 * g
+
+
+def momentum(w, g, s, t):
+    s["v"] = 0.9 * s.get("v", 0) - 0.1 * g
+    return w + s["v"]
+
+
+def nesterov(w, g, s, t):
+    s["v"] = 0.9 * s.get("v", 0) + g
+    return w - 0.1 * (g + 0.9 * s["v"])
+
+
+def adam(w, g, s, t, lr=0.1, b1=0.8, b2=0.9):
+    s["m"] = b1 * s.get("m", 0) + (1 - b1) * g
+    s["v"] = b2 * s.get("v", 0) + (1 - b2) * g**2
+    m, v = s["m"] / (1 - b1**t), s["v"] / (1 - b2**t)
+    return w - lr * m / (numpy.sqrt(v) + 1e-3)
+
+
+def adamw(w, g, s, t):
+    return adam(w * (1 - 0.1 * 0.5), g, s, t)
+
+
+def rmsprop(w, g, s, t):
+    s["v"] = 0.8 * s.get("v", 0) + 0.2 * g**2
+    return w - 0.1 * g / (numpy.sqrt(s["v"]) + 1e-3)
+
+
+def adagrad(w, g, s, t):
+    s["h"] = s.get("h", 0) + g**2
+    return w - 0.1 * g / (numpy.sqrt(s["h"]) + 1e-3)
+
+
+ADAM = {"learning_rate": 0.1, "beta1": 0.8, "beta2": 0.9, "epsilon": 1e-3}
+CASES: list[tuple[str, dict[str, Any], Rule]] = [
+    ("sgd", {"learning_rate": 0.1}, sgd),
+    ("sgd", {"learning_rate": 0.1, "momentum": 0.9}, momentum),
+    ("sgd", {"learning_rate": 0.1, "momentum": 0.9, "nesterov": True}, nesterov),
+    ("NAG", {"learning_rate": 0.1}, nesterov),
+    ("adam", ADAM, adam),
+    ("adamw", {**ADAM, "wd": 0.5}, adamw),
+    ("rmsprop", {"learning_rate": 0.1, "rho": 0.8, "epsilon": 1e-3}, rmsprop),
+    ("adagrad", {"learning_rate": 0.1, "epsilon": 1e-3}, adagrad),
+]
+IDS = [f"{name}-{rule.__name__}" for name, _, rule in CASES]
+
+
+@pytest.fixture
+def gate() -> Iterator[None]:
+    """Nothing runs until the test opens the gate; a test that waits before is let through after a while, and fails."""
+    opened: list[str] = []
+    rescue = threading.Timer(20, lambda: (opened.append("waited"), _core.gate(False)))
+    _core.waitall()
+    _core.gate(True)
+    rescue.start()
+    yield
+    rescue.cancel()
+    _core.gate(False)
+    _core.waitall()
+    assert not opened
+
+
+def steps(made: optimizer.Optimizer, weight: Any, index: int = 0) -> dict[str, Any]:
+    state = made.create_state(index, weight)
+    for g in GRADS:
+        made.update(index, weight, np.array(g, dtype=weight.dtype), state)
+    return state
+
+
+@pytest.mark.parametrize(("name", "settings", "rule"), CASES, ids=IDS)
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-12), ("float32", 2e-5)])
+def test_five_steps_are_those_of_numpy(
+    name: str, settings: dict[str, Any], rule: Rule, dtype: str, tolerance: float
+) -> None:
+    weight = np.array(WEIGHT, dtype=dtype)
+    state = steps(optimizer.create(name, **settings), weight)
+    expected, memory = WEIGHT, dict[str, Any]()
+    for t, g in enumerate(GRADS, 1):
+        expected = rule(expected, g, memory, t)
+    assert weight.dtype == dtype
+    assert state["t"] == 5
+    numpy.testing.assert_allclose(weight.asnumpy(), expected, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize(("name", "settings", "rule"), CASES, ids=IDS)
+def test_updates_do_not_wait(name: str, settings: dict[str, Any], rule: Rule, gate: None) -> None:
+    weight = np.ones((2, 3))
+    made = optimizer.create(name, clip_gradient=1.0, rescale_grad=0.5, **{"wd": 0.1, **settings})
+    steps(made, weight)
+    assert not weight.ready
+    _core.gate(False)
+    assert numpy.isfinite(weight.asnumpy()).all()
+
+
+def test_gradients_are_rescaled_then_clipped_then_decayed() -> None:
+    weight = np.array(WEIGHT, dtype="float64")
+    made = optimizer.SGD(0.1, rescale_grad=3.0, clip_gradient=0.5, wd=0.2)
+    made.update(0, weight, np.array(GRADS[0], dtype="float64"), made.create_state(0, weight))
+    g = numpy.clip(3 * GRADS[0], -0.5, 0.5) + 0.2 * WEIGHT
+    numpy.testing.assert_allclose(weight.asnumpy(), WEIGHT - 0.1 * g)
+
+
+def test_parameters_have_factors_of_their_own() -> None:
+    own = {1: SimpleNamespace(lr_mult=0.0, wd_mult=1.0), 2: SimpleNamespace(lr_mult=1.0, wd_mult=0.0)}
+    made = optimizer.SGD(0.1, wd=0.5, param_dict=own)
+    weights = [np.array(WEIGHT, dtype="float64") for _ in range(3)]
+    for i, weight in enumerate(weights):
+        made.update(i, weight, np.zeros((2, 3), dtype="float64"), made.create_state(i, weight))
+    for weight, factor in zip(weights, (0.95, 1, 1)):
+        numpy.testing.assert_allclose(weight.asnumpy(), factor * WEIGHT)
+
+
+def test_a_scheduler_decides_by_the_number_of_steps() -> None:
+    rates = []
+    made = optimizer.SGD(lr_scheduler=lambda t: rates.append(t) or 1 / t)  # type: ignore[func-returns-value]
+    weight = np.array(WEIGHT, dtype="float64")
+    steps(made, weight)
+    assert rates == [1, 2, 3, 4, 5]
+    expected = WEIGHT - sum(g / t for t, g in enumerate(GRADS, 1))
+    numpy.testing.assert_allclose(weight.asnumpy(), expected)
+    with pytest.raises(ValueError, match="set_learning_rate: there must be no lr_scheduler"):
+        made.set_learning_rate(1.0)
+
+
+def test_the_learning_rate_can_be_changed() -> None:
+    made, weight = optimizer.create("sgd", learning_rate=1.0), np.zeros(1)
+    made.set_learning_rate(0.25)
+    made.update(0, weight, np.ones(1), made.create_state(0, weight))
+    assert made.learning_rate == 0.25
+    assert weight.item() == -0.25
+
+
+def test_updates_are_not_recorded() -> None:
+    weight = np.ones(2)
+    weight.attach_grad()
+    made = optimizer.create("adam", wd=0.1)
+    with autograd.record():
+        made.update(0, weight, np.ones(2), made.create_state(0, weight))
+        y = (weight * weight).sum()
+    y.backward()
+    numpy.testing.assert_allclose(weight.grad.asnumpy(), 2 * weight.asnumpy())
+
+
+def test_create_says_what_it_needs() -> None:
+    made = optimizer.Adam()
+    assert optimizer.create(made) is made
+    with pytest.raises(ValueError, match=r"optimizer: name must be one of sgd, .* got 'lion'"):
+        optimizer.create("lion")
+    with pytest.raises(ValueError, match="settings must be in the object"):
+        optimizer.create(made, wd=0.1)
