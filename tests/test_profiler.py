@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 import forerun
 from forerun import np, profiler
 from forerun.profiler import Event, Trace
+from forerun.profiler.lanes import lanes
 from forerun.profiler.layers import layered
 from forerun.profiler.places import places
 
@@ -138,6 +140,19 @@ class TestTrace:
         assert 5 <= e.issued <= e.started <= e.ended == 9
 
 
+class TestLanes:
+    def test_the_program_comes_first_then_workers_and_copies(self):
+        copy = replace(made(3, 2, 3, thread=1), queue="copy")
+        found = lanes(Trace([made(1, 0, 1, thread=5), made(2, 1, 2, thread=2), copy, waited(0, 3)]))
+        assert [(lane.label, lane.thread) for lane in found] == [
+            ("front end", 0), ("worker 1", 2), ("worker 2", 5), ("copies", 1)
+        ]  # fmt: skip
+
+    def test_an_op_that_others_began_counts_from_its_turn(self):
+        (lane,) = lanes(Trace([made(1, 0, 9), made(2, 1, 4)]))
+        assert lane.intervals == [(1, 4), (4, 9)]
+
+
 class TestTimeline:
     def test_one_rectangle_for_each_op_and_wait(self, product):
         picture = profiler.timeline(product)
@@ -145,7 +160,7 @@ class TestTimeline:
         assert len(elements(picture, "rect", "wait")) == len(product.waits)
 
     def test_rectangles_lie_in_the_picture_and_not_on_each_other(self):
-        ops = [made(i, i, i + 1.5, thread=1 + i % 2) for i in range(1, 30)]
+        ops = [made(i, i, i + 2.5, thread=1 + i % 2) for i in range(1, 30)]
         boxes: dict[str, list[tuple[float, float]]] = {}
         for e in elements(profiler.timeline(Trace(ops)), "rect", "op"):
             x, width = float(e.get("x", "nan")), float(e.get("width", "nan"))
@@ -157,7 +172,7 @@ class TestTimeline:
 
     def test_many_ops_make_a_small_picture(self):
         ops = [made(i, i, i + 0.7, thread=i % 16, name=f"op{i % 5}") for i in range(50_000)]
-        waits = [waited(i, i + 0.5) for i in range(20_000)]
+        waits = [waited(i, i + 0.5) for i in range(10_000)]
         picture = profiler.timeline(Trace(ops + waits))
         assert len(picture) < 1_000_000
         shown = elements(picture, "rect", "op")

@@ -55,17 +55,29 @@ def lanes(trace: Trace) -> list[Lane]:
     waits: dict[int, list[Event]] = defaultdict(list)
     for e in trace:
         (ops if e.kind == "op" else waits)[e.thread].append(e)
-    front = sorted(waits)
-    workers = sorted((_home(ops[t]), t) for t in ops if t not in waits)
+    # First the thread that waited last: the one that ended the recording.
+    last = trace.waits[-1].thread if waits else None
+    front = sorted(waits, key=lambda t: (t != last, t))
     found = [_lane(trace, t, _front_label(n), ops[t], waits[t], True) for n, t in enumerate(front)]
+    homes = {t: _home(ops[t]) for t in ops if t not in waits}
+    return found + [_lane(trace, t, label, ops[t], [], False) for t, label in _worker_labels(homes)]
+
+
+def _worker_labels(homes: dict[int, tuple[int, str]]) -> list[tuple[int, str]]:
+    """Threads in order, with labels: workers have numbers, a single thread for copies or files has none."""
     count: Counter[tuple[int, str]] = Counter()
-    alone = Counter(home for home, _ in workers)
-    for (device, queue), thread in workers:
+    total = Counter(homes.values())
+    found = []
+    for t, (device, queue) in sorted(homes.items(), key=lambda item: (*_rank(item[1]), item[0])):
         count[device, queue] += 1
-        role = _roles.get(queue, queue)
-        number = "" if alone[device, queue] == 1 and queue != "compute" else f" {count[device, queue]}"
-        found.append(_lane(trace, thread, role + number, ops[thread], [], False))
+        number = f" {count[device, queue]}" if queue == "compute" or total[device, queue] > 1 else ""
+        found.append((t, _roles.get(queue, queue) + number))
     return found
+
+
+def _rank(home: tuple[int, str]) -> tuple[int, bool, str]:
+    device, queue = home
+    return device, queue != "compute", queue
 
 
 def _lane(trace: Trace, thread: int, label: str, ops: list[Event], waits: list[Event], front: bool) -> Lane:

@@ -29,9 +29,9 @@ _hatch = (
 def timeline(trace: Trace, path: str | os.PathLike[str] | None = None, title: str = "Timeline") -> str:
     """A picture of a trace as SVG text, which any browser opens; also written to `path` if there is one.
 
-    The front end's lane has a tick for every op issued, its waits (hatched), and the ops that it ran while it
-    waited. Below it is a lane for each worker and each queue of copies or files. The pointer over a rectangle
-    shows the op's name, line and times. Ops narrower than a pixel are joined with their neighbours.
+    The front end's lane has a tick for every op issued (by any thread), its waits (hatched), and the ops that it
+    ran while it waited. Below it is a lane for each worker and each queue of copies or files. The pointer over a
+    rectangle shows the op's name, line and times. Ops narrower than a pixel are joined with their neighbours.
 
     >>> from forerun import np, profiler
     >>> with profiler.profile() as p:
