@@ -1,0 +1,58 @@
+"""What all tests share: the engine in each of its modes, a gate that holds it, and defaults put back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+import forerun
+from forerun import _core, npx
+from forerun.config import _apply as put_back
+
+ENGINES: dict[str, dict[str, Any]] = {
+    "sync": {"engine": "sync"},
+    "1 worker": {"engine": "async", "workers": 1},
+    "4 workers": {"engine": "async", "workers": 4},
+}
+
+
+@contextmanager
+def running(mode: str) -> Iterator[None]:
+    """The engine in a mode inside the block; as it was after it."""
+    before = forerun.config()
+    forerun.configure(**ENGINES[mode])
+    try:
+        yield
+    finally:
+        put_back(before)
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Each mode of the engine; no failure may be left that no read has raised."""
+    _core.unseen_failures()
+    with running(request.param):
+        yield request.param
+        _core.quiesce()
+        assert _core.unseen_failures() == []
+
+
+@contextmanager
+def closed_gate() -> Iterator[None]:
+    """Inside, the engine plans and starts nothing."""
+    _core.gate(True)
+    try:
+        yield
+    finally:
+        _core.gate(False)
+
+
+@pytest.fixture(autouse=True)
+def default_dtypes() -> Iterator[None]:
+    """Creation gives float32 in each test, whatever one before has set."""
+    npx.reset_np()
+    yield
+    npx.reset_np()
