@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import xml.etree.ElementTree as ElementTree
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import pairwise
 
 import pytest
@@ -128,16 +128,16 @@ class TestTrace:
         assert Trace([made(1, 0, 4), made(2, 1, 3)]).overlap() == 0
 
     def test_ops_that_end_together_ran_one_after_the_other(self):
-        records = [
-            {f: getattr(e, f) for f in Event.__dataclass_fields__}
-            for e in (made(1, 1, 9), made(2, 3, 9.1), made(3, 4, 9.2))
-        ]
+        records = [asdict(e) for e in (made(1, 1, 9), made(2, 3, 9.1), made(3, 4, 9.2))]
         assert [e.ended for e in Trace.from_records(records)] == [3, 4, 9.2]
 
-    def test_what_began_before_the_trace_counts_from_its_start(self):
-        record = {f: getattr(made(1, 0, 9), f) for f in Event.__dataclass_fields__}
-        (e,) = Trace.from_records([record], began=5)
-        assert 5 <= e.issued <= e.started <= e.ended == 9
+    def test_what_was_issued_before_the_trace_is_left_out(self):
+        records = [asdict(made(1, 0, 9)), asdict(made(2, 6, 8))]
+        assert [e.seq for e in Trace.from_records(records, began=5)] == [2]
+
+    def test_an_op_that_never_started_is_instantaneous(self):
+        (e,) = Trace.from_records([asdict(replace(made(1, 3, 4), started=0))])
+        assert e.issued < e.started == e.ended
 
 
 class TestLanes:

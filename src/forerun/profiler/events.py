@@ -110,18 +110,17 @@ class Trace:
         devices: Mapping[int, str] | None = None,
         truncated: bool = False,
     ) -> Trace:
-        """A trace from the engine's records, kept since the time `began`."""
-        events = sorted((_event(r, began) for r in records), key=lambda e: (e.started, e.issued, e.seq))
+        """A trace from the engine's records of what was issued since the time `began`."""
+        events = [_event(r) for r in records if r["issued"] >= began]
+        events.sort(key=lambda e: (e.started, e.issued, e.seq))
         return cls(_one_at_a_time(events), devices or {}, truncated)
 
 
-def _event(record: Mapping[str, Any], began: float) -> Event:
-    """An event whose times are in order: what happened before the trace began counts from there."""
-    issued = max(record["issued"], began)
-    # An op that failed before it could start, or started untraced, has no start: it counts as instantaneous.
-    started = record["started"] if record["started"] >= issued else record["ended"]
+def _event(record: Mapping[str, Any]) -> Event:
+    """An event whose times are in order: an op that failed before it could start counts as instantaneous."""
+    started = record["started"] if record["started"] >= record["issued"] else record["ended"]
     deps = tuple(dict.fromkeys(d for d in record["deps"] if d != record["seq"]))
-    return Event(**{**record, "issued": issued, "started": started, "deps": deps})
+    return Event(**{**record, "started": started, "deps": deps})
 
 
 def _one_at_a_time(events: list[Event]) -> list[Event]:

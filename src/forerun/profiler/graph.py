@@ -71,7 +71,8 @@ def _picture(trace: Trace, ops: dict[int, Event], title: str) -> str:
     legend, bottom = _legend(trace, ops, TOP + len(layers.rows) * ROW - ROW + BOX)
     head = [text(MARGIN, 36, title, 20, font_weight=600), text(MARGIN, 58, note, 13, QUIET)]
     edges = [_edge([at[n] for n in path]) for path in layers.paths]
-    boxes = [_box(e, *at[seq], widths[seq], trace.start) for seq, e in ops.items()]
+    start = trace.start
+    boxes = [_box(e, *at[seq], widths[seq], start) for seq, e in ops.items()]
     return document(width, bottom, [_tip, *head, *edges, *boxes, *legend], title)
 
 

@@ -72,7 +72,8 @@ class Profile:
 def profile(capacity: int = 1_000_000) -> Profile:
     """A recording of the block: every op that it issued, and every wait.
 
-    Leaving the block waits for all work. After an exception it does not wait: the trace has what ended before.
+    Work that was issued before the block is left out. Leaving the block waits for all work. After an exception it
+    does not wait: the trace has what ended before.
 
     capacity: how many events are kept; what comes later is left out.
 
