@@ -49,5 +49,5 @@ class Axis:
             at = self.x(self.start + n * step / 1e3)
             parts.append(element("line", x1=at, x2=at, y1=top, y2=bottom, stroke=FAINT))
             parts.append(text(at, bottom + 16, f"{n * step:,.{digits}f}", 11, QUIET, text_anchor="middle"))
-        parts.append(text(self.left - 14, bottom + 16, "ms since the first op", 11, QUIET, text_anchor="end"))
+        parts.append(text(self.left - 24, bottom + 16, "ms since the first op", 11, QUIET, text_anchor="end"))
         return parts
