@@ -40,21 +40,20 @@ bool Budget::admits(const Op& op) const {
   uint64_t transient = 0;
   frees(const_cast<Op&>(op), &transient);
   if (transient == want) return true;  // nobody will read it: gone as soon as it is there
-  // What would be live, op after op, if everything up to `op` ran in order.
-  size_t level = now, most = now, mine = 0;
+  // What will be live, op after op, if the rest up to `op` runs in order; and what would be, had all of it run in order.
+  size_t level = now, most = now, plain = now - std::min(now, ahead_), usual = plain;
   int looked = 0;
   for (Op* other : order_) {
-    if (other == &op) {
-      mine = level + want;
-      break;
-    }
+    if (other == &op) break;
     if (++looked > kLookAhead) return false;
+    size_t more = other->started ? 0 : needs(*other);
+    level += more, plain += more + other->ahead;
+    most = std::max(most, level), usual = std::max(usual, plain);
     if (other->ended) continue;
-    if (!other->started) level += needs(*other);
-    most = std::max(most, level);
-    level -= std::min(level, frees(*other));
+    size_t less = frees(*other);
+    level -= std::min(level, less), plain -= std::min(plain, less);
   }
-  size_t allowed = std::max({high_, most, mine});
+  size_t allowed = std::max({high_, usual, plain + want});
   return most + want <= allowed + allowed / 10;
 }
 

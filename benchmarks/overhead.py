@@ -1,0 +1,67 @@
+"""What an operation costs: x + 1 on a (1, 2) array, 10,000 times, with NumPy beside us in the same run.
+
+    python benchmarks/overhead.py
+
+Aims: one wait at the end at most 0.6 times NumPy, a wait after each at most 1.2 times.
+"""
+
+from __future__ import annotations
+
+import statistics
+
+import numpy
+from table import in_turn, median_ratio, show
+
+import forerun
+from forerun import np
+
+N = 10_000
+
+
+def main() -> None:
+    x, a = np.ones((1, 2)), numpy.ones((1, 2), "float32")
+
+    def plain() -> None:
+        for _ in range(N):
+            y = a + 1  # noqa: F841
+
+    def issue() -> None:
+        for _ in range(N):
+            y = x + 1  # noqa: F841
+
+    def one_wait() -> None:
+        for _ in range(N):
+            y = x + 1
+        y.wait()
+
+    def wait_each() -> None:
+        for _ in range(N):
+            y = x + 1
+            y.wait()
+
+    def chain() -> None:
+        y = x
+        for _ in range(N):
+            y = y + 1
+        y.wait()
+
+    def drain() -> None:
+        forerun.waitall()
+
+    programs = {
+        "NumPy": plain, "issue only": issue, "(drain)": drain, "issue, one wait at the end": one_wait,
+        "wait after each": wait_each, "each on the one before, one wait": chain,
+    }  # fmt: skip
+    in_turn(programs, 5)  # warm
+    seconds = in_turn(programs, 41)
+    print(f"x + 1 on a (1, 2) float32 array, {N:,} times; {forerun.stats()['issued']:,} operations issued\n")
+    rows = [
+        [name, f"{1e6 * statistics.median(t) / N:.3f}", f"{1e6 * min(t) / N:.3f}", f"{median_ratio(t, seconds['NumPy']):.2f}"]
+        for name, t in seconds.items()
+        if name != "(drain)"
+    ]
+    show(["", "us per op, median", "least", "times NumPy"], rows)
+
+
+if __name__ == "__main__":
+    main()
