@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 from xml.sax.saxutils import escape
 
 from .events import Event, Trace
-from .layers import layered
+from .layers import Node, layered
 from .marks import tooltip
 from .places import places
 from .svg import INK, QUIET, document, element, fitted, text, text_width
@@ -58,8 +58,12 @@ def inputs(ops: dict[int, Event]) -> dict[int, list[int]]:
 def _picture(trace: Trace, ops: dict[int, Event], title: str) -> str:
     layers = layered(inputs(ops), key=lambda seq: (ops[seq].device, seq))
     widths = {seq: _width(e) for seq, e in ops.items()}
-    across = places(layers, lambda n: BEND if isinstance(n, tuple) else widths[n] + GAP)
-    inner = max((across[seq] + (w + GAP) / 2 for seq, w in widths.items()), default=0.0)
+
+    def room(node: Node) -> float:
+        return BEND if isinstance(node, tuple) else widths[node] + GAP
+
+    across = places(layers, room)
+    inner = max((x + room(node) / 2 for node, x in across.items()), default=0.0)
     note = _note(trace, ops)
     width = max(inner, text_width(title, 20), text_width(note, 13)) + 2 * MARGIN
     left = (width - inner) / 2
@@ -116,7 +120,7 @@ def _edge(points: Sequence[Point]) -> str:
 def _slopes(way: list[Point]) -> list[float]:
     """How far aside the curve goes for each pixel down: nothing at its ends, straight on at bends."""
     inner = [(c[0] - a[0]) / (c[1] - a[1]) for a, c in zip(way, way[2:])]
-    return [0.0, *inner, 0.0]
+    return [0.0, *(max(-0.6, min(0.6, slope)) for slope in inner), 0.0]
 
 
 def _curve(a: Point, b: Point, slope_a: float, slope_b: float) -> str:
