@@ -84,7 +84,10 @@ class Optimizer:
 
     def create_state(self, index: int, weight: Any) -> State:
         """A new state for a weight: zeros in its shape, dtype and device."""
-        return {"t": 0, **{name: np.zeros(weight.shape, weight.dtype, device=weight.device) for name in self.slots}}
+        return {
+            "t": 0,
+            **{name: np.zeros(weight.shape, weight.dtype, device=weight.device) for name in self.slots},
+        }
 
     def update(self, index: int, weight: Any, grad: Any, state: State) -> None:
         """Changes a weight and its state in place, by one step. Never recorded, never waits."""
@@ -217,7 +220,9 @@ class AdaGrad(Optimizer):
         weight -= lr * (g / (np.sqrt(history) + self.epsilon))
 
 
-_by_name: dict[str, type[Optimizer]] = {c.__name__.lower(): c for c in (SGD, NAG, Adam, AdamW, RMSProp, AdaGrad)}
+_by_name: dict[str, type[Optimizer]] = {
+    c.__name__.lower(): c for c in (SGD, NAG, Adam, AdamW, RMSProp, AdaGrad)
+}
 
 
 def create(name: str | Optimizer, **settings: Any) -> Optimizer:

@@ -199,5 +199,7 @@ class Block:
     def __repr__(self) -> str:
         if not self._children:
             return f"{type(self).__name__}()"
-        lines = (f"  ({name}): " + repr(child).replace("\n", "\n  ") for name, child in self._children.items())
+        lines = (
+            f"  ({name}): " + repr(child).replace("\n", "\n  ") for name, child in self._children.items()
+        )
         return f"{type(self).__name__}(\n" + "\n".join(lines) + "\n)"

@@ -54,7 +54,9 @@ class Loss(HybridBlock):
 def _like(name: str, label: Any, pred: Any) -> Any:
     """The label in pred's shape; ValueError if it has another number of elements."""
     if label.size != pred.size:
-        raise ValueError(f"{name}: label must have as many elements as pred, got {label.shape} for {pred.shape}")
+        raise ValueError(
+            f"{name}: label must have as many elements as pred, got {label.shape} for {pred.shape}"
+        )
     return label if label.shape == pred.shape else label.reshape(pred.shape)
 
 

@@ -113,7 +113,10 @@ class Parameter:
         if (self._copies or self._deferred is not None) and not force_reinit:
             return
         self._copies = []
-        self._deferred = (_rule(init, self.init, default_init), _devices(device if device is not None else ctx))
+        self._deferred = (
+            _rule(init, self.init, default_init),
+            _devices(device if device is not None else ctx),
+        )
         if self._shape is not None and -1 not in self._shape:
             self.finish_deferred_init()
         elif not self.allow_deferred_init:
@@ -121,11 +124,13 @@ class Parameter:
             raise ValueError(f"Parameter {self.name}: shape must be known to initialise, got {self._shape}")
 
     def finish_deferred_init(self) -> None:
-        """Makes the arrays of a deferred initialisation; the shape must be known by now, else ValueError."""
+        """Makes the arrays of a deferred initialisation; an error while the shape is not known."""
         if self._deferred is None:
             return
         if self._shape is None or -1 in self._shape:
-            raise DeferredInitializationError(f"Parameter {self.name}: shape must be known, got {self._shape}")
+            raise DeferredInitializationError(
+                f"Parameter {self.name}: shape must be known, got {self._shape}"
+            )
         rule, devices = self._deferred
         self._deferred = None
         with autograd.pause():
@@ -239,7 +244,9 @@ class Parameter:
 
     def _check_grad(self) -> None:
         if self._grad_req == "null":
-            raise RuntimeError(f'Parameter {self.name}: grad_req must not be "null" for a gradient, got "null"')
+            raise RuntimeError(
+                f'Parameter {self.name}: grad_req must not be "null" for a gradient, got "null"'
+            )
 
 
 def _devices(given: Devices) -> list[Device]:

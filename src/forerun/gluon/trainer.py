@@ -98,7 +98,9 @@ class Trainer:
         stale = [i for i, p in trained if self._seen.get(i) == [_core.version(g) for g in p.list_grad()]]
         if stale and not ignore_stale:
             names = [self._params[i].name for i in stale]
-            raise RuntimeError(f"Trainer.step: gradients must be computed anew between steps, got old ones for {names}")
+            raise RuntimeError(
+                f"Trainer.step: gradients must be computed anew between steps, got old ones for {names}"
+            )
         return [(i, p) for i, p in trained if i not in stale]
 
     def _sum(self, params: list[tuple[int, Parameter]]) -> None:
@@ -154,9 +156,7 @@ def _restore(state: State, values: dict[str, numpy.ndarray]) -> None:
             state[name][...] = value
 
 
-def _made(
-    kind: str | Optimizer, settings: Mapping[str, Any], params: list[Parameter]
-) -> Optimizer:
+def _made(kind: str | Optimizer, settings: Mapping[str, Any], params: list[Parameter]) -> Optimizer:
     made = create(kind, **settings)
     made.param_dict = dict(enumerate(params))
     return made

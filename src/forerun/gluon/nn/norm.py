@@ -17,7 +17,9 @@ Rule = str | Initializer | None
 class _Norm(HybridBlock):
     """What both have: an axis, epsilon, and the parameters gamma and beta along that axis."""
 
-    def __init__(self, axis: int, epsilon: float, center: bool, scale: bool, beta: Rule, gamma: Rule, n: int) -> None:
+    def __init__(
+        self, axis: int, epsilon: float, center: bool, scale: bool, beta: Rule, gamma: Rule, n: int
+    ) -> None:
         super().__init__()
         self._axis = axis
         self._epsilon = epsilon
@@ -99,7 +101,7 @@ class BatchNorm(_Norm):
         with autograd.pause():
             for r, b in zip(running, batch):
                 r *= self._momentum
-                r += (1 - self._momentum) * b.detach()
+                r += (1 - self._momentum) * b
 
 
 class LayerNorm(_Norm):
