@@ -25,19 +25,19 @@ from .device import current_device as current_device
 from .device import devices as devices
 from .device import gpu as gpu
 from .device import num_gpus as num_gpus
+from .pace import pace as pace
 
 __version__ = "0.1.0"
 
-_lazy = ("np", "autograd", "npx", "gluon", "init", "torch", "d2l", "profiler", "pace", "optimizer", "tour")
+_lazy = ("np", "autograd", "npx", "gluon", "init", "torch", "d2l", "profiler", "optimizer", "tour")
 
 
 def __getattr__(name: str) -> Any:
     # Front ends are imported when they are first used, to keep `import forerun` short.
     if name in _lazy:
         module = importlib.import_module(f".{name}", __name__)
-        value = module.pace if name == "pace" else module
-        globals()[name] = value
-        return value
+        globals()[name] = module
+        return module
     raise AttributeError(f"module 'forerun' has no attribute {name!r}")
 
 

@@ -1,0 +1,217 @@
+"""Experiments on asynchronous computation: issuing, waiting, what each part of an operation costs."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import numpy
+
+from .. import _core, np, npx, profiler
+from .measure import medians, ms, seconds, times, us
+from .screen import Finding
+
+
+def issue_and_wait(out: Path, quick: bool) -> Finding:
+    """Ten products of random matrices."""
+    n = 300 if quick else 1000
+
+    def in_numpy() -> None:
+        for _ in range(10):
+            a = numpy.random.normal(size=(n, n))
+            numpy.dot(a, a)
+
+    def in_numpy32() -> None:
+        generator = numpy.random.default_rng()
+        for _ in range(10):
+            a = generator.standard_normal((n, n), "float32")
+            numpy.dot(a, a)
+
+    def issue() -> None:
+        for _ in range(10):
+            a = np.random.normal(size=(n, n))
+            np.dot(a, a)
+
+    def wait() -> None:
+        issue()
+        _core.waitall()
+
+    found = medians(
+        {"NumPy, float64 as in the chapter": in_numpy, "NumPy, float32": in_numpy32, "forerun, issue": issue, "forerun, wait": wait}, 3
+    )
+    base = found["NumPy, float32"]
+    rows = [[name, ms(t), times(t / base)] for name, t in found.items()]
+    share = found["forerun, issue"] / found["forerun, wait"]
+    return Finding(
+        ("", "10 x (normal, dot)", "to NumPy float32"),
+        rows,
+        [f"Issuing takes {100 * share:.2g}% of the time that the work takes; the wait shows the rest."],
+    )
+
+
+def graph_of_a_snippet(out: Path, quick: bool) -> Finding:
+    """The graph of z = x * y + 2."""
+    with profiler.profile() as profile:
+        x = np.ones((1, 2))
+        y = np.ones((1, 2))
+        z = x * y + 2
+        shown = str(z)
+    profiler.graph(profile.trace, out / "snippet-graph.svg")
+    profiler.timeline(profile.trace, out / "snippet-timeline.svg", title="z = x * y + 2: front end and back end")
+    longest = max(profile.trace.waits, key=lambda e: e.duration)
+    return Finding(
+        ("", "issued", "ended"),
+        [
+            [f"{e.name} (op {e.seq})", us(e.issued - profile.trace.ops[0].issued), us(e.ended - profile.trace.ops[0].issued)]
+            for e in profile.trace.ops
+        ],
+        [
+            f"z is {shown}; print waited {us(longest.duration)}. Drawn from this run: "
+            f"{out / 'snippet-graph.svg'}, {out / 'snippet-timeline.svg'}."
+        ],
+    )
+
+
+def barriers(out: Path, quick: bool) -> Finding:
+    """Waiting for one array while later work goes on."""
+    n = 200 if quick else 700
+    a = np.random.normal(size=(n, n))
+    _core.waitall()
+
+    def one() -> None:
+        b = np.dot(a, a)
+        later = [np.dot(a, a) for _ in range(10)]
+        b.wait_to_read()
+        del later
+
+    def everything() -> None:
+        b = np.dot(a, a)
+        later = [np.dot(a, a) for _ in range(10)]
+        npx.waitall()
+        del b, later
+
+    found = medians({"b.wait_to_read()": one, "npx.waitall()": everything}, 7)
+    return Finding(
+        ("b = dot(a, a), ten more behind it", "until the wait returns"),
+        [[name, ms(t)] for name, t in found.items()],
+        [f"Waiting for b alone takes {100 * found['b.wait_to_read()'] / found['npx.waitall()']:.0f}% of waiting for all."],
+    )
+
+
+def blockers(out: Path, quick: bool) -> Finding:
+    """Conversions inside a loop, and who finds them."""
+    steps = 50 if quick else 300
+    data = np.random.normal(size=(128, 128))
+    _core.waitall()
+
+    def often() -> float:
+        total = 0.0
+        for _ in range(steps):
+            total += np.tanh(data).sum().item()
+        return total
+
+    def once() -> float:
+        total = np.zeros(())
+        for _ in range(steps):
+            total = total + np.tanh(data).sum()
+        return total.item()
+
+    found = medians({"item() in each step": often, "item() at the end": once}, 5)
+    with profiler.profile() as profile:
+        often()
+    lines: dict[str, int] = {}
+    for wait in profile.trace.waits:
+        if wait.site and not wait.site[0].endswith("record.py"):
+            place = f"{Path(wait.site[0]).name}:{wait.site[1]}"
+            lines[place] = lines.get(place, 0) + 1
+    worst = max(lines, key=lambda place: lines[place])
+    return Finding(
+        (f"sum of tanh, {steps} steps", "time"),
+        [[name, ms(t)] for name, t in found.items()],
+        [f"The profiler names the line that waits most: {worst}, {lines[worst]} times."],
+    )
+
+
+def improving_computation(out: Path, quick: bool) -> Finding:
+    """y = x + 1, many times, and the model of the chapter with measured terms."""
+    n = 2_000 if quick else 10_000
+    x, plain = np.ones((1, 2)), numpy.ones((1, 2), "float32")
+
+    def in_numpy() -> None:
+        for _ in range(n):
+            y = plain + 1  # noqa: F841
+
+    def wait_each() -> None:
+        for _ in range(n):
+            y = x + 1
+            y.wait_to_read()
+
+    def wait_once() -> None:
+        for _ in range(n):
+            y = x + 1
+        y.wait_to_read()
+
+    medians({"NumPy": in_numpy, "each": wait_each, "once": wait_once}, 3)
+    found = medians({"NumPy": in_numpy, "a wait after each": wait_each, "one wait at the end": wait_once}, 9)
+    t1, t2, t3 = _terms(n)
+    modelled = {"a wait after each": n * (t1 + t2 + t3), "one wait at the end": t1 + n * max(t1, t2) + t3}
+    rows = [
+        [name, us(t / n), times(t / found["NumPy"]), us(modelled[name] / n) if name in modelled else ""]
+        for name, t in found.items()
+    ]
+    slower = "t1 > t2: the front end is the slower half, and N t1 takes the place of N t2"
+    holds = "N t2 > (N - 1) t1 holds here" if n * t2 > (n - 1) * t1 else f"N t2 > (N - 1) t1 does not hold here, {slower}"
+    return Finding(
+        (f"y = x + 1 on (1, 2), {n:,} times", "per op", "to NumPy", "the model"),
+        rows,
+        [
+            f"Measured apart: issue t1 = {us(t1)}, run t2 = {us(t2)}, hand back t3 = {us(t3)}. {holds}.",
+        ],
+    )
+
+
+def _terms(n: int) -> tuple[float, float, float]:
+    """Issue, run and hand-back time of one small op: issued while the engine stands still, then let run, then waited for."""
+    n = min(n, 10_000)
+    x = np.ones((1, 2))
+    y = x + 1
+    y.wait_to_read()
+
+    def hand_back() -> None:
+        for _ in range(n):
+            y.wait_to_read()
+
+    best = [1.0, 1.0, 1.0]
+    for _ in range(5):
+        _core.waitall()
+        _core.gate(True)
+        try:
+            t1 = seconds(lambda: [x + 1 for _ in range(n)] and None) / n
+        finally:
+            start = time.perf_counter()
+            _core.gate(False)
+        _core.waitall()
+        t2 = (time.perf_counter() - start) / n
+        best = [min(a, b) for a, b in zip(best, (t1, t2, seconds(hand_back) / n))]
+    return best[0], best[1], best[2]
+
+
+def front_ends(out: Path, quick: bool) -> Finding:
+    """Several threads issue at once; dependent ops keep their order."""
+    steps = 200 if quick else 2000
+    results: list[float] = []
+
+    def chain(start: int) -> None:
+        y = np.full((4,), float(start))
+        for _ in range(steps):
+            y = y + 1
+        results.append(y[0].item())
+
+    threads = [threading.Thread(target=chain, args=(i,)) for i in range(4)]
+    taken = seconds(lambda: [t.start() for t in threads] and [t.join() for t in threads] and None)
+    right = sorted(results) == [float(i + steps) for i in range(4)]
+    return Finding(
+        ("four threads, each a chain of dependent ops", "time", "results"),
+        [[f"{4 * steps:,} ops", ms(taken), "right" if right else f"wrong: {results}"]],
+    )
