@@ -1,0 +1,52 @@
+"""PyTorch's spelling for the same arrays and the same engine, as far as programs of neural networks use it.
+
+A tensor is the array of `forerun.np`; importing this module gives the class PyTorch's methods where it has none of
+that name (`methods` says which mean NumPy's). Functions return at once, on CPUs too.
+
+>>> from forerun import torch
+>>> x = torch.randn(size=(4, 3))
+>>> w = torch.ones(3, 1, requires_grad=True)
+>>> (x.mm(w) ** 2).mean().backward()
+>>> w.grad.shape
+(3, 1)
+"""
+
+from __future__ import annotations
+
+import math as _math
+
+from ..device import Device as Device
+from ..np import ndarray
+from ..npx import load as load
+from . import cuda as cuda
+from . import methods as _methods
+from .creation import *  # noqa: F403
+from .dtypes import *  # noqa: F403
+from .functions import *  # noqa: F403
+from .grad import autograd as autograd
+from .grad import enable_grad as enable_grad
+from .grad import inference_mode as inference_mode
+from .grad import is_grad_enabled as is_grad_enabled
+from .grad import no_grad as no_grad
+from .grad import set_grad_enabled as set_grad_enabled
+from .places import device as device
+from .reductions import *  # noqa: F403
+
+_methods.install()
+
+from . import nn as nn  # noqa: E402
+from . import optim as optim  # noqa: E402
+from . import utils as utils  # noqa: E402
+
+Tensor, Size = ndarray, tuple
+pi, e, inf, nan = _math.pi, _math.e, _math.inf, _math.nan
+
+
+def save(tensors: object, file: object) -> None:
+    """Writes a tensor, a list of tensors or a state dict to a file that `load` reads. Waits."""
+    from ..npx import save as write
+
+    write(file, tensors)
+
+
+del annotations

@@ -1,0 +1,199 @@
+"""New tensors. Sizes come as one sequence or as several numbers: `ones(2, 3)`, `ones((2, 3))`, `ones(size=(2, 3))`.
+
+Unlike those of `forerun.np`, these do not depend on `npx.set_np()`: floats are float32, integers int64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from .. import np
+from .dtypes import as_dtype, float32, int64
+from .grad import begin
+from .places import Where, where
+
+__all__ = [
+    "tensor", "as_tensor", "from_numpy", "is_tensor", "ones", "zeros", "empty", "full", "rand", "randn",
+    "randint", "randperm", "normal", "bernoulli", "ones_like", "zeros_like", "empty_like", "full_like",
+    "rand_like", "randn_like", "arange", "linspace", "eye", "manual_seed", "seed",
+]  # fmt: skip
+
+
+def extents(sizes: tuple[Any, ...], size: Any = None) -> tuple[int, ...]:
+    """A shape from numbers, or from one sequence."""
+    given = sizes if size is None else (size,)
+    if len(given) == 1 and not isinstance(given[0], (int, numpy.integer)):
+        given = tuple(given[0])
+    return tuple(int(n) for n in given)
+
+
+def _leaf(x: Any, requires_grad: bool) -> Any:
+    if requires_grad:
+        begin()
+        x.attach_grad("add")
+    return x
+
+
+def tensor(data: Any, dtype: Any = None, device: Where = None, requires_grad: bool = False) -> Any:
+    """A new tensor with the values of numbers, nested lists, arrays or tensors.
+
+    Floats of Python become float32, integers int64; arrays keep their dtype. `requires_grad`: a leaf for gradients.
+
+    >>> from forerun import torch
+    >>> torch.tensor([1, 2]).dtype, torch.tensor(0.5).dtype
+    (dtype('int64'), dtype('float32'))
+    """
+    want = as_dtype(dtype)
+    if want is None and not hasattr(data, "dtype"):
+        kind = numpy.asarray(data).dtype if not _holds_arrays(data) else numpy.dtype(object)
+        want = float32 if kind.kind == "f" else kind if kind.kind in "iub" else None
+    elif want is None:
+        want = data.dtype
+    made = np.array(data, dtype=want, device=None if device is None else where(device))
+    return _leaf(made.detach(), requires_grad)
+
+
+def _holds_arrays(data: Any) -> bool:
+    if isinstance(data, (list, tuple)):
+        return any(map(_holds_arrays, data))
+    return isinstance(data, np.ndarray)
+
+
+def as_tensor(data: Any, dtype: Any = None, device: Where = None) -> Any:
+    """The data itself if it is a tensor of that dtype and device, otherwise a new tensor."""
+    if isinstance(data, np.ndarray):
+        return np.asarray(data, as_dtype(dtype), None if device is None else where(device))
+    return tensor(data, dtype, device)
+
+
+def from_numpy(values: numpy.ndarray) -> Any:
+    """A new tensor with the values of a NumPy array: a copy, so neither sees changes of the other."""
+    return tensor(values)
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether x is a tensor."""
+    return isinstance(x, np.ndarray)
+
+
+def full(
+    size: Any, fill_value: Any, dtype: Any = None, device: Where = None, requires_grad: bool = False
+) -> Any:
+    """One value everywhere; the dtype is that of the value unless given."""
+    kind = numpy.asarray(fill_value).dtype
+    want = as_dtype(dtype, float32 if kind.kind == "f" else kind)
+    return _leaf(np.full(extents((size,)), fill_value, want, device=where(device)), requires_grad)
+
+
+def _filled(name: str, doc: str, make: Callable[..., Any]) -> Callable[..., Any]:
+    """A creation function that takes sizes, and makes tensors with `make(shape, dtype, device)`."""
+
+    def create(
+        *sizes: Any, size: Any = None, dtype: Any = None, device: Where = None, requires_grad: bool = False
+    ) -> Any:
+        made = make(extents(sizes, size), as_dtype(dtype, float32), where(device))
+        return _leaf(made, requires_grad)
+
+    create.__name__ = create.__qualname__ = name
+    create.__doc__ = doc
+    return create
+
+
+def _like(name: str, doc: str, make: Callable[..., Any]) -> Callable[..., Any]:
+    """The same, with shape, dtype and device of another tensor unless given."""
+
+    def create(x: Any, dtype: Any = None, device: Where = None, requires_grad: bool = False) -> Any:
+        made = make(x.shape, as_dtype(dtype, x.dtype), x.device if device is None else where(device))
+        return _leaf(made, requires_grad)
+
+    create.__name__ = create.__qualname__ = name
+    create.__doc__ = doc
+    return create
+
+
+_MAKERS: dict[str, Callable[..., Any]] = {
+    "ones": lambda shape, dtype, at: np.ones(shape, dtype, device=at),
+    "zeros": lambda shape, dtype, at: np.zeros(shape, dtype, device=at),
+    "empty": lambda shape, dtype, at: np.empty(shape, dtype, device=at),
+    "rand": lambda shape, dtype, at: np.random.uniform(size=shape, dtype=dtype, device=at),
+    "randn": lambda shape, dtype, at: np.random.normal(size=shape, dtype=dtype, device=at),
+}
+
+ones = _filled("ones", "Ones of a shape, by default float32.", _MAKERS["ones"])
+zeros = _filled("zeros", "Zeros of a shape, by default float32.", _MAKERS["zeros"])
+empty = _filled("empty", "Any values, of a shape, by default float32.", _MAKERS["empty"])
+rand = _filled("rand", "Random numbers evenly spread over [0, 1), of a shape.", _MAKERS["rand"])
+randn = _filled("randn", "Random numbers of the standard normal distribution, of a shape.", _MAKERS["randn"])
+ones_like = _like("ones_like", "Ones in the shape of another tensor.", _MAKERS["ones"])
+zeros_like = _like("zeros_like", "Zeros in the shape of another tensor.", _MAKERS["zeros"])
+empty_like = _like("empty_like", "Any values in the shape of another tensor.", _MAKERS["empty"])
+rand_like = _like("rand_like", "Even random numbers in the shape of another tensor.", _MAKERS["rand"])
+randn_like = _like("randn_like", "Normal random numbers in the shape of another tensor.", _MAKERS["randn"])
+
+
+def full_like(x: Any, fill_value: Any, dtype: Any = None, device: Where = None) -> Any:
+    """One value everywhere, in the shape, dtype and device of another tensor."""
+    return full(x.shape, fill_value, as_dtype(dtype, x.dtype), x.device if device is None else device)
+
+
+def randint(low: int, high: Any, size: Any = None, dtype: Any = None, device: Where = None) -> Any:
+    """Random integers of [low, high), or [0, low), of a shape: `randint(10, (2, 3))`, `randint(5, 10, (2, 3))`."""
+    if size is None:
+        low, high, size = 0, low, high
+    return np.random.randint(low, high, extents((size,)), as_dtype(dtype, int64), device=where(device))
+
+
+def randperm(n: int, device: Where = None) -> Any:
+    """The integers below n in random order."""
+    return np.random.permutation(n, device=where(device))
+
+
+def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, device: Where = None) -> Any:
+    """Random numbers of normal distributions; mean and std are numbers or tensors."""
+    shape = None if size is None else extents((size,))
+    return np.random.normal(mean, std, shape, float32, device=where(device))
+
+
+def bernoulli(p: Any) -> Any:
+    """Ones with the probabilities of a tensor, zeros otherwise."""
+    return (rand_like(p) < p).astype(p.dtype)
+
+
+def arange(
+    start: Any,
+    end: Any = None,
+    step: Any = 1,
+    dtype: Any = None,
+    device: Where = None,
+    requires_grad: bool = False,
+) -> Any:
+    """Numbers from start (by default 0) up to, not including, end: int64 from integers, otherwise float32."""
+    start, end = (0, start) if end is None else (start, end)
+    whole = all(isinstance(v, (int, numpy.integer)) for v in (start, end, step))
+    want = as_dtype(dtype, int64 if whole else float32)
+    return _leaf(np.arange(start, end, step, want, device=where(device)), requires_grad)
+
+
+def linspace(start: Any, end: Any, steps: int, dtype: Any = None, device: Where = None) -> Any:
+    """`steps` numbers at equal distances from start to end, both included."""
+    return np.linspace(start, end, steps, dtype=as_dtype(dtype, float32), device=where(device))
+
+
+def eye(n: int, m: int | None = None, dtype: Any = None, device: Where = None) -> Any:
+    """Ones on the diagonal of an n by m matrix, zeros elsewhere."""
+    return np.eye(n, m, dtype=as_dtype(dtype, float32), device=where(device))
+
+
+def manual_seed(seed: int) -> None:
+    """Starts the stream of random numbers anew: the same calls give the same numbers again."""
+    np.random.seed(seed)
+
+
+def seed() -> int:
+    """Starts the stream of random numbers at a number that nobody chose; returns that number."""
+    value = int(numpy.random.SeedSequence().generate_state(1, numpy.uint64)[0])
+    np.random.seed(value)
+    return value

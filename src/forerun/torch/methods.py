@@ -1,0 +1,270 @@
+"""PyTorch's methods for the arrays of `forerun.np`: there is one array class, and importing `forerun.torch` adds to it.
+
+Nothing that NumPy defines is changed. Where both define a name, NumPy's meaning stays, which matters for these:
+
+- `x.size` is a number and `x.shape` the shape, so there is no `x.size()`: use `x.shape` or `x.numel()`.
+- `x.transpose(0, 1)` is NumPy's: use `x.swapaxes(0, 1)`, `x.mT`, `x.t()` or `torch.transpose(x, 0, 1)`.
+- `x.repeat`, `x.split` and `x.sort` are NumPy's: use `torch.tile`, `torch.split`, `torch.sort`.
+- `x.std()` and `x.var()` divide by the number of elements: `torch.std(x)` and `torch.var(x)` by one less.
+- `x.numpy()` is read-only, and `x.grad` is zero, not None, until `backward`.
+
+Reductions take `dim=` and `keepdim=` beside `axis=` and `keepdims=`; `x.max(dim=...)` and `x.min(dim=...)` then give
+values with positions, as in PyTorch.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from .. import np
+from ..device import Device
+from ..ops.tape import Variable
+from . import dtypes, functions, reductions
+from .creation import extents
+from .grad import begin
+from .places import where
+
+__all__ = ["install"]
+
+
+# --- devices and dtypes ---------------------------------------------------------------------------
+
+
+def to(
+    x: Any, *args: Any, device: Any = None, dtype: Any = None, non_blocking: bool = False, copy: bool = False
+) -> Any:
+    """x on a device or with a dtype, or as another tensor has them; x itself if nothing changes, unless `copy`.
+
+    A copy to another device is made on the copy queue while other work goes on. It is waited for, as PyTorch waits
+    for copies from a GPU, unless `non_blocking`. ValueError if there is no such device.
+
+    >>> from forerun import torch
+    >>> torch.ones(2).to(torch.float64).dtype
+    dtype('float64')
+    """
+    for given in args:
+        if isinstance(given, (Device, str, int)) and not isinstance(given, bool) and not _names_dtype(given):
+            device = given
+        elif isinstance(given, np.ndarray):
+            device, dtype = given.device, given.dtype
+        elif isinstance(given, bool):
+            non_blocking = given
+        elif given is not None:
+            dtype = given
+    place = x.device if device is None else where(device)
+    y = x if dtype is None else x.astype(dtypes.as_dtype(dtype), copy=False)
+    if place == y.device:
+        return y.copy() if copy and y is x else y
+    y = y.to_device(place)
+    if not non_blocking:
+        y.wait()
+    return y
+
+
+def _names_dtype(given: Any) -> bool:
+    return isinstance(given, str) and given in (
+        "float16",
+        "float32",
+        "float64",
+        "int8",
+        "int32",
+        "int64",
+        "uint8",
+    )
+
+
+def _typed(kind: Any) -> Callable[..., Any]:
+    def method(x: Any) -> Any:
+        return x.astype(kind, copy=False)
+
+    method.__doc__ = f"x as {kind}."
+    return method
+
+
+def cpu(x: Any) -> Any:
+    """x on the first CPU device; waits for the copy if there is one to make."""
+    return to(x, "cpu")
+
+
+def cuda(x: Any, device: Any = 0, non_blocking: bool = False) -> Any:
+    """x on a GPU; ValueError without one."""
+    return to(x, where(device), non_blocking=non_blocking)
+
+
+# --- shapes ---------------------------------------------------------------------------------------
+
+
+def view(x: Any, *shape: Any) -> Any:
+    """x with another shape, one extent may be -1; or its elements converted, for a dtype."""
+    if len(shape) == 1 and isinstance(shape[0], numpy.dtype):
+        raise NotImplementedError("view: shape must be given, got a dtype; `to(dtype)` converts")
+    return x.reshape(extents(shape))
+
+
+def expand(x: Any, *sizes: Any) -> Any:
+    """A view repeated to a larger shape; -1 leaves an extent as it is."""
+    wanted = extents(sizes)
+    lead = len(wanted) - x.ndim
+    return x.broadcast_to(tuple(x.shape[i - lead] if n == -1 else n for i, n in enumerate(wanted)))
+
+
+def permute(x: Any, *dims: Any) -> Any:
+    """A view with the axes in another order."""
+    return np.transpose(x, extents(dims))
+
+
+def same(x: Any) -> Any:
+    """x itself: nothing is to be done here."""
+    return x
+
+
+# --- writing in place -----------------------------------------------------------------------------
+
+
+def copy_(x: Any, source: Any, non_blocking: bool = False) -> Any:
+    """Writes another tensor's values into x, which is returned."""
+    x[...] = source
+    if not non_blocking and isinstance(source, np.ndarray) and source.device != x.device:
+        x.wait()
+    return x
+
+
+def _in_place(operator: str) -> Callable[..., Any]:
+    def method(x: Any, other: Any, alpha: float = 1) -> Any:
+        return getattr(x, operator)(other if alpha == 1 else alpha * other)
+
+    method.__doc__ = f"`{operator}` in place; x is returned."
+    return method
+
+
+def _filled(make: Callable[..., Any], doc: str) -> Callable[..., Any]:
+    def method(x: Any, *args: Any) -> Any:
+        x[...] = make(x, *args)
+        return x
+
+    method.__doc__ = doc
+    return method
+
+
+_IN_PLACE: dict[str, Callable[..., Any]] = {
+    "add_": _in_place("__iadd__"), "sub_": _in_place("__isub__"), "mul_": _in_place("__imul__"),
+    "div_": _in_place("__itruediv__"), "copy_": copy_,
+    "zero_": _filled(lambda x: 0, "Writes zeros everywhere; x is returned."),
+    "fill_": _filled(lambda x, value: value, "Writes one value everywhere; x is returned."),
+    "clamp_": _filled(np.clip, "Limits x in place; x is returned."),
+    "normal_": _filled(
+        lambda x, mean=0.0, std=1.0: np.random.normal(mean, std, x.shape, x.dtype, device=x.device),
+        "Writes normal random numbers; x is returned.",
+    ),
+    "uniform_": _filled(
+        lambda x, low=0.0, high=1.0: np.random.uniform(low, high, x.shape, x.dtype, device=x.device),
+        "Writes even random numbers; x is returned.",
+    ),
+}  # fmt: skip
+
+
+# --- gradients ------------------------------------------------------------------------------------
+
+
+def requires_grad_(x: Any, requires_grad: bool = True) -> Any:
+    """Makes x a leaf for gradients, which `backward` adds to `x.grad`, or no leaf; x is returned.
+
+    >>> from forerun import torch
+    >>> x = torch.arange(3.0).requires_grad_()
+    >>> (x * x).sum().backward()
+    >>> x.grad.tolist()
+    [0.0, 2.0, 4.0]
+    """
+    begin()
+    if requires_grad and x.node is None:
+        x.attach_grad("add")
+    elif not requires_grad:
+        x.node = None
+    return x
+
+
+_requires_grad = property(
+    lambda x: x.node is not None, requires_grad_, doc="Whether gradients flow through x; may be set."
+)
+_is_leaf = property(
+    lambda x: x.node is None or isinstance(x.node, Variable), doc="Whether x was not computed."
+)
+_data = property(lambda x: x.detach(), doc="The same values, out of sight of gradients.")
+
+
+# --- what goes where ------------------------------------------------------------------------------
+
+
+def _with_dim(method: Callable[..., Any], torch_one: Callable[..., Any]) -> Callable[..., Any]:
+    """NumPy's method, which leaves calls with `dim=` or `keepdim=` to PyTorch's function."""
+
+    @functools.wraps(method)
+    def either(x: Any, *args: Any, **kwargs: Any) -> Any:
+        chosen = torch_one if "dim" in kwargs or "keepdim" in kwargs else method
+        return chosen(x, *args, **kwargs)
+
+    return either
+
+
+_OWN = {
+    "to": to, "cpu": cpu, "cuda": cuda, "view": view, "expand": expand, "permute": permute, "contiguous": same,
+    "requires_grad_": requires_grad_, "requires_grad": _requires_grad, "is_leaf": _is_leaf, "data": _data,
+    "dim": lambda x: x.ndim, "element_size": lambda x: x.itemsize, "type": lambda x, kind: to(x, dtype=kind),
+    "view_as": lambda x, other: x.reshape(other.shape), "is_cuda": property(lambda x: x.device.device_type == "gpu"),
+    "float": _typed(dtypes.float32), "double": _typed(dtypes.float64), "half": _typed(dtypes.float16),
+    "int": _typed(dtypes.int32), "long": _typed(dtypes.int64), "bool": _typed(dtypes.bool), **_IN_PLACE,
+}  # fmt: skip
+_WITH_DIM = (
+    "sum",
+    "mean",
+    "prod",
+    "max",
+    "min",
+    "all",
+    "any",
+    "argmax",
+    "argmin",
+    "argsort",
+    "cumsum",
+    "cumprod",
+)
+_NOT_METHODS = (
+    "where",
+    "meshgrid",
+    "einsum",
+    "cat",
+    "concat",
+    "stack",
+    "tensordot",
+    "split",
+    "repeat_interleave",
+)
+
+
+def install() -> None:
+    """Gives the array class PyTorch's methods, where it has none of that name."""
+    free = {**{name: getattr(functions, name) for name in functions.__all__ if name not in _NOT_METHODS}}
+    free.update({name: getattr(reductions, name) for name in reductions.__all__}, **_OWN)
+    for name, member in free.items():
+        if not hasattr(np.ndarray, name):
+            setattr(np.ndarray, name, _bound(member))
+    for name in _WITH_DIM:
+        setattr(np.ndarray, name, _with_dim(getattr(np.ndarray, name), getattr(reductions, name)))
+    if not hasattr(Device, "type"):
+        Device.type = property(lambda d: "cuda" if d.device_type == "gpu" else d.device_type)  # type: ignore[attr-defined]
+
+
+def _bound(member: Any) -> Any:
+    """Ops are objects, which do not become methods by themselves."""
+    if isinstance(member, property) or hasattr(member, "__get__"):
+        return member
+
+    def method(x: Any, *args: Any, **kwargs: Any) -> Any:
+        return member(x, *args, **kwargs)
+
+    method.__doc__ = member.__doc__
+    return method

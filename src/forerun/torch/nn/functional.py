@@ -1,0 +1,106 @@
+"""Functions that layers and losses are made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import np, npx
+from ..functions import sigmoid as sigmoid
+from ..functions import tanh as tanh
+from ..reductions import log_softmax as log_softmax
+from ..reductions import softmax as softmax
+
+relu, elu, selu, silu, leaky_relu = npx.relu, npx.elu, npx.selu, npx.silu, npx.leaky_relu
+softplus, logsigmoid, gelu = npx.softrelu, npx.log_sigmoid, npx.gelu
+
+
+def linear(x: Any, weight: Any, bias: Any = None) -> Any:
+    """x @ weight.T + bias; weight of shape (out, in).
+
+    >>> from forerun import torch
+    >>> linear(torch.ones(1, 2), torch.ones(3, 2)).tolist()
+    [[2.0, 2.0, 2.0]]
+    """
+    return npx.fully_connected(x, weight, bias, flatten=False)
+
+
+def dropout(x: Any, p: float = 0.5, training: bool = True) -> Any:
+    """While training, elements are zero with probability p, and others divided by 1 - p; otherwise x itself."""
+    if not training:
+        return x
+    return x * 0 if p == 1 else npx.dropout(x, p, mode="always")
+
+
+def embedding(index: Any, weight: Any) -> Any:
+    """Rows of the weight at positions."""
+    return npx.embedding(index, weight)
+
+
+def layer_norm(x: Any, shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
+    """x with mean 0 and variance 1 over its last axes, which have this shape; times weight, plus bias."""
+    axes = tuple(range(-len(shape), 0))
+    centred = x - np.mean(x, axes, keepdims=True)
+    y = centred / (np.mean(np.square(centred), axes, keepdims=True) + eps) ** 0.5
+    y = y if weight is None else y * weight
+    return y if bias is None else y + bias
+
+
+def one_hot(index: Any, num_classes: int) -> Any:
+    """A new last axis with 1 at the index and 0 elsewhere. int64."""
+    return npx.one_hot(index, num_classes, dtype="int64")
+
+
+def _reduced(op: str, x: Any, reduction: str) -> Any:
+    if reduction not in ("mean", "sum", "none"):
+        raise ValueError(f'{op}: reduction must be "mean", "sum" or "none", got {reduction!r}')
+    return np.mean(x) if reduction == "mean" else np.sum(x) if reduction == "sum" else x
+
+
+def _same_shape(op: str, x: Any, target: Any) -> None:
+    if x.shape != target.shape:
+        raise ValueError(f"{op}: shapes must be the same, got {x.shape} and {target.shape}")
+
+
+def mse_loss(x: Any, target: Any, reduction: str = "mean") -> Any:
+    """(x - target) ** 2 of each element, then its mean or sum. ValueError for different shapes."""
+    _same_shape("mse_loss", x, target)
+    return _reduced("mse_loss", np.square(x - target), reduction)
+
+
+def l1_loss(x: Any, target: Any, reduction: str = "mean") -> Any:
+    """|x - target| of each element, then its mean or sum."""
+    _same_shape("l1_loss", x, target)
+    return _reduced("l1_loss", np.abs(x - target), reduction)
+
+
+def smooth_l1_loss(x: Any, target: Any, reduction: str = "mean") -> Any:
+    """Half the squared error where it is below 1, the absolute error less a half elsewhere; then its mean or sum."""
+    _same_shape("smooth_l1_loss", x, target)
+    return _reduced("smooth_l1_loss", npx.smooth_l1(x - target), reduction)
+
+
+def nll_loss(x: Any, target: Any, reduction: str = "mean") -> Any:
+    """Minus the log probability, along axis 1 of x, of each target class; then its mean or sum."""
+    return _reduced("nll_loss", -npx.pick(x, target, 1 if x.ndim > 1 else 0), reduction)
+
+
+def cross_entropy(x: Any, target: Any, reduction: str = "mean") -> Any:
+    """-log(softmax(x)) at the target class, along axis 1 of x; targets in x's shape are distributions.
+
+    >>> from forerun import torch
+    >>> round(cross_entropy(torch.zeros(2, 4), torch.tensor([0, 3])).item(), 4)
+    1.3863
+    """
+    axis = 1 if x.ndim > 1 else 0
+    logs = npx.log_softmax(x, axis)
+    if target.shape != x.shape:
+        return nll_loss(logs, target, reduction)
+    losses = -np.sum(logs * target, axis)
+    return _reduced("cross_entropy", losses, reduction)
+
+
+def binary_cross_entropy_with_logits(x: Any, target: Any, reduction: str = "mean") -> Any:
+    """-target * log(p) - (1 - target) * log(1 - p), p = sigmoid(x), computed without overflow; then its mean or sum."""
+    _same_shape("binary_cross_entropy_with_logits", x, target)
+    losses = npx.relu(x) - x * target + np.log1p(np.exp(-np.abs(x)))
+    return _reduced("binary_cross_entropy_with_logits", losses, reduction)

@@ -1,0 +1,198 @@
+"""Modules: layers and whole networks, as trees that own parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from ... import np
+from ...ops.tape import Variable
+from ..grad import begin, no_grad
+from ..methods import to
+
+__all__ = ["Parameter", "Module"]
+
+
+class _ParameterLeaf(Variable):
+    """The leaf of an array that is a parameter: arrays have one class, so this is what tells."""
+
+    __slots__ = ()
+
+
+def Parameter(data: Any, requires_grad: bool = True) -> Any:
+    """The data as a parameter: set as a module's attribute it is trained with the module.
+
+    >>> from forerun import torch
+    >>> w = Parameter(torch.ones(2))
+    >>> w.requires_grad
+    True
+    """
+    begin()
+    x = data.detach()
+    grad = np.zeros(x.shape, dtype=x.dtype, device=x.device) if requires_grad else None
+    x.node = _ParameterLeaf(grad, "add" if requires_grad else "null")
+    return x
+
+
+def is_parameter(x: Any) -> bool:
+    """Whether x is what `Parameter` made."""
+    return isinstance(x, np.ndarray) and isinstance(x.node, _ParameterLeaf)
+
+
+class Module:
+    """A layer or a network: `forward` says what it computes; modules and parameters set as attributes belong to it.
+
+    >>> from forerun import torch
+    >>> class Scale(torch.nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.factor = torch.nn.Parameter(torch.ones(1))
+    ...     def forward(self, x):
+    ...         return x * self.factor
+    >>> Scale()(torch.ones(2)).tolist()
+    [1.0, 1.0]
+    >>> list(Scale().state_dict())
+    ['factor']
+    """
+
+    training: bool = True
+
+    def __init__(self) -> None:
+        self._modules: dict[str, Module] = {}
+        self._parameters: dict[str, Any] = {}
+        self._buffers: dict[str, Any] = {}
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, Module) or is_parameter(value):
+            if "_modules" not in self.__dict__:
+                raise RuntimeError(
+                    f"{type(self).__name__}: super().__init__() must come before {name!r} is set"
+                )
+            mine = self._modules if isinstance(value, Module) else self._parameters
+            mine[name] = value
+        elif "_buffers" in self.__dict__ and name in self._buffers:
+            self._buffers[name] = value
+        super().__setattr__(name, value)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What the module computes; subclasses define it."""
+        raise NotImplementedError(f"{type(self).__name__}: forward must be defined, got none")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Runs `forward`."""
+        begin()
+        return self.forward(*args, **kwargs)
+
+    def add_module(self, name: str, module: Module) -> None:
+        """Makes a module a child under a name."""
+        self._modules[name] = module
+        object.__setattr__(self, name, module)
+
+    register_module = add_module
+
+    def register_buffer(self, name: str, tensor: Any) -> None:
+        """A tensor that belongs to the module's state and is not trained."""
+        self._buffers[name] = tensor
+        object.__setattr__(self, name, tensor)
+
+    def children(self) -> Iterator[Module]:
+        """The modules that belong to this one directly."""
+        yield from self._modules.values()
+
+    def named_modules(self, prefix: str = "") -> Iterator[tuple[str, Module]]:
+        """This module and all below it, by their place in the tree."""
+        yield prefix, self
+        for name, child in self._modules.items():
+            yield from child.named_modules(f"{prefix}.{name}" if prefix else name)
+
+    def modules(self) -> Iterator[Module]:
+        """This module and all below it."""
+        yield from (module for _, module in self.named_modules())
+
+    def _named(self, kind: str) -> Iterator[tuple[str, Any]]:
+        for place, module in self.named_modules():
+            for name, tensor in getattr(module, kind).items():
+                yield (f"{place}.{name}" if place else name), tensor
+
+    def named_parameters(self) -> Iterator[tuple[str, Any]]:
+        """Parameters of the whole tree by their place in it, such as "0.weight"; shared ones once."""
+        seen: set[int] = set()
+        for name, parameter in self._named("_parameters"):
+            if id(parameter) not in seen:
+                seen.add(id(parameter))
+                yield name, parameter
+
+    def parameters(self) -> Iterator[Any]:
+        """Parameters of the whole tree."""
+        yield from (parameter for _, parameter in self.named_parameters())
+
+    def state_dict(self) -> dict[str, Any]:
+        """Parameters and buffers by their place in the tree, out of sight of gradients."""
+        return {name: x.detach() for kind in ("_parameters", "_buffers") for name, x in self._named(kind)}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Copies values into parameters and buffers, in place. KeyError if names are missing or too many."""
+        own = dict(self._named("_parameters")) | dict(self._named("_buffers"))
+        if own.keys() != state.keys():
+            raise KeyError(f"load_state_dict: names must be {sorted(own)}, got {sorted(state)}")
+        with no_grad():
+            for name, tensor in own.items():
+                tensor[...] = state[name]
+
+    def apply(self, function: Callable[[Module], Any]) -> Module:
+        """Calls a function with every module of the tree, children first; returns self."""
+        for child in self.children():
+            child.apply(function)
+        function(self)
+        return self
+
+    def train(self, mode: bool = True) -> Module:
+        """Makes the tree count as training: dropout drops; returns self."""
+        for module in self.modules():
+            module.training = mode
+        return self
+
+    def eval(self) -> Module:
+        """Makes the tree count as predicting; returns self."""
+        return self.train(False)
+
+    def zero_grad(self) -> None:
+        """Sets all gradients to zero."""
+        for parameter in self.parameters():
+            parameter.zero_grad()
+
+    def requires_grad_(self, requires_grad: bool = True) -> Module:
+        """Makes all parameters leaves for gradients, or not; returns self."""
+        for module in self.modules():
+            for name, p in list(module._parameters.items()):
+                setattr(module, name, Parameter(p, requires_grad))
+        return self
+
+    def to(self, *args: Any, **kwargs: Any) -> Module:
+        """Moves parameters and buffers to a device or dtype; returns self.
+
+        Those that change are new tensors: make the optimizer afterwards.
+        """
+        for module in self.modules():
+            for name, p in list(module._parameters.items()):
+                moved = to(p.detach(), *args, **kwargs)
+                if moved.device != p.device or moved.dtype != p.dtype:
+                    setattr(module, name, Parameter(moved, p.node.grad_req != "null"))
+            for name, b in list(module._buffers.items()):
+                setattr(module, name, to(b, *args, **kwargs))
+        return self
+
+    def cpu(self) -> Module:
+        """Moves the tree to the first CPU device."""
+        return self.to("cpu")
+
+    def __repr__(self) -> str:
+        own = self.extra_repr()
+        if not self._modules:
+            return f"{type(self).__name__}({own})"
+        lines = (f"  ({name}): " + repr(child).replace("\n", "\n  ") for name, child in self._modules.items())
+        return f"{type(self).__name__}(\n" + "\n".join(lines) + "\n)"
+
+    def extra_repr(self) -> str:
+        """What stands between the brackets of `repr`."""
+        return ""

@@ -1,0 +1,141 @@
+"""Optimizers in PyTorch's spelling, over those of `forerun.optimizer`. A step waits for nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from .. import optimizer as _rules
+from .grad import enable_grad, no_grad
+
+__all__ = ["Optimizer", "SGD", "Adam", "AdamW", "RMSprop", "Adagrad"]
+
+
+class Optimizer:
+    """Changes parameters by their gradients: `zero_grad`, `backward`, `step`.
+
+    params: tensors that gradients flow to, or dicts of "params" and settings of their own. `param_groups` holds them;
+    a learning rate changed there counts from the next step on. Raises ValueError if there are no parameters.
+    """
+
+    def __init__(self, params: Iterable[Any], rule: Callable[..., _rules.Optimizer], **settings: Any) -> None:
+        given = list(params)
+        if not given:
+            raise ValueError(f"{type(self).__name__}: params must not be empty, got none")
+        groups = given if isinstance(given[0], dict) else [{"params": given}]
+        self.param_groups: list[dict[str, Any]] = []
+        self._rules: list[_rules.Optimizer] = []
+        self._states: list[list[Any]] = []
+        for group in groups:
+            whole = {**settings, **group, "params": list(group["params"])}
+            others = {
+                key: value for key, value in whole.items() if key not in ("params", "lr", "weight_decay")
+            }
+            made = rule(learning_rate=whole["lr"], wd=whole["weight_decay"], **others)
+            self.param_groups.append(whole)
+            self._rules.append(made)
+            self._states.append([made.create_state(i, p) for i, p in enumerate(whole["params"])])
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Sets the gradients to zero; there is no None here."""
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                parameter.zero_grad()
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Changes the parameters by one step; with a closure, after calling it, and returns its loss."""
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        with no_grad():
+            for group, rule, states in zip(self.param_groups, self._rules, self._states):
+                rule.set_learning_rate(group["lr"])
+                for i, (parameter, state) in enumerate(zip(group["params"], states)):
+                    if parameter.grad is not None:
+                        rule.update(i, parameter, parameter.grad, state)
+        return loss
+
+
+class SGD(Optimizer):
+    """Gradient descent with momentum: v = momentum * v + g, weight -= lr * v.
+
+    >>> from forerun import torch
+    >>> w = torch.ones(1, requires_grad=True)
+    >>> optimizer = SGD([w], lr=0.25)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w.tolist()
+    [0.5]
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float = 1e-3,
+        momentum: float = 0.0,
+        weight_decay: float = 0.0,
+        nesterov: bool = False,
+    ) -> None:
+        super().__init__(
+            params, _rules.SGD, lr=lr, momentum=momentum, weight_decay=weight_decay, nesterov=nesterov
+        )
+
+
+class Adam(Optimizer):
+    """Steps of lr * m / (sqrt(v) + eps), where m and v are bias-corrected moving means of g and of g**2."""
+
+    rule: type[_rules.Optimizer] = _rules.Adam
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0.0,
+    ) -> None:
+        def make(betas: tuple[float, float], eps: float, **settings: Any) -> _rules.Optimizer:
+            return self.rule(beta1=betas[0], beta2=betas[1], epsilon=eps, **settings)
+
+        super().__init__(params, make, lr=lr, betas=betas, eps=eps, weight_decay=weight_decay)
+
+
+class AdamW(Adam):
+    """Adam whose weight decay, 0.01 by default, does not pass through the moving means."""
+
+    rule = _rules.AdamW
+
+    def __init__(
+        self, params: Iterable[Any], *args: Any, weight_decay: float = 0.01, **settings: Any
+    ) -> None:
+        super().__init__(params, *args, weight_decay=weight_decay, **settings)
+
+
+class RMSprop(Optimizer):
+    """Steps of lr * g / (sqrt(v) + eps), where v is the moving mean of g**2."""
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float = 0.01,
+        alpha: float = 0.99,
+        eps: float = 1e-8,
+        weight_decay: float = 0.0,
+    ) -> None:
+        def make(alpha: float, eps: float, **settings: Any) -> _rules.Optimizer:
+            return _rules.RMSProp(rho=alpha, epsilon=eps, **settings)
+
+        super().__init__(params, make, lr=lr, alpha=alpha, eps=eps, weight_decay=weight_decay)
+
+
+class Adagrad(Optimizer):
+    """Steps of lr * g / (sqrt(h) + eps), where h is the sum of all g**2 so far."""
+
+    def __init__(
+        self, params: Iterable[Any], lr: float = 0.01, eps: float = 1e-10, weight_decay: float = 0.0
+    ) -> None:
+        def make(eps: float, **settings: Any) -> _rules.Optimizer:
+            return _rules.AdaGrad(epsilon=eps, **settings)
+
+        super().__init__(params, make, lr=lr, eps=eps, weight_decay=weight_decay)

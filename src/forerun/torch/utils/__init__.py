@@ -1,0 +1,3 @@
+"""What `torch.utils` holds: data sets and loaders."""
+
+from . import data as data

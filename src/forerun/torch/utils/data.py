@@ -1,0 +1,40 @@
+"""Data sets and loaders in PyTorch's spelling, over those of gluon."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...gluon.data import ArrayDataset
+from ...gluon.data import DataLoader as _Loader
+from ...gluon.data import Dataset as Dataset
+
+__all__ = ["Dataset", "TensorDataset", "DataLoader"]
+
+
+class TensorDataset(ArrayDataset):
+    """Tensors side by side: item i holds element i of each. ValueError for different lengths."""
+
+
+class DataLoader(_Loader):
+    """Batches of a data set, made when they are asked for.
+
+    shuffle: another order in each epoch. drop_last: no smaller batch at the end. collate_fn: makes a batch of a list
+    of examples. num_workers and pin_memory are accepted and ignored: the engine works ahead.
+
+    >>> from forerun import torch
+    >>> data = TensorDataset(torch.arange(5), torch.ones(5, 2))
+    >>> [x.tolist() for x, y in DataLoader(data, batch_size=2, drop_last=True)]
+    [[0, 1], [2, 3]]
+    """
+
+    def __init__(
+        self,
+        dataset: Any,
+        batch_size: int = 1,
+        shuffle: bool = False,
+        num_workers: int = 0,
+        collate_fn: Any = None,
+        pin_memory: bool = False,
+        drop_last: bool = False,
+    ) -> None:
+        super().__init__(dataset, batch_size, shuffle, "discard" if drop_last else "keep", collate_fn)
