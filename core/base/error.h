@@ -22,7 +22,7 @@ struct Failure {
   ErrorKind kind = ErrorKind::runtime;
   std::string message;                  // without the site
   uint32_t site = 0;                    // where the op was issued (bind/ keeps the table of sites)
-  std::shared_ptr<void> exception;      // the original Python exception, if there is one; owned by bind/
+  std::shared_ptr<void> exception;      // the original Python exception and its traceback, if there is one; owned by bind/
   mutable std::atomic<bool> seen{false};  // somebody raised it: it need not be reported at exit
 };
 

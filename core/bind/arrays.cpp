@@ -23,7 +23,7 @@ Array make(const char* op, nb::handle shape, DType dtype, int device) {
   }
   size_t limit = budget_of(device)->hard.load();
   if (bytes > 9e18 || bytes > static_cast<double>(limit))
-    throw Error(ErrorKind::memory, std::string(op) + ": array must fit into memory, asked for " + std::to_string(bytes) + " bytes with " +
+    throw Error(ErrorKind::memory, std::string(op) + ": array must fit into memory, asked for " + std::to_string(static_cast<uint64_t>(std::min(bytes, 9e18))) + " bytes with " +
                                        std::to_string(budget_of(device)->live.load()) + " live and a limit of " + std::to_string(limit));
   return Array::make(dtype, dims, budget_of(device));
 }

@@ -19,18 +19,17 @@ nb::object site_tuple(uint32_t number) {
 }
 
 nb::list events() {
-  static const char* kinds[] = {"compute", "copy", "io"};
+  static const char *kinds[] = {"op", "tile", "wait"}, *queues[] = {"compute", "copy", "io"};
   nb::list all;
   for (const Event& e : Engine::get().trace.stop()) {
     nb::dict d;
-    bool op = e.kind == Event::Kind::op;
-    d["kind"] = op ? "op" : "wait";
+    d["kind"] = kinds[static_cast<int>(e.kind)];
     d["seq"] = e.seq;
     d["name"] = e.name;
     d["site"] = site_tuple(e.site);
     d["thread"] = e.thread;
     d["device"] = e.device;
-    d["queue"] = op ? nb::object(nb::str(kinds[e.queue])) : nb::none();
+    d["queue"] = e.kind == Event::Kind::wait ? nb::none() : nb::object(nb::str(queues[e.queue]));
     d["issued"] = e.issued, d["started"] = e.started, d["ended"] = e.ended;
     d["bytes"] = e.bytes;
     d["deps"] = e.depends;
@@ -51,7 +50,6 @@ nb::dict stats() {
   EngineStats s = Engine::get().stats();
   nb::dict d;
   d["issued"] = s.issued, d["planned"] = s.planned, d["done"] = s.ended, d["failed"] = s.failed, d["waits"] = s.waits, d["helped"] = s.helped;
-  d["dropped"] = 0;
   return d;
 }
 

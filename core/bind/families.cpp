@@ -58,9 +58,9 @@ nb::object reduce(nb::handle op, nb::handle a, nb::handle axes_object, nb::handl
   Array out = Array::make(t, Dims(kept, n_kept), budget_of(device_of(in)));
   if (empty && !u->has_identity && out.layout.size > 0)
     throw Error(ErrorKind::value, std::string(label) + ": reduced axes must not be empty, got shape " + to_string(in.layout.shape));
-  Scalar identity = u->has_identity ? identity_of(u, t) : Scalar{};
+  Scalar identity = empty && u->has_identity ? identity_of(u, t) : Scalar{};
   Building building;
-  build_reduce(*building, label, loop, in, reduced, u->has_identity ? &identity : nullptr, out);
+  build_reduce(*building, label, loop, in, reduced, empty && u->has_identity ? &identity : nullptr, out);
   building.issue(device_of(in));
   if (!keepdims) return wrapped(std::move(out));
   return wrapped(Array(out.storage(), Layout::dense(t, Dims(shown, n_shown))));
@@ -248,6 +248,8 @@ nb::list host(nb::handle fn, nb::handle inputs, nb::handle outs, nb::handle devi
   const char* label = intern(name);
   std::vector<Array> in = args(label, inputs), out;
   int d = !device.is_none() || in.empty() ? device_index(label, device) : device_of(in[0]);
+  if (device.is_none())
+    for (const Array& a : in) same_device(label, in[0], a);
   for (nb::handle spec : outs)
     out.push_back(Array::make(parse_dtype(label, nb::object(spec[1]).ptr()), parse_dims(label, nb::object(spec[0]).ptr()), budget_of(d)));
   Building op;

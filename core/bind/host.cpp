@@ -22,12 +22,14 @@ FailurePtr take_exception(uint32_t where) {
   failure->site = where;
   PyObject* text = PyObject_Str(value);
   if (text) failure->message = std::string(Py_TYPE(value)->tp_name) + ": " + PyUnicode_AsUTF8(text);
-  Py_XDECREF(text), Py_XDECREF(type), Py_XDECREF(trace);
+  Py_XDECREF(text), Py_XDECREF(type);
   PyErr_Clear();
-  failure->exception = std::shared_ptr<void>(value, [](void* exception) {
+  PyObject* pair = PyTuple_Pack(2, value, trace ? trace : Py_None);
+  Py_DECREF(value), Py_XDECREF(trace);
+  failure->exception = std::shared_ptr<void>(pair, [](void* exception) {
     if (Py_IsInitialized()) {
       PyGILState_STATE state = PyGILState_Ensure();
-      Py_DECREF(static_cast<PyObject*>(exception));
+      Py_XDECREF(static_cast<PyObject*>(exception));
       PyGILState_Release(state);
     }
   });

@@ -52,6 +52,11 @@ Budget* budget_of(int device) { return Engine::get().device(device).budget.get()
 
 void issue(Op* op, int device, Queue::Kind kind) {
   Engine& engine = Engine::get();
+  if (device >= engine.devices()) {  // it was there when the array was made
+    engine.discard(op);
+    throw Error(ErrorKind::value, "device: must be one of the " + std::to_string(engine.devices()) + " in use, got cpu(" + std::to_string(device) +
+                                      "); copy the array to another one");
+  }
   Device& d = engine.device(device);
   op->queue = (kind == Queue::Kind::compute ? d.compute : kind == Queue::Kind::copy ? d.copy : d.io).get();
   op->budget = d.budget.get();
@@ -103,7 +108,9 @@ void set_python_error(const Error& error) { PyErr_SetString(python_type(error.ki
 void set_python_error(const Failure& failure) {
   failure.seen.store(true);
   if (failure.exception) {
-    auto* exception = static_cast<PyObject*>(failure.exception.get());
+    auto* pair = static_cast<PyObject*>(failure.exception.get());
+    PyObject *exception = PyTuple_GET_ITEM(pair, 0), *trace = PyTuple_GET_ITEM(pair, 1);
+    PyException_SetTraceback(exception, trace);  // as it was: each read starts anew
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception)), exception);
     return;
   }

@@ -9,7 +9,7 @@ namespace forerun {
 namespace {
 
 // All guarded by the interpreter lock.
-std::string package_folder;
+std::string package_folder, example_folder;
 std::vector<Site> sites{Site{}};
 std::map<std::pair<std::string, int>, uint32_t> numbers;
 
@@ -26,7 +26,8 @@ Seen seen[kSeen];
 uint32_t lookup(PyCodeObject* code, int offset) {
   const char* file = PyUnicode_AsUTF8(code->co_filename);
   if (!file) return PyErr_Clear(), 0;
-  if (!package_folder.empty() && std::string_view(file).starts_with(package_folder)) return 0;
+  std::string_view path(file);
+  if (!package_folder.empty() && path.starts_with(package_folder) && !path.starts_with(example_folder)) return 0;
   auto [entry, fresh] = numbers.try_emplace({file, PyCode_Addr2Line(code, offset)}, static_cast<uint32_t>(sites.size()));
   if (fresh) sites.push_back(Site{entry->first.first, entry->first.second});
   return entry->second;
@@ -60,6 +61,6 @@ uint32_t current_site() {
 
 Site site(uint32_t number) { return number < sites.size() ? sites[number] : Site{}; }
 
-void set_package_folder(const std::string& folder) { package_folder = folder; }
+void set_package_folder(const std::string& folder, const std::string& examples) { package_folder = folder, example_folder = examples; }
 
 }  // namespace forerun

@@ -16,6 +16,6 @@ struct Site {
 uint32_t current_site();
 Site site(uint32_t number);
 // Code of files below this folder does not count as the user's.
-void set_package_folder(const std::string& folder);
+void set_package_folder(const std::string& folder, const std::string& examples);
 
 }  // namespace forerun

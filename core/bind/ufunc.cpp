@@ -2,6 +2,7 @@
 
 #include <structmember.h>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -34,6 +35,17 @@ void checked_power(char** args, const intptr_t* n, const intptr_t* steps, void* 
   power->inner.function(args, n, steps, power->inner.data);
 }
 
+// Correctly rounded, so that every code path of NumPy's gives the same bits.
+bool exact(const char* op, bool complex) {
+  static constexpr const char* kAlways[] = {"add", "subtract", "negative", "positive", "conjugate", "equal", "not_equal", "less", "less_equal", "greater",
+                                            "greater_equal", "logical_and", "logical_or", "logical_xor", "logical_not", "isnan", "isinf", "isfinite", "sign"};
+  static constexpr const char* kReal[] = {"multiply", "divide", "absolute", "fabs", "square", "sqrt", "reciprocal", "maximum", "minimum", "fmax", "fmin",
+                                          "floor", "ceil", "trunc", "rint", "copysign", "floor_divide", "remainder", "fmod", "heaviside", "nextafter",
+                                          "spacing", "signbit", "ldexp", "deg2rad", "rad2deg", "degrees", "radians"};
+  auto is = [&](const char* name) { return std::strcmp(op, name) == 0; };
+  return std::any_of(std::begin(kAlways), std::end(kAlways), is) || (!complex && std::any_of(std::begin(kReal), std::end(kReal), is));
+}
+
 // --- making one -----------------------------------------------------------------------------------------------------------------
 
 bool add_numpy_loops(UfuncObject* u, PyUFuncObject* f) {
@@ -48,14 +60,16 @@ bool add_numpy_loops(UfuncObject* u, PyUFuncObject* f) {
     for (int k = 0; k < f->nargs && known; ++k) s.types[k] = dtype_of_typenum(f->types[i * f->nargs + k], &known);
     if (!known || !f->functions[i]) continue;
     s.loop = Loop{reinterpret_cast<LoopFunction>(f->functions[i]), f->data ? const_cast<void*>(f->data[i]) : nullptr};
+    s.loop.packed = is_inexact(s.types[0]) && !exact(f->name, is_complex(s.types[0]));
     if (std::strcmp(f->name, "power") == 0 && is_signed(s.types[1]))
       s.loop = Loop{checked_power, new CheckedPower{s.loop, item_size(s.types[1])}};
     u->signatures->push_back(s);
   }
-  if (f->identity == PyUFunc_Zero) u->has_identity = true, u->identity = 0;
-  if (f->identity == PyUFunc_One) u->has_identity = true, u->identity = 1;
-  if (f->identity == PyUFunc_MinusOne) u->has_identity = true, u->identity = -1;
-  return true;
+  PyObject* identity = PyObject_GetAttrString(reinterpret_cast<PyObject*>(f), "identity");
+  if (!identity) return false;
+  if (identity != Py_None) u->has_identity = true, u->identity = PyFloat_AsDouble(identity);
+  Py_DECREF(identity);
+  return !PyErr_Occurred();
 }
 
 void add_select_loops(UfuncObject* u) {
@@ -145,13 +159,21 @@ const Signature* find_loop(UfuncObject* u, DType common, const Input* in) {
   }
   bool uniform = false;  // loops of one dtype for all inputs exist: the common dtype decides
   for (const Signature* s : u->same) uniform = uniform || s;
+  bool has_default = u->same[static_cast<int>(default_float)];
   for (const Signature& s : *u->signatures) {
     bool takes = true;
     for (int k = 0; takes && k < u->nin; ++k) takes = loop_takes(uniform || !in[k].array ? common : in[k].array->layout.dtype, s.types[k]);
-    if (uniform && !is_inexact(common) && is_inexact(s.types[0]) && s.types[0] != default_float) takes = false;
+    if (uniform && !is_inexact(common) && is_inexact(s.types[0]) && has_default && s.types[0] != default_float) takes = false;
     if (takes) return &s;
   }
   return nullptr;
+}
+
+// Where NumPy does not take bools for small integers.
+bool refuses_bool(const char* op) {
+  for (const char* name : {"subtract", "negative", "positive", "sign", "gcd", "lcm"})
+    if (std::strcmp(op, name) == 0) return true;
+  return false;
 }
 
 const Signature* resolve(UfuncObject* u, const Input* in, PyObject* dtype) {
@@ -165,8 +187,7 @@ const Signature* resolve(UfuncObject* u, const Input* in, PyObject* dtype) {
   if (weak >= 0) common = with_weak(common, known, weak);
   if (dtype && dtype != Py_None) common = parse_dtype(u->name, dtype);
   if (select) return &(*u->signatures)[static_cast<int>(common)];
-  bool refused = common == DType::b1 && (!std::strcmp(u->name, "subtract") || !std::strcmp(u->name, "negative"));
-  const Signature* found = refused ? nullptr : find_loop(u, common, in);
+  const Signature* found = common == DType::b1 && refuses_bool(u->name) ? nullptr : find_loop(u, common, in);
   if (!found) throw Error(ErrorKind::type, std::string(u->name) + ": no loop for dtype, got " + name(common));
   return found;
 }

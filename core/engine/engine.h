@@ -119,6 +119,7 @@ class Engine {
   void run(Work& work);
   void run_tiles(Work& work);
   void run_kernel(Work& work);
+  void call_kernel(Work& work);
   bool take_memory(Op& op);
   bool help();                  // by a waiting thread: false if there was nothing to do
   void wake(Queue& queue);      // by the front end: a worker must look

@@ -174,6 +174,18 @@ void Engine::run(Work& work) {
 }
 
 void Engine::run_kernel(Work& work) {
+  bool recorded = trace.on() && work.op->n_tiles > 1;
+  double started = recorded ? Trace::now() : 0;
+  call_kernel(work);
+  if (!recorded) return;
+  Event event;
+  event.kind = Event::Kind::tile, event.seq = work.op->seq, event.thread = Trace::thread_number();
+  event.device = work.op->queue->device, event.queue = static_cast<int>(work.op->queue->kind);
+  event.issued = event.started = started, event.ended = Trace::now();
+  trace.add(std::move(event));
+}
+
+void Engine::call_kernel(Work& work) {
   try {
     work.op->kernel()->run(*work.op, work.tile);
   } catch (const FailurePtr& failure) {

@@ -9,11 +9,11 @@
 namespace forerun {
 
 struct Event {
-  enum class Kind : uint8_t { op, wait } kind = Kind::op;
+  enum class Kind : uint8_t { op, tile, wait } kind = Kind::op;
   uint64_t seq = 0;
   std::string name;
   uint32_t site = 0;
-  uint64_t thread = 0;    // who ran it, or waited
+  uint64_t thread = 0;    // who ran it (for an op of several tiles: the last of them), or waited
   int device = 0, queue = 0;
   double issued = 0, started = 0, ended = 0;  // seconds of a monotonic clock
   uint64_t bytes = 0;

@@ -111,16 +111,19 @@ void NestKernel::run(Op& op, int64_t tile) {
   }
 }
 
-// One stretch of the innermost axis, through scratch memory where dtypes differ.
+// One stretch of the innermost axis, through scratch memory where dtypes differ or the loop wants its operands packed.
 void NestKernel::row(char** args, int64_t count) {
   constexpr int64_t kChunk = 512;
   alignas(64) thread_local char scratch[kMost][kChunk * 16];
   int axis = nest.shape.size() - 1;
   intptr_t steps[kMost];
-  bool casts = false;
+  bool casts = false, through[kMost];
   for (int k = 0; k < n; ++k) {
     steps[k] = nest.strides[k][axis];
-    casts = casts || part[k].dtype != part[k].loop_dtype;
+    intptr_t size = static_cast<intptr_t>(item_size(part[k].dtype));
+    if (loop.packed && count == 1) steps[k] = size;
+    through[k] = part[k].dtype != part[k].loop_dtype || (loop.packed && steps[k] != 0 && steps[k] != size);
+    casts = casts || through[k];
   }
   if (!casts) {
     intptr_t length = count;
@@ -134,7 +137,7 @@ void NestKernel::row(char** args, int64_t count) {
     for (int k = 0; k < n; ++k) {
       inner[k] = args[k] + done * steps[k];
       inner_steps[k] = steps[k];
-      if (part[k].dtype == part[k].loop_dtype) continue;
+      if (!through[k]) continue;
       char* at[2] = {inner[k], scratch[k]};
       intptr_t size = static_cast<intptr_t>(item_size(part[k].loop_dtype)), pair[2] = {steps[k], size};
       if (k < n_in) {
@@ -145,7 +148,7 @@ void NestKernel::row(char** args, int64_t count) {
     }
     loop.function(inner, &length, inner_steps, loop.data);
     for (int k = n_in; k < n; ++k) {
-      if (part[k].dtype == part[k].loop_dtype) continue;
+      if (!through[k]) continue;
       char* at[2] = {inner[k], args[k] + done * steps[k]};
       intptr_t pair[2] = {inner_steps[k], steps[k]};
       Loop c = cast_loop(part[k].loop_dtype, part[k].dtype);

@@ -12,6 +12,7 @@ using LoopFunction = void (*)(char** args, const intptr_t* n, const intptr_t* st
 struct Loop {
   LoopFunction function = nullptr;
   void* data = nullptr;
+  bool packed = false;  // its last bits depend on strides: for the same bits whatever the layout, operands must be packed
   explicit operator bool() const { return function != nullptr; }
 };
 

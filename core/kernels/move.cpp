@@ -44,7 +44,7 @@ struct Rows {
 
 class CopyKernel final : public Kernel {
  public:
-  const char* name() const override { return from_type == to_type ? "copy" : "astype"; }
+  const char* name() const override { return scalar ? "full" : from_type == to_type ? "copy" : "astype"; }
   int64_t tiles() const override { return tiles_; }
   void run(Op& op, int64_t tile) override {
     if (empty) return;

@@ -25,6 +25,10 @@ from .device import current_device as current_device
 from .device import devices as devices
 from .device import gpu as gpu
 from .device import num_gpus as num_gpus
+from .engine import empty_cache as empty_cache
+from .engine import memory as memory
+from .engine import stats as stats
+from .engine import waitall as waitall
 from .pace import pace as pace
 
 __version__ = "0.1.0"
@@ -40,22 +44,3 @@ def __getattr__(name: str) -> Any:
         return module
     raise AttributeError(f"module 'forerun' has no attribute {name!r}")
 
-
-def waitall() -> None:
-    """Waits until all work issued so far has ended; raises an error that nobody has seen yet."""
-    _core.waitall()
-
-
-def memory(device: Device | None = None) -> dict[str, int]:
-    """Bytes of a CPU device's arrays: live, cached, peak, budget, limit."""
-    return _core.memory(device.index if device is not None else 0)
-
-
-def empty_cache() -> int:
-    """Gives cached memory back to the system; returns how many bytes."""
-    return _core.empty_cache()
-
-
-def stats() -> dict[str, int]:
-    """Counts since the start: ops issued, planned, done, failed; waits."""
-    return _core.stats()

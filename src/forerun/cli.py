@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import runpy
 import sys
+from importlib import metadata
 from pathlib import Path
 
 __all__ = ["main"]
@@ -35,14 +36,12 @@ def info(given: argparse.Namespace) -> None:
     """Prints versions, devices and settings."""
     import numpy
 
-    import forerun
+    from . import _core, config, device
 
-    from . import _core
-
-    print(f"forerun {forerun.__version__}, NumPy {numpy.__version__}, Python {sys.version.split()[0]}")
-    print(f"devices: {', '.join(map(str, forerun.devices()))}; cores granted: {_core.granted_cores()}")
+    print(f"forerun {metadata.version('forerun')}, NumPy {numpy.__version__}, Python {sys.version.split()[0]}")
+    print(f"devices: {', '.join(map(str, device.devices()))}; cores granted: {_core.granted_cores()}")
     print(f"products: {_core.blas_info()}")
-    for name, value in forerun.config().items():
+    for name, value in config.config().items():
         print(f"{name}: {value if value is not None else 'automatic'}")
 
 

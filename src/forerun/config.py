@@ -12,6 +12,7 @@ from . import _core, device
 __all__ = ["configure", "config"]
 
 _settings: dict[str, Any] = {}
+_SAME: Any = object()  # what is not given stays as it is
 
 
 def _size(text: str) -> int:
@@ -42,17 +43,17 @@ def _environment() -> dict[str, Any]:
 
 def configure(
     *,
-    engine: str | None = None,
-    workers: int | None = None,
-    cpu_devices: int | None = None,
-    ops_ahead: int | None = None,
-    memory_budget: int | None = None,
-    memory_limit: int | None = None,
+    engine: str = _SAME,
+    workers: int | None = _SAME,
+    cpu_devices: int = _SAME,
+    ops_ahead: int = _SAME,
+    memory_budget: int = _SAME,
+    memory_limit: int = _SAME,
 ) -> None:
-    """Changes settings of the engine; what is None stays as it is. Waits for all pending work first.
+    """Changes settings of the engine; what is not given stays as it is. Waits for all pending work first.
 
     engine: "async" (the default), or "sync": each op has ended when its call returns, errors are raised there.
-    workers: threads of each CPU device. By default the cores that the process may use, shared by the devices.
+    workers: threads of each CPU device. None (the default): the cores that the process may use, shared by the devices.
     cpu_devices: into how many logical devices the cores are split.
     ops_ahead: how many ops may be issued and not yet ended.
     memory_budget: bytes of live arrays per device above which no op starts before its turn.
@@ -60,16 +61,26 @@ def configure(
 
     Raises ValueError for values out of range.
     """
-    given = {k: v for k, v in locals().items() if v is not None}
+    given = {k: v for k, v in locals().items() if v is not _SAME}
     new = {**_settings, **given}
+    _check(new)
+    _apply(new)
+
+
+_MOST = {"workers": 4096, "cpu_devices": 256, "ops_ahead": 1 << 15, "memory_budget": 1 << 62, "memory_limit": 1 << 62}
+
+
+def _check(new: dict[str, Any]) -> None:
     if new["engine"] not in ("async", "sync"):
         raise ValueError(f'configure: engine must be "async" or "sync", got {new["engine"]!r}')
-    for key in ("cpu_devices", "ops_ahead", "memory_budget", "memory_limit"):
-        if new[key] < 1:
-            raise ValueError(f"configure: {key} must be at least 1, got {new[key]}")
-    if new["workers"] is not None and new["workers"] < 1:
-        raise ValueError(f"configure: workers must be at least 1, got {new['workers']}")
-    _apply(new)
+    for key, most in _MOST.items():
+        value = new[key]
+        if key == "workers" and value is None:
+            continue
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise TypeError(f"configure: {key} must be an integer, got {value!r}")
+        if not 1 <= value <= most:
+            raise ValueError(f"configure: {key} must be between 1 and {most}, got {value}")
 
 
 def _apply(new: dict[str, Any]) -> None:
@@ -107,7 +118,7 @@ def _start() -> None:
         "memory_limit": memory - memory // 10,
     }
     package = pathlib.Path(__file__).parent
-    _core.set_package_folder(str(package) + os.sep)
+    _core.set_package_folder(str(package) + os.sep, str(package / "tour") + os.sep)
     _settings.update(defaults)
     configure(**_environment()) if _environment() else _apply(defaults)
     library = package / "lib" / "libforerun_openblas.so"

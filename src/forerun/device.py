@@ -57,6 +57,7 @@ class Device:
 
 
 _devices: list[Device] = []
+_known: list[Device] = []  # all there have been: arrays of devices that are gone still say where they are
 _current: Device | None = None
 
 
@@ -99,6 +100,8 @@ def resolve(device: Device | str | None = None) -> Device:
         return current_device()
     if isinstance(device, str):
         kind, _, number = device.partition(":")
+        if not (number or "0").isdecimal():
+            raise ValueError(f'device: must be "cpu" or "cpu:" and a number, got {device!r}')
         device = Device(kind, int(number or 0))
     if not isinstance(device, Device):
         raise TypeError(f"device: must be a Device, a string or None, got {type(device).__name__}")
@@ -108,7 +111,8 @@ def resolve(device: Device | str | None = None) -> Device:
 def set_count(n: int) -> None:
     """Makes `n` logical CPU devices known; the engine has been told before."""
     global _current
-    _devices[:] = [Device("cpu", i) for i in range(n)]
-    _core.set_devices(_devices)
+    _known.extend(Device("cpu", i) for i in range(len(_known), n))
+    _devices[:] = _known[:n]
+    _core.set_devices(_known)
     if _current is not None and _current.device_id >= n:
         _current = None

@@ -48,7 +48,7 @@ class Walk:
         self.keep_graph = keep_graph
         self.create_graph = create_graph
         self.gradients: dict[int, dict[int, Any]] = {}
-        self.leaves: dict[int, tuple[Variable, Any]] = {}
+        self.leaves: set[int] = set()
         self.heap: list[tuple[int, int, Any]] = []
 
     def arrive(self, array: Any, g: Any) -> None:
@@ -56,8 +56,7 @@ class Walk:
         node = array.node
         g = _fitted(g, array)
         if isinstance(node, Variable):
-            before = self.leaves.get(id(node))
-            self.leaves[id(node)] = (node, g if before is None else before[1] + g)
+            self.reach(node, g)
             return
         waiting = self.gradients.get(id(node))
         if waiting is None:
@@ -66,18 +65,21 @@ class Walk:
         before = waiting.get(array.index)
         waiting[array.index] = g if before is None else before + g
 
+    def reach(self, leaf: Variable, g: Any) -> None:
+        """Hands a leaf a part of its gradient, at once: who needs the gradient need not wait for the rest of the walk."""
+        if self.wanted is None:
+            leaf.receive(g, id(leaf) not in self.leaves)
+            self.leaves.add(id(leaf))
+        elif (place := self.wanted.get((id(leaf), 0))) is not None:
+            self.found[place] = self.found[place] + g if place in self.found else g
+
     def run(self) -> None:
-        """Visits nodes until none is left, then hands leaves their gradients."""
+        """Visits nodes until none is left."""
         while self.heap:
             node = heapq.heappop(self.heap)[2]
             self.visit(node, self.gradients.pop(id(node)))
             if not (self.keep_graph or self.create_graph):
                 node.release()
-        for key, (leaf, g) in self.leaves.items():
-            if self.wanted is None:
-                leaf.receive(g)
-            elif (key, 0) in self.wanted:
-                self.found[self.wanted[key, 0]] = g
 
     def visit(self, node: Any, waiting: dict[int, Any]) -> None:
         """Passes the gradients of a node's outputs on to its inputs."""

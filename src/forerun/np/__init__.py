@@ -17,13 +17,16 @@ from typing import Any as _Any
 
 import numpy as _numpy
 
+from .. import _core
 from ..ops import arithmetic as _arithmetic
 from ..ops import exponential as _exponential
 from ..ops.arithmetic import *  # noqa: F403
 from ..ops.arithmetic import round as _round
 from ..ops.convert import as_dtype as _as_dtype
 from ..ops.convert import asarray as asarray
+from ..ops.convert import cast as _cast
 from ..ops.convert import copy as copy
+from ..ops.convert import default_float as _default_float
 from ..ops.convert import promote as _promote
 from ..ops.creation import *  # noqa: F403
 from ..ops.exponential import *  # noqa: F403
@@ -66,7 +69,10 @@ asanyarray = ascontiguousarray = asarray
 
 def round(x: _Any, decimals: int = 0) -> _Any:
     """x rounded to decimals; halves go to the even digit."""
-    return _round(asarray(x), decimals)
+    x = asarray(x)
+    if x.dtype.kind != "c" or decimals == 0:
+        return _round(x, decimals)
+    return host_op("round", lambda v: _numpy.round(v, decimals), [_core.detach(x)], x.shape, x.dtype)  # noqa: F405
 
 
 around = round
@@ -108,7 +114,7 @@ def array_equal(a: _Any, b: _Any) -> _Any:
 
 def isclose(a: _Any, b: _Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: _Any = False) -> _Any:
     """Whether |a - b| <= atol + rtol * |b|, element by element."""
-    a, b = asarray(a), asarray(b)
+    a, b = (x if x.dtype.kind in "fc" else _cast(x, _default_float()) for x in (asarray(a), asarray(b)))
     near = _arithmetic.absolute(a - b) <= atol + rtol * _arithmetic.absolute(b)
     result = _arithmetic.equal(a, b) | (near & _arithmetic.isfinite(b))
     return result | (_arithmetic.isnan(a) & _arithmetic.isnan(b)) if equal_nan else result
@@ -121,8 +127,6 @@ def allclose(a: _Any, b: _Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan
 
 def may_share_memory(a: _Any, b: _Any) -> _Any:
     """Whether two arrays are views of one storage."""
-    from .. import _core
-
     return _core.shares_storage(a, b)
 
 

@@ -275,11 +275,11 @@ class ndarray(_core.Array):
 
     def round(self, decimals: int = 0) -> Any:
         """Elements rounded to decimals; halves go to the even digit."""
-        return arithmetic.round(self, decimals)
+        return protocols.namespace().round(self, decimals)
 
-    def take(self, indices: Any, axis: int | None = None, mode: str = "raise") -> Any:
+    def take(self, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
         """Elements at positions along an axis."""
-        return indexing.take(self, indices, axis, mode)
+        return indexing.take(self, indices, axis, out, mode)
 
     def nonzero(self) -> tuple[Any, ...]:
         """Positions of elements that are not zero. Waits."""

@@ -48,12 +48,17 @@ def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, out: Any = Non
     return getattr(ufunc, method)(*map(_values, inputs), **kwargs)
 
 
+def namespace() -> Any:
+    """`forerun.np`, which imports this module."""
+    return importlib.import_module(__package__)
+
+
 def array_function(self: Any, func: Any, types: Iterable[type], args: Any, kwargs: Any) -> Any:
     """`__array_function__`: any other NumPy function called with one of our arrays."""
-    namespace = importlib.import_module(".", __package__)
+    ours: Any = namespace()
     for part in func.__module__.split(".")[1:]:
-        namespace = getattr(namespace, part, None) if not part.startswith("_") else namespace  # type: ignore[assignment]
-    ours = getattr(namespace, func.__name__, None)
+        ours = ours if part.startswith("_") else getattr(ours, part, None)
+    ours = getattr(ours, func.__name__, None)
     if callable(ours):
         return ours(*args, **kwargs)
     return func(*map(_values, args), **{k: _values(v) for k, v in kwargs.items()})

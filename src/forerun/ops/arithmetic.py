@@ -102,7 +102,9 @@ copysign = elementwise(
 heaviside = elementwise(
     numpy.heaviside, da=nondifferentiable, db=lambda g, a: g * equal(a, 0), doc="0 below 0, 1 above, b at 0."
 )
-nextafter = elementwise(numpy.nextafter, constant=True, doc="The next number after a towards b.")
+nextafter = elementwise(
+    numpy.nextafter, da=lambda g: g, db=nondifferentiable, doc="The next number after a towards b."
+)
 spacing = elementwise(numpy.spacing, constant=True, doc="The distance to the next number.")
 gcd = elementwise(numpy.gcd, constant=True, doc="The greatest common divisor of integers.")
 lcm = elementwise(numpy.lcm, constant=True, doc="The least common multiple of integers.")

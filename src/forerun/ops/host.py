@@ -38,7 +38,7 @@ def host(
     [1.0, 2.0, 3.0]
     """
     arrays = [asarray(a) for a in inputs]
-    where = resolve(device) if device is not None or not arrays else arrays[0].device
+    where = resolve(device) if device is not None or not arrays else None  # None: where the inputs are
     specs = [(tuple(shape), numpy.dtype(dtype)) for shape, dtype in outs]
     results = _core.host(fn, arrays, specs, where, name, queue)
     if _core.recording() and any(dtype.kind in "fc" for _, dtype in specs):

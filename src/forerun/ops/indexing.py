@@ -222,7 +222,7 @@ def where(condition: Any, a: Any = None, b: Any = None) -> Any:
     return _select(asarray(condition), a, b)
 
 
-def take(x: Any, indices: Any, axis: int | None = None, mode: str = "raise") -> Any:
+def take(x: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
     """Elements at integer positions along `axis`, or of the flat array.
 
     mode: what happens to positions out of range: "raise" (IndexError where the result is read), "clip", "wrap".
@@ -238,7 +238,11 @@ def take(x: Any, indices: Any, axis: int | None = None, mode: str = "raise") -> 
         index = index % x.shape[a]
     elif mode != "raise":
         raise ValueError(f'take: mode must be "raise", "clip" or "wrap", got {mode!r}')
-    return _gather(x, [index], a)
+    result = _gather(x, [index], a)
+    if out is None:
+        return result
+    _core.assign(out, result)
+    return out
 
 
 def _along(x: Any, indices: Any, axis: int) -> list[Any]:

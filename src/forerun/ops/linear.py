@@ -49,8 +49,8 @@ _matmul.name = "matmul"
 
 def matmul_pair(a: Any, b: Any, op: str) -> tuple[Any, Any]:
     """Both as arrays of one dtype on one device; what is no array goes where the other is."""
-    a = asarray(a, device=b.device if is_array(b) else None, op=op)
-    b = asarray(b, device=a.device if not is_array(b) else None, op=op)
+    a = a if is_array(a) else asarray(a, device=getattr(b, "device", None), op=op)
+    b = b if is_array(b) else asarray(b, device=a.device, op=op)
     dtype = promote(a.dtype, b.dtype)
     return (a if a.dtype == dtype else cast(a, dtype)), (b if b.dtype == dtype else cast(b, dtype))
 

@@ -11,7 +11,7 @@ from .. import _core
 from .arithmetic import maximum, minimum
 from .base import primitive
 from .convert import asarray, axes_of, cast, default_float
-from .exponential import exp, log, log1p, tanh
+from .exponential import exp, log, logaddexp, tanh
 from .host import argsort
 from .indexing import take, take_along_axis, where
 from .linear import matmul
@@ -56,8 +56,7 @@ def sigmoid(x: Any) -> Any:
 
 def softrelu(x: Any) -> Any:
     """log(1 + exp(x)), without overflow."""
-    x = asarray(x)
-    return log1p(exp(-abs(x))) + relu(x)
+    return logaddexp(asarray(x), 0)
 
 
 def log_sigmoid(x: Any) -> Any:

@@ -24,13 +24,16 @@ class Variable:
         self.grad = grad
         self.grad_req = grad_req
 
-    def receive(self, g: Any) -> None:
-        """Takes a gradient in, in place: who holds the gradient array sees the new values."""
-        if self.grad_req == "write" and g.node is None:
+    def receive(self, g: Any, first: bool) -> None:
+        """Takes a part of a gradient in, in place: who holds the gradient array sees the new values. first: of a walk."""
+        if self.grad_req == "null":
+            return
+        anew = first and self.grad_req == "write"
+        if g.node is not None:  # itself on the tape, for gradients of gradients: a new array
+            self.grad = g if anew else self.grad + g
+        elif anew:
             _core.assign(self.grad, g)
-        elif self.grad_req == "write":  # itself on the tape: for gradients of gradients
-            self.grad = g
-        elif self.grad_req == "add":
+        else:
             self.grad += g
 
 

@@ -41,7 +41,7 @@ def _track(lane: Lane, trace: Trace) -> list[dict[str, Any]]:
 def _slice(span: Span, start: float) -> dict[str, Any]:
     e = span.event
     args: dict[str, Any] = {"line": e.where}
-    if e.kind == "op":
+    if e.kind != "wait":
         args |= {"op": e.seq, "device": e.device, "bytes": e.bytes, "issued": _us(e.issued - start)}
     times = {"ts": _us(span.start - start), "dur": _us(span.end - span.start)}
     return {"ph": "X", "name": e.name, "cat": e.kind, "pid": 1, "tid": e.thread, **times, "args": args}

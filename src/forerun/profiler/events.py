@@ -1,4 +1,4 @@
-"""What a trace holds: ops and waits, with their times and lines."""
+"""What a trace holds: ops, the tiles that workers share, and waits, with their times and lines."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["Event", "Trace"]
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An op that ran, or a wait. Times are seconds of `time.perf_counter`."""
+    """An op that ran, a tile of one, or a wait. Times are seconds of `time.perf_counter`."""
 
-    kind: str  # "op" or "wait"
+    kind: str  # "op", "tile" or "wait"
     seq: int  # number of the op in the order of issue; 0 for a wait
     name: str
     site: tuple[str, int] | None  # file and line that issued the op, or waited
@@ -68,6 +68,12 @@ class Trace:
         return [e for e in self.events if e.kind == "op"]
 
     @property
+    def pieces(self) -> list[Event]:
+        """What threads ran: ops, or their tiles where an op was cut into several."""
+        cut = {e.seq for e in self.events if e.kind == "tile"}
+        return [e for e in self.events if e.kind == "tile" or (e.kind == "op" and e.seq not in cut)]
+
+    @property
     def waits(self) -> list[Event]:
         """The waits: where the program needed values, and how long it took until they were there."""
         return [e for e in self.events if e.kind == "wait"]
@@ -88,13 +94,13 @@ class Trace:
         """Seconds in which at least one op ran, of those on a queue, by a thread, on a device."""
         wanted = {"queue": queue, "thread": thread, "device": device}
         asked = [(name, value) for name, value in wanted.items() if value is not None]
-        ops = (e for e in self.ops if all(getattr(e, name) == value for name, value in asked))
+        ops = (e for e in self.pieces if all(getattr(e, name) == value for name, value in asked))
         return length((e.started, e.ended) for e in ops)
 
     def overlap(self, n: int = 2) -> float:
         """Seconds in which at least `n` threads were running ops at the same time."""
         threads: dict[int, list[tuple[float, float]]] = {}
-        for e in self.ops:
+        for e in self.pieces:
             threads.setdefault(e.thread, []).append((e.started, e.ended))
         return at_least(n, threads.values())
 
@@ -111,8 +117,8 @@ class Trace:
         truncated: bool = False,
     ) -> Trace:
         """A trace from the engine's records of what was issued since the time `began`."""
-        events = [_event(r) for r in records if r["issued"] >= began]
-        events.sort(key=lambda e: (e.started, e.issued, e.seq))
+        found = [_event(r) for r in records if r["issued"] >= began]
+        events = _named(sorted(found, key=lambda e: (e.started, e.issued, e.seq)))
         return cls(_one_at_a_time(events), devices or {}, truncated)
 
 
@@ -123,13 +129,30 @@ def _event(record: Mapping[str, Any]) -> Event:
     return Event(**{**record, "started": started, "deps": deps})
 
 
+def _named(events: list[Event]) -> list[Event]:
+    """Tiles with the name and line of their op, and the first one with what it read; without its op, a tile is left out."""
+    ops = {e.seq: e for e in events if e.kind == "op"}
+    first: set[int] = set()
+    found = []
+    for e in events:
+        if e.kind == "tile" and e.seq in ops:
+            op = ops[e.seq]
+            deps = op.deps if e.seq not in first else ()
+            first.add(e.seq)
+            e = replace(op, kind="tile", thread=e.thread, started=e.started, ended=e.ended, deps=deps)
+        if e.kind != "tile" or e.seq in ops:
+            found.append(e)
+    return found
+
+
 def _one_at_a_time(events: list[Event]) -> list[Event]:
     """Ends an op where the next op of its thread starts: a worker reports the ends of a few ops together."""
+    cut = {e.seq for e in events if e.kind == "tile"}
     following: dict[int, Event] = {}
     result = []
     for e in reversed(events):
         after = following.get(e.thread)
-        if e.kind == "op":
+        if e.kind == "tile" or (e.kind == "op" and e.seq not in cut):
             following[e.thread] = e
             if after and after.started < e.ended <= after.ended:
                 e = replace(e, ended=after.started)

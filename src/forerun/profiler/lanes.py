@@ -15,7 +15,7 @@ _roles = {"compute": "worker", "copy": "copies", "io": "files"}
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """An op, and the part of its time that belongs to the lane."""
+    """An op or a tile of one, and the part of its time that belongs to the lane."""
 
     event: Event
     start: float
@@ -53,8 +53,10 @@ def lanes(trace: Trace) -> list[Lane]:
     """The threads of a trace: first those of the program, then workers by device, queue and number."""
     ops: dict[int, list[Event]] = defaultdict(list)
     waits: dict[int, list[Event]] = defaultdict(list)
-    for e in trace:
-        (ops if e.kind == "op" else waits)[e.thread].append(e)
+    for e in trace.pieces:
+        ops[e.thread].append(e)
+    for e in trace.waits:
+        waits[e.thread].append(e)
     # First the thread that waited last: the one that ended the recording.
     last = trace.waits[-1].thread if waits else None
     front = sorted(waits, key=lambda t: (t != last, t))

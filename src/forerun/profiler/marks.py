@@ -66,9 +66,9 @@ def marks(spans: Iterable[Span], axis: Axis, pixel: float) -> list[Mark]:
 def tooltip(e: Event, start: float) -> str:
     """Name, line and times of an event; times count from `start`."""
     lines = [f"{e.name}  {milliseconds(e.duration)}", e.where]
-    if e.kind == "op":
+    if e.kind != "wait":
         lines[0] += f"  (op {e.seq})"
         lines.append(f"issued at {milliseconds(e.issued - start)}")
-    did = "ran" if e.kind == "op" else "waited"
+    did = "waited" if e.kind == "wait" else "ran"
     lines.append(f"{did} from {milliseconds(e.started - start)} to {milliseconds(e.ended - start)}")
     return "\n".join(lines)

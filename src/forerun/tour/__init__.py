@@ -10,8 +10,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from .. import _core, config, devices
-from .asynchronous import barriers, blockers, front_ends, graph_of_a_snippet, improving_computation, issue_and_wait
+from .. import _core
+from ..config import config
+from ..device import devices
+from .asynchronous import (
+    barriers,
+    blockers,
+    front_ends,
+    graph_of_a_snippet,
+    improving_computation,
+    issue_and_wait,
+)
 from .memory import footprint, paced
 from .parallel import copies, two_devices
 from .screen import Finding, Screen

@@ -8,7 +8,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from .. import _core, config, configure
+from .. import _core
+from ..config import config, configure
 
 
 def seconds(program: Callable[[], Any]) -> float:

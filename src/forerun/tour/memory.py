@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from .. import _core, autograd, gluon, memory, np, pace, profiler
+from .. import _core, autograd, gluon, np, profiler
+from ..engine import memory
 from ..gluon import nn
+from ..pace import pace
 from .measure import ms
 from .screen import Finding
 

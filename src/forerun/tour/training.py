@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy
 
-from .. import _core, autograd, cpu, gluon, np, profiler
+from .. import _core, autograd, gluon, np, profiler
+from ..device import cpu
 from ..gluon import nn
 from .measure import settings
 from .screen import Finding
