@@ -119,8 +119,9 @@ MOVES: list[Case] = [
 
 INDEXING: list[Case] = [
     row("np.take", lambda x: (x(3, 4), x.index(12, 2, 3)), lambda x: (x(3, 4), x.index(4, 5), 1),
-        lambda x: (x(3, 4), x.index(3, 2, 2), 0), lambda x: (x(5), x.index(9, 4), None, "wrap"),
-        lambda x: (x(5), x.index(9, 4), 0, "clip"), dtypes=ALL, grad=A),
+        lambda x: (x(3, 4), x.index(3, 2, 2), 0),
+        lambda x: (x(5), x.index(9, 4), None, Options(mode="wrap")),
+        lambda x: (x(5), x.index(9, 4), 0, Options(mode="clip")), dtypes=ALL, grad=A),
     row("np.take_along_axis", lambda x: (x(3, 4), x.index(4, 3, 2), 1),
         lambda x: (x(3, 4), x.index(3, 1, 4), 0), lambda x: (x(3, 4), x.index(12, 5), None),
         lambda x: (x(3, 4), x.index(4, 1, 2), -1), dtypes=ALL, grad=A),

@@ -1,0 +1,114 @@
+"""The functions of neural networks, written out in NumPy."""
+
+import numpy
+
+from cases.table import NONE, Case, row
+
+A = (0,)
+
+
+def one(x):
+    """One operand."""
+    return (x(3, 4),)
+
+
+def sigmoid(x):
+    return 1 / (1 + numpy.exp(-x))
+
+
+def softrelu(x):
+    return numpy.logaddexp(x, 0)
+
+
+def gelu(x):
+    return 0.5 * x * (1 + numpy.tanh(numpy.sqrt(2 / numpy.pi) * (x + 0.044715 * x**3)))
+
+
+def elu(x, alpha=1.0):
+    return numpy.where(x > 0, x, alpha * numpy.expm1(x))
+
+
+def selu(x):
+    return 1.0507009873554805 * elu(x, 1.6732632423543772)
+
+
+def softmax(x, axis=-1, temperature=None):
+    x = x if temperature is None else x / temperature
+    e = numpy.exp(x - x.max(axis, keepdims=True))
+    return e / e.sum(axis, keepdims=True)
+
+
+def log_softmax(x, axis=-1, temperature=None):
+    return numpy.log(softmax(x, axis, temperature))
+
+
+def masked_softmax(x, mask, axis=-1):
+    return softmax(numpy.where(mask, x, -1e30), axis) * mask
+
+
+ACTIVATIONS = {
+    "relu": lambda x: numpy.maximum(x, 0),
+    "sigmoid": sigmoid,
+    "tanh": numpy.tanh,
+    "softrelu": softrelu,
+    "softsign": lambda x: x / (1 + abs(x)),
+    "silu": lambda x: x * sigmoid(x),
+    "gelu": gelu,
+    "log_sigmoid": lambda x: -softrelu(-x),
+    "elu": elu,
+    "selu": selu,
+    "leaky": lambda x: numpy.where(x > 0, x, 0.25 * x),
+}
+
+
+def topk(x, k=1, axis=-1, kind="indices", ascending=False):
+    order = numpy.argsort(x if ascending else -x, axis, kind="stable").take(range(k), axis)
+    values = numpy.take_along_axis(x, order, axis)
+    return {"indices": order, "value": values, "both": [values, order]}[kind]
+
+
+def fully_connected(x, weight, bias=0, units=None, flatten=True):
+    return (x.reshape(len(x), -1) if flatten else x) @ weight.T + bias
+
+
+def layer_norm(x, gamma, beta, axis=-1, eps=1e-5):
+    wide = [-1 if i == axis % x.ndim else 1 for i in range(x.ndim)]
+    scaled = (x - x.mean(axis, keepdims=True)) / numpy.sqrt(x.var(axis, keepdims=True) + eps)
+    return scaled * gamma.reshape(wide) + beta.reshape(wide)
+
+
+def smooth_l1(x, s=1.0):
+    return numpy.where(abs(x) < 1 / s**2, 0.5 * (s * x) ** 2, abs(x) - 0.5 / s**2)
+
+
+ROWS: list[Case] = [
+    row("npx.relu", one, reference=ACTIVATIONS["relu"], dtypes="iuhf", grad=A),
+    row("npx.leaky_relu", one, lambda x: (x(3, 4), 0.125), dtypes="hf", grad=A,
+        reference=lambda x, slope=0.25: numpy.where(x > 0, x, slope * x)),
+    row("npx.sigmoid", one, reference=sigmoid, grad=A, tolerance=4),
+    row("npx.log_sigmoid", one, reference=ACTIVATIONS["log_sigmoid"], grad=A, tolerance=4),
+    row("npx.softrelu", one, reference=softrelu, grad=A, tolerance=4),
+    row("npx.softsign", one, reference=ACTIVATIONS["softsign"], grad=A),
+    row("npx.silu", one, reference=ACTIVATIONS["silu"], grad=A, tolerance=4),
+    row("npx.gelu", one, reference=gelu, grad=A, tolerance=4),
+    row("npx.elu", one, lambda x: (x(3, 4), 0.5), reference=elu, grad=A, tolerance=4),
+    row("npx.selu", one, reference=selu, grad=A, tolerance=4),
+    row("npx.activation", *[lambda x, name=name: (x(3, 4), name) for name in ACTIVATIONS], grad=A, tolerance=4,
+        reference=lambda x, name: ACTIVATIONS[name](x)),
+    row("npx.softmax", one, lambda x: (x(3, 4), 0), lambda x: (x(3, 4), -1, 2.0), grad=A, tolerance=8,
+        reference=softmax),
+    row("npx.log_softmax", one, lambda x: (x(3, 4), 0), lambda x: (x(3, 4), -1, 2.0), grad=A, tolerance=8,
+        reference=log_softmax),
+    row("npx.masked_softmax", lambda x: (x(3, 4), x.ones(3, 4)), lambda x: (x(3, 4), x.ones(3, 4), 0), grad=A,
+        tolerance=8, reference=masked_softmax),
+    row("npx.topk", lambda x: (x.order(3, 4),), lambda x: (x.order(3, 4), 2, 0, "both", True),
+        lambda x: (x.order(3, 4), 3, 1, "value"), dtypes="ihf", reference=topk),
+    row("npx.fully_connected", lambda x: (x(2, 3), x(4, 3), x(4)), lambda x: (x(2, 3, 2), x(4, 6)),
+        lambda x: (x(2, 3, 2), x(4, 2), x(4), 4, False), grad=(0, 1), tolerance=16, reference=fully_connected),
+    row("npx.layer_norm", lambda x: (x(3, 4), x(4), x(4)), lambda x: (x(3, 4), x(3), x(3), 0), grad=(0, 1, 2),
+        tolerance=32, reference=layer_norm),
+    row("npx.smooth_l1", one, lambda x: (x(3, 4), 2.0), reference=smooth_l1, grad=A, tolerance=4),
+    row("npx.dropout", lambda x: (x(3, 4),), grad=A, reference=lambda x, p=0.5: x),
+    row("npx.host", lambda x: (numpy.sort, [x(3, 4)], [((3, 4), x.dtype)]), dtypes="iuhf", grad=NONE,
+        reference=lambda fn, inputs, outs: [fn(*inputs)]),
+]  # fmt: skip

@@ -1,0 +1,161 @@
+"""Reductions, scans, sorting, products and linear algebra."""
+
+import numpy
+
+from cases.table import ALL, NONE, ZERO, Case, Options, row
+
+A = (0,)
+AB = (0, 1)
+NUMBERS = "iuhfc"
+
+AXES = [
+    lambda x: (x(3, 4),),
+    lambda x: (x(3, 4), 0),
+    lambda x: (x(2, 3, 4), (0, -1)),
+    lambda x: (x(2, 3, 4), 1, Options(keepdims=True)),
+]
+ORDER = [
+    lambda x: (x.order(3, 4),),
+    lambda x: (x.order(3, 4), 1),
+    lambda x: (x.order(3, 4), 0, Options(keepdims=True)),
+]
+
+
+def logsumexp(x, axis=None, keepdims=False):
+    """Without overflow: with the largest element taken out."""
+    top = x.max(axis, keepdims=True)
+    result = numpy.log(numpy.sum(numpy.exp(x - top), axis, keepdims=True)) + top
+    return result if keepdims else result.squeeze(axis)
+
+
+REDUCTIONS: list[Case] = [
+    row("np.sum", *AXES, lambda x: (x(0, 3), 0), dtypes=ALL, grad=A, tolerance=4),
+    row("np.prod", *AXES, lambda x: (x(0, 3), 0), dtypes="b" + NUMBERS, grad=A, tolerance=16, low=-1, high=1),
+    row("np.max", *ORDER, dtypes=NUMBERS, grad=A),
+    row("np.min", *ORDER, dtypes=NUMBERS, grad=A),
+    row("np.all", *AXES, lambda x: (x(0, 3), 0), dtypes=ALL, grad=ZERO),
+    row("np.any", *AXES, lambda x: (x(0, 3), 0), dtypes=ALL, grad=ZERO),
+    row("np.count_nonzero", *AXES, dtypes=ALL, grad=ZERO),
+    row("np.mean", *AXES, dtypes=ALL, grad=A, tolerance=4),
+    row("np.var", *AXES, lambda x: (x(3, 4), Options(ddof=1)), dtypes=ALL, grad=A, tolerance=16),
+    row("np.std", *AXES, dtypes=ALL, grad=A, tolerance=16),
+    row("np.ptp", *ORDER, dtypes="iuhf", grad=A),
+    row("np.average", lambda x: (x(3, 4),), lambda x: (x(3, 4), 1, x(3, 4, low=1)), dtypes="f",
+        grad=AB[:1], tolerance=16),
+    row("np.nansum", *AXES, lambda x: (numpy.where(x.ones(4, 5), x(4, 5), x.dtype.type("nan")), 0),
+        dtypes="hfc", grad=A, tolerance=4),
+    row("np.logsumexp", *AXES, reference=logsumexp, grad=A, tolerance=8),
+    row("np.cumsum", lambda x: (x(3, 4),), lambda x: (x(3, 4), 0), lambda x: (x(3, 4), -1), dtypes=ALL, grad=A,
+        tolerance=8),
+    row("np.cumprod", lambda x: (x(3, 4),), lambda x: (x(3, 4), 0), dtypes=ALL, grad=A, tolerance=16, low=-1,
+        high=1),
+    row("np.diff", lambda x: (x(3, 4),), lambda x: (x(5), 2), lambda x: (x(3, 4), 1, 0), dtypes=ALL, grad=A),
+    row("np.trace", lambda x: (x(3, 4),), lambda x: (x(2, 3, 3), 1, 1, 2), dtypes=NUMBERS, grad=A, tolerance=4),
+    row("np.sort", lambda x: (x.order(3, 4),), lambda x: (x.order(3, 4), 0), lambda x: (x.order(3, 4), None),
+        dtypes="iuhf", grad=A),
+    row("np.argsort", lambda x: (x.order(3, 4),), lambda x: (x.order(3, 4), 0),
+        lambda x: (x(3, 4), None, "stable"), dtypes="iuhf", grad=ZERO),
+    row("np.argmax", *ORDER, lambda x: (x(5) * 0,), dtypes=NUMBERS, grad=ZERO),
+    row("np.argmin", *ORDER, lambda x: (x(5) * 0,), dtypes=NUMBERS, grad=ZERO),
+    row("np.median", *AXES, dtypes="iuhf", grad=NONE, tolerance=2),
+    row("np.quantile", lambda x: (x(3, 4), 0.3), lambda x: (x(3, 4), numpy.array([0.1, 0.5]), 0), grad=NONE,
+        tolerance=8),
+    row("np.percentile", lambda x: (x(3, 4), 30), lambda x: (x(3, 4), numpy.array([10, 50.0]), 0), grad=NONE,
+        tolerance=8),
+    row("np.searchsorted", lambda x: (numpy.sort(x.order(7)), x(3)),
+        lambda x: (numpy.sort(x.order(4)), x(2, 2), "right"), dtypes="iuhf", grad=ZERO),
+    row("np.bincount", lambda x: (abs(x.index(5, 9)),), lambda x: (abs(x.index(5, 9)), x(9), 8), waits=True),
+    row("np.unique", lambda x: (x(9),), lambda x: (x(2, 5), True, True, True), dtypes="biuhf", waits=True),
+]  # fmt: skip
+
+PRODUCTS: list[Case] = [
+    row("np.matmul", lambda x: (x(3, 4), x(4, 2)), lambda x: (x(4), x(4, 2)), lambda x: (x(3, 4), x(4)),
+        lambda x: (x(4), x(4)), lambda x: (x(2, 1, 3, 4), x(5, 4, 2)), lambda x: (x(2, 3, 4), x(4)),
+        lambda x: (x(4), x(2, 4, 3)), lambda x: (x(4, 3).T, x(2, 4).T), lambda x: (x(3, 0), x(0, 2)),
+        lambda x: (x(6, 8)[::2, ::-2], x(4, 6)[:, 1::3]), dtypes=ALL, grad=AB, tolerance=16),
+    row("np.dot", lambda x: (x(3, 4), x(4, 2)), lambda x: (x(4), x(4)), lambda x: (x(), x(3)),
+        lambda x: (x(2, 3, 4), x(5, 4, 2)), lambda x: (x(2, 3, 4), x(4)), dtypes=NUMBERS, grad=AB,
+        tolerance=16),
+    row("np.vdot", lambda x: (x(3, 4), x(3, 4)), lambda x: (x(4), x(4)), dtypes=NUMBERS, grad=AB, tolerance=16),
+    row("np.vecdot", lambda x: (x(3, 4), x(4)), lambda x: (x(3, 4), x(3, 1), Options(axis=0)), dtypes="iufc",
+        grad=AB, tolerance=16),
+    row("np.inner", lambda x: (x(3, 4), x(2, 4)), lambda x: (x(), x(3)), lambda x: (x(4), x(4)), dtypes=NUMBERS,
+        grad=AB, tolerance=16),
+    row("np.outer", lambda x: (x(3), x(4)), lambda x: (x(2, 2), x(3)), dtypes=ALL, grad=AB),
+    row("np.tensordot", lambda x: (x(2, 3, 4), x(3, 4, 2)), lambda x: (x(3, 4), x(4, 3), ((0, 1), (1, 0))),
+        lambda x: (x(3, 4), x(4, 3), 1), lambda x: (x(2), x(3), 0), lambda x: (x(2, 3), x(4, 2), (0, -1)),
+        dtypes=NUMBERS, grad=AB, tolerance=16),
+    row("np.kron", lambda x: (x(2, 3), x(2, 2)), lambda x: (x(3), x(2, 2)), dtypes=ALL, grad=AB),
+    row("np.einsum", lambda x: ("ij,jk->ik", x(2, 3), x(3, 4)), lambda x: ("ij,ij", x(2, 3), x(2, 3)),
+        lambda x: ("bij,bjk->bik", x(2, 3, 4), x(2, 4, 2)), lambda x: ("...i,...i->...", x(2, 3), x(3)),
+        lambda x: ("i,j->ji", x(2), x(3)), lambda x: ("iij,j->i", x(3, 3, 2), x(2)), lambda x: ("ij->ji", x(2, 3)),
+        lambda x: ("ij,jk,kl->li", x(2, 3), x(3, 2), x(2, 4)), lambda x: ("ii", x(3, 3)),
+        lambda x: ("ij->", x(2, 3)), lambda x: ("ij,kj", x(2, 3), x(4, 3)), dtypes="iufc", grad=A,
+        tolerance=16),
+    row("npx.batch_dot", lambda x: (x(2, 3, 4), x(2, 4, 2)), lambda x: (x(2, 4, 3), x(2, 2, 4), True, True),
+        grad=AB, tolerance=16, reference=lambda a, b, ta=False, tb=False:
+            (a.swapaxes(-1, -2) if ta else a) @ (b.swapaxes(-1, -2) if tb else b)),
+]  # fmt: skip
+
+MATRICES = [lambda x: (x.regular(3),), lambda x: (x.regular(2, 2, 3),)]
+POSITIVE = [lambda x: (x.positive(3),), lambda x: (x.positive(2, 3),)]
+WIDE = [lambda x: (x(3, 4),), lambda x: (x(2, 4, 3),)]
+
+
+def rebuilt(decompose):
+    """Factors are unique up to signs: their product is compared."""
+
+    def product(x, *args):
+        parts = decompose(x, *args)
+        if len(parts) == 2:
+            return parts[0] @ parts[1]
+        u, s, vh = parts
+        k = s.shape[-1]
+        return (u[..., :k] * s[..., None, :]) @ vh[..., :k, :]
+
+    return product
+
+
+def eigen(eigh):
+    """Vectors are unique up to a factor: what they make of the matrix is compared."""
+
+    def values_and_matrix(x):
+        w, v = eigh(x)
+        return w, (v * w[..., None, :]) @ v.conj().swapaxes(-1, -2)
+
+    return values_and_matrix
+
+
+LINALG: list[Case] = [
+    row("np.linalg.inv", *MATRICES, dtypes="fc", grad=A, tolerance=64),
+    row("np.linalg.det", *MATRICES, dtypes="fc", grad=A, tolerance=64),
+    row("np.linalg.slogdet", *MATRICES, dtypes="fc", grad=A, tolerance=64),
+    row("np.linalg.solve", lambda x: (x.regular(3), x(3)), lambda x: (x.regular(3), x(3, 2)),
+        lambda x: (x.regular(3, 2), x(2, 3, 2)), dtypes="fc", grad=AB, tolerance=64),
+    row("np.linalg.cholesky", *POSITIVE, dtypes="fc", grad=A, tolerance=64),
+    row("np.linalg.qr", *WIDE, dtypes="fc", grad=NONE, tolerance=64),
+    row("np.linalg.svd", *WIDE, lambda x: (x(3, 4), False), dtypes="fc", grad=NONE, tolerance=64),
+    row("np.linalg.svdvals", *WIDE, dtypes="fc", grad=NONE, tolerance=64),
+    row("np.linalg.eigh", *POSITIVE, dtypes="fc", grad=NONE, tolerance=256),
+    row("np.linalg.eigvalsh", *POSITIVE, dtypes="fc", grad=NONE, tolerance=256),
+    row("np.linalg.pinv", *WIDE, dtypes="fc", grad=NONE, tolerance=256),
+    row("np.linalg.matrix_rank", *WIDE, lambda x: (numpy.outer(x(3), x(3)),), dtypes="fc", grad=NONE),
+    row("np.linalg.lstsq", lambda x: (x(5, 3), x(5)), lambda x: (x(5, 3), x(5, 2)), dtypes="fc", grad=NONE,
+        tolerance=1024, reference=lambda a, b: numpy.linalg.lstsq(a, b)[0]),
+    row("np.linalg.matrix_power", *[lambda x, n=n: (x.regular(3), n) for n in (0, 1, 2, 5, -2)], dtypes="fc",
+        grad=A, tolerance=64),
+    row("np.linalg.norm", lambda x: (x(3, 4),), lambda x: (x(3, 4), 1, 0), lambda x: (x(3, 4), 3, 1),
+        lambda x: (x(3, 4), numpy.inf, 1), lambda x: (x(3, 4), -numpy.inf, 1),
+        lambda x: (x(3, 4), 0, 1), lambda x: (x(3, 4), "fro"), lambda x: (x(3, 4), 1),
+        lambda x: (x(2, 3, 4), numpy.inf, (1, 2), True), lambda x: (x(5), 2), dtypes="hfc", grad=A,
+        tolerance=32),
+]  # fmt: skip
+
+# What of an op's results is compared, where they are not unique.
+COMPARED = {
+    "np.linalg.qr": rebuilt,
+    "np.linalg.svd": rebuilt,
+    "np.linalg.eigh": eigen,
+}
+
+ROWS = REDUCTIONS + PRODUCTS + LINALG
