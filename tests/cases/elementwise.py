@@ -1,6 +1,6 @@
 """Element-wise ops: NumPy's ufuncs, whose bits they give."""
 
-from cases.table import ALL, ZERO, Case, Draw, Options, row
+from cases.table import ALL, NONE, ZERO, Case, Draw, Options, row
 
 REAL = "biuhf"
 INTEGERS = "biu"
@@ -43,7 +43,7 @@ ROWS: list[Case] = [
     row("np.remainder", nonzero, dtypes=REAL, grad=AB),
     row("np.fmod", nonzero, dtypes=REAL, grad=AB),
     row("np.power", two, spread, dtypes=ALL, grad=AB, low=0.25),
-    row("np.float_power", two, dtypes=FLOATS, grad=AB, low=0.25),
+    row("np.float_power", two, dtypes=ALL, grad=AB, low=0.25),
     row("np.negative", one, dtypes="iu" + FLOATS, grad=A),
     row("np.positive", one, dtypes="iu" + FLOATS, grad=A),
     row("np.absolute", one, dtypes=ALL, grad=A),
@@ -62,10 +62,10 @@ ROWS: list[Case] = [
     row("np.ceil", one, dtypes=REAL, grad=ZERO),
     row("np.trunc", one, dtypes=REAL, grad=ZERO),
     row("np.rint", one, dtypes=ALL, grad=ZERO),
-    row("np.round", one, lambda x: (x(3, 4), 1), lambda x: (x(3, 4), -1), dtypes="hf", grad=ZERO),
+    row("np.round", one, lambda x: (x(3, 4), 1), lambda x: (x(3, 4), -1), dtypes=FLOATS, grad=ZERO),
     row("np.copysign", two, dtypes=REAL, grad=A),
     row("np.heaviside", two, dtypes=REAL, grad=ZERO),
-    row("np.nextafter", two, dtypes=REAL),
+    row("np.nextafter", two, dtypes=REAL, grad=NONE),
     row("np.spacing", one, dtypes=REAL, grad=ZERO),
     row("np.gcd", two, dtypes="iu"),
     row("np.lcm", two, dtypes="iu"),
@@ -83,8 +83,8 @@ ROWS: list[Case] = [
     row("np.isinf", one, dtypes=ALL, grad=ZERO),
     row("np.isfinite", one, dtypes=ALL, grad=ZERO),
     row("np.signbit", one, dtypes=REAL, grad=ZERO),
-    row("np.isclose", two, lambda x: (x(4), x(4), 0.5, 0.1), dtypes="ihf", grad=ZERO),
-    row("np.allclose", two, lambda x: (x(4), x(4), 0.5, 9.0), dtypes="ihf"),
+    row("np.isclose", two, lambda x: (x(4), x(4), 0.5, 0.1), dtypes=REAL, grad=ZERO),
+    row("np.allclose", two, lambda x: (x(4), x(4), 0.5, 9.0), dtypes=REAL),
     row("np.array_equal", two, lambda x: (x(2), x(3)), lambda x: (x(2) * 0, x(2) * 0), dtypes=ALL),
     row("np.bitwise_and", two, dtypes=INTEGERS),
     row("np.bitwise_or", two, dtypes=INTEGERS),
