@@ -20,6 +20,7 @@ import numpy
 
 import forerun
 from forerun import np
+from forerun.config import _apply as put_back
 
 Shape = tuple[int, ...]
 Snapshot = tuple[Shape, str, bytes]
@@ -395,4 +396,4 @@ def configured(**settings: Any) -> Iterator[None]:
     try:
         yield
     finally:
-        forerun.configure(**before)
+        put_back(before)
