@@ -17,11 +17,10 @@ import subprocess
 import sys
 import time
 
-from table import show
-
 import forerun
 from forerun import autograd, gluon, np
 from forerun.gluon import nn
+from table import show
 
 
 def training(barrier: bool, batches: int) -> None:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import statistics
 
 import numpy
-from table import in_turn, median_ratio, show
 
 import forerun
 from forerun import np
+from table import in_turn, median_ratio, show
 
 N = 10_000
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 import statistics
 import time
 
-from table import show
-
 import forerun
 from forerun import np
+from table import show
 
 
 def main() -> None:

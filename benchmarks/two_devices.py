@@ -11,10 +11,9 @@ import argparse
 import time
 from typing import Any
 
-from table import show
-
 import forerun
 from forerun import np
+from table import show
 
 
 def run(x: Any) -> list[Any]:

@@ -33,13 +33,24 @@ size_t needs(Op& op) {
 
 }  // namespace
 
-bool Budget::admits(const Op& op) const {
+bool Budget::admits(Op& op) {
   size_t now = occupied(), want = op.to_take;
   if (want < kSmall || oldest(op)) return true;
   if (now + want > soft.load(std::memory_order_relaxed)) return false;
+  if (ahead_ + want <= high_ / kMargin) return true;
   uint64_t transient = 0;
-  frees(const_cast<Op&>(op), &transient);
+  frees(op, &transient);
   if (transient == want) return true;  // nobody will read it: gone as soon as it is there
+  // The long look is not repeated before half of the way to its turn is done.
+  uint64_t front = order_.front()->seq;
+  if (front < op.look_again) return false;
+  if (fits(op)) return true;
+  op.look_again = front + (op.seq - front) / 2;
+  return false;
+}
+
+bool Budget::fits(Op& op) const {
+  size_t now = occupied(), want = op.to_take;
   // What will be live, op after op, if the rest up to `op` runs in order; and what would be, had all of it run in order.
   size_t level = now, most = now, plain = now - std::min(now, ahead_), usual = plain;
   int looked = 0;
@@ -54,7 +65,7 @@ bool Budget::admits(const Op& op) const {
     level -= std::min(level, less), plain -= std::min(plain, less);
   }
   size_t allowed = std::max({high_, usual, plain + want});
-  return most + want <= allowed + allowed / 10;
+  return most + want <= allowed + allowed / kMargin;
 }
 
 void Budget::starts(Op& op) {

@@ -26,7 +26,7 @@ class Budget {
   void planned(Op* op) { order_.push_back(op); }
   bool oldest(const Op& op) const { return !order_.empty() && order_.front() == &op; }
   // Whether `op`, which needs op.to_take bytes and is ready, may take them now.
-  bool admits(const Op& op) const;
+  bool admits(Op& op);
   void starts(Op& op);
   void undo_start(Op& op);
   // The oldest op if it has ended; the engine frees it.
@@ -41,7 +41,10 @@ class Budget {
 
  private:
   static constexpr size_t kSmall = 1 << 16;  // bytes that are not worth a thought
-  static constexpr int kLookAhead = 512;     // ops before `op` that are looked at
+  static constexpr size_t kMargin = 10;      // a tenth of the peak may be taken ahead without a look
+  static constexpr int kLookAhead = 256;     // ops before `op` that are looked at
+
+  bool fits(Op& op) const;  // looks at all ops before it
 
   std::deque<Op*> order_;  // planned ops in program order; ended ones wait for older ones
   size_t occupied() const { return live.load(std::memory_order_relaxed) + reserved.load(std::memory_order_relaxed); }

@@ -7,8 +7,9 @@ import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
-__all__ = ["options", "seconds", "median", "table", "ms"]
+__all__ = ["options", "seconds", "median", "table", "ms", "watch"]
 
 
 def options(about: str | None) -> tuple[bool, Path]:
@@ -40,6 +41,13 @@ def median(work: Callable[[], float], runs: int) -> float:
 def ms(time: float) -> str:
     """Seconds as text in milliseconds."""
     return f"{time * 1e3:,.3f} ms"
+
+
+def watch(results: Iterable[Any]) -> None:
+    """Returns when all arrays are there. A thread that waits helps to compute; this one only looks now and then."""
+    for array in results:
+        while not array.ready:
+            time.sleep(2e-4)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

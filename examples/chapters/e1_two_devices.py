@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 
-from common import median, ms, options, seconds, table
+from common import median, ms, options, seconds, table, watch
 
 import forerun
 from forerun import np, npx, profiler
@@ -21,12 +21,6 @@ def run(x: np.ndarray, times: int) -> list[np.ndarray]:
     return [x @ x for _ in range(times)]
 
 
-def watch(results: list[np.ndarray]) -> None:
-    """Looks every now and then whether all is done. A thread that waits works, too: here it must not join a device."""
-    while not all(y.ready for y in results):
-        time.sleep(2e-4)
-
-
 def main() -> None:
     quick, out = options(__doc__)
     n, times, runs = (64, 4, 3) if quick else (500, 50, 5)
@@ -34,6 +28,7 @@ def main() -> None:
     first, second = (np.random.uniform(size=(n, n), device=npx.cpu(i)) for i in range(2))
 
     def done(*matrices: np.ndarray) -> float:
+        # A thread that waits would lend its core to a device: so this one only watches.
         return median(lambda: seconds(lambda: watch([y for x in matrices for y in run(x, times)])), runs)
 
     done(first, second)  # the first run makes threads and memory

@@ -61,7 +61,7 @@ VIEWS: list[Case] = [
 
 MOVES: list[Case] = [
     row("np.copy", lambda x: (x(3, 4),), lambda x: (x(3, 4).T,), dtypes=ALL, grad=A),
-    row("np.array", lambda x: (x(3, 4),), lambda x: (x(3), "float32"), dtypes="biuhf", grad=A),
+    row("np.array", lambda x: (x(3, 4),), lambda x: (x(3), "float64"), dtypes="biuhf", grad=A),
     row("np.asarray", lambda x: (x(3, 4),), dtypes=ALL, grad=A),
     row(
         "np.astype",
