@@ -139,7 +139,7 @@ LINALG: list[Case] = [
     row("np.linalg.eigh", *POSITIVE, dtypes="fc", grad=NONE, tolerance=256),
     row("np.linalg.eigvalsh", *POSITIVE, dtypes="fc", grad=NONE, tolerance=256),
     row("np.linalg.pinv", *WIDE, dtypes="fc", grad=NONE, tolerance=256),
-    row("np.linalg.matrix_rank", *WIDE, lambda x: (numpy.outer(x(3), x(3)),), dtypes="fc", grad=NONE),
+    row("np.linalg.matrix_rank", *WIDE, lambda x: (numpy.outer(x(3), x(3)),), dtypes="fc", grad=ZERO),
     row("np.linalg.lstsq", lambda x: (x(5, 3), x(5)), lambda x: (x(5, 3), x(5, 2)), dtypes="fc", grad=NONE,
         tolerance=1024, reference=lambda a, b: numpy.linalg.lstsq(a, b)[0]),
     row("np.linalg.matrix_power", *[lambda x, n=n: (x.regular(3), n) for n in (0, 1, 2, 5, -2)], dtypes="fc",
