@@ -208,7 +208,7 @@ void init_arrays(nb::module_& m) {
   m.def("reshape", reshape);
   m.def("transpose", transpose);
   m.def("broadcast_to", broadcast_view);
-  m.def("getitem", getitem);
+  m.def("getitem", getitem, nb::arg("a"), nb::arg("index").none());
 }
 
 }  // namespace forerun

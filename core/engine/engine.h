@@ -100,7 +100,7 @@ class Engine {
   struct Batch {
     Work work[kBatch];
     int n = 0;
-    bool counted = false;  // it holds one of the cores
+    Queue* held = nullptr;  // it holds one of the cores, for this queue
     uint64_t cost() const {
       uint64_t sum = 0;
       for (int i = 0; i < n; ++i) sum += work[i].op->cost;

@@ -113,7 +113,7 @@ bool Engine::older_elsewhere(const Queue& queue, uint64_t seq) {
 
 bool Engine::pick(Queue& queue, bool helper, Batch& batch) {
   bool counted = queue.kind != Queue::Kind::io;
-  if (gate_ || (counted && busy_ >= cores_)) return false;
+  if (gate_ || (counted && (busy_ >= cores_ || queue.full()))) return false;
   Op* shared = queue.sharing.empty() ? nullptr : queue.sharing.front();
   Op* top = queue.top();
   if (!shared && !top) return false;
@@ -121,7 +121,8 @@ bool Engine::pick(Queue& queue, bool helper, Batch& batch) {
   bool share = shared && (!top || shared->seq < top->seq);
   Op* op = share ? nullptr : admissible(queue, helper);
   if (!op && !shared) return false;
-  batch.counted = counted;
+  // Nobody knows how long a host task takes, and it may sleep: it holds no core, so that who waits may work beside it.
+  if (counted && !(op && op->cost == UINT32_MAX)) batch.held = &queue, ++busy_, ++queue.busy;
   if (!op) {
     batch.work[batch.n++] = Work{shared, shared->next_tile++, false, nullptr};
     if (shared->next_tile == shared->n_tiles) queue.sharing.erase(queue.sharing.begin());
@@ -130,7 +131,6 @@ bool Engine::pick(Queue& queue, bool helper, Batch& batch) {
     while (batch.n < kBatch && op->cost < kSmallCost && queue.top() && queue.top()->cost < kSmallCost && (op = admissible(queue, helper)))
       batch.work[batch.n++] = Work{op, 0, false, nullptr};
   }
-  busy_ += counted;
   return true;
 }
 

@@ -67,6 +67,9 @@ class Queue {
   const int device;
   Budget* const budget;
   int workers = 1;                // threads that serve it; 0: whoever waits does
+  int busy = 0;                   // threads that run its ops: workers, and waiting threads in their place
+  // A device's share of the cores is in use.
+  bool full() const { return kind == Kind::compute && workers > 0 && busy >= workers; }
   uint64_t ready_cost = 0;        // ns, of the ready ops; tiny ones are not worth another worker
   std::vector<Op*> sharing;       // started, tiles left to claim
   std::condition_variable wake;   // used with the engine's lock

@@ -123,8 +123,7 @@ void Engine::wake_others(Queue* mine, bool changed, const Batch* taken) {
 
 bool Engine::end_work(Batch& batch, Lock& held) {
   if (!batch.n) return false;
-  busy_ -= batch.counted;
-  batch.counted = false;
+  if (batch.held) --busy_, --std::exchange(batch.held, nullptr)->busy;
   for (int i = 0; i < batch.n; ++i) {
     Work& work = batch.work[i];
     Op* op = work.op;

@@ -53,7 +53,7 @@ bool Engine::wait_mark(uint64_t mark, std::chrono::milliseconds limit) {
 
 bool Engine::make_room(std::chrono::milliseconds limit) {
   // Some slack, so that the front end does not come back for every op.
-  uint64_t head = head_.load(), keep = ops_ahead_ - ops_ahead_ / 8;
+  uint64_t head = head_.load(), keep = ops_ahead_ - std::max<uint64_t>(1, ops_ahead_ / 8);
   return head <= keep || wait_mark(head - keep, limit);
 }
 
