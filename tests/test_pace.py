@@ -5,15 +5,17 @@ from collections.abc import Iterator
 
 import pytest
 
-from forerun import _core, np, npx, pace
+import forerun
+from forerun import _core, np, pace
 from forerun.ops.host import host
 
 
 @pytest.fixture(autouse=True)
-def clean() -> Iterator[None]:
-    npx.waitall()
+def asynchronous() -> Iterator[None]:
+    before = forerun.config()["engine"]
+    forerun.configure(engine="async")
     yield
-    npx.waitall()
+    forerun.configure(engine=before)
 
 
 class Slow:
