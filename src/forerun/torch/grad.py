@@ -7,8 +7,9 @@ switched on when the thread first uses gradients in this spelling: `requires_gra
 
 from __future__ import annotations
 
+import functools
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import _core
@@ -27,17 +28,22 @@ __all__ = [
 
 
 class _Thread(threading.local):
-    begun = False
+    begun = False  # gradients were used in this spelling
+    scopes = 0  # of no_grad and its like, that this thread is in
+    off = False  # set_grad_enabled(False) holds
 
 
 _thread = _Thread()
 
 
-def begin() -> None:
-    """Switches recording of this thread on, the first time; later it is for `no_grad` and its like to say."""
-    if not _thread.begun:
-        _thread.begun = True
+def begin(leaf: bool = True) -> None:
+    """Switches recording of this thread on, unless `no_grad` and its like say otherwise.
+
+    Who makes a leaf wants gradients; anything else switches recording on the first time only.
+    """
+    if (leaf or not _thread.begun) and not _thread.scopes and not _thread.off:
         _core.set_recording(True)
+    _thread.begun = True
 
 
 class _Scope(Scope):
@@ -46,8 +52,21 @@ class _Scope(Scope):
     __slots__ = ()
 
     def __enter__(self) -> None:
-        begin()
+        begin(leaf=False)
         super().__enter__()
+        _thread.scopes += 1
+
+    def __exit__(self, *exc: Any) -> None:
+        _thread.scopes -= 1
+        super().__exit__(*exc)
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def inside(*args: Any, **kwargs: Any) -> Any:
+            with _Scope(self.recording, self.training):
+                return function(*args, **kwargs)
+
+        return inside
 
 
 def no_grad(function: Any = None) -> Any:
@@ -77,14 +96,16 @@ class set_grad_enabled:
     """Switches recording of this thread on or off; as a context manager, for its block alone."""
 
     def __init__(self, mode: bool) -> None:
-        begin()
-        self._before = _core.set_recording(mode)
+        begin(leaf=False)
+        self._before = _core.set_recording(mode), _thread.off
+        _thread.off = not mode
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, *exc: object) -> None:
-        _core.set_recording(self._before)
+        recording, _thread.off = self._before
+        _core.set_recording(recording)
 
 
 def is_grad_enabled() -> bool:

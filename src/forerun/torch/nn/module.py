@@ -80,7 +80,7 @@ class Module:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs `forward`."""
-        begin()
+        begin(leaf=False)
         return self.forward(*args, **kwargs)
 
     def add_module(self, name: str, module: Module) -> None:
