@@ -85,7 +85,7 @@ class SGD(Optimizer):
 class Adam(Optimizer):
     """Steps of lr * m / (sqrt(v) + eps), where m and v are bias-corrected moving means of g and of g**2."""
 
-    rule: type[_rules.Optimizer] = _rules.Adam
+    rule: Callable[..., _rules.Optimizer] = _rules.Adam
 
     def __init__(
         self,
@@ -107,9 +107,14 @@ class AdamW(Adam):
     rule = _rules.AdamW
 
     def __init__(
-        self, params: Iterable[Any], *args: Any, weight_decay: float = 0.01, **settings: Any
+        self,
+        params: Iterable[Any],
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0.01,
     ) -> None:
-        super().__init__(params, *args, weight_decay=weight_decay, **settings)
+        super().__init__(params, lr, betas, eps, weight_decay)
 
 
 class RMSprop(Optimizer):
