@@ -17,6 +17,8 @@ import importlib.machinery
 import sys
 import types
 
+from . import device, npx
+
 __all__ = ["install_as_mxnet", "uninstall_as_mxnet"]
 
 _MODULES = (
@@ -61,15 +63,21 @@ def uninstall_as_mxnet() -> None:
 
 def _root() -> types.ModuleType:
     """The package itself, with what MXNet keeps at the top."""
-    import forerun
-
     root = types.ModuleType("mxnet", "forerun under the name of MXNet.")
     root.__spec__ = importlib.machinery.ModuleSpec("mxnet", None, is_package=True)
     root.__path__ = []
     root.__version__ = "2.0.0"  # type: ignore[attr-defined]
-    setattr(root, _MARK, forerun.__version__)
-    for name in ("cpu", "gpu", "num_gpus", "waitall"):
-        setattr(root, name, getattr(forerun, name))
-    root.current_context = root.current_device = forerun.current_device  # type: ignore[attr-defined]
-    root.Context = root.Device = forerun.Device  # type: ignore[attr-defined]
+    named = {
+        _MARK: True,
+        "waitall": npx.waitall,
+        "Context": device.Device,
+        "Device": device.Device,
+        "cpu": device.cpu,
+        "gpu": device.gpu,
+        "num_gpus": device.num_gpus,
+        "current_context": device.current_device,
+        "current_device": device.current_device,
+    }
+    for name, value in named.items():
+        setattr(root, name, value)
     return root
