@@ -9,6 +9,7 @@ import pytest
 
 import forerun
 from forerun import _core, np, npx, torch
+from forerun.ops.host import host
 from forerun.torch import nn
 from forerun.torch.nn import functional as F
 
@@ -147,22 +148,21 @@ def test_to_gives_itself_where_nothing_changes():
 
 
 def test_to_another_device_waits_unless_told_not_to(two_devices):
-    x = torch.ones(4, device="cpu:1")
-    forerun.waitall()
-    _core.gate(True)
-    try:
-        y = x.to("cpu", non_blocking=True)
-        assert not y.ready
-        returned = threading.Event()
-        thread = threading.Thread(target=lambda: (x.to("cpu"), returned.set()), daemon=True)
-        thread.start()
-        assert not returned.wait(0.1)
-    finally:
-        _core.gate(False)
-    thread.join(20)
-    assert returned.is_set()
-    assert y.device == forerun.cpu(0)
-    assert y.tolist() == [1.0] * 4
+    go = threading.Event()
+
+    def task() -> numpy.ndarray:
+        assert go.wait(30)
+        return numpy.ones(4, "float32")
+
+    x = host(task, [], [((4,), "float32")], device="cpu:1")[0]
+    y = x.to("cpu", non_blocking=True)
+    assert not y.ready
+    threading.Timer(0.05, go.set).start()
+    z = x.to("cpu")
+    assert go.is_set()
+    assert z.ready
+    assert (y.device, z.device) == (forerun.cpu(0), forerun.cpu(0))
+    assert y.tolist() == z.tolist() == [1.0] * 4
 
 
 def test_cuda_without_a_gpu():
