@@ -10,8 +10,6 @@ backward passes are still working on the first layer.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from common import ms, options, table
 
 import forerun
@@ -22,22 +20,12 @@ from forerun.profiler import Event
 RATE = 0.01
 
 
-@dataclass
-class Ranges:
-    """Which operations, by their number in the order of issue, belong to the backward pass and to the sums."""
-
-    backward: range = field(default_factory=lambda: range(0))
-    reduce: range = field(default_factory=lambda: range(0))
-
-
 def issued() -> int:
     return forerun.stats()["issued"]
 
 
-def step(
-    weights: list[np.ndarray], x: np.ndarray, y: np.ndarray, devices: list[forerun.Device]
-) -> tuple[np.ndarray, Ranges]:
-    """One step of gradient descent, in place; the loss, and what was what."""
+def step(weights: list[np.ndarray], x: np.ndarray, y: np.ndarray, devices: list[forerun.Device]) -> list[int]:
+    """One step of gradient descent, in place. How many ops had been issued before and after the backward passes."""
     losses, copies = [], []
     parts = zip(split_and_load(x, devices), split_and_load(y, devices))
     for device, (x_part, y_part) in zip(devices, parts):
@@ -54,8 +42,7 @@ def step(
     for layer in reversed(range(len(weights))):  # the last layer's gradients are there first
         first, *others = (local[layer].grad.as_in_ctx(weights[layer].device) for local in copies)
         weights[layer] -= RATE * sum(others, first)
-    marks.append(issued())
-    return losses[0], Ranges(range(*marks[:2]), range(*marks[1:]))
+    return marks
 
 
 def made(features: int, hidden: int, batch: int) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
@@ -91,10 +78,11 @@ def main() -> None:
     for _ in range(steps):
         before = issued()
         with profiler.profile() as p:
-            _, ranges = step(weights, x, y, two)
+            marks = step(weights, x, y, two)
         ops = sorted(p.trace.ops, key=lambda e: e.seq)
-        backward = [ops[i - before] for i in ranges.backward]
-        first = next(e for e in (ops[i - before] for i in ranges.reduce) if e.name == "add")
+        forward, passes = (mark - before for mark in marks)
+        backward = ops[forward:passes]
+        first = next(e for e in ops[passes:] if e.name == "add")
         ended = max(e.ended for e in backward)
         early += first.started < ended
     profiler.graph(
