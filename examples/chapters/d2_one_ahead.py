@@ -4,19 +4,24 @@
 it and reads from the trace when the operations of each minibatch ran: each may overlap with its neighbours, none with
 the next but one. The same is counted for a loop with a wait in each minibatch, and for one that never waits.
 
+And with several devices? There, a wait in each minibatch makes all devices wait for the slowest. Two devices, simulated
+by tasks that only take time, get minibatches that are heavy for one and light for the other, in turn: with one
+minibatch of overlap this evens out.
+
     python examples/chapters/d2_one_ahead.py [--quick] [--out FOLDER]
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
-from common import ms, options, table
+from common import ms, options, seconds, table
 
 import forerun
-from forerun import autograd, gluon, np, profiler
+from forerun import autograd, gluon, np, npx, profiler
 from forerun.gluon import nn
 from forerun.profiler import Event, Trace
 
@@ -86,7 +91,37 @@ def main() -> None:
     near, far = overlaps(found["pace"], 1), overlaps(found["pace"], 2)
     print(f"With pace, {near} of {count - 1} minibatches overlap with the one before, and ", end="")
     print("none with the one before that." if far == 0 else f"{far} with the one before that: TOO EARLY.")
-    print(f"Pictures: {', '.join(str(out / f'd2_{way}.svg') for way in ways.values())}")
+    print(f"Pictures: {', '.join(str(out / f'd2_{way}.svg') for way in ways.values())}\n")
+    two_devices(*((4, 1e-4) if quick else (30, 1e-3)))
+
+
+def busy_for(x: np.ndarray, span: float) -> np.ndarray:
+    """Stands for a device that takes so many seconds, and none of this processor."""
+    return npx.host(lambda values: (time.sleep(span), values)[1], [x], [(x.shape, x.dtype)], name="device")[0]
+
+
+def uneven(batches: Iterable[int], wait: bool, unit: float) -> None:
+    """Minibatch t takes six units of time on device t % 2, and one on the other."""
+    state = [np.zeros(1, device=npx.cpu(i)) for i in range(2)]
+    for t in batches:
+        state = [busy_for(x, 6 * unit if t % 2 == i else unit) for i, x in enumerate(state)]
+        if wait:
+            forerun.waitall()
+    forerun.waitall()
+
+
+def two_devices(count: int, unit: float) -> None:
+    forerun.configure(cpu_devices=2)
+    uneven(range(2), False, unit)
+    found = {
+        "a wait in each": seconds(lambda: uneven(range(count), True, unit)),
+        "pace, ahead=1": seconds(lambda: uneven(forerun.pace(range(count), ahead=1), False, unit)),
+        "neither": seconds(lambda: uneven(range(count), False, unit)),
+    }
+    table(("two devices, simulated", "each minibatch"), [(name, ms(t / count)) for name, t in found.items()])
+    share = found["pace, ahead=1"] / found["a wait in each"]
+    print(f"With one minibatch of overlap it takes {share:.0%} of the time with a wait in each: ", end="")
+    print("waiting for all devices costs." if share < 0.9 else "no clear difference here.")
 
 
 def draw(trace: Trace, path: Path, name: str) -> None:
