@@ -370,12 +370,14 @@ def test_assignment(index: Any, kind: str, engine: str) -> None:
 @by_name(CASES)
 def test_every_mode_gives_the_same_bits(case: Case) -> None:
     found = {}
+    some = ("bool", "int64", "float32", "complex128")
+    dtypes = [dtype for dtype in case.dtype_list() if dtype.name in some]
     for mode in ENGINES:
         with running(mode):
             np.random.seed(7)
             arrays = [
                 r
-                for dtype in case.dtype_list()[:1] + case.dtype_list()[-2:]
+                for dtype in dtypes
                 for args in case.arguments(dtype)
                 for r in case(case.op, ours(args))
                 if isinstance(r, ndarray)
