@@ -22,7 +22,7 @@ PYTHON_ORDER = [
     {"np", "npx"},
     {"autograd"},
     {"init", "optimizer", "gluon"},
-    {"torch", "d2l"},
+    {"torch", "d2l", "compat"},
     {"profiler"},
     {"tour", "cli", "__main__"},
 ]

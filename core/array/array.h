@@ -28,6 +28,13 @@ class Array {
     return Array(Buffer::make(bytes, budget), std::move(layout));
   }
 
+  // The same for the shape and strides of a dense layout, and a dtype of its item size.
+  static Array make_like(const Layout& dense, DType dtype, Budget* budget) {
+    Layout layout = dense;
+    layout.dtype = dtype, layout.offset = 0;
+    return Array(Buffer::make(static_cast<size_t>(layout.nbytes()), budget), std::move(layout));
+  }
+
   Buffer* storage() const { return storage_; }
   bool covers_storage() const { return layout.contiguous() && layout.nbytes() == static_cast<int64_t>(storage_->bytes); }
   // How an op that fills this array writes its storage.

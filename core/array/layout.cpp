@@ -20,16 +20,6 @@ Layout Layout::dense(DType dtype, const Dims& shape) {
   return layout;
 }
 
-bool Layout::contiguous() const {
-  int64_t step = static_cast<int64_t>(item_size(dtype));
-  if (size <= 1) return true;
-  for (int i = ndim() - 1; i >= 0; --i) {
-    if (shape[i] != 1 && strides[i] != step) return false;
-    step *= shape[i];
-  }
-  return true;
-}
-
 Dims broadcast(const char* op, const Dims& a, const Dims& b) {
   int n = std::max(a.size(), b.size());
   Dims shape(n, 1);

@@ -17,7 +17,17 @@ struct Layout {
 
   int ndim() const { return shape.size(); }
   int64_t nbytes() const { return size * static_cast<int64_t>(item_size(dtype)); }
-  bool contiguous() const;  // C order without gaps (also: empty, or one element)
+  // C order without gaps (also: empty, or one element).
+  bool contiguous() const {
+    int64_t step = static_cast<int64_t>(item_size(dtype));
+    if (size <= 1) return true;
+    const int64_t *extent = shape.begin(), *stride = strides.begin();
+    for (int i = ndim() - 1; i >= 0; --i) {
+      if (extent[i] != 1 && stride[i] != step) return false;
+      step *= extent[i];
+    }
+    return true;
+  }
 
   static Layout dense(DType dtype, const Dims& shape);
 };

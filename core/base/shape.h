@@ -27,7 +27,10 @@ class Dims {
       std::copy(o.heap_, o.heap_ + size_, heap_);
     }
   }
-  Dims(Dims&& o) noexcept { swap(o); }
+  Dims(Dims&& o) noexcept : size_(o.size_) {
+    std::copy(o.inline_, o.inline_ + kInline, inline_);  // the pointer stands in the same place
+    o.size_ = 0;
+  }
   Dims& operator=(Dims o) noexcept { return swap(o), *this; }
   ~Dims() {
     if (size_ > kInline) delete[] heap_;

@@ -25,7 +25,10 @@ struct PythonError {};
 extern PyTypeObject* array_base;  // _core.Array
 extern PyTypeObject* array_type;  // what new arrays are: a subclass of it
 
-inline bool is_array(PyObject* o) { return Py_TYPE(o) == array_type || PyObject_TypeCheck(o, array_base); }
+inline bool is_array(PyObject* o) {
+  if (Py_TYPE(o) == array_type) return true;
+  return !PyLong_CheckExact(o) && !PyFloat_CheckExact(o) && PyObject_TypeCheck(o, array_base);
+}
 inline ArrayObject* as_array(PyObject* o) { return reinterpret_cast<ArrayObject*>(o); }
 // The array in `o`; TypeError naming `op` if it is none.
 const Array& get_array(const char* op, PyObject* o);

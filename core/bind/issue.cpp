@@ -87,6 +87,7 @@ void check_failure(const Array& array) {
 
 void wait_for(const Array& array) {
   Storage& storage = *array.storage();
+  if (!storage.settled() && !Engine::get().trace.on()) Engine::get().settle_small(storage);
   while (!storage.settled()) wait_with_signals("wait", [&](auto slice) { return Engine::get().wait(storage, slice); });
   check_failure(array);
 }

@@ -303,40 +303,35 @@ PyObject* perform(UfuncObject* u, PyObject* const* inputs, PyObject* out, PyObje
 // Null without an exception: not such a call.
 PyObject* perform_plain(UfuncObject* u, PyObject* const* inputs) {
   const ArrayObject* a = nullptr;
+  Operand operands[3];
   for (int i = 0; i < u->nin; ++i) {
     if (!is_array(inputs[i])) continue;
     const ArrayObject* other = as_array(inputs[i]);
-    if (!other->array.storage() || (recording && other->node) || !other->array.layout.contiguous()) return nullptr;
-    if (!a) a = other;
-    const Layout &la = a->array.layout, &lb = other->array.layout;
-    if (a != other && (la.dtype != lb.dtype || a->device != other->device || !(la.shape == lb.shape))) return nullptr;
+    operands[i].array = &other->array;
+    const Layout& layout = other->array.layout;
+    if (!other->array.storage() || (other->node && recording) || !layout.contiguous()) return nullptr;
+    if (!a) {
+      a = other;
+    } else if (a != other) {
+      const Layout& first = a->array.layout;
+      if (first.dtype != layout.dtype || a->device != other->device || !(first.shape == layout.shape)) return nullptr;
+    }
   }
   if (!a) return nullptr;
   const Layout& layout = a->array.layout;
-  const Signature* s = u->same[static_cast<int>(layout.dtype)];
-  if (!s || (!is_inexact(layout.dtype) && is_inexact(s->types[u->nin]))) return nullptr;
-  Operand operands[3];
+  DType in = layout.dtype;
+  const Signature* s = u->same[static_cast<int>(in)];
+  if (!s || (!is_inexact(in) && is_inexact(s->types[u->nin]))) return nullptr;
   for (int i = 0; i < u->nin; ++i) {
-    if (is_array(inputs[i])) {
-      operands[i].array = &as_array(inputs[i])->array;
-      continue;
-    }
+    if (operands[i].array) continue;
     int weak = weak_rank(inputs[i]);
-    bool keeps = weak == 1 ? layout.dtype != DType::b1 : weak == 2 && is_inexact(layout.dtype);
+    bool keeps = weak == 1 ? in != DType::b1 : weak == 2 && is_inexact(in);
     if (!keeps) return nullptr;
-    if (!put_scalar(u->name, inputs[i], layout.dtype, operands[i].scalar.bytes)) throw PythonError{};
+    if (!put_scalar(u->name, inputs[i], in, operands[i].scalar.bytes)) throw PythonError{};
   }
   DType t = s->types[u->nin];
   Budget* budget = budget_of(a->device);
-  Array made;
-  if (item_size(t) == item_size(layout.dtype)) {  // dense, like the operand
-    Layout like = layout;
-    like.dtype = t, like.offset = 0;
-    size_t bytes = static_cast<size_t>(like.nbytes());
-    made = Array(Buffer::make(bytes, budget), std::move(like));
-  } else {
-    made = Array::make(t, layout.shape, budget);
-  }
+  Array made = item_size(t) == item_size(in) ? Array::make_like(layout, t, budget) : Array::make(t, layout.shape, budget);
   OpHolder holder;
   build_elementwise_dense(*holder.op, u->name, s->loop, s->types, operands, u->nin, made);
   issue(holder.release(), a->device);

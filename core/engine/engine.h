@@ -54,6 +54,8 @@ class Engine {
 
   // --- wait: any thread, without the interpreter lock. False: not yet after `limit`; call again. ---------------------------
   bool wait(Storage& storage, std::chrono::milliseconds limit);       // all writes issued so far have ended
+  // A try before wait(), which may hold the interpreter lock: runs small ops, a microsecond each, if that is all there is.
+  void settle_small(Storage& storage);
   bool wait_mark(uint64_t mark, std::chrono::milliseconds limit);     // all ops issued before mark have ended
   bool make_room(std::chrono::milliseconds limit);
 
@@ -87,18 +89,18 @@ class Engine {
   static constexpr int kBatch = 32;           // small ops taken at once
   static constexpr uint32_t kSmallCost = 1000;       // ns: not worth a lock of its own
   static constexpr uint32_t kHelpCost = 20'000'000;  // ns: a waiting thread takes nothing longer, to answer signals
+  static constexpr uint32_t kAnyCost = UINT32_MAX;
   static constexpr uint64_t kWakeCost = 20'000;      // ns of work that are worth waking a thread for
 
   using Lock = std::unique_lock<std::mutex>;
   // What a thread has taken to run: small ops by the batch, or one op, or one tile of an op.
   struct Work {
-    Op* op = nullptr;
-    int64_t tile = 0;
-    bool no_memory = false;
-    FailurePtr failure;
+    Op* op;
+    int64_t tile;
+    bool no_memory;
   };
   struct Batch {
-    Work work[kBatch];
+    Work work[kBatch];  // the first n; not initialised, as a wait for a small op has one of its own
     int n = 0;
     Queue* held = nullptr;  // it holds one of the cores, for this queue
     uint64_t cost() const {
@@ -112,16 +114,17 @@ class Engine {
   Engine();
   Lock lock();  // spins a little before it sleeps
 
-  // Ends what the batch holds and takes the next one, for `queue` (null: for any, by a waiting thread). An empty batch
-  // comes back if there is nothing to do (`leave`) or the worker must stop. Called without the lock.
-  void exchange(Batch& batch, Queue* queue, bool more, Idle idle);
+  // Ends what the batch holds and takes the next one, of ops that cost at most `most` or have tiles (0: none), for `queue`
+  // (null: for any, by a waiting thread). An empty batch comes back if there is nothing to do (`leave`) or the worker must
+  // stop. Called without the lock.
+  void exchange(Batch& batch, Queue* queue, uint32_t most, Idle idle);
   void run(Batch& batch);       // without the lock
   void run(Work& work);
   void run_tiles(Work& work);
   void run_kernel(Work& work);
   void call_kernel(Work& work);
   bool take_memory(Op& op);
-  bool help();                  // by a waiting thread: false if there was nothing to do
+  bool help(uint32_t most);     // by a waiting thread: false if there was nothing to do
   void wake(Queue& queue);      // by the front end: a worker must look
   bool spin(Queue& queue);
   void notify_waiters();
@@ -132,9 +135,9 @@ class Engine {
   // With the lock held.
   void plan();
   void link(Op* op);
-  bool pick(Queue& queue, bool helper, Batch& batch);
-  bool pick_any(Batch& batch);
-  Op* admissible(Queue& queue, bool helper);
+  bool pick(Queue& queue, uint32_t most, Batch& batch);
+  bool pick_any(Batch& batch, uint32_t most);
+  Op* admissible(Queue& queue, uint32_t most);
   bool older_elsewhere(const Queue& queue, uint64_t seq);
   bool start(Op* op);
   void put_back(Op* op);

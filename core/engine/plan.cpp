@@ -86,11 +86,8 @@ void Engine::link(Op* op) {
 }
 
 // The oldest ready op that may start now.
-Op* Engine::admissible(Queue& queue, bool helper) {
-  auto may = [&](Op* op) {
-    if (helper && queue.workers > 0 && (op->cost > kHelpCost && op->n_tiles == 1)) return false;
-    return start(op);
-  };
+Op* Engine::admissible(Queue& queue, uint32_t most) {
+  auto may = [&](Op* op) { return (op->cost <= most || (op->n_tiles > 1 && most > kSmallCost)) && start(op); };
   Op* top = queue.top();
   if (!top) return nullptr;
   if (may(top)) return queue.pop(), top;
@@ -111,40 +108,41 @@ bool Engine::older_elsewhere(const Queue& queue, uint64_t seq) {
   return false;
 }
 
-bool Engine::pick(Queue& queue, bool helper, Batch& batch) {
+bool Engine::pick(Queue& queue, uint32_t most, Batch& batch) {
   bool counted = queue.kind != Queue::Kind::io;
   if (gate_ || (counted && (busy_ >= cores_ || queue.full()))) return false;
-  Op* shared = queue.sharing.empty() ? nullptr : queue.sharing.front();
+  if (queue.workers == 0 && most > kSmallCost) most = UINT32_MAX;
+  Op* shared = queue.sharing.empty() || most <= kSmallCost ? nullptr : queue.sharing.front();
   Op* top = queue.top();
   if (!shared && !top) return false;
   if (older_elsewhere(queue, shared && (!top || shared->seq < top->seq) ? shared->seq : top->seq)) return false;
   bool share = shared && (!top || shared->seq < top->seq);
-  Op* op = share ? nullptr : admissible(queue, helper);
+  Op* op = share ? nullptr : admissible(queue, most);
   if (!op && !shared) return false;
   // Nobody knows how long a host task takes, and it may sleep: it holds no core, so that who waits may work beside it.
   if (counted && !(op && op->cost == UINT32_MAX)) batch.held = &queue, ++busy_, ++queue.busy;
   if (!op) {
-    batch.work[batch.n++] = Work{shared, shared->next_tile++, false, nullptr};
+    batch.work[batch.n++] = Work{shared, shared->next_tile++, false};
     if (shared->next_tile == shared->n_tiles) queue.sharing.erase(queue.sharing.begin());
   } else {
-    batch.work[batch.n++] = Work{op, 0, false, nullptr};
-    while (batch.n < kBatch && op->cost < kSmallCost && queue.top() && queue.top()->cost < kSmallCost && (op = admissible(queue, helper)))
-      batch.work[batch.n++] = Work{op, 0, false, nullptr};
+    batch.work[batch.n++] = Work{op, 0, false};
+    while (batch.n < kBatch && op->cost < kSmallCost && queue.top() && queue.top()->cost < kSmallCost && (op = admissible(queue, most)))
+      batch.work[batch.n++] = Work{op, 0, false};
   }
   return true;
 }
 
 // For a waiting thread: from the queue whose work is oldest.
-bool Engine::pick_any(Batch& batch) {
+bool Engine::pick_any(Batch& batch, uint32_t most) {
   Queue* oldest = nullptr;
   uint64_t seq = UINT64_MAX;
   for (Queue* q : queues_) {
-    if (q->kind == Queue::Kind::io && q->workers > 0) continue;
-    uint64_t s = q->top() ? q->top()->seq : UINT64_MAX;
+    if (!q->has_work() || (q->kind == Queue::Kind::io && q->workers > 0)) continue;
+    uint64_t s = q->seems_busy() ? q->top()->seq : UINT64_MAX;
     if (!q->sharing.empty()) s = std::min(s, q->sharing.front()->seq);
     if (s < seq) seq = s, oldest = q;
   }
-  return oldest && pick(*oldest, true, batch);
+  return oldest && pick(*oldest, most, batch);
 }
 
 bool Engine::start(Op* op) {

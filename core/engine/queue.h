@@ -59,7 +59,7 @@ class Queue {
       std::make_heap(late_.begin(), late_.end(), younger);
     }
   }
-  bool has_work() const { return top() || !sharing.empty(); }
+  bool has_work() const { return seems_busy() || !sharing.empty(); }
   // A hint without the lock, for threads that look before they lock.
   bool seems_busy() const { return count_.load(std::memory_order_relaxed) > 0; }
 

@@ -36,8 +36,8 @@ void Engine::serve(Queue& queue) {
   Batch batch;
   queue.looking.fetch_add(1);
   for (;;) {
-    exchange(batch, &queue, true, Idle::leave);
-    if (!batch.n && !spin(queue)) exchange(batch, &queue, true, Idle::sleep);
+    exchange(batch, &queue, kAnyCost, Idle::leave);
+    if (!batch.n && !spin(queue)) exchange(batch, &queue, kAnyCost, Idle::sleep);
     if (!batch.n && stopping_.load()) break;
     bool away = batch.cost() > kWakeCost;
     if (away) {
@@ -64,25 +64,25 @@ bool Engine::spin(Queue& queue) {
   return found;
 }
 
-bool Engine::help() {
+bool Engine::help(uint32_t most) {
   Batch batch;
-  exchange(batch, nullptr, true, Idle::leave);
+  exchange(batch, nullptr, most, Idle::leave);
   if (!batch.n) return false;
   helped_.fetch_add(batch.n, std::memory_order_relaxed);
   run(batch);
-  exchange(batch, nullptr, false, Idle::leave);
+  exchange(batch, nullptr, 0, Idle::leave);
   return true;
 }
 
-void Engine::exchange(Batch& batch, Queue* queue, bool more, Idle idle) {
+void Engine::exchange(Batch& batch, Queue* queue, uint32_t most, Idle idle) {
   thread_local std::vector<Op*> retired;
   thread_local std::vector<Storage*> let_go;
   bool notify;
   {
     Lock held = lock();
     bool changed = end_work(batch, held);
-    auto find = [&] { return queue ? pick(*queue, false, batch) : pick_any(batch); };
-    while (more && !stopping_.load()) {
+    auto find = [&] { return queue ? pick(*queue, most, batch) : pick_any(batch, most); };
+    while (most > 0 && !stopping_.load()) {
       if (find()) break;
       if (!gate_.load() && fresh_work()) {
         plan();
@@ -128,13 +128,11 @@ bool Engine::end_work(Batch& batch, Lock& held) {
     Work& work = batch.work[i];
     Op* op = work.op;
     if (work.no_memory && op->budget->oldest(*op) && op->budget->running == 1)
-      work.failure = memory_failure(*op), work.no_memory = false, op->tiles_left = 1;
+      fail(op, memory_failure(*op)), work.no_memory = false, op->tiles_left = 1;
     if (work.no_memory) {
       put_back(op);
       continue;
     }
-    if (work.failure && !op->failure) fail(op, std::move(work.failure));
-    work.failure.reset();
     if (--op->tiles_left > 0) continue;
     if (op->kernel()) {  // of several tiles, or never run: its kernel still lives
       held.unlock();
@@ -185,20 +183,25 @@ void Engine::run_kernel(Work& work) {
 }
 
 void Engine::call_kernel(Work& work) {
+  Op* op = work.op;
+  FailurePtr failure;  // outlives the lock below: it may own things of the front end
+  auto failed = [&](ErrorKind kind, std::string message) {
+    auto made = std::make_shared<Failure>();
+    made->kind = kind, made->message = std::move(message), made->site = op->site;
+    failure = std::move(made);
+  };
   try {
-    work.op->kernel()->run(*work.op, work.tile);
-  } catch (const FailurePtr& failure) {
-    work.failure = failure;
+    op->kernel()->run(*op, work.tile);
+  } catch (const FailurePtr& thrown) {
+    failure = thrown;
   } catch (const Error& error) {
-    auto failure = std::make_shared<Failure>();
-    failure->kind = error.kind, failure->message = error.what(), failure->site = work.op->site;
-    work.failure = failure;
+    failed(error.kind, error.what());
   } catch (const std::bad_alloc&) {
-    auto failure = std::make_shared<Failure>();
-    failure->kind = ErrorKind::memory, failure->message = std::string(work.op->kernel()->name()) + ": scratch memory must be available";
-    failure->site = work.op->site;
-    work.failure = failure;
+    failed(ErrorKind::memory, std::string(op->kernel()->name()) + ": scratch memory must be available");
   }
+  if (!failure) return;
+  Lock held = lock();
+  if (!op->failure) fail(op, failure);
 }
 
 // The first tile of several: now that its outputs have memory, other workers may join.

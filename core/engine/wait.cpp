@@ -10,27 +10,33 @@ namespace forerun {
 namespace {
 // A waiting thread looks this often for work, with so many pauses between, before it sleeps: some 10 us.
 constexpr int kLooks = 12, kPauses = 16;
+constexpr int kSmallRounds = 4;
 }
 
 template <class Done, class Arm>
 bool Engine::wait_until(Done done, Arm arm, std::chrono::milliseconds limit) {
   if (done()) return true;
   waits_.fetch_add(1, std::memory_order_relaxed);
-  auto deadline = Clock::now() + limit;
+  Clock::time_point deadline{};  // counts from the first look at the clock, which small ops need not pay for
+  auto passed = [&] {
+    auto now = Clock::now();
+    if (deadline == Clock::time_point{}) deadline = now + limit;
+    return now >= deadline;
+  };
   bool over = false, late = false;
   while (!over && !late) {
     helping_.fetch_add(1);
     for (int idle = 0; idle < kLooks && !over; ++idle) {
-      if (help()) idle = -1;
+      if (help(kHelpCost)) idle = -1;
       for (int i = 0; i < kPauses && !(over = done()); ++i) _mm_pause();
-      if (idle < 0 && Clock::now() >= deadline) break;
+      if (!over && idle < 0 && passed()) break;
     }
     helping_.fetch_sub(1);
     if (over) break;
     std::unique_lock held(watch_mutex_);
     arm();
     if ((over = done())) break;
-    late = watch_.wait_until(held, deadline) == std::cv_status::timeout;
+    late = passed() || watch_.wait_until(held, deadline) == std::cv_status::timeout;
     over = done();
   }
   return over;
@@ -40,6 +46,11 @@ bool Engine::wait(Storage& storage, std::chrono::milliseconds limit) {
   uint32_t target = storage.issued.load();
   auto done = [&] { return static_cast<int32_t>(storage.ended.load() - target) >= 0; };
   return wait_until(done, [&] { storage.watched.store(true); }, limit);
+}
+
+void Engine::settle_small(Storage& storage) {
+  for (int i = 0; i < kSmallRounds && !storage.settled(); ++i)
+    if (!help(kSmallCost)) return;
 }
 
 bool Engine::wait_mark(uint64_t mark, std::chrono::milliseconds limit) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 namespace forerun {
@@ -114,7 +115,12 @@ void NestKernel::run(Op& op, int64_t tile) {
 // One stretch of the innermost axis, through scratch memory where dtypes differ or the loop wants its operands packed.
 void NestKernel::row(char** args, int64_t count) {
   constexpr int64_t kChunk = 512;
-  alignas(64) thread_local char scratch[kMost][kChunk * 16];
+  struct alignas(64) Scratch {
+    char of[kMost][kChunk * 16];
+  };
+  thread_local std::unique_ptr<Scratch> own;
+  if (!own) own = std::make_unique<Scratch>();
+  auto& scratch = own->of;
   int axis = nest.shape.size() - 1;
   intptr_t steps[kMost];
   bool casts = false, through[kMost];
@@ -186,7 +192,7 @@ void build_elementwise_dense(Op& op, const char* name, Loop loop, const DType* t
   k.access[n_in] = static_cast<int8_t>(op.n_access);
   k.offset[n_in] = out.layout.offset;
   k.steps[n_in] = static_cast<intptr_t>(item_size(types[n_in]));
-  op.add(out.storage(), out.write_mode());
+  op.add(out.storage(), Mode::write);
   op.cost = cost_of(k.n, k.operands);
 }
 

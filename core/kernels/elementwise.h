@@ -15,7 +15,7 @@ struct Scalar {
 // One input or output of an element-wise op: an array, or a scalar.
 struct Operand {
   const Array* array = nullptr;
-  Scalar scalar{};
+  Scalar scalar;  // if there is no array
 };
 
 // Fills `op` so that it computes loop(inputs...) -> outputs. `types` are the loop's dtypes, inputs then outputs; operands of
@@ -24,7 +24,7 @@ struct Operand {
 void build_elementwise(Op& op, const char* name, Loop loop, const DType* types, const Operand* inputs, int n_in, const Array* const* outputs,
                        int n_out);
 
-// The same for the most frequent case: two inputs and one output, dense arrays of one shape and the loop's dtypes or scalars, of n elements.
+// The same for the most frequent case: dense arrays of one shape and the loop's dtypes or scalars, and one output that is new.
 void build_elementwise_dense(Op& op, const char* name, Loop loop, const DType* types, const Operand* inputs, int n_in, const Array& out);
 
 }  // namespace forerun
