@@ -53,7 +53,7 @@ def main() -> None:
             ("two or more threads ran ops during", ms(trace.overlap())),
         ],
     )
-    place = max(trace.waits, key=lambda w: w.duration).line
+    place = max(trace.waits, key=lambda w: w.duration).line if trace.waits else "no line"
     print(f"The front end had said everything after {issued / trace.span:.0%} of the time.")
     print(f"It waited for {waited / trace.span:.0%} of it, longest at {place}.")
     print(f"Picture: {out / 'a4_timeline.svg'}")
