@@ -1,9 +1,10 @@
 """D1: a training loop with a barrier in each minibatch and without one: time, and memory.
 
 A loop that never waits can issue all its minibatches long before they are computed. If each took its memory at once,
-memory would grow with their number. Here, an operation takes memory when it starts, in the order of the program, and
-above a budget only what is next in turn may start. The script trains the same network four times, with more minibatches
-the last time, and compares. The peak of memory never falls, so each row says by how much the loop has raised it.
+memory would grow with their number. Here, an operation takes memory when it starts, and one that is not yet next in
+turn starts only where the program, run in order, would need as much memory anyway. The script trains the same network
+four times, with more minibatches the last time, and compares. The peak of memory never falls, so each row says by how
+much the loop has raised it.
 
     python examples/chapters/d1_memory.py [--quick]
 """
