@@ -11,8 +11,9 @@ import pytest
 
 import forerun
 from cases import CASES, NOT_OPS
+from cases.compare import by_name, same_bits
 from cases.reduction import COMPARED
-from cases.table import DTYPES, Case, mapped, named, ours
+from cases.table import EVERY_DTYPE, Case, mapped, named, ours
 from conftest import ENGINES, running
 from forerun import np
 from forerun.np import ndarray
@@ -20,12 +21,6 @@ from forerun.ops.base import Elementwise
 
 UFUNCS = [c for c in CASES if isinstance(c.op, Elementwise)]
 PLAIN = [c for c in CASES if not c.random]
-EVERY_DTYPE = [numpy.dtype(name) for names in DTYPES.values() for name in names]
-
-
-def by_name(cases: list[Case]) -> Any:
-    """One test per row."""
-    return pytest.mark.parametrize("case", cases, ids=lambda c: c.name)
 
 
 # --- the table ------------------------------------------------------------------------------------
@@ -48,21 +43,6 @@ def test_no_op_has_two_rows() -> None:
 
 
 # --- comparing ------------------------------------------------------------------------------------
-
-
-def equal_bits(a: numpy.ndarray, b: numpy.ndarray) -> Any:
-    """Where all bits are the same; any NaN is like any other."""
-    if a.dtype.kind == "c":
-        return equal_bits(a.real, b.real) & equal_bits(a.imag, b.imag)
-    same = a == b
-    if a.dtype.kind == "f":
-        same = same & (numpy.signbit(a) == numpy.signbit(b)) | (numpy.isnan(a) & numpy.isnan(b))
-    return same
-
-
-def same_bits(a: numpy.ndarray, b: numpy.ndarray) -> bool:
-    """Whether dtypes, shapes and all bits are the same."""
-    return a.dtype == b.dtype and a.shape == b.shape and bool(numpy.all(equal_bits(a, b)))
 
 
 def check(case: Case, got: Any, want: Any, what: str) -> None:
@@ -277,13 +257,19 @@ REDUCED: dict[str, View] = {
 }
 
 
+LARGE = [
+    (case, dtype)
+    for case in CASES
+    for dtype in ("float32", "float64", "int32", "complex64")
+    if case.name.removeprefix("np.")
+    in {"sum", "mean", "var", "max", "min", "cumsum", "any", "argmax", "logsumexp"}
+    and numpy.dtype(dtype) in case.dtype_list()
+]
+
+
 @pytest.mark.parametrize("layout", REDUCED)
-@pytest.mark.parametrize("name", ["sum", "mean", "var", "max", "min", "cumsum", "any", "argmax", "logsumexp"])
-@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "complex64"])
-def test_large_reductions(name: str, dtype: str, layout: str) -> None:
-    case = next(c for c in CASES if c.name == f"np.{name}")
-    if numpy.dtype(dtype) not in case.dtype_list():
-        pytest.skip("not of this dtype")
+@pytest.mark.parametrize(("case", "dtype"), LARGE, ids=lambda value: getattr(value, "name", value))
+def test_large_reductions(case: Case, dtype: str, layout: str) -> None:
     shape, view = REDUCED[layout]
     values = case.draw(dtype)(*shape)
     mine, theirs = view(ours(values)), numpy.asarray(view(ours(values)).numpy())
@@ -291,7 +277,7 @@ def test_large_reductions(name: str, dtype: str, layout: str) -> None:
     for axis in (0, 1, None):
         got, want = case.op(mine, axis).numpy(), numpy.asarray(case.reference(wide, axis))
         assert got.shape == want.shape
-        if got.dtype.kind in "biu" or name in ("max", "min"):
+        if got.dtype.kind in "biu" or case.name in ("np.max", "np.min"):
             assert same_bits(got, want.astype(got.dtype))
         else:
             near = 1e-4 if numpy.finfo(got.dtype).eps > 1e-10 else 1e-12
@@ -319,49 +305,6 @@ def test_large_products(dtype: str, m: int, engine: str) -> None:
         else:
             near = 67 * float(numpy.finfo(got.dtype).eps)
             numpy.testing.assert_allclose(got, want, near, 4 * near)
-
-
-# --- indexing -------------------------------------------------------------------------------------
-
-I = numpy.array([2, 0, -1, 1])
-J = numpy.array([[0], [2]])
-MASK = numpy.array([True, False, True])
-INDICES: list[Any] = [
-    1, -1, (1, 2, 3), slice(None), slice(1, None, 2), slice(None, None, -1), slice(5, 2), slice(-2, 99), ...,
-    None, (None, 1, ..., None), (slice(None), 2), (..., -1), (slice(2, 0, -1), slice(None), slice(3, None, -2)),
-    I, (I, I), (I, I, I), (slice(None), I), (..., I), (I, slice(None), I), (slice(None), I, I), (1, I),
-    (I, 1), (1, slice(None), I), (J, I), (slice(1, 3), J, I), (None, I), (I, None, I), (I, ..., 2),
-    [0, 2], ([0, 2], [1, 1]), abs(I).astype("uint8"), numpy.zeros((0,), int), numpy.zeros((2, 0), int), 2 * MASK,
-    MASK, (MASK, 1), (slice(None), numpy.array([True, False, True, True])),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("index", INDICES, ids=repr)
-def test_indexing(index: Any, engine: str) -> None:
-    values = numpy.arange(60.0).reshape(3, 4, 5)
-    index = mapped(lambda i: numpy.where(i < 3, i, 1) if i.dtype.kind == "i" else i, index)
-    assert same_bits(np.array(values)[index].numpy(), values[index])
-    assert same_bits(np.array(values)[ours(index)].numpy(), values[index])
-    turned = np.array(values.T.copy()).T
-    assert same_bits(turned[index].numpy(), values[index])
-
-
-@pytest.mark.parametrize("index", [i for i in INDICES if i is not None], ids=repr)
-@pytest.mark.parametrize("kind", ["number", "array", "other dtype"])
-def test_assignment(index: Any, kind: str, engine: str) -> None:
-    theirs = numpy.arange(60.0).reshape(3, 4, 5)
-    mine = np.array(theirs)
-    part = theirs[index]
-    value = (
-        -1.5
-        if kind == "number"
-        else -numpy.arange(part.shape[-1] if part.ndim else 1.0).reshape(part.shape[-1:])
-    )
-    if kind == "other dtype":
-        value = value.astype("int16")
-    theirs[index] = value
-    mine[ours(index)] = value if kind == "number" else ours(value)
-    assert same_bits(mine.numpy(), theirs)
 
 
 # --- the same bits in every mode of the engine ----------------------------------------------------

@@ -9,6 +9,7 @@ import numpy
 import pytest
 
 from cases import CASES
+from cases.compare import by_name
 from cases.table import NONE, ZERO, Case, call, mapped, ours, results
 from forerun import autograd, np
 
@@ -18,11 +19,6 @@ NOT_YET = {"np.power", "np.float_power", "np.exp2", "np.prod", "np.cumprod", "np
 COMPLEX = [c for c in DIFFERENTIABLE if "c" in c.dtypes and c.name not in NOT_YET]
 
 Function = Callable[[list[Any]], Any]
-
-
-def by_name(cases: list[Case]) -> Any:
-    """One test per row."""
-    return pytest.mark.parametrize("case", cases, ids=lambda c: c.name)
 
 
 def samples(case: Case, dtype: str) -> list[tuple[list[numpy.ndarray], Callable[[list[Any]], Any]]]:

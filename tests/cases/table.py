@@ -21,6 +21,7 @@ DTYPES = {
     "c": ["complex64", "complex128"],
 }
 ALL = "biuhfc"
+EVERY_DTYPE = [numpy.dtype(name) for names in DTYPES.values() for name in names]
 
 ZERO = "zero"  # the op is piecewise constant: nothing flows back
 NONE = "none"  # the op has no gradient, and says so

@@ -1,0 +1,52 @@
+"""Indexing and assignment are NumPy's, for every kind of index."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import pytest
+
+from cases.compare import same_bits
+from cases.table import mapped, ours
+from forerun import np
+
+I = numpy.array([2, 0, -1, 1])
+J = numpy.array([[0], [2]])
+MASK = numpy.array([True, False, True])
+INDICES: list[Any] = [
+    1, -1, (1, 2, 3), slice(None), slice(1, None, 2), slice(None, None, -1), slice(5, 2), slice(-2, 99), ...,
+    None, (None, 1, ..., None), (slice(None), 2), (..., -1), (slice(2, 0, -1), slice(None), slice(3, None, -2)),
+    I, (I, I), (I, I, I), (slice(None), I), (..., I), (I, slice(None), I), (slice(None), I, I), (1, I),
+    (I, 1), (1, slice(None), I), (J, I), (slice(1, 3), J, I), (None, I), (I, None, I), (I, ..., 2),
+    [0, 2], ([0, 2], [1, 1]), abs(I).astype("uint8"), numpy.zeros((0,), int), numpy.zeros((2, 0), int), 2 * MASK,
+    MASK, (MASK, 1), (slice(None), numpy.array([True, False, True, True])),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("index", INDICES, ids=repr)
+def test_indexing(index: Any, engine: str) -> None:
+    values = numpy.arange(60.0).reshape(3, 4, 5)
+    index = mapped(lambda i: numpy.where(i < 3, i, 1) if i.dtype.kind == "i" else i, index)
+    assert same_bits(np.array(values)[index].numpy(), values[index])
+    assert same_bits(np.array(values)[ours(index)].numpy(), values[index])
+    turned = np.array(values.T.copy()).T
+    assert same_bits(turned[index].numpy(), values[index])
+
+
+@pytest.mark.parametrize("index", INDICES, ids=repr)
+@pytest.mark.parametrize("kind", ["number", "array", "other dtype"])
+def test_assignment(index: Any, kind: str, engine: str) -> None:
+    theirs = numpy.arange(60.0).reshape(3, 4, 5)
+    mine = np.array(theirs)
+    part = theirs[index]
+    value = (
+        -1.5
+        if kind == "number"
+        else -numpy.arange(part.shape[-1] if part.ndim else 1.0).reshape(part.shape[-1:])
+    )
+    if kind == "other dtype":
+        value = value.astype("int16")
+    theirs[index] = value
+    mine[ours(index)] = value if kind == "number" else ours(value)
+    assert same_bits(mine.numpy(), theirs)

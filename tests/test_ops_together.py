@@ -1,0 +1,128 @@
+"""Operands of different dtypes, Python numbers, operators, and results written in place."""
+
+from __future__ import annotations
+
+import numpy
+import pytest
+
+from cases import CASES
+from cases.compare import by_name, same_bits
+from cases.table import EVERY_DTYPE, Case, Draw, ours
+from forerun import np
+from forerun.np import ndarray
+from forerun.ops.base import Elementwise
+
+UFUNCS = [c for c in CASES if isinstance(c.op, Elementwise)]
+BINARY = ["add", "subtract", "multiply", "divide", "maximum", "equal", "power", "arctan2", "remainder"]
+
+
+def together(a: numpy.dtype, b: numpy.dtype) -> numpy.dtype:
+    """NumPy's common dtype, but an integer with a float gives that float."""
+    for x, y in ((a, b), (b, a)):
+        if x.kind in "fc" and y.kind in "biu":
+            return x
+    return numpy.result_type(a, b)
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_promotion(name: str) -> None:
+    op, case = getattr(np, name), next(c for c in CASES if c.name == f"np.{name}")
+    for a in EVERY_DTYPE:
+        for b in EVERY_DTYPE:
+            common = together(a, b)
+            if common not in case.dtype_list():
+                continue
+            x, y = case.draw(a)(7, low=1, high=2), case.draw(b, 1)(7, low=1, high=2)
+            want = op(ours(x.astype(common)), ours(y.astype(common)))
+            assert same_bits(op(ours(x), ours(y)).numpy(), want.numpy()), f"{a}, {b}"
+
+
+@pytest.mark.parametrize("scalar", [True, 2, 1.5, 1 + 2j], ids=str)
+def test_python_numbers(scalar: complex) -> None:
+    for dtype in EVERY_DTYPE:
+        x = Draw(numpy.random.default_rng(0), dtype)(5)
+        want = numpy.add(x, scalar)
+        if dtype.kind in "biu" and want.dtype.kind in "fc":
+            want = want.astype({"f": "float32", "c": "complex64"}[want.dtype.kind])
+        assert same_bits((ours(x) + scalar).numpy(), want), dtype
+        assert same_bits((scalar + ours(x)).numpy(), want), dtype
+
+
+OPERATORS = [
+    "+",
+    "-",
+    "*",
+    "/",
+    "//",
+    "%",
+    "**",
+    "<",
+    "<=",
+    "==",
+    "!=",
+    ">",
+    ">=",
+    "&",
+    "|",
+    "^",
+    "<<",
+    ">>",
+    "@",
+]
+
+
+@pytest.mark.parametrize("sign", OPERATORS)
+def test_operators(sign: str) -> None:
+    dtype = "int32" if sign in ("&", "|", "^", "<<", ">>") else "float32"
+    a = numpy.array([[3, 1], [2, 5]], dtype)
+    b = numpy.array([[1, 2], [2, 3]], dtype)
+    names = {"a": a, "b": b, "x": ours(a), "y": ours(b)}
+    right = "b" if sign == "@" else "2"
+    for mine, theirs in ((f"x {sign} y", f"a {sign} b"), (f"x {sign} {right}", f"a {sign} {right}"),
+                         (f"{right} {sign} x", f"{right} {sign} a"), (f"b {sign} x", f"b {sign} a")):  # fmt: skip
+        got = eval(mine, names)
+        assert isinstance(got, ndarray), mine
+        assert same_bits(got.numpy(), eval(theirs, names)), mine
+    if sign in ("<", "<=", "==", "!=", ">", ">="):
+        return
+    x, view = ours(a), ours(a)
+    alias = view[0]
+    names = {"x": x, "y": ours(b), "view": view}
+    exec(f"x {sign}= y", names)
+    if sign != "@":
+        assert names["x"] is x
+        exec(f"view {sign}= 2", names)
+        assert same_bits(alias.numpy(), eval(f"a {sign} 2", {"a": a})[0])
+    assert same_bits(names["x"].numpy(), eval(f"a {sign} b", {"a": a, "b": b}))
+
+
+def test_signs() -> None:
+    a = numpy.array([[3, -1], [-2, 5]], "int32")
+    x = ours(a)
+    for mine, theirs in ((-x, -a), (+x, +a), (abs(x), abs(a)), (~x, ~a)):
+        assert same_bits(mine.numpy(), theirs)
+    assert [r.tolist() for r in divmod(x, 2)] == [r.tolist() for r in divmod(a, 2)]
+
+
+def test_in_place_keeps_the_dtype() -> None:
+    x = np.ones(3, "float32")
+    x += np.ones(3, "float64") / 3
+    assert x.dtype == numpy.float32
+    n = np.ones(3, "int32")
+    with pytest.raises(TypeError, match=r"^add: "):
+        n += np.ones(3)
+    assert n.tolist() == [1, 1, 1]
+
+
+@by_name(UFUNCS)
+def test_out(case: Case) -> None:
+    args = case.arguments(case.dtype_list()[-1])[0]
+    if case.name == "np.where":
+        return
+    want = case(case.op, ours(args))[0]
+    wide = np.zeros((2, *want.shape, 2), want.dtype)
+    target = wide[0, ..., 0]
+    assert case.op(*ours(args), out=target) is target
+    assert same_bits(target.numpy(), want.numpy())
+    assert not wide[1].numpy().any()
+    assert not wide[0, ..., 1].numpy().any()
