@@ -1,0 +1,146 @@
+"""The package as others see it: what importing it costs, its types, its version, its docstrings."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.metadata
+import inspect
+import pathlib
+import pkgutil
+import subprocess
+import sys
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import forerun
+from forerun import _core
+
+FRONT_ENDS = ("np", "npx", "autograd", "gluon", "init", "torch", "d2l", "profiler", "tour", "optimizer")
+
+
+def output(program: str) -> list[str]:
+    """The words that a program prints in a Python of its own."""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    return done.stdout.split()
+
+
+def public_modules() -> list[str]:
+    found = ["forerun"]
+    for module in pkgutil.walk_packages(forerun.__path__, "forerun."):
+        if not any(part.startswith("_") for part in module.name.split(".")):
+            found.append(module.name)
+    return found
+
+
+MODULES = public_modules()
+
+
+class TestImport:
+    def test_brings_no_front_end_and_no_other_package(self):
+        loaded = output(
+            "import sys, numpy\nbefore = set(sys.modules)\nimport forerun\nprint(*set(sys.modules) - before)"
+        )
+        assert "forerun._core" in loaded
+        assert {name.split(".")[0] for name in loaded} - sys.stdlib_module_names == {"forerun"}
+        assert not [name for name in loaded if name.split(".")[1:2] and name.split(".")[1] in FRONT_ENDS]
+
+    def test_namespace_brings_no_other_front_end(self):
+        loaded = output("import sys\nimport forerun\nfrom forerun import np\nprint(*sys.modules)")
+        parts = {name.split(".")[1] for name in loaded if name.startswith("forerun.")}
+        assert parts & set(FRONT_ENDS) == {"np"}
+        assert not {"matplotlib", "sklearn", "scipy", "pandas", "asyncio", "torch"} & set(loaded)
+
+    @pytest.mark.skipif(not pathlib.Path("/proc/self/task").exists(), reason="counts threads in /proc")
+    def test_starts_no_threads(self):
+        before, after, used = map(
+            int,
+            output(
+                "import os, numpy\nthreads = lambda: len(os.listdir('/proc/self/task'))\nprint(threads())\n"
+                "import forerun\nfrom forerun import np\nprint(threads())\n"
+                "forerun.configure(workers=2)\n(np.ones(3) + 1).wait()\nprint(threads())"
+            ),
+        )
+        assert after == before
+        assert used >= before + 2
+
+    @pytest.mark.parametrize("name", FRONT_ENDS)
+    def test_front_end_comes_when_it_is_named(self, name):
+        assert output(f"import forerun\nprint(forerun.{name}.__name__)") == [f"forerun.{name}"]
+
+    def test_unknown_name(self):
+        with pytest.raises(AttributeError, match="module 'forerun' has no attribute 'nothing'"):
+            forerun.nothing  # noqa: B018
+
+    def test_pace_is_the_function(self):
+        assert list(forerun.pace(range(3))) == [0, 1, 2]
+
+
+class TestMetadata:
+    def test_version(self):
+        assert importlib.metadata.version("forerun") == forerun.__version__
+
+    def test_depends_on_numpy_alone(self):
+        requires = importlib.metadata.requires("forerun") or []
+        assert [r.split(">")[0] for r in requires if "extra ==" not in r] == ["numpy"]
+
+    def test_command(self):
+        (command,) = [e for e in importlib.metadata.entry_points(group="console_scripts") if e.name == "forerun"]
+        assert callable(command.load())
+
+    def test_types_are_announced(self):
+        assert forerun.__file__ is not None
+        assert (pathlib.Path(forerun.__file__).parent / "py.typed").exists()
+
+    def test_stub_names_what_the_core_has(self):
+        stub = pathlib.Path(_core.__file__).with_name("_core.pyi")
+        tree = ast.parse(stub.read_text())
+        named = {node.name for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+        assert named == {name for name in vars(_core) if not name.startswith("__")}
+
+
+def names_of(module: ModuleType) -> list[str]:
+    """What a module offers: its `__all__`, or what it defines under a public name."""
+    own = [n for n, v in vars(module).items() if getattr(v, "__module__", None) == module.__name__]
+    return list(getattr(module, "__all__", [n for n in own if not n.startswith("_")]))
+
+
+def documented(thing: Any) -> bool:
+    """Whether its docstring begins with a sentence."""
+    text = inspect.getdoc(thing)
+    return bool(text) and text.split("\n\n")[0].rstrip().endswith((".", ":"))
+
+
+class TestDocstrings:
+    @pytest.mark.parametrize("name", MODULES)
+    def test_module(self, name):
+        assert documented(importlib.import_module(name))
+
+    @pytest.mark.parametrize("name", MODULES)
+    def test_names_exist(self, name):
+        module = importlib.import_module(name)
+        names = names_of(module)
+        assert len(set(names)) == len(names)
+        assert [n for n in names if not hasattr(module, n)] == []
+
+    @pytest.mark.parametrize("name", MODULES)
+    def test_functions_and_classes(self, name):
+        module = importlib.import_module(name)
+        things = {n: getattr(module, n) for n in names_of(module)}
+        ours = {n: v for n, v in things.items() if getattr(v, "__module__", "").startswith("forerun")}
+        assert [n for n, v in ours.items() if callable(v) and not documented(v)] == []
+
+    @pytest.mark.parametrize("name", MODULES)
+    def test_methods(self, name):
+        module = importlib.import_module(name)
+        missing = []
+        for cls in vars(module).values():
+            if not inspect.isclass(cls) or cls.__module__ != name or cls.__name__.startswith("_"):
+                continue
+            for key, method in vars(cls).items():
+                ours = inspect.isfunction(method) and method.__module__ == name
+                if ours and not key.startswith("_") and key != "forward" and not documented(getattr(cls, key)):
+                    missing.append(f"{cls.__name__}.{key}")
+        assert missing == []
