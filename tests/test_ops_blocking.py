@@ -92,7 +92,7 @@ def arrays_of(args: Any) -> list[Any]:
 
 @pytest.mark.parametrize("case", [c for c in CASES if isinstance(c.grad, tuple)], ids=lambda c: c.name)
 def test_every_gradient_returns(case: Case) -> None:
-    samples = [ours(args) for args in case.arguments("float32") if all(a.size for a in arrays_of(args))]
+    samples = [ours(args) for args in case.arguments("float32")]
 
     def gradients() -> None:
         for args in samples:
@@ -130,6 +130,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "asnumpy": lambda x: x.asnumpy(),
     "numpy": lambda x: x.numpy(),
     "__array__": numpy.asarray,
+    "memoryview": memoryview,
     "DLPack": numpy.from_dlpack,
     "bool": lambda x: bool(x[0]),
     "int": lambda x: int(x[0]),
