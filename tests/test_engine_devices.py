@@ -56,6 +56,10 @@ class TestDevice:
             with pytest.raises(ValueError, match=r"device: must be one of cpu\(0\), cpu\(1\), got "):
                 use()
 
+    def test_string_that_is_no_device(self, two):
+        with pytest.raises(ValueError, match=r"device: .* got 'cpu:x'"):
+            np.ones(2, device="cpu:x")
+
     def test_device_that_is_not_one(self, two):
         with pytest.raises(TypeError, match=r"device: .* got float"):
             np.ones(2, device=1.5)
@@ -141,6 +145,9 @@ class TestMeeting:
             ("add", lambda a, b: a.__iadd__(b)),
             ("less", lambda a, b: a < b),
             ("where", lambda a, b: np.where(a > 0, a, b)),
+            ("matmul", lambda a, b: a @ b),
+            ("matmul", lambda a, b: np.tensordot(b, a, 1)),
+            ("host", lambda a, b: host(lambda u, v: u, [a, b], [((3, 3), "float32")])),
             ("concatenate", lambda a, b: np.concatenate([a, b])),
             ("concatenate", lambda a, b: np.stack([a, b])),
         ],
@@ -303,6 +310,16 @@ class TestConfigure:
             x = np.ones(3, device=THERE) + 1
             forerun.configure(cpu_devices=1)
             assert x.tolist() == [2, 2, 2]
+
+    def test_ops_on_a_device_that_went_are_refused(self):
+        with running("1 worker"):
+            forerun.configure(cpu_devices=2)
+            x = np.ones(3, device=THERE)
+            forerun.configure(cpu_devices=1)
+            for use in (lambda: x + 1, lambda: x.sum(), lambda: x.copy()):
+                with pytest.raises(ValueError, match=r"device: .* got cpu\(1\)"):
+                    use()
+            assert x.tolist() == [1, 1, 1]
 
 
 def program(place: Callable[[int], Any]) -> list[Any]:

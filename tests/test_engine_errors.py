@@ -119,6 +119,17 @@ class TestReads:
                 y.wait()
             assert caught.value.__notes__ == [f"issued at {here}"]
 
+    def test_traceback_does_not_grow(self, ahead):
+        """It shows the task and the reader, not who has read before."""
+        y = fails(np.ones(3))
+        depths = []
+        for _ in range(4):
+            with pytest.raises(NoSuchPlace) as caught:
+                y.wait()
+            depths.append(len(caught.traceback))
+        assert len(set(depths)) == 1
+        assert caught.traceback[-1].name == "task"
+
     @pytest.mark.parametrize("error", [KeyError, ValueError, ZeroDivisionError, MemoryError, OSError])
     def test_type_is_the_original_one(self, ahead, error):
         y = fails(np.ones(3), error)

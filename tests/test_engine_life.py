@@ -312,7 +312,7 @@ class TestThreads:
             thread.join()
         assert [x[0].item() for x in results] == [i + 1 for i in range(1000)]
 
-    def test_each_gets_its_own_error(self):
+    def test_each_gets_its_own_error(self, engine):
         def work(i: int) -> str:
             try:
                 np.take(np.ones(3), np.array([i + 3])).wait()
@@ -320,8 +320,7 @@ class TestThreads:
                 return str(error)[-1]
             return "none"
 
-        with running("4 workers"):
-            assert in_threads(6, work) == [str(i + 3) for i in range(6)]
+        assert in_threads(6, work) == [str(i + 3) for i in range(6)]
 
     def test_one_bad_array_read_by_many(self):
         with running("4 workers"):
@@ -443,6 +442,10 @@ class TestConfigure:
             ({"ops_ahead": 0}, "ops_ahead .* got 0"),
             ({"memory_budget": -5}, "memory_budget .* got -5"),
             ({"memory_limit": 0}, "memory_limit .* got 0"),
+            ({"memory_limit": 1 << 70}, "memory_limit .* got 11"),
+            ({"ops_ahead": 1 << 40}, "ops_ahead .* got 10"),
+            ({"cpu_devices": 1000}, "cpu_devices .* got 1000"),
+            ({"workers": 10**6}, "workers .* got 1000000"),
         ],
     )
     def test_bad_values(self, settings, message):
@@ -450,6 +453,17 @@ class TestConfigure:
         with pytest.raises(ValueError, match=message):
             forerun.configure(**settings)
         assert forerun.config() == before
+
+    @pytest.mark.parametrize("workers", ["4", 2.5, True])
+    def test_bad_types(self, workers):
+        with pytest.raises(TypeError, match="configure: workers must be an integer, got "):
+            forerun.configure(workers=workers)
+
+    def test_default_workers_can_be_had_again(self):
+        with running("4 workers"):
+            forerun.configure(workers=None)
+            assert forerun.config()["workers"] is None
+            assert (np.ones(3) + 1).tolist() == [2, 2, 2]
 
     def test_unknown_setting(self):
         with pytest.raises(TypeError, match="threads"):

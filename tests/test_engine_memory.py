@@ -156,13 +156,17 @@ class TestLimit:
         small = np.ones(10) + x[:10]
         assert small.tolist() == [2] * 10
         del bad, x
-        live()
         again = np.ones(3 * N)
         assert again.sum().item() == 3 * N
 
     def test_array_over_the_limit_is_refused_at_the_call(self):
         with pytest.raises(MemoryError, match="asked for"):
             np.ones(forerun.memory()["limit"])
+
+    def test_ops_wait_for_memory_that_will_come_back(self):
+        x = np.ones(N)
+        sums = [(x + i).sum() for i in range(50)]  # one at a time fits, all at once do not
+        assert [s.item() for s in sums] == [N * (i + 1) for i in range(50)]
 
     def test_in_place_needs_no_memory(self):
         x = np.ones(3 * N)

@@ -92,8 +92,9 @@ class TestIssue:
         assert after["failed"] == before["failed"]
         assert after["waits"] > before["waits"]
 
-    def test_full_window_waits_for_room(self, ahead):
-        forerun.configure(ops_ahead=16)
+    @pytest.mark.parametrize("most", [1, 4, 16])
+    def test_full_window_waits_for_room(self, ahead, most):
+        forerun.configure(ops_ahead=most)
         held, issued = Held(), threading.Event()
         results: list[int] = []
 
@@ -108,7 +109,7 @@ class TestIssue:
         with held:
             thread.start()
             stats = forerun.stats()
-            assert stats["issued"] - stats["done"] <= 16
+            assert stats["issued"] - stats["done"] <= most
             assert not issued.is_set()  # the last cannot be issued before the first has ended
         thread.join(PATIENCE)
         assert results == [41]
@@ -233,8 +234,9 @@ class TestWait:
             assert not held.result.ready
         assert held.result.item() == 1
 
-    def test_work_passes_a_task_that_takes_long(self):
-        with running("4 workers"), Held() as held:
+    def test_work_passes_a_task_that_takes_long(self, ahead):
+        """Where the task holds the only worker, who waits does the work."""
+        with Held() as held:
             y = np.ones(3) * 2
             y.wait()
             assert not held.result.ready

@@ -174,6 +174,14 @@ PyObject* numpy(PyObject* self, PyObject*) {
   return guarded([&] { return to_numpy(get_array("numpy", self)); });
 }
 
+int get_buffer(PyObject* self, Py_buffer* view, int flags) {
+  PyObject* values = numpy(self, nullptr);
+  if (!values) return view->obj = nullptr, -1;
+  int result = PyObject_GetBuffer(values, view, flags);  // belongs to `values`, which is read-only
+  Py_DECREF(values);
+  return result;
+}
+
 PyObject* asnumpy(PyObject* self, PyObject*) {
   PyObject* view = numpy(self, nullptr);
   if (!view) return nullptr;
@@ -326,6 +334,7 @@ PyType_Slot slots[] = {
     {Py_tp_getset, attributes},
     {Py_tp_richcompare, FN(compare)},
     {Py_tp_hash, FN(PyBaseObject_Type.tp_hash)},
+    {Py_bf_getbuffer, FN(get_buffer)},
     {Py_nb_add, FN(binary<Slot::add>)},
     {Py_nb_subtract, FN(binary<Slot::subtract>)},
     {Py_nb_multiply, FN(binary<Slot::multiply>)},

@@ -69,10 +69,29 @@ void issue(Op* op, int device, Queue::Kind kind) {
       throw;
     }
   }
+  if (!synchronous) {
+    engine.issue(op);
+    return;
+  }
+  std::vector<Storage*> outputs;
+  for (int i = 0; i < op->n_access; ++i)
+    if (op->access(i).mode != Mode::read) outputs.push_back(op->access(i).storage), outputs.back()->retain();
   uint64_t seq = engine.issue(op);
-  if (!synchronous) return;
-  wait_with_signals("synchronous", [&](auto slice) { return engine.wait_mark(seq + 1, slice); });
-  if (FailurePtr failure = engine.take_unseen_failure()) {
+  FailurePtr failure;
+  auto end = [&](bool look) {
+    for (Storage* s : outputs) {
+      if (look && !failure) failure = s->failure;
+      s->release();
+    }
+  };
+  try {
+    wait_with_signals("synchronous", [&](auto slice) { return engine.wait_mark(seq + 1, slice); });
+  } catch (...) {
+    end(false);  // it may still run
+    throw;
+  }
+  end(true);
+  if (failure) {
     set_python_error(*failure);
     throw PythonError{};
   }

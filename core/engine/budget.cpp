@@ -12,32 +12,35 @@ void Budget::charge(size_t bytes) {
 
 namespace {
 
-// Bytes that come back when `op` ends, as far as is known now: nobody holds a handle and no later op uses them.
+// Bytes that come back when `op` ends: nobody holds a handle and no later op uses them.
 size_t frees(Op& op, uint64_t* transient = nullptr) {
   size_t bytes = 0;
   for (int i = 0; i < op.n_access; ++i) {
     const Access& a = op.access(i);
-    if (a.storage->has_handles() || a.storage->last_use != op.seq) continue;
-    bytes += a.storage->bytes;
-    if (transient && a.mode != Mode::read) *transient += a.storage->bytes;
+    bool again = false;
+    for (int k = 0; k < i; ++k) again = again || op.access(k).storage == a.storage;
+    if (again) continue;
+    if (a.storage->last_use != op.seq || !a.storage->only_ops(a.storage->uses)) continue;
+    bytes += a.storage->charged();
+    if (transient && a.mode != Mode::read) *transient += a.storage->charged();
   }
-  return bytes;
-}
-
-size_t needs(Op& op) {
-  size_t bytes = 0;
-  for (int i = 0; i < op.n_access; ++i)
-    if (op.access(i).mode != Mode::read && !op.access(i).storage->promised) bytes += op.access(i).storage->bytes;
   return bytes;
 }
 
 }  // namespace
 
+size_t Budget::needs(Op& op) {
+  size_t bytes = 0;
+  for (int i = 0; i < op.n_access; ++i)
+    if (op.access(i).mode != Mode::read && !op.access(i).storage->promised) bytes += op.access(i).storage->charged();
+  return bytes;
+}
+
 bool Budget::admits(Op& op) {
   size_t now = occupied(), want = op.to_take;
   if (want < kSmall || oldest(op)) return true;
   if (now + want > soft.load(std::memory_order_relaxed)) return false;
-  if (ahead_ + want <= high_ / kMargin) return true;
+  if (ahead_ + want <= high_ / kMargin && now + want + high_ <= hard.load(std::memory_order_relaxed)) return true;
   uint64_t transient = 0;
   frees(op, &transient);
   if (transient == want) return true;  // nobody will read it: gone as soon as it is there
@@ -65,7 +68,7 @@ bool Budget::fits(Op& op) const {
     level -= std::min(level, less), plain -= std::min(plain, less);
   }
   size_t allowed = std::max({high_, usual, plain + want});
-  return most + want <= allowed + allowed / kMargin;
+  return most + want <= std::min(allowed + allowed / kMargin, hard.load(std::memory_order_relaxed));
 }
 
 void Budget::starts(Op& op) {

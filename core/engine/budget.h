@@ -28,6 +28,7 @@ class Budget {
   // Whether `op`, which needs op.to_take bytes and is ready, may take them now.
   bool admits(Op& op);
   void starts(Op& op);
+  static size_t needs(Op& op);  // bytes of its outputs that have no memory
   void undo_start(Op& op);
   // The oldest op if it has ended; the engine frees it.
   Op* retire();

@@ -140,6 +140,8 @@ class Engine {
   Op* admissible(Queue& queue, uint32_t most);
   bool older_elsewhere(const Queue& queue, uint64_t seq);
   bool start(Op* op);
+  bool starves(Op& op);
+  bool over_limit(const Op& op) const;
   void put_back(Op* op);
   bool end_work(Batch& batch, Lock& held);  // true: something has ended
   void end(Op* op);
@@ -170,6 +172,8 @@ class Engine {
   std::vector<Op*> retired_;                      // to be used again once the lock is gone
   std::vector<Storage*> let_go_;                  // references of ended ops, to be released once the lock is gone
   bool notify_ = false;                           // a waiter sleeps for something that has ended
+  std::atomic<int> releasing_{0};                 // threads that hold references of ended ops, about to give memory back
+  std::atomic<bool> starved_{false};              // an op could not start for lack of that memory
 
   // Sleeping waiters.
   std::mutex watch_mutex_;

@@ -70,6 +70,7 @@ void Engine::link(Op* op) {
     Access& a = op->access(i);
     if (traced && a.mode != Mode::write && a.storage->last_write) op->depends.push_back(a.storage->last_write);
     a.storage->last_use = op->seq;
+    ++a.storage->uses;
     if (a.mode == Mode::read) link_read(a);
   }
   for (int i = 0; i < op->n_access; ++i) {
@@ -90,11 +91,36 @@ Op* Engine::admissible(Queue& queue, uint32_t most) {
   auto may = [&](Op* op) { return (op->cost <= most || (op->n_tiles > 1 && most > kSmallCost)) && start(op); };
   Op* top = queue.top();
   if (!top) return nullptr;
+  queue.refused.store(false, std::memory_order_relaxed);
   if (may(top)) return queue.pop(), top;
   // Rare: the oldest one needs memory that is not there yet. A few others may need none.
   for (Op* op : queue.behind_top(16))
     if (may(op)) return queue.remove(op), op;
+  if (top->cost <= most && starves(*top)) {
+    for (Op* op : queue.behind_top(SIZE_MAX))
+      if (Budget::needs(*op) == 0 && may(op)) return queue.remove(op), op;
+    fail(top, memory_failure(*top));  // nothing is left that could give memory back
+    if (start(top)) return queue.pop(), top;
+  }
+  queue.refused.store(true, std::memory_order_relaxed);
   return nullptr;
+}
+
+// Whether `op` is the oldest of its budget, nothing of the budget runs or can run on another queue, and still it lacks memory.
+bool Engine::starves(Op& op) {
+  Budget& budget = *op.budget;
+  if (!budget.oldest(op) || budget.running > 0 || !over_limit(op)) return false;
+  for (Queue* q : queues_)
+    if (q != op.queue && q->budget == &budget && q->seems_busy())
+      for (Op* other : q->behind_top(SIZE_MAX, 0))
+        if (Budget::needs(*other) == 0) return false;
+  starved_.store(true);  // before the look at who gives memory back: one of the two sees the other
+  return releasing_.load() == 0;
+}
+
+bool Engine::over_limit(const Op& op) const {
+  const Budget& budget = *op.budget;
+  return op.to_take > 0 && op.to_take + budget.live.load() + budget.reserved.load() > budget.hard.load();
 }
 
 // With one core left, an older op of another queue whose worker sleeps goes first.
@@ -150,18 +176,13 @@ bool Engine::start(Op* op) {
   for (int i = 0; i < op->n_access; ++i) {
     Access& a = op->access(i);
     if (a.mode != Mode::write && a.storage->failure && !op->failure) op->failure = a.storage->failure;
-    if (a.mode != Mode::read && !a.storage->taken()) op->to_take += a.storage->bytes;
+    if (a.mode != Mode::read && !a.storage->taken()) op->to_take += a.storage->charged();
   }
   Budget& budget = *op->budget;
   if (op->failure) op->to_take = 0;
   bool alone = budget.oldest(*op) && budget.running == 0;
   if (op->needs_turn && !alone) return false;
-  if (op->to_take + budget.live.load() + budget.reserved.load() > budget.hard.load() && op->to_take > 0) {
-    if (!alone) return false;
-    fail(op, memory_failure(*op));
-    op->to_take = 0;
-  }
-  if (!budget.admits(*op)) return false;
+  if (over_limit(*op) || !budget.admits(*op)) return false;
   budget.starts(*op);
   promise(*op, true);
   op->started = true;
@@ -183,6 +204,7 @@ void Engine::end(Op* op) {
   for (int i = 0; i < op->n_access; ++i) {
     Access& a = op->access(i);
     Storage& s = *a.storage;
+    --s.uses;
     if (a.mode == Mode::read) {
       if (a.linked) unlink_reader(a);
     } else {

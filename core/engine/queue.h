@@ -40,12 +40,13 @@ class Queue {
       late_.pop_back();
     }
   }
-  // The n oldest ops behind the top.
-  std::vector<Op*> behind_top(size_t n) const {
-    std::vector<Op*> all(in_order_.begin(), in_order_.begin() + static_cast<long>(std::min(in_order_.size(), n + 1)));
+  // The n oldest ops behind the top (or behind the first `skip`).
+  std::vector<Op*> behind_top(size_t n, size_t skip = 1) const {
+    size_t most = std::min(in_order_.size(), n > in_order_.size() ? n : n + skip);
+    std::vector<Op*> all(in_order_.begin(), in_order_.begin() + static_cast<long>(most));
     all.insert(all.end(), late_.begin(), late_.end());
     std::sort(all.begin(), all.end(), [](Op* a, Op* b) { return younger(b, a); });
-    if (!all.empty()) all.erase(all.begin());
+    all.erase(all.begin(), all.begin() + static_cast<long>(std::min(skip, all.size())));
     if (all.size() > n) all.resize(n);
     return all;
   }
@@ -73,6 +74,7 @@ class Queue {
   uint64_t ready_cost = 0;        // ns, of the ready ops; tiny ones are not worth another worker
   std::vector<Op*> sharing;       // started, tiles left to claim
   std::condition_variable wake;   // used with the engine's lock
+  std::atomic<bool> refused{false};  // a hint: there is work, but none that may start now
   // Read at each issue: on a cache line that workers seldom write.
   alignas(64) std::atomic<int> sleeping{0};   // workers in wake, plus 1 while no worker has been started
   std::atomic<int> spinning{0};   // workers that look for work without sleeping

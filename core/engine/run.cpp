@@ -58,7 +58,7 @@ bool Engine::spin(Queue& queue) {
     pass(kLookTicks);
     if (gate_.load(std::memory_order_relaxed)) continue;
     // Fresh work that a waiting thread is about to take is left to it.
-    found = queue.seems_busy() || (unattended() && (pass(kGraceTicks), unattended()));
+    found = (queue.seems_busy() && !queue.refused.load(std::memory_order_relaxed)) || (unattended() && (pass(kGraceTicks), unattended()));
   }
   queue.spinning.store(0);
   return found;
@@ -102,12 +102,18 @@ void Engine::exchange(Batch& batch, Queue* queue, uint32_t most, Idle idle) {
     notify = std::exchange(notify_, false);
     retired.swap(retired_);
     let_go.swap(let_go_);
+    if (!let_go.empty()) releasing_.fetch_add(1);
   }
-  if (notify) notify_waiters();
   for (Storage* s : let_go) s->release();
   for (Op* op : retired) recycle(op);
+  if (!let_go.empty() && (releasing_.fetch_sub(1), starved_.load()) && starved_.exchange(false)) {
+    Lock held = lock();
+    for (Queue* q : queues_) q->wake.notify_one();
+    notify = true;
+  }
   let_go.clear();
   retired.clear();
+  if (notify) notify_waiters();
 }
 
 // Wakes one more worker wherever there is work for it: always for other queues if something `changed`, and for one's own if

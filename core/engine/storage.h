@@ -33,10 +33,16 @@ class Storage {
   void release_handle() {
     if ((refs_.fetch_sub(kHandle + 1, std::memory_order_acq_rel) & kRefMask) == 1) dispose();
   }
+  // Whether nobody but `ops` unfinished ops refers to it: no handle, and no op that is issued and not yet planned.
+  bool only_ops(uint32_t ops) const { return refs_.load(std::memory_order_acquire) == ops; }
   bool has_handles() const { return refs_.load(std::memory_order_acquire) >= kHandle; }
 
   // Writes are counted at issue and when they end; a storage is settled when all issued writes have ended. Any thread.
   bool settled() const { return ended.load(std::memory_order_acquire) == issued.load(std::memory_order_relaxed); }
+
+  // Small values stand in the object itself: they take no memory of their own.
+  static constexpr size_t kInline = 64;
+  size_t charged() const { return bytes <= kInline ? 0 : bytes; }
 
   // Memory: called by the one op that may write (or first read) it now, without the engine's lock. False: none to be had.
   virtual bool take() = 0;
@@ -58,6 +64,7 @@ class Storage {
   Op* writer = nullptr;       // the last planned write that has not ended
   Access* readers = nullptr;  // planned reads since then that have not ended (a doubly linked list)
   bool promised = false;      // it has memory, or the op that takes it has started
+  uint32_t uses = 0;          // accesses of planned ops that have not ended
   uint64_t last_use = 0;      // number of the last planned op that uses it
   uint64_t last_write = 0;    // number of the last planned op that writes it
 
@@ -72,6 +79,7 @@ class Storage {
     issued.store(0, std::memory_order_relaxed), ended.store(0, std::memory_order_relaxed), watched.store(false, std::memory_order_relaxed);
     writer = nullptr, readers = nullptr;
     promised = false;
+    uses = 0;
     last_use = last_write = 0;
   }
 };

@@ -20,8 +20,6 @@ struct Block {
 // A storage in host memory. Small ones stand in the object itself.
 class Buffer final : public Storage {
  public:
-  static constexpr size_t kInline = 64;
-
   static Buffer* make(size_t bytes, Budget* budget);  // with no reference yet; any thread
 
   // Valid once taken; stable while an op that uses the storage runs.

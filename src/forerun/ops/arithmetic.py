@@ -45,14 +45,14 @@ fmod = elementwise(
 )
 power = elementwise(
     numpy.power,
-    da=lambda g, a, b: g * _value(b) * a ** (b - 1),
-    db=lambda g, y, a: g * y * _safe_log(a),
+    da=lambda g, a, b: g * _value(_slope(power, a, b)),
+    db=lambda g, y, a: g * _value(y * _safe_log(a)),
     doc="a to the power b. Integers to negative integer powers are a ValueError.",
 )
 float_power = elementwise(
     numpy.float_power,
-    da=lambda g, a, b: g * b * float_power(a, b - 1),
-    db=lambda g, y, a: g * y * _safe_log(a),
+    da=lambda g, a, b: g * _value(_slope(float_power, a, b)),
+    db=lambda g, y, a: g * _value(y * _safe_log(a)),
     doc="a to the power b, in double precision.",
 )
 negative = elementwise(numpy.negative, dx=lambda g: -g, doc="-x.")
@@ -150,6 +150,14 @@ def _safe_log(a):  # type: ignore[no-untyped-def]
         return numpy.log(a) if a != 0 else 0.0
     zero = equal(a, 0)
     return log(a + zero) * (1 - zero)
+
+
+def _slope(op, a, b):  # type: ignore[no-untyped-def]
+    """b * a ** (b - 1), and 0 where b is 0, also at a = 0."""
+    if not isinstance(b, _core.Array):
+        return b * op(a, b - 1) if b != 0 else 0 * a
+    zero = equal(b, 0)
+    return b * op(a, b - 1 + zero)
 
 
 def _absolute_grad(g, x):  # type: ignore[no-untyped-def]

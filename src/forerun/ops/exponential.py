@@ -16,7 +16,7 @@ __all__ = [
 ]  # fmt: skip
 
 exp = elementwise(numpy.exp, dx=lambda g, y: g * _value(y), doc="e to the power x.")
-exp2 = elementwise(numpy.exp2, dx=lambda g, y: g * y * math.log(2), doc="2 to the power x.")
+exp2 = elementwise(numpy.exp2, dx=lambda g, y: g * _value(y) * math.log(2), doc="2 to the power x.")
 expm1 = elementwise(numpy.expm1, dx=lambda g, y: g * _value(y + 1), doc="exp(x) - 1, exact near 0.")
 log = elementwise(numpy.log, dx=lambda g, x: g / _value(x), doc="The natural logarithm.")
 log2 = elementwise(numpy.log2, dx=lambda g, x: g / (_value(x) * math.log(2)), doc="The logarithm to base 2.")

@@ -95,7 +95,8 @@ def _logdet(x: Any) -> Any:
 def slogdet(x: Any) -> tuple[Any, Any]:
     """The sign of the determinant of square matrices, and the logarithm of its magnitude."""
     x = _matrices("slogdet", x)
-    sign = host_op("slogdet", lambda v: numpy.linalg.slogdet(v)[0], [_core.detach(x)], x.shape[:-2], x.dtype)
+    known = x if x.dtype.kind == "c" else _core.detach(x)  # a real sign is constant; the phase of a complex one is not
+    sign = host_op("slogdet", lambda v: numpy.linalg.slogdet(v)[0], [known], x.shape[:-2], x.dtype)
     return sign, _logdet(x)
 
 

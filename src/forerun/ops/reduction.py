@@ -9,6 +9,7 @@ import numpy
 
 from .. import _core
 from .arithmetic import (
+    _value,
     add,
     equal,
     logical_and,
@@ -72,6 +73,8 @@ def _prod_grad(g: Any, y: Any, x: Any, axes: tuple[int, ...], keepdims: bool) ->
     rest = [i for i in range(x.ndim) if i not in axes]
     order = [*rest, *axes]
     n = math.prod(x.shape[i] for i in axes)
+    if x.size == 0:
+        return _core.full(x.shape, 0, x.dtype, x.device)
     from .shape import concatenate, transpose
 
     rows = reshape(transpose(x, order), (*(x.shape[i] for i in rest), n))
@@ -80,7 +83,7 @@ def _prod_grad(g: Any, y: Any, x: Any, axes: tuple[int, ...], keepdims: bool) ->
     right = flip(concatenate([one, cumprod(flip(rows, -1), -1)[..., :-1]], -1), -1)
     others = reshape(left * right, tuple(x.shape[i] for i in order))
     back = [int(i) for i in numpy.argsort(order)]
-    return _spread(g, x.shape, axes, keepdims) * transpose(others, back)
+    return _spread(g, x.shape, axes, keepdims) * _value(transpose(others, back))
 
 
 def _accumulator(x: Any, dtype: Any, op: str) -> numpy.dtype:
@@ -272,7 +275,7 @@ def _cumprod_grad(g: Any, y: Any, x: Any, axis: int) -> Any:
 
     spread = where(eye, 1, rows[..., None, :])
     products = where(later, _cumprod(spread, x.ndim), 0)
-    return moveaxis(sum(products * moveaxis(g, axis, -1)[..., None, :], -1), -1, axis)
+    return moveaxis(sum(_value(products) * moveaxis(g, axis, -1)[..., None, :], -1), -1, axis)
 
 
 def cumsum(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
