@@ -16,6 +16,8 @@ from forerun.np.linalg import LinAlgError
 X = numpy.ones((2, 3), "float32")
 V = numpy.ones(3, "float32")
 
+DEVICES = ", ".join(map(repr, forerun.devices()))
+
 Broken = Callable[[Any, Any], Any]
 
 # What is called with an array of shape (2, 3) and one of shape (3,); the error; the whole message.
@@ -105,10 +107,10 @@ AT_THE_CALL: list[tuple[Broken, type[Exception], str]] = [
     (lambda x, v: np.diagonal(v), IndexError, "diagonal: axis must be in [-1, 1), got 1"),
     (lambda x, v: npx.sequence_mask(x, v, True, axis=2), ValueError, "sequence_mask: axis must be 0 or 1, got 2"),
     # devices
-    (lambda x, v: np.ones(3, device="gpu"), ValueError, "device: must be one of cpu(0), got gpu(0)"),
-    (lambda x, v: np.ones(3, device=forerun.cpu(7)), ValueError, "device: must be one of cpu(0), got cpu(7)"),
+    (lambda x, v: np.ones(3, device="gpu"), ValueError, f"device: must be one of {DEVICES}, got gpu(0)"),
+    (lambda x, v: np.ones(3, device=forerun.cpu(7)), ValueError, f"device: must be one of {DEVICES}, got cpu(7)"),
     (lambda x, v: np.ones(3, device=3), TypeError, "device: must be a Device, a string or None, got int"),
-    (lambda x, v: x.as_in_ctx(npx.gpu()), ValueError, "device: must be one of cpu(0), got gpu(0)"),
+    (lambda x, v: x.as_in_ctx(npx.gpu()), ValueError, f"device: must be one of {DEVICES}, got gpu(0)"),
     # indices
     (lambda x, v: x[5], IndexError, "getitem: index must be in [-2, 2), got 5"),
     (lambda x, v: x[0, 0, 0], IndexError, "getitem: too many indices for shape (2, 3), got 3"),
