@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -90,7 +91,26 @@ class TestIssue:
         after = forerun.stats()
         assert after["done"] - before["done"] == after["planned"] - before["planned"] == 11
         assert after["failed"] == before["failed"]
-        assert after["waits"] > before["waits"]
+
+    def test_waits_are_counted(self, ahead):
+        """Those that had to wait: the gate opens when one does."""
+        before = forerun.stats()["waits"]
+
+        def open_gate() -> None:
+            while forerun.stats()["waits"] == before:
+                os.sched_yield()
+            _core.gate(False)
+
+        opener = threading.Thread(target=open_gate)
+        with closed_gate():
+            x = np.ones(3) + 1
+            opener.start()
+            x.wait()
+        opener.join(PATIENCE)
+        waited = forerun.stats()["waits"]
+        assert waited > before
+        x.wait()  # it is there
+        assert forerun.stats()["waits"] == waited
 
     @pytest.mark.parametrize("most", [1, 4, 16])
     def test_full_window_waits_for_room(self, ahead, most):
