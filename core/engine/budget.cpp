@@ -20,7 +20,7 @@ size_t frees(Op& op, uint64_t* transient = nullptr) {
     bool again = false;
     for (int k = 0; k < i; ++k) again = again || op.access(k).storage == a.storage;
     if (again) continue;
-    if (a.storage->last_use != op.seq || !a.storage->only_ops(a.storage->uses)) continue;
+    if (a.storage->budget != op.budget || a.storage->last_use != op.seq || !a.storage->only_ops(a.storage->uses)) continue;
     bytes += a.storage->charged();
     if (transient && a.mode != Mode::read) *transient += a.storage->charged();
   }
@@ -55,7 +55,7 @@ bool Budget::admits(Op& op) {
 bool Budget::fits(Op& op) const {
   size_t now = occupied(), want = op.to_take;
   // What will be live, op after op, if the rest up to `op` runs in order; and what would be, had all of it run in order.
-  size_t level = now, most = now, plain = now - std::min(now, ahead_), usual = plain;
+  size_t level = now, most = now, plain = this->plain(now), usual = plain;
   int looked = 0;
   for (Op* other : order_) {
     if (other == &op) break;
@@ -63,9 +63,9 @@ bool Budget::fits(Op& op) const {
     size_t more = other->started ? 0 : needs(*other);
     level += more, plain += more + other->ahead;
     most = std::max(most, level), usual = std::max(usual, plain);
-    if (other->ended) continue;
-    size_t less = frees(*other);
-    level -= std::min(level, less), plain -= std::min(plain, less);
+    size_t less = other->ended ? other->freed : frees(*other);
+    if (!other->ended) level -= std::min(level, less);
+    plain -= std::min(plain, less);
   }
   size_t allowed = std::max({high_, usual, plain + want});
   return most + want <= std::min(allowed + allowed / kMargin, hard.load(std::memory_order_relaxed));
@@ -76,7 +76,7 @@ void Budget::starts(Op& op) {
   size_t before = occupied();
   reserved.fetch_add(op.to_take, std::memory_order_relaxed);
   if (oldest(op)) {
-    high_ = std::max(high_, before + op.to_take - std::min(before, ahead_));
+    high_ = std::max(high_, plain(before) + op.to_take);
   } else {
     op.ahead = op.to_take;
     ahead_ += op.ahead;
@@ -89,11 +89,17 @@ void Budget::undo_start(Op& op) {
   op.ahead = 0;
 }
 
+void Budget::ends(Op& op) {
+  --running;
+  op.ended = true;
+  early_ += op.freed;
+}
+
 Op* Budget::retire() {
   if (order_.empty() || !order_.front()->ended) return nullptr;
   Op* op = order_.front();
   order_.pop_front();
-  ahead_ -= op->ahead;
+  ahead_ -= op->ahead, early_ -= op->freed;
   return op;
 }
 

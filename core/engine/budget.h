@@ -1,5 +1,6 @@
 // How much memory the arrays of one device may take, and how far ahead of its turn an op may take it.
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -29,13 +30,19 @@ class Budget {
   bool admits(Op& op);
   void starts(Op& op);
   static size_t needs(Op& op);  // bytes of its outputs that have no memory
+  size_t occupied() const {
+    size_t all = live.load(std::memory_order_relaxed) + reserved.load(std::memory_order_relaxed), less = freeing.load(std::memory_order_relaxed);
+    return all - std::min(all, less);
+  }
   void undo_start(Op& op);
+  void ends(Op& op);
   // The oldest op if it has ended; the engine frees it.
   Op* retire();
 
   const int device;
   std::atomic<size_t> live{0}, peak{0};
   std::atomic<size_t> reserved{0};     // for ops that have started and not yet taken their memory
+  std::atomic<size_t> freeing{0};      // of ended ops, nobody's: still live, and about to be given back
   std::atomic<size_t> soft{SIZE_MAX};  // ops before their turn stay below
   std::atomic<size_t> hard{SIZE_MAX};  // nothing goes above: MemoryError
   int running = 0;                     // ops started and not ended
@@ -48,10 +55,11 @@ class Budget {
   bool fits(Op& op) const;  // looks at all ops before it
 
   std::deque<Op*> order_;  // planned ops in program order; ended ones wait for older ones
-  size_t occupied() const { return live.load(std::memory_order_relaxed) + reserved.load(std::memory_order_relaxed); }
-
-  size_t ahead_ = 0;       // bytes taken by ops in order_ before their turn
-  size_t high_ = 0;        // the most that was live when an oldest op started, without what was taken before its turn
+  size_t ahead_ = 0;  // bytes taken by ops in order_ before their turn
+  size_t early_ = 0;  // bytes given back by ops in order_ that have ended before their turn
+  size_t high_ = 0;   // the most that would have been live when an oldest op started, had all run in order
+  // What would be live now, had all run in order.
+  size_t plain(size_t now) const { return now + early_ - std::min(now + early_, ahead_); }
 };
 
 }  // namespace forerun

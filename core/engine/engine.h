@@ -110,6 +110,10 @@ class Engine {
     }
   };
   enum class Idle { leave, sleep };
+  struct LetGo {
+    Storage* storage;
+    size_t freed;  // bytes that come back with this reference, as the budget knows already
+  };
 
   Engine();
   Lock lock();  // spins a little before it sleeps
@@ -170,10 +174,8 @@ class Engine {
   std::vector<FailurePtr> unseen_;
   uint64_t failed_ = 0, ended_ops_ = 0;
   std::vector<Op*> retired_;                      // to be used again once the lock is gone
-  std::vector<Storage*> let_go_;                  // references of ended ops, to be released once the lock is gone
+  std::vector<LetGo> let_go_;                     // references of ended ops, to be released once the lock is gone
   bool notify_ = false;                           // a waiter sleeps for something that has ended
-  std::atomic<int> releasing_{0};                 // threads that hold references of ended ops, about to give memory back
-  std::atomic<bool> starved_{false};              // an op could not start for lack of that memory
 
   // Sleeping waiters.
   std::mutex watch_mutex_;

@@ -114,13 +114,12 @@ bool Engine::starves(Op& op) {
     if (q != op.queue && q->budget == &budget && q->seems_busy())
       for (Op* other : q->behind_top(SIZE_MAX, 0))
         if (Budget::needs(*other) == 0) return false;
-  starved_.store(true);  // before the look at who gives memory back: one of the two sees the other
-  return releasing_.load() == 0;
+  return true;
 }
 
 bool Engine::over_limit(const Op& op) const {
   const Budget& budget = *op.budget;
-  return op.to_take > 0 && op.to_take + budget.live.load() + budget.reserved.load() > budget.hard.load();
+  return op.to_take > 0 && op.to_take + budget.occupied() > budget.hard.load();
 }
 
 // With one core left, an older op of another queue whose worker sleeps goes first.
@@ -199,6 +198,19 @@ void Engine::put_back(Op* op) {
   op->queue->push(op);
 }
 
+namespace {
+
+// Whether only this op still refers to the storage of its access `i`, which is the last of its accesses to it.
+bool last_reference(Op& op, int i) {
+  Storage& s = *op.access(i).storage;
+  if (!s.charged() || s.uses > 0) return false;
+  uint32_t mine = 0;
+  for (int k = 0; k < op.n_access; ++k) mine += op.access(k).storage == &s;
+  return s.only_ops(mine);
+}
+
+}  // namespace
+
 void Engine::end(Op* op) {
   if (trace.on()) record(*op);
   for (int i = 0; i < op->n_access; ++i) {
@@ -213,13 +225,15 @@ void Engine::end(Op* op) {
       s.ended.fetch_add(1);  // seq_cst, like `watched` and a waiter's look at both: one of the two sees the other
       if (s.watched.load()) s.watched.store(false), notify_ = true;
     }
-    let_go_.push_back(&s);
+    size_t freed = last_reference(*op, i) ? s.charged() : 0;
+    if (freed) s.budget->freeing.fetch_add(freed);
+    if (s.budget == op->budget) op->freed += freed;
+    let_go_.push_back({&s, freed});
   }
   for (Op* next : op->successors)
     if (--next->unmet == 0) next->queue->push(next);
   ++ended_ops_;
-  --op->budget->running;
-  op->ended = true;
+  op->budget->ends(*op);
   slots_[op->seq % kRing].store(nullptr, std::memory_order_relaxed);
   Budget& budget = *op->budget;
   while (Op* done = budget.retire()) retired_.push_back(done);

@@ -76,7 +76,7 @@ bool Engine::help(uint32_t most) {
 
 void Engine::exchange(Batch& batch, Queue* queue, uint32_t most, Idle idle) {
   thread_local std::vector<Op*> retired;
-  thread_local std::vector<Storage*> let_go;
+  thread_local std::vector<LetGo> let_go;
   bool notify;
   {
     Lock held = lock();
@@ -102,15 +102,13 @@ void Engine::exchange(Batch& batch, Queue* queue, uint32_t most, Idle idle) {
     notify = std::exchange(notify_, false);
     retired.swap(retired_);
     let_go.swap(let_go_);
-    if (!let_go.empty()) releasing_.fetch_add(1);
   }
-  for (Storage* s : let_go) s->release();
+  for (auto [storage, freed] : let_go) {
+    Budget* budget = storage->budget;
+    storage->release();
+    if (freed) budget->freeing.fetch_sub(freed);
+  }
   for (Op* op : retired) recycle(op);
-  if (!let_go.empty() && (releasing_.fetch_sub(1), starved_.load()) && starved_.exchange(false)) {
-    Lock held = lock();
-    for (Queue* q : queues_) q->wake.notify_one();
-    notify = true;
-  }
   let_go.clear();
   retired.clear();
   if (notify) notify_waiters();
