@@ -57,6 +57,10 @@ class InOrder:
     def array(self, values: numpy.ndarray, device: int) -> Any:
         return values.copy()
 
+    def dense(self, x: Any) -> Any:
+        """Numbers become arrays; results are in C order, as forerun's: that decides whether a later reshape copies."""
+        return numpy.asarray(x, order="C")
+
     def move(self, x: Any, device: int) -> Any:
         return x.copy()
 
@@ -71,6 +75,9 @@ class RunningAhead:
 
     def array(self, values: numpy.ndarray, device: int) -> Any:
         return np.array(values, device=forerun.cpu(device))
+
+    def dense(self, x: Any) -> Any:
+        return x
 
     def move(self, x: Any, device: int) -> Any:
         return x.copyto(forerun.cpu(device))
@@ -109,11 +116,15 @@ class Machine:
         return found[n % len(found)] if found else None
 
     def put(self, value: Any, device: int) -> None:
+        """A new array into the pool."""
+        self.put_view(self.back.dense(value), device)
+
+    def put_view(self, value: Any, device: int) -> None:
         if value.size > self.most:
             return
         if len(self.pool) >= self.room:
             del self.pool[value.size % self.room]
-        self.pool.append(Slot(self.xp.asarray(value), device))  # NumPy gives numbers instead of arrays of no axes
+        self.pool.append(Slot(value, device))
 
     def beside(self, other: Slot, x: Slot) -> Any:
         """The other's values in x's dtype and on its device."""
@@ -264,22 +275,22 @@ class Machine:
         x = self.pick(a, lambda slot: slot.value.ndim > 0)
         if x is not None:
             cut = (slice(1, None), slice(None, -1), slice(None, None, 2), slice(None, None, -1), slice(1, 3))[b % 5]
-            self.put(x.value[(slice(None),) * (c % x.value.ndim) + (cut,)], x.device)
+            self.put_view(x.value[(slice(None),) * (c % x.value.ndim) + (cut,)], x.device)
 
     def element(self, a: int, b: int, c: int) -> None:
         x = self.pick(a, lambda slot: slot.value.ndim > 0 and slot.value.shape[0] > 0)
         if x is not None:
-            self.put(x.value[b % x.value.shape[0], ...], x.device)
+            self.put_view(x.value[b % x.value.shape[0], ...], x.device)
 
     def transpose(self, a: int, b: int, c: int) -> None:
         x = self.pool[a % len(self.pool)]
         n = x.value.ndim
-        self.put(x.value.transpose([(i + 1 + b) % n for i in range(n)]) if b % 2 else x.value.T, x.device)
+        self.put_view(x.value.transpose([(i + 1 + b) % n for i in range(n)]) if b % 2 else x.value.T, x.device)
 
     def reshape(self, a: int, b: int, c: int) -> None:
         x = self.pool[a % len(self.pool)]
         fitting = [s for s in (*self.shapes, (x.value.size,)) if math.prod(s) == x.value.size]
-        self.put(x.value.reshape(fitting[b % len(fitting)]), x.device)
+        self.put_view(x.value.reshape(fitting[b % len(fitting)]), x.device)
 
     # --- moves and joins ---
 
@@ -313,7 +324,7 @@ class Machine:
         if x is not None:
             axis = None if c % 3 == 0 or x.value.ndim == 0 else c % x.value.ndim
             value = getattr(x.value, ("sum", "max", "min")[b % 3])(axis=axis, keepdims=bool(c % 2))
-            self.put(self.settle(self.xp.asarray(value)), x.device)
+            self.put(self.settle(value), x.device)
 
     def scan(self, a: int, b: int, c: int) -> None:
         x = self.pick(a, lambda slot: slot.value.ndim > 0)
