@@ -66,7 +66,9 @@ def resident_peak() -> int:
     """Peak of the resident set in bytes."""
     with open("/proc/self/status") as file:
         lines = [line for line in file if line.startswith("VmHWM")]
-    return int(lines[0].split()[1]) << 10 if lines else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+    return (
+        int(lines[0].split()[1]) << 10 if lines else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+    )
 
 
 def measure(name: str, barrier: bool, batches: int) -> dict[str, float]:
@@ -82,7 +84,9 @@ def measure(name: str, barrier: bool, batches: int) -> dict[str, float]:
 def apart(name: str, barrier: bool, batches: int) -> dict[str, float]:
     """Runs one program in a process of its own."""
     command = [sys.executable, __file__, "--program", name, "--batches", str(batches)]
-    output = subprocess.run(command + ["--barrier"] * barrier, check=True, capture_output=True, text=True).stdout
+    output = subprocess.run(
+        command + ["--barrier"] * barrier, check=True, capture_output=True, text=True
+    ).stdout
     return json.loads(output)
 
 
@@ -107,7 +111,9 @@ def main() -> None:
                     f"{run['issued']:.2f}", f"{run['ended']:.2f}",
                 ]
             )  # fmt: skip
-    print(f"{given.batches} batches; peak memory of arrays and of the process, each beside the run with a barrier\n")
+    print(
+        f"{given.batches} batches; peak memory of arrays and of the process, each beside the run with a barrier\n"
+    )
     show(["", "arrays MiB", "times", "process MiB", "times", "issued s", "ended s"], rows)
 
 

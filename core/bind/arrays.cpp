@@ -147,6 +147,7 @@ nb::object reshape(nb::handle a, nb::handle shape_object) {
   int open = -1;
   for (int i = 0; i < shape.size(); ++i) {
     if (shape[i] >= 0) known *= shape[i];
+    else if (shape[i] < -1) throw Error(ErrorKind::value, "reshape: extents must not be negative but for one -1, got " + to_string(shape));
     else if (open < 0) open = i;
     else throw Error(ErrorKind::value, "reshape: at most one extent must be -1, got " + to_string(shape));
   }

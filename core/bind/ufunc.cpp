@@ -421,6 +421,26 @@ void set_promotion(int a, int b, int result) { promotion[a][b] = static_cast<uin
 
 PyTypeObject* make_ufunc_type() { return ufunc_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec)); }
 
+// What to do about a Python integer that does not fit into the dtype: comparisons have a method for it, which returns NotImplemented where
+// there is nothing to be done. Called with the OverflowError set.
+static PyObject* call_beyond(UfuncObject* u, PyObject* const* inputs, PyObject* out) {
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  auto* self = reinterpret_cast<PyObject*>(u);
+  PyObject* result = Py_NewRef(Py_NotImplemented);
+  if (PyObject_HasAttrString(self, "beyond"))
+    Py_SETREF(result, PyObject_CallMethod(self, "beyond", "OOO", inputs[0], inputs[1], out ? out : Py_None));
+  if (result != Py_NotImplemented) {
+    Py_DECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+    return result;
+  }
+  Py_DECREF(result);
+  PyErr_Restore(type, value, trace);
+  return nullptr;
+}
+
 UfuncObject* get_ufunc(const char* op, PyObject* o) {
   if (!PyObject_TypeCheck(o, ufunc_type)) {
     PyErr_Format(PyExc_TypeError, "%s: op must be a Ufunc, got %s", op, Py_TYPE(o)->tp_name);
@@ -431,11 +451,13 @@ UfuncObject* get_ufunc(const char* op, PyObject* o) {
 
 PyObject* call_ufunc(UfuncObject* u, PyObject* const* inputs, Py_ssize_t n, PyObject* out, PyObject* dtype) {
   if (n != u->nin) return PyErr_Format(PyExc_TypeError, "%s: takes %d operands, got %zd", u->name, u->nin, n);
-  return guarded([&]() -> PyObject* {
+  PyObject* result = guarded([&]() -> PyObject* {
     if (!out && !dtype && u->nin <= 2 && u->nout == 1)
       if (PyObject* result = perform_plain(u, inputs)) return result;
     return perform(u, inputs, out, dtype);
   });
+  if (!result && u->nin == 2 && PyErr_ExceptionMatches(PyExc_OverflowError)) return call_beyond(u, inputs, out);
+  return result;
 }
 
 }  // namespace forerun

@@ -36,12 +36,16 @@ def info(given: argparse.Namespace) -> None:
     """Prints versions, devices and settings."""
     import numpy
 
-    from . import _core, config, device
+    from . import _core
+    from .config import config
+    from .device import devices
 
-    print(f"forerun {metadata.version('forerun')}, NumPy {numpy.__version__}, Python {sys.version.split()[0]}")
-    print(f"devices: {', '.join(map(str, device.devices()))}; cores granted: {_core.granted_cores()}")
+    print(
+        f"forerun {metadata.version('forerun')}, NumPy {numpy.__version__}, Python {sys.version.split()[0]}"
+    )
+    print(f"devices: {', '.join(map(str, devices()))}; cores granted: {_core.granted_cores()}")
     print(f"products: {_core.blas_info()}")
-    for name, value in config.config().items():
+    for name, value in config().items():
         print(f"{name}: {value if value is not None else 'automatic'}")
 
 

@@ -66,7 +66,8 @@ class Walk:
         waiting[array.index] = g if before is None else before + g
 
     def reach(self, leaf: Variable, g: Any) -> None:
-        """Hands a leaf a part of its gradient, at once: who needs the gradient need not wait for the rest of the walk."""
+        """Hands a leaf a part of its gradient, at once: who needs the gradient need not wait for the rest
+        of the walk."""
         if self.wanted is None:
             leaf.receive(g, id(leaf) not in self.leaves)
             self.leaves.add(id(leaf))

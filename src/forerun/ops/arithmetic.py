@@ -4,11 +4,13 @@ same name."""
 from __future__ import annotations
 
 import builtins
+from typing import Any
 
 import numpy
 
 from .. import _core
-from .base import elementwise, nondifferentiable
+from .base import Elementwise, elementwise, nondifferentiable
+from .convert import asarray
 
 __all__ = [
     "add", "subtract", "multiply", "divide", "floor_divide", "remainder", "fmod", "power", "float_power",
@@ -111,12 +113,33 @@ lcm = elementwise(numpy.lcm, constant=True, doc="The least common multiple of in
 
 # --- comparisons and logic ------------------------------------------------------------------------
 
-less = elementwise(numpy.less, constant=True, doc="a < b.")
-less_equal = elementwise(numpy.less_equal, constant=True, doc="a <= b.")
-equal = elementwise(numpy.equal, constant=True, doc="a == b.")
-not_equal = elementwise(numpy.not_equal, constant=True, doc="a != b.")
-greater = elementwise(numpy.greater, constant=True, doc="a > b.")
-greater_equal = elementwise(numpy.greater_equal, constant=True, doc="a >= b.")
+
+class Comparison(Elementwise):
+    """A comparison. It knows its result also for a Python integer that the array's dtype does not hold."""
+
+    def __init__(self, ufunc: numpy.ufunc, doc: str) -> None:
+        super().__init__(ufunc, ufunc.__name__, ("a", "b"), None, doc)
+
+    def beyond(self, a: Any, b: Any, out: Any) -> Any:
+        """The result for such an integer: that of a comparison with the least number, which holds for all
+        elements or for none."""
+        first = isinstance(a, int)
+        n, x = (a, b) if first else (b, a)
+        if isinstance(x, int) or not isinstance(n, int) or asarray(x).dtype.kind not in "biu":
+            return NotImplemented
+        dtype = asarray(x).dtype
+        least = int(numpy.iinfo(dtype).min) if dtype.kind == "i" else 0
+        side = 1 if n > 0 else -1
+        holds = self.ufunc(side, 0) if first else self.ufunc(0, side)
+        return (greater_equal if holds else less)(x, least, out=out)
+
+
+less = Comparison(numpy.less, "a < b.")
+less_equal = Comparison(numpy.less_equal, "a <= b.")
+equal = Comparison(numpy.equal, "a == b.")
+not_equal = Comparison(numpy.not_equal, "a != b.")
+greater = Comparison(numpy.greater, "a > b.")
+greater_equal = Comparison(numpy.greater_equal, "a >= b.")
 logical_and = elementwise(numpy.logical_and, constant=True, doc="Whether both are true (not zero).")
 logical_or = elementwise(numpy.logical_or, constant=True, doc="Whether one is true (not zero).")
 logical_xor = elementwise(numpy.logical_xor, constant=True, doc="Whether exactly one is true (not zero).")

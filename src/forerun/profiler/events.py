@@ -130,7 +130,8 @@ def _event(record: Mapping[str, Any]) -> Event:
 
 
 def _named(events: list[Event]) -> list[Event]:
-    """Tiles with the name and line of their op, and the first one with what it read; without its op, a tile is left out."""
+    """Tiles with the name and line of their op, and the first one with what it read; without its op, a tile
+    is left out."""
     ops = {e.seq: e for e in events if e.kind == "op"}
     first: set[int] = set()
     found = []

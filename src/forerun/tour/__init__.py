@@ -101,7 +101,9 @@ def run(out: Path, quick: bool = False) -> None:
         try:
             finding = stop.experiment(out, quick)
         except ModuleNotFoundError as missing:
-            finding = Finding(answers=[f"Left out: needs {missing.name}. To have all: pip install 'forerun[tour]'"])
+            finding = Finding(
+                answers=[f"Left out: needs {missing.name}. To have all: pip install 'forerun[tour]'"]
+            )
         screen.show(stop.rows, stop.title, stop.claim, finding)
     pictures = ", ".join(sorted(p.name for p in out.glob("*.svg")))
     print(f"\nDone in {time.perf_counter() - start:.0f} s. Pictures in {out}: {pictures}")

@@ -20,7 +20,8 @@ def seconds(program: Callable[[], Any]) -> float:
 
 
 def medians(programs: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
-    """Median seconds of each program; they run in turn, so that a slow spell of the machine hits all of them."""
+    """Median seconds of each program; they run in turn, so that a slow spell of the machine hits all of
+    them."""
     taken: dict[str, list[float]] = {name: [] for name in programs}
     for _ in range(rounds):
         for name, program in programs.items():

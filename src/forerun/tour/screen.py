@@ -6,7 +6,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 Row = Sequence[str]
 
@@ -16,8 +16,8 @@ class Finding:
     """What an experiment found: columns of figures, and sentences that follow from them."""
 
     head: Row = ("",)
-    rows: list[Row] = field(default_factory=list)
-    answers: list[str] = field(default_factory=list)
+    rows: Sequence[Row] = ()
+    answers: Sequence[str] = ()
 
 
 class Screen:

@@ -71,14 +71,17 @@ def _sklearn(x: numpy.ndarray, y: numpy.ndarray, epochs: int) -> Any:
 
 
 def images(out: Path, quick: bool) -> Finding:
-    """Accuracy on images that were not trained on, beside scikit-learn's network of the same shape and training."""
+    """Accuracy on images that were not trained on, beside scikit-learn's network of the same shape and
+    training."""
     from sklearn.model_selection import train_test_split
 
     rows = []
     for name, load in (("digits", _digits), ("MNIST", _mnist)):
         epochs = 3 if quick else 30
         pixels, targets = load()
-        x, held, y, answers = train_test_split(pixels, targets, test_size=0.2, random_state=0, stratify=targets)
+        x, held, y, answers = train_test_split(
+            pixels, targets, test_size=0.2, random_state=0, stratify=targets
+        )
         start = time.perf_counter()
         net = _train(x, y, epochs)
         ours = (net(np.array(held)).argmax(1) == np.array(answers)).mean().item()
@@ -86,12 +89,15 @@ def images(out: Path, quick: bool) -> Finding:
         theirs = _sklearn(x, y, epochs).score(held, answers)
         end = time.perf_counter()
         title = f"{name}: {len(x):,} images of {pixels.shape[1]} pixels, {epochs} epochs"
-        rows.append([title, f"{ours:.3f}", f"{middle - start:.2f} s", f"{theirs:.3f}", f"{end - middle:.2f} s"])
+        rows.append(
+            [title, f"{ours:.3f}", f"{middle - start:.2f} s", f"{theirs:.3f}", f"{end - middle:.2f} s"]
+        )
     return Finding(("", "accuracy", "time", "scikit-learn", "time"), rows)
 
 
 def picture(out: Path, quick: bool) -> Finding:
-    """The same network trained on two devices: gradients go over the copy queues while the backward pass goes on."""
+    """The same network trained on two devices: gradients go over the copy queues while the backward pass
+    goes on."""
     pixels, targets = _mnist()
     with settings(cpu_devices=2):
         devices = [cpu(0), cpu(1)]
@@ -113,8 +119,6 @@ def picture(out: Path, quick: bool) -> Finding:
         with profiler.profile() as profile:
             for i in range(1, 4):
                 step(500 * i)
-        del net, trainer
-        _core.waitall()
     file = out / "timeline.svg"
     profiler.timeline(profile.trace, file, title="three steps of training an MLP on two devices")
     return Finding(
@@ -122,7 +126,10 @@ def picture(out: Path, quick: bool) -> Finding:
         [
             ["operations", f"{len(profile.trace.ops):,}"],
             ["from the first to the last", f"{1e3 * profile.trace.span:.2f} ms"],
-            ["at least two at work at once", f"{100 * profile.trace.overlap() / profile.trace.span:.0f}% of the time"],
+            [
+                "at least two at work at once",
+                f"{100 * profile.trace.overlap() / profile.trace.span:.0f}% of the time",
+            ],
         ],
-        [f"The picture, drawn from this run: {file}. Open it in a browser."],
+        [f"The picture, drawn from this run: {file}. It opens in any browser."],
     )
