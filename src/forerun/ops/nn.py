@@ -202,6 +202,18 @@ def dropout(x: Any, p: float = 0.5, axes: tuple[int, ...] = (), mode: str = "tra
     return x * (cast(keep, x.dtype) * (1 / (1 - p)))
 
 
+def _rows(x: Any) -> Any:
+    return reshape(x, (-1, x.shape[-1]))
+
+
+@primitive(
+    lambda g, weight: matmul(g, weight),
+    lambda g, x: matmul(swapaxes(_rows(g), 0, 1), _rows(x)),  # where the weight is: its gradient needs no transpose
+)
+def _linear(x: Any, weight: Any) -> Any:
+    return matmul(x, swapaxes(weight, 0, 1))
+
+
 def fully_connected(
     x: Any, weight: Any, bias: Any = None, num_hidden: int | None = None, flatten: bool = True
 ) -> Any:
@@ -212,7 +224,7 @@ def fully_connected(
         raise ValueError(f"fully_connected: weight must have {num_hidden} rows, got shape {weight.shape}")
     if flatten and x.ndim != 2:
         x = reshape(x, (x.shape[0], -1))
-    result = matmul(x, swapaxes(weight, 0, 1))
+    result = _linear(x, weight)
     return result if bias is None else result + bias
 
 

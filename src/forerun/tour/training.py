@@ -34,16 +34,16 @@ def _mnist() -> tuple[numpy.ndarray, numpy.ndarray]:
     return (pixels / 255).astype("float32"), labels
 
 
-def _network() -> Any:
+def _network(*hidden: int) -> Any:
     net = nn.Sequential()
-    net.add(nn.Dense(128, activation="relu"), nn.Dense(10))
+    net.add(*(nn.Dense(n, activation="relu") for n in hidden), nn.Dense(10))
     return net
 
 
 def _train(x: numpy.ndarray, y: numpy.ndarray, epochs: int) -> Any:
     """Trains an MLP of one hidden layer with Adam; returns it."""
     np.random.seed(0)
-    net, loss = _network(), gluon.loss.SoftmaxCrossEntropyLoss()
+    net, loss = _network(128), gluon.loss.SoftmaxCrossEntropyLoss()
     net.initialize()
     trainer = gluon.Trainer(net.collect_params(), "adam", {"learning_rate": 0.002})
     images, labels = np.array(x), np.array(y)
@@ -96,29 +96,29 @@ def images(out: Path, quick: bool) -> Finding:
 
 
 def picture(out: Path, quick: bool) -> Finding:
-    """The same network trained on two devices: gradients go over the copy queues while the backward pass
+    """A network trained on two devices: gradients go over the copy queues while the backward pass
     goes on."""
     pixels, targets = _mnist()
     with settings(cpu_devices=2):
         devices = [cpu(0), cpu(1)]
-        net, loss = _network(), gluon.loss.SoftmaxCrossEntropyLoss()
+        net, loss = _network(512, 256), gluon.loss.SoftmaxCrossEntropyLoss()
         net.initialize(ctx=devices)
         trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1})
 
         def step(start: int) -> None:
-            parts = [slice(start + i * 250, start + (i + 1) * 250) for i in range(2)]
+            parts = [slice(start + i * 500, start + (i + 1) * 500) for i in range(2)]
             x = [np.array(pixels[p], device=d) for p, d in zip(parts, devices)]
             y = [np.array(targets[p], device=d) for p, d in zip(parts, devices)]
             with autograd.record():
                 costs = [loss(net(a), b) for a, b in zip(x, y)]
             autograd.backward(costs)
-            trainer.step(500)
+            trainer.step(1000)
 
         step(0)
         _core.waitall()
         with profiler.profile() as profile:
             for i in range(1, 4):
-                step(500 * i)
+                step(1000 * i)
     file = out / "timeline.svg"
     profiler.timeline(profile.trace, file, title="three steps of training an MLP on two devices")
     return Finding(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ... import npx
 from ...init import Initializer
 from ..hybrid import HybridBlock
 from ..parameter import Parameter
@@ -56,12 +57,10 @@ class Dense(HybridBlock):
 
     def forward(self, x: Any) -> Any:
         """x (batch, ...) to (batch, units), or (..., in_units) to (..., units) without flatten."""
-        if self._flatten and x.ndim != 2:
-            x = x.reshape((x.shape[0], -1))
         device = x.device
-        y = x @ self.weight.data(device).T
-        if self.bias is not None:
-            y = y + self.bias.data(device)
+        weight = self.weight.data(device)
+        bias = self.bias.data(device) if self.bias is not None else None
+        y = npx.fully_connected(x, weight, bias, flatten=self._flatten)
         return self.act(y) if self.act is not None else y
 
     def __repr__(self) -> str:
