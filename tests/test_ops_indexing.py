@@ -20,7 +20,8 @@ INDICES: list[Any] = [
     I, (I, I), (I, I, I), (slice(None), I), (..., I), (I, slice(None), I), (slice(None), I, I), (1, I),
     (I, 1), (1, slice(None), I), (J, I), (slice(1, 3), J, I), (None, I), (I, None, I), (I, ..., 2),
     [0, 2], ([0, 2], [1, 1]), abs(I).astype("uint8"), numpy.zeros((0,), int), numpy.zeros((2, 0), int), 2 * MASK,
-    MASK, (MASK, 1), (slice(None), numpy.array([True, False, True, True])),
+    MASK, (MASK, 1), (MASK, None, ..., 0), (1, ..., numpy.arange(5) % 2 == 0),
+    (slice(None), numpy.array([True, False, True, True])),
 ]  # fmt: skip
 
 

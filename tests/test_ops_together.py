@@ -48,6 +48,35 @@ def test_python_numbers(scalar: complex) -> None:
         assert same_bits((scalar + ours(x)).numpy(), want), dtype
 
 
+WHOLE = [d for d in EVERY_DTYPE if d.kind in "biu"]
+COMPARISONS = ["less", "less_equal", "equal", "not_equal", "greater", "greater_equal"]
+
+
+@pytest.mark.parametrize("name", COMPARISONS)
+@pytest.mark.parametrize("n", [300, -1, -(2**31) - 1, 2**32, 2**63, 2**64, -(2**63) - 1, 10**30])
+def test_comparing_with_an_integer_that_the_dtype_does_not_hold(name: str, n: int) -> None:
+    mine, theirs = getattr(np, name), getattr(numpy, name)
+    for dtype in WHOLE:
+        x = numpy.array([[0, 1, 2], [1, 0, 127]]).astype(dtype)
+        if dtype.kind in "iu":
+            x[0, :2] = numpy.iinfo(dtype).max, numpy.iinfo(dtype).min
+        for view in map(numpy.asarray, (x, x.T[1:], x[:, 0], x[0, 0])):
+            wide = view.astype("int64") if dtype.kind == "b" else view  # NumPy itself does not compare bools with all
+            assert same_bits(mine(ours(view), n).numpy(), numpy.asarray(theirs(wide, n))), dtype
+            assert same_bits(mine(n, ours(view)).numpy(), numpy.asarray(theirs(n, wide))), dtype
+    out = np.zeros((2, 3), "bool")
+    assert mine(np.ones((2, 3), "uint8"), n, out=out) is out
+    assert same_bits(out.numpy(), theirs(numpy.ones((2, 3), "uint8"), n))
+
+
+def test_comparing_with_such_an_integer_by_operators() -> None:
+    x = np.array([1, 2], dtype="uint8")
+    got = [x < 300, x <= -1, x == 300, x != 300, x > -1, x >= 300, numpy.int64(300) > x]
+    assert [r.tolist()[0] for r in got] == [True, False, False, True, True, False, True]
+    with pytest.raises(OverflowError, match="less: Python integer must fit into int64"):
+        np.less(2**70, 1)
+
+
 OPERATORS = [
     "+",
     "-",

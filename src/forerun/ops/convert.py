@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import reprlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +13,10 @@ from .. import _core
 from ..device import Device, resolve
 from .base import primitive
 
-__all__ = ["asarray", "as_dtype", "axes_of", "default_float", "set_defaults", "is_array", "promote"]
+__all__ = [
+    "asarray", "as_dtype", "axes_of", "count_of", "counts_of", "default_float", "is_array", "one_of", "promote",
+    "set_defaults", "together", "vector_of",
+]  # fmt: skip
 
 _DTYPES = [
     numpy.dtype(name)
@@ -103,7 +107,14 @@ def asarray(x: Any, dtype: Any = None, device: Device | str | None = None, op: s
         if want is None and values.dtype == numpy.float64 and _ints_become_floats:
             values = values.astype(_default_float)  # as MXNet does
     else:
-        values = numpy.array(x)
+        try:
+            values = numpy.array(x)
+        except ValueError as error:
+            if "inhomogeneous" not in str(error):
+                raise
+            raise ValueError(
+                f"{op}: lists at one depth must have one length, got {reprlib.repr(x)}"
+            ) from None
         if want is None and values.dtype.kind == "f":
             want = _default_float
         elif want is None and values.dtype.kind == "c":
@@ -128,13 +139,64 @@ def axes_of(op: str, axis: int | Sequence[int] | None, ndim: int) -> tuple[int, 
     given = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
     axes = []
     for a in given:
-        a = operator.index(a)
+        try:
+            a = operator.index(a)
+        except TypeError:
+            raise TypeError(f"{op}: axis must be an integer, got {a!r}") from None
         if not -ndim <= a < ndim:
             raise numpy.exceptions.AxisError(f"{op}: axis must be in [{-ndim}, {ndim}), got {a}")
         axes.append(a % ndim)
     if len(set(axes)) != len(axes):
         raise ValueError(f"{op}: axes must be different, got {axis}")
     return tuple(axes)
+
+
+def count_of(op: str, name: str, n: Any) -> int:
+    """A number of things. TypeError if it is not an integer, ValueError if it is negative."""
+    try:
+        n = operator.index(n)
+    except TypeError:
+        raise TypeError(f"{op}: {name} must be an integer, got {n!r}") from None
+    if n < 0:
+        raise ValueError(f"{op}: {name} must not be negative, got {n}")
+    return n
+
+
+def counts_of(op: str, name: str, values: Any, shape: tuple[int, ...]) -> numpy.ndarray:
+    """Numbers of things, broadcast to a shape. TypeError if not integers, ValueError if one is negative or they
+    do not fit."""
+    found = numpy.asarray(values)
+    if found.dtype.kind not in "iub" and found.size:
+        raise TypeError(f"{op}: {name} must be integers, got {values}")
+    if (found < 0).any():
+        raise ValueError(f"{op}: {name} must not be negative, got {values}")
+    try:
+        return numpy.broadcast_to(found.astype("int64"), shape)
+    except ValueError:
+        raise ValueError(f"{op}: {name} must broadcast to {shape}, got {values}") from None
+
+
+def one_of(op: str, name: str, value: Any, allowed: Sequence[str]) -> None:
+    """Checks a word among those there are. ValueError if it is another one."""
+    if value not in allowed:
+        raise ValueError(f"{op}: {name} must be one of {', '.join(allowed)}, got {value!r}")
+
+
+def together(op: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape that arrays of these shapes have together. ValueError if they have none."""
+    try:
+        return numpy.broadcast_shapes(*shapes)
+    except ValueError:
+        listed = " and ".join(map(str, shapes))
+        raise ValueError(f"{op}: shapes must broadcast together, got {listed}") from None
+
+
+def vector_of(op: str, x: Any) -> Any:
+    """x as an array of one axis. ValueError if it has another number of axes."""
+    x = asarray(x, op=op)
+    if x.ndim != 1:
+        raise ValueError(f"{op}: array must have one axis, got shape {x.shape}")
+    return x
 
 
 @primitive(lambda g, dtype: _cast_back(g, dtype))

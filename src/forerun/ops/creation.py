@@ -9,7 +9,18 @@ import numpy
 
 from .. import _core
 from ..device import Device, resolve
-from .convert import as_dtype, asarray, cast, copy, default_float, ints_become_floats, is_array
+from .convert import (
+    as_dtype,
+    asarray,
+    cast,
+    copy,
+    count_of,
+    default_float,
+    ints_become_floats,
+    is_array,
+    together,
+    vector_of,
+)
 from .shape import broadcast_to, reshape
 
 __all__ = [
@@ -154,6 +165,7 @@ def linspace(
     axis: int = 0, *, device: Where = None, ctx: Where = None,
 ) -> Any:  # fmt: skip
     """num numbers at equal distances from start to stop (`endpoint`: included)."""
+    num = count_of("linspace", "num", num)
     values, step = numpy.linspace(_known(start), _known(stop), num, endpoint, True, dtype, axis)
     placed = _placed(values, dtype, device, ctx, "linspace")
     return (placed, step) if retstep else placed
@@ -169,6 +181,7 @@ def logspace(
     *, device: Where = None, ctx: Where = None,
 ) -> Any:  # fmt: skip
     """base to the power of `linspace(start, stop)`."""
+    num = count_of("logspace", "num", num)
     return _placed(
         numpy.logspace(_known(start), _known(stop), num, endpoint, base), dtype, device, ctx, "logspace"
     )
@@ -179,9 +192,10 @@ def geomspace(
     ctx: Where = None,
 ) -> Any:  # fmt: skip
     """num numbers at equal ratios from start to stop."""
-    return _placed(
-        numpy.geomspace(_known(start), _known(stop), num, endpoint), dtype, device, ctx, "geomspace"
-    )
+    num, start, stop = count_of("geomspace", "num", num), _known(start), _known(stop)
+    if not (numpy.all(start) and numpy.all(stop)):
+        raise ValueError(f"geomspace: start and stop must not be zero, got {start} and {stop}")
+    return _placed(numpy.geomspace(start, stop, num, endpoint), dtype, device, ctx, "geomspace")
 
 
 def eye(
@@ -223,7 +237,7 @@ def meshgrid(*vectors: Any, indexing: str = "xy", sparse: bool = False) -> list[
     ]
     if sparse:
         return placed
-    shape = numpy.broadcast_shapes(*(p.shape for p in placed))
+    shape = together("meshgrid", *(p.shape for p in placed))
     return [copy(broadcast_to(p, shape)) for p in placed]
 
 
@@ -240,8 +254,8 @@ def fromfunction(function: Any, shape: Sequence[int], *, dtype: Any = float, **k
 
 def vander(x: Any, n: int | None = None, increasing: bool = False) -> Any:
     """Powers of a vector's elements as columns."""
-    x = asarray(x)
-    count = x.size if n is None else n
+    x = vector_of("vander", x)
+    count = x.size if n is None else count_of("vander", "n", n)
     powers = numpy.arange(count) if increasing else numpy.arange(count)[::-1]
     exponents = cast(_core.from_numpy(powers.copy(), x.device), x.dtype)
     return reshape(x, (x.size, 1)) ** exponents

@@ -9,7 +9,7 @@ import numpy
 
 from .. import _core
 from ..device import Device, resolve
-from .convert import asarray, axes_of
+from .convert import asarray, axes_of, count_of, one_of, vector_of
 
 __all__ = [
     "host", "host_op", "sort", "argsort", "argmax", "argmin", "median", "quantile", "percentile",
@@ -40,6 +40,9 @@ def host(
     arrays = [asarray(a) for a in inputs]
     where = resolve(device) if device is not None or not arrays else None  # None: where the inputs are
     specs = [(tuple(shape), numpy.dtype(dtype)) for shape, dtype in outs]
+    for shape, _ in specs:
+        if min(shape, default=0) < 0:
+            raise ValueError(f"{name}: extents must not be negative, got {shape}")
     results = _core.host(fn, arrays, specs, where, name, queue)
     if _core.recording() and any(dtype.kind in "fc" for _, dtype in specs):
         _core.record(_NoGradient(name), tuple(arrays), tuple(results), None, 0)
@@ -149,11 +152,22 @@ def median(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return _statistic("median", lambda v, at: numpy.median(v, at, keepdims=keepdims), x, (), axis, keepdims)
 
 
-def quantile(x: Any, q: Any, axis: Any = None, keepdims: bool = False, method: str = "linear") -> Any:
-    """The q-th quantiles (q between 0 and 1) along axes."""
-    q = numpy.asarray(q, "float64")
+_METHODS = (
+    "inverted_cdf", "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf", "hazen",
+    "weibull", "linear", "median_unbiased", "normal_unbiased", "lower", "higher", "midpoint", "nearest",
+)  # fmt: skip
+
+
+def _quantile(op: str, x: Any, q: Any, most: int, axis: Any, keepdims: bool, method: str) -> Any:
+    one_of(op, "method", method, _METHODS)
+    x, q = asarray(x), numpy.asarray(q, "float64")
+    if not ((q >= 0) & (q <= most)).all():
+        raise ValueError(f"{op}: q must be in [0, {most}], got {q}")
+    if any(x.shape[i] == 0 for i in axes_of(op, axis, x.ndim)):
+        raise ValueError(f"{op}: reduced axes must not be empty, got shape {x.shape}")
+    q = q / most
     return _statistic(
-        "quantile",
+        op,
         lambda v, at: numpy.quantile(v, q, at, method=method, keepdims=keepdims),
         x,
         q.shape,
@@ -162,14 +176,20 @@ def quantile(x: Any, q: Any, axis: Any = None, keepdims: bool = False, method: s
     )
 
 
+def quantile(x: Any, q: Any, axis: Any = None, keepdims: bool = False, method: str = "linear") -> Any:
+    """The q-th quantiles (q between 0 and 1) along axes."""
+    return _quantile("quantile", x, q, 1, axis, keepdims, method)
+
+
 def percentile(x: Any, q: Any, axis: Any = None, keepdims: bool = False, method: str = "linear") -> Any:
     """The q-th percentiles (q between 0 and 100) along axes."""
-    return quantile(x, numpy.asarray(q, "float64") / 100, axis, keepdims, method)
+    return _quantile("percentile", x, q, 100, axis, keepdims, method)
 
 
 def searchsorted(x: Any, values: Any, side: str = "left") -> Any:
     """Positions at which values would keep the sorted vector x sorted. int64."""
-    x, values = asarray(x), asarray(values)
+    one_of("searchsorted", "side", side, ("left", "right"))
+    x, values = vector_of("searchsorted", x), asarray(values)
     return host_op(
         "searchsorted", lambda a, v: numpy.searchsorted(a, v, side), [x, values], values.shape, "int64"
     )
@@ -177,10 +197,16 @@ def searchsorted(x: Any, values: Any, side: str = "left") -> Any:
 
 def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     """How often each number occurs. Its length depends on the values: this waits."""
-    counts = numpy.bincount(
-        asarray(x).numpy(), None if weights is None else asarray(weights).numpy(), minlength
-    )
-    return asarray(counts)
+    x, minlength = vector_of("bincount", x), count_of("bincount", "minlength", minlength)
+    if x.dtype.kind not in "iub":
+        raise TypeError(f"bincount: array must be of integers, got {x.dtype}")
+    if weights is not None and asarray(weights).shape != x.shape:
+        raise ValueError(f"bincount: weights must have shape {x.shape}, got {asarray(weights).shape}")
+    values = x.numpy()
+    if values.min(initial=0) < 0:
+        raise ValueError(f"bincount: numbers must not be negative, got {values.min()}")
+    counts = numpy.bincount(values, None if weights is None else asarray(weights).numpy(), minlength)
+    return asarray(counts, device=x.device)
 
 
 def unique(

@@ -8,7 +8,7 @@ import numpy
 
 from .. import _core
 from .base import Elementwise, primitive
-from .convert import asarray, axes_of, cast, is_array
+from .convert import asarray, axes_of, cast, is_array, together
 from .shape import broadcast_to, moveaxis, ravel, reshape, transpose
 
 __all__ = [
@@ -82,29 +82,58 @@ class _Plan:
 
 def _expanded(x: Any, index: tuple[Any, ...]) -> list[Any]:
     """Entries with Ellipsis written out, and lists, NumPy arrays and masks as integer arrays."""
-    entries: list[Any] = []
-    for e in index:
-        if e is None or e is Ellipsis or isinstance(e, slice):
-            entries.append(e)
-        elif isinstance(e, (bool, numpy.bool_)):
-            raise NotImplementedError("getitem: an index must not be a single bool, got " + repr(e))
-        elif isinstance(e, (int, numpy.integer)):
-            entries.append(int(e))
-        else:
-            entries.extend(_index_arrays(x, e))
-    used = sum(1 for e in entries if e is not None and e is not Ellipsis)
+    found = [_entry(x, e) for e in index]
+    used = sum(map(_axes_taken, found))
     if used > x.ndim:
         raise IndexError(f"getitem: too many indices for shape {x.shape}, got {used}")
-    fill = [slice(None)] * (x.ndim - used)
-    dots = [i for i, e in enumerate(entries) if e is Ellipsis]
-    if len(dots) > 1:
-        raise IndexError(f"getitem: an index must have at most one Ellipsis, got {len(dots)}")
-    at = dots[0] if dots else len(entries)
-    entries[at : at + len(dots)] = fill
+    dots = sum(1 for e in found if e is Ellipsis)
+    if dots > 1:
+        raise IndexError(f"getitem: an index must have at most one Ellipsis, got {dots}")
+    entries: list[Any] = []
+    axis = 0  # that the next entry indexes
+    for e in found if dots else [*found, ...]:
+        if e is Ellipsis:
+            entries.extend([slice(None)] * (x.ndim - used))
+            axis += x.ndim - used
+        elif is_array(e) and e.dtype.kind == "b":
+            _check_mask(x, e, axis)
+            entries.extend(nonzero(e))
+            axis += e.ndim
+        else:
+            entries.append(e)
+            axis += _axes_taken(e)
     return entries
 
 
+def _entry(x: Any, e: Any) -> Any:
+    """One entry of an index as None, Ellipsis, a slice, an int, or an array of integers or bools."""
+    if e is None or e is Ellipsis or isinstance(e, slice):
+        return e
+    if isinstance(e, (bool, numpy.bool_)) or (is_array(e) and e.dtype.kind == "b" and e.ndim == 0):
+        raise NotImplementedError("getitem: an index must not be a single bool, got " + repr(e))
+    return int(e) if isinstance(e, (int, numpy.integer)) else _index_array(x, e)
+
+
+def _axes_taken(e: Any) -> int:
+    """How many axes of the array an entry indexes."""
+    if e is None or e is Ellipsis:
+        return 0
+    return int(e.ndim) if is_array(e) and e.dtype.kind == "b" else 1
+
+
+def _check_mask(x: Any, mask: Any, axis: int) -> None:
+    part = x.shape[axis : axis + mask.ndim]
+    if mask.shape != part:
+        what = "the array's leading shape" if axis == 0 else f"the shape of axes from {axis} on"
+        raise IndexError(f"getitem: mask must have {what}, got {mask.shape} for {x.shape}")
+
+
 def _index_arrays(x: Any, e: Any) -> list[Any]:
+    e = _index_array(x, e)
+    return list(nonzero(e)) if e.dtype.kind == "b" else [e]
+
+
+def _index_array(x: Any, e: Any) -> Any:
     if not is_array(e):
         values = numpy.asarray(e)
         if values.size == 0 and values.dtype.kind == "f":
@@ -112,13 +141,11 @@ def _index_arrays(x: Any, e: Any) -> list[Any]:
         if values.dtype.kind not in "iub":
             raise IndexError(f"getitem: indices must be integers or bools, got {values.dtype}")
         e = _core.from_numpy(values, x.device)
-    if e.dtype.kind == "b":
-        return list(nonzero(e))
     if e.dtype.kind == "f":
         e = cast(e, numpy.dtype("int64"))  # MXNet's float indices
-    if e.dtype.kind not in "iu":
+    if e.dtype.kind not in "iub":
         raise IndexError(f"getitem: indices must be integers or bools, got {e.dtype}")
-    return [e if e.device == x.device else _core.copy(e, x.device)]
+    return e if e.device == x.device else _core.copy(e, x.device)
 
 
 def _is_basic(index: Any) -> bool:
@@ -137,10 +164,6 @@ def getitem(x: Any, index: Any) -> Any:
     their values."""
     if _is_basic(index):
         return _view(x, index)
-    if is_array(index) and index.dtype.kind == "b" and index.shape != x.shape[: index.ndim]:
-        raise IndexError(
-            f"getitem: mask must have the array's leading shape, got {index.shape} for {x.shape}"
-        )
     plan = _Plan(x, index)
     v = plan.view(x)
     return _gather(v, plan.arrays, plan.axis) if plan.arrays else v
@@ -175,7 +198,7 @@ def setitem(x: Any, index: Any, value: Any) -> None:
     if scalar:
         value = _core.full((), _scalar(value, x.dtype), x.dtype, x.device)
     value = value if value.dtype == x.dtype else _core.cast(value, x.dtype)
-    shape = numpy.broadcast_shapes(*(a.shape for a in plan.arrays))
+    shape = together("setitem", *(a.shape for a in plan.arrays))
     picked = (*v.shape[: plan.axis], *shape, *v.shape[plan.axis + len(plan.arrays) :])
     _core.scatter(v, plan.arrays, plan.axis, _fitting(value, picked), False)
 
@@ -287,6 +310,8 @@ def nonzero(x: Any) -> tuple[Any, ...]:
     """Positions of the elements that are not zero, one array per axis. Their number depends on the values:
     this waits."""
     x = asarray(x)
+    if x.ndim == 0:
+        raise ValueError("nonzero: array must have at least one axis, got shape ()")
     return tuple(_core.from_numpy(i, x.device) for i in numpy.nonzero(x.numpy()))
 
 
@@ -370,15 +395,21 @@ def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
 def _triangle(x: Any, k: int, lower: bool) -> Any:
     x = asarray(x)
-    mask = numpy.tri(x.shape[-2], x.shape[-1], k if lower else k - 1, dtype=bool)
+    if x.ndim == 0:
+        name = "tril" if lower else "triu"
+        raise ValueError(f"{name}: array must have at least one axis, got shape ()")
+    rows = x.shape[-2] if x.ndim > 1 else x.shape[-1]
+    mask = numpy.tri(rows, x.shape[-1], k if lower else k - 1, dtype=bool)
     return where(_core.from_numpy(mask if lower else ~mask, x.device), x, 0)
 
 
 def tril(x: Any, k: int = 0) -> Any:
-    """The lower triangle of the last two axes; zeros above diagonal k."""
+    """The lower triangle of the last two axes, or of a matrix with the vector x as each row; zeros above
+    diagonal k."""
     return _triangle(x, k, True)
 
 
 def triu(x: Any, k: int = 0) -> Any:
-    """The upper triangle of the last two axes; zeros below diagonal k."""
+    """The upper triangle of the last two axes, or of a matrix with the vector x as each row; zeros below
+    diagonal k."""
     return _triangle(x, k, False)

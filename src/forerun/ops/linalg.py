@@ -10,7 +10,7 @@ import numpy
 from .. import _core
 from .arithmetic import _value, absolute, multiply
 from .base import primitive
-from .convert import asarray, axes_of, cast, default_float
+from .convert import asarray, axes_of, cast, default_float, together
 from .creation import eye
 from .host import host, host_op
 from .indexing import tril
@@ -64,7 +64,7 @@ def _solve_da(g: Any, y: Any, a: Any) -> Any:
 
 @primitive(_solve_da, lambda g, a: _solve(_adjoint(a), g))
 def _solve(a: Any, b: Any) -> Any:
-    shape = (*numpy.broadcast_shapes(a.shape[:-2], b.shape[:-2]), *b.shape[-2:])
+    shape = (*together("solve", a.shape[:-2], b.shape[:-2]), *b.shape[-2:])
     return host_op("solve", numpy.linalg.solve, [a, b], shape, a.dtype)
 
 
@@ -192,6 +192,8 @@ def matrix_rank(x: Any, tol: float | None = None) -> Any:
 def matrix_power(x: Any, n: int) -> Any:
     """The product of n times the same square matrices; of inverses for negative n."""
     x = _matrices("matrix_power", x)
+    if not isinstance(n, (int, numpy.integer)):
+        raise TypeError(f"matrix_power: n must be an integer, got {n!r}")
     if n < 0:
         return matrix_power(inv(x), -n)
     result = None

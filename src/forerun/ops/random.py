@@ -14,7 +14,7 @@ import numpy
 
 from .. import _core
 from ..device import Device, resolve
-from .convert import as_dtype, asarray, cast, default_float, is_array
+from .convert import as_dtype, asarray, cast, count_of, default_float, is_array, together
 from .host import host_op
 from .indexing import take
 
@@ -41,11 +41,13 @@ def seed(value: int) -> None:
     _core.seed(int(value) & (2**64 - 1))
 
 
-def _shape(size: Size, *parameters: Any) -> tuple[int, ...]:
-    shapes = [numpy.shape(p) for p in parameters]
+def _shape(op: str, size: Size, *parameters: Any) -> tuple[int, ...]:
     if size is None:
-        return numpy.broadcast_shapes(*shapes)
-    return (int(size),) if isinstance(size, (int, numpy.integer)) else tuple(size)
+        return together(op, *(numpy.shape(p) for p in parameters))
+    shape = (int(size),) if isinstance(size, (int, numpy.integer)) else tuple(size)
+    if min(shape, default=0) < 0:
+        raise ValueError(f"{op}: size must not be negative, got {shape}")
+    return shape
 
 
 def _continuous(
@@ -63,7 +65,7 @@ def _continuous(
         raise TypeError(f"{kind}: dtype must be a float, got {want}")
     drawn = numpy.dtype("float32") if want == numpy.float16 else want
     where = resolve(device)
-    shape = _shape(size, first, second)
+    shape = _shape(kind, size, first, second)
     if numpy.ndim(first) == 0 and numpy.ndim(second) == 0 and not is_array(first) and not is_array(second):
         result = _core.random(kind, shape, drawn, where, float(first), float(second))
     else:
@@ -140,7 +142,9 @@ def randint(
     if high is None:
         low, high = 0, low
     want = numpy.dtype("int64") if dtype is None or dtype is int else as_dtype("randint", dtype)
-    return _core.random("integers", _shape(size), want, resolve(device or ctx), int(low), int(high))
+    return _core.random(
+        "integers", _shape("randint", size), want, resolve(device or ctx), int(low), int(high)
+    )
 
 
 def integers(
@@ -177,7 +181,7 @@ def _drawn(
     like: tuple[int, ...] = (),
 ) -> Any:
     arrays = [asarray(p, device=None if is_array(p) else device) for p in parameters]
-    shape = _shape(size, *parameters) + like
+    shape = _shape(name, size, *parameters) + like
     want = numpy.dtype(dtype)
     make = _generator()
     if not arrays:
@@ -188,9 +192,16 @@ def _drawn(
     )
 
 
+def _rows(op: str, x: Any) -> int:
+    """How many rows x has. ValueError if it has no axis."""
+    if x.ndim == 0:
+        raise ValueError(f"{op}: array must have at least one axis, got shape ()")
+    return int(x.shape[0])
+
+
 def permutation(x: int | Any, *, device: Where = None) -> Any:
     """The numbers below x in random order, or the rows of an array in random order."""
-    n = x if isinstance(x, (int, numpy.integer)) else asarray(x).shape[0]
+    n = x if isinstance(x, (int, numpy.integer)) else _rows("permutation", asarray(x))
     make, count = _generator(), int(n)
     where = asarray(0, device=getattr(x, "device", device))
     order = host_op("permutation", lambda _: make().permutation(count), [where], (count,), "int64")
@@ -199,6 +210,7 @@ def permutation(x: int | Any, *, device: Where = None) -> Any:
 
 def shuffle(x: Any) -> None:
     """Brings the rows of an array into random order, in place."""
+    _rows("shuffle", x)
     _core.assign(x, permutation(x))
 
 
@@ -215,8 +227,10 @@ def choice(
     values are read if they do not sum to one."""
     where = device or ctx
     whole = isinstance(a, (int, numpy.integer))
-    n = int(a) if whole else asarray(a).shape[0]
-    shape = () if size is None else _shape(size)
+    n = int(a) if whole else _rows("choice", asarray(a))
+    shape = () if size is None else _shape("choice", size)
+    if p is not None and numpy.shape(p) != (n,):
+        raise ValueError(f"choice: p must have shape {(n,)}, got {numpy.shape(p)}")
     if replace and p is None:
         picked = randint(0, n, shape, device=where)
     else:
@@ -237,7 +251,7 @@ def bernoulli(
     prob: Any = 0.5, size: Size = None, dtype: Any = None, *, device: Where = None, ctx: Where = None
 ) -> Any:
     """1 with probability `prob`, 0 otherwise."""
-    drawn = uniform(size=_shape(size, prob), device=device or ctx) < prob
+    drawn = uniform(size=_shape("bernoulli", size, prob), device=device or ctx) < prob
     return cast(drawn, default_float() if dtype is None else as_dtype("bernoulli", dtype))
 
 
@@ -306,8 +320,10 @@ def binomial(n: Any, p: Any, size: Size = None, dtype: Any = "int64", *, device:
 
 def multinomial(n: int, pvals: Any, size: Size = None, *, device: Where = None) -> Any:
     """Counts of n trials that each end in one of several ways. int64, ways along a new last axis."""
+    n = count_of("multinomial", "n", n)
     probabilities = asarray(pvals, device=None if is_array(pvals) else device)
-    shape = () if size is None else _shape(size)
+    _rows("multinomial", probabilities)
+    shape = () if size is None else _shape("multinomial", size)
     make = _generator()
 
     def draw(p: numpy.ndarray) -> Any:
@@ -320,7 +336,11 @@ def multinomial(n: int, pvals: Any, size: Size = None, *, device: Where = None) 
 def multivariate_normal(mean: Any, cov: Any, size: Size = None, *, device: Where = None) -> Any:
     """Vectors of the normal distribution with a mean vector and a covariance matrix."""
     m, c = asarray(mean, device=device), asarray(cov, device=device)
-    shape = () if size is None else _shape(size)
+    if m.ndim != 1 or c.shape != (m.size, m.size):
+        raise ValueError(
+            f"multivariate_normal: mean must be a vector and cov its matrix, got {m.shape} and {c.shape}"
+        )
+    shape = () if size is None else _shape("multivariate_normal", size)
     make, dtype = _generator(), default_float()
     draw = lambda a, b: make().multivariate_normal(a, b, shape or None).astype(dtype)
     return host_op("multivariate_normal", draw, [m, c], (*shape, m.shape[0]), dtype)

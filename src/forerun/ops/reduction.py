@@ -22,9 +22,9 @@ from .arithmetic import (
     subtract,
 )
 from .base import primitive
-from .convert import as_dtype, asarray, axes_of, cast, default_float
+from .convert import as_dtype, asarray, axes_of, cast, count_of, default_float
 from .exponential import exp, log
-from .shape import broadcast_to, flip, moveaxis, ravel, real, reshape
+from .shape import broadcast_to, flip, moveaxis, ravel, real, reshape, transpose
 
 __all__ = [
     "sum", "prod", "max", "min", "amax", "amin", "all", "any", "mean", "var", "std", "ptp", "average",
@@ -75,7 +75,7 @@ def _prod_grad(g: Any, y: Any, x: Any, axes: tuple[int, ...], keepdims: bool) ->
     n = math.prod(x.shape[i] for i in axes)
     if x.size == 0:
         return _core.full(x.shape, 0, x.dtype, x.device)
-    from .shape import concatenate, transpose
+    from .shape import concatenate
 
     rows = reshape(transpose(x, order), (*(x.shape[i] for i in rest), n))
     one = _core.full((*rows.shape[:-1], 1), 1, x.dtype, x.device)
@@ -217,11 +217,19 @@ def ptp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
 
 def average(x: Any, axis: Axis = None, weights: Any = None) -> Any:
-    """The weighted mean over axes; weights of x's shape."""
+    """The weighted mean over axes; weights of x's shape, or of the shape of those axes."""
     if weights is None:
         return mean(x, axis)
-    w = asarray(weights)
-    return sum(asarray(x) * w, axis) / sum(w, axis)
+    x, w = asarray(x), asarray(weights)
+    if w.shape != x.shape:
+        axes = axes_of("average", axis, x.ndim)
+        if axis is None or w.shape != tuple(x.shape[i] for i in axes):
+            raise ValueError(
+                f"average: weights must have the shape of x or of its axes, got {w.shape} for {x.shape} along {axis}"
+            )
+        w = transpose(w, [int(i) for i in numpy.argsort(axes)])
+        w = broadcast_to(reshape(w, tuple(n if i in axes else 1 for i, n in enumerate(x.shape))), x.shape)
+    return sum(x * w, axis) / sum(w, axis)
 
 
 def nansum(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
@@ -301,7 +309,7 @@ def cumprod(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
 def diff(x: Any, n: int = 1, axis: int = -1) -> Any:
     """Differences of neighbours along `axis`, n times over."""
     x = asarray(x)
-    a = axes_of("diff", axis, x.ndim)[0]
+    n, a = count_of("diff", "n", n), axes_of("diff", axis, x.ndim)[0]
     head = (slice(None),) * a
     for _ in range(n):
         later, earlier = x[(*head, slice(1, None))], x[(*head, slice(None, -1))]

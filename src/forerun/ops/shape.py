@@ -11,7 +11,7 @@ import numpy
 
 from .. import _core
 from .base import primitive
-from .convert import asarray, axes_of, cast, promote
+from .convert import asarray, axes_of, cast, counts_of, one_of, promote, together
 
 __all__ = [
     "array_split", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_to",
@@ -39,8 +39,8 @@ def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
     x = asarray(x)
     if axes is None:
         axes = tuple(range(x.ndim))[::-1]
-    elif len(axes) != x.ndim:
-        raise ValueError(f"transpose: axes must name each of {x.ndim} axes, got {tuple(axes)}")
+    elif not hasattr(axes, "__len__") or len(axes) != x.ndim:
+        raise ValueError(f"transpose: axes must name each of {x.ndim} axes, got {axes}")
     return _transpose(x, axes_of("transpose", tuple(axes), x.ndim))
 
 
@@ -53,7 +53,7 @@ def broadcast_to(x: Any, shape: Any) -> Any:
 def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
     """Views of the arrays with the shape that they have together."""
     all_ = [asarray(a) for a in arrays]
-    shape = numpy.broadcast_shapes(*(a.shape for a in all_))
+    shape = together("broadcast_arrays", *(a.shape for a in all_))
     return tuple(a if a.shape == shape else broadcast_to(a, shape) for a in all_)
 
 
@@ -173,6 +173,10 @@ def roll(x: Any, shift: int | Sequence[int], axis: Axis = None) -> Any:
         return reshape(roll(ravel(x), shift, 0), x.shape)
     at = axes_of("roll", axis, x.ndim)
     shifts = tuple(shift) if isinstance(shift, (tuple, list)) else (shift,) * len(at)
+    if len(at) == 1:
+        at = at * len(shifts)
+    if len(at) != len(shifts):
+        raise ValueError(f"roll: shift and axis must be of one length, got {shift} and {axis}")
     for a, s in zip(at, shifts):
         n = x.shape[a]
         s = s % n if n else 0
@@ -188,7 +192,7 @@ def repeat(x: Any, repeats: int | Sequence[int], axis: int | None = None) -> Any
     if axis is None:
         return repeat(ravel(x), repeats, 0)
     a = axes_of("repeat", axis, x.ndim)[0]
-    counts = numpy.broadcast_to(numpy.asarray(repeats), (x.shape[a],))
+    counts = counts_of("repeat", "repeats", repeats, (x.shape[a],))
     index = numpy.repeat(numpy.arange(x.shape[a]), counts)
     from .indexing import take
 
@@ -198,7 +202,8 @@ def repeat(x: Any, repeats: int | Sequence[int], axis: int | None = None) -> Any
 def tile(x: Any, reps: int | Sequence[int]) -> Any:
     """The whole array several times along each axis."""
     x = asarray(x)
-    counts = (reps,) if isinstance(reps, int) else tuple(reps)
+    given = numpy.atleast_1d(numpy.asarray(reps))
+    counts = tuple(counts_of("tile", "reps", reps, given.shape).tolist())
     n = max(x.ndim, len(counts))
     shape = (1,) * (n - x.ndim) + x.shape
     counts = (1,) * (n - len(counts)) + counts
@@ -207,11 +212,18 @@ def tile(x: Any, reps: int | Sequence[int]) -> Any:
     return reshape(broadcast_to(reshape(x, inner), outer), tuple(s * c for s, c in zip(shape, counts)))
 
 
+_PAD_MODES = (
+    "constant", "edge", "empty", "linear_ramp", "maximum", "mean", "median", "minimum", "reflect",
+    "symmetric", "wrap",
+)  # fmt: skip
+
+
 def pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0) -> Any:
     """x with elements added before and after along each axis, as NumPy's pad. Only constant mode has a
     gradient."""
     x = asarray(x)
-    widths = numpy.broadcast_to(numpy.asarray(pad_width), (x.ndim, 2))
+    widths = counts_of("pad", "widths", pad_width, (x.ndim, 2))
+    one_of("pad", "mode", mode, _PAD_MODES)
     if mode == "constant":
         return _pad(x, tuple((int(a), int(b)) for a, b in widths), constant_values)
     from .host import host
@@ -258,11 +270,17 @@ class _Concatenate:
 _concatenate = _Concatenate()
 
 
-def concatenate(arrays: Sequence[Any], axis: int | None = 0) -> Any:
-    """The arrays side by side along an existing axis; None: all flat. Their dtypes are promoted."""
+def _some(op: str, arrays: Sequence[Any]) -> list[Any]:
+    """What is to be put together, as arrays. ValueError if there is nothing."""
     all_ = [asarray(a) for a in arrays]
     if not all_:
-        raise ValueError("concatenate: there must be at least one array, got none")
+        raise ValueError(f"{op}: there must be at least one array, got none")
+    return all_
+
+
+def concatenate(arrays: Sequence[Any], axis: int | None = 0) -> Any:
+    """The arrays side by side along an existing axis; None: all flat. Their dtypes are promoted."""
+    all_ = _some("concatenate", arrays)
     if axis is None:
         return concatenate([ravel(a) for a in all_], 0)
     dtype = promote(*(a.dtype for a in all_))
@@ -272,9 +290,7 @@ def concatenate(arrays: Sequence[Any], axis: int | None = 0) -> Any:
 
 def stack(arrays: Sequence[Any], axis: int = 0) -> Any:
     """Arrays of one shape put together along a new axis."""
-    all_ = [asarray(a) for a in arrays]
-    if not all_:
-        raise ValueError("stack: there must be at least one array, got none")
+    all_ = _some("stack", arrays)
     if any(a.shape != all_[0].shape for a in all_):
         raise ValueError(f"stack: arrays must have one shape, got {sorted({a.shape for a in all_})}")
     return concatenate([expand_dims(a, axis) for a in all_], axis)
@@ -282,23 +298,24 @@ def stack(arrays: Sequence[Any], axis: int = 0) -> Any:
 
 def vstack(arrays: Sequence[Any]) -> Any:
     """Rows below one another."""
-    return concatenate([atleast_2d(a) for a in arrays], 0)
+    return concatenate([atleast_2d(a) for a in _some("vstack", arrays)], 0)
 
 
 def hstack(arrays: Sequence[Any]) -> Any:
     """Columns beside one another; vectors end to end."""
-    all_ = [atleast_1d(a) for a in arrays]
+    all_ = [atleast_1d(a) for a in _some("hstack", arrays)]
     return concatenate(all_, 0 if all_[0].ndim == 1 else 1)
 
 
 def dstack(arrays: Sequence[Any]) -> Any:
     """Put together along the third axis."""
-    return concatenate([atleast_3d(a) for a in arrays], 2)
+    return concatenate([atleast_3d(a) for a in _some("dstack", arrays)], 2)
 
 
 def column_stack(arrays: Sequence[Any]) -> Any:
     """Vectors as the columns of a matrix."""
-    return concatenate([reshape(a, (a.size, 1)) if a.ndim < 2 else a for a in map(asarray, arrays)], 1)
+    all_ = _some("column_stack", arrays)
+    return concatenate([reshape(a, (a.size, 1)) if a.ndim < 2 else a for a in all_], 1)
 
 
 def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
@@ -312,6 +329,8 @@ def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
             raise ValueError(f"split: number of sections must be positive, got {k}")
         sizes = [n // k + (i < n % k) for i in range(k)]
         cuts = [sum(sizes[:i]) for i in range(1, k)]
+    elif numpy.ndim(indices_or_sections) != 1:
+        raise TypeError(f"split: sections must be an integer or positions, got {indices_or_sections}")
     else:
         cuts = [int(i) for i in indices_or_sections]
     bounds = [0, *cuts, n]
