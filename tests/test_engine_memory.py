@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import os
 import re
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -96,6 +98,20 @@ class TestRunAhead:
         serial = peak(branches, True)
         forerun.configure(memory_budget=8 * MB)
         assert peak(branches, False) <= 8 * MB + serial
+
+    def test_budget_holds_while_the_oldest_takes_long(self, ahead):
+        forerun.configure(memory_budget=8 * MB)
+        before = live()
+        _core.reset_peak()
+        go = threading.Event()
+        slow = host(lambda: (go.wait(60), 2)[1], [], [((), "float32")])[0]
+        x = np.ones(N)
+        sums = [((x + i) * slow).sum() for i in range(50)]  # all sums wait; the operands need not
+        for _ in range(1000):
+            os.sched_yield()  # workers may run ahead
+        go.set()
+        assert [s.item() for s in sums] == [2 * N * (i + 1) for i in range(50)]
+        assert forerun.memory()["peak"] - before <= 12 * MB
 
     def test_budget_below_one_array_is_no_obstacle(self, ahead):
         forerun.configure(memory_budget=1)

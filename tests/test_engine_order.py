@@ -172,6 +172,20 @@ class TestHazards:
         assert held.result.tolist() == [1] * 4
         assert y.tolist() == [20] * 4
 
+    def test_slow_writer_holds_the_next(self, ahead):
+        x = np.ones(4)
+        with Held(np.ones(4)) as held:
+            x[...] = held.result
+            x[...] = 5
+        assert x.tolist() == [5] * 4
+
+    def test_slow_writer_holds_the_reader(self, ahead):
+        x = np.zeros(4)
+        with Held(np.ones(4)) as held:
+            x[1:] = held.result[1:]
+            y = x + 1
+        assert y.tolist() == [1, 2, 2, 2]
+
     def test_writes_through_a_view(self, ahead):
         with closed_gate():
             x = np.zeros((3, 4))
@@ -318,19 +332,19 @@ class TestOldestFirst:
         assert order == list(range(50))
         assert [t.item() for t in tasks] == order
 
-    def test_chains_advance_together(self):
-        """What becomes ready goes to its place by age, not to the end."""
-        order: list[tuple[int, int]] = []
+    def test_what_becomes_ready_late_goes_to_its_place_by_age(self):
+        """A chain is not overtaken by younger tasks that were ready before it."""
+        order: list[int] = []
 
-        def step(chain: int, i: int) -> Any:
-            return lambda v: order.append((i, chain)) or v + 1
+        def step(i: int) -> Any:
+            return lambda *values: order.append(i) or i
 
         with running("1 worker"):
             with closed_gate():
-                heads = [np.zeros(()) for _ in range(5)]
-                for i in range(8):
-                    for chain in range(5):
-                        heads[chain] = host(step(chain, i), [heads[chain]], [((), "float32")])[0]
+                link = np.zeros(())
+                for i in range(6):
+                    link = host(step(i), [link], [((), "float32")])[0]
+                others = [host(step(i), [], [((), "int64")])[0] for i in range(6, 20)]
             forerun.waitall()
-        assert order == sorted(order)
-        assert [h.item() for h in heads] == [8] * 5
+        assert order == list(range(20))
+        assert (link.item(), others[-1].item()) == (5, 19)
