@@ -30,19 +30,15 @@ class Budget {
   bool admits(Op& op);
   void starts(Op& op);
   static size_t needs(Op& op);  // bytes of its outputs that have no memory
-  size_t occupied() const {
-    size_t all = live.load(std::memory_order_relaxed) + reserved.load(std::memory_order_relaxed), less = freeing.load(std::memory_order_relaxed);
-    return all - std::min(all, less);
-  }
+  size_t occupied() const { return live.load(std::memory_order_relaxed) + reserved.load(std::memory_order_relaxed); }
   void undo_start(Op& op);
   void ends(Op& op);
   // The oldest op if it has ended; the engine frees it.
   Op* retire();
 
   const int device;
-  std::atomic<size_t> live{0}, peak{0};
+  std::atomic<size_t> live{0}, peak{0};  // of what somebody still refers to
   std::atomic<size_t> reserved{0};     // for ops that have started and not yet taken their memory
-  std::atomic<size_t> freeing{0};      // of ended ops, nobody's: still live, and about to be given back
   std::atomic<size_t> soft{SIZE_MAX};  // ops before their turn stay below
   std::atomic<size_t> hard{SIZE_MAX};  // nothing goes above: MemoryError
   int running = 0;                     // ops started and not ended

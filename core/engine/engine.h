@@ -110,10 +110,6 @@ class Engine {
     }
   };
   enum class Idle { leave, sleep };
-  struct LetGo {
-    Storage* storage;
-    size_t freed;  // bytes that come back with this reference, as the budget knows already
-  };
 
   Engine();
   Lock lock();  // spins a little before it sleeps
@@ -174,7 +170,7 @@ class Engine {
   std::vector<FailurePtr> unseen_;
   uint64_t failed_ = 0, ended_ops_ = 0;
   std::vector<Op*> retired_;                      // to be used again once the lock is gone
-  std::vector<LetGo> let_go_;                     // references of ended ops, to be released once the lock is gone
+  std::vector<Storage*> let_go_;                  // references of ended ops, to be released once the lock is gone
   bool notify_ = false;                           // a waiter sleeps for something that has ended
 
   // Sleeping waiters.

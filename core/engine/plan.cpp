@@ -225,10 +225,12 @@ void Engine::end(Op* op) {
       s.ended.fetch_add(1);  // seq_cst, like `watched` and a waiter's look at both: one of the two sees the other
       if (s.watched.load()) s.watched.store(false), notify_ = true;
     }
-    size_t freed = last_reference(*op, i) ? s.charged() : 0;
-    if (freed) s.budget->freeing.fetch_add(freed);
-    if (s.budget == op->budget) op->freed += freed;
-    let_go_.push_back({&s, freed});
+    // The budget knows at once; the memory itself follows without the lock.
+    if (last_reference(*op, i)) {
+      size_t freed = s.write_off();
+      if (s.budget == op->budget) op->freed += freed;
+    }
+    let_go_.push_back(&s);
   }
   for (Op* next : op->successors)
     if (--next->unmet == 0) next->queue->push(next);

@@ -76,7 +76,7 @@ bool Engine::help(uint32_t most) {
 
 void Engine::exchange(Batch& batch, Queue* queue, uint32_t most, Idle idle) {
   thread_local std::vector<Op*> retired;
-  thread_local std::vector<LetGo> let_go;
+  thread_local std::vector<Storage*> let_go;
   bool notify;
   {
     Lock held = lock();
@@ -103,11 +103,7 @@ void Engine::exchange(Batch& batch, Queue* queue, uint32_t most, Idle idle) {
     retired.swap(retired_);
     let_go.swap(let_go_);
   }
-  for (auto [storage, freed] : let_go) {
-    Budget* budget = storage->budget;
-    storage->release();
-    if (freed) budget->freeing.fetch_sub(freed);
-  }
+  for (Storage* s : let_go) s->release();
   for (Op* op : retired) recycle(op);
   let_go.clear();
   retired.clear();

@@ -51,6 +51,10 @@ class Storage {
   // takes its place (with the old values if `keep`). False: no memory.
   virtual bool protect(bool keep) = 0;
 
+  // Its memory counts no longer: nobody but the caller refers to it, who will release it soon. Returns how many bytes; 0 if a
+  // reader outside the engine keeps the memory.
+  virtual size_t write_off() = 0;
+
   // What issuing threads write stands apart from what the engine writes: they would fight for the cache line.
   std::atomic<uint32_t> issued{0};  // writes issued
 

@@ -56,6 +56,13 @@ bool Buffer::protect(bool keep) {
   return true;
 }
 
+size_t Buffer::write_off() {
+  if (!block_ || !block_->budget || block_->refs.load(std::memory_order_acquire) != 1) return 0;
+  block_->budget->discharge(block_->bytes);
+  block_->budget = nullptr;
+  return block_->bytes;
+}
+
 Block* Buffer::share() {
   if (block_) return block_->retain(), block_;
   Block* copy = make_block(bytes ? bytes : 1, nullptr);

@@ -11,7 +11,7 @@ namespace forerun {
 struct Block {
   char* data;
   size_t bytes;
-  Budget* budget;
+  Budget* budget;  // null: does not count, or no longer
   std::atomic<int> refs{1};
   void retain() { refs.fetch_add(1, std::memory_order_relaxed); }
   void release();  // the last one gives the memory back
@@ -28,6 +28,7 @@ class Buffer final : public Storage {
   bool take() override;
   bool taken() const override { return data_ != nullptr; }
   bool protect(bool keep) override;
+  size_t write_off() override;
   // A block that holds the values, for a reader outside the engine; the caller owns one reference. To be called while
   // no write runs. Small values are copied, large ones shared: a later write leaves the block to its readers.
   Block* share();
