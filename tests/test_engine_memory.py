@@ -90,9 +90,9 @@ class TestRunAhead:
     @pytest.mark.parametrize("program", [branches, chain, products, updates])
     def test_peak_is_near_that_with_barriers(self, ahead, program):
         with_barrier = max(peak(program, True) for _ in range(3))
-        without = min(peak(program, False) for _ in range(3))
+        without = max(peak(program, False) for _ in range(3))
         assert with_barrier >= 3 * MB  # the program is big enough to tell
-        assert without <= (1.5 if ahead == "1 worker" else 4) * with_barrier
+        assert without <= (1.25 if ahead == "1 worker" else 3) * with_barrier
 
     def test_small_budget_bounds_the_peak(self, ahead):
         serial = peak(branches, True)
@@ -181,8 +181,8 @@ class TestLimit:
 
     def test_ops_wait_for_memory_that_will_come_back(self):
         x = np.ones(N)
-        sums = [(x + i).sum() for i in range(50)]  # one at a time fits, all at once do not
-        assert [s.item() for s in sums] == [N * (i + 1) for i in range(50)]
+        sums = [((x + i) * 2).sum() for i in range(50)]  # one at a time fits, all at once do not
+        assert [s.item() for s in sums] == [2 * N * (i + 1) for i in range(50)]
 
     def test_in_place_needs_no_memory(self):
         x = np.ones(3 * N)
