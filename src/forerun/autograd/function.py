@@ -30,8 +30,12 @@ class Function:
     (1.0, 1.0)
     """
 
-    name = property(lambda self: type(self).__name__)
     saved_tensors: tuple[Any, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of the class: what traces and errors say."""
+        return type(self).__name__
 
     def forward(self, *inputs: Any) -> Any:
         """The results, an array or a tuple of arrays."""

@@ -156,8 +156,10 @@ class ndarray(_core.Array):
     # --- gradients ---
 
     def attach_grad(self, grad_req: str = "write") -> None:
-        """Makes the array a leaf of the tape: `backward` puts a gradient into `grad`. TypeError if not of
-        floats."""
+        """Makes the array a leaf of the tape: `backward` puts a gradient into `grad`.
+
+        TypeError if not of floats.
+        """
         tape.attach_grad(self, grad_req)
 
     @property

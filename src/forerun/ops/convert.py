@@ -163,8 +163,10 @@ def count_of(op: str, name: str, n: Any) -> int:
 
 
 def counts_of(op: str, name: str, values: Any, shape: tuple[int, ...]) -> numpy.ndarray:
-    """Numbers of things, broadcast to a shape. TypeError if not integers, ValueError if one is negative or they
-    do not fit."""
+    """Numbers of things, broadcast to a shape.
+
+    TypeError if not integers, ValueError if one is negative or they do not fit.
+    """
     found = numpy.asarray(values)
     if found.dtype.kind not in "iub" and found.size:
         raise TypeError(f"{op}: {name} must be integers, got {values}")

@@ -236,8 +236,10 @@ _select = Elementwise(
 
 
 def where(condition: Any, a: Any = None, b: Any = None) -> Any:
-    """a where the condition holds (is not zero), b elsewhere. With the condition alone: `nonzero`, which
-    waits."""
+    """a where the condition holds (is not zero), b elsewhere.
+
+    With the condition alone: `nonzero`, which waits.
+    """
     if a is None and b is None:
         return nonzero(condition)
     if a is None or b is None:
@@ -307,8 +309,10 @@ def put_along_axis(x: Any, indices: Any, values: Any, axis: int) -> None:
 
 
 def nonzero(x: Any) -> tuple[Any, ...]:
-    """Positions of the elements that are not zero, one array per axis. Their number depends on the values:
-    this waits."""
+    """Positions of the elements that are not zero, one array per axis.
+
+    Their number depends on the values: this waits.
+    """
     x = asarray(x)
     if x.ndim == 0:
         raise ValueError("nonzero: array must have at least one axis, got shape ()")
@@ -352,8 +356,10 @@ def clip(
 def one_hot(
     indices: Any, depth: int, on_value: float = 1.0, off_value: float = 0.0, dtype: Any = None
 ) -> Any:
-    """A new last axis of extent `depth` with on_value at the index and off_value elsewhere. The default
-    float by default."""
+    """A new last axis of extent `depth` with on_value at the index and off_value elsewhere.
+
+    The default float by default.
+    """
     from .convert import as_dtype, default_float
 
     index = asarray(indices)

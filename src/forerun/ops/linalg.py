@@ -69,8 +69,10 @@ def _solve(a: Any, b: Any) -> Any:
 
 
 def solve(a: Any, b: Any) -> Any:
-    """x with a @ x = b; b of vectors if it has one axis, of matrices otherwise. LinAlgError where it is
-    read if a is singular."""
+    """x with a @ x = b; b of vectors if it has one axis, of matrices otherwise.
+
+    LinAlgError where it is read if a is singular.
+    """
     a, b = matmul_pair(_matrices("solve", a), b, "solve")
     if b.ndim == 0 or b.shape[-2 if b.ndim > 1 else -1] != a.shape[-1]:
         raise ValueError(f"solve: right side must have {a.shape[-1]} rows, got shape {b.shape}")

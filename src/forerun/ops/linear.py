@@ -75,8 +75,10 @@ _core.set_hooks(matmul=matmul)
 
 
 def dot(a: Any, b: Any, out: Any = None) -> Any:
-    """The product over a's last axis and b's second to last (or only) one; with a scalar, a * b. As
-    `numpy.dot`."""
+    """The product over a's last axis and b's second to last (or only) one; with a scalar, a * b.
+
+    As `numpy.dot`.
+    """
     a, b = matmul_pair(a, b, "dot")
     if a.ndim == 0 or b.ndim == 0:
         result = a * b

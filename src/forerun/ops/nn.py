@@ -152,8 +152,10 @@ def masked_softmax(x: Any, mask: Any, axis: int = -1) -> Any:
 
 
 def pick(x: Any, index: Any, axis: int = -1, keepdims: bool = False) -> Any:
-    """One element of each slice along `axis`: the one at the position that `index` gives. index: x's shape
-    without `axis`."""
+    """One element of each slice along `axis`: the one at the position that `index` gives.
+
+    index: x's shape without `axis`.
+    """
     x, index = asarray(x), asarray(index)
     a = axes_of("pick", axis, x.ndim)[0]
     if index.dtype.kind != "i":
@@ -166,8 +168,10 @@ def pick(x: Any, index: Any, axis: int = -1, keepdims: bool = False) -> Any:
 
 
 def topk(x: Any, k: int = 1, axis: int = -1, ret_typ: str = "indices", is_ascend: bool = False) -> Any:
-    """The k largest (`is_ascend`: smallest) elements along `axis`, in order. ret_typ: "indices", "value" or
-    "both"."""
+    """The k largest (`is_ascend`: smallest) elements along `axis`, in order.
+
+    ret_typ: "indices", "value" or "both".
+    """
     x = asarray(x)
     a = axes_of("topk", axis, x.ndim)[0]
     if not 1 <= k <= x.shape[a]:
@@ -217,8 +221,10 @@ def _linear(x: Any, weight: Any) -> Any:
 def fully_connected(
     x: Any, weight: Any, bias: Any = None, num_hidden: int | None = None, flatten: bool = True
 ) -> Any:
-    """x @ weight.T + bias; weight of shape (units, inputs). flatten: all axes of x but the first count as
-    inputs."""
+    """x @ weight.T + bias; weight of shape (units, inputs).
+
+    flatten: all axes of x but the first count as inputs.
+    """
     x = asarray(x)
     if num_hidden is not None and weight.shape[0] != num_hidden:
         raise ValueError(f"fully_connected: weight must have {num_hidden} rows, got shape {weight.shape}")
@@ -247,8 +253,10 @@ def layer_norm(x: Any, gamma: Any, beta: Any, axis: int = -1, eps: float = 1e-5)
 def sequence_mask(
     x: Any, sequence_length: Any = None, use_sequence_length: bool = False, value: float = 0.0, axis: int = 0
 ) -> Any:
-    """x with elements beyond each sequence's length set to `value`. axis: 0 or 1, the one of time; the
-    other is of sequences."""
+    """x with elements beyond each sequence's length set to `value`.
+
+    axis: 0 or 1, the one of time; the other is of sequences.
+    """
     x = asarray(x)
     if not use_sequence_length or sequence_length is None:
         return x

@@ -96,8 +96,9 @@ def normal(
     device: Where = None,
     ctx: Where = None,
 ) -> Any:
-    """Numbers of the normal distribution with mean `loc` and standard deviation `scale`. ValueError if that
-    is negative.
+    """Numbers of the normal distribution with mean `loc` and standard deviation `scale`.
+
+    ValueError if that is negative.
 
     >>> from forerun import np
     >>> np.random.normal(size=(2, 3)).shape
@@ -223,8 +224,10 @@ def choice(
     device: Where = None,
     ctx: Where = None,
 ) -> Any:
-    """Elements drawn from an array, or numbers below a; with probabilities p if given. ValueError where the
-    values are read if they do not sum to one."""
+    """Elements drawn from an array, or numbers below a; with probabilities p if given.
+
+    ValueError where the values are read if they do not sum to one.
+    """
     where = device or ctx
     whole = isinstance(a, (int, numpy.integer))
     n = int(a) if whole else _rows("choice", asarray(a))

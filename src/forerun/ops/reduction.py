@@ -103,8 +103,10 @@ def _store(result: Any, out: Any) -> Any:
 
 
 def sum(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-    """The sum over axes (by default all). Integers are summed as int64 or uint64. The same bits for any
-    number of workers."""
+    """The sum over axes (by default all).
+
+    Integers are summed as int64 or uint64. The same bits for any number of workers.
+    """
     x = asarray(x)
     want = _accumulator(x, dtype, "sum")
     if want != x.dtype and want.kind in "fc":
@@ -128,8 +130,10 @@ def max(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> A
 
 
 def min(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
-    """The smallest element over axes. ValueError if there is none. Equal smallest elements share the
-    gradient."""
+    """The smallest element over axes.
+
+    ValueError if there is none. Equal smallest elements share the gradient.
+    """
     x = asarray(x)
     return _store(_min(x, axes_of("min", axis, x.ndim), keepdims), out)
 
@@ -273,7 +277,9 @@ def _cumprod(x: Any, axis: int, dtype: Any = None) -> Any:
 
 def _cumprod_grad(g: Any, y: Any, x: Any, axis: int) -> Any:
     """Where no element is zero, the gradient of element i is the sum of g * y from i on, divided by x[i].
-    Elements that are zero need the products of the others, which a matrix of all pairs gives."""
+
+    Elements that are zero need the products of the others, which a matrix of all pairs gives.
+    """
     n = x.shape[axis]
     rows = moveaxis(x, axis, -1)
     # products[..., i, k]: of all elements up to k but i, for k >= i

@@ -219,8 +219,10 @@ _PAD_MODES = (
 
 
 def pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0) -> Any:
-    """x with elements added before and after along each axis, as NumPy's pad. Only constant mode has a
-    gradient."""
+    """x with elements added before and after along each axis, as NumPy's pad.
+
+    Only constant mode has a gradient.
+    """
     x = asarray(x)
     widths = counts_of("pad", "widths", pad_width, (x.ndim, 2))
     one_of("pad", "mode", mode, _PAD_MODES)
@@ -339,8 +341,10 @@ def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
 
 
 def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """Views of x cut along `axis` into equal parts, or before the given positions. ValueError if parts are
-    not equal."""
+    """Views of x cut along `axis` into equal parts, or before the given positions.
+
+    ValueError if parts are not equal.
+    """
     x = asarray(x)
     n = x.shape[axes_of("split", axis, x.ndim)[0]]
     if isinstance(indices_or_sections, (int, numpy.integer)) and n % int(indices_or_sections):

@@ -25,8 +25,10 @@ class Variable:
         self.grad_req = grad_req
 
     def receive(self, g: Any, first: bool) -> None:
-        """Takes a part of a gradient in, in place: who holds the gradient array sees the new values. first:
-        of a walk."""
+        """Takes a part of a gradient in, in place: who holds the gradient array sees the new values.
+
+        first: of a walk.
+        """
         if self.grad_req == "null":
             return
         anew = first and self.grad_req == "write"

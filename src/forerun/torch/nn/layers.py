@@ -146,6 +146,7 @@ def _activation(name: str, function: Callable[..., Any]) -> type[Module]:
     """A module without state, for a function of the elements."""
 
     def forward(self: Module, x: Any) -> Any:
+        """The function of each element."""
         return function(x)
 
     def ignore_inplace(self: Module, inplace: bool = False) -> None:
