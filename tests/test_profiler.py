@@ -65,10 +65,10 @@ class TestRecord:
         assert multiply.ended <= add.started
 
     def test_a_wait_has_the_line_that_waited(self):
-        x = np.ones(3)
+        x = np.ones((700, 700))  # a product that is not there yet when the wait comes
         with profiler.profile() as p:
             line = line_below()
-            (x + 1).wait()
+            (x @ x).wait()
         assert (__file__, line) in [w.site for w in p.trace.waits]
 
     def test_an_op_has_the_line_that_issued_it(self):
