@@ -1,9 +1,16 @@
 """The table of cases: a row per op. What is tested of each op follows from its row."""
 
-from cases import elementwise, network, randoms, reduction, shape
+from cases import elementwise, network, randoms, reduction, shape, statistics
 from cases.table import Case
 
-CASES: list[Case] = [*elementwise.ROWS, *shape.ROWS, *reduction.ROWS, *network.ROWS, *randoms.ROWS]
+CASES: list[Case] = [
+    *elementwise.ROWS,
+    *shape.ROWS,
+    *reduction.ROWS,
+    *statistics.ROWS,
+    *network.ROWS,
+    *randoms.ROWS,
+]
 
 # What the namespaces offer beside ops.
 NOT_OPS = {

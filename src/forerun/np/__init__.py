@@ -35,6 +35,7 @@ from ..ops.indexing import *  # noqa: F403
 from ..ops.linear import *  # noqa: F403
 from ..ops.reduction import *  # noqa: F403
 from ..ops.shape import *  # noqa: F403
+from ..ops.statistics import *  # noqa: F403
 from . import linalg as linalg
 from . import random as random
 from .arrays import ndarray as ndarray

@@ -1,0 +1,277 @@
+"""Statistics: of data with NaN in it, of several variables together, and counts in bins."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy
+
+from .. import _core
+from .arithmetic import conjugate, fmax, fmin, isnan, maximum, sqrt
+from .base import primitive
+from .convert import asarray, axes_of, cast, count_of, default_float, promote, vector_of
+from .host import host, host_op
+from .indexing import clip, diagonal, where
+from .linear import matmul
+from .reduction import Axis, _store, _ties, cumprod, cumsum, prod, sum
+from .shape import atleast_2d, concatenate, expand_dims, imag, real, transpose
+
+__all__ = [
+    "nanmax", "nanmin", "nanprod", "nanmean", "nanvar", "nanstd", "nancumsum", "nancumprod", "nan_to_num", "cov",
+    "corrcoef", "digitize", "histogram",
+]  # fmt: skip
+
+
+# --- data with NaN in it --------------------------------------------------------------------------
+
+
+@primitive(lambda g, y, x, axes, keepdims: _ties(g, y, x, axes, keepdims))
+def _nanmax(x: Any, axes: tuple[int, ...], keepdims: bool = False) -> Any:
+    return _core.reduce(fmax, x, axes, None, keepdims, "nanmax")
+
+
+@primitive(lambda g, y, x, axes, keepdims: _ties(g, y, x, axes, keepdims))
+def _nanmin(x: Any, axes: tuple[int, ...], keepdims: bool = False) -> Any:
+    return _core.reduce(fmin, x, axes, None, keepdims, "nanmin")
+
+
+def nanmax(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
+    """The largest element over axes that is not NaN; NaN if all are.
+
+    Equal largest elements share the gradient. ValueError if there is no element.
+    """
+    x = asarray(x)
+    return _store(_nanmax(x, axes_of("nanmax", axis, x.ndim), keepdims), out)
+
+
+def nanmin(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
+    """The smallest element over axes that is not NaN; NaN if all are.
+
+    Equal smallest elements share the gradient. ValueError if there is no element.
+    """
+    x = asarray(x)
+    return _store(_nanmin(x, axes_of("nanmin", axis, x.ndim), keepdims), out)
+
+
+def _filled(x: Any, value: float) -> Any:
+    """x with a number in place of NaN."""
+    x = asarray(x)
+    return where(isnan(x), value, x) if x.dtype.kind in "fc" else x
+
+
+def nanprod(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    """The product over axes with NaN counted as 1."""
+    return prod(_filled(x, 1), axis, dtype, out, keepdims)
+
+
+def nancumsum(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
+    """Running sums along `axis`, or of the flat array, with NaN counted as 0."""
+    return cumsum(_filled(x, 0), axis, dtype)
+
+
+def nancumprod(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
+    """Running products along `axis`, or of the flat array, with NaN counted as 1."""
+    return cumprod(_filled(x, 1), axis, dtype)
+
+
+def _numbers(x: Any, axes: tuple[int, ...], dtype: numpy.dtype) -> Any:
+    """How many elements over axes are not NaN, as floats, with the axes kept."""
+    return sum(cast(~isnan(x), dtype), axes, keepdims=True)
+
+
+def _floats(x: Any) -> Any:
+    x = asarray(x)
+    return x if x.dtype.kind in "fc" else cast(x, default_float())
+
+
+def _real_dtype(x: Any) -> numpy.dtype:
+    return numpy.empty(0, x.dtype).real.dtype
+
+
+def nanmean(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    """The mean over axes of the elements that are not NaN; NaN if all are. Of integers in the default float.
+
+    >>> from forerun import np
+    >>> np.nanmean(np.array([1.0, np.nan, 3.0])).item()
+    2.0
+    """
+    x = _floats(x if dtype is None else asarray(x, dtype))
+    axes = axes_of("nanmean", axis, x.ndim)
+    result = sum(_filled(x, 0), axes, keepdims=True) / _numbers(x, axes, _real_dtype(x))
+    return _store(result if keepdims else _dropped(result, axes), out)
+
+
+def _dropped(x: Any, axes: tuple[int, ...]) -> Any:
+    return x.reshape(tuple(n for i, n in enumerate(x.shape) if i not in axes))
+
+
+def nanvar(
+    x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False
+) -> Any:
+    """The variance over axes of the elements that are not NaN: squared deviations divided by their number
+    less ddof. NaN if there are not more than ddof."""
+    x = _floats(x if dtype is None else asarray(x, dtype))
+    axes = axes_of("nanvar", axis, x.ndim)
+    n = _numbers(x, axes, _real_dtype(x))
+    deviation = _filled(x - sum(_filled(x, 0), axes, keepdims=True) / n, 0)
+    squares = real(deviation * conjugate(deviation)) if x.dtype.kind == "c" else deviation * deviation
+    result = sum(squares, axes, keepdims=True) / where(n > ddof, n - ddof, numpy.nan)
+    return _store(result if keepdims else _dropped(result, axes), out)
+
+
+def nanstd(
+    x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False
+) -> Any:
+    """The standard deviation over axes of the elements that are not NaN."""
+    return _store(sqrt(nanvar(x, axis, dtype, None, ddof, keepdims)), out)
+
+
+def nan_to_num(
+    x: Any, copy: bool = True, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
+) -> Any:
+    """x with `nan` in place of NaN, and `posinf` and `neginf` (by default the largest and smallest number of the
+    dtype) in place of infinities. copy: False writes them into x."""
+    x = asarray(x)
+    if x.dtype.kind == "c":
+        result = nan_to_num(real(x), True, nan, posinf, neginf) + 1j * nan_to_num(
+            imag(x), True, nan, posinf, neginf
+        )
+    elif x.dtype.kind == "f":
+        limits = numpy.finfo(x.dtype)
+        high, low = (
+            (float(limits.max) if posinf is None else posinf),
+            (float(limits.min) if neginf is None else neginf),
+        )
+        result = where(isnan(x), nan, where(x == numpy.inf, high, where(x == -numpy.inf, low, x)))
+    else:
+        result = x.copy() if copy else x
+    if copy:
+        return result
+    _core.assign(x, result)
+    return x
+
+
+# --- several variables together -------------------------------------------------------------------
+
+
+def _observations(m: Any, y: Any, rowvar: bool) -> Any:
+    """Floats with a row for each variable and a column for each observation."""
+    found = _floats(m)
+    if found.ndim > 2:
+        raise ValueError(f"cov: observations must be a vector or a matrix, got shape {found.shape}")
+    turned = not rowvar and found.ndim == 2
+    rows = transpose(found) if turned else atleast_2d(found)
+    if y is None:
+        return rows
+    more = atleast_2d(_floats(y))
+    if more.ndim > 2:
+        raise ValueError(f"cov: observations must be a vector or a matrix, got shape {more.shape}")
+    return concatenate([rows, transpose(more) if not rowvar and more.shape[0] != 1 else more], 0)
+
+
+def cov(
+    m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: float | None = None,
+    fweights: Any = None, aweights: Any = None,
+) -> Any:  # fmt: skip
+    """The covariance matrix of variables: rows of m (columns, unless `rowvar`) and of y, with an observation in
+    each column.
+
+    Sums are divided by n - ddof; ddof is 1, or 0 with `bias`, unless given. fweights: how often each
+    observation occurs; aweights: how much it counts.
+
+    >>> from forerun import np
+    >>> np.cov(np.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]])).tolist()
+    [[1.0, -1.0], [-1.0, 1.0]]
+    """
+    x = _observations(m, y, rowvar)
+    less = (0 if bias else 1) if ddof is None else ddof
+    weights = [vector_of("cov", w) for w in (fweights, aweights) if w is not None]
+    for w in weights:
+        if w.size != x.shape[1]:
+            raise ValueError(f"cov: weights must be one for each of {x.shape[1]} observations, got {w.size}")
+    if not weights:
+        n = builtins.max(x.shape[1] - less, 0)
+        x = x - sum(x, 1, keepdims=True) / (x.shape[1] or numpy.nan)
+        c = matmul(x, conjugate(transpose(x))) * (1 / n if n else numpy.nan)
+    else:
+        dtype = _real_dtype(x)
+        weights = [cast(w, dtype) for w in weights]
+        w = weights[0] * weights[1] if len(weights) == 2 else weights[0]
+        total = sum(w)
+        taken = less if aweights is None else less * sum(w * weights[-1]) / total
+        x = x - sum(x * w, 1, keepdims=True) / total
+        c = matmul(x, conjugate(transpose(x * w))) / maximum(total - taken, 0)
+    return c.reshape(()) if c.size == 1 else c
+
+
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
+    """The correlation coefficients of variables, between -1 and 1: rows of x (columns, unless `rowvar`) and of
+    y, with an observation in each column."""
+    c = cov(x, y, rowvar)
+    if c.ndim == 0:
+        return c / c
+    size = sqrt(real(diagonal(c)))
+    c = c / expand_dims(size, 1) / size
+    if c.dtype.kind == "c":
+        return clip(real(c), -1, 1) + 1j * clip(imag(c), -1, 1)
+    return clip(c, -1, 1)
+
+
+# --- bins -----------------------------------------------------------------------------------------
+
+
+def digitize(x: Any, bins: Any, right: bool = False) -> Any:
+    """In which bin each number lies: i with bins[i-1] <= x < bins[i]; with `right`, bins[i-1] < x <= bins[i].
+
+    int64. Bins are a vector that rises or falls; ValueError where the result is read if it does not.
+    """
+    x, bins = asarray(x), vector_of("digitize", bins)
+    return host_op("digitize", lambda v, b: numpy.digitize(v, b, right), [x, bins], x.shape, "int64")
+
+
+def histogram(
+    x: Any, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None
+) -> tuple[Any, Any]:
+    """How many of the numbers lie in each bin, and the edges of the bins.
+
+    bins: a number of equal bins over `range` (by default from the smallest number to the largest), or the
+    edges. density: counts are divided by the width of the bin and the sum of all. weights: how much each number
+    counts. Counts are int64, or of the weights' dtype; densities are of the default float. ValueError where
+    the result is read if edges do not rise.
+
+    >>> from forerun import np
+    >>> counts, edges = np.histogram(np.array([0.0, 0.2, 0.9, 1.0]), 2)
+    >>> counts.tolist(), edges.tolist()
+    ([2, 2], [0.0, 0.5, 1.0])
+    """
+    x = asarray(x)
+    if isinstance(bins, str):
+        raise ValueError(f"histogram: bins must be their number or their edges, got {bins!r}")
+    inputs = [x]
+    if weights is not None:
+        inputs.append(asarray(weights))
+        if inputs[1].shape != x.shape:
+            raise ValueError(f"histogram: weights must have shape {x.shape}, got {inputs[1].shape}")
+    if numpy.ndim(bins):
+        edges = vector_of("histogram", bins)
+        inputs.append(edges)
+        count, dtype = edges.size - 1, edges.dtype
+    else:
+        edges, count = None, count_of("histogram", "bins", bins)
+        dtype = x.dtype if x.dtype.kind == "f" else default_float()
+    if count < 1:
+        raise ValueError(f"histogram: there must be at least one bin, got {count}")
+    if range is not None and not range[0] <= range[1]:
+        raise ValueError(f"histogram: range must not fall, got {tuple(range)}")
+    counts = numpy.dtype("int64") if weights is None else inputs[1].dtype
+    counts = promote(counts, default_float()) if density else counts
+
+    def counted(*values: numpy.ndarray) -> tuple[numpy.ndarray, numpy.ndarray]:
+        known = bins if edges is None else values[-1]
+        given = None if weights is None else values[1]
+        found, ends = numpy.histogram(values[0], known, range, density, given)
+        return found.astype(counts, copy=False), ends.astype(dtype, copy=False)
+
+    found, ends = host(counted, inputs, [((count,), counts), ((count + 1,), dtype)], name="histogram")
+    return found, ends
