@@ -58,4 +58,20 @@ STATISTICS: list[Case] = [
         tolerance=16),
 ]  # fmt: skip
 
-ROWS = STATISTICS
+SETS: list[Case] = [
+    row("np.isin", lambda x: (x(3, 4), x(5)), lambda x: (x.order(2, 3), x.order(3), True),
+        lambda x: (x(3, 4), x(2, 2), Options(invert=True)), dtypes="biuhfc", grad=ZERO),
+    row("np.intersect1d", lambda x: (x(9), x(2, 5)), lambda x: (x.order(5), x.order(4), True),
+        lambda x: (x(9), x(9), Options(return_indices=True)), dtypes="biuhfc", waits=True),
+    row("np.union1d", lambda x: (x(9), x(2, 5)), dtypes="biuhfc", waits=True),
+    row("np.setdiff1d", lambda x: (x(9), x(2, 5)), lambda x: (x.order(5), x.order(4), True), dtypes="biuhfc",
+        waits=True),
+    row("np.setxor1d", lambda x: (x(9), x(2, 5)), lambda x: (x.order(5), x.order(4), True), dtypes="biuhfc",
+        waits=True),
+    row("np.unique_all", lambda x: (x(2, 5),), dtypes="biuhf", waits=True),
+    row("np.unique_counts", lambda x: (x(2, 5),), dtypes="biuhf", waits=True),
+    row("np.unique_inverse", lambda x: (x(2, 5),), dtypes="biuhf", waits=True),
+    row("np.unique_values", lambda x: (x(2, 5),), dtypes="biuhf", waits=True, reference=numpy.unique),
+]  # fmt: skip
+
+ROWS = STATISTICS + SETS

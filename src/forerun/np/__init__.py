@@ -34,6 +34,7 @@ from ..ops.host import *  # noqa: F403
 from ..ops.indexing import *  # noqa: F403
 from ..ops.linear import *  # noqa: F403
 from ..ops.reduction import *  # noqa: F403
+from ..ops.sets import *  # noqa: F403
 from ..ops.shape import *  # noqa: F403
 from ..ops.statistics import *  # noqa: F403
 from . import linalg as linalg

@@ -1,0 +1,105 @@
+"""Distinct values: whether they are in a set, and sets together. Where the number of results depends on the
+values, this waits."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy
+
+from .convert import asarray, promote
+from .host import host_op, unique
+
+__all__ = [
+    "isin", "intersect1d", "union1d", "setdiff1d", "setxor1d", "unique_all", "unique_counts", "unique_inverse",
+    "unique_values",
+]  # fmt: skip
+
+
+def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False) -> Any:
+    """Whether each element is among others; with `invert`, whether it is not. assume_unique: both hold
+    distinct values, which saves time.
+
+    >>> from forerun import np
+    >>> np.isin(np.array([1, 2, 3]), [3, 1]).tolist()
+    [True, False, True]
+    """
+    x, others = asarray(element), asarray(test_elements)
+    found = lambda v, w: numpy.isin(v, w, assume_unique, invert)
+    return host_op("isin", found, [x, others], x.shape, "bool")
+
+
+def _values(*arrays: Any) -> list[numpy.ndarray]:
+    """Flat values, which this waits for, of one dtype."""
+    known = [asarray(a).numpy().reshape(-1) for a in arrays]
+    dtype = promote(*(v.dtype for v in known))
+    return [v.astype(dtype, copy=False) for v in known]
+
+
+def intersect1d(a: Any, b: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
+    """The sorted distinct values that are in both arrays; with `return_indices`, also where each is first in
+    either (flat). Waits."""
+    found = numpy.intersect1d(*_values(a, b), assume_unique, return_indices)
+    device = asarray(a).device
+    if return_indices:
+        return tuple(asarray(f, device=device) for f in found)
+    return asarray(found, device=device)
+
+
+def union1d(a: Any, b: Any) -> Any:
+    """The sorted distinct values that are in one of two arrays. Waits."""
+    return asarray(numpy.union1d(*_values(a, b)), device=asarray(a).device)
+
+
+def setdiff1d(a: Any, b: Any, assume_unique: bool = False) -> Any:
+    """The sorted distinct values that are in a but not in b. Waits."""
+    return asarray(numpy.setdiff1d(*_values(a, b), assume_unique), device=asarray(a).device)
+
+
+def setxor1d(a: Any, b: Any, assume_unique: bool = False) -> Any:
+    """The sorted distinct values that are in exactly one of two arrays. Waits."""
+    return asarray(numpy.setxor1d(*_values(a, b), assume_unique), device=asarray(a).device)
+
+
+class UniqueAll(NamedTuple):
+    """What `unique_all` returns."""
+
+    values: Any
+    indices: Any
+    inverse_indices: Any
+    counts: Any
+
+
+class UniqueCounts(NamedTuple):
+    """What `unique_counts` returns."""
+
+    values: Any
+    counts: Any
+
+
+class UniqueInverse(NamedTuple):
+    """What `unique_inverse` returns."""
+
+    values: Any
+    inverse_indices: Any
+
+
+def unique_all(x: Any) -> UniqueAll:
+    """The sorted distinct values, where each is first in the flat array, which of them each element is (in x's
+    shape), and how often each occurs. Waits."""
+    return UniqueAll(*unique(x, True, True, True))
+
+
+def unique_counts(x: Any) -> UniqueCounts:
+    """The sorted distinct values, and how often each occurs. Waits."""
+    return UniqueCounts(*unique(x, return_counts=True))
+
+
+def unique_inverse(x: Any) -> UniqueInverse:
+    """The sorted distinct values, and which of them each element is (in x's shape). Waits."""
+    return UniqueInverse(*unique(x, return_inverse=True))
+
+
+def unique_values(x: Any) -> Any:
+    """The sorted distinct values. Waits."""
+    return unique(x)
