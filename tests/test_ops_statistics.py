@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy
 import pytest
 
@@ -71,34 +68,3 @@ def test_edges_may_be_given_as_a_list() -> None:
     assert counts.tolist() == [1, 2]
     assert edges.tolist() == [0, 1, 2]
     assert edges.dtype == numpy.int64
-
-
-X = numpy.ones((2, 3), "float32")
-V = numpy.ones(3, "float32")
-
-REFUSED: list[tuple[Callable[[Any, Any], Any], type[Exception], str]] = [
-    (lambda x, v: np.nanmax(np.ones((0, 3)), 0), ValueError,
-     "nanmax: reduced axes must not be empty, got shape (0, 3)"),
-    (lambda x, v: np.nanmean(x, 2), IndexError, "nanmean: axis must be in [-2, 2), got 2"),
-    (lambda x, v: np.cov(np.ones((2, 2, 2))), ValueError,
-     "cov: observations must be a vector or a matrix, got shape (2, 2, 2)"),
-    (lambda x, v: np.cov(x, np.ones((1, 2, 2))), ValueError,
-     "cov: observations must be a vector or a matrix, got shape (1, 2, 2)"),
-    (lambda x, v: np.cov(x, aweights=np.ones(2)), ValueError,
-     "cov: weights must be one for each of 3 observations, got 2"),
-    (lambda x, v: np.cov(x, fweights=x), ValueError, "cov: array must have one axis, got shape (2, 3)"),
-    (lambda x, v: np.digitize(v, x), ValueError, "digitize: array must have one axis, got shape (2, 3)"),
-    (lambda x, v: np.histogram(v, "auto"), ValueError,
-     "histogram: bins must be their number or their edges, got 'auto'"),
-    (lambda x, v: np.histogram(v, 0), ValueError, "histogram: there must be at least one bin, got 0"),
-    (lambda x, v: np.histogram(v, 1.5), TypeError, "histogram: bins must be an integer, got 1.5"),
-    (lambda x, v: np.histogram(v, 3, (2, 1)), ValueError, "histogram: range must not fall, got (2, 1)"),
-    (lambda x, v: np.histogram(v, weights=x), ValueError, "histogram: weights must have shape (3,), got (2, 3)"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("broken", "kind", "message"), REFUSED, ids=[m for *_, m in REFUSED])
-def test_refused_at_the_call(broken: Callable[[Any, Any], Any], kind: type[Exception], message: str) -> None:
-    with pytest.raises(kind) as caught:
-        broken(np.array(X), np.array(V))
-    assert str(caught.value) == message

@@ -1,6 +1,6 @@
 """The table of cases: a row per op. What is tested of each op follows from its row."""
 
-from cases import elementwise, network, randoms, reduction, shape, statistics
+from cases import elementwise, network, randoms, reduction, shape, signal, statistics
 from cases.table import Case
 
 CASES: list[Case] = [
@@ -8,6 +8,7 @@ CASES: list[Case] = [
     *shape.ROWS,
     *reduction.ROWS,
     *statistics.ROWS,
+    *signal.ROWS,
     *network.ROWS,
     *randoms.ROWS,
 ]

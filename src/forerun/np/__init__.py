@@ -36,6 +36,7 @@ from ..ops.linear import *  # noqa: F403
 from ..ops.reduction import *  # noqa: F403
 from ..ops.sets import *  # noqa: F403
 from ..ops.shape import *  # noqa: F403
+from ..ops.signal import *  # noqa: F403
 from ..ops.statistics import *  # noqa: F403
 from . import linalg as linalg
 from . import random as random

@@ -1,0 +1,273 @@
+"""Samples of functions: between them, slopes and areas, convolution, cross products."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+from .. import _core
+from .arithmetic import _value, conjugate, equal
+from .base import primitive
+from .convert import asarray, axes_of, cast, default_float, one_of, together, vector_of
+from .exponential import sin
+from .host import argsort, host_op, searchsorted
+from .indexing import clip, where
+from .linear import matmul, matmul_pair
+from .reduction import diff, sum
+from .shape import broadcast_arrays, concatenate, flip, moveaxis, ravel, reshape, stack
+
+__all__ = [
+    "convolve", "correlate", "cross", "ediff1d", "gradient", "interp", "matvec", "sinc", "trapezoid", "vecmat",
+]  # fmt: skip
+
+Axis = int | Sequence[int] | None
+
+
+def _inexact(x: Any) -> Any:
+    x = asarray(x)
+    return x if x.dtype.kind in "fc" else cast(x, default_float())
+
+
+# --- convolution ----------------------------------------------------------------------------------
+
+
+def _convolve_grad(g: Any, other: Any, n: int) -> Any:
+    """The gradient of the factor with n elements: what each of them met."""
+    k = other.size
+    return _convolve(g, _value(flip(other)))[k - 1 : k - 1 + n]
+
+
+@primitive(
+    lambda g, b, shape: _convolve_grad(g, b, shape[0]), lambda g, a, shape: _convolve_grad(g, a, shape[0])
+)
+def _convolve(a: Any, b: Any) -> Any:
+    return host_op("convolve", numpy.convolve, [a, b], (a.size + b.size - 1,), a.dtype)
+
+
+_convolve.name = "convolve"
+
+
+def _vectors(op: str, a: Any, b: Any, mode: str) -> tuple[Any, Any]:
+    one_of(op, "mode", mode, ("full", "same", "valid"))
+    a, b = (vector_of(op, x) for x in matmul_pair(a, b, op))
+    if not a.size or not b.size:
+        raise ValueError(f"{op}: vectors must not be empty, got shapes {a.shape} and {b.shape}")
+    return a, b
+
+
+def _cut(full: Any, n: int, k: int, mode: str, first: int) -> Any:
+    """The part of a full convolution of n and k elements that a mode asks for; `first`: where "same" starts."""
+    longer, shorter = max(n, k), min(n, k)
+    if mode == "full":
+        return full
+    start, length = (first, longer) if mode == "same" else (shorter - 1, longer - shorter + 1)
+    return full[start : start + length]
+
+
+def convolve(a: Any, v: Any, mode: str = "full") -> Any:
+    """The convolution of two vectors: sums of a[i] * v[k - i].
+
+    mode: "full": every k with a term; "same": as many as the longer vector has elements; "valid": those where
+    the vectors overlap completely.
+
+    >>> from forerun import np
+    >>> np.convolve(np.array([1, 2, 3]), np.array([1, 1])).tolist()
+    [1, 3, 5, 3]
+    """
+    a, v = _vectors("convolve", a, v, mode)
+    return _cut(_convolve(a, v), a.size, v.size, mode, (min(a.size, v.size) - 1) // 2)
+
+
+def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
+    """The cross-correlation of two vectors: sums of a[i + k] * conj(v[i]). mode: as for `convolve`."""
+    a, v = _vectors("correlate", a, v, mode)
+    first = (v.size - 1) // 2 if v.size <= a.size else a.size // 2
+    return _cut(_convolve(a, conjugate(flip(v))), a.size, v.size, mode, first)
+
+
+# --- between samples ------------------------------------------------------------------------------
+
+
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None) -> Any:
+    """Values at x of the line through the points (xp, fp), where xp rises.
+
+    left, right: values before the first point and after the last, by default those of the points. period: xp
+    need not rise, and the points repeat.
+
+    >>> from forerun import np
+    >>> np.interp(2.5, np.array([1.0, 2.0, 3.0]), np.array([3.0, 2.0, 0.0])).item()
+    1.0
+    """
+    x, xp, fp = _inexact(x), vector_of("interp", _inexact(xp)), vector_of("interp", _inexact(fp))
+    if xp.shape != fp.shape or not xp.size:
+        raise ValueError(f"interp: xp and fp must be of one length, not 0, got {xp.size} and {fp.size}")
+    if period is not None:
+        if period == 0:
+            raise ValueError("interp: period must not be zero, got 0")
+        period = abs(period)
+        x, xp = x % period, xp % period
+        order = argsort(xp)
+        xp, fp = xp[order], fp[order]
+        xp = concatenate([xp[-1:] - period, xp, xp[:1] + period])
+        fp = concatenate([fp[-1:], fp, fp[:1]])
+        left = right = None
+    inside = fp[:1] + 0 * x if xp.size == 1 else _between(x, xp, fp)
+    before = where(x < xp[0], fp[0] if left is None else left, inside)
+    result = where(x > xp[-1], fp[-1] if right is None else right, where(equal(x, xp[-1]), fp[-1], before))
+    return reshape(result, x.shape)
+
+
+def _between(x: Any, xp: Any, fp: Any) -> Any:
+    i = clip(searchsorted(_core.detach(xp), _core.detach(x), "right") - 1, 0, xp.size - 2)
+    x0, f0 = xp[i], fp[i]
+    step = xp[i + 1] - x0
+    return f0 + (fp[i + 1] - f0) / where(equal(step, 0), 1, step) * (x - x0)
+
+
+def sinc(x: Any) -> Any:
+    """sin(pi x) / (pi x), and 1 at 0."""
+    x = _inexact(x)
+    zero = equal(x, 0)
+    y = math.pi * where(zero, 1, x)
+    return where(zero, 1, sin(y) / y)
+
+
+# --- differences and areas ------------------------------------------------------------------------
+
+
+def ediff1d(x: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+    """Differences of neighbours of the flat array, with numbers before and after them if given."""
+    x = ravel(x)
+    ends = [None if e is None else ravel(asarray(e, x.dtype, x.device)) for e in (to_begin, to_end)]
+    parts = [part for part in (ends[0], diff(x), ends[1]) if part is not None]
+    return parts[0] if len(parts) == 1 else concatenate(parts)
+
+
+def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+    """The area under samples along `axis`, by the trapezoidal rule. x: where the samples were taken (of y's
+    shape, or along the axis); otherwise they are dx apart.
+
+    >>> from forerun import np
+    >>> np.trapezoid(np.array([1.0, 2.0, 3.0])).item()
+    4.0
+    """
+    y = _inexact(y)
+    a = axes_of("trapezoid", axis, y.ndim)[0]
+    if x is not None:
+        x = asarray(x)
+        if x.shape not in (y.shape, (y.shape[a],)):
+            raise ValueError(f"trapezoid: x must have shape {y.shape} or {(y.shape[a],)}, got {x.shape}")
+        if x.ndim == 1:
+            dx = reshape(diff(x), tuple(-1 if i == a else 1 for i in range(y.ndim)))
+        else:
+            dx = diff(x, axis=a)
+    head = (slice(None),) * a
+    return sum(dx * (y[(*head, slice(1, None))] + y[(*head, slice(None, -1))]) / 2, a)
+
+
+def gradient(f: Any, *spacing: Any, axis: Axis = None, edge_order: int = 1) -> Any:
+    """The slopes of samples along axes: by central differences inside, one-sided ones at the ends. An array for
+    one axis, a tuple for several.
+
+    spacing: one number for all axes, or for each axis a number or the vector of positions; 1 by default.
+    edge_order: 1 or 2, of the differences at the ends. ValueError if an axis has too few samples.
+
+    >>> from forerun import np
+    >>> np.gradient(np.array([1.0, 2.0, 4.0, 7.0])).tolist()
+    [1.0, 1.5, 2.5, 3.0]
+    """
+    f = _inexact(f)
+    axes = axes_of("gradient", axis, f.ndim)
+    steps = (
+        spacing * len(axes)
+        if len(spacing) == 1 and numpy.ndim(spacing[0]) == 0
+        else spacing or (1,) * len(axes)
+    )
+    if len(steps) != len(axes):
+        raise ValueError(
+            f"gradient: spacing must be given once or for each of {len(axes)} axes, got {len(steps)}"
+        )
+    if edge_order not in (1, 2):
+        raise ValueError(f"gradient: edge_order must be 1 or 2, got {edge_order}")
+    if any(f.shape[a] <= edge_order for a in axes):
+        raise ValueError(f"gradient: axes must have more than {edge_order} samples, got shape {f.shape}")
+    found = tuple(moveaxis(_slopes(moveaxis(f, a, -1), h, edge_order), -1, a) for a, h in zip(axes, steps))
+    return found if len(found) != 1 else found[0]
+
+
+def _slopes(f: Any, spacing: Any, order: int) -> Any:
+    """Slopes along the last axis."""
+    n = f.shape[-1]
+    if numpy.ndim(spacing) == 0:
+        h = [spacing] * 4
+        inside = (f[..., 2:] - f[..., :-2]) / (2.0 * spacing)
+    else:
+        x = vector_of("gradient", spacing)
+        if x.size != n:
+            raise ValueError(f"gradient: positions must be one for each of {n} samples, got {x.size}")
+        d = diff(x if x.dtype.kind in "fc" else cast(x, f.dtype))
+        left, right = d[:-1], d[1:]
+        h = [d[0], d[1], d[-1], d[-2]] if n > 2 else [d[0], d[0], d[0], d[0]]
+        inside = (
+            -right / (left * (left + right)) * f[..., :-2]
+            + (right - left) / (left * right) * f[..., 1:-1]
+            + left / (right * (left + right)) * f[..., 2:]
+        )
+    if order == 1:
+        first, last = (f[..., 1] - f[..., 0]) / h[0], (f[..., -1] - f[..., -2]) / h[2]
+    else:
+        first = _edge(f[..., 0], f[..., 1], f[..., 2], h[0], h[1])
+        last = -_edge(f[..., -1], f[..., -2], f[..., -3], h[2], h[3])
+    return concatenate([first[..., None], inside, last[..., None]], -1)
+
+
+def _edge(f0: Any, f1: Any, f2: Any, h: Any, k: Any) -> Any:
+    """The slope at the first of three samples, h and k apart, of the parabola through them."""
+    return -(2 * h + k) / (h * (h + k)) * f0 + (h + k) / (h * k) * f1 - h / (k * (h + k)) * f2
+
+
+# --- vectors --------------------------------------------------------------------------------------
+
+
+def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
+    """The cross product of vectors of three elements along axes of a and b; it lies along `axisc` of the
+    result. axis: the same one for all three.
+
+    >>> from forerun import np
+    >>> np.cross(np.array([1, 0, 0]), np.array([0, 1, 0])).tolist()
+    [0, 0, 1]
+    """
+    a, b = matmul_pair(a, b, "cross")
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    p = moveaxis(a, axes_of("cross", axisa, a.ndim)[0], -1)
+    q = moveaxis(b, axes_of("cross", axisb, b.ndim)[0], -1)
+    if p.shape[-1] != 3 or q.shape[-1] != 3:
+        raise ValueError(f"cross: vectors must have three elements, got shapes {a.shape} and {b.shape}")
+    together("cross", p.shape, q.shape)
+    p, q = broadcast_arrays(p, q)
+    parts = [p[..., i] * q[..., j] - p[..., j] * q[..., i] for i, j in ((1, 2), (2, 0), (0, 1))]
+    return moveaxis(stack(parts, -1), -1, axes_of("cross", axisc, p.ndim)[0])
+
+
+def matvec(a: Any, b: Any) -> Any:
+    """Products of matrices and vectors: of a's last two axes and b's last one; the others broadcast."""
+    a, b = matmul_pair(a, b, "matvec")
+    if a.ndim < 2 or b.ndim < 1 or a.shape[-1] != b.shape[-1]:
+        raise ValueError(
+            f"matvec: operands must be matrices and vectors that fit, got {a.shape} and {b.shape}"
+        )
+    return matmul(a, b[..., None])[..., 0]
+
+
+def vecmat(a: Any, b: Any) -> Any:
+    """Products of conjugated vectors and matrices: of a's last axis and b's last two; the others broadcast."""
+    a, b = matmul_pair(a, b, "vecmat")
+    if a.ndim < 1 or b.ndim < 2 or a.shape[-1] != b.shape[-2]:
+        raise ValueError(
+            f"vecmat: operands must be vectors and matrices that fit, got {a.shape} and {b.shape}"
+        )
+    return matmul(_value(a)[..., None, :], b)[..., 0, :]

@@ -1,0 +1,67 @@
+"""What is refused at the call: the message names the function, what must hold, and what it got."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import pytest
+
+from forerun import np
+
+X = numpy.ones((2, 3), "float32")
+V = numpy.ones(3, "float32")
+
+# What is called with an array of shape (2, 3) and one of shape (3,); the error; the whole message.
+REFUSED: list[tuple[Callable[[Any, Any], Any], type[Exception], str]] = [
+    # statistics
+    (lambda x, v: np.nanmax(np.ones((0, 3)), 0), ValueError,
+     "nanmax: reduced axes must not be empty, got shape (0, 3)"),
+    (lambda x, v: np.nanmean(x, 2), IndexError, "nanmean: axis must be in [-2, 2), got 2"),
+    (lambda x, v: np.cov(np.ones((2, 2, 2))), ValueError,
+     "cov: observations must be a vector or a matrix, got shape (2, 2, 2)"),
+    (lambda x, v: np.cov(x, np.ones((1, 2, 2))), ValueError,
+     "cov: observations must be a vector or a matrix, got shape (1, 2, 2)"),
+    (lambda x, v: np.cov(x, aweights=np.ones(2)), ValueError,
+     "cov: weights must be one for each of 3 observations, got 2"),
+    (lambda x, v: np.cov(x, fweights=x), ValueError, "cov: array must have one axis, got shape (2, 3)"),
+    (lambda x, v: np.digitize(v, x), ValueError, "digitize: array must have one axis, got shape (2, 3)"),
+    (lambda x, v: np.histogram(v, "auto"), ValueError,
+     "histogram: bins must be their number or their edges, got 'auto'"),
+    (lambda x, v: np.histogram(v, 0), ValueError, "histogram: there must be at least one bin, got 0"),
+    (lambda x, v: np.histogram(v, 1.5), TypeError, "histogram: bins must be an integer, got 1.5"),
+    (lambda x, v: np.histogram(v, 3, (2, 1)), ValueError, "histogram: range must not fall, got (2, 1)"),
+    (lambda x, v: np.histogram(v, weights=x), ValueError, "histogram: weights must have shape (3,), got (2, 3)"),
+    # samples of functions
+    (lambda x, v: np.convolve(x, v), ValueError, "convolve: array must have one axis, got shape (2, 3)"),
+    (lambda x, v: np.convolve(v, v[:0]), ValueError,
+     "convolve: vectors must not be empty, got shapes (3,) and (0,)"),
+    (lambda x, v: np.correlate(v, v, "q"), ValueError, "correlate: mode must be one of full, same, valid, got 'q'"),
+    (lambda x, v: np.interp(x, v, v[:2]), ValueError,
+     "interp: xp and fp must be of one length, not 0, got 3 and 2"),
+    (lambda x, v: np.interp(x, v, v, period=0), ValueError, "interp: period must not be zero, got 0"),
+    (lambda x, v: np.trapezoid(x, v[:2]), ValueError, "trapezoid: x must have shape (2, 3) or (3,), got (2,)"),
+    (lambda x, v: np.gradient(x, 1, 2, 3), ValueError,
+     "gradient: spacing must be given once or for each of 2 axes, got 3"),
+    (lambda x, v: np.gradient(v, v[:2]), ValueError,
+     "gradient: positions must be one for each of 3 samples, got 2"),
+    (lambda x, v: np.gradient(v, edge_order=3), ValueError, "gradient: edge_order must be 1 or 2, got 3"),
+    (lambda x, v: np.gradient(x, edge_order=2), ValueError,
+     "gradient: axes must have more than 2 samples, got shape (2, 3)"),
+    (lambda x, v: np.cross(v[:2], v), ValueError,
+     "cross: vectors must have three elements, got shapes (2,) and (3,)"),
+    (lambda x, v: np.cross(np.ones((4, 3)), x), ValueError,
+     "cross: shapes must broadcast together, got (4, 3) and (2, 3)"),
+    (lambda x, v: np.matvec(v, v), ValueError,
+     "matvec: operands must be matrices and vectors that fit, got (3,) and (3,)"),
+    (lambda x, v: np.vecmat(v, x), ValueError,
+     "vecmat: operands must be vectors and matrices that fit, got (3,) and (2, 3)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("broken", "kind", "message"), REFUSED, ids=[m for *_, m in REFUSED])
+def test_refused_at_the_call(broken: Callable[[Any, Any], Any], kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind) as caught:
+        broken(np.array(X), np.array(V))
+    assert str(caught.value) == message
