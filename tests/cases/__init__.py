@@ -1,11 +1,12 @@
 """The table of cases: a row per op. What is tested of each op follows from its row."""
 
-from cases import elementwise, network, randoms, reduction, shape, signal, statistics
+from cases import editing, elementwise, network, randoms, reduction, shape, signal, statistics
 from cases.table import Case
 
 CASES: list[Case] = [
     *elementwise.ROWS,
     *shape.ROWS,
+    *editing.ROWS,
     *reduction.ROWS,
     *statistics.ROWS,
     *signal.ROWS,

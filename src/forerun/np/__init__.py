@@ -29,10 +29,12 @@ from ..ops.convert import copy as copy
 from ..ops.convert import default_float as _default_float
 from ..ops.convert import promote as _promote
 from ..ops.creation import *  # noqa: F403
+from ..ops.editing import *  # noqa: F403
 from ..ops.exponential import *  # noqa: F403
 from ..ops.host import *  # noqa: F403
 from ..ops.indexing import *  # noqa: F403
 from ..ops.linear import *  # noqa: F403
+from ..ops.positions import *  # noqa: F403
 from ..ops.reduction import *  # noqa: F403
 from ..ops.sets import *  # noqa: F403
 from ..ops.shape import *  # noqa: F403

@@ -1,0 +1,217 @@
+"""Elements put in, taken out and written over; arrays put together from blocks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+from .. import _core
+from .convert import asarray, axes_of, cast, count_of, is_array, one_of
+from .creation import _known, zeros
+from .indexing import _index_array, clip, setitem, take, where
+from .shape import broadcast_to, concatenate, moveaxis, ravel, reshape, split
+
+__all__ = [
+    "append", "block", "copyto", "delete", "dsplit", "fill_diagonal", "insert", "put", "resize", "select",
+]  # fmt: skip
+
+
+# --- new arrays -----------------------------------------------------------------------------------
+
+
+def append(x: Any, values: Any, axis: int | None = None) -> Any:
+    """x with values at its end along `axis`; without an axis, both flat."""
+    x = asarray(x)
+    return concatenate([x, asarray(values, device=x.device)], axis)
+
+
+def _along(op: str, x: Any, axis: int | None) -> tuple[Any, int]:
+    """The array to edit, and along which axis: the flat one if none is given."""
+    x = asarray(x)
+    return (ravel(x), 0) if axis is None else (x, axes_of(op, axis, x.ndim)[0])
+
+
+def _positions(op: str, obj: Any, n: int, last: int) -> numpy.ndarray:
+    """Positions that an int, a slice, integers or a mask stand for, from 0 to `last`; the axis has n elements."""
+    if isinstance(obj, slice):
+        return numpy.arange(n)[obj]
+    found = numpy.asarray(_known(obj))
+    if found.dtype.kind == "b":
+        if found.shape != (n,):
+            raise ValueError(f"{op}: mask must have shape {(n,)}, got {found.shape}")
+        return numpy.flatnonzero(found)
+    if (found.dtype.kind not in "iu" and found.size) or found.ndim > 1:
+        raise IndexError(f"{op}: positions must be integers, a slice or a mask, got {obj}")
+    found = found.astype("int64")
+    for i in found.reshape(-1):
+        if not -n <= i <= last:
+            raise IndexError(f"{op}: index must be in [{-n}, {last}], got {i}")
+    return numpy.where(found < 0, found + n, found)
+
+
+def delete(x: Any, obj: Any, axis: int | None = None) -> Any:
+    """x without the elements at positions along `axis`, or of the flat array. obj: an int, a slice, integers or
+    a mask; if it is an array, this waits for it.
+
+    >>> from forerun import np
+    >>> np.delete(np.array([5, 6, 7]), 1).tolist()
+    [5, 7]
+    """
+    x, a = _along("delete", x, axis)
+    n = x.shape[a]
+    gone = _positions("delete", obj, n, n - 1)
+    return take(x, numpy.delete(numpy.arange(n), gone), a)
+
+
+def insert(x: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
+    """x with values before the elements at positions along `axis`, or of the flat array. obj: an int, a slice,
+    integers or a mask; if it is an array, this waits for it. Values are cast to x's dtype and broadcast.
+
+    >>> from forerun import np
+    >>> np.insert(np.array([5, 7]), 1, 6).tolist()
+    [5, 6, 7]
+    """
+    x, a = _along("insert", x, axis)
+    n = x.shape[a]
+    at = _positions("insert", obj, n, n)
+    new = asarray(values, x.dtype, x.device)
+    count = at.size
+    if at.size == 1:
+        new = reshape(new, (1,) * (x.ndim - new.ndim) + new.shape)
+        new = moveaxis(new, 0, a) if at.ndim == 0 else new
+        count, at = new.shape[a], at.reshape(())
+    piece = broadcast_to(new, (*x.shape[:a], count, *x.shape[a + 1 :]))
+    order = numpy.insert(numpy.arange(n), at, n + numpy.arange(count))
+    return take(concatenate([x, piece], a), order, a)
+
+
+def resize(x: Any, new_shape: int | Sequence[int]) -> Any:
+    """An array of another shape and size: the elements of x as often as it takes; zeros if there are none."""
+    x = ravel(asarray(x))
+    given = (new_shape,) if isinstance(new_shape, (int, numpy.integer)) else tuple(new_shape)
+    shape = tuple(count_of("resize", "extents", n) for n in given)
+    if x.size == 0:
+        return zeros(shape, x.dtype, device=x.device)
+    return reshape(take(x, numpy.arange(math.prod(shape)) % x.size), shape)
+
+
+def select(conditions: Sequence[Any], choices: Sequence[Any], default: Any = 0) -> Any:
+    """For each element that of the first choice whose condition holds; `default` where none does.
+
+    >>> from forerun import np
+    >>> x = np.arange(5)
+    >>> np.select([x < 2, x > 3], [x, 10 * x], -1).tolist()
+    [0, 1, -1, -1, 40]
+    """
+    if len(conditions) != len(choices) or not conditions:
+        raise ValueError(
+            f"select: there must be a choice for each condition, got {len(choices)} for {len(conditions)}"
+        )
+    result = default
+    for condition, choice in zip(reversed(conditions), reversed(choices)):
+        holds = asarray(condition)
+        if holds.dtype.kind != "b":
+            raise TypeError(f"select: conditions must be of bools, got {holds.dtype}")
+        result = where(holds, choice if is_array(choice) else asarray(choice, device=holds.device), result)
+    return result
+
+
+def dsplit(x: Any, indices_or_sections: Any) -> list[Any]:
+    """Cut along the third axis."""
+    return split(x, indices_or_sections, 2)
+
+
+def _depth(blocks: Any) -> int:
+    """How many lists there are around each array. ValueError if not the same for all."""
+    if not isinstance(blocks, list):
+        return 0
+    depths = {_depth(b) for b in blocks}
+    if len(depths) != 1:
+        raise ValueError("block: lists must not be empty and all of one depth, got " + repr(sorted(depths)))
+    return depths.pop() + 1
+
+
+def block(arrays: Any) -> Any:
+    """An array from nested lists of blocks: those of the innermost lists side by side along the last axis, these
+    rows along the second to last, and so on.
+
+    >>> from forerun import np
+    >>> a = np.ones((2, 2), "int64")
+    >>> np.block([[a, 0 * a], [5 * a[:1], a[:1]]]).tolist()
+    [[1, 1, 0, 0], [1, 1, 0, 0], [5, 5, 1, 1]]
+    """
+    depth = _depth(arrays)
+
+    def leaves(blocks: Any) -> list[Any]:
+        return [x for b in blocks for x in leaves(b)] if isinstance(blocks, list) else [asarray(blocks)]
+
+    ndim = max(depth, *(x.ndim for x in leaves(arrays)))
+
+    def joined(blocks: Any, level: int) -> Any:
+        if isinstance(blocks, list):
+            return concatenate([joined(b, level - 1) for b in blocks], -level)
+        x = asarray(blocks)
+        return reshape(x, (1,) * (ndim - x.ndim) + x.shape)
+
+    return joined(arrays, depth)
+
+
+# --- in place -------------------------------------------------------------------------------------
+
+_KINDS = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}  # of arrays that take a Python number
+
+
+def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+    """Writes values into an array, in place: broadcast, and cast if the rule allows it. where: a mask of the
+    elements to write. Into a NumPy array: waits."""
+    if not is_array(dst):
+        return numpy.copyto(dst, _known(src), casting, where=_known(where))  # type: ignore[arg-type]
+    number = type(src) in _KINDS
+    value = src if number else asarray(src, device=None if is_array(src) else dst.device)
+    if number:
+        fits, got = dst.dtype.kind in _KINDS[type(src)], type(src).__name__
+    else:
+        fits, got = numpy.can_cast(value.dtype, dst.dtype, casting), value.dtype  # type: ignore[arg-type]
+    if not fits and casting != "unsafe":
+        raise TypeError(f"copyto: casting must be possible by rule {casting!r}, got {got} to {dst.dtype}")
+    if where is True:
+        return setitem(dst, ..., value)
+    mask = broadcast_to(asarray(where, bool, dst.device), dst.shape)
+    return setitem(dst, ..., cast(_where(mask, value, dst), dst.dtype))
+
+
+_where = where  # `where` is a parameter of copyto()
+
+
+def put(x: Any, indices: Any, values: Any, mode: str = "raise") -> None:
+    """Writes values at positions of the flat array, in place; values start over if there are fewer.
+
+    mode: what happens to positions out of range: "raise" (IndexError where the array is read), "clip", "wrap".
+    """
+    if not is_array(x):
+        return numpy.put(x, _known(indices), _known(values), mode)  # type: ignore[arg-type]
+    one_of("put", "mode", mode, ("raise", "clip", "wrap"))
+    flat, at = ravel(x), ravel(_index_array(x, indices))
+    new = ravel(asarray(values, x.dtype, x.device))
+    if at.size == 0:
+        return None
+    if new.size == 0:
+        raise ValueError("put: there must be at least one value, got none")
+    if mode != "raise":
+        at = clip(at, 0, x.size - 1) if mode == "clip" else at % x.size
+    setitem(flat, at, new if new.size == at.size else take(new, numpy.arange(at.size) % new.size))
+    return None if _core.shares_storage(flat, x) else setitem(x, ..., reshape(flat, x.shape))
+
+
+def fill_diagonal(x: Any, val: Any, wrap: bool = False) -> None:
+    """Writes values on the main diagonal, in place; values start over if there are fewer. The axes of an array
+    of more than two must have one extent. wrap: in a matrix with more rows than columns, again below each square."""
+    if x.ndim < 2 or (x.ndim > 2 and len(set(x.shape)) != 1):
+        raise ValueError(f"fill_diagonal: array must be a matrix or have equal axes, got shape {x.shape}")
+    columns = x.shape[-1]
+    step = sum(columns**i for i in range(x.ndim)) if x.ndim > 2 else columns + 1
+    end = x.size if wrap or x.ndim > 2 else columns * columns
+    put(x, numpy.arange(x.size)[:end:step], val)
