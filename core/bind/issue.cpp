@@ -70,7 +70,7 @@ void issue(Op* op, int device, Queue::Kind kind) {
     }
   }
   if (!synchronous) {
-    engine.issue(op);
+    if (engine.issue(op) % Engine::kKeepUp == 0) engine.keep_up();
     return;
   }
   std::vector<Storage*> outputs;

@@ -38,9 +38,9 @@ size_t Budget::needs(Op& op) {
 
 bool Budget::admits(Op& op) {
   size_t now = occupied(), want = op.to_take;
-  if (want < kSmall || oldest(op)) return true;
+  if (want == 0 || oldest(op)) return true;
   if (now + want > soft.load(std::memory_order_relaxed)) return false;
-  if (ahead_ + want <= high_ / kMargin && now + want + high_ <= hard.load(std::memory_order_relaxed)) return true;
+  if (ahead_ + want <= margin(high_) && now + want + high_ <= hard.load(std::memory_order_relaxed)) return true;
   uint64_t transient = 0;
   frees(op, &transient);
   if (transient == want) return true;  // nobody will read it: gone as soon as it is there
@@ -68,7 +68,7 @@ bool Budget::fits(Op& op) const {
     plain -= std::min(plain, less);
   }
   size_t allowed = std::max({high_, usual, plain + want});
-  return most + want <= std::min(allowed + allowed / kMargin, hard.load(std::memory_order_relaxed));
+  return most + want <= std::min(allowed + margin(allowed), hard.load(std::memory_order_relaxed));
 }
 
 void Budget::starts(Op& op) {

@@ -56,6 +56,9 @@ class Engine {
   bool wait(Storage& storage, std::chrono::milliseconds limit);       // all writes issued so far have ended
   // A try before wait(), which may hold the interpreter lock: runs small ops, a microsecond each, if that is all there is.
   void settle_small(Storage& storage);
+  // The same for an issuing thread, after each kKeepUp ops: while all is tiny it runs them itself, as long as they are in its cache.
+  void keep_up();
+  static constexpr uint64_t kKeepUp = 64;
   bool wait_mark(uint64_t mark, std::chrono::milliseconds limit);     // all ops issued before mark have ended
   bool make_room(std::chrono::milliseconds limit);
 
@@ -87,6 +90,7 @@ class Engine {
  private:
   static constexpr uint64_t kRing = 1 << 16;
   static constexpr int kBatch = 32;           // small ops taken at once
+  static constexpr uint32_t kTinyCost = 400;         // ns: handing it to another thread costs more
   static constexpr uint32_t kSmallCost = 1000;       // ns: not worth a lock of its own
   static constexpr uint32_t kHelpCost = 20'000'000;  // ns: a waiting thread takes nothing longer, to answer signals
   static constexpr uint32_t kAnyCost = UINT32_MAX;
@@ -126,6 +130,7 @@ class Engine {
   bool take_memory(Op& op);
   bool help(uint32_t most);     // by a waiting thread: false if there was nothing to do
   void wake(Queue& queue);      // by the front end: a worker must look
+  void sleep(Queue& queue, Lock& held, bool doze);
   bool spin(Queue& queue);
   void notify_waiters();
   template <class Done, class Arm>
@@ -134,6 +139,7 @@ class Engine {
 
   // With the lock held.
   void plan();
+  bool left_to_issuer();
   void link(Op* op);
   bool pick(Queue& queue, uint32_t most, Batch& batch);
   bool pick_any(Batch& batch, uint32_t most);
@@ -157,6 +163,7 @@ class Engine {
   alignas(64) std::atomic<uint64_t> head_{1};     // number of the next op to be issued
   std::atomic<uint64_t> front_seen_{1};           // front_ as issuing threads saw it last: saves them its cache line
   uint64_t ops_ahead_ = 1 << 14;
+  std::atomic<uint64_t> unseen_cost_{0};          // ns, about, of what has been issued since the last plan, without tiny ops
   alignas(64) std::atomic<uint64_t> planned_{1};  // number of the next op to be planned; written with the lock
   std::atomic<uint64_t> front_{1};                // number of the oldest op that has not ended; written with the lock
   alignas(64) std::mutex mutex_;
@@ -164,6 +171,7 @@ class Engine {
   int n_devices_ = 0;
   std::vector<Queue*> queues_;                    // of the devices in use
   int cores_ = 1;                                 // how many threads may run kernels at once
+  uint64_t left_head_ = 0, left_since_ = 0;       // left_to_issuer(): what it saw last, and since when it says yes (ticks)
   int busy_ = 0;                                  // how many do
   std::atomic<bool> gate_{false}, stopping_{false};
   bool started_ = false;

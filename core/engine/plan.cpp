@@ -1,11 +1,14 @@
 // Plan: the window becomes a graph. Also here: which ready op is next.
+#include <x86intrin.h>
+
 #include "engine/engine.h"
 
 namespace forerun {
 
 namespace {
 
-constexpr int kPlanAtOnce = 256;  // ops planned before others get the lock
+constexpr int kPlanAtOnce = 256;              // ops planned before others get the lock
+constexpr uint64_t kLeaveTicks = 12'000'000;  // some 5 ms
 
 void order(Op* before, Op* after) {
   before->successors.push_back(after);
@@ -53,7 +56,18 @@ void link_write(Access& a) {
 
 }  // namespace
 
+// Fresh work is all tiny, and more of it keeps coming: who issues it runs it at its next wait, sooner than it could be handed
+// over to another core. Not for longer than some milliseconds.
+bool Engine::left_to_issuer() {
+  uint64_t head = head_.load(), now = __rdtsc();
+  bool comes = head != std::exchange(left_head_, head);
+  if (left_since_ == 0) left_since_ = now;
+  return comes && unseen_cost_.load(std::memory_order_relaxed) == 0 && now - left_since_ < kLeaveTicks;
+}
+
 void Engine::plan() {
+  unseen_cost_.store(0, std::memory_order_relaxed);
+  left_since_ = 0;
   for (int i = 0; i < kPlanAtOnce; ++i) {
     uint64_t next = planned_.load(std::memory_order_relaxed);
     if (next == head_.load()) return;

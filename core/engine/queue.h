@@ -61,6 +61,7 @@ class Queue {
     }
   }
   bool has_work() const { return seems_busy() || !sharing.empty(); }
+  bool only_tiny() const { return ready_cost == 0 && sharing.empty(); }
   // A hint without the lock, for threads that look before they lock.
   bool seems_busy() const { return count_.load(std::memory_order_relaxed) > 0; }
 
@@ -77,6 +78,8 @@ class Queue {
   std::atomic<bool> refused{false};  // a hint: there is work, but none that may start now
   // Read at each issue: on a cache line that workers seldom write.
   alignas(64) std::atomic<int> sleeping{0};   // workers in wake, plus 1 while no worker has been started
+  std::atomic<int> dozing{0};     // of them, those that look at the window again within a fraction of a millisecond
+  std::atomic<bool> called{false};  // a worker has been told to wake up, and has not yet
   std::atomic<int> spinning{0};   // workers that look for work without sleeping
   std::atomic<int> looking{0};    // workers that will look at the window within microseconds
 

@@ -12,6 +12,8 @@ constexpr int kWorkerLooks = 30;     // at the window, before a worker sleeps
 // Ticks between two looks, some microseconds: a worker that looks at every op steals the issuing thread's cache lines, and
 // one that finds several at once plans them at once. Who waits for a result does not wait for this: it works itself.
 constexpr uint64_t kLookTicks = 8000, kGraceTicks = 500;
+constexpr std::chrono::microseconds kDoze{200};
+constexpr int kDozes = 50;
 
 void pause(int n) {
   for (int i = 0; i < n; ++i) _mm_pause();
@@ -34,11 +36,13 @@ Engine::Lock Engine::lock() {
 
 void Engine::serve(Queue& queue) {
   Batch batch;
+  bool worked = false;
   queue.looking.fetch_add(1);
   for (;;) {
     exchange(batch, &queue, kAnyCost, Idle::leave);
-    if (!batch.n && !spin(queue)) exchange(batch, &queue, kAnyCost, Idle::sleep);
+    if (!batch.n && !(worked && spin(queue))) exchange(batch, &queue, kAnyCost, Idle::sleep);
     if (!batch.n && stopping_.load()) break;
+    worked = batch.n > 0;
     bool away = batch.cost() > kWakeCost;
     if (away) {
       queue.looking.fetch_sub(1);
@@ -58,7 +62,7 @@ bool Engine::spin(Queue& queue) {
     pass(kLookTicks);
     if (gate_.load(std::memory_order_relaxed)) continue;
     // Fresh work that a waiting thread is about to take is left to it.
-    found = (queue.seems_busy() && !queue.refused.load(std::memory_order_relaxed)) || (unattended() && (pass(kGraceTicks), unattended()));
+    found = (queue.seems_busy() && !queue.refused.load(std::memory_order_relaxed)) || (unattended() && unseen_cost_.load() > 0 && (pass(kGraceTicks), unattended()));
   }
   queue.spinning.store(0);
   return found;
@@ -78,25 +82,26 @@ void Engine::exchange(Batch& batch, Queue* queue, uint32_t most, Idle idle) {
   thread_local std::vector<Op*> retired;
   thread_local std::vector<Storage*> let_go;
   bool notify;
+  int dozes = 0;
   {
     Lock held = lock();
     bool changed = end_work(batch, held);
     auto find = [&] { return queue ? pick(*queue, most, batch) : pick_any(batch, most); };
     while (most > 0 && !stopping_.load()) {
-      if (find()) break;
-      if (!gate_.load() && fresh_work()) {
+      // Tiny ops are left to the thread of the front end that is at it.
+      bool left = queue && helping_.load() > 0 && queue->only_tiny();
+      if (!left && find()) break;
+      left = left || (queue && fresh_work() && left_to_issuer());
+      if (!gate_.load() && fresh_work() && !left) {
         plan();
         changed = true;
         if (find()) break;
-        if (!queue || fresh_work()) continue;
+        if (!queue || (fresh_work() && !left_to_issuer())) continue;
       }
       if (idle == Idle::leave) break;
       if (changed) wake_others(queue, true), changed = false;
-      queue->sleeping.fetch_add(1);
-      queue->looking.fetch_sub(1);
-      if (gate_.load() || !fresh_work()) queue->wake.wait(held);
-      queue->looking.fetch_add(1);
-      queue->sleeping.fetch_sub(1);
+      sleep(*queue, held, left || dozes++ < kDozes);
+      if (queue->called.exchange(false)) dozes = 0;
     }
     wake_others(queue, changed, &batch);
     notify = std::exchange(notify_, false);
@@ -110,12 +115,27 @@ void Engine::exchange(Batch& batch, Queue* queue, uint32_t most, Idle idle) {
   if (notify) notify_waiters();
 }
 
+// A worker without work dozes for a while, so that whoever issues small ops need not wake it; then it sleeps.
+void Engine::sleep(Queue& queue, Lock& held, bool doze) {
+  queue.dozing.fetch_add(doze);
+  queue.sleeping.fetch_add(1);
+  queue.looking.fetch_sub(1);
+  if (doze)
+    queue.wake.wait_for(held, kDoze);
+  else if (gate_.load() || !fresh_work())
+    queue.wake.wait(held);
+  queue.looking.fetch_add(1);
+  queue.sleeping.fetch_sub(1);
+  queue.dozing.fetch_sub(doze);
+}
+
 // Wakes one more worker wherever there is work for it: always for other queues if something `changed`, and for one's own if
 // what is left is worth it. (A worker that took something looks here again, so workers wake one another in a chain.)
 void Engine::wake_others(Queue* mine, bool changed, const Batch* taken) {
   uint64_t cost = taken ? taken->cost() : 0;
   for (Queue* q : queues_) {
     if (!q->has_work() || q->sleeping.load() == 0 || !started_) continue;
+    if (q->only_tiny() && q->dozing.load() > 0) continue;  // it looks by itself soon
     bool worth = q == mine ? !q->sharing.empty() || q->ready_cost + cost > kWakeCost : changed || mine == nullptr;
     if (worth) q->wake.notify_one();
   }

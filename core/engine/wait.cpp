@@ -49,8 +49,19 @@ bool Engine::wait(Storage& storage, std::chrono::milliseconds limit) {
 }
 
 void Engine::settle_small(Storage& storage) {
+  helping_.fetch_add(1);
   for (int i = 0; i < kSmallRounds && !storage.settled(); ++i)
-    if (!help(kSmallCost)) return;
+    if (!help(kSmallCost)) break;
+  helping_.fetch_sub(1);
+}
+
+void Engine::keep_up() {
+  if (unseen_cost_.load(std::memory_order_relaxed) > 0 || gate_.load(std::memory_order_relaxed)) return;
+  if (head_.load(std::memory_order_relaxed) - planned_.load(std::memory_order_relaxed) < kKeepUp / 2) return;  // somebody else does
+  helping_.fetch_add(1);
+  for (int i = 0; i < kSmallRounds && help(kTinyCost); ++i) {
+  }
+  helping_.fetch_sub(1);
 }
 
 bool Engine::wait_mark(uint64_t mark, std::chrono::milliseconds limit) {
@@ -124,7 +135,7 @@ void Engine::stop_workers() {
   Lock held = lock();
   stopping_.store(false);
   started_ = false;
-  for (Queue* q : queues_) q->sleeping.store(1);
+  for (Queue* q : queues_) q->sleeping.store(1), q->called.store(false);
 }
 
 void Engine::gate(bool closed) {
@@ -144,7 +155,7 @@ void Engine::after_fork(bool child) {
     for (Queue* q : queues_) {
       new (&q->wake) std::condition_variable;
       q->sleeping.store(1);
-      q->spinning.store(0), q->looking.store(0);
+      q->spinning.store(0), q->looking.store(0), q->dozing.store(0), q->called.store(false);
     }
     new (&watch_) std::condition_variable;
     new (&watch_mutex_) std::mutex;

@@ -43,13 +43,16 @@ uint64_t Engine::issue(Op* op) {
   uint64_t seq = head_.fetch_add(1);
   Queue* queue = op->queue;
   op->seq = seq;
+  // Several issuing threads may lose a little of the sum; the worker that dozes looks by itself.
+  if (op->cost > kTinyCost) unseen_cost_.store(unseen_cost_.load(std::memory_order_relaxed) + op->cost, std::memory_order_relaxed);
   slots_[seq % kRing].store(op, std::memory_order_release);
-  if (queue->sleeping.load() > 0) wake(*queue);
+  if (queue->sleeping.load() > 0 && (queue->dozing.load() == 0 || unseen_cost_.load(std::memory_order_relaxed) >= kWakeCost)) wake(*queue);
   return seq;
 }
 
 void Engine::wake(Queue& queue) {
   if (queue.looking.load() > 0) return;  // it will look at the window before it sleeps or takes up something long
+  if (queue.called.load()) return;
   Lock held = lock();
   if (!started_) {
     started_ = true;
@@ -58,6 +61,7 @@ void Engine::wake(Queue& queue) {
       for (int i = 0; i < q->workers; ++i) start_thread(*q, i);
     }
   } else if (queue.sleeping.load() > 0) {
+    queue.called.store(true);
     queue.wake.notify_one();
   }
 }
