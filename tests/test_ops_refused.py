@@ -97,6 +97,18 @@ REFUSED: list[tuple[Callable[[Any, Any], Any], type[Exception], str]] = [
      "unravel_index: positions must be integers, got float32"),
     (lambda x, v: np.ravel_multi_index([1, 2], (2, 3, 4)), ValueError,
      "ravel_multi_index: there must be 3 arrays of positions, got 2"),
+    # Fourier transforms
+    (lambda x, v: np.fft.fft(v, 0), ValueError, "fft: number of samples must be positive, got (0,)"),
+    (lambda x, v: np.fft.fft(x, axis=2), IndexError, "fft: axis must be in [-2, 2), got 2"),
+    (lambda x, v: np.fft.fft(v, norm="q"), ValueError,
+     "fft: norm must be one of backward, ortho, forward, got 'q'"),
+    (lambda x, v: np.fft.fftn(x, (2,), (0, 1)), ValueError,
+     "fftn: s must have an extent for each of 2 axes, got (2,)"),
+    (lambda x, v: np.fft.rfft(v * 1j), TypeError, "rfft: array must be real, got complex64"),
+    (lambda x, v: np.fft.irfft(v[:1]), ValueError, "irfft: number of samples must be positive, got 0"),
+    (lambda x, v: np.fft.rfftn(x, (), ()), ValueError, "rfftn: there must be at least one axis, got shape (2, 3)"),
+    (lambda x, v: np.fft.fftfreq(0), ValueError,
+     "fftfreq: number of samples must be a positive integer, got 0"),
 ]  # fmt: skip
 
 

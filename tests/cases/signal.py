@@ -2,14 +2,16 @@
 
 import numpy
 
-from cases.table import Case, Options, row
+from cases.table import Case, Draw, Options, row
 
 A = (0,)
 AB = (0, 1)
 ABC = (0, 1, 2)
 NUMBERS = "iufc"
 SIZES = [(6, 3), (6, 4), (2, 5), (3, 6), (4, 4), (1, 1)]
-MODES = [lambda x, n=n, k=k, mode=mode: (x(n), x(k), mode) for mode in ("full", "same", "valid") for n, k in SIZES]
+MODES = [
+    lambda x, n=n, k=k, mode=mode: (x(n), x(k), mode) for mode in ("full", "same", "valid") for n, k in SIZES
+]
 
 
 def rising(x, n):
@@ -41,4 +43,63 @@ SAMPLES: list[Case] = [
         tolerance=16),
 ]  # fmt: skip
 
-ROWS = SAMPLES
+LINES = [
+    lambda x: (x(3, 5),),
+    lambda x: (x(3, 4), 6),
+    lambda x: (x(3, 5), 4),
+    lambda x: (x(4, 2), None, 0),
+    lambda x: (x(3, 5), 3, 1, "ortho"),
+    lambda x: (x(6), None, -1, "forward"),
+    lambda x: (x(1),),
+]
+PLANES = [
+    lambda x: (x(2, 3, 4),),
+    lambda x: (x(3, 4), (4, 3), (-2, -1)),
+    lambda x: (x(2, 3, 4), None, (0, 1)),
+    lambda x: (x(3, 4), (2, -1), (0, 1), "ortho"),
+    lambda x: (x(3, 5), None, (1, 0), "forward"),
+]
+
+
+def longer(samples):
+    """Without what has one element only: there are no numbers that it is the half of."""
+    return [s for s in samples if s(Draw(numpy.random.default_rng(0), numpy.dtype("f4")))[0].shape != (1,)]
+
+
+def fourier(name, *samples, dtypes="fc"):
+    """A row for a transform."""
+    return row(f"np.fft.{name}", *samples, dtypes=dtypes, grad=A, tolerance=32)
+
+
+FOURIER: list[Case] = [
+    fourier("fft", *LINES, dtypes="biufc"),
+    fourier("ifft", *LINES),
+    fourier("rfft", *LINES, dtypes="biuf"),
+    fourier("irfft", *longer(LINES)),
+    fourier("fft2", *PLANES),
+    fourier("ifft2", *PLANES),
+    fourier("rfft2", *PLANES, dtypes="f"),
+    fourier("irfft2", *PLANES),
+    fourier("fftn", *PLANES, lambda x: (x(2, 3), None, ())),
+    fourier("ifftn", *PLANES),
+    fourier("rfftn", *PLANES, dtypes="f"),
+    fourier("irfftn", *PLANES),
+    row("np.fft.fftfreq", lambda x: (5, 0.5), lambda x: (4,), tolerance=1),
+    row("np.fft.rfftfreq", lambda x: (5, 0.5), lambda x: (4,), tolerance=1),
+    row(
+        "np.fft.fftshift",
+        lambda x: (x(3, 4),),
+        lambda x: (x(3, 4), 1),
+        lambda x: (x(5, 2, 3), (0, 2)),
+        grad=A,
+    ),
+    row(
+        "np.fft.ifftshift",
+        lambda x: (x(3, 4),),
+        lambda x: (x(3, 4), 1),
+        lambda x: (x(5, 2, 3), (0, 2)),
+        grad=A,
+    ),
+]
+
+ROWS = SAMPLES + FOURIER

@@ -40,6 +40,7 @@ from ..ops.sets import *  # noqa: F403
 from ..ops.shape import *  # noqa: F403
 from ..ops.signal import *  # noqa: F403
 from ..ops.statistics import *  # noqa: F403
+from . import fft as fft
 from . import linalg as linalg
 from . import random as random
 from .arrays import ndarray as ndarray

@@ -1,0 +1,280 @@
+"""Discrete Fourier transforms, computed by NumPy as host tasks.
+
+A transform is linear: its gradient is the conjugate transposed one, which is the transform in the other
+direction with the scale at the other end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+from .. import _core
+from ..device import Device, resolve
+from .base import primitive
+from .convert import as_dtype, asarray, axes_of, cast, default_float, one_of
+from .host import host_op
+from .indexing import getitem
+from .shape import pad, real, roll
+
+__all__ = [
+    "fft", "fft2", "fftfreq", "fftn", "fftshift", "ifft", "ifft2", "ifftn", "ifftshift", "irfft", "irfft2",
+    "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn",
+]  # fmt: skip
+
+Extents = Sequence[int] | None
+_numpy: Any = numpy.fft
+_OTHER_END = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
+
+
+def _complex(x: Any) -> Any:
+    """x as complex64 or complex128, whichever holds its precision."""
+    if x.dtype.kind == "c":
+        return x
+    wide = x.dtype if x.dtype.kind == "f" else default_float()
+    return cast(x, numpy.dtype("complex128" if wide == numpy.float64 else "complex64"))
+
+
+def _real(op: str, x: Any) -> Any:
+    """x as float32 or float64. TypeError if it is complex."""
+    x = asarray(x)
+    if x.dtype.kind == "c":
+        raise TypeError(f"{op}: array must be real, got {x.dtype}")
+    wide = x.dtype if x.dtype.kind == "f" else default_float()
+    wide = numpy.dtype("float32") if wide == numpy.float16 else wide
+    return x if x.dtype == wide else cast(x, wide)
+
+
+def _fitted(x: Any, shape: tuple[int, ...]) -> Any:
+    """x cut off or continued with zeros at the end of each axis."""
+    if any(n > m for n, m in zip(x.shape, shape)):
+        x = getitem(x, tuple(slice(0, m) for m in shape))
+    if x.shape == shape:
+        return x
+    return pad(x, tuple((0, m - n) for n, m in zip(x.shape, shape)))
+
+
+def _with(shape: tuple[int, ...], axis: int, n: int) -> tuple[int, ...]:
+    return (*shape[:axis], n, *shape[axis + 1 :])
+
+
+# --- the three kinds: complex to complex, real to half of complex, and back -----------------------
+
+
+@primitive(lambda g, shape, axes, inverse, norm: _fft(g, axes, not inverse, _OTHER_END[norm]))
+def _fft(x: Any, axes: tuple[int, ...], inverse: bool, norm: str) -> Any:
+    function = _numpy.ifftn if inverse else _numpy.fftn
+    return host_op(
+        "ifft" if inverse else "fft", lambda v: function(v, None, axes, norm), [x], x.shape, x.dtype
+    )
+
+
+def _rfft_grad(g: Any, shape: tuple[int, ...], axis: int, norm: str) -> Any:
+    whole = _fitted(g, _with(g.shape, axis, shape[axis]))
+    return real(_fft(whole, (axis,), True, _OTHER_END[norm]))
+
+
+@primitive(_rfft_grad)
+def _rfft(x: Any, axis: int, norm: str) -> Any:
+    n = x.shape[axis]
+    dtype = numpy.dtype("complex128" if x.dtype == numpy.float64 else "complex64")
+    return host_op(
+        "rfft", lambda v: _numpy.rfft(v, n, axis, norm), [x], _with(x.shape, axis, n // 2 + 1), dtype
+    )
+
+
+def _irfft_grad(g: Any, axis: int, n: int, norm: str) -> Any:
+    """Each element but the first (and the last, of an even number) stands for two: itself and its conjugate."""
+    twice = numpy.full(n // 2 + 1, 2)
+    twice[0] = 1
+    if n % 2 == 0:
+        twice[-1] = 1
+    weights = twice.reshape(tuple(-1 if i == axis else 1 for i in range(g.ndim)))
+    return _rfft(g, axis, _OTHER_END[norm]) * _core.from_numpy(weights, g.device)
+
+
+@primitive(_irfft_grad)
+def _irfft(x: Any, axis: int, n: int, norm: str) -> Any:
+    dtype = numpy.dtype("float64" if x.dtype == numpy.complex128 else "float32")
+    return host_op("irfft", lambda v: _numpy.irfft(v, n, axis, norm), [x], _with(x.shape, axis, n), dtype)
+
+
+# --- what they are called with --------------------------------------------------------------------
+
+
+def _norm(op: str, norm: str | None) -> str:
+    one_of(op, "norm", norm or "backward", tuple(_OTHER_END))
+    return norm or "backward"
+
+
+def _axes(op: str, x: Any, s: Extents, axes: Sequence[int] | None) -> tuple[int, ...]:
+    """The axes to transform: those given, or as many last ones as there are extents, or all."""
+    if axes is None and s is not None:
+        axes = tuple(range(-len(s), 0))
+    found = axes_of(op, None if axes is None else tuple(axes), x.ndim)
+    if s is not None and len(s) != len(found):
+        raise ValueError(f"{op}: s must have an extent for each of {len(found)} axes, got {tuple(s)}")
+    return found
+
+
+def _extents(op: str, x: Any, s: Extents, axes: tuple[int, ...]) -> list[int]:
+    extents = [x.shape[a] for a in axes] if s is None else [int(n) for n in s]
+    extents = [x.shape[a] if n == -1 else n for a, n in zip(axes, extents)]
+    if min(extents, default=1) < 1:
+        raise ValueError(f"{op}: number of samples must be positive, got {tuple(extents)}")
+    return extents
+
+
+def _transform(
+    op: str, x: Any, s: Extents, axes: Sequence[int] | None, norm: str | None, inverse: bool
+) -> Any:
+    x, scale = _complex(asarray(x)), _norm(op, norm)
+    at = _axes(op, x, s, axes)
+    shape = list(x.shape)
+    for a, n in zip(at, _extents(op, x, s, at)):
+        shape[a] = n
+    x = _fitted(x, tuple(shape))
+    return _fft(x, at, inverse, scale) if at else x
+
+
+def _one(n: int | None) -> Extents:
+    return None if n is None else (n,)
+
+
+def fft(x: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+    """The Fourier transform along an axis: sums of x[j] * exp(-2 pi i j k / n).
+
+    n: how many samples; x is cut off or continued with zeros. norm: where the scale 1 / n is: "backward" (in
+    the inverse; the default), "forward", or "ortho" (its root in both). complex64 of single precision.
+
+    >>> from forerun import np
+    >>> np.fft.fft(np.array([1.0, 0.0, 0.0])).tolist()
+    [(1+0j), (1+0j), (1+0j)]
+    """
+    return _transform("fft", x, _one(n), (axis,), norm, False)
+
+
+def ifft(x: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+    """The inverse of `fft`."""
+    return _transform("ifft", x, _one(n), (axis,), norm, True)
+
+
+def fftn(x: Any, s: Extents = None, axes: Sequence[int] | None = None, norm: str | None = None) -> Any:
+    """The Fourier transform along several axes, by default all. s: how many samples along each."""
+    return _transform("fftn", x, s, axes, norm, False)
+
+
+def ifftn(x: Any, s: Extents = None, axes: Sequence[int] | None = None, norm: str | None = None) -> Any:
+    """The inverse of `fftn`."""
+    return _transform("ifftn", x, s, axes, norm, True)
+
+
+def fft2(x: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Any:
+    """The Fourier transform along two axes, by default the last ones."""
+    return _transform("fft2", x, s, axes, norm, False)
+
+
+def ifft2(x: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Any:
+    """The inverse of `fft2`."""
+    return _transform("ifft2", x, s, axes, norm, True)
+
+
+def _halved(op: str, x: Any, s: Extents, axes: Sequence[int] | None, norm: str | None) -> Any:
+    x, scale = _real(op, x), _norm(op, norm)
+    at = _axes(op, x, s, axes)
+    if not at:
+        raise ValueError(f"{op}: there must be at least one axis, got shape {x.shape}")
+    shape = list(x.shape)
+    for a, n in zip(at, _extents(op, x, s, at)):
+        shape[a] = n
+    half = _rfft(_fitted(x, tuple(shape)), at[-1], scale)
+    return _fft(half, at[:-1], False, scale) if len(at) > 1 else half
+
+
+def _doubled(op: str, x: Any, s: Extents, axes: Sequence[int] | None, norm: str | None) -> Any:
+    x, scale = _complex(asarray(x)), _norm(op, norm)
+    at = _axes(op, x, s, axes)
+    if not at:
+        raise ValueError(f"{op}: there must be at least one axis, got shape {x.shape}")
+    extents = _extents(op, x, s, at)
+    n = 2 * (x.shape[at[-1]] - 1) if s is None else extents[-1]
+    if n < 1:
+        raise ValueError(f"{op}: number of samples must be positive, got {n}")
+    shape = list(x.shape)
+    for a, m in zip(at, [*extents[:-1], n // 2 + 1]):
+        shape[a] = m
+    x = _fitted(x, tuple(shape))
+    return _irfft(_fft(x, at[:-1], True, scale) if len(at) > 1 else x, at[-1], n, scale)
+
+
+def rfft(x: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+    """The Fourier transform of real numbers along an axis: the first n // 2 + 1 elements, which tell the others.
+    TypeError if x is complex."""
+    return _halved("rfft", x, _one(n), (axis,), norm)
+
+
+def irfft(x: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+    """The inverse of `rfft`: n real numbers, by default 2 * (m - 1) from m elements."""
+    return _doubled("irfft", x, _one(n), (axis,), norm)
+
+
+def rfftn(x: Any, s: Extents = None, axes: Sequence[int] | None = None, norm: str | None = None) -> Any:
+    """The Fourier transform of real numbers along several axes, by default all; half of it along the last."""
+    return _halved("rfftn", x, s, axes, norm)
+
+
+def irfftn(x: Any, s: Extents = None, axes: Sequence[int] | None = None, norm: str | None = None) -> Any:
+    """The inverse of `rfftn`."""
+    return _doubled("irfftn", x, s, axes, norm)
+
+
+def rfft2(x: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Any:
+    """The Fourier transform of real numbers along two axes, by default the last ones."""
+    return _halved("rfft2", x, s, axes, norm)
+
+
+def irfft2(x: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Any:
+    """The inverse of `rfft2`."""
+    return _doubled("irfft2", x, s, axes, norm)
+
+
+# --- frequencies ----------------------------------------------------------------------------------
+
+
+def _frequencies(op: str, values: numpy.ndarray, dtype: Any, device: Device | str | None) -> Any:
+    want = default_float() if dtype is None else as_dtype(op, dtype)
+    return _core.from_numpy(values.astype(want), resolve(device))
+
+
+def _positive(op: str, n: int) -> int:
+    if not isinstance(n, (int, numpy.integer)) or n < 1:
+        raise ValueError(f"{op}: number of samples must be a positive integer, got {n!r}")
+    return int(n)
+
+
+def fftfreq(n: int, d: float = 1.0, dtype: Any = None, *, device: Device | str | None = None) -> Any:
+    """The frequencies of the elements of `fft` of n samples, d apart: in cycles per unit of d."""
+    return _frequencies("fftfreq", numpy.fft.fftfreq(_positive("fftfreq", n), d), dtype, device)
+
+
+def rfftfreq(n: int, d: float = 1.0, dtype: Any = None, *, device: Device | str | None = None) -> Any:
+    """The frequencies of the elements of `rfft` of n samples, d apart: in cycles per unit of d."""
+    return _frequencies("rfftfreq", numpy.fft.rfftfreq(_positive("rfftfreq", n), d), dtype, device)
+
+
+def _shifted(op: str, x: Any, axes: int | Sequence[int] | None, back: bool) -> Any:
+    x = asarray(x)
+    at = axes_of(op, axes, x.ndim)
+    return roll(x, tuple(-(x.shape[a] // 2) if back else x.shape[a] // 2 for a in at), at) if at else x
+
+
+def fftshift(x: Any, axes: int | Sequence[int] | None = None) -> Any:
+    """x with the elements of frequency zero in the middle of the axes, by default all."""
+    return _shifted("fftshift", x, axes, False)
+
+
+def ifftshift(x: Any, axes: int | Sequence[int] | None = None) -> Any:
+    """The inverse of `fftshift`."""
+    return _shifted("ifftshift", x, axes, True)
