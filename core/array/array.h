@@ -37,6 +37,12 @@ class Array {
 
   Buffer* storage() const { return storage_; }
   bool covers_storage() const { return layout.contiguous() && layout.nbytes() == static_cast<int64_t>(storage_->bytes); }
+  // Whether elements share memory, as in a broadcast view: such an array must not be written to.
+  bool repeats() const {
+    for (int i = 0; i < layout.ndim() && layout.size > 0; ++i)
+      if (layout.strides[i] == 0 && layout.shape[i] > 1) return true;
+    return false;
+  }
   // How an op that fills this array writes its storage.
   Mode write_mode() const { return covers_storage() ? Mode::write : Mode::update; }
 

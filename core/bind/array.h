@@ -65,6 +65,11 @@ void wait_all();
 void wait_mark(uint64_t mark);
 // Raises if the array, whose values are there, is poisoned.
 void check_failure(const Array& array);
+// Error if the array must not be written to.
+inline const Array& writable(const char* op, const Array& array) {
+  if (array.repeats()) throw Error(ErrorKind::value, std::string(op) + ": destination must not repeat elements, got a broadcast view of shape " + to_string(array.layout.shape));
+  return array;
+}
 inline int device_of(const Array& array) { return array.storage()->budget->device; }
 Budget* budget_of(int device);
 extern DType default_float;

@@ -79,7 +79,7 @@ nb::object copy(nb::handle a, nb::handle device, bool queue) {
 }
 
 void assign(nb::handle to_object, nb::handle value) {
-  const Array& to = arg("assign", to_object);
+  const Array& to = writable("assign", arg("assign", to_object));
   Building op;
   if (is_array(value.ptr())) {
     const Array& from = arg("assign", value);

@@ -175,7 +175,7 @@ nb::object gather(nb::handle a_object, nb::handle indices, int64_t axis) {
 }
 
 void scatter(nb::handle a_object, nb::handle indices, int64_t axis, nb::handle values_object, bool add) {
-  const Array &a = arg("put", a_object), &values = arg("put", values_object);
+  const Array &a = writable("put", arg("put", a_object)), &values = arg("put", values_object);
   same_device("put", a, values);
   if (a.layout.dtype != values.layout.dtype)
     throw Error(ErrorKind::type, std::string("put: values must have the array's dtype ") + name(a.layout.dtype) + ", got " + name(values.layout.dtype));

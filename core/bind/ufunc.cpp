@@ -240,7 +240,7 @@ void gather_inputs(Call& c, PyObject* const* inputs) {
 }
 
 Array check_out(Call& c, PyObject* out, DType t) {
-  const Array& o = get_array(c.u->name, out);
+  const Array& o = writable(c.u->name, get_array(c.u->name, out));
   if (!(o.layout.shape == c.shape))
     throw Error(ErrorKind::value, std::string(c.u->name) + ": out must have shape " + to_string(c.shape) + ", got " + to_string(o.layout.shape));
   auto kind = [](DType d) { return d == DType::b1 ? 0 : is_integer(d) ? 1 : is_real_float(d) ? 2 : 3; };

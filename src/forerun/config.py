@@ -47,8 +47,8 @@ def configure(
     workers: int | None = _SAME,
     cpu_devices: int = _SAME,
     ops_ahead: int = _SAME,
-    memory_budget: int = _SAME,
-    memory_limit: int = _SAME,
+    memory_budget: int | None = _SAME,
+    memory_limit: int | None = _SAME,
 ) -> None:
     """Changes settings of the engine; what is not given stays as it is. Waits for all pending work first.
 
@@ -56,8 +56,9 @@ def configure(
     workers: threads of each CPU device. None (the default): the cores that the process may use, shared by the devices.
     cpu_devices: into how many logical devices the cores are split.
     ops_ahead: how many ops may be issued and not yet ended.
-    memory_budget: bytes of live arrays per device above which no op starts before its turn.
-    memory_limit: bytes of live arrays per device above which ops fail with MemoryError.
+    memory_budget: bytes of live arrays per device above which no op starts before its turn. None (the default): half of the
+    memory that the process may use, shared by the devices.
+    memory_limit: bytes of live arrays per device above which ops fail with MemoryError. None (the default): nine tenths.
 
     Raises ValueError for values out of range.
     """
@@ -75,7 +76,7 @@ def _check(new: dict[str, Any]) -> None:
         raise ValueError(f'configure: engine must be "async" or "sync", got {new["engine"]!r}')
     for key, most in _MOST.items():
         value = new[key]
-        if key == "workers" and value is None:
+        if value is None and key in ("workers", "memory_budget", "memory_limit"):
             continue
         if not isinstance(value, int) or isinstance(value, bool):
             raise TypeError(f"configure: {key} must be an integer, got {value!r}")
@@ -96,8 +97,10 @@ def _apply(new: dict[str, Any]) -> None:
     _core.configure_queues(workers, busy)
     _core.set_synchronous(new["engine"] == "sync")
     _core.set_ops_ahead(new["ops_ahead"])
+    memory = _core.granted_memory() // n
+    budget, limit = new["memory_budget"] or memory // 2, new["memory_limit"] or memory - memory // 10
     for i in range(n):
-        _core.set_memory(i, new["memory_budget"], new["memory_limit"])
+        _core.set_memory(i, budget, limit)
     device.set_count(n)
     _settings.update(new)
 
@@ -108,14 +111,13 @@ def config() -> dict[str, Any]:
 
 
 def _start() -> None:
-    memory = _core.granted_memory()
     defaults = {
         "engine": "async",
         "workers": None,
         "cpu_devices": 1,
         "ops_ahead": 1 << 14,
-        "memory_budget": memory // 2,
-        "memory_limit": memory - memory // 10,
+        "memory_budget": None,
+        "memory_limit": None,
     }
     package = pathlib.Path(__file__).parent
     _core.set_package_folder(str(package) + os.sep, str(package / "tour") + os.sep)

@@ -12,14 +12,22 @@ from typing import Any
 import numpy
 
 from .. import _core
-from ..ops import arithmetic, exponential, reduction
+from ..ops import arithmetic, exponential, linear, reduction, signal
 from ..ops.base import Elementwise
 
 _UFUNCS: dict[Any, Elementwise] = {
     op.ufunc: op
     for module in (arithmetic, exponential)
     for op in vars(module).values()
-    if isinstance(op, Elementwise)
+    if isinstance(op, Elementwise) and not op.name.startswith("_")
+}
+_FUNCTIONS = {
+    numpy.modf: exponential.modf,
+    numpy.frexp: exponential.frexp,
+    numpy.divmod: exponential.divmod,
+    numpy.vecdot: linear.vecdot,
+    numpy.matvec: signal.matvec,
+    numpy.vecmat: signal.vecmat,
 }
 _REDUCTIONS: dict[Any, Callable[..., Any]] = {
     numpy.add: reduction.sum, numpy.multiply: reduction.prod, numpy.maximum: reduction.max, numpy.minimum:
@@ -35,8 +43,9 @@ def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, out: Any = Non
             target[...] = _UFUNCS[ufunc](*inputs, **kwargs).numpy()
             return target
         return _UFUNCS[ufunc](*inputs, out=target, **kwargs)
+    if method == "__call__" and ufunc in _FUNCTIONS and not kwargs and target is None:
+        return _FUNCTIONS[ufunc](*inputs)
     if method == "__call__" and ufunc is numpy.matmul and not kwargs:
-        linear = importlib.import_module("..ops.linear", __package__)
         return linear.matmul(*inputs, out=target)
     if method == "reduce" and ufunc in _REDUCTIONS and not (set(kwargs) - {"axis", "dtype", "keepdims"}):
         kwargs.setdefault("axis", 0)
@@ -45,7 +54,7 @@ def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, out: Any = Non
         return _REDUCTIONS[ufunc](*inputs, out=target, **kwargs)
     if target is not None:
         return NotImplemented
-    return getattr(ufunc, method)(*map(_values, inputs), **kwargs)
+    return getattr(ufunc, method)(*map(_values, inputs), **{k: _values(v) for k, v in kwargs.items()})
 
 
 def namespace() -> Any:
