@@ -109,6 +109,19 @@ REFUSED: list[tuple[Callable[[Any, Any], Any], type[Exception], str]] = [
     (lambda x, v: np.fft.rfftn(x, (), ()), ValueError, "rfftn: there must be at least one axis, got shape (2, 3)"),
     (lambda x, v: np.fft.fftfreq(0), ValueError,
      "fftfreq: number of samples must be a positive integer, got 0"),
+    # sorting and scans
+    (lambda x, v: np.partition(v, 3), ValueError, "partition: kth must be in [-3, 3), got 3"),
+    (lambda x, v: np.argpartition(v, 1.5), TypeError, "argpartition: kth must be an integer, got 1.5"),
+    (lambda x, v: np.argsort(v, 1), IndexError, "argsort: axis must be in [-1, 1), got 1"),
+    (lambda x, v: np.lexsort([v, v[:2]]), ValueError,
+     "lexsort: keys must be arrays of one shape, got [(3,), (2,)]"),
+    (lambda x, v: np.lexsort(v), ValueError, "lexsort: keys must have at least one axis, got shape ()"),
+    (lambda x, v: np.cumulative_sum(x), ValueError,
+     "cumulative_sum: axis must be given but for vectors, got shape (2, 3)"),
+    (lambda x, v: np.broadcast_shapes((2, 3), 4), ValueError,
+     "broadcast_shapes: shapes must broadcast together, got (2, 3) and (4,)"),
+    (lambda x, v: np.promote_types("S4", "int8"), TypeError,
+     "promote_types: dtype must be bool, integer, float16/32/64 or complex64/128, got |S4"),
 ]  # fmt: skip
 
 

@@ -1,5 +1,7 @@
 """Element-wise ops: NumPy's ufuncs, whose bits they give."""
 
+import numpy
+
 from cases.table import ALL, ZERO, Case, Draw, Options, row
 
 REAL = "biuhf"
@@ -121,6 +123,9 @@ ROWS: list[Case] = [
     row("np.degrees", one, dtypes=REAL, grad=A),
     row("np.radians", one, dtypes=REAL, grad=A),
     row("np.ldexp", lambda x: (x(3, 4), x.index(4, 3, 4, dtype="int32")), dtypes="hf", grad=A),
+    row("np.frexp", one, dtypes="hf", grad=A),
+    row("np.modf", one, lambda x: (numpy.array([-0.0, 2, -3, 0.5]).astype(x.dtype),), dtypes="hf"),
+    row("np.divmod", nonzero, spread, dtypes="iuhf", grad=AB),
     row("np.where", lambda x: (x.ones(3, 4), x(3, 4), x(4)), dtypes=ALL, grad=(1, 2)),
     row(
         "np.clip",

@@ -2,6 +2,7 @@
 
 import numpy
 
+import forerun.np
 from cases.table import ALL, NONE, ZERO, Case, Options, row
 
 A = (0,)
@@ -26,6 +27,17 @@ def logsumexp(x, axis=None, keepdims=False):
     top = x.max(axis, keepdims=True)
     result = numpy.log(numpy.sum(numpy.exp(x - top), axis, keepdims=True)) + top
     return result if keepdims else result.squeeze(axis)
+
+
+def cumulative(scan, first):
+    """NumPy has these functions since 2.1: a scan, with what it starts from in front of it."""
+
+    def function(x, axis=0, include_initial=False):
+        found = scan(x, axis)
+        edge = numpy.full_like(found.take([0], axis), first)
+        return numpy.concatenate([edge, found], axis) if include_initial else found
+
+    return function
 
 
 REDUCTIONS: list[Case] = [
@@ -56,6 +68,18 @@ REDUCTIONS: list[Case] = [
         dtypes="iuhf", grad=A),
     row("np.argsort", lambda x: (x.order(3, 4),), lambda x: (x.order(3, 4), 0),
         lambda x: (x(3, 4), None, "stable"), dtypes="iuhf", grad=ZERO),
+    row("np.partition", lambda x: (x.order(3, 7), 3), lambda x: (x.order(5, 2), [1, -1], 0),
+        lambda x: (x.order(3, 4), 5, None), dtypes="iuhf", grad=A),
+    row("np.argpartition", lambda x: (x.order(3, 7), 3), lambda x: (x.order(5, 2), (1, -1), 0),
+        lambda x: (x.order(3, 4), 5, None), dtypes="iuhf", grad=ZERO),
+    row("np.lexsort", lambda x: ([x(9) // 3, x(9) // 3],), lambda x: ((x(2, 4), x(2, 4)), 0), lambda x: (x(3, 5),),
+        dtypes="iuhf", grad=ZERO),
+    row("np.cumulative_sum", lambda x: (x(5),), lambda x: (x(3, 4), Options(axis=0)),
+        lambda x: (x(3, 4), Options(axis=-1, include_initial=True)), dtypes=ALL, grad=A, tolerance=8,
+        reference=cumulative(numpy.cumsum, 0)),
+    row("np.cumulative_prod", lambda x: (x(5),), lambda x: (x(3, 4), Options(axis=0)),
+        lambda x: (x(3, 4), Options(axis=-1, include_initial=True)), dtypes=ALL, grad=A, tolerance=16, low=-1,
+        high=1, reference=cumulative(numpy.cumprod, 1)),
     row("np.argmax", *ORDER, lambda x: (x(5) * 0,), dtypes=NUMBERS, grad=ZERO),
     row("np.argmin", *ORDER, lambda x: (x(5) * 0,), dtypes=NUMBERS, grad=ZERO),
     row("np.median", *AXES, dtypes="iuhf", grad=NONE, tolerance=2),
@@ -117,6 +141,32 @@ def rebuilt(decompose):
     return product
 
 
+def partitioned(partition):
+    """Elements on either side of a place stand in any order: they are sorted."""
+
+    def sides(x, kth, axis=-1):
+        x = x.ravel() if axis is None else x
+        axis = 0 if axis is None else axis % x.ndim
+        y = partition(x, kth, axis)
+        module = numpy if isinstance(y, numpy.ndarray) else forerun.np
+        places = sorted(k % x.shape[axis] for k in (kth if isinstance(kth, (list, tuple)) else [kth]))
+        cuts = [c for k in places for c in (k, k + 1)]
+        return [module.sort(part, axis) for part in module.array_split(y, cuts, axis)]
+
+    return sides
+
+
+def arranged(argpartition):
+    """What positions pick is compared as `partition` is."""
+
+    def partition(x, kth, axis):
+        order = argpartition(x, kth, axis)
+        module = numpy if isinstance(order, numpy.ndarray) else forerun.np
+        return module.take_along_axis(x, order, axis)
+
+    return partitioned(partition)
+
+
 def eigen(eigh):
     """Vectors are unique up to a factor: what they make of the matrix is compared."""
 
@@ -154,6 +204,8 @@ LINALG: list[Case] = [
 
 # What of an op's results is compared, where they are not unique.
 COMPARED = {
+    "np.partition": partitioned,
+    "np.argpartition": arranged,
     "np.linalg.qr": rebuilt,
     "np.linalg.svd": rebuilt,
     "np.linalg.eigh": eigen,

@@ -38,9 +38,9 @@ SAMPLES: list[Case] = [
     row("np.cross", lambda x: (x(3), x(3)), lambda x: (x(2, 3), x(3)), lambda x: (x(3, 4), x(4, 3), 0, 1, 0),
         lambda x: (x(4, 3, 2), x(1, 3, 2), Options(axis=1)), dtypes=NUMBERS, grad=AB, tolerance=8),
     row("np.matvec", lambda x: (x(3, 4), x(4)), lambda x: (x(2, 3, 4), x(5, 1, 4)), dtypes=NUMBERS, grad=AB,
-        tolerance=16),
+        tolerance=16, reference=lambda a, b: (a @ b[..., None])[..., 0]),
     row("np.vecmat", lambda x: (x(3), x(3, 4)), lambda x: (x(2, 3), x(5, 1, 3, 4)), dtypes=NUMBERS, grad=AB,
-        tolerance=16),
+        tolerance=16, reference=lambda a, b: (a.conj()[..., None, :] @ b)[..., 0, :]),
 ]  # fmt: skip
 
 LINES = [

@@ -27,7 +27,9 @@ from ..ops.convert import asarray as asarray
 from ..ops.convert import cast as _cast
 from ..ops.convert import copy as copy
 from ..ops.convert import default_float as _default_float
+from ..ops.convert import is_array as _is_array
 from ..ops.convert import promote as _promote
+from ..ops.convert import together as _together
 from ..ops.creation import *  # noqa: F403
 from ..ops.editing import *  # noqa: F403
 from ..ops.exponential import *  # noqa: F403
@@ -50,7 +52,7 @@ int8, int16, int32, int64 = map(_numpy.dtype, ("int8", "int16", "int32", "int64"
 uint8, uint16, uint32, uint64 = map(_numpy.dtype, ("uint8", "uint16", "uint32", "uint64"))
 float16, float32, float64 = map(_numpy.dtype, ("float16", "float32", "float64"))
 complex64, complex128 = map(_numpy.dtype, ("complex64", "complex128"))
-dtype = _numpy.dtype
+dtype, iinfo, finfo, issubdtype = _numpy.dtype, _numpy.iinfo, _numpy.finfo, _numpy.issubdtype
 
 pi, e, inf, nan, newaxis, euler_gamma = _math.pi, _math.e, _math.inf, _math.nan, None, _numpy.euler_gamma
 
@@ -110,6 +112,36 @@ def ndim(x: _Any) -> int:
 def size(x: _Any) -> int:
     """How many elements x has."""
     return asarray(x).size
+
+
+def isscalar(x: _Any) -> _Any:
+    """Whether x is a number (or another scalar) of Python or NumPy; an array without axes is none."""
+    return _numpy.isscalar(x)
+
+
+def iscomplexobj(x: _Any) -> _Any:
+    """Whether the dtype of x is complex."""
+    return asarray(x).dtype.kind == "c"
+
+
+def isrealobj(x: _Any) -> _Any:
+    """Whether the dtype of x is not complex."""
+    return not iscomplexobj(x)
+
+
+def promote_types(a: _Any, b: _Any) -> _numpy.dtype:
+    """The dtype that arrays of two dtypes have together: an integer and a float give that float."""
+    return _promote(_as_dtype("promote_types", a), _as_dtype("promote_types", b))
+
+
+def can_cast(from_: _Any, to: _Any, casting: _Any = "safe") -> _Any:
+    """Whether a dtype, or that of an array, can be cast to another one by a rule of NumPy's."""
+    return _numpy.can_cast(from_.dtype if _is_array(from_) else from_, to, casting)
+
+
+def broadcast_shapes(*shapes: _Any) -> tuple[int, ...]:
+    """The shape that arrays of these shapes have together. ValueError if they have none."""
+    return _together("broadcast_shapes", *((s,) if isinstance(s, int) else tuple(s) for s in shapes))
 
 
 def array_equal(a: _Any, b: _Any) -> _Any:

@@ -21,14 +21,12 @@ _UFUNCS: dict[Any, Elementwise] = {
     for op in vars(module).values()
     if isinstance(op, Elementwise) and not op.name.startswith("_")
 }
-_FUNCTIONS = {
-    numpy.modf: exponential.modf,
-    numpy.frexp: exponential.frexp,
-    numpy.divmod: exponential.divmod,
+_FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    numpy.modf: exponential.modf, numpy.frexp: exponential.frexp, numpy.divmod: exponential.divmod,
     numpy.vecdot: linear.vecdot,
-    numpy.matvec: signal.matvec,
-    numpy.vecmat: signal.vecmat,
-}
+}  # fmt: skip
+if hasattr(numpy, "matvec"):  # since 2.2
+    _FUNCTIONS |= {numpy.matvec: signal.matvec, numpy.vecmat: signal.vecmat}
 _REDUCTIONS: dict[Any, Callable[..., Any]] = {
     numpy.add: reduction.sum, numpy.multiply: reduction.prod, numpy.maximum: reduction.max, numpy.minimum:
     reduction.min, numpy.logical_and: reduction.all, numpy.logical_or: reduction.any,
@@ -46,7 +44,7 @@ def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, out: Any = Non
     if method == "__call__" and ufunc in _FUNCTIONS and not kwargs and target is None:
         return _FUNCTIONS[ufunc](*inputs)
     if method == "__call__" and ufunc is numpy.matmul and not kwargs:
-        return linear.matmul(*inputs, out=target)
+        return linear.matmul(*inputs, out=target)  # type: ignore[misc]
     if method == "reduce" and ufunc in _REDUCTIONS and not (set(kwargs) - {"axis", "dtype", "keepdims"}):
         kwargs.setdefault("axis", 0)
         if kwargs.get("dtype") is None:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy
 
-from .arithmetic import _value, square
-from .base import elementwise, nondifferentiable
+from .arithmetic import _value, floor_divide, remainder, square
+from .base import elementwise, nondifferentiable, primitive
+from .convert import asarray, cast, default_float
 
 __all__ = [
     "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "logaddexp", "logaddexp2", "sin", "cos", "tan",
     "arcsin", "arccos", "arctan", "arctan2", "hypot", "sinh", "cosh", "tanh", "arcsinh", "arccosh",
-    "arctanh", "deg2rad", "rad2deg", "degrees", "radians", "ldexp",
+    "arctanh", "deg2rad", "rad2deg", "degrees", "radians", "ldexp", "frexp", "modf", "divmod",
 ]  # fmt: skip
 
 exp = elementwise(numpy.exp, dx=lambda g, y: g * _value(y), doc="e to the power x.")
@@ -70,3 +72,39 @@ radians = elementwise(numpy.radians, dx=lambda g: g * (math.pi / 180), doc="Radi
 ldexp = elementwise(
     numpy.ldexp, da=lambda g, b: g * exp2(b), db=nondifferentiable, doc="a times 2 to the integer power b."
 )
+
+
+# --- two results ----------------------------------------------------------------------------------
+
+_frexp_loops = elementwise(numpy.frexp, name="_frexp", constant=True, doc="Both parts.")
+_modf_loops = elementwise(numpy.modf, name="_modf", constant=True, doc="Both parts.")
+
+
+def _float(x: Any) -> Any:
+    x = asarray(x)
+    return x if x.dtype.kind in "fc" else cast(x, default_float())
+
+
+@primitive(lambda g, y: ldexp(g[0], -y[1]))
+def _frexp(x: Any) -> Any:
+    return _frexp_loops(x)
+
+
+@primitive(lambda g: g[0])
+def _modf(x: Any) -> Any:
+    return _modf_loops(x)
+
+
+def frexp(x: Any) -> tuple[Any, Any]:
+    """m and n with x = m * 2**n and m in [0.5, 1); n is int32. Of 0: both 0."""
+    return _frexp(_float(x))  # type: ignore[no-any-return]
+
+
+def modf(x: Any) -> tuple[Any, Any]:
+    """The fractional and the whole part of x, both with the sign of x."""
+    return _modf(_float(x))  # type: ignore[no-any-return]
+
+
+def divmod(a: Any, b: Any) -> tuple[Any, Any]:
+    """`floor_divide` and `remainder`."""
+    return floor_divide(a, b), remainder(a, b)

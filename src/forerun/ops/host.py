@@ -13,7 +13,7 @@ from .convert import asarray, axes_of, count_of, one_of, vector_of
 
 __all__ = [
     "host", "host_op", "sort", "argsort", "argmax", "argmin", "median", "quantile", "percentile",
-    "searchsorted", "bincount", "unique",
+    "searchsorted", "bincount", "unique", "partition", "argpartition", "lexsort",
 ]  # fmt: skip
 
 
@@ -93,18 +93,18 @@ def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
     return _arg("argmin", numpy.argmin, x, axis, keepdims)
 
 
-def _flat_if_none(x: Any, axis: int | None) -> tuple[Any, int]:
+def _flat_if_none(op: str, x: Any, axis: int | None) -> tuple[Any, int]:
     from .shape import ravel
 
     x = asarray(x)
-    return (ravel(x), 0) if axis is None else (x, axes_of("sort", axis, x.ndim)[0])
+    return (ravel(x), 0) if axis is None else (x, axes_of(op, axis, x.ndim)[0])
 
 
 def argsort(
     x: Any, axis: int | None = -1, kind: str | None = None, *, stable: bool = True, descending: bool = False
 ) -> Any:
     """Positions that sort x along `axis`. int64; equal elements keep their order."""
-    x, a = _flat_if_none(x, axis)
+    x, a = _flat_if_none("argsort", x, axis)
     del kind, stable
 
     def positions(v: numpy.ndarray) -> numpy.ndarray:
@@ -122,7 +122,7 @@ def sort(
     """x with its elements in ascending order along `axis`. Differentiable."""
     from .indexing import take_along_axis
 
-    x, a = _flat_if_none(x, axis)
+    x, a = _flat_if_none("sort", x, axis)
     if _core.recording() and x.node is not None:
         return take_along_axis(x, argsort(x, a, descending=descending), a)
     del kind, stable
@@ -133,6 +133,46 @@ def sort(
         x.shape,
         x.dtype,
     )
+
+
+def _orders(op: str, kth: int | Sequence[int], n: int) -> tuple[int, ...]:
+    """Places in sorted order as numbers from 0 to n - 1."""
+    places = tuple(kth) if isinstance(kth, (tuple, list)) else (kth,)
+    for k in places:
+        if not isinstance(k, (int, numpy.integer)):
+            raise TypeError(f"{op}: kth must be an integer, got {k!r}")
+        if not -n <= k < n:
+            raise ValueError(f"{op}: kth must be in [{-n}, {n}), got {k}")
+    return tuple(int(k) % n for k in places)
+
+
+def argpartition(x: Any, kth: int | Sequence[int], axis: int | None = -1) -> Any:
+    """Positions that partition x along `axis` as `partition` does. int64."""
+    x, a = _flat_if_none("argpartition", x, axis)
+    places = _orders("argpartition", kth, x.shape[a])
+    return host_op("argpartition", lambda v: numpy.argpartition(v, places, a), [x], x.shape, "int64")
+
+
+def partition(x: Any, kth: int | Sequence[int], axis: int | None = -1) -> Any:
+    """x with the element that is kth in sorted order at place kth along `axis`, none larger before it and none
+    smaller after it, in any order. Several kth may be given. Differentiable."""
+    from .indexing import take_along_axis
+
+    x, a = _flat_if_none("partition", x, axis)
+    _orders("partition", kth, x.shape[a])
+    return take_along_axis(x, argpartition(_core.detach(x), kth, a), a)
+
+
+def lexsort(keys: Any, axis: int = -1) -> Any:
+    """Positions that sort by several keys along `axis`: by the last one, where equal by the one before it, and so
+    on. int64. keys: arrays of one shape, or the rows of an array."""
+    arrays = [asarray(k) for k in keys]
+    if not arrays or any(k.shape != arrays[0].shape for k in arrays):
+        raise ValueError(f"lexsort: keys must be arrays of one shape, got {[k.shape for k in arrays]}")
+    if arrays[0].ndim == 0:
+        raise ValueError("lexsort: keys must have at least one axis, got shape ()")
+    a = axes_of("lexsort", axis, arrays[0].ndim)[0]
+    return host_op("lexsort", lambda *v: numpy.lexsort(v, a), arrays, arrays[0].shape, "int64")
 
 
 def _statistic(

@@ -24,11 +24,11 @@ from .arithmetic import (
 from .base import primitive
 from .convert import as_dtype, asarray, axes_of, cast, count_of, default_float
 from .exponential import exp, log
-from .shape import broadcast_to, flip, moveaxis, ravel, real, reshape, transpose
+from .shape import broadcast_to, concatenate, flip, moveaxis, ravel, real, reshape, transpose
 
 __all__ = [
     "sum", "prod", "max", "min", "amax", "amin", "all", "any", "mean", "var", "std", "ptp", "average",
-    "cumsum", "cumprod", "diff", "logsumexp", "count_nonzero", "nansum",
+    "cumsum", "cumprod", "cumulative_sum", "cumulative_prod", "diff", "logsumexp", "count_nonzero", "nansum",
 ]  # fmt: skip
 
 Axis = Any
@@ -75,8 +75,6 @@ def _prod_grad(g: Any, y: Any, x: Any, axes: tuple[int, ...], keepdims: bool) ->
     n = math.prod(x.shape[i] for i in axes)
     if x.size == 0:
         return _core.full(x.shape, 0, x.dtype, x.device)
-    from .shape import concatenate
-
     rows = reshape(transpose(x, order), (*(x.shape[i] for i in rest), n))
     one = _core.full((*rows.shape[:-1], 1), 1, x.dtype, x.device)
     left = concatenate([one, cumprod(rows, -1)[..., :-1]], -1)
@@ -310,6 +308,34 @@ def cumprod(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
     want = _accumulator(x, dtype, "cumprod")
     x = x if want == x.dtype else cast(x, want)
     return _cumprod(x, axes_of("cumprod", axis, x.ndim)[0])
+
+
+def _cumulative(op: str, scan: Any, first: int, x: Any, axis: int | None, dtype: Any, include: bool) -> Any:
+    x = asarray(x)
+    if axis is None:
+        if x.ndim != 1:
+            raise ValueError(f"{op}: axis must be given but for vectors, got shape {x.shape}")
+        axis = 0
+    a = axes_of(op, axis, x.ndim)[0]
+    result = scan(x, a, dtype)
+    if not include:
+        return result
+    edge = (*x.shape[:a], 1, *x.shape[a + 1 :])
+    return concatenate([_core.full(edge, first, result.dtype, x.device), result], a)
+
+
+def cumulative_sum(
+    x: Any, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+) -> Any:
+    """Running sums along `axis`, which must be given but for vectors. include_initial: with a 0 before them."""
+    return _cumulative("cumulative_sum", cumsum, 0, x, axis, dtype, include_initial)
+
+
+def cumulative_prod(
+    x: Any, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+) -> Any:
+    """Running products along `axis`, which must be given but for vectors. include_initial: with a 1 before them."""
+    return _cumulative("cumulative_prod", cumprod, 1, x, axis, dtype, include_initial)
 
 
 def diff(x: Any, n: int = 1, axis: int = -1) -> Any:
