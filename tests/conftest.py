@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -48,6 +49,30 @@ def closed_gate() -> Iterator[None]:
         yield
     finally:
         _core.gate(False)
+
+
+@pytest.fixture
+def gate() -> Iterator[None]:
+    """Nothing runs until the test opens the gate; a test that waits before is let through after a while, and fails."""
+    opened: list[str] = []
+    rescue = threading.Timer(20, lambda: (opened.append("waited"), _core.gate(False)))
+    _core.waitall()
+    _core.gate(True)
+    rescue.start()
+    yield
+    rescue.cancel()
+    _core.gate(False)
+    _core.waitall()
+    assert not opened
+
+
+@pytest.fixture
+def two_devices() -> Iterator[list[forerun.Device]]:
+    """Two logical CPU devices while the test runs."""
+    before = forerun.config()
+    forerun.configure(cpu_devices=2)
+    yield forerun.devices()
+    put_back(before)
 
 
 @pytest.fixture(autouse=True)

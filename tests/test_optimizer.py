@@ -1,7 +1,6 @@
 """Optimizers against loops over NumPy arrays, five steps each; and updates that do not wait."""
 
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -62,21 +61,6 @@ CASES: list[tuple[str, dict[str, Any], Rule]] = [
     ("adagrad", {"learning_rate": 0.1, "epsilon": 1e-3}, adagrad),
 ]
 IDS = [f"{name}-{rule.__name__}" for name, _, rule in CASES]
-
-
-@pytest.fixture
-def gate() -> Iterator[None]:
-    """Nothing runs until the test opens the gate; a test that waits before is let through after a while, and fails."""
-    opened: list[str] = []
-    rescue = threading.Timer(20, lambda: (opened.append("waited"), _core.gate(False)))
-    _core.waitall()
-    _core.gate(True)
-    rescue.start()
-    yield
-    rescue.cancel()
-    _core.gate(False)
-    _core.waitall()
-    assert not opened
 
 
 def steps(made: optimizer.Optimizer, weight: Any, index: int = 0) -> dict[str, Any]:
