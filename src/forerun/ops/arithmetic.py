@@ -1,5 +1,7 @@
-"""Arithmetic: sums, products, quotients, remainders, powers, signs, rounding. Each is NumPy's ufunc of the
-same name."""
+"""Arithmetic: sums, products, quotients, remainders, powers, signs, rounding.
+
+Each is NumPy's ufunc of the same name.
+"""
 
 from __future__ import annotations
 
