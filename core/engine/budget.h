@@ -44,8 +44,8 @@ class Budget {
   int running = 0;                     // ops started and not ended
 
  private:
-  // What may be taken ahead of its turn: a tenth of the peak, or what a process does not notice.
-  static size_t margin(size_t peak) { return std::max<size_t>(peak / 10, 2 << 20); }
+  // What may be taken ahead of its turn: a sixteenth of the peak, or what a process does not notice.
+  static size_t margin(size_t peak) { return std::max<size_t>(peak / 16, 2 << 20); }
   static constexpr int kLookAhead = 256;     // ops before `op` that are looked at
 
   bool fits(Op& op) const;  // looks at all ops before it
