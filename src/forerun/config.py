@@ -56,9 +56,10 @@ def configure(
     workers: threads of each CPU device. None (the default): the cores that the process may use, shared by the devices.
     cpu_devices: into how many logical devices the cores are split.
     ops_ahead: how many ops may be issued and not yet ended.
-    memory_budget: bytes of live arrays per device above which no op starts before its turn. None (the default): half of the
-    memory that the process may use, shared by the devices.
-    memory_limit: bytes of live arrays per device above which ops fail with MemoryError. None (the default): nine tenths.
+    memory_budget: bytes of live arrays per device above which no op starts before its turn. None (the
+    default): half of the memory that the process may use, shared by the devices.
+    memory_limit: bytes of live arrays per device above which ops fail with MemoryError. None (the default):
+    nine tenths of that memory.
 
     Raises ValueError for values out of range.
     """
