@@ -130,7 +130,7 @@ class Engine {
   bool take_memory(Op& op);
   bool help(uint32_t most);     // by a waiting thread: false if there was nothing to do
   void wake(Queue& queue);      // by the front end: a worker must look
-  void sleep(Queue& queue, Lock& held, bool doze);
+  void sleep(Queue& queue, Lock& held, std::chrono::microseconds limit);
   bool spin(Queue& queue);
   void notify_waiters();
   template <class Done, class Arm>

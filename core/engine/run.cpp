@@ -12,7 +12,7 @@ constexpr int kWorkerLooks = 30;     // at the window, before a worker sleeps
 // Ticks between two looks, some microseconds: a worker that looks at every op steals the issuing thread's cache lines, and
 // one that finds several at once plans them at once. Who waits for a result does not wait for this: it works itself.
 constexpr uint64_t kLookTicks = 8000, kGraceTicks = 500;
-constexpr std::chrono::microseconds kDoze{200};
+constexpr std::chrono::microseconds kDoze{200}, kShortDoze{30}, kForever{0};
 constexpr int kDozes = 50;
 
 void pause(int n) {
@@ -83,6 +83,7 @@ void Engine::exchange(Batch& batch, Queue* queue, uint32_t most, Idle idle) {
   thread_local std::vector<Storage*> let_go;
   bool notify;
   int dozes = 0;
+  auto doze = kDoze;
   {
     Lock held = lock();
     bool changed = end_work(batch, held);
@@ -100,8 +101,9 @@ void Engine::exchange(Batch& batch, Queue* queue, uint32_t most, Idle idle) {
       }
       if (idle == Idle::leave) break;
       if (changed) wake_others(queue, true), changed = false;
-      sleep(*queue, held, left || dozes++ < kDozes);
-      if (queue->called.exchange(false)) dozes = 0;
+      sleep(*queue, held, left || dozes++ < kDozes ? doze : kForever);
+      doze = kDoze;
+      if (queue->called.exchange(false)) dozes = 0, doze = kShortDoze;  // for what it was called for, it looks twice, soon
     }
     wake_others(queue, changed, &batch);
     notify = std::exchange(notify_, false);
@@ -116,12 +118,13 @@ void Engine::exchange(Batch& batch, Queue* queue, uint32_t most, Idle idle) {
 }
 
 // A worker without work dozes for a while, so that whoever issues small ops need not wake it; then it sleeps.
-void Engine::sleep(Queue& queue, Lock& held, bool doze) {
+void Engine::sleep(Queue& queue, Lock& held, std::chrono::microseconds limit) {
+  bool doze = limit != kForever;
   queue.dozing.fetch_add(doze);
   queue.sleeping.fetch_add(1);
   queue.looking.fetch_sub(1);
   if (doze)
-    queue.wake.wait_for(held, kDoze);
+    queue.wake.wait_for(held, limit);
   else if (gate_.load() || !fresh_work())
     queue.wake.wait(held);
   queue.looking.fetch_add(1);
