@@ -44,11 +44,13 @@ def _shape(shape: int | Sequence[int]) -> tuple[int, ...]:
 def array(obj: Any, dtype: Any = None, *, copy: bool = True, device: Where = None, ctx: Where = None) -> Any:
     """A new array with the values of numbers, nested lists, NumPy arrays or arrays.
 
-    Python floats get the default float (float32), Python integers int64; arrays keep their dtype.
+    Python floats get the default float (float32), Python integers int64; arrays keep their dtype. ValueError
+    if lists at one depth differ in length, TypeError if values are no numbers. copy: False returns an array
+    as it is if its dtype and device fit.
 
     >>> from forerun import np
-    >>> np.array([[1, 2], [3, 4]]).dtype
-    dtype('int64')
+    >>> np.array([[1, 2], [3, 4]]).dtype, np.array([1.5]).dtype
+    (dtype('int64'), dtype('float32'))
     """
     where = _device(device, ctx) if device is not None or ctx is not None else None
     result = asarray(obj, dtype, where, "array")
@@ -59,7 +61,14 @@ _copied = copy  # `copy` is a parameter of array()
 
 
 def empty(shape: int | Sequence[int], dtype: Any = None, *, device: Where = None, ctx: Where = None) -> Any:
-    """A new array of any values; memory is taken when it is first written or read."""
+    """A new array of any values; memory is taken when it is first written or read.
+
+    The default float unless dtype is given. ValueError if an extent is negative.
+
+    >>> from forerun import np
+    >>> np.empty((2, 3)).shape
+    (2, 3)
+    """
     return _core.empty(_shape(shape), _float_or(dtype, "empty"), _device(device, ctx))
 
 
@@ -70,7 +79,15 @@ def _float_or(dtype: Any, op: str) -> numpy.dtype:
 def full(
     shape: int | Sequence[int], fill_value: Any, dtype: Any = None, *, device: Where = None, ctx: Where = None
 ) -> Any:
-    """A new array with one value everywhere; the dtype is that of the value unless given."""
+    """A new array with one value everywhere, or with values that broadcast to the shape.
+
+    The dtype is that of the value (a Python float: the default float) unless given. ValueError if an extent is
+    negative or values do not fit; TypeError if a float should become an integer.
+
+    >>> from forerun import np
+    >>> np.full((2, 2), 7).tolist(), np.full(2, [1.5, 2.0]).tolist()
+    ([[7, 7], [7, 7]], [1.5, 2.0])
+    """
     where = _device(device, ctx)
     if isinstance(fill_value, (bool, int, float, complex)):
         if dtype is None:
@@ -88,17 +105,24 @@ def full(
 
 
 def zeros(shape: int | Sequence[int], dtype: Any = None, *, device: Where = None, ctx: Where = None) -> Any:
-    """A new array of zeros, by default of the default float.
+    """A new array of zeros, of the default float (float32) unless dtype is given.
+
+    ValueError if an extent is negative, TypeError for a dtype that arrays cannot have.
 
     >>> from forerun import np
-    >>> np.zeros((2, 2)).tolist()
-    [[0.0, 0.0], [0.0, 0.0]]
+    >>> np.zeros((2, 2)).tolist(), np.zeros(2, int).tolist()
+    ([[0.0, 0.0], [0.0, 0.0]], [0, 0])
     """
     return _core.full(_shape(shape), 0, _float_or(dtype, "zeros"), _device(device, ctx))
 
 
 def ones(shape: int | Sequence[int], dtype: Any = None, *, device: Where = None, ctx: Where = None) -> Any:
-    """A new array of ones, by default of the default float."""
+    """A new array of ones, of the default float (float32) unless dtype is given. Errors: as `zeros`.
+
+    >>> from forerun import np
+    >>> np.ones(3).tolist()
+    [1.0, 1.0, 1.0]
+    """
     return _core.full(_shape(shape), 1, _float_or(dtype, "ones"), _device(device, ctx))
 
 
@@ -110,7 +134,12 @@ def _like(x: Any, value: Any, dtype: Any, device: Where, op: str, shape: Any = N
 
 
 def empty_like(x: Any, dtype: Any = None, *, device: Where = None, ctx: Where = None) -> Any:
-    """A new array of any values with x's shape, dtype and device unless given."""
+    """A new array of any values with x's shape, and its dtype and device unless given.
+
+    >>> from forerun import np
+    >>> np.empty_like(np.arange(6).reshape(2, 3)).shape
+    (2, 3)
+    """
     x = asarray(x)
     where = device if device is not None else ctx
     return _core.empty(
@@ -119,17 +148,34 @@ def empty_like(x: Any, dtype: Any = None, *, device: Where = None, ctx: Where = 
 
 
 def zeros_like(x: Any, dtype: Any = None, *, device: Where = None, ctx: Where = None) -> Any:
-    """Zeros with x's shape, dtype and device unless given."""
+    """Zeros with x's shape, and its dtype and device unless given.
+
+    >>> from forerun import np
+    >>> np.zeros_like(np.arange(3)).tolist()
+    [0, 0, 0]
+    """
     return _like(x, 0, dtype, device or ctx, "zeros_like")
 
 
 def ones_like(x: Any, dtype: Any = None, *, device: Where = None, ctx: Where = None) -> Any:
-    """Ones with x's shape, dtype and device unless given."""
+    """Ones with x's shape, and its dtype and device unless given.
+
+    >>> from forerun import np
+    >>> np.ones_like(np.arange(3), dtype=float).tolist()
+    [1.0, 1.0, 1.0]
+    """
     return _like(x, 1, dtype, device or ctx, "ones_like")
 
 
 def full_like(x: Any, fill_value: Any, dtype: Any = None, *, device: Where = None, ctx: Where = None) -> Any:
-    """One value everywhere, with x's shape, dtype and device unless given."""
+    """One value everywhere, with x's shape, and its dtype and device unless given.
+
+    TypeError if a float should become an integer.
+
+    >>> from forerun import np
+    >>> np.full_like(np.arange(3), 7).tolist()
+    [7, 7, 7]
+    """
     return _like(x, fill_value, dtype, device or ctx, "full_like")
 
 
@@ -147,7 +193,9 @@ def _placed(values: numpy.ndarray, dtype: Any, device: Where, ctx: Where, op: st
 def arange(
     start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: Where = None, ctx: Where = None
 ) -> Any:
-    """Numbers from start (by default 0) up to, not including, stop. Integers from integers.
+    """Numbers from start (by default 0) up to, not including, stop: a vector.
+
+    int64 from integers, otherwise the default float, unless dtype is given. ValueError if step is 0.
 
     >>> from forerun import np
     >>> np.arange(3).tolist(), np.arange(1, 2, 0.5).tolist()
@@ -164,7 +212,15 @@ def linspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
     axis: int = 0, *, device: Where = None, ctx: Where = None,
 ) -> Any:  # fmt: skip
-    """num numbers at equal distances from start to stop (`endpoint`: included)."""
+    """num numbers at equal distances from start to stop, which is the last one unless `endpoint` is False.
+
+    The default float unless dtype is given; start and stop may be arrays, and the numbers lie along a new axis
+    `axis`. retstep: also returns the distance. ValueError if num is negative.
+
+    >>> from forerun import np
+    >>> np.linspace(0, 1, 5).tolist(), np.linspace(0, 1, 4, endpoint=False).tolist()
+    ([0.0, 0.25, 0.5, 0.75, 1.0], [0.0, 0.25, 0.5, 0.75])
+    """
     num = count_of("linspace", "num", num)
     values, step = numpy.linspace(_known(start), _known(stop), num, endpoint, True, dtype, axis)
     placed = _placed(values, dtype, device, ctx, "linspace")
@@ -180,7 +236,12 @@ def logspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: float = 10.0, dtype: Any = None,
     *, device: Where = None, ctx: Where = None,
 ) -> Any:  # fmt: skip
-    """base to the power of `linspace(start, stop)`."""
+    """base to the power of each number of `linspace(start, stop, num)`; the default float unless dtype is given.
+
+    >>> from forerun import np
+    >>> np.logspace(0, 3, 4, base=2).tolist()
+    [1.0, 2.0, 4.0, 8.0]
+    """
     num = count_of("logspace", "num", num)
     return _placed(
         numpy.logspace(_known(start), _known(stop), num, endpoint, base), dtype, device, ctx, "logspace"
@@ -191,7 +252,14 @@ def geomspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, *, device: Where = None,
     ctx: Where = None,
 ) -> Any:  # fmt: skip
-    """num numbers at equal ratios from start to stop."""
+    """num numbers at equal ratios from start to stop; the default float unless dtype is given.
+
+    ValueError if start or stop is 0, or num is negative.
+
+    >>> from forerun import np
+    >>> np.geomspace(1, 8, 4).tolist()
+    [1.0, 2.0, 4.0, 8.0]
+    """
     num, start, stop = count_of("geomspace", "num", num), _known(start), _known(stop)
     if not (numpy.all(start) and numpy.all(stop)):
         raise ValueError(f"geomspace: start and stop must not be zero, got {start} and {stop}")
@@ -201,7 +269,14 @@ def geomspace(
 def eye(
     n: int, m: int | None = None, k: int = 0, dtype: Any = None, *, device: Where = None, ctx: Where = None
 ) -> Any:
-    """Ones on diagonal k of an n by m matrix, zeros elsewhere."""
+    """Ones on diagonal k (above the main one if positive) of an n by m matrix, zeros elsewhere.
+
+    m is n and the dtype the default float unless given. ValueError if an extent is negative.
+
+    >>> from forerun import np
+    >>> np.eye(2, 3, 1).tolist()
+    [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
     columns = n if m is None else m
     result = zeros((n, columns), dtype, device=device, ctx=ctx)
     length = max(0, min(n + min(k, 0), columns - max(k, 0)))
@@ -213,19 +288,37 @@ def eye(
 
 
 def identity(n: int, dtype: Any = None, *, device: Where = None, ctx: Where = None) -> Any:
-    """The n by n identity matrix."""
+    """The n by n identity matrix, of the default float unless dtype is given.
+
+    >>> from forerun import np
+    >>> np.identity(2).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
     return eye(n, dtype=dtype, device=device, ctx=ctx)
 
 
 def tri(
     n: int, m: int | None = None, k: int = 0, dtype: Any = None, *, device: Where = None, ctx: Where = None
 ) -> Any:
-    """Ones at and below diagonal k, zeros above."""
+    """Ones at and below diagonal k of an n by m matrix, zeros above; the default float unless dtype is given.
+
+    >>> from forerun import np
+    >>> np.tri(2, 3, dtype=int).tolist()
+    [[1, 0, 0], [1, 1, 0]]
+    """
     return _core.from_numpy(numpy.tri(n, m, k, _float_or(dtype, "tri")), _device(device, ctx))
 
 
 def meshgrid(*vectors: Any, indexing: str = "xy", sparse: bool = False) -> list[Any]:
-    """Coordinates of a grid: one array per vector. indexing: "xy" (the first vector along columns) or "ij"."""
+    """Coordinates of a grid: one array per vector, in a list.
+
+    indexing: "xy" (the first vector along columns) or "ij" (along rows); ValueError if another. sparse: arrays
+    have extent 1 but along their own axis, and broadcast to the grid.
+
+    >>> from forerun import np
+    >>> [c.tolist() for c in np.meshgrid([1, 2], [3, 4, 5], indexing="ij")]
+    [[[1, 1, 1], [2, 2, 2]], [[3, 4, 5], [3, 4, 5]]]
+    """
     if indexing not in ("xy", "ij"):
         raise ValueError(f'meshgrid: indexing must be "xy" or "ij", got {indexing!r}')
     arrays = [asarray(v) for v in vectors]
@@ -242,18 +335,37 @@ def meshgrid(*vectors: Any, indexing: str = "xy", sparse: bool = False) -> list[
 
 
 def indices(dimensions: Sequence[int], dtype: Any = int, *, device: Where = None) -> Any:
-    """Positions in a grid: one array of `dimensions` per axis, along a new first axis."""
+    """Positions in a grid: one array of shape `dimensions` per axis, along a new first axis. int64 by default.
+
+    >>> from forerun import np
+    >>> np.indices((2, 2)).tolist()
+    [[[0, 0], [1, 1]], [[0, 1], [0, 1]]]
+    """
     return _core.from_numpy(numpy.indices(tuple(dimensions), as_dtype("indices", dtype)), resolve(device))
 
 
 def fromfunction(function: Any, shape: Sequence[int], *, dtype: Any = float, **kwargs: Any) -> Any:
-    """The function of the positions in a grid."""
+    """What a function returns for the positions in a grid: it is called once, with an array per axis.
+
+    Positions are of the default float unless dtype is given.
+
+    >>> from forerun import np
+    >>> np.fromfunction(lambda i, j: 10 * i + j, (2, 3), dtype=int).tolist()
+    [[0, 1, 2], [10, 11, 12]]
+    """
     grid = indices(shape, as_dtype("fromfunction", dtype))
     return function(*(grid[i] for i in range(len(shape))), **kwargs)
 
 
 def vander(x: Any, n: int | None = None, increasing: bool = False) -> Any:
-    """Powers of a vector's elements as columns."""
+    """Powers of a vector's elements as n columns, from power n - 1 down to 0, or up with `increasing`.
+
+    n: as many as there are elements, unless given. x's dtype. ValueError if x is no vector or n is negative.
+
+    >>> from forerun import np
+    >>> np.vander([1, 2, 3], increasing=True).tolist()
+    [[1, 1, 1], [1, 2, 4], [1, 3, 9]]
+    """
     x = vector_of("vander", x)
     count = x.size if n is None else count_of("vander", "n", n)
     powers = numpy.arange(count) if increasing else numpy.arange(count)[::-1]
