@@ -89,7 +89,13 @@ def asarray(x: Any, dtype: Any = None, device: Device | str | None = None, op: s
     """x as an array: itself if it is one of that dtype and device, otherwise a new one.
 
     Python floats get the default float; Python integers int64 (the default float after `npx.set_np()`);
-    NumPy arrays keep their dtype.
+    NumPy arrays keep their dtype. ValueError if lists at one depth differ in length, TypeError if values are no
+    numbers.
+
+    >>> from forerun import np
+    >>> x = np.asarray([1, 2, 3])
+    >>> np.asarray(x) is x, np.asarray(x, dtype=float).tolist()
+    (True, [1.0, 2.0, 3.0])
     """
     if is_array(x):
         if dtype is not None and x.dtype != as_dtype(op, dtype):
@@ -225,5 +231,12 @@ def to_device(x: Any, device: Any) -> Any:
 
 @primitive(lambda g: g)
 def copy(x: Any) -> Any:
-    """A copy of x in C order."""
+    """A copy of an array in C order, with its dtype, on its device. TypeError if x is no array.
+
+    >>> from forerun import np
+    >>> x = np.zeros(2)
+    >>> y = np.copy(x); y += 1
+    >>> x.tolist(), y.tolist()
+    ([0.0, 0.0], [1.0, 1.0])
+    """
     return _core.copy(x)
