@@ -35,6 +35,7 @@ from ..ops.editing import *  # noqa: F403
 from ..ops.exponential import *  # noqa: F403
 from ..ops.host import *  # noqa: F403
 from ..ops.indexing import *  # noqa: F403
+from ..ops.joining import *  # noqa: F403
 from ..ops.linear import *  # noqa: F403
 from ..ops.positions import *  # noqa: F403
 from ..ops.reduction import *  # noqa: F403

@@ -9,7 +9,7 @@ import numpy
 
 from .. import _core
 from ..device import Device, resolve
-from ..ops import arithmetic, convert, host, indexing, linear, reduction, shape, tape
+from ..ops import arithmetic, convert, host, indexing, joining, linear, reduction, shape, tape
 from ..ops import random as random_ops
 from . import protocols
 
@@ -92,11 +92,11 @@ class ndarray(_core.Array):
 
     def repeat(self, repeats: Any, axis: int | None = None) -> Any:
         """Each element several times along an axis."""
-        return shape.repeat(self, repeats, axis)
+        return joining.repeat(self, repeats, axis)
 
     def split(self, indices_or_sections: Any, axis: int = 0) -> Any:
         """Views of equal parts along an axis."""
-        return shape.split(self, indices_or_sections, axis)
+        return joining.split(self, indices_or_sections, axis)
 
     # --- values: copies, dtypes, devices ---
 

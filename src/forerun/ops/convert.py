@@ -104,7 +104,7 @@ def asarray(x: Any, dtype: Any = None, device: Device | str | None = None, op: s
             x = to_device(x, resolve(device))
         return x
     if isinstance(x, (list, tuple)) and _has_arrays(x):
-        from .shape import stack
+        from .joining import stack
 
         return asarray(stack([asarray(v, device=device) for v in x]), dtype)
     want = as_dtype(op, dtype) if dtype is not None else None

@@ -12,7 +12,8 @@ from .. import _core
 from .convert import asarray, axes_of, cast, count_of, is_array, one_of
 from .creation import _known, zeros
 from .indexing import _index_array, clip, setitem, take, where
-from .shape import broadcast_to, concatenate, moveaxis, ravel, reshape, split
+from .joining import concatenate, split
+from .shape import broadcast_to, moveaxis, ravel, reshape
 
 __all__ = [
     "append", "block", "copyto", "delete", "dsplit", "fill_diagonal", "insert", "put", "resize", "select",

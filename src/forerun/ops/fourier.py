@@ -17,7 +17,8 @@ from .base import primitive
 from .convert import as_dtype, asarray, axes_of, cast, default_float, one_of
 from .host import host_op
 from .indexing import getitem
-from .shape import pad, real, roll
+from .joining import pad, roll
+from .shape import real
 
 __all__ = [
     "fft", "fft2", "fftfreq", "fftn", "fftshift", "ifft", "ifft2", "ifftn", "ifftshift", "irfft", "irfft2",

@@ -24,7 +24,8 @@ from .arithmetic import (
 from .base import primitive
 from .convert import as_dtype, asarray, axes_of, cast, count_of, default_float
 from .exponential import exp, log
-from .shape import broadcast_to, concatenate, flip, moveaxis, ravel, real, reshape, transpose
+from .joining import concatenate
+from .shape import broadcast_to, flip, moveaxis, ravel, real, reshape, transpose
 
 __all__ = [
     "sum", "prod", "max", "min", "amax", "amin", "all", "any", "mean", "var", "std", "ptp", "average",

@@ -15,9 +15,10 @@ from .convert import asarray, axes_of, cast, default_float, one_of, together, ve
 from .exponential import sin
 from .host import argsort, host_op, searchsorted
 from .indexing import clip, where
+from .joining import concatenate, stack
 from .linear import matmul, matmul_pair
 from .reduction import diff, sum
-from .shape import broadcast_arrays, concatenate, flip, moveaxis, ravel, reshape, stack
+from .shape import broadcast_arrays, flip, moveaxis, ravel, reshape
 
 __all__ = [
     "convolve", "correlate", "cross", "ediff1d", "gradient", "interp", "matvec", "sinc", "trapezoid", "vecmat",

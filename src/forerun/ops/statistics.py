@@ -13,9 +13,10 @@ from .base import primitive
 from .convert import asarray, axes_of, cast, count_of, default_float, promote, vector_of
 from .host import host, host_op
 from .indexing import clip, diagonal, where
+from .joining import concatenate
 from .linear import matmul
 from .reduction import Axis, _store, _ties, cumprod, cumsum, prod, sum
-from .shape import atleast_2d, concatenate, expand_dims, imag, real, transpose
+from .shape import atleast_2d, expand_dims, imag, real, transpose
 
 __all__ = [
     "nanmax", "nanmin", "nanprod", "nanmean", "nanvar", "nanstd", "nancumsum", "nancumprod", "nan_to_num", "cov",

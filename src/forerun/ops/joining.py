@@ -1,0 +1,302 @@
+"""Arrays put together, cut into parts, and made larger from their own elements."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+from .. import _core
+from .base import primitive
+from .convert import asarray, axes_of, cast, counts_of, one_of, promote
+from .host import host
+from .indexing import take
+from .shape import Axis, atleast_1d, atleast_2d, atleast_3d, broadcast_to, expand_dims, ravel, reshape
+
+__all__ = [
+    "array_split", "column_stack", "concatenate", "dstack", "hsplit", "hstack", "pad", "repeat", "roll",
+    "split", "stack", "tile", "vsplit", "vstack",
+]  # fmt: skip
+
+
+# --- putting together, taking apart ---------------------------------------------------------------
+
+
+def _part(g: Any, i: int, inputs: tuple[Any, ...], axis: int) -> Any:
+    start = sum(a.shape[axis] for a in inputs[:i])
+    return g[(slice(None),) * axis + (slice(start, start + inputs[i].shape[axis]),)]
+
+
+class _Concatenate:
+    """Concatenation takes any number of arrays, so it records itself."""
+
+    name = "concatenate"
+
+    def gradient(self, i: int, g: Any, inputs: tuple[Any, ...], outputs: Any, attrs: dict[str, Any]) -> Any:
+        return _part(g, i, inputs, attrs["axis"])
+
+    def __call__(self, arrays: Sequence[Any], axis: int) -> Any:
+        out = _core.concatenate(arrays, axis)
+        if _core.recording():
+            _core.record(self, tuple(arrays), (out,), {"axis": axis}, 0)
+        return out
+
+
+_concatenate = _Concatenate()
+
+
+def _some(op: str, arrays: Sequence[Any]) -> list[Any]:
+    """What is to be put together, as arrays. ValueError if there is nothing."""
+    all_ = [asarray(a) for a in arrays]
+    if not all_:
+        raise ValueError(f"{op}: there must be at least one array, got none")
+    return all_
+
+
+def concatenate(arrays: Sequence[Any], axis: int | None = 0) -> Any:
+    """The arrays one after the other along an existing axis; None: all flat. Their dtypes are promoted.
+
+    ValueError if there is none, or if they differ in shape along another axis.
+
+    >>> from forerun import np
+    >>> np.concatenate([[[1, 2]], [[3, 4], [5, 6]]]).tolist()
+    [[1, 2], [3, 4], [5, 6]]
+    """
+    all_ = _some("concatenate", arrays)
+    if axis is None:
+        return concatenate([ravel(a) for a in all_], 0)
+    dtype = promote(*(a.dtype for a in all_))
+    all_ = [a if a.dtype == dtype else cast(a, dtype) for a in all_]
+    return _concatenate(all_, axes_of("concatenate", axis, all_[0].ndim)[0])
+
+
+def stack(arrays: Sequence[Any], axis: int = 0) -> Any:
+    """Arrays of one shape put together along a new axis. ValueError if shapes differ or there is no array.
+
+    >>> from forerun import np
+    >>> np.stack([[1, 2], [3, 4]]).tolist(), np.stack([[1, 2], [3, 4]], axis=1).tolist()
+    ([[1, 2], [3, 4]], [[1, 3], [2, 4]])
+    """
+    all_ = _some("stack", arrays)
+    if any(a.shape != all_[0].shape for a in all_):
+        raise ValueError(f"stack: arrays must have one shape, got {sorted({a.shape for a in all_})}")
+    return concatenate([expand_dims(a, axis) for a in all_], axis)
+
+
+def vstack(arrays: Sequence[Any]) -> Any:
+    """Rows below one another: vectors count as rows. ValueError if widths differ or there is no array.
+
+    >>> from forerun import np
+    >>> np.vstack([[1, 2], [[3, 4], [5, 6]]]).tolist()
+    [[1, 2], [3, 4], [5, 6]]
+    """
+    return concatenate([atleast_2d(a) for a in _some("vstack", arrays)], 0)
+
+
+def hstack(arrays: Sequence[Any]) -> Any:
+    """Columns beside one another; vectors end to end. ValueError if shapes do not fit or there is no array.
+
+    >>> from forerun import np
+    >>> np.hstack([[1, 2], [3]]).tolist(), np.hstack([[[1], [2]], [[3], [4]]]).tolist()
+    ([1, 2, 3], [[1, 3], [2, 4]])
+    """
+    all_ = [atleast_1d(a) for a in _some("hstack", arrays)]
+    return concatenate(all_, 0 if all_[0].ndim == 1 else 1)
+
+
+def dstack(arrays: Sequence[Any]) -> Any:
+    """Arrays put together along the third axis; those with fewer axes as `atleast_3d` makes them.
+
+    >>> from forerun import np
+    >>> np.dstack([[1, 2], [3, 4]]).tolist()
+    [[[1, 3], [2, 4]]]
+    """
+    return concatenate([atleast_3d(a) for a in _some("dstack", arrays)], 2)
+
+
+def column_stack(arrays: Sequence[Any]) -> Any:
+    """Vectors as the columns of a matrix; matrices beside one another.
+
+    >>> from forerun import np
+    >>> np.column_stack([[1, 2], [3, 4]]).tolist()
+    [[1, 3], [2, 4]]
+    """
+    all_ = _some("column_stack", arrays)
+    return concatenate([reshape(a, (a.size, 1)) if a.ndim < 2 else a for a in all_], 1)
+
+
+def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    """Views of x cut along `axis`: into so many parts, as even as can be, or before the given positions.
+
+    ValueError if the number of parts is not positive.
+
+    >>> from forerun import np
+    >>> [a.tolist() for a in np.array_split(np.arange(5), 2)]
+    [[0, 1, 2], [3, 4]]
+    """
+    x = asarray(x)
+    a = axes_of("split", axis, x.ndim)[0]
+    n = x.shape[a]
+    if isinstance(indices_or_sections, (int, numpy.integer)):
+        k = operator.index(indices_or_sections)
+        if k < 1:
+            raise ValueError(f"split: number of sections must be positive, got {k}")
+        sizes = [n // k + (i < n % k) for i in range(k)]
+        cuts = [sum(sizes[:i]) for i in range(1, k)]
+    elif numpy.ndim(indices_or_sections) != 1:
+        raise TypeError(f"split: sections must be an integer or positions, got {indices_or_sections}")
+    else:
+        cuts = [int(i) for i in indices_or_sections]
+    bounds = [0, *cuts, n]
+    head = (slice(None),) * a
+    return [x[(*head, slice(i, j))] for i, j in itertools.pairwise(bounds)]
+
+
+def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    """Views of x cut along `axis` into equal parts, or before the given positions.
+
+    ValueError if parts are not equal.
+
+    >>> from forerun import np
+    >>> [a.tolist() for a in np.split(np.arange(4), 2)]
+    [[0, 1], [2, 3]]
+    >>> [a.tolist() for a in np.split(np.arange(4), [1, 3])]
+    [[0], [1, 2], [3]]
+    """
+    x = asarray(x)
+    n = x.shape[axes_of("split", axis, x.ndim)[0]]
+    if isinstance(indices_or_sections, (int, numpy.integer)) and n % int(indices_or_sections):
+        raise ValueError(
+            f"split: axis must divide into equal parts, got extent {n} into {indices_or_sections}"
+        )
+    return array_split(x, indices_or_sections, axis)
+
+
+def hsplit(x: Any, indices_or_sections: Any) -> list[Any]:
+    """Views cut along the second axis, or the only one; as `split`.
+
+    >>> from forerun import np
+    >>> [a.tolist() for a in np.hsplit(np.arange(4).reshape(2, 2), 2)]
+    [[[0], [2]], [[1], [3]]]
+    """
+    return split(x, indices_or_sections, 1 if asarray(x).ndim > 1 else 0)
+
+
+def vsplit(x: Any, indices_or_sections: Any) -> list[Any]:
+    """Views cut along the first axis; as `split`.
+
+    >>> from forerun import np
+    >>> [a.tolist() for a in np.vsplit(np.arange(4).reshape(2, 2), 2)]
+    [[[0, 1]], [[2, 3]]]
+    """
+    return split(x, indices_or_sections, 0)
+
+
+# --- moving, repeating, adding --------------------------------------------------------------------
+
+
+def roll(x: Any, shift: int | Sequence[int], axis: Axis = None) -> Any:
+    """x with elements moved along axes; those that leave at one end come in at the other.
+
+    shift: one number, or one for each axis (ValueError if not as many). Without an axis: the flat array is moved.
+
+    >>> from forerun import np
+    >>> np.roll([1, 2, 3, 4], 1).tolist(), np.roll([[1, 2], [3, 4]], 1, axis=0).tolist()
+    ([4, 1, 2, 3], [[3, 4], [1, 2]])
+    """
+    x = asarray(x)
+    if axis is None:
+        return reshape(roll(ravel(x), shift, 0), x.shape)
+    at = axes_of("roll", axis, x.ndim)
+    shifts = tuple(shift) if isinstance(shift, (tuple, list)) else (shift,) * len(at)
+    if len(at) == 1:
+        at = at * len(shifts)
+    if len(at) != len(shifts):
+        raise ValueError(f"roll: shift and axis must be of one length, got {shift} and {axis}")
+    for a, s in zip(at, shifts):
+        n = x.shape[a]
+        s = s % n if n else 0
+        if s:
+            head = (slice(None),) * a
+            x = concatenate([x[(*head, slice(n - s, None))], x[(*head, slice(0, n - s))]], a)
+    return x
+
+
+def repeat(x: Any, repeats: int | Sequence[int], axis: int | None = None) -> Any:
+    """Each element several times along `axis`; without an axis of the flat array.
+
+    repeats: one number, or one for each position along the axis. ValueError if one is negative or they do not
+    fit, TypeError if they are no integers.
+
+    >>> from forerun import np
+    >>> np.repeat([1, 2], 2).tolist(), np.repeat([1, 2], [1, 3]).tolist()
+    ([1, 1, 2, 2], [1, 2, 2, 2])
+    """
+    x = asarray(x)
+    if axis is None:
+        return repeat(ravel(x), repeats, 0)
+    a = axes_of("repeat", axis, x.ndim)[0]
+    counts = counts_of("repeat", "repeats", repeats, (x.shape[a],))
+    index = numpy.repeat(numpy.arange(x.shape[a]), counts)
+    return take(x, index, a)
+
+
+def tile(x: Any, reps: int | Sequence[int]) -> Any:
+    """The whole array several times along each axis; axes that it lacks are put in front.
+
+    ValueError if a number of times is negative, TypeError if it is no integer.
+
+    >>> from forerun import np
+    >>> np.tile([1, 2], (2, 2)).tolist()
+    [[1, 2, 1, 2], [1, 2, 1, 2]]
+    """
+    x = asarray(x)
+    given = numpy.atleast_1d(numpy.asarray(reps))
+    counts = tuple(counts_of("tile", "reps", reps, given.shape).tolist())
+    n = max(x.ndim, len(counts))
+    shape = (1,) * (n - x.ndim) + x.shape
+    counts = (1,) * (n - len(counts)) + counts
+    inner = tuple(v for s in shape for v in (1, s))
+    outer = tuple(v for s, c in zip(shape, counts) for v in (c, s))
+    return reshape(broadcast_to(reshape(x, inner), outer), tuple(s * c for s, c in zip(shape, counts)))
+
+
+_PAD_MODES = (
+    "constant", "edge", "empty", "linear_ramp", "maximum", "mean", "median", "minimum", "reflect",
+    "symmetric", "wrap",
+)  # fmt: skip
+
+
+def pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0) -> Any:
+    """x with elements added before and after along each axis, in x's dtype.
+
+    pad_width: how many, for all axes and sides, as (before, after), or as a pair for each axis. mode: "constant",
+    "edge", "reflect" or another of NumPy's; only constant mode has a gradient. ValueError for another mode or a
+    negative width.
+
+    >>> from forerun import np
+    >>> np.pad([1, 2], 1).tolist(), np.pad([1, 2], (0, 2), "edge").tolist()
+    ([0, 1, 2, 0], [1, 2, 2, 2])
+    """
+    x = asarray(x)
+    widths = counts_of("pad", "widths", pad_width, (x.ndim, 2))
+    one_of("pad", "mode", mode, _PAD_MODES)
+    if mode == "constant":
+        return _pad(x, tuple((int(a), int(b)) for a, b in widths), constant_values)
+    shape = tuple(int(n + a + b) for n, (a, b) in zip(x.shape, widths))
+    return host(lambda v: numpy.pad(v, widths, mode), [x], [(shape, x.dtype)], name="pad")[0]
+
+
+def _unpad(g: Any, widths: tuple[tuple[int, int], ...]) -> Any:
+    return g[tuple(slice(a, g.shape[i] - b) for i, (a, b) in enumerate(widths))]
+
+
+@primitive(lambda g, widths: _unpad(g, widths))
+def _pad(x: Any, widths: tuple[tuple[int, int], ...], value: Any) -> Any:
+    shape = tuple(n + a + b for n, (a, b) in zip(x.shape, widths))
+    out = _core.full(shape, value, x.dtype, x.device)
+    _core.assign(_core.getitem(out, tuple(slice(a, a + n) for n, (a, _) in zip(x.shape, widths))), x)
+    return out
