@@ -102,9 +102,15 @@ def _store(result: Any, out: Any) -> Any:
 
 
 def sum(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-    """The sum over axes (by default all).
+    """The sum over axes (by default all), which are dropped unless `keepdims`.
 
-    Integers are summed as int64 or uint64. The same bits for any number of workers.
+    The same bits for any number of workers. Integers and bools are summed as int64, unsigned ones as uint64;
+    floats in their dtype unless one is given. Of no elements: 0. IndexError for an axis that x has not,
+    ValueError for one named twice.
+
+    >>> from forerun import np
+    >>> np.sum([[1, 2], [3, 4]]).item(), np.sum([[1, 2], [3, 4]], axis=0).tolist()
+    (10, [4, 6])
     """
     x = asarray(x)
     want = _accumulator(x, dtype, "sum")
@@ -114,7 +120,12 @@ def sum(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims:
 
 
 def prod(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-    """The product over axes (by default all). Integers are multiplied as int64 or uint64."""
+    """The product over axes (by default all). Integers are multiplied as int64 or uint64. Of no elements: 1.
+
+    >>> from forerun import np
+    >>> np.prod([[1, 2], [3, 4]], axis=1).tolist()
+    [2, 12]
+    """
     x = asarray(x)
     want = _accumulator(x, dtype, "prod")
     if want != x.dtype and want.kind in "fc":
@@ -123,15 +134,26 @@ def prod(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims
 
 
 def max(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
-    """The largest element over axes. ValueError if there is none. Equal largest elements share the gradient."""
+    """The largest element over axes (by default all), in x's dtype; NaN if there is one.
+
+    ValueError if there is no element. Equal largest elements share the gradient.
+
+    >>> from forerun import np
+    >>> np.max([[1, 5], [3, 4]], axis=0).tolist(), np.max([[1, 5], [3, 4]], keepdims=True).tolist()
+    ([3, 5], [[5]])
+    """
     x = asarray(x)
     return _store(_max(x, axes_of("max", axis, x.ndim), keepdims), out)
 
 
 def min(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
-    """The smallest element over axes.
+    """The smallest element over axes (by default all), in x's dtype; NaN if there is one.
 
-    ValueError if there is none. Equal smallest elements share the gradient.
+    ValueError if there is no element. Equal smallest elements share the gradient.
+
+    >>> from forerun import np
+    >>> np.min([[1, 5], [3, 4]], axis=1).tolist()
+    [1, 3]
     """
     x = asarray(x)
     return _store(_min(x, axes_of("min", axis, x.ndim), keepdims), out)
@@ -141,7 +163,12 @@ amax, amin = max, min
 
 
 def all(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
-    """Whether all elements over axes are true (not zero)."""
+    """Whether all elements over axes are true (not zero), as bool; true of no elements.
+
+    >>> from forerun import np
+    >>> np.all([[1, 0], [1, 1]], axis=0).tolist()
+    [True, False]
+    """
     x = asarray(x)
     return _store(
         _core.reduce(logical_and, x, axes_of("all", axis, x.ndim), numpy.dtype(bool), keepdims, "all"), out
@@ -149,7 +176,12 @@ def all(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> A
 
 
 def any(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
-    """Whether any element over axes is true (not zero)."""
+    """Whether any element over axes is true (not zero), as bool; false of no elements.
+
+    >>> from forerun import np
+    >>> np.any([[0, 0], [0, 1]], axis=0).tolist()
+    [False, True]
+    """
     x = asarray(x)
     return _store(
         _core.reduce(logical_or, x, axes_of("any", axis, x.ndim), numpy.dtype(bool), keepdims, "any"), out
@@ -157,7 +189,12 @@ def any(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> A
 
 
 def count_nonzero(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """How many elements over axes are not zero. int64."""
+    """How many elements over axes (by default all) are not zero. int64.
+
+    >>> from forerun import np
+    >>> np.count_nonzero([[1, 0], [2, 3]], axis=0).tolist()
+    [2, 1]
+    """
     x = asarray(x)
     return sum(cast(x, numpy.dtype(bool)), axis, keepdims=keepdims)
 
@@ -171,7 +208,14 @@ def _floating(x: Any, dtype: Any, op: str) -> Any:
 
 
 def mean(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-    """The mean over axes; of integers in the default float. float16 is summed in float32."""
+    """The mean over axes (by default all); of integers in the default float. float16 is summed in float32.
+
+    Of no elements: NaN.
+
+    >>> from forerun import np
+    >>> np.mean([[1, 2], [3, 4]], axis=0).tolist()
+    [2.0, 3.0]
+    """
     x = _floating(x, dtype, "mean")
     if x.dtype == numpy.float16:
         return _store(cast(mean(cast(x, numpy.dtype("float32")), axis, None, None, keepdims), x.dtype), out)
@@ -190,7 +234,15 @@ def var(
     *,
     correction: float | None = None,
 ) -> Any:
-    """The variance over axes: squared deviations divided by n - ddof."""
+    """The variance over axes (by default all): the sum of squared deviations from the mean, divided by n - ddof.
+
+    Of integers in the default float, of complex numbers real; NaN if n is not more than ddof. correction: another
+    word for ddof.
+
+    >>> from forerun import np
+    >>> np.var([1, 2, 3, 4]).item(), np.var([1, 3], ddof=1).item()
+    (1.25, 2.0)
+    """
     x = _floating(x, dtype, "var")
     ddof = correction if correction is not None else ddof
     axes = axes_of("var", axis, x.ndim)
@@ -210,17 +262,34 @@ def std(
     *,
     correction: float | None = None,
 ) -> Any:
-    """The standard deviation over axes."""
+    """The standard deviation over axes: the root of `var`, with its parameters.
+
+    >>> from forerun import np
+    >>> np.std([[1, 3], [2, 6]], axis=1).tolist()
+    [1.0, 2.0]
+    """
     return _store(sqrt(var(x, axis, dtype, None, ddof, keepdims, correction=correction)), out)
 
 
 def ptp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """Largest minus smallest element over axes."""
+    """Largest minus smallest element over axes, in x's dtype. ValueError if there is none.
+
+    >>> from forerun import np
+    >>> np.ptp([[1, 5], [3, 4]], axis=1).tolist()
+    [4, 1]
+    """
     return max(x, axis, keepdims=keepdims) - min(x, axis, keepdims=keepdims)
 
 
 def average(x: Any, axis: Axis = None, weights: Any = None) -> Any:
-    """The weighted mean over axes; weights of x's shape, or of the shape of those axes."""
+    """The weighted mean over axes: sum(x * weights) / sum(weights). Without weights: `mean`.
+
+    weights: of x's shape, or of the shape of those axes; ValueError if of another.
+
+    >>> from forerun import np
+    >>> np.average([1, 2, 4], weights=[1, 1, 2]).item()
+    2.75
+    """
     if weights is None:
         return mean(x, axis)
     x, w = asarray(x), asarray(weights)
@@ -236,7 +305,12 @@ def average(x: Any, axis: Axis = None, weights: Any = None) -> Any:
 
 
 def nansum(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-    """The sum over axes with NaN counted as 0."""
+    """The sum over axes with NaN counted as 0; otherwise as `sum`.
+
+    >>> from forerun import np
+    >>> np.nansum([1.0, np.nan, 2.0]).item()
+    3.0
+    """
     from .indexing import where
 
     x = asarray(x)
@@ -244,7 +318,14 @@ def nansum(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdi
 
 
 def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """log(sum(exp(x))) over axes without overflow."""
+    """log(sum(exp(x))) over axes without overflow: the largest element is taken out first.
+
+    Of integers in the default float. ValueError if there is no element.
+
+    >>> from forerun import np
+    >>> np.logsumexp([1000.0, 1000.0])
+    array(1000.6932)
+    """
     x = _floating(x, None, "logsumexp")
     top = _core.detach(max(x, axis, keepdims=True))
     result = log(sum(exp(x - top), axis, keepdims=True)) + top
@@ -292,7 +373,12 @@ def _cumprod_grad(g: Any, y: Any, x: Any, axis: int) -> Any:
 
 
 def cumsum(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
-    """Running sums along `axis`, or of the flat array. Integers are summed as int64 or uint64."""
+    """Running sums along `axis`, or of the flat array. Integers are summed as int64 or uint64.
+
+    >>> from forerun import np
+    >>> np.cumsum([[1, 2], [3, 4]]).tolist(), np.cumsum([[1, 2], [3, 4]], axis=1).tolist()
+    ([1, 3, 6, 10], [[1, 3], [3, 7]])
+    """
     x = asarray(x)
     if axis is None:
         x, axis = ravel(x), 0
@@ -302,7 +388,12 @@ def cumsum(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
 
 
 def cumprod(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
-    """Running products along `axis`, or of the flat array. Integers are multiplied as int64 or uint64."""
+    """Running products along `axis`, or of the flat array. Integers are multiplied as int64 or uint64.
+
+    >>> from forerun import np
+    >>> np.cumprod([1, 2, 3, 4]).tolist()
+    [1, 2, 6, 24]
+    """
     x = asarray(x)
     if axis is None:
         x, axis = ravel(x), 0
@@ -328,19 +419,40 @@ def _cumulative(op: str, scan: Any, first: int, x: Any, axis: int | None, dtype:
 def cumulative_sum(
     x: Any, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
 ) -> Any:
-    """Running sums along `axis`, which must be given but for vectors. include_initial: with a 0 before them."""
+    """Running sums along `axis`, which must be given but for vectors (ValueError). Dtypes as `cumsum`.
+
+    include_initial: with a 0 before them, so the axis is longer by one.
+
+    >>> from forerun import np
+    >>> np.cumulative_sum([1, 2, 3], include_initial=True).tolist()
+    [0, 1, 3, 6]
+    """
     return _cumulative("cumulative_sum", cumsum, 0, x, axis, dtype, include_initial)
 
 
 def cumulative_prod(
     x: Any, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
 ) -> Any:
-    """Running products along `axis`, which must be given but for vectors. include_initial: with a 1 before them."""
+    """Running products along `axis`, which must be given but for vectors (ValueError). Dtypes as `cumprod`.
+
+    include_initial: with a 1 before them, so the axis is longer by one.
+
+    >>> from forerun import np
+    >>> np.cumulative_prod([2, 3], include_initial=True).tolist()
+    [1, 2, 6]
+    """
     return _cumulative("cumulative_prod", cumprod, 1, x, axis, dtype, include_initial)
 
 
 def diff(x: Any, n: int = 1, axis: int = -1) -> Any:
-    """Differences of neighbours along `axis`, n times over."""
+    """Differences of neighbours along `axis`, n times over; each time the axis is shorter by one.
+
+    Of bools: whether neighbours differ. ValueError if n is negative.
+
+    >>> from forerun import np
+    >>> np.diff([1, 4, 9, 16]).tolist(), np.diff([1, 4, 9, 16], n=2).tolist()
+    ([3, 5, 7], [2, 2])
+    """
     x = asarray(x)
     n, a = count_of("diff", "n", n), axes_of("diff", axis, x.ndim)[0]
     head = (slice(None),) * a
