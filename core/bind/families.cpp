@@ -244,7 +244,7 @@ nb::object random(const std::string& kind, nb::handle shape, nb::handle dtype, n
 
 // --- host tasks ---------------------------------------------------------------------------------------------------------------
 
-nb::list host(nb::handle fn, nb::handle inputs, nb::handle outs, nb::handle device, const std::string& name, const std::string& queue) {
+nb::list host(nb::handle fn, nb::handle inputs, nb::handle outs, nb::handle device, const std::string& name, const std::string& queue, bool trusted) {
   const char* label = intern(name);
   std::vector<Array> in = args(label, inputs), out;
   int d = !device.is_none() || in.empty() ? device_index(label, device) : device_of(in[0]);
@@ -253,7 +253,7 @@ nb::list host(nb::handle fn, nb::handle inputs, nb::handle outs, nb::handle devi
   for (nb::handle spec : outs)
     out.push_back(Array::make(parse_dtype(label, nb::object(spec[1]).ptr()), parse_dims(label, nb::object(spec[0]).ptr()), budget_of(d)));
   Building op;
-  build_host(*op, label, fn.ptr(), in, out);
+  build_host(*op, label, fn.ptr(), in, out, trusted);
   op.issue(d, queue == "io" ? Queue::Kind::io : Queue::Kind::compute);
   nb::list results;
   for (Array& a : out) results.append(wrapped(std::move(a)));
@@ -275,7 +275,7 @@ void init_families(nb::module_& m) {
   m.def("random_seed", [] { return seed; });
   m.def("seed", [](uint64_t s) { seed = s, next_number = 0; });
   m.def("host", host, nb::arg("fn"), nb::arg("inputs"), nb::arg("outs"), nb::arg("device").none() = nb::none(), nb::arg("name") = "host",
-        nb::arg("queue") = "compute");
+        nb::arg("queue") = "compute", nb::arg("trusted") = false);
 }
 
 }  // namespace forerun

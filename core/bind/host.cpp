@@ -38,8 +38,8 @@ FailurePtr take_exception(uint32_t where) {
 
 class HostKernel final : public Kernel {
  public:
-  HostKernel(const char* name, PyObject* fn, const std::vector<Array>& inputs, const std::vector<Array>& outputs)
-      : name_(name), fn_(Py_NewRef(fn)), n_in_(static_cast<int>(inputs.size())) {
+  HostKernel(const char* name, PyObject* fn, const std::vector<Array>& inputs, const std::vector<Array>& outputs, bool trusted)
+      : name_(name), fn_(Py_NewRef(fn)), n_in_(static_cast<int>(inputs.size())), trusted_(trusted) {
     for (const Array& a : inputs) layouts_.push_back(a.layout);
     for (const Array& a : outputs) layouts_.push_back(a.layout);
   }
@@ -66,6 +66,7 @@ class HostKernel final : public Kernel {
       // The array holds its block: a callable may keep it, and later writes leave the block to it.
       PyObject* view = shared_view(Array(buffer(op, i), layouts_[i]));
       good = view;
+      if (view && trusted_) PyArray_ENABLEFLAGS(reinterpret_cast<PyArrayObject*>(view), NPY_ARRAY_WRITEABLE);
       if (view) PyTuple_SET_ITEM(args, i, view);
     }
     PyObject* result = good ? PyObject_CallObject(fn_, args) : nullptr;
@@ -105,16 +106,17 @@ class HostKernel final : public Kernel {
   const char* name_;
   PyObject* fn_;
   int n_in_;
+  bool trusted_;
   std::vector<Layout> layouts_;  // inputs, then outputs
 };
 
 }  // namespace
 
-void build_host(Op& op, const char* name, PyObject* fn, const std::vector<Array>& inputs, const std::vector<Array>& outputs) {
+void build_host(Op& op, const char* name, PyObject* fn, const std::vector<Array>& inputs, const std::vector<Array>& outputs, bool trusted) {
   for (const Array& a : inputs) op.add(a.storage(), Mode::read);
   for (const Array& a : outputs) op.add(a.storage(), a.write_mode());
   op.cost = UINT32_MAX;  // nobody knows
-  op.emplace<HostKernel>(name, fn, inputs, outputs);
+  op.emplace<HostKernel>(name, fn, inputs, outputs, trusted);
 }
 
 }  // namespace forerun

@@ -7,6 +7,7 @@
 namespace forerun {
 
 // Fills `op`: fn(*inputs as read-only numpy arrays) must return what the outputs take. With the interpreter lock.
-void build_host(Op& op, const char* name, PyObject* fn, const std::vector<Array>& inputs, const std::vector<Array>& outputs);
+// trusted: fn is known not to write to its inputs, which need not be marked as read-only (NumPy copies such for some functions).
+void build_host(Op& op, const char* name, PyObject* fn, const std::vector<Array>& inputs, const std::vector<Array>& outputs, bool trusted);
 
 }  // namespace forerun

@@ -13,6 +13,9 @@ namespace {
 constexpr int kRowMajor = 101, kNoTrans = 111, kTrans = 112;
 constexpr int64_t kBlockRows = 512, kBlockColumns = 1024;  // of the output, per tile
 constexpr double kTileFlops = 1e7;                         // batch items together make about this much
+constexpr int64_t kSpread = 8;                             // products of that many tiles are not cut further
+constexpr double kLargeFlops = 4e7;
+constexpr int64_t kVectorBytes = 1 << 20;                  // of a matrix that is multiplied by a vector, per tile
 
 // A matrix as BLAS sees it.
 struct Matrix {
@@ -35,6 +38,18 @@ void multiply(DType t, const Matrix& a, const Matrix& b, char* out, int64_t ldc)
     case DType::c64: return blas.cgemm(kRowMajor, ta, tb, m, n, k, one_f, a.data, lda, b.data, ldb, zero_f, out, ld);
     default: return blas.zgemm(kRowMajor, ta, tb, m, n, k, one, a.data, lda, b.data, ldb, zero, out, ld);
   }
+}
+
+// Matrix times vector, of real numbers: y[i] = sum over j of a[i, j] * x[j]; steps in elements.
+void multiply_vector(DType t, const Matrix& a, const char* x, int64_t x_step, char* y, int64_t y_step) {
+  // As BLAS sees it: rows apart by the leading step, or the transpose of that.
+  bool across = a.transposed();
+  int rows = static_cast<int>(across ? a.columns : a.rows), columns = static_cast<int>(across ? a.rows : a.columns);
+  int trans = across ? kTrans : kNoTrans, lda = static_cast<int>(a.leading()), ix = static_cast<int>(x_step), iy = static_cast<int>(y_step);
+  if (t == DType::f32)
+    blas.sgemv(kRowMajor, trans, rows, columns, 1, reinterpret_cast<float*>(a.data), lda, reinterpret_cast<const float*>(x), ix, 0, reinterpret_cast<float*>(y), iy);
+  else
+    blas.dgemv(kRowMajor, trans, rows, columns, 1, reinterpret_cast<double*>(a.data), lda, reinterpret_cast<const double*>(x), ix, 0, reinterpret_cast<double*>(y), iy);
 }
 
 class MatmulKernel final : public Kernel {
@@ -65,6 +80,14 @@ class MatmulKernel final : public Kernel {
     // Even cuts: no thin leftovers.
     int64_t down = flops > kTileFlops ? (m + kBlockRows - 1) / kBlockRows : 1;
     across = flops > kTileFlops ? (n + kBlockColumns - 1) / kBlockColumns : 1;
+    // Few but large ones: smaller tiles, for more workers.
+    auto spread = [&] { return down * across * batch < kSpread && flops / static_cast<double>(down * across) > kLargeFlops; };
+    while (spread() && m / down > kBlockRows / 2) down *= 2;
+    while (spread() && n / across > kBlockColumns / 2) across *= 2;
+    // With a vector, the other operand is read once: what counts is its memory.
+    if (n == 1) down = std::max(down, m * k * size / kVectorBytes);
+    if (m == 1) across = std::max(across, n * k * size / kVectorBytes);
+    down = std::clamp<int64_t>(down, 1, std::max<int64_t>(1, m)), across = std::clamp<int64_t>(across, 1, std::max<int64_t>(1, n));
     while (m / std::max<int64_t>(down, 1) > (int64_t{1} << 30)) down *= 2;
     rows_at_once = (m + down - 1) / down, columns_at_once = (n + across - 1) / across;
     down = (m + rows_at_once - 1) / rows_at_once, across = (n + columns_at_once - 1) / columns_at_once;
@@ -109,7 +132,15 @@ class MatmulKernel final : public Kernel {
     }
     Matrix ma = matrix(operand_data(op, 0, position(item, a)), a, r0, r1, 0, k, packed_a);
     Matrix mb = matrix(operand_data(op, 1, position(item, b)), b, 0, k, c0, c1, packed_b);
-    multiply(dtype, ma, mb, c, std::max<int64_t>(1, n));
+    bool real = dtype == DType::f32 || dtype == DType::f64;
+    if (real && n == 1 && blas.sgemv && blas.dgemv) {
+      multiply_vector(dtype, ma, mb.data, mb.row_step, c, 1);
+    } else if (real && m == 1 && blas.sgemv && blas.dgemv) {
+      Matrix turned{mb.data, mb.columns, mb.rows, mb.column_step, mb.row_step};
+      multiply_vector(dtype, turned, ma.data, ma.column_step, c, 1);
+    } else {
+      multiply(dtype, ma, mb, c, std::max<int64_t>(1, n));
+    }
     if (packed_a.capacity() > (1 << 22)) std::vector<char>().swap(packed_a);
     if (packed_b.capacity() > (1 << 22)) std::vector<char>().swap(packed_b);
   }

@@ -15,6 +15,10 @@ struct Blas {
                 const void* beta, void* c, int ldc) = nullptr;
   void (*zgemm)(int order, int ta, int tb, int m, int n, int k, const void* alpha, const void* a, int lda, const void* b, int ldb,
                 const void* beta, void* c, int ldc) = nullptr;
+  void (*sgemv)(int order, int trans, int m, int n, float alpha, const float* a, int lda, const float* x, int incx, float beta, float* y,
+                int incy) = nullptr;
+  void (*dgemv)(int order, int trans, int m, int n, double alpha, const double* a, int lda, const double* x, int incx, double beta, double* y,
+                int incy) = nullptr;
 };
 extern Blas blas;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <mutex>
 
 namespace forerun {
 
@@ -202,8 +203,10 @@ class IndexKernel final : public Kernel {
  public:
   enum class Do { gather, set, add };
   const char* name() const override { return what == Do::gather ? "take" : what == Do::set ? "put" : "add_at"; }
-  void run(Op& op, int64_t) override {
-    std::vector<int64_t> offsets = selection.offsets(op, what == Do::gather ? "take" : "put");
+  // What is picked is cut by units: one position of the index, in one place of the axes before it. Writing stays whole.
+  int64_t tiles() const override { return tiles_; }
+  void run(Op& op, int64_t tile) override {
+    std::call_once(looked_, [&] { offsets_ = selection.offsets(op, what == Do::gather ? "take" : "put"); });
     if (other.size == 0) return;
     char* a = operand_data(op, a_access, array.offset);
     char* b = operand_data(op, b_access, other.offset);
@@ -220,10 +223,17 @@ class IndexKernel final : public Kernel {
     int n_index = index.shape.size();
     Dims middle_b(other.strides.begin() + axis, n_index), after_b(other.strides.begin() + axis + n_index, after.size());
     Dims after_a(array.strides.begin() + axis + k, after.size());
-    for (int64_t i = 0, n = product(before); i < n; ++i) {
-      int64_t at_a = position(i, before, array.strides.begin()), at_b = position(i, before, other.strides.begin());
-      for (int64_t p = 0; p < selection.positions; ++p)
-        move_block(a + at_a + offsets[p], after_a, b + at_b + position(p, index.shape, middle_b.begin()), after_b, after);
+    int64_t positions = selection.positions, unit = tile * per_tile_, end = std::min(unit + per_tile_, product(before) * positions);
+    while (unit < end) {
+      int64_t i = unit / positions, p = unit % positions, stop = std::min(positions, p + end - unit);
+      unit += stop - p;
+      char* row_a = a + position(i, before, array.strides.begin());
+      char* row_b = b + position(i, before, other.strides.begin());
+      if (what == Do::gather && after.empty() && n_index == 1) {
+        pick(row_b + p * middle_b[0], middle_b[0], row_a, offsets_.data() + p, stop - p);
+        continue;
+      }
+      for (; p < stop; ++p) move_block(row_a + offsets_[p], after_a, row_b + position(p, index.shape, middle_b.begin()), after_b, after);
     }
   }
 
@@ -233,7 +243,32 @@ class IndexKernel final : public Kernel {
   int axis = 0, a_access = 0, b_access = 0;
   Loop add;
 
+  void prepare() {
+    int64_t units = selection.positions;
+    for (int i = 0; i < axis; ++i) units *= array.shape[i];
+    int64_t block = units > 0 ? std::max<int64_t>(1, other.size / units) : 1;
+    per_tile_ = what == Do::gather ? std::max<int64_t>(1, kTile / block) : std::max<int64_t>(1, units);
+    tiles_ = std::max<int64_t>(1, (units + per_tile_ - 1) / per_tile_);
+  }
+
  private:
+  std::once_flag looked_;
+  std::vector<int64_t> offsets_;  // of the positions; made by the tile that comes first
+  int64_t per_tile_ = 1, tiles_ = 1;
+
+  // Single elements.
+  void pick(char* to, int64_t step, const char* from, const int64_t* offsets, int64_t n) const {
+    auto each = [&](auto element) {
+      for (int64_t p = 0; p < n; ++p) std::memcpy(to + p * step, from + offsets[p], sizeof element);
+    };
+    switch (item_size(array.dtype)) {
+      case 1: return each(uint8_t{});
+      case 2: return each(uint16_t{});
+      case 4: return each(uint32_t{});
+      case 8: return each(uint64_t{});
+      default: return each(std::pair<uint64_t, uint64_t>{});
+    }
+  }
   static int64_t position(int64_t i, const Dims& shape, const int64_t* strides) {
     int64_t offset = 0;
     for (int d = shape.size() - 1; d >= 0; --d) offset += i % shape[d] * strides[d], i /= shape[d];
@@ -314,6 +349,7 @@ IndexKernel& build_index(Op& op, IndexKernel::Do what, const Array& array, const
   op.add(array.storage(), gather ? Mode::read : Mode::update);
   op.add(other.storage(), gather ? other.write_mode() : Mode::read);
   k.add = add_loop(array.layout.dtype);
+  k.prepare();
   op.cost = cost_of(other.layout.nbytes() * 4);
   return k;
 }

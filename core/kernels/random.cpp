@@ -24,6 +24,12 @@ class Philox {
     bits_ = bitgen_t{this, next64, next32, next_double, next64};
   }
   bitgen_t* bits() { return &bits_; }
+  uint32_t next_half() {
+    if (has_half_) return has_half_ = false, half_;
+    uint64_t v = next();
+    has_half_ = true, half_ = static_cast<uint32_t>(v >> 32);
+    return static_cast<uint32_t>(v);
+  }
   uint64_t next() {
     if (at_ == kBuffer) refill();
     return buffer_[at_++];
@@ -32,13 +38,7 @@ class Philox {
  private:
   static constexpr int kBuffer = 64;
   static uint64_t next64(void* s) { return static_cast<Philox*>(s)->next(); }
-  static uint32_t next32(void* s) {
-    auto* p = static_cast<Philox*>(s);
-    if (p->has_half_) return p->has_half_ = false, p->half_;
-    uint64_t v = p->next();
-    p->has_half_ = true, p->half_ = static_cast<uint32_t>(v >> 32);
-    return static_cast<uint32_t>(v);
-  }
+  static uint32_t next32(void* s) { return static_cast<Philox*>(s)->next_half(); }
   static double next_double(void* s) { return static_cast<double>(next64(s) >> 11) * (1.0 / 9007199254740992.0); }
 
   void refill() {
@@ -120,7 +120,25 @@ class RandomKernel final : public Kernel {
         if (out[i] >= b) out[i] = a;
   }
 
+  // Lemire (2019), "Fast random integer generation in an interval": a product's upper half, and a rare second draw.
+  template <class T>
+  void narrow(Philox& philox, char* out, int64_t n) {
+    uint32_t width = static_cast<uint32_t>(range) + 1, reject = -width % width;
+    for (int64_t i = 0; i < n; ++i) {
+      uint64_t product = uint64_t{philox.next_half()} * width;
+      while (static_cast<uint32_t>(product) < reject) product = uint64_t{philox.next_half()} * width;
+      T value = static_cast<T>((product >> 32) + static_cast<uint64_t>(low));
+      std::memcpy(out + i * static_cast<int64_t>(sizeof value), &value, sizeof value);
+    }
+  }
+
   void integers(Philox& philox, char* out, int64_t n) {
+    if (range < UINT32_MAX) switch (item_size(dtype)) {
+      case 1: return narrow<uint8_t>(philox, out, n);
+      case 2: return narrow<uint16_t>(philox, out, n);
+      case 4: return narrow<uint32_t>(philox, out, n);
+      default: return narrow<uint64_t>(philox, out, n);
+    }
     size_t bytes = item_size(dtype);
     for (int64_t i = 0; i < n; ++i) {
       uint64_t v = range == UINT64_MAX ? philox.next() : random_bounded_uint64(philox.bits(), 0, range, 0, false);

@@ -80,7 +80,9 @@ def _arg(name: str, fn: Callable[..., Any], x: Any, axis: int | None, keepdims: 
     else:
         axis = axes_of(name, axis, x.ndim)[0]
         shape = _without(x.shape, axis, keepdims)
-    return host_op(name, lambda v: fn(v, axis=axis, keepdims=keepdims), [x], shape, "int64")
+    # Trusted not to write: NumPy would copy what is marked as read-only.
+    task = lambda v: fn(v, axis=axis, keepdims=keepdims)
+    return _core.host(task, [x], [(shape, numpy.dtype("int64"))], None, name, "compute", True)[0]
 
 
 def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
