@@ -31,6 +31,7 @@ from ..ops.convert import is_array as _is_array
 from ..ops.convert import promote as _promote
 from ..ops.convert import together as _together
 from ..ops.creation import *  # noqa: F403
+from ..ops.diagonals import *  # noqa: F403
 from ..ops.editing import *  # noqa: F403
 from ..ops.exponential import *  # noqa: F403
 from ..ops.host import *  # noqa: F403

@@ -9,7 +9,7 @@ import numpy
 
 from .. import _core
 from ..device import Device, resolve
-from ..ops import arithmetic, convert, host, indexing, joining, linear, reduction, shape, tape
+from ..ops import arithmetic, convert, diagonals, host, indexing, joining, linear, reduction, shape, tape
 from ..ops import random as random_ops
 from . import protocols
 
@@ -293,11 +293,11 @@ class ndarray(_core.Array):
 
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
         """A diagonal of two axes."""
-        return indexing.diagonal(self, offset, axis1, axis2)
+        return diagonals.diagonal(self, offset, axis1, axis2)
 
     def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
         """The sum of a diagonal."""
-        return indexing.trace(self, offset, axis1, axis2)
+        return diagonals.trace(self, offset, axis1, axis2)
 
     def conj(self) -> Any:
         """The complex conjugate."""

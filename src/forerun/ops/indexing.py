@@ -9,11 +9,11 @@ import numpy
 from .. import _core
 from .base import Elementwise, primitive
 from .convert import asarray, axes_of, cast, is_array, together
-from .shape import broadcast_to, moveaxis, ravel, reshape, transpose
+from .shape import broadcast_to, moveaxis, ravel, reshape
 
 __all__ = [
     "where", "take", "take_along_axis", "put_along_axis", "nonzero", "argwhere", "flatnonzero", "compress",
-    "clip", "one_hot", "diagonal", "diag", "trace", "tril", "triu",
+    "clip", "one_hot",
 ]  # fmt: skip
 
 
@@ -238,7 +238,12 @@ _select = Elementwise(
 def where(condition: Any, a: Any = None, b: Any = None) -> Any:
     """a where the condition holds (is not zero), b elsewhere.
 
-    With the condition alone: `nonzero`, which waits.
+    All three broadcast; the dtypes of a and b are promoted. With the condition alone: `nonzero`, which waits.
+    ValueError if shapes do not fit or only one of a and b is given.
+
+    >>> from forerun import np
+    >>> np.where([True, False], [1, 2], 0).tolist()
+    [1, 0]
     """
     if a is None and b is None:
         return nonzero(condition)
@@ -248,9 +253,14 @@ def where(condition: Any, a: Any = None, b: Any = None) -> Any:
 
 
 def take(x: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
-    """Elements at integer positions along `axis`, or of the flat array.
+    """Elements at integer positions along `axis`, or of the flat array. indices may have any shape.
 
-    mode: what happens to positions out of range: "raise" (IndexError where the result is read), "clip", "wrap".
+    mode: what happens to positions out of range: "raise" (IndexError where the result is read), "clip",
+    "wrap".
+
+    >>> from forerun import np
+    >>> np.take([[1, 2], [3, 4]], [1, 1, 0], axis=0).tolist()
+    [[3, 4], [3, 4], [1, 2]]
     """
     x = asarray(x)
     if axis is None:
@@ -285,7 +295,15 @@ def _along(x: Any, indices: Any, axis: int) -> list[Any]:
 
 
 def take_along_axis(x: Any, indices: Any, axis: int | None = -1) -> Any:
-    """Elements of x at positions along `axis` that differ from place to place."""
+    """Elements of x at positions along `axis` that differ from place to place, as `argsort` gives them.
+
+    ValueError if indices have not as many axes as x; IndexError where the result is read for a position out
+    of range.
+
+    >>> from forerun import np
+    >>> np.take_along_axis(np.array([[3, 1], [2, 4]]), np.array([[1], [0]]), axis=1).tolist()
+    [[1], [2]]
+    """
     x, indices = asarray(x), asarray(indices)
     if axis is None:
         x, axis = ravel(x), 0
@@ -301,7 +319,15 @@ def take_along_axis(x: Any, indices: Any, axis: int | None = -1) -> Any:
 
 
 def put_along_axis(x: Any, indices: Any, values: Any, axis: int) -> None:
-    """Writes values at positions along `axis` that differ from place to place, in place."""
+    """Writes values at positions along `axis` that differ from place to place, in place.
+
+    Values are cast to x's dtype and broadcast.
+
+    >>> from forerun import np
+    >>> x = np.array([[3, 1], [2, 4]])
+    >>> np.put_along_axis(x, np.array([[1], [0]]), 9, axis=1); x.tolist()
+    [[3, 9], [9, 4]]
+    """
     indices = asarray(indices)
     a = axes_of("put_along_axis", axis, x.ndim)[0]
     v = asarray(values, x.dtype, x.device)
@@ -309,9 +335,13 @@ def put_along_axis(x: Any, indices: Any, values: Any, axis: int) -> None:
 
 
 def nonzero(x: Any) -> tuple[Any, ...]:
-    """Positions of the elements that are not zero, one array per axis.
+    """Positions of the elements that are not zero, one int64 vector per axis.
 
-    Their number depends on the values: this waits.
+    Their number depends on the values: this waits. ValueError of an array without axes.
+
+    >>> from forerun import np
+    >>> [i.tolist() for i in np.nonzero([[0, 2], [3, 0]])]
+    [[0, 1], [1, 0]]
     """
     x = asarray(x)
     if x.ndim == 0:
@@ -320,25 +350,47 @@ def nonzero(x: Any) -> tuple[Any, ...]:
 
 
 def argwhere(x: Any) -> Any:
-    """Positions of the elements that are not zero, as rows. Waits."""
+    """Positions of the elements that are not zero, as rows of an int64 matrix. Waits.
+
+    >>> from forerun import np
+    >>> np.argwhere([[0, 2], [3, 0]]).tolist()
+    [[0, 1], [1, 0]]
+    """
     x = asarray(x)
     return _core.from_numpy(numpy.argwhere(x.numpy()), x.device)
 
 
 def flatnonzero(x: Any) -> Any:
-    """Positions in the flat array of the elements that are not zero. Waits."""
+    """Positions in the flat array of the elements that are not zero. int64. Waits.
+
+    >>> from forerun import np
+    >>> np.flatnonzero([[0, 2], [3, 0]]).tolist()
+    [1, 2]
+    """
     return nonzero(ravel(asarray(x)))[0]
 
 
 def compress(condition: Any, x: Any, axis: int | None = None) -> Any:
-    """Slices along `axis` where the condition holds. Waits."""
+    """Slices along `axis` where the condition (a vector) holds, or elements of the flat array. Waits.
+
+    >>> from forerun import np
+    >>> np.compress([False, True], [[1, 2], [3, 4]], axis=1).tolist()
+    [[2], [4]]
+    """
     return take(x, flatnonzero(condition), axis)
 
 
 def clip(
     x: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None
 ) -> Any:
-    """x with values below a_min raised to it, and values above a_max lowered to it."""
+    """x with values below a_min raised to it, and values above a_max lowered to it. NaN stays.
+
+    Either may be None, a number or an array that broadcasts. min, max: other words for them.
+
+    >>> from forerun import np
+    >>> np.clip([1, 5, 9], 2, 6).tolist()
+    [2, 5, 6]
+    """
     from .arithmetic import maximum, minimum
 
     low, high = a_min if a_min is not None else min, a_max if a_max is not None else max
@@ -358,7 +410,11 @@ def one_hot(
 ) -> Any:
     """A new last axis of extent `depth` with on_value at the index and off_value elsewhere.
 
-    The default float by default.
+    The default float by default. An index out of range has no on_value.
+
+    >>> from forerun import npx
+    >>> npx.one_hot([0, 2], 3).tolist()
+    [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
     """
     from .convert import as_dtype, default_float
 
@@ -367,55 +423,3 @@ def one_hot(
     positions = _core.from_numpy(numpy.arange(depth), index.device)
     hit = reshape(index, (*index.shape, 1)) == positions
     return cast(where(hit, float(on_value), float(off_value)), want)
-
-
-def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """Elements on a diagonal of two axes, along a new last axis."""
-    x = asarray(x)
-    a, b = axes_of("diagonal", (axis1, axis2), x.ndim)
-    x = transpose(x, [i for i in range(x.ndim) if i not in (a, b)] + [a, b])
-    rows, columns = x.shape[-2:]
-    n = max(0, min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns))
-    i = numpy.arange(n)
-    first = _core.from_numpy(i - min(offset, 0), x.device)
-    return _gather(x, [first, _core.from_numpy(i + max(offset, 0), x.device)], x.ndim - 2)
-
-
-def diag(x: Any, k: int = 0) -> Any:
-    """The diagonal of a matrix, or a matrix with a vector on its diagonal."""
-    x = asarray(x)
-    if x.ndim != 1:
-        return diagonal(x, k)
-    n = x.shape[0] + abs(k)
-    i = numpy.arange(x.shape[0])
-    index = [_core.from_numpy(i - min(k, 0), x.device), _core.from_numpy(i + max(k, 0), x.device)]
-    return _scatter_zeros(x, (n, n), index, 0)
-
-
-def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """The sum of a diagonal."""
-    from .reduction import sum
-
-    return sum(diagonal(x, offset, axis1, axis2), -1)
-
-
-def _triangle(x: Any, k: int, lower: bool) -> Any:
-    x = asarray(x)
-    if x.ndim == 0:
-        name = "tril" if lower else "triu"
-        raise ValueError(f"{name}: array must have at least one axis, got shape ()")
-    rows = x.shape[-2] if x.ndim > 1 else x.shape[-1]
-    mask = numpy.tri(rows, x.shape[-1], k if lower else k - 1, dtype=bool)
-    return where(_core.from_numpy(mask if lower else ~mask, x.device), x, 0)
-
-
-def tril(x: Any, k: int = 0) -> Any:
-    """The lower triangle of the last two axes, or of a matrix with the vector x as each row; zeros above
-    diagonal k."""
-    return _triangle(x, k, True)
-
-
-def triu(x: Any, k: int = 0) -> Any:
-    """The upper triangle of the last two axes, or of a matrix with the vector x as each row; zeros below
-    diagonal k."""
-    return _triangle(x, k, False)

@@ -12,8 +12,8 @@ from .arithmetic import _value, absolute, multiply
 from .base import primitive
 from .convert import asarray, axes_of, cast, default_float, together
 from .creation import eye
+from .diagonals import tril
 from .host import host, host_op
-from .indexing import tril
 from .linear import matmul, matmul_pair
 from .reduction import max as max_
 from .reduction import sum as sum_

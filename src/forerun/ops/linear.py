@@ -12,7 +12,7 @@ from .. import _core
 from .arithmetic import _value, conjugate
 from .base import primitive
 from .convert import asarray, axes_of, cast, is_array, promote
-from .indexing import diagonal
+from .diagonals import diagonal
 from .reduction import sum as sum_
 from .shape import ravel, reshape, swapaxes, transpose
 

@@ -234,10 +234,10 @@ def var(
     *,
     correction: float | None = None,
 ) -> Any:
-    """The variance over axes (by default all): the sum of squared deviations from the mean, divided by n - ddof.
+    """The variance over axes (by default all): squared deviations from the mean, summed, divided by n - ddof.
 
-    Of integers in the default float, of complex numbers real; NaN if n is not more than ddof. correction: another
-    word for ddof.
+    Of integers in the default float, of complex numbers real; NaN if n is not more than ddof. correction:
+    another word for ddof.
 
     >>> from forerun import np
     >>> np.var([1, 2, 3, 4]).item(), np.var([1, 3], ddof=1).item()

@@ -11,8 +11,9 @@ from .. import _core
 from .arithmetic import conjugate, fmax, fmin, isnan, maximum, sqrt
 from .base import primitive
 from .convert import asarray, axes_of, cast, count_of, default_float, promote, vector_of
+from .diagonals import diagonal
 from .host import host, host_op
-from .indexing import clip, diagonal, where
+from .indexing import clip, where
 from .joining import concatenate
 from .linear import matmul
 from .reduction import Axis, _store, _ties, cumprod, cumsum, prod, sum
