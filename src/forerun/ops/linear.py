@@ -58,11 +58,13 @@ def matmul_pair(a: Any, b: Any, op: str) -> tuple[Any, Any]:
 def matmul(a: Any, b: Any, out: Any = None) -> Any:
     """The matrix product over the last two axes, leading axes broadcast; a vector counts as a row or column.
 
-    ValueError if inner dimensions differ or an operand has no axis.
+    Dtypes are promoted. ValueError if inner dimensions differ or an operand has no axis. `a @ b` is the same.
 
     >>> from forerun import np
     >>> np.matmul(np.array([[1, 2], [3, 4]]), np.array([1, 1])).tolist()
     [3, 7]
+    >>> np.matmul(np.ones((4, 2, 3)), np.ones((3, 5))).shape
+    (4, 2, 5)
     """
     result = _matmul(*matmul_pair(a, b, "matmul"))
     if out is None:
@@ -77,7 +79,12 @@ _core.set_hooks(matmul=matmul)
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     """The product over a's last axis and b's second to last (or only) one; with a scalar, a * b.
 
-    As `numpy.dot`.
+    As `numpy.dot`: the other axes of a stand before those of b, nothing broadcasts. ValueError if extents
+    differ.
+
+    >>> from forerun import np
+    >>> np.dot([1, 2], [3, 4]).item(), np.dot(np.ones((2, 3)), np.ones((4, 3, 5))).shape
+    (11, (2, 4, 5))
     """
     a, b = matmul_pair(a, b, "dot")
     if a.ndim == 0 or b.ndim == 0:
@@ -93,19 +100,36 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
 
 
 def vdot(a: Any, b: Any) -> Any:
-    """The sum of conj(a) * b over the flat arrays."""
+    """The sum of conj(a) * b over the flat arrays: without axes. ValueError if sizes differ.
+
+    >>> from forerun import np
+    >>> np.vdot([1 + 1j, 2], [1, 1j]).item()
+    (1+1j)
+    """
     a, b = matmul_pair(a, b, "vdot")
     return _matmul(_value(ravel(a)), ravel(b))
 
 
 def vecdot(a: Any, b: Any, axis: int = -1) -> Any:
-    """The sum of conj(a) * b along `axis`."""
+    """The sum of conj(a) * b along `axis`; the other axes broadcast.
+
+    >>> from forerun import np
+    >>> np.vecdot([[1, 2], [3, 4]], [1, 1]).tolist()
+    [3, 7]
+    """
     a, b = matmul_pair(a, b, "vecdot")
     return sum_((conjugate(a) if a.dtype.kind == "c" else a) * b, axis, dtype=a.dtype)
 
 
 def inner(a: Any, b: Any) -> Any:
-    """The sum of products over the last axis of both."""
+    """The sum of products over the last axis of both; the other axes of a stand before those of b.
+
+    ValueError if the last axes differ in extent.
+
+    >>> from forerun import np
+    >>> np.inner([[1, 2], [3, 4]], [1, 1]).tolist()
+    [3, 7]
+    """
     a, b = matmul_pair(a, b, "inner")
     if a.ndim == 0 or b.ndim == 0:
         return a * b
@@ -113,7 +137,12 @@ def inner(a: Any, b: Any) -> Any:
 
 
 def outer(a: Any, b: Any) -> Any:
-    """The matrix of all products of an element of a and one of b."""
+    """The matrix of all products of an element of a and one of b, both flat.
+
+    >>> from forerun import np
+    >>> np.outer([1, 2], [3, 4]).tolist()
+    [[3, 4], [6, 8]]
+    """
     a, b = matmul_pair(a, b, "outer")
     return ravel(a)[:, None] * ravel(b)
 
@@ -137,8 +166,15 @@ def _contracted(a: Any, b: Any, axes: Any) -> tuple[tuple[int, ...], tuple[int, 
 
 
 def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Any:
-    """The sum of products over axes of both: the last n of a with the first n of b, or a pair of lists of
-    axes."""
+    """The sum of products over axes of both; the others of a stand before those of b.
+
+    axes: n for the last n of a with the first n of b, or a pair of lists of axes. ValueError if extents
+    differ.
+
+    >>> from forerun import np
+    >>> np.tensordot(np.ones((2, 3, 4)), np.ones((4, 3, 5)), axes=((1, 2), (1, 0))).shape
+    (2, 5)
+    """
     a, b = matmul_pair(a, b, "tensordot")
     left, right = _contracted(a, b, axes)
     keep_a = [i for i in range(a.ndim) if i not in left]
@@ -150,7 +186,12 @@ def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Any:
 
 
 def kron(a: Any, b: Any) -> Any:
-    """The Kronecker product: a with each element replaced by its product with b."""
+    """The Kronecker product: a with each element replaced by its product with b. Extents are multiplied.
+
+    >>> from forerun import np
+    >>> np.kron([1, 10], [1, 2]).tolist()
+    [1, 2, 10, 20]
+    """
     a, b = matmul_pair(a, b, "kron")
     n = max(a.ndim, b.ndim)
     sa, sb = (1,) * (n - a.ndim) + a.shape, (1,) * (n - b.ndim) + b.shape
@@ -229,6 +270,10 @@ def _contract(a: Any, la: str, b: Any, lb: str, needed: set[str]) -> tuple[Any, 
 
 def einsum(subscripts: str, *operands: Any) -> Any:
     """Sums of products in Einstein's notation; operands are contracted from left to right.
+
+    A label that the result lacks is summed over; "..." stands for axes that broadcast. Without "->" the
+    result has the labels that occur once, in order of the alphabet. ValueError if subscripts and shapes do
+    not fit.
 
     >>> from forerun import np
     >>> np.einsum("ij,kj->ik", np.ones((2, 3)), np.ones((2, 3))).tolist()
