@@ -1,8 +1,8 @@
 """Random numbers: a function of the seed, the number of the op since then, and the position; never of who
 computes them.
 
-Uniform, normal and integer numbers are filled in tiles by the workers. Other distributions are NumPy's,
-drawn by a host task from a stream of the same key.
+Uniform, normal and integer numbers are filled in tiles by the workers. Permutations, weighted choices and
+the numbers of `distributions` are NumPy's, drawn by a host task from a stream of the same key.
 """
 
 from __future__ import annotations
@@ -14,15 +14,13 @@ import numpy
 
 from .. import _core
 from ..device import Device, resolve
-from .convert import as_dtype, asarray, cast, count_of, default_float, is_array, together
+from .convert import as_dtype, asarray, cast, default_float, is_array, together
 from .host import host_op
 from .indexing import take
 
 __all__ = [
     "seed", "uniform", "normal", "rand", "randn", "random", "random_sample", "standard_normal", "randint",
-    "integers", "permutation", "shuffle", "choice", "bernoulli", "exponential", "gamma", "beta", "poisson",
-    "binomial", "laplace", "lognormal", "logistic", "gumbel", "chisquare", "multinomial",
-    "multivariate_normal",
+    "integers", "permutation", "shuffle", "choice", "bernoulli",
 ]  # fmt: skip
 
 Where = Device | str | None
@@ -83,7 +81,16 @@ def uniform(
     device: Where = None,
     ctx: Where = None,
 ) -> Any:
-    """Numbers evenly spread over [low, high): float32 (or the default float) of shape `size`."""
+    """Numbers evenly spread over [low, high), of shape `size` or else that of low and high together.
+
+    The default float (float32) unless dtype is given; TypeError if it is no float. low and high may be
+    arrays. ValueError if they do not broadcast to the size.
+
+    >>> from forerun import np
+    >>> x = np.random.uniform(-1, 1, size=(2, 3))
+    >>> x.shape, (abs(x) <= 1).all().item()
+    ((2, 3), True)
+    """
     return _continuous("uniform", low, high, size, dtype, device or ctx, lambda u, a, b: a + (b - a) * u)
 
 
@@ -96,29 +103,45 @@ def normal(
     device: Where = None,
     ctx: Where = None,
 ) -> Any:
-    """Numbers of the normal distribution with mean `loc` and standard deviation `scale`.
+    """Numbers of the normal distribution with mean `loc` and standard deviation `scale`, which may be arrays.
 
-    ValueError if that is negative.
+    Of shape `size` or else that of loc and scale together; the default float unless dtype is given, TypeError
+    if it is no float. ValueError if scale is a negative number.
 
     >>> from forerun import np
-    >>> np.random.normal(size=(2, 3)).shape
-    (2, 3)
+    >>> np.random.normal(size=(2, 3)).shape, np.random.normal([0.0, 5.0], 1.0).shape
+    ((2, 3), (2,))
     """
     return _continuous("normal", loc, scale, size, dtype, device or ctx, lambda z, mean, std: mean + std * z)
 
 
 def rand(*shape: int, device: Where = None, ctx: Where = None) -> Any:
-    """Numbers evenly spread over [0, 1)."""
+    """Numbers evenly spread over [0, 1), in the default float; extents are separate arguments.
+
+    >>> from forerun import np
+    >>> np.random.rand(2, 3).shape
+    (2, 3)
+    """
     return uniform(size=shape, device=device or ctx)
 
 
 def randn(*shape: int, device: Where = None, ctx: Where = None) -> Any:
-    """Numbers of the standard normal distribution."""
+    """Numbers of the standard normal distribution, in the default float; extents are separate arguments.
+
+    >>> from forerun import np
+    >>> np.random.randn(2, 3).shape
+    (2, 3)
+    """
     return normal(size=shape, device=device or ctx)
 
 
 def random(size: Size = None, *, device: Where = None, ctx: Where = None) -> Any:
-    """Numbers evenly spread over [0, 1)."""
+    """Numbers evenly spread over [0, 1), in the default float. Without a size: one, without axes.
+
+    >>> from forerun import np
+    >>> np.random.random((2, 3)).shape, np.random.random().shape
+    ((2, 3), ())
+    """
     return uniform(size=() if size is None else size, device=device or ctx)
 
 
@@ -126,7 +149,14 @@ random_sample = random
 
 
 def standard_normal(size: Size = None, dtype: Any = None, *, device: Where = None, ctx: Where = None) -> Any:
-    """Numbers of the standard normal distribution."""
+    """Numbers of the standard normal distribution. Without a size: one, without axes.
+
+    The default float unless dtype is given, TypeError if it is no float.
+
+    >>> from forerun import np
+    >>> np.random.standard_normal(4, dtype="float64").dtype
+    dtype('float64')
+    """
     return normal(size=() if size is None else size, dtype=dtype, device=device or ctx)
 
 
@@ -139,7 +169,15 @@ def randint(
     device: Where = None,
     ctx: Where = None,
 ) -> Any:
-    """Integers evenly spread over [low, high), or [0, low). int64. ValueError if there are none."""
+    """Integers evenly spread over [low, high), or [0, low) without high. int64 unless dtype is given.
+
+    Without a size: one, without axes. ValueError if there are no such integers, TypeError if dtype is of
+    floats.
+
+    >>> from forerun import np
+    >>> np.random.randint(3, 4, size=2).tolist(), np.random.randint(10, size=(2, 3)).shape
+    ([3, 3], (2, 3))
+    """
     if high is None:
         low, high = 0, low
     want = numpy.dtype("int64") if dtype is None or dtype is int else as_dtype("randint", dtype)
@@ -157,40 +195,24 @@ def integers(
     *,
     device: Where = None,
 ) -> Any:
-    """Integers evenly spread over [low, high), with `endpoint` up to and including high."""
+    """Integers evenly spread over [low, high), with `endpoint` up to and including high. Otherwise as `randint`.
+
+    >>> from forerun import np
+    >>> np.random.integers(3, 3, size=2, endpoint=True).tolist()
+    [3, 3]
+    """
     if high is None:
         low, high = 0, low
     return randint(low, high + 1 if endpoint else high, size, dtype, device=device)
 
 
-# --- distributions drawn by NumPy -----------------------------------------------------------------
+# --- order and choice -----------------------------------------------------------------------------
 
 
 def _generator() -> Callable[[], numpy.random.Generator]:
     """A maker of the generator of this op's stream: the stream is fixed now, when the op is issued."""
     key = [_core.random_seed(), _core.random_key()]
     return lambda: numpy.random.Generator(numpy.random.Philox(numpy.random.SeedSequence(key)))
-
-
-def _drawn(
-    name: str,
-    draw: Callable[..., Any],
-    parameters: Sequence[Any],
-    size: Size,
-    dtype: Any,
-    device: Where,
-    like: tuple[int, ...] = (),
-) -> Any:
-    arrays = [asarray(p, device=None if is_array(p) else device) for p in parameters]
-    shape = _shape(name, size, *parameters) + like
-    want = numpy.dtype(dtype)
-    make = _generator()
-    if not arrays:
-        arrays = [asarray(0, device=device)]
-        return host_op(name, lambda _: numpy.asarray(draw(make(), shape)).astype(want), arrays, shape, want)
-    return host_op(
-        name, lambda *values: numpy.asarray(draw(make(), *values, shape)).astype(want), arrays, shape, want
-    )
 
 
 def _rows(op: str, x: Any) -> int:
@@ -201,7 +223,14 @@ def _rows(op: str, x: Any) -> int:
 
 
 def permutation(x: int | Any, *, device: Where = None) -> Any:
-    """The numbers below x in random order, or the rows of an array in random order."""
+    """The numbers below x in random order (int64), or the rows of an array in random order (a copy).
+
+    ValueError of an array without axes.
+
+    >>> from forerun import np
+    >>> np.sort(np.random.permutation(4)).tolist()
+    [0, 1, 2, 3]
+    """
     n = x if isinstance(x, (int, numpy.integer)) else _rows("permutation", asarray(x))
     make, count = _generator(), int(n)
     where = asarray(0, device=getattr(x, "device", device))
@@ -210,7 +239,13 @@ def permutation(x: int | Any, *, device: Where = None) -> Any:
 
 
 def shuffle(x: Any) -> None:
-    """Brings the rows of an array into random order, in place."""
+    """Brings the rows of an array into random order, in place. ValueError of an array without axes.
+
+    >>> from forerun import np
+    >>> x = np.arange(4)
+    >>> np.random.shuffle(x); np.sort(x).tolist()
+    [0, 1, 2, 3]
+    """
     _rows("shuffle", x)
     _core.assign(x, permutation(x))
 
@@ -224,9 +259,15 @@ def choice(
     device: Where = None,
     ctx: Where = None,
 ) -> Any:
-    """Elements drawn from an array, or numbers below a; with probabilities p if given.
+    """Elements (rows) drawn from an array, or numbers below a (int64); with probabilities p if given.
 
-    ValueError where the values are read if they do not sum to one.
+    p is divided by its sum. replace: whether an element can be drawn again. Without a size: one. ValueError
+    if p has not one number for each element, or there are too few elements; where the result is read if one
+    of p is negative.
+
+    >>> from forerun import np
+    >>> np.random.choice([5, 6, 7], 2, p=[0, 0, 1]).tolist()
+    [7, 7]
     """
     where = device or ctx
     whole = isinstance(a, (int, numpy.integer))
@@ -253,97 +294,13 @@ def choice(
 def bernoulli(
     prob: Any = 0.5, size: Size = None, dtype: Any = None, *, device: Where = None, ctx: Where = None
 ) -> Any:
-    """1 with probability `prob`, 0 otherwise."""
+    """1 with probability `prob`, 0 otherwise; the default float unless dtype is given.
+
+    Of shape `size`, or else that of prob: a number or an array.
+
+    >>> from forerun import np, npx
+    >>> npx.random.bernoulli(np.array([0.0, 1.0])).tolist()
+    [0.0, 1.0]
+    """
     drawn = uniform(size=_shape("bernoulli", size, prob), device=device or ctx) < prob
     return cast(drawn, default_float() if dtype is None else as_dtype("bernoulli", dtype))
-
-
-def _floating(name: str, *parameters: Any, size: Size, dtype: Any, device: Where) -> Any:
-    method = lambda generator, *args: getattr(generator, name)(*args)
-    return _drawn(name, method, parameters, size, default_float() if dtype is None else dtype, device)
-
-
-def exponential(scale: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None) -> Any:
-    """Numbers of the exponential distribution with mean `scale`."""
-    return _floating("exponential", scale, size=size, dtype=dtype, device=device)
-
-
-def gamma(shape: Any, scale: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None) -> Any:
-    """Numbers of the gamma distribution."""
-    return _floating("gamma", shape, scale, size=size, dtype=dtype, device=device)
-
-
-def beta(a: Any, b: Any, size: Size = None, dtype: Any = None, *, device: Where = None) -> Any:
-    """Numbers of the beta distribution."""
-    return _floating("beta", a, b, size=size, dtype=dtype, device=device)
-
-
-def laplace(
-    loc: Any = 0.0, scale: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None
-) -> Any:
-    """Numbers of the Laplace distribution."""
-    return _floating("laplace", loc, scale, size=size, dtype=dtype, device=device)
-
-
-def lognormal(
-    mean: Any = 0.0, sigma: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None
-) -> Any:
-    """Numbers whose logarithm is normal."""
-    return _floating("lognormal", mean, sigma, size=size, dtype=dtype, device=device)
-
-
-def logistic(
-    loc: Any = 0.0, scale: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None
-) -> Any:
-    """Numbers of the logistic distribution."""
-    return _floating("logistic", loc, scale, size=size, dtype=dtype, device=device)
-
-
-def gumbel(
-    loc: Any = 0.0, scale: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None
-) -> Any:
-    """Numbers of the Gumbel distribution."""
-    return _floating("gumbel", loc, scale, size=size, dtype=dtype, device=device)
-
-
-def chisquare(df: Any, size: Size = None, dtype: Any = None, *, device: Where = None) -> Any:
-    """Numbers of the chi-square distribution."""
-    return _floating("chisquare", df, size=size, dtype=dtype, device=device)
-
-
-def poisson(lam: Any = 1.0, size: Size = None, dtype: Any = "int64", *, device: Where = None) -> Any:
-    """Counts of the Poisson distribution."""
-    return _drawn("poisson", lambda generator, *args: generator.poisson(*args), [lam], size, dtype, device)
-
-
-def binomial(n: Any, p: Any, size: Size = None, dtype: Any = "int64", *, device: Where = None) -> Any:
-    """Counts of successes among n trials of probability p."""
-    return _drawn("binomial", lambda generator, *args: generator.binomial(*args), [n, p], size, dtype, device)
-
-
-def multinomial(n: int, pvals: Any, size: Size = None, *, device: Where = None) -> Any:
-    """Counts of n trials that each end in one of several ways. int64, ways along a new last axis."""
-    n = count_of("multinomial", "n", n)
-    probabilities = asarray(pvals, device=None if is_array(pvals) else device)
-    _rows("multinomial", probabilities)
-    shape = () if size is None else _shape("multinomial", size)
-    make = _generator()
-
-    def draw(p: numpy.ndarray) -> Any:
-        wide = p.astype("float64")
-        return make().multinomial(n, wide / wide.sum(), shape or None)
-
-    return host_op("multinomial", draw, [probabilities], (*shape, probabilities.shape[-1]), "int64")
-
-
-def multivariate_normal(mean: Any, cov: Any, size: Size = None, *, device: Where = None) -> Any:
-    """Vectors of the normal distribution with a mean vector and a covariance matrix."""
-    m, c = asarray(mean, device=device), asarray(cov, device=device)
-    if m.ndim != 1 or c.shape != (m.size, m.size):
-        raise ValueError(
-            f"multivariate_normal: mean must be a vector and cov its matrix, got {m.shape} and {c.shape}"
-        )
-    shape = () if size is None else _shape("multivariate_normal", size)
-    make, dtype = _generator(), default_float()
-    draw = lambda a, b: make().multivariate_normal(a, b, shape or None).astype(dtype)
-    return host_op("multivariate_normal", draw, [m, c], (*shape, m.shape[0]), dtype)

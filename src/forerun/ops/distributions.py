@@ -1,0 +1,217 @@
+"""Random numbers of further distributions: NumPy's, drawn by a host task from a stream of the op's key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy
+
+from .convert import asarray, count_of, default_float, is_array
+from .host import host_op
+from .random import Size, Where, _generator, _rows, _shape
+
+__all__ = [
+    "exponential", "gamma", "beta", "poisson", "binomial", "laplace", "lognormal", "logistic", "gumbel",
+    "chisquare", "multinomial", "multivariate_normal",
+]  # fmt: skip
+
+
+def _drawn(
+    name: str,
+    draw: Callable[..., Any],
+    parameters: Sequence[Any],
+    size: Size,
+    dtype: Any,
+    device: Where,
+    like: tuple[int, ...] = (),
+) -> Any:
+    arrays = [asarray(p, device=None if is_array(p) else device) for p in parameters]
+    shape = _shape(name, size, *parameters) + like
+    want = numpy.dtype(dtype)
+    make = _generator()
+    if not arrays:
+        arrays = [asarray(0, device=device)]
+        return host_op(name, lambda _: numpy.asarray(draw(make(), shape)).astype(want), arrays, shape, want)
+    return host_op(
+        name, lambda *values: numpy.asarray(draw(make(), *values, shape)).astype(want), arrays, shape, want
+    )
+
+
+def _floating(name: str, *parameters: Any, size: Size, dtype: Any, device: Where) -> Any:
+    method = lambda generator, *args: getattr(generator, name)(*args)
+    return _drawn(name, method, parameters, size, default_float() if dtype is None else dtype, device)
+
+
+def exponential(scale: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None) -> Any:
+    """Numbers of the exponential distribution: of density exp(-x / scale) / scale for x >= 0.
+
+    The mean is scale. Of shape `size`, or else that of scale; the default float unless dtype is given.
+    ValueError where the result is read if scale is negative.
+
+    >>> from forerun import np
+    >>> np.random.exponential([1.0, 2.0], (3, 2)).shape
+    (3, 2)
+    """
+    return _floating("exponential", scale, size=size, dtype=dtype, device=device)
+
+
+def gamma(shape: Any, scale: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None) -> Any:
+    """Numbers of the gamma distribution: of density c * x**(shape - 1) * exp(-x / scale) for x > 0.
+
+    The mean is shape * scale. size, dtype, errors: as for `exponential`; shape must not be negative either.
+
+    >>> from forerun import np
+    >>> np.random.gamma(2.0, size=3).dtype
+    dtype('float32')
+    """
+    return _floating("gamma", shape, scale, size=size, dtype=dtype, device=device)
+
+
+def beta(a: Any, b: Any, size: Size = None, dtype: Any = None, *, device: Where = None) -> Any:
+    """Numbers of the beta distribution: of density c * x**(a - 1) * (1 - x)**(b - 1) in [0, 1].
+
+    The mean is a / (a + b). size, dtype: as for `exponential`. ValueError where the result is read if a or b
+    is not positive.
+
+    >>> from forerun import np
+    >>> np.random.beta(2.0, 3.0, size=(2, 2)).shape
+    (2, 2)
+    """
+    return _floating("beta", a, b, size=size, dtype=dtype, device=device)
+
+
+def laplace(
+    loc: Any = 0.0, scale: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None
+) -> Any:
+    """Numbers of the Laplace distribution: of density exp(-|x - loc| / scale) / (2 scale).
+
+    size, dtype, errors: as for `exponential`.
+
+    >>> from forerun import np
+    >>> np.random.laplace(1.0, 0.0, size=2).tolist()
+    [1.0, 1.0]
+    """
+    return _floating("laplace", loc, scale, size=size, dtype=dtype, device=device)
+
+
+def lognormal(
+    mean: Any = 0.0, sigma: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None
+) -> Any:
+    """Numbers whose logarithm is normal with mean `mean` and standard deviation `sigma`.
+
+    size, dtype, errors: as for `exponential`.
+
+    >>> from forerun import np
+    >>> np.random.lognormal(0.0, 0.0, size=2).tolist()
+    [1.0, 1.0]
+    """
+    return _floating("lognormal", mean, sigma, size=size, dtype=dtype, device=device)
+
+
+def logistic(
+    loc: Any = 0.0, scale: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None
+) -> Any:
+    """Numbers of the logistic distribution: their distribution function is 1 / (1 + exp(-(x - loc) / scale)).
+
+    size, dtype, errors: as for `exponential`.
+
+    >>> from forerun import np
+    >>> np.random.logistic(size=3).shape
+    (3,)
+    """
+    return _floating("logistic", loc, scale, size=size, dtype=dtype, device=device)
+
+
+def gumbel(
+    loc: Any = 0.0, scale: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None
+) -> Any:
+    """Numbers of the Gumbel distribution: their distribution function is exp(-exp(-(x - loc) / scale)).
+
+    size, dtype, errors: as for `exponential`.
+
+    >>> from forerun import np
+    >>> np.random.gumbel(size=3).shape
+    (3,)
+    """
+    return _floating("gumbel", loc, scale, size=size, dtype=dtype, device=device)
+
+
+def chisquare(df: Any, size: Size = None, dtype: Any = None, *, device: Where = None) -> Any:
+    """Numbers of the chi-square distribution: sums of the squares of df standard normal numbers.
+
+    size, dtype: as for `exponential`. ValueError where the result is read if df is not positive.
+
+    >>> from forerun import np
+    >>> np.random.chisquare(4, size=3).shape
+    (3,)
+    """
+    return _floating("chisquare", df, size=size, dtype=dtype, device=device)
+
+
+def poisson(lam: Any = 1.0, size: Size = None, dtype: Any = "int64", *, device: Where = None) -> Any:
+    """Counts of the Poisson distribution with mean `lam`. int64 unless dtype is given.
+
+    Of shape `size`, or else that of lam. ValueError where the result is read if lam is negative.
+
+    >>> from forerun import np
+    >>> np.random.poisson([0.0, 0.0]).tolist()
+    [0, 0]
+    """
+    return _drawn("poisson", lambda generator, *args: generator.poisson(*args), [lam], size, dtype, device)
+
+
+def binomial(n: Any, p: Any, size: Size = None, dtype: Any = "int64", *, device: Where = None) -> Any:
+    """Counts of successes among n trials of probability p. int64 unless dtype is given.
+
+    Of shape `size`, or else that of n and p together. ValueError where the result is read if p is not in [0,
+    1].
+
+    >>> from forerun import np
+    >>> np.random.binomial(10, [0.0, 1.0]).tolist()
+    [0, 10]
+    """
+    return _drawn("binomial", lambda generator, *args: generator.binomial(*args), [n, p], size, dtype, device)
+
+
+def multinomial(n: int, pvals: Any, size: Size = None, *, device: Where = None) -> Any:
+    """Counts of n trials that each end in one of several ways. int64, ways along a new last axis.
+
+    pvals: the probabilities of the ways, divided by their sum. ValueError if n is negative; where the result
+    is read if a probability is.
+
+    >>> from forerun import np
+    >>> np.random.multinomial(10, [0.5, 0.5], size=3).sum(axis=1).tolist()
+    [10, 10, 10]
+    """
+    n = count_of("multinomial", "n", n)
+    probabilities = asarray(pvals, device=None if is_array(pvals) else device)
+    _rows("multinomial", probabilities)
+    shape = () if size is None else _shape("multinomial", size)
+    make = _generator()
+
+    def draw(p: numpy.ndarray) -> Any:
+        wide = p.astype("float64")
+        return make().multinomial(n, wide / wide.sum(), shape or None)
+
+    return host_op("multinomial", draw, [probabilities], (*shape, probabilities.shape[-1]), "int64")
+
+
+def multivariate_normal(mean: Any, cov: Any, size: Size = None, *, device: Where = None) -> Any:
+    """Vectors of the normal distribution with a mean vector and a covariance matrix, along a new last axis.
+
+    The default float. ValueError if the matrix does not fit the vector.
+
+    >>> from forerun import np
+    >>> np.random.multivariate_normal([0.0, 0.0], np.eye(2), size=3).shape
+    (3, 2)
+    """
+    m, c = asarray(mean, device=device), asarray(cov, device=device)
+    if m.ndim != 1 or c.shape != (m.size, m.size):
+        raise ValueError(
+            f"multivariate_normal: mean must be a vector and cov its matrix, got {m.shape} and {c.shape}"
+        )
+    shape = () if size is None else _shape("multivariate_normal", size)
+    make, dtype = _generator(), default_float()
+    draw = lambda a, b: make().multivariate_normal(a, b, shape or None).astype(dtype)
+    return host_op("multivariate_normal", draw, [m, c], (*shape, m.shape[0]), dtype)
