@@ -33,7 +33,7 @@ def _float(x: Any) -> Any:
 
 @primitive(lambda g, y: g * (y > 0))
 def relu(x: Any) -> Any:
-    """max(x, 0). The gradient at 0 is 0.
+    """max(x, 0), in x's dtype. The gradient at 0 is 0.
 
     >>> from forerun import np, npx
     >>> npx.relu(np.array([-1.0, 2.0])).tolist()
@@ -43,54 +43,100 @@ def relu(x: Any) -> Any:
 
 
 def leaky_relu(x: Any, slope: float = 0.25) -> Any:
-    """x where it is positive, slope * x elsewhere."""
+    """x where it is positive, slope * x elsewhere.
+
+    >>> from forerun import npx
+    >>> npx.leaky_relu([-4.0, 2.0]).tolist()
+    [-1.0, 2.0]
+    """
     x = asarray(x)
     return where(x > 0, x, slope * x)
 
 
 @primitive(lambda g, y: g * (y * (1 - y)))
 def sigmoid(x: Any) -> Any:
-    """1 / (1 + exp(-x))."""
+    """1 / (1 + exp(-x)), between 0 and 1; of integers in the default float.
+
+    >>> from forerun import npx
+    >>> npx.sigmoid([0.0]).tolist()
+    [0.5]
+    """
     return 1 / (1 + exp(-_float(x)))
 
 
 def softrelu(x: Any) -> Any:
-    """log(1 + exp(x)), without overflow."""
+    """log(1 + exp(x)), without overflow; of integers in the default float.
+
+    >>> from forerun import npx
+    >>> npx.softrelu([-1000.0, 1000.0]).tolist()
+    [0.0, 1000.0]
+    """
     return logaddexp(asarray(x), 0)
 
 
 def log_sigmoid(x: Any) -> Any:
-    """log(1 / (1 + exp(-x))), without overflow."""
+    """log(1 / (1 + exp(-x))), without overflow; of integers in the default float.
+
+    >>> from forerun import npx
+    >>> npx.log_sigmoid([-1000.0]).tolist()
+    [-1000.0]
+    """
     return -softrelu(-asarray(x))
 
 
 def softsign(x: Any) -> Any:
-    """x / (1 + |x|)."""
+    """x / (1 + |x|), between -1 and 1.
+
+    >>> from forerun import npx
+    >>> npx.softsign([-1.0, 3.0]).tolist()
+    [-0.5, 0.75]
+    """
     x = asarray(x)
     return x / (1 + abs(x))
 
 
 def silu(x: Any) -> Any:
-    """x * sigmoid(x)."""
+    """x * sigmoid(x) (Elfwing et al. 2017).
+
+    >>> from forerun import npx
+    >>> npx.silu([0.0, 100.0]).tolist()
+    [0.0, 100.0]
+    """
     x = asarray(x)
     return x * sigmoid(x)
 
 
 def gelu(x: Any) -> Any:
-    """x times the normal distribution's share below x, in the tanh approximation (Hendrycks and Gimpel
-    2016)."""
+    """x times the normal distribution's share below x, in the tanh approximation.
+
+    x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x**3))) (Hendrycks and Gimpel 2016).
+
+    >>> from forerun import npx
+    >>> npx.gelu([0.0, 10.0]).tolist()
+    [0.0, 10.0]
+    """
     x = asarray(x)
     return 0.5 * x * (1 + tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * (x * x * x))))
 
 
 def elu(x: Any, alpha: float = 1.0) -> Any:
-    """x where it is positive, alpha * (exp(x) - 1) elsewhere."""
+    """x where it is positive, alpha * (exp(x) - 1) elsewhere (Clevert et al. 2015).
+
+    >>> from forerun import npx
+    >>> npx.elu([-1000.0, 2.0], alpha=0.5).tolist()
+    [-0.5, 2.0]
+    """
     x = asarray(x)
     return where(x > 0, x, alpha * (exp(minimum(x, 0)) - 1))
 
 
 def selu(x: Any) -> Any:
-    """The self-normalising elu (Klambauer et al. 2017)."""
+    """The self-normalising elu (Klambauer et al. 2017): 1.0507 * elu(x, 1.6733), with more digits.
+
+    >>> from forerun import npx
+    >>> npx.selu([0.0, 1.0])
+    array([0.      , 1.050701])
+    """
     return 1.0507009873554805 * elu(x, 1.6732632423543772)
 
 
@@ -101,7 +147,12 @@ _ACTIVATIONS: dict[str, Any] = {
 
 
 def activation(x: Any, act_type: str = "relu") -> Any:
-    """The activation function of that name. ValueError if there is none."""
+    """The activation function of that name. ValueError, which lists the names, if there is none.
+
+    >>> from forerun import npx
+    >>> npx.activation([-1.0, 2.0], "relu").tolist()
+    [0.0, 2.0]
+    """
     if act_type not in _ACTIVATIONS:
         raise ValueError(
             f"activation: act_type must be one of {', '.join(sorted(_ACTIVATIONS))}, got {act_type!r}"
@@ -125,7 +176,9 @@ def _log_softmax(x: Any, axis: int) -> Any:
 
 
 def softmax(x: Any, axis: int = -1, temperature: float | None = None) -> Any:
-    """exp(x) divided by its sum along `axis`, without overflow.
+    """exp(x) divided by its sum along `axis`, without overflow; of integers in the default float.
+
+    temperature: a number that x is divided by first.
 
     >>> from forerun import np, npx
     >>> npx.softmax(np.zeros(4)).tolist()
@@ -137,14 +190,26 @@ def softmax(x: Any, axis: int = -1, temperature: float | None = None) -> Any:
 
 
 def log_softmax(x: Any, axis: int = -1, temperature: float | None = None) -> Any:
-    """log(softmax(x)), without loss of small values."""
+    """log(softmax(x)), without loss of small values; parameters as for `softmax`.
+
+    >>> from forerun import npx
+    >>> npx.log_softmax([0.0, 1000.0]).tolist()
+    [-1000.0, 0.0]
+    """
     x = _float(x)
     x = x if temperature is None else x / temperature
     return _log_softmax(x, axes_of("log_softmax", axis, x.ndim)[0])
 
 
 def masked_softmax(x: Any, mask: Any, axis: int = -1) -> Any:
-    """softmax over the elements where the mask is true; 0 elsewhere."""
+    """softmax over the elements where the mask is true; 0 elsewhere, and everywhere if it is true nowhere.
+
+    The mask is of x's shape, or broadcasts to it.
+
+    >>> from forerun import np, npx
+    >>> npx.masked_softmax(np.zeros(4), [1, 1, 0, 0]).tolist()
+    [0.5, 0.5, 0.0, 0.0]
+    """
     return softmax(where(mask, x, -1e30), axis) * cast(asarray(mask), _float(x).dtype)
 
 
@@ -154,7 +219,12 @@ def masked_softmax(x: Any, mask: Any, axis: int = -1) -> Any:
 def pick(x: Any, index: Any, axis: int = -1, keepdims: bool = False) -> Any:
     """One element of each slice along `axis`: the one at the position that `index` gives.
 
-    index: x's shape without `axis`.
+    index: x's shape without `axis`, or with extent 1 there (ValueError if not). IndexError where the result
+    is read if a position is out of range.
+
+    >>> from forerun import npx
+    >>> npx.pick([[1, 2], [3, 4]], [0, 1]).tolist()
+    [1, 4]
     """
     x, index = asarray(x), asarray(index)
     a = axes_of("pick", axis, x.ndim)[0]
@@ -170,7 +240,12 @@ def pick(x: Any, index: Any, axis: int = -1, keepdims: bool = False) -> Any:
 def topk(x: Any, k: int = 1, axis: int = -1, ret_typ: str = "indices", is_ascend: bool = False) -> Any:
     """The k largest (`is_ascend`: smallest) elements along `axis`, in order.
 
-    ret_typ: "indices", "value" or "both".
+    ret_typ: "indices" (int64), "value", or "both" for a list of values and indices; ValueError if another
+    word, or if there are no k elements.
+
+    >>> from forerun import npx
+    >>> npx.topk([3, 1, 2], 2).tolist(), npx.topk([3, 1, 2], 2, ret_typ="value").tolist()
+    ([0, 2], [3, 2])
     """
     x = asarray(x)
     a = axes_of("topk", axis, x.ndim)[0]
@@ -186,7 +261,14 @@ def topk(x: Any, k: int = 1, axis: int = -1, ret_typ: str = "indices", is_ascend
 
 
 def batch_dot(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False) -> Any:
-    """Products of matrices, one per leading index."""
+    """Products of matrices, one per leading index.
+
+    As `matmul`; transpose_a, transpose_b: of a or b with its last two axes exchanged.
+
+    >>> from forerun import np, npx
+    >>> npx.batch_dot(np.ones((2, 3, 4)), np.ones((2, 5, 4)), transpose_b=True).shape
+    (2, 3, 5)
+    """
     a, b = asarray(a), asarray(b)
     return matmul(swapaxes(a, -1, -2) if transpose_a else a, swapaxes(b, -1, -2) if transpose_b else b)
 
@@ -194,7 +276,15 @@ def batch_dot(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = Fal
 def dropout(x: Any, p: float = 0.5, axes: tuple[int, ...] = (), mode: str = "training") -> Any:
     """While training, elements are zero with probability p, and others divided by 1 - p; otherwise x itself.
 
-    axes: along these, all elements share one fate. mode: "training", or "always".
+    Srivastava et al. 2014. axes: along these, all elements share one fate. mode: "training", or "always".
+    ValueError if p is not in [0, 1).
+
+    >>> from forerun import autograd, np, npx
+    >>> x = np.ones(100)
+    >>> with autograd.train_mode():
+    ...     y = npx.dropout(x, 0.5)
+    >>> ((y == 0) | (y == 2)).all().item(), npx.dropout(x, 0.5) is x
+    (True, True)
     """
     if not 0 <= p < 1:
         raise ValueError(f"dropout: p must be in [0, 1), got {p}")
@@ -221,9 +311,14 @@ def _linear(x: Any, weight: Any) -> Any:
 def fully_connected(
     x: Any, weight: Any, bias: Any = None, num_hidden: int | None = None, flatten: bool = True
 ) -> Any:
-    """x @ weight.T + bias; weight of shape (units, inputs).
+    """x @ weight.T + bias; weight of shape (units, inputs), bias of shape (units,) or None.
 
-    flatten: all axes of x but the first count as inputs.
+    flatten: all axes of x but the first count as inputs; otherwise the last one. ValueError if their number
+    does not fit the weight, or num_hidden is not that of units.
+
+    >>> from forerun import np, npx
+    >>> npx.fully_connected(np.ones((2, 3)), np.ones((1, 3)), np.array([0.5])).tolist()
+    [[3.5], [3.5]]
     """
     x = asarray(x)
     if num_hidden is not None and weight.shape[0] != num_hidden:
@@ -235,13 +330,27 @@ def fully_connected(
 
 
 def embedding(index: Any, weight: Any, input_dim: int | None = None, output_dim: int | None = None) -> Any:
-    """Rows of the weight at positions."""
+    """Rows of the weight at positions: of shape index.shape + weight.shape[1:].
+
+    IndexError where the result is read if a position is out of range. input_dim and output_dim are not used.
+
+    >>> from forerun import np, npx
+    >>> npx.embedding([1, 0, 1], np.array([[1, 2], [3, 4]])).tolist()
+    [[3, 4], [1, 2], [3, 4]]
+    """
     index = asarray(index)
     return take(weight, index if index.dtype.kind in "iu" else cast(index, numpy.dtype("int64")), 0)
 
 
 def layer_norm(x: Any, gamma: Any, beta: Any, axis: int = -1, eps: float = 1e-5) -> Any:
-    """x with mean 0 and variance 1 along `axis`, times gamma, plus beta."""
+    """x with mean 0 and variance 1 along `axis`, times gamma, plus beta (Ba et al. 2016).
+
+    gamma and beta are vectors along the axis; eps is added to the variance.
+
+    >>> from forerun import np, npx
+    >>> npx.layer_norm(np.array([[1.0, 3.0]]), np.ones(2), np.zeros(2), eps=0.0).tolist()
+    [[-1.0, 1.0]]
+    """
     x = asarray(x)
     a = axes_of("layer_norm", axis, x.ndim)[0]
     centred = x - mean(x, a, keepdims=True)
@@ -253,9 +362,13 @@ def layer_norm(x: Any, gamma: Any, beta: Any, axis: int = -1, eps: float = 1e-5)
 def sequence_mask(
     x: Any, sequence_length: Any = None, use_sequence_length: bool = False, value: float = 0.0, axis: int = 0
 ) -> Any:
-    """x with elements beyond each sequence's length set to `value`.
+    """x with elements beyond each sequence's length set to `value`; x itself without `use_sequence_length`.
 
-    axis: 0 or 1, the one of time; the other is of sequences.
+    axis: 0 or 1, the one of time (ValueError if another); the other is of sequences.
+
+    >>> from forerun import np, npx
+    >>> npx.sequence_mask(np.ones((3, 2)), np.array([1, 2]), use_sequence_length=True).tolist()
+    [[1.0, 1.0], [0.0, 1.0], [0.0, 0.0]]
     """
     x = asarray(x)
     if not use_sequence_length or sequence_length is None:
@@ -269,7 +382,14 @@ def sequence_mask(
 
 
 def smooth_l1(x: Any, scalar: float = 1.0) -> Any:
-    """(s x)^2 / 2 where |x| < 1 / s^2, |x| - 1 / (2 s^2) elsewhere."""
+    """(s x)^2 / 2 where |x| < 1 / s^2, |x| - 1 / (2 s^2) elsewhere; s is `scalar`.
+
+    Girshick 2015, where s is 1.
+
+    >>> from forerun import npx
+    >>> npx.smooth_l1([0.5, 2.0]).tolist()
+    [0.125, 1.5]
+    """
     x = asarray(x)
     s2 = scalar * scalar
     return where(abs(x) < 1 / s2, 0.5 * s2 * (x * x), abs(x) - 0.5 / s2)
