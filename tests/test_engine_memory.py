@@ -86,13 +86,44 @@ def updates(each: Callable[[], None]) -> None:
         each()
 
 
+def taken_while_the_oldest_sleeps() -> int:
+    """Peak of a program whose first op takes long, while fifty arrays that need not wait for it could be made."""
+    before = live()
+    _core.reset_peak()
+    go = threading.Event()
+    slow = host(lambda: (go.wait(60), 2)[1], [], [((), "float32")])[0]
+    x = np.ones(N)
+    sums = [((x + i) * slow).sum() for i in range(50)]  # all sums wait; the operands need not
+    for _ in range(1000):
+        os.sched_yield()  # workers may run ahead
+    go.set()
+    assert [s.item() for s in sums] == [2 * N * (i + 1) for i in range(50)]
+    return forerun.memory()["peak"] - before
+
+
 class TestRunAhead:
     @pytest.mark.parametrize("program", [branches, chain, products, updates])
     def test_peak_is_near_that_with_barriers(self, ahead, program):
         with_barrier = max(peak(program, True) for _ in range(3))
         without = max(peak(program, False) for _ in range(3))
         assert with_barrier >= 3 * MB  # the program is big enough to tell
-        assert without <= (1.25 if ahead == "1 worker" else 3) * with_barrier
+        # 2 MiB may be ahead of any program; what several workers hold at once differs by an array or two.
+        assert without <= 1.25 * with_barrier + (2 if ahead == "1 worker" else 5) * MB
+
+    def test_an_earlier_peak_is_no_excuse(self, ahead):
+        np.ones(64 * N).sum().item()
+        forerun.waitall()
+        assert taken_while_the_oldest_sleeps() <= 12 * MB
+
+    def test_small_arrays_do_not_pile_up_either(self, ahead):
+        def independent(each):
+            total = np.zeros(())
+            for _ in range(500):
+                x = np.random.normal(size=(64, 100))  # 25 KB, ready at once; the sums wait for one another
+                total = total + np.tanh(np.dot(x, x.T)).sum()
+                each()
+
+        assert peak(independent, False) <= peak(independent, True) + 4 * MB
 
     def test_small_budget_bounds_the_peak(self, ahead):
         serial = peak(branches, True)
@@ -101,17 +132,7 @@ class TestRunAhead:
 
     def test_budget_holds_while_the_oldest_takes_long(self, ahead):
         forerun.configure(memory_budget=8 * MB)
-        before = live()
-        _core.reset_peak()
-        go = threading.Event()
-        slow = host(lambda: (go.wait(60), 2)[1], [], [((), "float32")])[0]
-        x = np.ones(N)
-        sums = [((x + i) * slow).sum() for i in range(50)]  # all sums wait; the operands need not
-        for _ in range(1000):
-            os.sched_yield()  # workers may run ahead
-        go.set()
-        assert [s.item() for s in sums] == [2 * N * (i + 1) for i in range(50)]
-        assert forerun.memory()["peak"] - before <= 12 * MB
+        assert taken_while_the_oldest_sleeps() <= 12 * MB
 
     def test_budget_below_one_array_is_no_obstacle(self, ahead):
         forerun.configure(memory_budget=1)

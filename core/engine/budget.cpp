@@ -100,6 +100,7 @@ Op* Budget::retire() {
   Op* op = order_.front();
   order_.pop_front();
   ahead_ -= op->ahead, early_ -= op->freed;
+  if (order_.empty()) high_ = 0;  // what follows has a peak of its own
   return op;
 }
 

@@ -53,7 +53,7 @@ class Budget {
   std::deque<Op*> order_;  // planned ops in program order; ended ones wait for older ones
   size_t ahead_ = 0;  // bytes taken by ops in order_ before their turn
   size_t early_ = 0;  // bytes given back by ops in order_ that have ended before their turn
-  size_t high_ = 0;   // the most that would have been live when an oldest op started, had all run in order
+  size_t high_ = 0;   // the most that would have been live when an oldest op started, had all run in order; since all work last ended
   // What would be live now, had all run in order.
   size_t plain(size_t now) const { return now + early_ - std::min(now + early_, ahead_); }
 };
