@@ -63,7 +63,12 @@ class _NoGradient:
 def host_op(
     name: str, fn: Callable[..., Any], inputs: Sequence[Any], shape: Sequence[int], dtype: Any
 ) -> Any:
-    """A host task with one result."""
+    """Issues a callable as `host` does, with one result of a shape and dtype, which is returned.
+
+    >>> from forerun import np
+    >>> host_op("twice", lambda v: 2 * v, [np.arange(3)], (3,), "int64").tolist()
+    [0, 2, 4]
+    """
     return host(fn, inputs, [(shape, dtype)], name=name)[0]
 
 
@@ -86,12 +91,26 @@ def _arg(name: str, fn: Callable[..., Any], x: Any, axis: int | None, keepdims: 
 
 
 def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
-    """Position of the (first) largest element along `axis`, or in the flat array. int64."""
+    """Position of the (first) largest element along `axis`, or in the flat array. int64.
+
+    ValueError if x is empty. NaN counts as the largest.
+
+    >>> from forerun import np
+    >>> np.argmax([[1, 3], [4, 2]], axis=1).tolist(), np.argmax([[1, 3], [4, 2]]).item()
+    ([1, 0], 2)
+    """
     return _arg("argmax", numpy.argmax, x, axis, keepdims)
 
 
 def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
-    """Position of the (first) smallest element along `axis`, or in the flat array. int64."""
+    """Position of the (first) smallest element along `axis`, or in the flat array. int64.
+
+    ValueError if x is empty. NaN counts as the smallest.
+
+    >>> from forerun import np
+    >>> np.argmin([[1, 3], [4, 2]], axis=0).tolist()
+    [0, 1]
+    """
     return _arg("argmin", numpy.argmin, x, axis, keepdims)
 
 
@@ -105,7 +124,14 @@ def _flat_if_none(op: str, x: Any, axis: int | None) -> tuple[Any, int]:
 def argsort(
     x: Any, axis: int | None = -1, kind: str | None = None, *, stable: bool = True, descending: bool = False
 ) -> Any:
-    """Positions that sort x along `axis`. int64; equal elements keep their order."""
+    """Positions that sort x along `axis`; None: the flat array. int64; equal elements keep their order.
+
+    kind and stable change nothing: sorting is stable.
+
+    >>> from forerun import np
+    >>> np.argsort([3, 1, 2]).tolist(), np.argsort([3, 1, 2], descending=True).tolist()
+    ([1, 2, 0], [0, 2, 1])
+    """
     x, a = _flat_if_none("argsort", x, axis)
     del kind, stable
 
@@ -121,7 +147,12 @@ def argsort(
 def sort(
     x: Any, axis: int | None = -1, kind: str | None = None, *, stable: bool = True, descending: bool = False
 ) -> Any:
-    """x with its elements in ascending order along `axis`. Differentiable."""
+    """x with its elements in ascending order along `axis`; None: the flat array. Differentiable.
+
+    >>> from forerun import np
+    >>> np.sort([[3, 1], [0, 2]]).tolist(), np.sort([3, 1, 2], descending=True).tolist()
+    ([[1, 3], [0, 2]], [3, 2, 1])
+    """
     from .indexing import take_along_axis
 
     x, a = _flat_if_none("sort", x, axis)
@@ -149,15 +180,28 @@ def _orders(op: str, kth: int | Sequence[int], n: int) -> tuple[int, ...]:
 
 
 def argpartition(x: Any, kth: int | Sequence[int], axis: int | None = -1) -> Any:
-    """Positions that partition x along `axis` as `partition` does. int64."""
+    """Positions that partition x along `axis` as `partition` does. int64. Errors as there.
+
+    >>> from forerun import np
+    >>> x = np.array([5, 1, 4, 2])
+    >>> x[np.argpartition(x, 1)][1].item()
+    2
+    """
     x, a = _flat_if_none("argpartition", x, axis)
     places = _orders("argpartition", kth, x.shape[a])
     return host_op("argpartition", lambda v: numpy.argpartition(v, places, a), [x], x.shape, "int64")
 
 
 def partition(x: Any, kth: int | Sequence[int], axis: int | None = -1) -> Any:
-    """x with the element that is kth in sorted order at place kth along `axis`, none larger before it and none
-    smaller after it, in any order. Several kth may be given. Differentiable."""
+    """x with the element that is kth in sorted order at place kth along `axis`. Differentiable.
+
+    None larger stands before it and none smaller after it, in any order. Several kth may be given. Axis None:
+    of the flat array. TypeError if kth is no integer, ValueError if it is out of range.
+
+    >>> from forerun import np
+    >>> np.partition([5, 1, 4, 2], 2)[2].item()
+    4
+    """
     from .indexing import take_along_axis
 
     x, a = _flat_if_none("partition", x, axis)
@@ -166,8 +210,15 @@ def partition(x: Any, kth: int | Sequence[int], axis: int | None = -1) -> Any:
 
 
 def lexsort(keys: Any, axis: int = -1) -> Any:
-    """Positions that sort by several keys along `axis`: by the last one, where equal by the one before it, and so
-    on. int64. keys: arrays of one shape, or the rows of an array."""
+    """Positions that sort by several keys along `axis`: by the last one first.
+
+    Where it is equal by the one before it, and so on. int64. keys: arrays of one shape, or the rows of an
+    array; ValueError if shapes differ or there is no key.
+
+    >>> from forerun import np
+    >>> np.lexsort(([2, 1, 0], [0, 0, 1])).tolist()
+    [1, 0, 2]
+    """
     arrays = [asarray(k) for k in keys]
     if not arrays or any(k.shape != arrays[0].shape for k in arrays):
         raise ValueError(f"lexsort: keys must be arrays of one shape, got {[k.shape for k in arrays]}")
@@ -190,7 +241,14 @@ def _statistic(
 
 
 def median(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The middle value along axes."""
+    """The middle value along axes (by default all), of an even number the mean of two.
+
+    In x's dtype, or the default float if x is not of floats.
+
+    >>> from forerun import np
+    >>> np.median([[1, 5, 2], [4, 3, 8]], axis=1).tolist(), np.median([1, 2]).item()
+    ([2.0, 4.0], 1.5)
+    """
     return _statistic("median", lambda v, at: numpy.median(v, at, keepdims=keepdims), x, (), axis, keepdims)
 
 
@@ -219,17 +277,38 @@ def _quantile(op: str, x: Any, q: Any, most: int, axis: Any, keepdims: bool, met
 
 
 def quantile(x: Any, q: Any, axis: Any = None, keepdims: bool = False, method: str = "linear") -> Any:
-    """The q-th quantiles (q between 0 and 1) along axes."""
+    """The q-th quantiles (q between 0 and 1) along axes (by default all); x's dtype or the default float.
+
+    Axes of q, which may be an array, stand first in the result. method: what is between two elements:
+    "linear", "lower", "higher", "nearest", "midpoint" or another of NumPy's. ValueError if q is out of range,
+    the method is another or there is no element.
+
+    >>> from forerun import np
+    >>> np.quantile([0, 1, 2, 3], [0.5, 1]).tolist(), np.quantile([0, 1, 2, 3], 0.5, method="lower").item()
+    ([1.5, 3.0], 1.0)
+    """
     return _quantile("quantile", x, q, 1, axis, keepdims, method)
 
 
 def percentile(x: Any, q: Any, axis: Any = None, keepdims: bool = False, method: str = "linear") -> Any:
-    """The q-th percentiles (q between 0 and 100) along axes."""
+    """The q-th percentiles (q between 0 and 100) along axes; otherwise as `quantile`.
+
+    >>> from forerun import np
+    >>> np.percentile([0, 1, 2, 3, 4], [25, 50]).tolist()
+    [1.0, 2.0]
+    """
     return _quantile("percentile", x, q, 100, axis, keepdims, method)
 
 
 def searchsorted(x: Any, values: Any, side: str = "left") -> Any:
-    """Positions at which values would keep the sorted vector x sorted. int64."""
+    """Positions at which values would keep the sorted vector x sorted: int64, of the shape of values.
+
+    side: before ("left") or after ("right") equal elements. ValueError if x is no vector.
+
+    >>> from forerun import np
+    >>> np.searchsorted([1, 3, 5], [0, 3, 6]).tolist(), np.searchsorted([1, 3, 5], 3, side="right").item()
+    ([0, 1, 3], 2)
+    """
     one_of("searchsorted", "side", side, ("left", "right"))
     x, values = vector_of("searchsorted", x), asarray(values)
     return host_op(
@@ -238,7 +317,16 @@ def searchsorted(x: Any, values: Any, side: str = "left") -> Any:
 
 
 def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
-    """How often each number occurs. Its length depends on the values: this waits."""
+    """How often each number from 0 on occurs in a vector: int64.
+
+    If weights are given, sums of them: float64. At least `minlength` counts. Their number depends on the
+    values: this waits. TypeError if numbers are no integers, ValueError if one is negative or weights have
+    another shape.
+
+    >>> from forerun import np
+    >>> np.bincount([0, 2, 2]).tolist(), np.bincount([0, 2, 2], weights=[0.5, 1, 2]).tolist()
+    ([1, 0, 2], [0.5, 0.0, 3.0])
+    """
     x, minlength = vector_of("bincount", x), count_of("bincount", "minlength", minlength)
     if x.dtype.kind not in "iub":
         raise TypeError(f"bincount: array must be of integers, got {x.dtype}")
@@ -254,7 +342,15 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
 def unique(
     x: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False
 ) -> Any:
-    """The sorted distinct values of the flat array. Their number depends on the values: this waits."""
+    """The sorted distinct values of the flat array. Their number depends on the values: this waits.
+
+    With the others, a tuple: also where each is first (flat), which of them each element is (in x's shape),
+    and how often each occurs; all int64.
+
+    >>> from forerun import np
+    >>> [v.tolist() for v in np.unique([3, 1, 3], return_counts=True)]
+    [[1, 3], [1, 2]]
+    """
     x = asarray(x)
     found = numpy.unique(
         x.numpy(), return_index=return_index, return_inverse=return_inverse, return_counts=return_counts
