@@ -39,18 +39,26 @@ def _nanmin(x: Any, axes: tuple[int, ...], keepdims: bool = False) -> Any:
 
 
 def nanmax(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
-    """The largest element over axes that is not NaN; NaN if all are.
+    """The largest element over axes (by default all) that is not NaN; NaN if all are. x's dtype.
 
     Equal largest elements share the gradient. ValueError if there is no element.
+
+    >>> from forerun import np
+    >>> np.nanmax([[1.0, np.nan], [3.0, 2.0]], axis=1).tolist()
+    [1.0, 3.0]
     """
     x = asarray(x)
     return _store(_nanmax(x, axes_of("nanmax", axis, x.ndim), keepdims), out)
 
 
 def nanmin(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
-    """The smallest element over axes that is not NaN; NaN if all are.
+    """The smallest element over axes (by default all) that is not NaN; NaN if all are. x's dtype.
 
     Equal smallest elements share the gradient. ValueError if there is no element.
+
+    >>> from forerun import np
+    >>> np.nanmin([[1.0, np.nan], [3.0, 2.0]], axis=1).tolist()
+    [1.0, 2.0]
     """
     x = asarray(x)
     return _store(_nanmin(x, axes_of("nanmin", axis, x.ndim), keepdims), out)
@@ -63,17 +71,32 @@ def _filled(x: Any, value: float) -> Any:
 
 
 def nanprod(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-    """The product over axes with NaN counted as 1."""
+    """The product over axes (by default all) with NaN counted as 1; otherwise as `prod`.
+
+    >>> from forerun import np
+    >>> np.nanprod([2.0, np.nan, 3.0]).item()
+    6.0
+    """
     return prod(_filled(x, 1), axis, dtype, out, keepdims)
 
 
 def nancumsum(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
-    """Running sums along `axis`, or of the flat array, with NaN counted as 0."""
+    """Running sums along `axis`, or of the flat array, with NaN counted as 0.
+
+    >>> from forerun import np
+    >>> np.nancumsum([2.0, np.nan, 3.0]).tolist()
+    [2.0, 2.0, 5.0]
+    """
     return cumsum(_filled(x, 0), axis, dtype)
 
 
 def nancumprod(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
-    """Running products along `axis`, or of the flat array, with NaN counted as 1."""
+    """Running products along `axis`, or of the flat array, with NaN counted as 1.
+
+    >>> from forerun import np
+    >>> np.nancumprod([2.0, np.nan, 3.0]).tolist()
+    [2.0, 2.0, 6.0]
+    """
     return cumprod(_filled(x, 1), axis, dtype)
 
 
@@ -111,8 +134,15 @@ def _dropped(x: Any, axes: tuple[int, ...]) -> Any:
 def nanvar(
     x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False
 ) -> Any:
-    """The variance over axes of the elements that are not NaN: squared deviations divided by their number
-    less ddof. NaN if there are not more than ddof."""
+    """The variance over axes (by default all) of the elements that are not NaN.
+
+    Squared deviations from their mean, divided by their number less ddof; NaN if there are not more than
+    ddof. Of integers in the default float.
+
+    >>> from forerun import np
+    >>> np.nanvar([2.0, np.nan, 4.0]).item()
+    1.0
+    """
     x = _floats(x if dtype is None else asarray(x, dtype))
     axes = axes_of("nanvar", axis, x.ndim)
     n = _numbers(x, axes, _real_dtype(x))
@@ -125,15 +155,26 @@ def nanvar(
 def nanstd(
     x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False
 ) -> Any:
-    """The standard deviation over axes of the elements that are not NaN."""
+    """The standard deviation over axes of the elements that are not NaN: the root of `nanvar`.
+
+    >>> from forerun import np
+    >>> np.nanstd([1.0, np.nan, 5.0]).item()
+    2.0
+    """
     return _store(sqrt(nanvar(x, axis, dtype, None, ddof, keepdims)), out)
 
 
 def nan_to_num(
     x: Any, copy: bool = True, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
 ) -> Any:
-    """x with `nan` in place of NaN, and `posinf` and `neginf` (by default the largest and smallest number of the
-    dtype) in place of infinities. copy: False writes them into x."""
+    """x with `nan` in place of NaN, and `posinf` and `neginf` in place of infinities. x's dtype.
+
+    posinf, neginf: by default the largest and smallest number of the dtype. copy: False writes them into x.
+
+    >>> from forerun import np
+    >>> np.nan_to_num([1.0, np.nan, np.inf], posinf=9).tolist()
+    [1.0, 0.0, 9.0]
+    """
     x = asarray(x)
     if x.dtype.kind == "c":
         result = nan_to_num(real(x), True, nan, posinf, neginf) + 1j * nan_to_num(
@@ -176,11 +217,11 @@ def cov(
     m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: float | None = None,
     fweights: Any = None, aweights: Any = None,
 ) -> Any:  # fmt: skip
-    """The covariance matrix of variables: rows of m (columns, unless `rowvar`) and of y, with an observation in
-    each column.
+    """The covariance matrix of variables, with an observation in each column; of one variable without axes.
 
-    Sums are divided by n - ddof; ddof is 1, or 0 with `bias`, unless given. fweights: how often each
-    observation occurs; aweights: how much it counts.
+    Variables are rows of m (columns, unless `rowvar`) and of y. Sums are divided by n - ddof; ddof is 1, or 0
+    with `bias`, unless given. fweights: how often each observation occurs; aweights: how much it counts.
+    ValueError if m has more than two axes, or weights are not one for each observation.
 
     >>> from forerun import np
     >>> np.cov(np.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]])).tolist()
@@ -208,8 +249,14 @@ def cov(
 
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
-    """The correlation coefficients of variables, between -1 and 1: rows of x (columns, unless `rowvar`) and of
-    y, with an observation in each column."""
+    """The correlation coefficients of variables, between -1 and 1: `cov` divided by both standard deviations.
+
+    Variables are rows of x (columns, unless `rowvar`) and of y, with an observation in each column.
+
+    >>> from forerun import np
+    >>> np.corrcoef([[0, 1, 2], [2, 1, 0]]).tolist()
+    [[1.0, -1.0], [-1.0, 1.0]]
+    """
     c = cov(x, y, rowvar)
     if c.ndim == 0:
         return c / c
@@ -226,7 +273,12 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     """In which bin each number lies: i with bins[i-1] <= x < bins[i]; with `right`, bins[i-1] < x <= bins[i].
 
-    int64. Bins are a vector that rises or falls; ValueError where the result is read if it does not.
+    int64, of x's shape. Bins are a vector that rises or falls; ValueError where the result is read if it does
+    not.
+
+    >>> from forerun import np
+    >>> np.digitize([0.5, 1.0, 2.5], [1.0, 2.0]).tolist()
+    [0, 1, 2]
     """
     x, bins = asarray(x), vector_of("digitize", bins)
     return host_op("digitize", lambda v, b: numpy.digitize(v, b, right), [x, bins], x.shape, "int64")
