@@ -69,10 +69,10 @@ def _cut(full: Any, n: int, k: int, mode: str, first: int) -> Any:
 
 
 def convolve(a: Any, v: Any, mode: str = "full") -> Any:
-    """The convolution of two vectors: sums of a[i] * v[k - i].
+    """The convolution of two vectors: sums of a[i] * v[k - i], in their common dtype.
 
     mode: "full": every k with a term; "same": as many as the longer vector has elements; "valid": those where
-    the vectors overlap completely.
+    the vectors overlap completely. ValueError for another mode, an empty vector or what is no vector.
 
     >>> from forerun import np
     >>> np.convolve(np.array([1, 2, 3]), np.array([1, 1])).tolist()
@@ -83,7 +83,12 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
 
 
 def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
-    """The cross-correlation of two vectors: sums of a[i + k] * conj(v[i]). mode: as for `convolve`."""
+    """The cross-correlation of two vectors: sums of a[i + k] * conj(v[i]). mode, errors: as for `convolve`.
+
+    >>> from forerun import np
+    >>> np.correlate([1, 2, 3], [1, 1]).tolist(), np.correlate([1, 2, 3], [0, 1], "full").tolist()
+    ([3, 5], [1, 2, 3, 0])
+    """
     a, v = _vectors("correlate", a, v, mode)
     first = (v.size - 1) // 2 if v.size <= a.size else a.size // 2
     return _cut(_convolve(a, conjugate(flip(v))), a.size, v.size, mode, first)
@@ -93,10 +98,10 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
 
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None) -> Any:
-    """Values at x of the line through the points (xp, fp), where xp rises.
+    """Values at x of the line through the points (xp, fp), where xp rises: of x's shape.
 
     left, right: values before the first point and after the last, by default those of the points. period: xp
-    need not rise, and the points repeat.
+    need not rise, and the points repeat. ValueError if xp and fp are not vectors of one length.
 
     >>> from forerun import np
     >>> np.interp(2.5, np.array([1.0, 2.0, 3.0]), np.array([3.0, 2.0, 0.0])).item()
@@ -129,7 +134,12 @@ def _between(x: Any, xp: Any, fp: Any) -> Any:
 
 
 def sinc(x: Any) -> Any:
-    """sin(pi x) / (pi x), and 1 at 0."""
+    """sin(pi x) / (pi x), and 1 at 0; of integers in the default float.
+
+    >>> from forerun import np
+    >>> np.round(np.sinc([0, 0.5]), 3)
+    array([1.   , 0.637])
+    """
     x = _inexact(x)
     zero = equal(x, 0)
     y = math.pi * where(zero, 1, x)
@@ -140,7 +150,12 @@ def sinc(x: Any) -> Any:
 
 
 def ediff1d(x: Any, to_end: Any = None, to_begin: Any = None) -> Any:
-    """Differences of neighbours of the flat array, with numbers before and after them if given."""
+    """Differences of neighbours of the flat array, with numbers before and after them if given; in x's dtype.
+
+    >>> from forerun import np
+    >>> np.ediff1d([1, 4, 9], to_end=[0], to_begin=-1).tolist()
+    [-1, 3, 5, 0]
+    """
     x = ravel(x)
     ends = [None if e is None else ravel(asarray(e, x.dtype, x.device)) for e in (to_begin, to_end)]
     parts = [part for part in (ends[0], diff(x), ends[1]) if part is not None]
@@ -148,12 +163,14 @@ def ediff1d(x: Any, to_end: Any = None, to_begin: Any = None) -> Any:
 
 
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
-    """The area under samples along `axis`, by the trapezoidal rule. x: where the samples were taken (of y's
-    shape, or along the axis); otherwise they are dx apart.
+    """The area under samples along `axis`, by the trapezoidal rule. Of integers in the default float.
+
+    x: where the samples were taken (of y's shape, or along the axis; ValueError if of another); otherwise
+    they are dx apart.
 
     >>> from forerun import np
-    >>> np.trapezoid(np.array([1.0, 2.0, 3.0])).item()
-    4.0
+    >>> np.trapezoid(np.array([1.0, 2.0, 3.0])).item(), np.trapezoid([1.0, 3.0], [0.0, 0.5]).item()
+    (4.0, 1.0)
     """
     y = _inexact(y)
     a = axes_of("trapezoid", axis, y.ndim)[0]
@@ -170,11 +187,11 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
 
 
 def gradient(f: Any, *spacing: Any, axis: Axis = None, edge_order: int = 1) -> Any:
-    """The slopes of samples along axes: by central differences inside, one-sided ones at the ends. An array for
-    one axis, a tuple for several.
+    """The slopes of samples along axes: by central differences inside, one-sided ones at the ends.
 
-    spacing: one number for all axes, or for each axis a number or the vector of positions; 1 by default.
-    edge_order: 1 or 2, of the differences at the ends. ValueError if an axis has too few samples.
+    An array of f's shape for one axis, a tuple for several (by default all). spacing: one number for all
+    axes, or for each axis a number or the vector of positions; 1 by default. edge_order: 1 or 2, of the
+    differences at the ends. ValueError if an axis has too few samples or the spacing does not fit.
 
     >>> from forerun import np
     >>> np.gradient(np.array([1.0, 2.0, 4.0, 7.0])).tolist()
@@ -234,8 +251,10 @@ def _edge(f0: Any, f1: Any, f2: Any, h: Any, k: Any) -> Any:
 
 
 def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
-    """The cross product of vectors of three elements along axes of a and b; it lies along `axisc` of the
-    result. axis: the same one for all three.
+    """The cross product of vectors of three elements along axes of a and b.
+
+    It lies along `axisc` of the result; the other axes broadcast. axis: the same one for all three.
+    ValueError if vectors have not three elements.
 
     >>> from forerun import np
     >>> np.cross(np.array([1, 0, 0]), np.array([0, 1, 0])).tolist()
@@ -255,7 +274,14 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
 
 
 def matvec(a: Any, b: Any) -> Any:
-    """Products of matrices and vectors: of a's last two axes and b's last one; the others broadcast."""
+    """Products of matrices and vectors: of a's last two axes and b's last one; the others broadcast.
+
+    ValueError if they do not fit.
+
+    >>> from forerun import np
+    >>> np.matvec([[1, 2], [3, 4]], [[1, 1], [0, 1]]).tolist()
+    [[3, 7], [2, 4]]
+    """
     a, b = matmul_pair(a, b, "matvec")
     if a.ndim < 2 or b.ndim < 1 or a.shape[-1] != b.shape[-1]:
         raise ValueError(
@@ -265,7 +291,14 @@ def matvec(a: Any, b: Any) -> Any:
 
 
 def vecmat(a: Any, b: Any) -> Any:
-    """Products of conjugated vectors and matrices: of a's last axis and b's last two; the others broadcast."""
+    """Products of conjugated vectors and matrices: of a's last axis and b's last two; the others broadcast.
+
+    ValueError if they do not fit.
+
+    >>> from forerun import np
+    >>> np.vecmat([1, 1], [[1, 2], [3, 4]]).tolist()
+    [4, 6]
+    """
     a, b = matmul_pair(a, b, "vecmat")
     if a.ndim < 1 or b.ndim < 2 or a.shape[-1] != b.shape[-2]:
         raise ValueError(
