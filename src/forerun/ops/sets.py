@@ -1,5 +1,7 @@
-"""Distinct values: whether they are in a set, and sets together. Where the number of results depends on the
-values, this waits."""
+"""Distinct values: whether they are in a set, and sets together.
+
+Where the number of results depends on the values, this waits.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,9 @@ __all__ = [
 
 
 def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False) -> Any:
-    """Whether each element is among others; with `invert`, whether it is not. assume_unique: both hold
-    distinct values, which saves time.
+    """Whether each element is among others, as bool, of its shape; with `invert`, whether it is not.
+
+    assume_unique: both hold distinct values, which saves time.
 
     >>> from forerun import np
     >>> np.isin(np.array([1, 2, 3]), [3, 1]).tolist()
@@ -37,8 +40,14 @@ def _values(*arrays: Any) -> list[numpy.ndarray]:
 
 
 def intersect1d(a: Any, b: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
-    """The sorted distinct values that are in both arrays; with `return_indices`, also where each is first in
-    either (flat). Waits."""
+    """The sorted distinct values that are in both arrays, in their common dtype. Waits.
+
+    return_indices: also where each is first in either (flat), as int64.
+
+    >>> from forerun import np
+    >>> np.intersect1d([3, 1, 2, 3], [2, 3, 5]).tolist()
+    [2, 3]
+    """
     found = numpy.intersect1d(*_values(a, b), assume_unique, return_indices)
     device = asarray(a).device
     if return_indices:
@@ -47,17 +56,32 @@ def intersect1d(a: Any, b: Any, assume_unique: bool = False, return_indices: boo
 
 
 def union1d(a: Any, b: Any) -> Any:
-    """The sorted distinct values that are in one of two arrays. Waits."""
+    """The sorted distinct values that are in one of two arrays or both, in their common dtype. Waits.
+
+    >>> from forerun import np
+    >>> np.union1d([3, 1], [2, 3]).tolist()
+    [1, 2, 3]
+    """
     return asarray(numpy.union1d(*_values(a, b)), device=asarray(a).device)
 
 
 def setdiff1d(a: Any, b: Any, assume_unique: bool = False) -> Any:
-    """The sorted distinct values that are in a but not in b. Waits."""
+    """The sorted distinct values that are in a but not in b, in their common dtype. Waits.
+
+    >>> from forerun import np
+    >>> np.setdiff1d([3, 1, 2, 1], [2]).tolist()
+    [1, 3]
+    """
     return asarray(numpy.setdiff1d(*_values(a, b), assume_unique), device=asarray(a).device)
 
 
 def setxor1d(a: Any, b: Any, assume_unique: bool = False) -> Any:
-    """The sorted distinct values that are in exactly one of two arrays. Waits."""
+    """The sorted distinct values that are in exactly one of two arrays, in their common dtype. Waits.
+
+    >>> from forerun import np
+    >>> np.setxor1d([3, 1, 2], [2, 5]).tolist()
+    [1, 3, 5]
+    """
     return asarray(numpy.setxor1d(*_values(a, b), assume_unique), device=asarray(a).device)
 
 
@@ -85,21 +109,48 @@ class UniqueInverse(NamedTuple):
 
 
 def unique_all(x: Any) -> UniqueAll:
-    """The sorted distinct values, where each is first in the flat array, which of them each element is (in x's
-    shape), and how often each occurs. Waits."""
+    """The sorted distinct values, where each is first, which of them each element is, and their counts.
+
+    Named values, indices (in the flat array), inverse_indices (in x's shape) and counts; the latter int64.
+    Waits.
+
+    >>> from forerun import np
+    >>> found = np.unique_all([3, 1, 3])
+    >>> found.values.tolist(), found.indices.tolist(), found.inverse_indices.tolist(), found.counts.tolist()
+    ([1, 3], [1, 0], [1, 0, 1], [1, 2])
+    """
     return UniqueAll(*unique(x, True, True, True))
 
 
 def unique_counts(x: Any) -> UniqueCounts:
-    """The sorted distinct values, and how often each occurs. Waits."""
+    """The sorted distinct values, and how often each occurs (int64): `values` and `counts`. Waits.
+
+    >>> from forerun import np
+    >>> values, counts = np.unique_counts([3, 1, 3])
+    >>> values.tolist(), counts.tolist()
+    ([1, 3], [1, 2])
+    """
     return UniqueCounts(*unique(x, return_counts=True))
 
 
 def unique_inverse(x: Any) -> UniqueInverse:
-    """The sorted distinct values, and which of them each element is (in x's shape). Waits."""
+    """The sorted distinct values, and which of them each element is: `values` and `inverse_indices`. Waits.
+
+    The latter are int64, in x's shape: values[inverse_indices] is x.
+
+    >>> from forerun import np
+    >>> values, inverse = np.unique_inverse([3, 1, 3])
+    >>> values.tolist(), inverse.tolist()
+    ([1, 3], [1, 0, 1])
+    """
     return UniqueInverse(*unique(x, return_inverse=True))
 
 
 def unique_values(x: Any) -> Any:
-    """The sorted distinct values. Waits."""
+    """The sorted distinct values of the flat array. Waits.
+
+    >>> from forerun import np
+    >>> np.unique_values([3, 1, 3]).tolist()
+    [1, 3]
+    """
     return unique(x)
