@@ -24,7 +24,14 @@ __all__ = [
 
 
 def append(x: Any, values: Any, axis: int | None = None) -> Any:
-    """x with values at its end along `axis`; without an axis, both flat."""
+    """x with values at its end along `axis`; without an axis, both flat. Dtypes are promoted.
+
+    ValueError if shapes differ along another axis.
+
+    >>> from forerun import np
+    >>> np.append([1, 2], [3]).tolist(), np.append([[1, 2]], [[3, 4]], axis=0).tolist()
+    ([1, 2, 3], [[1, 2], [3, 4]])
+    """
     x = asarray(x)
     return concatenate([x, asarray(values, device=x.device)], axis)
 
@@ -54,8 +61,9 @@ def _positions(op: str, obj: Any, n: int, last: int) -> numpy.ndarray:
 
 
 def delete(x: Any, obj: Any, axis: int | None = None) -> Any:
-    """x without the elements at positions along `axis`, or of the flat array. obj: an int, a slice, integers or
-    a mask; if it is an array, this waits for it.
+    """x without the elements at positions along `axis`, or of the flat array.
+
+    obj: an int, a slice, integers or a mask; if it is an array, this waits for it. IndexError out of range.
 
     >>> from forerun import np
     >>> np.delete(np.array([5, 6, 7]), 1).tolist()
@@ -68,8 +76,10 @@ def delete(x: Any, obj: Any, axis: int | None = None) -> Any:
 
 
 def insert(x: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
-    """x with values before the elements at positions along `axis`, or of the flat array. obj: an int, a slice,
-    integers or a mask; if it is an array, this waits for it. Values are cast to x's dtype and broadcast.
+    """x with values before the elements at positions along `axis`, or of the flat array.
+
+    obj: an int, a slice, integers or a mask; if it is an array, this waits for it. Values are cast to x's
+    dtype and broadcast. IndexError out of range.
 
     >>> from forerun import np
     >>> np.insert(np.array([5, 7]), 1, 6).tolist()
@@ -90,7 +100,14 @@ def insert(x: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
 
 
 def resize(x: Any, new_shape: int | Sequence[int]) -> Any:
-    """An array of another shape and size: the elements of x as often as it takes; zeros if there are none."""
+    """An array of another shape and size: the elements of x as often as it takes; zeros if there are none.
+
+    In x's dtype. ValueError if an extent is negative.
+
+    >>> from forerun import np
+    >>> np.resize([1, 2, 3], (2, 2)).tolist()
+    [[1, 2], [3, 1]]
+    """
     x = ravel(asarray(x))
     given = (new_shape,) if isinstance(new_shape, (int, numpy.integer)) else tuple(new_shape)
     shape = tuple(count_of("resize", "extents", n) for n in given)
@@ -101,6 +118,8 @@ def resize(x: Any, new_shape: int | Sequence[int]) -> Any:
 
 def select(conditions: Sequence[Any], choices: Sequence[Any], default: Any = 0) -> Any:
     """For each element that of the first choice whose condition holds; `default` where none does.
+
+    ValueError if there is not a choice for each condition, TypeError if conditions are not of bools.
 
     >>> from forerun import np
     >>> x = np.arange(5)
@@ -121,7 +140,12 @@ def select(conditions: Sequence[Any], choices: Sequence[Any], default: Any = 0) 
 
 
 def dsplit(x: Any, indices_or_sections: Any) -> list[Any]:
-    """Cut along the third axis."""
+    """Views cut along the third axis; as `split`.
+
+    >>> from forerun import np
+    >>> [a.shape for a in np.dsplit(np.zeros((2, 3, 4)), 2)]
+    [(2, 3, 2), (2, 3, 2)]
+    """
     return split(x, indices_or_sections, 2)
 
 
@@ -136,8 +160,10 @@ def _depth(blocks: Any) -> int:
 
 
 def block(arrays: Any) -> Any:
-    """An array from nested lists of blocks: those of the innermost lists side by side along the last axis, these
-    rows along the second to last, and so on.
+    """An array from nested lists of blocks.
+
+    Those of the innermost lists stand side by side along the last axis, these rows along the second to last,
+    and so on. ValueError if lists are empty or not of one depth, or shapes do not fit.
 
     >>> from forerun import np
     >>> a = np.ones((2, 2), "int64")
@@ -166,8 +192,15 @@ _KINDS = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}  # of arrays th
 
 
 def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
-    """Writes values into an array, in place: broadcast, and cast if the rule allows it. where: a mask of the
-    elements to write. Into a NumPy array: waits."""
+    """Writes values into an array, in place: broadcast, and cast if the rule allows it (TypeError if not).
+
+    where: a mask of the elements to write. Into a NumPy array: waits.
+
+    >>> from forerun import np
+    >>> x = np.zeros(3)
+    >>> np.copyto(x, [1, 2, 3], where=[True, False, True]); x.tolist()
+    [1.0, 0.0, 3.0]
+    """
     if not is_array(dst):
         return numpy.copyto(dst, _known(src), casting, where=_known(where))  # type: ignore[arg-type]
     number = type(src) in _KINDS
@@ -190,7 +223,13 @@ _where = where  # `where` is a parameter of copyto()
 def put(x: Any, indices: Any, values: Any, mode: str = "raise") -> None:
     """Writes values at positions of the flat array, in place; values start over if there are fewer.
 
-    mode: what happens to positions out of range: "raise" (IndexError where the array is read), "clip", "wrap".
+    Values are cast to x's dtype; ValueError if there are none. mode: what happens to positions out of range:
+    "raise" (IndexError where the array is read), "clip", "wrap".
+
+    >>> from forerun import np
+    >>> x = np.zeros((2, 2))
+    >>> np.put(x, [0, 3], [5, 6]); x.tolist()
+    [[5.0, 0.0], [0.0, 6.0]]
     """
     if not is_array(x):
         return numpy.put(x, _known(indices), _known(values), mode)  # type: ignore[arg-type]
@@ -208,8 +247,16 @@ def put(x: Any, indices: Any, values: Any, mode: str = "raise") -> None:
 
 
 def fill_diagonal(x: Any, val: Any, wrap: bool = False) -> None:
-    """Writes values on the main diagonal, in place; values start over if there are fewer. The axes of an array
-    of more than two must have one extent. wrap: in a matrix with more rows than columns, again below each square."""
+    """Writes values on the main diagonal, in place; values start over if there are fewer.
+
+    The axes of an array of more than two must have one extent (ValueError). wrap: in a matrix with more rows
+    than columns, again below each square.
+
+    >>> from forerun import np
+    >>> x = np.zeros((2, 3))
+    >>> np.fill_diagonal(x, 7); x.tolist()
+    [[7.0, 0.0, 0.0], [0.0, 7.0, 0.0]]
+    """
     if x.ndim < 2 or (x.ndim > 2 and len(set(x.shape)) != 1):
         raise ValueError(f"fill_diagonal: array must be a matrix or have equal axes, got shape {x.shape}")
     columns = x.shape[-1]
