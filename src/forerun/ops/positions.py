@@ -27,7 +27,9 @@ def _placed(arrays: Sequence[numpy.ndarray], device: Where) -> tuple[Any, ...]:
 
 
 def tril_indices(n: int, k: int = 0, m: int | None = None, *, device: Where = None) -> tuple[Any, Any]:
-    """Rows and columns of the elements at and below diagonal k of an n by m matrix (m = n by default).
+    """Rows and columns of the elements at and below diagonal k of an n by m matrix (m = n by default). int64.
+
+    TypeError if an extent is no integer, ValueError if it is negative.
 
     >>> from forerun import np
     >>> [i.tolist() for i in np.tril_indices(2)]
@@ -39,7 +41,14 @@ def tril_indices(n: int, k: int = 0, m: int | None = None, *, device: Where = No
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None, *, device: Where = None) -> tuple[Any, Any]:
-    """Rows and columns of the elements at and above diagonal k of an n by m matrix (m = n by default)."""
+    """Rows and columns of the elements at and above diagonal k of an n by m matrix (m = n by default). int64.
+
+    TypeError if an extent is no integer, ValueError if it is negative.
+
+    >>> from forerun import np
+    >>> [i.tolist() for i in np.triu_indices(2)]
+    [[0, 0, 1], [0, 1, 1]]
+    """
     rows = count_of("triu_indices", "n", n)
     columns = rows if m is None else count_of("triu_indices", "m", m)
     return _placed(numpy.triu_indices(rows, k, columns), device)  # type: ignore[return-value]
@@ -53,25 +62,50 @@ def _matrix(op: str, x: Any) -> Any:
 
 
 def tril_indices_from(x: Any, k: int = 0) -> tuple[Any, Any]:
-    """Rows and columns of the elements at and below diagonal k of a matrix."""
+    """Rows and columns of the elements at and below diagonal k of a matrix. ValueError if x is none.
+
+    >>> from forerun import np
+    >>> x = np.array([[1, 2], [3, 4]])
+    >>> x[np.tril_indices_from(x)].tolist()
+    [1, 3, 4]
+    """
     x = _matrix("tril_indices_from", x)
     return tril_indices(x.shape[0], k, x.shape[1], device=x.device)
 
 
 def triu_indices_from(x: Any, k: int = 0) -> tuple[Any, Any]:
-    """Rows and columns of the elements at and above diagonal k of a matrix."""
+    """Rows and columns of the elements at and above diagonal k of a matrix. ValueError if x is none.
+
+    >>> from forerun import np
+    >>> x = np.array([[1, 2], [3, 4]])
+    >>> x[np.triu_indices_from(x)].tolist()
+    [1, 2, 4]
+    """
     x = _matrix("triu_indices_from", x)
     return triu_indices(x.shape[0], k, x.shape[1], device=x.device)
 
 
 def diag_indices(n: int, ndim: int = 2, *, device: Where = None) -> tuple[Any, ...]:
-    """Positions of the main diagonal of an array with ndim axes of extent n, one vector for each axis."""
+    """Positions of the main diagonal of an array with ndim axes of extent n, one int64 vector for each axis.
+
+    >>> from forerun import np
+    >>> [i.tolist() for i in np.diag_indices(3)]
+    [[0, 1, 2], [0, 1, 2]]
+    """
     (positions,) = _placed([numpy.arange(count_of("diag_indices", "n", n))], device)
     return (positions,) * count_of("diag_indices", "ndim", ndim)
 
 
 def diag_indices_from(x: Any) -> tuple[Any, ...]:
-    """Positions of the main diagonal of an array whose axes have one extent."""
+    """Positions of the main diagonal of an array whose axes have one extent, as `diag_indices`.
+
+    ValueError if they have not, or there are not two.
+
+    >>> from forerun import np
+    >>> x = np.array([[1, 2], [3, 4]])
+    >>> x[np.diag_indices_from(x)].tolist()
+    [1, 4]
+    """
     x = asarray(x)
     if x.ndim < 2 or len(set(x.shape)) != 1:
         raise ValueError(f"diag_indices_from: array must have two or more equal axes, got shape {x.shape}")
@@ -79,8 +113,9 @@ def diag_indices_from(x: Any) -> tuple[Any, ...]:
 
 
 def ix_(*vectors: Any) -> tuple[Any, ...]:
-    """Vectors of positions, shaped so that together they pick all combinations. Masks stand for the positions
-    where they hold: this waits for them.
+    """Vectors of positions, shaped so that together they pick all combinations.
+
+    Masks stand for the positions where they hold: this waits for them. ValueError of what is no vector.
 
     >>> from forerun import np
     >>> np.arange(6).reshape(2, 3)[np.ix_([0, 1], [0, 2])].tolist()
@@ -98,8 +133,14 @@ def _is_empty(v: Any) -> bool:
 
 
 def unravel_index(indices: Any, shape: int | Sequence[int]) -> tuple[Any, ...]:
-    """For positions in a flat array, those along each axis of an array of a shape. int64. ValueError where they
-    are read if one is out of range."""
+    """For positions in a flat array, those along each axis of an array of a shape: int64, one array per axis.
+
+    TypeError if positions are no integers; ValueError where they are read if one is out of range.
+
+    >>> from forerun import np
+    >>> [i.tolist() for i in np.unravel_index([5, 3], (2, 3))]
+    [[1, 1], [2, 0]]
+    """
     x = asarray(indices)
     given = (shape,) if isinstance(shape, (int, numpy.integer)) else tuple(shape)
     extents = tuple(count_of("unravel_index", "extents", n) for n in given)
@@ -114,7 +155,12 @@ def unravel_index(indices: Any, shape: int | Sequence[int]) -> tuple[Any, ...]:
 def ravel_multi_index(multi_index: Sequence[Any], dims: Sequence[int], mode: str = "raise") -> Any:
     """For positions along each axis of an array with extents `dims`, those in the flat array. int64.
 
-    mode: what happens to positions out of range: "raise" (ValueError where the result is read), "clip", "wrap".
+    mode: what happens to positions out of range: "raise" (ValueError where the result is read), "clip",
+    "wrap". ValueError if there is not an array of positions for each axis.
+
+    >>> from forerun import np
+    >>> np.ravel_multi_index(([1, 1], [2, 0]), (2, 3)).tolist()
+    [5, 3]
     """
     one_of("ravel_multi_index", "mode", mode, ("raise", "clip", "wrap"))
     extents = tuple(count_of("ravel_multi_index", "dims", n) for n in dims)
