@@ -148,7 +148,8 @@ def fft(x: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -
     """The Fourier transform along an axis: sums of x[j] * exp(-2 pi i j k / n).
 
     n: how many samples; x is cut off or continued with zeros. norm: where the scale 1 / n is: "backward" (in
-    the inverse; the default), "forward", or "ortho" (its root in both). complex64 of single precision.
+    the inverse; the default), "forward", or "ortho" (its root in both). complex64 of single precision,
+    complex128 of double. ValueError if n is not positive or norm is another word.
 
     >>> from forerun import np
     >>> np.fft.fft(np.array([1.0, 0.0, 0.0])).tolist()
@@ -158,27 +159,54 @@ def fft(x: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -
 
 
 def ifft(x: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
-    """The inverse of `fft`."""
+    """The inverse of `fft`, with its parameters: sums of x[k] * exp(2 pi i j k / n), divided by n.
+
+    >>> from forerun import np
+    >>> np.fft.ifft([1.0, 1.0]).tolist()
+    [(1+0j), 0j]
+    """
     return _transform("ifft", x, _one(n), (axis,), norm, True)
 
 
 def fftn(x: Any, s: Extents = None, axes: Sequence[int] | None = None, norm: str | None = None) -> Any:
-    """The Fourier transform along several axes, by default all. s: how many samples along each."""
+    """The Fourier transform along several axes, by default all. s: how many samples along each.
+
+    norm, dtypes, errors: as for `fft`. ValueError also if s has not an extent for each axis.
+
+    >>> from forerun import np
+    >>> np.fft.fftn([[1.0, 0.0], [0.0, 0.0]]).tolist()
+    [[(1+0j), (1+0j)], [(1+0j), (1+0j)]]
+    """
     return _transform("fftn", x, s, axes, norm, False)
 
 
 def ifftn(x: Any, s: Extents = None, axes: Sequence[int] | None = None, norm: str | None = None) -> Any:
-    """The inverse of `fftn`."""
+    """The inverse of `fftn`, with its parameters.
+
+    >>> from forerun import np
+    >>> np.fft.ifftn([[1.0, 1.0], [1.0, 1.0]]).real.tolist()
+    [[1.0, 0.0], [0.0, 0.0]]
+    """
     return _transform("ifftn", x, s, axes, norm, True)
 
 
 def fft2(x: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Any:
-    """The Fourier transform along two axes, by default the last ones."""
+    """The Fourier transform along two axes, by default the last ones; otherwise as `fftn`.
+
+    >>> from forerun import np
+    >>> np.fft.fft2(np.ones((3, 2, 2))).real[0].tolist()
+    [[4.0, 0.0], [0.0, 0.0]]
+    """
     return _transform("fft2", x, s, axes, norm, False)
 
 
 def ifft2(x: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Any:
-    """The inverse of `fft2`."""
+    """The inverse of `fft2`, with its parameters.
+
+    >>> from forerun import np
+    >>> np.fft.ifft2([[4.0, 0.0], [0.0, 0.0]]).real.tolist()
+    [[1.0, 1.0], [1.0, 1.0]]
+    """
     return _transform("ifft2", x, s, axes, norm, True)
 
 
@@ -211,33 +239,70 @@ def _doubled(op: str, x: Any, s: Extents, axes: Sequence[int] | None, norm: str 
 
 
 def rfft(x: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
-    """The Fourier transform of real numbers along an axis: the first n // 2 + 1 elements, which tell the others.
-    TypeError if x is complex."""
+    """The Fourier transform of real numbers along an axis: the first n // 2 + 1 elements.
+
+    They tell the others. n, norm, dtypes, errors: as for `fft`. TypeError if x is complex.
+
+    >>> from forerun import np
+    >>> np.fft.rfft([1.0, 0.0, 0.0, 0.0]).tolist()
+    [(1+0j), (1+0j), (1+0j)]
+    """
     return _halved("rfft", x, _one(n), (axis,), norm)
 
 
 def irfft(x: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
-    """The inverse of `rfft`: n real numbers, by default 2 * (m - 1) from m elements."""
+    """The inverse of `rfft`: n real numbers, by default 2 * (m - 1) from m elements.
+
+    float32 of single precision, float64 of double.
+
+    >>> from forerun import np
+    >>> np.fft.irfft([1.0, 1.0, 1.0]).tolist()
+    [1.0, 0.0, 0.0, 0.0]
+    """
     return _doubled("irfft", x, _one(n), (axis,), norm)
 
 
 def rfftn(x: Any, s: Extents = None, axes: Sequence[int] | None = None, norm: str | None = None) -> Any:
-    """The Fourier transform of real numbers along several axes, by default all; half of it along the last."""
+    """The Fourier transform of real numbers along several axes, by default all; half of it along the last.
+
+    s: how many samples along each. norm, dtypes, errors: as for `fft`. TypeError if x is complex.
+
+    >>> from forerun import np
+    >>> np.fft.rfftn(np.ones((4, 6))).shape
+    (4, 4)
+    """
     return _halved("rfftn", x, s, axes, norm)
 
 
 def irfftn(x: Any, s: Extents = None, axes: Sequence[int] | None = None, norm: str | None = None) -> Any:
-    """The inverse of `rfftn`."""
+    """The inverse of `rfftn`, with its parameters.
+
+    The last extent is even unless s tells another.
+
+    >>> from forerun import np
+    >>> np.fft.irfftn(np.fft.rfftn(np.ones((4, 5))), (4, 5)).shape
+    (4, 5)
+    """
     return _doubled("irfftn", x, s, axes, norm)
 
 
 def rfft2(x: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Any:
-    """The Fourier transform of real numbers along two axes, by default the last ones."""
+    """The Fourier transform of real numbers along two axes, by default the last ones; otherwise as `rfftn`.
+
+    >>> from forerun import np
+    >>> np.fft.rfft2(np.ones((3, 4, 6))).shape
+    (3, 4, 4)
+    """
     return _halved("rfft2", x, s, axes, norm)
 
 
 def irfft2(x: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Any:
-    """The inverse of `rfft2`."""
+    """The inverse of `rfft2`, with its parameters.
+
+    >>> from forerun import np
+    >>> np.fft.irfft2(np.fft.rfft2(np.ones((3, 4, 6)))).shape
+    (3, 4, 6)
+    """
     return _doubled("irfft2", x, s, axes, norm)
 
 
@@ -256,12 +321,26 @@ def _positive(op: str, n: int) -> int:
 
 
 def fftfreq(n: int, d: float = 1.0, dtype: Any = None, *, device: Device | str | None = None) -> Any:
-    """The frequencies of the elements of `fft` of n samples, d apart: in cycles per unit of d."""
+    """The frequencies of the elements of `fft` of n samples, d apart: in cycles per unit of d.
+
+    The default float unless dtype is given. ValueError if n is no positive integer.
+
+    >>> from forerun import np
+    >>> np.fft.fftfreq(4, d=0.5).tolist()
+    [0.0, 0.5, -1.0, -0.5]
+    """
     return _frequencies("fftfreq", numpy.fft.fftfreq(_positive("fftfreq", n), d), dtype, device)
 
 
 def rfftfreq(n: int, d: float = 1.0, dtype: Any = None, *, device: Device | str | None = None) -> Any:
-    """The frequencies of the elements of `rfft` of n samples, d apart: in cycles per unit of d."""
+    """The frequencies of the elements of `rfft` of n samples, d apart: in cycles per unit of d.
+
+    The default float unless dtype is given. ValueError if n is no positive integer.
+
+    >>> from forerun import np
+    >>> np.fft.rfftfreq(4, d=0.5).tolist()
+    [0.0, 0.5, 1.0]
+    """
     return _frequencies("rfftfreq", numpy.fft.rfftfreq(_positive("rfftfreq", n), d), dtype, device)
 
 
@@ -272,10 +351,20 @@ def _shifted(op: str, x: Any, axes: int | Sequence[int] | None, back: bool) -> A
 
 
 def fftshift(x: Any, axes: int | Sequence[int] | None = None) -> Any:
-    """x with the elements of frequency zero in the middle of the axes, by default all."""
+    """x with the elements of frequency zero in the middle of the axes, by default all.
+
+    >>> from forerun import np
+    >>> np.fft.fftshift([0, 1, 2, -2, -1]).tolist()
+    [-2, -1, 0, 1, 2]
+    """
     return _shifted("fftshift", x, axes, False)
 
 
 def ifftshift(x: Any, axes: int | Sequence[int] | None = None) -> Any:
-    """The inverse of `fftshift`."""
+    """The inverse of `fftshift`, also for odd extents.
+
+    >>> from forerun import np
+    >>> np.fft.ifftshift([-2, -1, 0, 1, 2]).tolist()
+    [0, 1, 2, -2, -1]
+    """
     return _shifted("ifftshift", x, axes, True)
