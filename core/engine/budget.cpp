@@ -12,17 +12,19 @@ void Budget::charge(size_t bytes) {
 
 namespace {
 
-// Bytes that come back when `op` ends: nobody holds a handle and no later op uses them.
-size_t frees(Op& op, uint64_t* transient = nullptr) {
+// Bytes that come back when `op` ends: nobody holds a handle and no later op uses them. `read`: counts also what is held, but
+// is read here for the last time, as far as is known: mostly temporaries that the front end is about to let go.
+size_t frees(Op& op, bool read, size_t* written = nullptr) {
   size_t bytes = 0;
   for (int i = 0; i < op.n_access; ++i) {
     const Access& a = op.access(i);
     bool again = false;
     for (int k = 0; k < i; ++k) again = again || op.access(k).storage == a.storage;
     if (again) continue;
-    if (a.storage->budget != op.budget || a.storage->last_use != op.seq || !a.storage->only_ops(a.storage->uses)) continue;
+    if (a.storage->budget != op.budget || a.storage->last_use != op.seq) continue;
+    if (!a.storage->only_ops(a.storage->uses) && !(read && a.storage->last_write != op.seq)) continue;
     bytes += a.storage->charged();
-    if (transient && a.mode != Mode::read) *transient += a.storage->charged();
+    if (written && a.mode != Mode::read) *written += a.storage->charged();
   }
   return bytes;
 }
@@ -41,8 +43,8 @@ bool Budget::admits(Op& op) {
   if (want == 0 || oldest(op)) return true;
   if (now + want > soft.load(std::memory_order_relaxed)) return false;
   if (ahead_ + want <= margin(high_) && now + want + high_ <= hard.load(std::memory_order_relaxed)) return true;
-  uint64_t transient = 0;
-  frees(op, &transient);
+  size_t transient = 0;
+  frees(op, false, &transient);
   if (transient == want) return true;  // nobody will read it: gone as soon as it is there
   // The long look is not repeated before half of the way to its turn is done.
   uint64_t front = order_.front()->seq;
@@ -63,9 +65,8 @@ bool Budget::fits(Op& op) const {
     size_t more = other->started ? 0 : needs(*other);
     level += more, plain += more + other->ahead;
     most = std::max(most, level), usual = std::max(usual, plain);
-    size_t less = other->ended ? other->freed : frees(*other);
-    if (!other->ended) level -= std::min(level, less);
-    plain -= std::min(plain, less);
+    if (!other->ended) level -= std::min(level, frees(*other, false));
+    plain -= std::min(plain, other->ended ? other->freed : frees(*other, true));
   }
   size_t allowed = std::max({high_, usual, plain + want});
   return most + want <= std::min(allowed + margin(allowed), hard.load(std::memory_order_relaxed));

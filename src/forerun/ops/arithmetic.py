@@ -33,19 +33,25 @@ divide = elementwise(
     numpy.divide,
     da=lambda g, b: g / _value(b),
     db=lambda g, a, b: -g * _value(a) / (_value(b) * _value(b)),
-    doc="a / b; integers give the default float.",
+    doc="a / b; integers give the default float: divide(1, 2) is 0.5.",
 )
 floor_divide = elementwise(
-    numpy.floor_divide, da=nondifferentiable, db=nondifferentiable, doc="The largest integer not above a / b."
+    numpy.floor_divide,
+    da=nondifferentiable,
+    db=nondifferentiable,
+    doc="The largest integer not above a / b: floor_divide(-7, 2) is -4. Integers by 0 are 0.",
 )
 remainder = elementwise(
     numpy.remainder,
     da=lambda g: g,
     db=lambda g, a, b: -g * floor_divide(a, b),
-    doc="a - floor(a / b) * b: has the sign of b.",
+    doc="a - floor(a / b) * b: has the sign of b. remainder(-7, 3) is 2.",
 )
 fmod = elementwise(
-    numpy.fmod, da=lambda g: g, db=lambda g, a, b: -g * trunc(a / b), doc="C's remainder: has the sign of a."
+    numpy.fmod,
+    da=lambda g: g,
+    db=lambda g, a, b: -g * trunc(a / b),
+    doc="C's remainder: has the sign of a. fmod(-7, 3) is -1.",
 )
 power = elementwise(
     numpy.power,
@@ -57,18 +63,28 @@ float_power = elementwise(
     numpy.float_power,
     da=lambda g, a, b: g * _value(_slope(float_power, a, b)),
     db=lambda g, y, a: g * _value(y * _safe_log(a)),
-    doc="a to the power b, in double precision.",
+    doc="a to the power b, in double precision: float_power(2, -1) is 0.5.",
 )
 negative = elementwise(numpy.negative, dx=lambda g: -g, doc="-x.")
 positive = elementwise(numpy.positive, dx=lambda g: g, doc="+x: a copy.")
-absolute = elementwise(numpy.absolute, dx=lambda g, x: _absolute_grad(g, x), doc="|x|.")
-fabs = elementwise(numpy.fabs, dx=lambda g, x: g * sign(x), doc="|x| of real numbers, as a float.")
-sign = elementwise(numpy.sign, dx=nondifferentiable, doc="-1, 0 or 1.")
+absolute = elementwise(
+    numpy.absolute,
+    dx=lambda g, x: _absolute_grad(g, x),
+    doc="|x|; of complex numbers real: absolute(-2) is 2.",
+)
+fabs = elementwise(
+    numpy.fabs, dx=lambda g, x: g * sign(x), doc="|x| of real numbers, as a float: fabs(-2) is 2.0."
+)
+sign = elementwise(numpy.sign, dx=nondifferentiable, doc="-1, 0 or 1; of a complex number x / |x|, or 0.")
 conjugate = elementwise(numpy.conjugate, dx=lambda g: conjugate(g), doc="The complex conjugate.")
 square = elementwise(numpy.square, dx=lambda g, x: g * _value(2 * x), doc="x * x.")
 sqrt = elementwise(numpy.sqrt, dx=lambda g, y: g / (2 * _value(y)), doc="The square root.")
 cbrt = elementwise(numpy.cbrt, dx=lambda g, y: g / (3 * y * y), doc="The cube root.")
-reciprocal = elementwise(numpy.reciprocal, dx=lambda g, y: -g * _value(y * y), doc="1 / x.")
+reciprocal = elementwise(
+    numpy.reciprocal,
+    dx=lambda g, y: -g * _value(y * y),
+    doc="1 / x; of integers without its fraction: reciprocal(4) is 0.",
+)
 maximum = elementwise(
     numpy.maximum,
     da=lambda g, a, b: g * _picked(a, b, greater, g),
@@ -85,33 +101,63 @@ fmax = elementwise(
     numpy.fmax,
     da=lambda g, a, b: g * _picked(a, b, greater, g),
     db=lambda g, a, b: g * _picked(b, a, greater, g),
-    doc="The larger one, preferring numbers to NaN.",
+    doc="The larger one, preferring numbers to NaN: fmax(1.0, nan) is 1.0.",
 )
 fmin = elementwise(
     numpy.fmin,
     da=lambda g, a, b: g * _picked(a, b, less, g),
     db=lambda g, a, b: g * _picked(b, a, less, g),
-    doc="The smaller one, preferring numbers to NaN.",
+    doc="The smaller one, preferring numbers to NaN: fmin(1.0, nan) is 1.0.",
 )
-floor = elementwise(numpy.floor, dx=nondifferentiable, doc="The largest integer not above x.")
-ceil = elementwise(numpy.ceil, dx=nondifferentiable, doc="The smallest integer not below x.")
-trunc = elementwise(numpy.trunc, dx=nondifferentiable, doc="x without its fraction.")
-rint = elementwise(numpy.rint, dx=nondifferentiable, doc="The nearest integer; halves go to the even one.")
+floor = elementwise(
+    numpy.floor,
+    dx=nondifferentiable,
+    doc="The largest integer not above x: floor(-1.5) is -2.0. Floats stay floats.",
+)
+ceil = elementwise(
+    numpy.ceil,
+    dx=nondifferentiable,
+    doc="The smallest integer not below x: ceil(-1.5) is -1.0. Floats stay floats.",
+)
+trunc = elementwise(
+    numpy.trunc, dx=nondifferentiable, doc="x without its fraction: trunc(-1.5) is -1.0. Floats stay floats."
+)
+rint = elementwise(
+    numpy.rint, dx=nondifferentiable, doc="The nearest integer; halves go to the even one: rint(2.5) is 2.0."
+)
 copysign = elementwise(
     numpy.copysign,
     da=lambda g, y, a: g * sign(y) * sign(a),
     db=nondifferentiable,
-    doc="The magnitude of a with the sign of b.",
+    doc="The magnitude of a with the sign of b, also of a zero: copysign(3.0, -0.0) is -3.0.",
 )
 heaviside = elementwise(
-    numpy.heaviside, da=nondifferentiable, db=lambda g, a: g * equal(a, 0), doc="0 below 0, 1 above, b at 0."
+    numpy.heaviside,
+    da=nondifferentiable,
+    db=lambda g, a: g * equal(a, 0),
+    doc="0 below 0, 1 above, b at 0: heaviside(0.0, 0.5) is 0.5.",
 )
 nextafter = elementwise(
-    numpy.nextafter, da=lambda g: g, db=nondifferentiable, doc="The next number after a towards b."
+    numpy.nextafter,
+    da=lambda g: g,
+    db=nondifferentiable,
+    doc="The next number of the dtype after a towards b.",
 )
-spacing = elementwise(numpy.spacing, constant=True, doc="The distance to the next number.")
-gcd = elementwise(numpy.gcd, constant=True, doc="The greatest common divisor of integers.")
-lcm = elementwise(numpy.lcm, constant=True, doc="The least common multiple of integers.")
+spacing = elementwise(
+    numpy.spacing,
+    constant=True,
+    doc="The distance to the next number of the dtype: spacing(8388608.0) is 1.0.",
+)
+gcd = elementwise(
+    numpy.gcd,
+    constant=True,
+    doc="The greatest common divisor of integers: gcd(12, 18) is 6. TypeError of floats.",
+)
+lcm = elementwise(
+    numpy.lcm,
+    constant=True,
+    doc="The least common multiple of integers: lcm(4, 6) is 12. TypeError of floats.",
+)
 
 # --- comparisons and logic ------------------------------------------------------------------------
 
@@ -144,22 +190,36 @@ greater = Comparison(numpy.greater, "a > b.")
 greater_equal = Comparison(numpy.greater_equal, "a >= b.")
 logical_and = elementwise(numpy.logical_and, constant=True, doc="Whether both are true (not zero).")
 logical_or = elementwise(numpy.logical_or, constant=True, doc="Whether one is true (not zero).")
-logical_xor = elementwise(numpy.logical_xor, constant=True, doc="Whether exactly one is true (not zero).")
+logical_xor = elementwise(
+    numpy.logical_xor,
+    constant=True,
+    doc="Whether exactly one is true (not zero): logical_xor(1, 2) is False.",
+)
 logical_not = elementwise(numpy.logical_not, constant=True, doc="Whether x is false (zero).")
 isnan = elementwise(numpy.isnan, constant=True, doc="Whether x is not a number.")
 isinf = elementwise(numpy.isinf, constant=True, doc="Whether x is infinite.")
 isfinite = elementwise(numpy.isfinite, constant=True, doc="Whether x is a finite number.")
-signbit = elementwise(numpy.signbit, constant=True, doc="Whether the sign bit is set.")
+signbit = elementwise(numpy.signbit, constant=True, doc="Whether the sign bit is set: signbit(-0.0) is True.")
 
 # --- bits -----------------------------------------------------------------------------------------
 
-bitwise_and = elementwise(numpy.bitwise_and, constant=True, doc="a & b.")
-bitwise_or = elementwise(numpy.bitwise_or, constant=True, doc="a | b.")
-bitwise_xor = elementwise(numpy.bitwise_xor, constant=True, doc="a ^ b.")
-invert = elementwise(numpy.invert, constant=True, doc="~x.")
-left_shift = elementwise(numpy.left_shift, constant=True, doc="a << b.")
-right_shift = elementwise(numpy.right_shift, constant=True, doc="a >> b.")
-bitwise_count = elementwise(numpy.bitwise_count, constant=True, doc="How many bits of |x| are set.")
+bitwise_and = elementwise(
+    numpy.bitwise_and, constant=True, doc="a & b, of integers or bools: bitwise_and(6, 3) is 2."
+)
+bitwise_or = elementwise(
+    numpy.bitwise_or, constant=True, doc="a | b, of integers or bools: bitwise_or(6, 3) is 7."
+)
+bitwise_xor = elementwise(
+    numpy.bitwise_xor, constant=True, doc="a ^ b, of integers or bools: bitwise_xor(6, 3) is 5."
+)
+invert = elementwise(numpy.invert, constant=True, doc="~x: all bits turned, of bools not x. invert(5) is -6.")
+left_shift = elementwise(numpy.left_shift, constant=True, doc="a << b, of integers: left_shift(1, 3) is 8.")
+right_shift = elementwise(
+    numpy.right_shift, constant=True, doc="a >> b, of integers, with the sign of a: right_shift(-8, 1) is -4."
+)
+bitwise_count = elementwise(
+    numpy.bitwise_count, constant=True, doc="How many bits of |x| are set: bitwise_count(-7) is 3. uint8."
+)
 
 
 def _value(x):  # type: ignore[no-untyped-def]

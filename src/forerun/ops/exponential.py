@@ -20,7 +20,9 @@ __all__ = [
 exp = elementwise(numpy.exp, dx=lambda g, y: g * _value(y), doc="e to the power x.")
 exp2 = elementwise(numpy.exp2, dx=lambda g, y: g * _value(y) * math.log(2), doc="2 to the power x.")
 expm1 = elementwise(numpy.expm1, dx=lambda g, y: g * _value(y + 1), doc="exp(x) - 1, exact near 0.")
-log = elementwise(numpy.log, dx=lambda g, x: g / _value(x), doc="The natural logarithm.")
+log = elementwise(
+    numpy.log, dx=lambda g, x: g / _value(x), doc="The natural logarithm; NaN of negative numbers, -inf of 0."
+)
 log2 = elementwise(numpy.log2, dx=lambda g, x: g / (_value(x) * math.log(2)), doc="The logarithm to base 2.")
 log10 = elementwise(
     numpy.log10, dx=lambda g, x: g / (_value(x) * math.log(10)), doc="The logarithm to base 10."
@@ -30,34 +32,42 @@ logaddexp = elementwise(
     numpy.logaddexp,
     da=lambda g, y, a: g * exp(a - y),
     db=lambda g, y, b: g * exp(b - y),
-    doc="log(exp(a) + exp(b)) without overflow.",
+    doc="log(exp(a) + exp(b)) without overflow: logaddexp(1000.0, -inf) is 1000.0.",
 )
 logaddexp2 = elementwise(
     numpy.logaddexp2,
     da=lambda g, y, a: g * exp2(a - y),
     db=lambda g, y, b: g * exp2(b - y),
-    doc="log2(2**a + 2**b) without overflow.",
+    doc="log2(2**a + 2**b) without overflow: logaddexp2(1000.0, 1000.0) is 1001.0.",
 )
 
 sin = elementwise(numpy.sin, dx=lambda g, x: g * _value(cos(x)), doc="The sine of x radians.")
 cos = elementwise(numpy.cos, dx=lambda g, x: -g * _value(sin(x)), doc="The cosine of x radians.")
 tan = elementwise(numpy.tan, dx=lambda g, y: g * _value(1 + y * y), doc="The tangent of x radians.")
-arcsin = elementwise(numpy.arcsin, dx=lambda g, x: g * _value((1 - x * x) ** -0.5), doc="The inverse sine.")
-arccos = elementwise(
-    numpy.arccos, dx=lambda g, x: -g * _value((1 - x * x) ** -0.5), doc="The inverse cosine."
+arcsin = elementwise(
+    numpy.arcsin,
+    dx=lambda g, x: g * _value((1 - x * x) ** -0.5),
+    doc="The inverse sine, in radians; NaN outside [-1, 1].",
 )
-arctan = elementwise(numpy.arctan, dx=lambda g, x: g / _value(1 + x * x), doc="The inverse tangent.")
+arccos = elementwise(
+    numpy.arccos,
+    dx=lambda g, x: -g * _value((1 - x * x) ** -0.5),
+    doc="The inverse cosine, in radians; NaN outside [-1, 1].",
+)
+arctan = elementwise(
+    numpy.arctan, dx=lambda g, x: g / _value(1 + x * x), doc="The inverse tangent, in radians."
+)
 arctan2 = elementwise(
     numpy.arctan2,
     da=lambda g, a, b: g * b / (a * a + b * b),
     db=lambda g, a, b: -g * a / (a * a + b * b),
-    doc="The angle of the point (b, a) in radians.",
+    doc="The angle of the point (b, a) in radians, from -pi to pi: arctan2(0.0, 1.0) is 0.0.",
 )
 hypot = elementwise(
     numpy.hypot,
     da=lambda g, y, a: g * a / y,
     db=lambda g, y, b: g * b / y,
-    doc="sqrt(a*a + b*b) without overflow.",
+    doc="sqrt(a*a + b*b) without overflow: hypot(3, 4) is 5.0.",
 )
 sinh = elementwise(numpy.sinh, dx=lambda g, x: g * _value(cosh(x)), doc="The hyperbolic sine.")
 cosh = elementwise(numpy.cosh, dx=lambda g, x: g * _value(sinh(x)), doc="The hyperbolic cosine.")
@@ -70,7 +80,10 @@ rad2deg = elementwise(numpy.rad2deg, dx=lambda g: g * (180 / math.pi), doc="Degr
 degrees = elementwise(numpy.degrees, dx=lambda g: g * (180 / math.pi), doc="Degrees of an angle in radians.")
 radians = elementwise(numpy.radians, dx=lambda g: g * (math.pi / 180), doc="Radians of an angle in degrees.")
 ldexp = elementwise(
-    numpy.ldexp, da=lambda g, b: g * exp2(b), db=nondifferentiable, doc="a times 2 to the integer power b."
+    numpy.ldexp,
+    da=lambda g, b: g * exp2(b),
+    db=nondifferentiable,
+    doc="a times 2 to the integer power b: ldexp(3.0, 2) is 12.0.",
 )
 
 
