@@ -1,0 +1,104 @@
+"""The rows with forerun and with MXNet, which have one spelling."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy
+from base import RATE, Peer, Program, Rows
+
+
+class Gluon(Peer):
+    """What both need: arrays, waiting, and the training step in gluon."""
+
+    hybrid = False
+
+    def __init__(self) -> None:
+        package = importlib.import_module(self.package)
+        self.np, self.npx, self.autograd, self.gluon = (
+            package.np,
+            package.npx,
+            package.autograd,
+            package.gluon,
+        )
+        self.xp = self.np
+
+    def array(self, x: numpy.ndarray) -> Any:
+        return self.np.array(x)
+
+    def wait(self, y: Any) -> Any:
+        self.npx.waitall()
+        return y
+
+    def values(self, y: Any) -> numpy.ndarray:
+        return y.asnumpy()
+
+    def training(self, x: Any, y: Any, *parameters: Any, count: int) -> Program:
+        gluon, autograd, batch = self.gluon, self.autograd, len(x)
+        net = gluon.nn.HybridSequential()
+        last = parameters[-1].shape[0]
+        for w in parameters[::2]:
+            width, features = w.shape
+            net.add(gluon.nn.Dense(width, activation=None if width == last else "relu", in_units=features))
+        net.initialize()
+        held = [p for i in range(len(net)) for p in (net[i].weight, net[i].bias)]
+        for p, value in zip(held, parameters, strict=True):
+            p.set_data(value)
+        net.hybridize(self.hybrid)
+        loss = gluon.loss.L2Loss() if y.ndim == 2 else gluon.loss.SoftmaxCrossEntropyLoss()
+        trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": RATE})
+
+        def program() -> Any:
+            for _ in range(count):
+                with autograd.record():
+                    cost = loss(net(x), y)
+                cost.backward()
+                trainer.step(batch)
+            self.npx.waitall()
+            return [p.data() for p in held]
+
+        return program
+
+
+class GluonRows(Gluon, Rows):
+    """All rows."""
+
+    def normal(self, shape: tuple[int, ...]) -> Any:
+        return self.np.random.normal(size=shape)
+
+    def softmax_of(self, x: Any) -> Any:
+        return self.npx.softmax(x)
+
+    def small_each(self, x: Any, count: int) -> Program:
+        def program() -> Any:
+            for _ in range(count):
+                y = x + 1
+                y.wait_to_read()
+            return y
+
+        return program
+
+
+class Forerun(GluonRows):
+    """This package."""
+
+    package = "forerun"
+
+
+class Hybrid(Gluon):
+    """This package with a network that is hybridized: the training steps."""
+
+    package = "forerun"
+    lacks = "is what gluon networks can be"
+    hybrid = True
+
+
+class MXNet(GluonRows):
+    """MXNet with its arrays in NumPy's style."""
+
+    package = "mxnet"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.npx.set_np()
