@@ -67,15 +67,9 @@ float_power = elementwise(
 )
 negative = elementwise(numpy.negative, dx=lambda g: -g, doc="-x.")
 positive = elementwise(numpy.positive, dx=lambda g: g, doc="+x: a copy.")
-absolute = elementwise(
-    numpy.absolute,
-    dx=lambda g, x: _absolute_grad(g, x),
-    doc="|x|; of complex numbers real: absolute(-2) is 2.",
-)
-fabs = elementwise(
-    numpy.fabs, dx=lambda g, x: g * sign(x), doc="|x| of real numbers, as a float: fabs(-2) is 2.0."
-)
-sign = elementwise(numpy.sign, dx=nondifferentiable, doc="-1, 0 or 1; of a complex number x / |x|, or 0.")
+absolute = elementwise(numpy.absolute, dx=lambda g, x: _absolute_grad(g, x), doc="|x|.")
+fabs = elementwise(numpy.fabs, dx=lambda g, x: g * sign(x), doc="|x| of real numbers, as a float.")
+sign = elementwise(numpy.sign, dx=nondifferentiable, doc="-1, 0 or 1.")
 conjugate = elementwise(numpy.conjugate, dx=lambda g: conjugate(g), doc="The complex conjugate.")
 square = elementwise(numpy.square, dx=lambda g, x: g * _value(2 * x), doc="x * x.")
 sqrt = elementwise(numpy.sqrt, dx=lambda g, y: g / (2 * _value(y)), doc="The square root.")
@@ -83,7 +77,7 @@ cbrt = elementwise(numpy.cbrt, dx=lambda g, y: g / (3 * y * y), doc="The cube ro
 reciprocal = elementwise(
     numpy.reciprocal,
     dx=lambda g, y: -g * _value(y * y),
-    doc="1 / x; of integers without its fraction: reciprocal(4) is 0.",
+    doc="1 / x; an integer of integers: reciprocal(4) is 0.",
 )
 maximum = elementwise(
     numpy.maximum,
@@ -110,18 +104,12 @@ fmin = elementwise(
     doc="The smaller one, preferring numbers to NaN: fmin(1.0, nan) is 1.0.",
 )
 floor = elementwise(
-    numpy.floor,
-    dx=nondifferentiable,
-    doc="The largest integer not above x: floor(-1.5) is -2.0. Floats stay floats.",
+    numpy.floor, dx=nondifferentiable, doc="The largest integer not above x: floor(-1.5) is -2.0."
 )
 ceil = elementwise(
-    numpy.ceil,
-    dx=nondifferentiable,
-    doc="The smallest integer not below x: ceil(-1.5) is -1.0. Floats stay floats.",
+    numpy.ceil, dx=nondifferentiable, doc="The smallest integer not below x: ceil(-1.5) is -1.0."
 )
-trunc = elementwise(
-    numpy.trunc, dx=nondifferentiable, doc="x without its fraction: trunc(-1.5) is -1.0. Floats stay floats."
-)
+trunc = elementwise(numpy.trunc, dx=nondifferentiable, doc="x without its fraction: trunc(-1.5) is -1.0.")
 rint = elementwise(
     numpy.rint, dx=nondifferentiable, doc="The nearest integer; halves go to the even one: rint(2.5) is 2.0."
 )
@@ -138,26 +126,13 @@ heaviside = elementwise(
     doc="0 below 0, 1 above, b at 0: heaviside(0.0, 0.5) is 0.5.",
 )
 nextafter = elementwise(
-    numpy.nextafter,
-    da=lambda g: g,
-    db=nondifferentiable,
-    doc="The next number of the dtype after a towards b.",
+    numpy.nextafter, da=lambda g: g, db=nondifferentiable, doc="The next number after a towards b."
 )
 spacing = elementwise(
-    numpy.spacing,
-    constant=True,
-    doc="The distance to the next number of the dtype: spacing(8388608.0) is 1.0.",
+    numpy.spacing, constant=True, doc="The distance to the next number: spacing(8388608.0) is 1.0."
 )
-gcd = elementwise(
-    numpy.gcd,
-    constant=True,
-    doc="The greatest common divisor of integers: gcd(12, 18) is 6. TypeError of floats.",
-)
-lcm = elementwise(
-    numpy.lcm,
-    constant=True,
-    doc="The least common multiple of integers: lcm(4, 6) is 12. TypeError of floats.",
-)
+gcd = elementwise(numpy.gcd, constant=True, doc="The greatest common divisor of integers: gcd(12, 18) is 6.")
+lcm = elementwise(numpy.lcm, constant=True, doc="The least common multiple of integers: lcm(4, 6) is 12.")
 
 # --- comparisons and logic ------------------------------------------------------------------------
 
@@ -191,9 +166,7 @@ greater_equal = Comparison(numpy.greater_equal, "a >= b.")
 logical_and = elementwise(numpy.logical_and, constant=True, doc="Whether both are true (not zero).")
 logical_or = elementwise(numpy.logical_or, constant=True, doc="Whether one is true (not zero).")
 logical_xor = elementwise(
-    numpy.logical_xor,
-    constant=True,
-    doc="Whether exactly one is true (not zero): logical_xor(1, 2) is False.",
+    numpy.logical_xor, constant=True, doc="Whether exactly one is true: logical_xor(1, 2) is False."
 )
 logical_not = elementwise(numpy.logical_not, constant=True, doc="Whether x is false (zero).")
 isnan = elementwise(numpy.isnan, constant=True, doc="Whether x is not a number.")
@@ -203,22 +176,14 @@ signbit = elementwise(numpy.signbit, constant=True, doc="Whether the sign bit is
 
 # --- bits -----------------------------------------------------------------------------------------
 
-bitwise_and = elementwise(
-    numpy.bitwise_and, constant=True, doc="a & b, of integers or bools: bitwise_and(6, 3) is 2."
-)
-bitwise_or = elementwise(
-    numpy.bitwise_or, constant=True, doc="a | b, of integers or bools: bitwise_or(6, 3) is 7."
-)
-bitwise_xor = elementwise(
-    numpy.bitwise_xor, constant=True, doc="a ^ b, of integers or bools: bitwise_xor(6, 3) is 5."
-)
-invert = elementwise(numpy.invert, constant=True, doc="~x: all bits turned, of bools not x. invert(5) is -6.")
+bitwise_and = elementwise(numpy.bitwise_and, constant=True, doc="a & b.")
+bitwise_or = elementwise(numpy.bitwise_or, constant=True, doc="a | b.")
+bitwise_xor = elementwise(numpy.bitwise_xor, constant=True, doc="a ^ b.")
+invert = elementwise(numpy.invert, constant=True, doc="~x: of bools not x; invert(5) is -6.")
 left_shift = elementwise(numpy.left_shift, constant=True, doc="a << b, of integers: left_shift(1, 3) is 8.")
-right_shift = elementwise(
-    numpy.right_shift, constant=True, doc="a >> b, of integers, with the sign of a: right_shift(-8, 1) is -4."
-)
+right_shift = elementwise(numpy.right_shift, constant=True, doc="a >> b.")
 bitwise_count = elementwise(
-    numpy.bitwise_count, constant=True, doc="How many bits of |x| are set: bitwise_count(-7) is 3. uint8."
+    numpy.bitwise_count, constant=True, doc="How many bits of |x| are set: bitwise_count(-7) is 3."
 )
 
 
