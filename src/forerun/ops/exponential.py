@@ -20,9 +20,7 @@ __all__ = [
 exp = elementwise(numpy.exp, dx=lambda g, y: g * _value(y), doc="e to the power x.")
 exp2 = elementwise(numpy.exp2, dx=lambda g, y: g * _value(y) * math.log(2), doc="2 to the power x.")
 expm1 = elementwise(numpy.expm1, dx=lambda g, y: g * _value(y + 1), doc="exp(x) - 1, exact near 0.")
-log = elementwise(
-    numpy.log, dx=lambda g, x: g / _value(x), doc="The natural logarithm; NaN of negative numbers, -inf of 0."
-)
+log = elementwise(numpy.log, dx=lambda g, x: g / _value(x), doc="The natural logarithm.")
 log2 = elementwise(numpy.log2, dx=lambda g, x: g / (_value(x) * math.log(2)), doc="The logarithm to base 2.")
 log10 = elementwise(
     numpy.log10, dx=lambda g, x: g / (_value(x) * math.log(10)), doc="The logarithm to base 10."
@@ -45,18 +43,12 @@ sin = elementwise(numpy.sin, dx=lambda g, x: g * _value(cos(x)), doc="The sine o
 cos = elementwise(numpy.cos, dx=lambda g, x: -g * _value(sin(x)), doc="The cosine of x radians.")
 tan = elementwise(numpy.tan, dx=lambda g, y: g * _value(1 + y * y), doc="The tangent of x radians.")
 arcsin = elementwise(
-    numpy.arcsin,
-    dx=lambda g, x: g * _value((1 - x * x) ** -0.5),
-    doc="The inverse sine, in radians; NaN outside [-1, 1].",
+    numpy.arcsin, dx=lambda g, x: g * _value((1 - x * x) ** -0.5), doc="The inverse sine, in radians."
 )
 arccos = elementwise(
-    numpy.arccos,
-    dx=lambda g, x: -g * _value((1 - x * x) ** -0.5),
-    doc="The inverse cosine, in radians; NaN outside [-1, 1].",
+    numpy.arccos, dx=lambda g, x: -g * _value((1 - x * x) ** -0.5), doc="The inverse cosine, in radians."
 )
-arctan = elementwise(
-    numpy.arctan, dx=lambda g, x: g / _value(1 + x * x), doc="The inverse tangent, in radians."
-)
+arctan = elementwise(numpy.arctan, dx=lambda g, x: g / _value(1 + x * x), doc="The inverse tangent.")
 arctan2 = elementwise(
     numpy.arctan2,
     da=lambda g, a, b: g * b / (a * a + b * b),
@@ -109,15 +101,31 @@ def _modf(x: Any) -> Any:
 
 
 def frexp(x: Any) -> tuple[Any, Any]:
-    """m and n with x = m * 2**n and m in [0.5, 1); n is int32. Of 0: both 0."""
+    """m and n with x = m * 2**n and |m| in [0.5, 1); n is int32. Of 0: both 0.
+
+    >>> from forerun import np
+    >>> m, n = np.frexp([8.0, 3.0])
+    >>> m.tolist(), n.tolist()
+    ([0.5, 0.75], [4, 2])
+    """
     return _frexp(_float(x))  # type: ignore[no-any-return]
 
 
 def modf(x: Any) -> tuple[Any, Any]:
-    """The fractional and the whole part of x, both with the sign of x."""
+    """The fractional and the whole part of x, both with the sign of x; of integers in the default float.
+
+    >>> from forerun import np
+    >>> [part.item() for part in np.modf(-1.5)]
+    [-0.5, -1.0]
+    """
     return _modf(_float(x))  # type: ignore[no-any-return]
 
 
 def divmod(a: Any, b: Any) -> tuple[Any, Any]:
-    """`floor_divide` and `remainder`."""
+    """`floor_divide` and `remainder`: the remainder has the sign of b.
+
+    >>> from forerun import np
+    >>> [part.item() for part in np.divmod(-7, 3)]
+    [-3, 2]
+    """
     return floor_divide(a, b), remainder(a, b)
