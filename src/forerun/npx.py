@@ -35,25 +35,46 @@ class random:
 
 
 def waitall() -> None:
-    """Waits until all work issued so far has ended; raises an error that nobody has seen yet."""
+    """Waits until all work issued so far has ended; raises an error that nobody has seen yet.
+
+    >>> from forerun import np, npx
+    >>> x = np.ones(3) + 1
+    >>> npx.waitall()
+    """
     _core.waitall()
 
 
 def set_np(shape: bool = True, array: bool = True, dtype: bool = False) -> None:
-    """Creation as in MXNet: Python integers become floats (`np.array([1, 2])` and `np.arange(3)` are float32).
+    """Creation as in MXNet: Python integers become floats.
 
-    dtype: creation as in NumPy instead, with float64 and integers.
+    `np.array([1, 2])` and `np.arange(3)` are float32 then. dtype: creation as in NumPy instead, with float64
+    and integers. `reset_np` undoes either.
+
+    >>> from forerun import np, npx
+    >>> npx.set_np(); np.arange(3).dtype
+    dtype('float32')
+    >>> npx.reset_np()
     """
     convert.set_defaults("float64" if dtype else "float32", ints_become_floats=not dtype)
 
 
 def reset_np() -> None:
-    """Creation as it is without `set_np`: float32, and integers from integers."""
+    """Creation as it is without `set_np`: float32, and integers from integers.
+
+    >>> from forerun import np, npx
+    >>> npx.reset_np(); np.arange(3).dtype, np.zeros(3).dtype
+    (dtype('int64'), dtype('float32'))
+    """
     convert.set_defaults("float32", ints_become_floats=False)
 
 
 def is_np_array() -> bool:
-    """Whether functions return `np.ndarray`: there is no other kind."""
+    """Whether functions return `np.ndarray`: there is no other kind.
+
+    >>> from forerun import npx
+    >>> npx.is_np_array()
+    True
+    """
     return True
 
 
@@ -61,7 +82,15 @@ is_np_shape = is_np_array
 
 
 def save(file: Any, arrays: Any) -> None:
-    """Writes an array, a list of arrays or a dict of arrays to a file. Waits."""
+    """Writes an array, a list of arrays or a dict of arrays to a file of that name. Waits.
+
+    >>> import tempfile
+    >>> from forerun import np, npx
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     npx.save(f"{folder}/x", {"a": np.arange(2)})
+    ...     npx.load(f"{folder}/x")
+    {'a': array([0, 1])}
+    """
     if isinstance(arrays, Mapping):
         named = dict(arrays)
     else:
@@ -72,7 +101,15 @@ def save(file: Any, arrays: Any) -> None:
 
 
 def load(file: Any) -> Any:
-    """Reads what `save` wrote: a list of arrays, or a dict if they had names."""
+    """Reads what `save` wrote: a list of arrays, or a dict if they had names.
+
+    >>> import tempfile
+    >>> from forerun import np, npx
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     npx.save(f"{folder}/x", [np.arange(2), np.ones(1)])
+    ...     npx.load(f"{folder}/x")
+    [array([0, 1]), array([1.])]
+    """
     with numpy.load(file) as found:
         arrays = {name: np.array(found[name], dtype=found[name].dtype) for name in found.files}
     if arrays and all(name == f"arr_{i}" for i, name in enumerate(arrays)):
@@ -81,17 +118,32 @@ def load(file: Any) -> Any:
 
 
 def reshape_like(x: Any, like: Any) -> Any:
-    """x with the shape of another array."""
+    """x with the shape of another array: a view where memory allows. ValueError if sizes differ.
+
+    >>> from forerun import np, npx
+    >>> npx.reshape_like(np.arange(4), np.zeros((2, 2))).tolist()
+    [[0, 1], [2, 3]]
+    """
     return x.reshape(like.shape)
 
 
 def gather_nd(x: Any, indices: Any) -> Any:
-    """x[indices[0], indices[1], ...]."""
+    """x[indices[0], indices[1], ...]: of shape indices.shape[1:], and the axes of x that are not indexed.
+
+    >>> from forerun import np, npx
+    >>> npx.gather_nd(np.array([[1, 2], [3, 4]]), np.array([[0, 1], [1, 0]])).tolist()
+    [2, 3]
+    """
     return x[tuple(indices[i] for i in range(indices.shape[0]))]
 
 
 def arange_like(x: Any, axis: int | None = None, start: float = 0.0, step: float = 1.0) -> Any:
-    """Numbers from start in the shape of x, or as long as its axis."""
+    """Numbers from start, `step` apart, in the shape and dtype of x, or as many as its axis has elements.
+
+    >>> from forerun import np, npx
+    >>> npx.arange_like(np.zeros((2, 3)), axis=1).tolist(), npx.arange_like(np.zeros((2, 2))).tolist()
+    ([0.0, 1.0, 2.0], [[0.0, 1.0], [2.0, 3.0]])
+    """
     n = x.size if axis is None else x.shape[axis]
     numbers = np.arange(n, dtype=x.dtype, device=x.device) * step + start
     return numbers.reshape(x.shape) if axis is None else numbers

@@ -78,7 +78,12 @@ asanyarray = ascontiguousarray = asarray
 
 
 def round(x: _Any, decimals: int = 0) -> _Any:
-    """x rounded to decimals; halves go to the even digit."""
+    """x rounded to decimals, in its dtype; halves go to the even digit.
+
+    >>> from forerun import np
+    >>> np.round([0.5, 1.5, 2.25]).tolist(), np.round([1.25], 1)
+    ([0.0, 2.0, 2.0], array([1.2]))
+    """
     x = asarray(x)
     if x.dtype.kind != "c" or decimals == 0:
         return _round(x, decimals)
@@ -89,12 +94,24 @@ around = round
 
 
 def astype(x: _Any, dtype: _Any, *, copy: _Any = True) -> _Any:
-    """x with its elements converted to a dtype."""
+    """x with its elements converted to a dtype. Floats lose their fraction in integers.
+
+    TypeError for a dtype that arrays cannot have. copy: False returns x itself if it has that dtype.
+
+    >>> from forerun import np
+    >>> np.astype(np.array([1.5, -1.5]), int).tolist()
+    [1, -1]
+    """
     return asarray(x).astype(dtype, copy=copy)
 
 
 def result_type(*arrays_and_dtypes: _Any) -> _numpy.dtype:
-    """The dtype that arrays and dtypes have together; Python numbers do not count unless alone."""
+    """The dtype that arrays and dtypes have together; Python numbers do not count unless alone.
+
+    >>> from forerun import np
+    >>> np.result_type(np.arange(2), np.float32, 1.5)
+    dtype('float32')
+    """
     known = [getattr(x, "dtype", x) for x in arrays_and_dtypes if not isinstance(x, (int, float, complex))]
     if not known:
         return asarray(arrays_and_dtypes[0]).dtype
@@ -102,58 +119,117 @@ def result_type(*arrays_and_dtypes: _Any) -> _numpy.dtype:
 
 
 def shape(x: _Any) -> tuple[int, ...]:
-    """The extents of x's axes."""
+    """The extents of x's axes. Does not wait.
+
+    >>> from forerun import np
+    >>> np.shape([[1, 2, 3]])
+    (1, 3)
+    """
     return asarray(x).shape
 
 
 def ndim(x: _Any) -> int:
-    """How many axes x has."""
+    """How many axes x has. Does not wait.
+
+    >>> from forerun import np
+    >>> np.ndim([[1, 2, 3]])
+    2
+    """
     return asarray(x).ndim
 
 
 def size(x: _Any) -> int:
-    """How many elements x has."""
+    """How many elements x has. Does not wait.
+
+    >>> from forerun import np
+    >>> np.size([[1, 2, 3]])
+    3
+    """
     return asarray(x).size
 
 
 def isscalar(x: _Any) -> _Any:
-    """Whether x is a number (or another scalar) of Python or NumPy; an array without axes is none."""
+    """Whether x is a number (or another scalar) of Python or NumPy; an array without axes is none.
+
+    >>> from forerun import np
+    >>> np.isscalar(1.5), np.isscalar(np.array(1.5))
+    (True, False)
+    """
     return _numpy.isscalar(x)
 
 
 def iscomplexobj(x: _Any) -> _Any:
-    """Whether the dtype of x is complex."""
+    """Whether the dtype of x is complex.
+
+    >>> from forerun import np
+    >>> np.iscomplexobj([1 + 2j]), np.iscomplexobj([1.0])
+    (True, False)
+    """
     return asarray(x).dtype.kind == "c"
 
 
 def isrealobj(x: _Any) -> _Any:
-    """Whether the dtype of x is not complex."""
+    """Whether the dtype of x is not complex.
+
+    >>> from forerun import np
+    >>> np.isrealobj([1 + 2j]), np.isrealobj([1.0])
+    (False, True)
+    """
     return not iscomplexobj(x)
 
 
 def promote_types(a: _Any, b: _Any) -> _numpy.dtype:
-    """The dtype that arrays of two dtypes have together: an integer and a float give that float."""
+    """The dtype that arrays of two dtypes have together: an integer and a float give that float.
+
+    TypeError for a dtype that arrays cannot have.
+
+    >>> from forerun import np
+    >>> np.promote_types("int64", "float16"), np.promote_types("int8", "uint8")
+    (dtype('float16'), dtype('int16'))
+    """
     return _promote(_as_dtype("promote_types", a), _as_dtype("promote_types", b))
 
 
 def can_cast(from_: _Any, to: _Any, casting: _Any = "safe") -> _Any:
-    """Whether a dtype, or that of an array, can be cast to another one by a rule of NumPy's."""
+    """Whether a dtype, or that of an array, can be cast to another one by a rule of NumPy's.
+
+    >>> from forerun import np
+    >>> np.can_cast("int32", "int64"), np.can_cast("int64", "int32", casting="same_kind")
+    (True, True)
+    """
     return _numpy.can_cast(from_.dtype if _is_array(from_) else from_, to, casting)
 
 
 def broadcast_shapes(*shapes: _Any) -> tuple[int, ...]:
-    """The shape that arrays of these shapes have together. ValueError if they have none."""
+    """The shape that arrays of these shapes have together. ValueError if they have none.
+
+    >>> from forerun import np
+    >>> np.broadcast_shapes((2, 1), 3)
+    (2, 3)
+    """
     return _together("broadcast_shapes", *((s,) if isinstance(s, int) else tuple(s) for s in shapes))
 
 
 def array_equal(a: _Any, b: _Any) -> _Any:
-    """Whether shapes and all elements are the same, as an array of one bool."""
+    """Whether shapes and all elements are the same, as an array of one bool.
+
+    >>> from forerun import np
+    >>> np.array_equal([1, 2], [1, 2]).item(), np.array_equal([1, 2], [1, 2, 3]).item()
+    (True, False)
+    """
     a, b = asarray(a), asarray(b)
     return asarray(False) if a.shape != b.shape else all(_arithmetic.equal(a, b))
 
 
 def isclose(a: _Any, b: _Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: _Any = False) -> _Any:
-    """Whether |a - b| <= atol + rtol * |b|, element by element."""
+    """Whether |a - b| <= atol + rtol * |b|, element by element; infinities are close to themselves.
+
+    equal_nan: whether NaN is close to NaN. ValueError if shapes do not broadcast.
+
+    >>> from forerun import np
+    >>> np.isclose([1.0, 2.0], [1.000001, 2.1]).tolist()
+    [True, False]
+    """
     a, b = (x if x.dtype.kind in "fc" else _cast(x, _default_float()) for x in (asarray(a), asarray(b)))
     near = _arithmetic.absolute(a - b) <= atol + rtol * _arithmetic.absolute(b)
     result = _arithmetic.equal(a, b) | (near & _arithmetic.isfinite(b))
@@ -161,12 +237,23 @@ def isclose(a: _Any, b: _Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan:
 
 
 def allclose(a: _Any, b: _Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: _Any = False) -> _Any:
-    """Whether `isclose` holds everywhere, as an array of one bool."""
+    """Whether `isclose` holds everywhere, as an array of one bool.
+
+    >>> from forerun import np
+    >>> np.allclose([1.0, 2.0], [1.000001, 2.0]).item()
+    True
+    """
     return all(isclose(a, b, rtol, atol, equal_nan))
 
 
 def may_share_memory(a: _Any, b: _Any) -> _Any:
-    """Whether two arrays are views of one storage."""
+    """Whether two arrays are views of one storage. TypeError of what is no array.
+
+    >>> from forerun import np
+    >>> x = np.zeros(4)
+    >>> np.may_share_memory(x, x[1:]), np.may_share_memory(x, x.copy())
+    (True, False)
+    """
     return _core.shares_storage(a, b)
 
 
@@ -174,17 +261,41 @@ shares_memory = may_share_memory
 
 
 def set_printoptions(**options: _Any) -> None:
-    """NumPy's print options: our arrays are shown by NumPy."""
+    """NumPy's print options, by name: arrays are shown by NumPy.
+
+    >>> from forerun import np
+    >>> np.set_printoptions(precision=3); np.array([1 / 3])
+    array([0.333])
+    >>> np.set_printoptions(precision=8)
+    """
     _numpy.set_printoptions(**options)
 
 
 def save(file: _Any, x: _Any) -> None:
-    """Writes an array in NumPy's format. Waits."""
+    """Writes an array in NumPy's format to a file, named or open. Waits.
+
+    >>> import io
+    >>> from forerun import np
+    >>> file = io.BytesIO()
+    >>> np.save(file, np.arange(3)); _ = file.seek(0)
+    >>> np.load(file).tolist()
+    [0, 1, 2]
+    """
     _numpy.save(file, asarray(x).numpy())
 
 
 def load(file: _Any) -> _Any:
-    """Reads an array, or a dict of arrays, in NumPy's format."""
+    """Reads an array, or a dict of arrays, in NumPy's format: what `save` or `savez` wrote.
+
+    OSError if there is no such file, ValueError if its format is another.
+
+    >>> import io
+    >>> from forerun import np
+    >>> file = io.BytesIO()
+    >>> np.savez(file, a=[1, 2], b=[3.0]); _ = file.seek(0)
+    >>> {name: x.tolist() for name, x in np.load(file).items()}
+    {'a': [1, 2], 'b': [3.0]}
+    """
     found = _numpy.load(file)
     if isinstance(found, _numpy.lib.npyio.NpzFile):
         return {name: asarray(found[name]) for name in found.files}
@@ -192,7 +303,17 @@ def load(file: _Any) -> _Any:
 
 
 def savez(file: _Any, *args: _Any, **named: _Any) -> None:
-    """Writes several arrays in NumPy's format. Waits."""
+    """Writes several arrays in NumPy's format to a file, named or open. Waits.
+
+    `load` reads them, as a dict with the names they are given here, or arr_0, arr_1 and so on.
+
+    >>> import io
+    >>> from forerun import np
+    >>> file = io.BytesIO()
+    >>> np.savez(file, np.zeros(2), np.ones(2)); _ = file.seek(0)
+    >>> sorted(np.load(file))
+    ['arr_0', 'arr_1']
+    """
     _numpy.savez(
         file, *(asarray(x).numpy() for x in args), **{k: asarray(x).numpy() for k, x in named.items()}
     )
