@@ -62,17 +62,32 @@ _current: Device | None = None
 
 
 def cpu(device_id: int = 0) -> Device:
-    """The logical CPU device number `device_id`; `FORERUN_CPU_DEVICES` says how many there are."""
+    """The logical CPU device number `device_id`; `FORERUN_CPU_DEVICES` says how many there are.
+
+    >>> from forerun import np, npx
+    >>> np.zeros(2, device=npx.cpu(0)).device
+    cpu(0)
+    """
     return Device("cpu", device_id)
 
 
 def gpu(device_id: int = 0) -> Device:
-    """The GPU number `device_id`. Using it raises ValueError: this version has no GPU devices."""
+    """The GPU number `device_id`. Using it raises ValueError: this version has no GPU devices.
+
+    >>> from forerun import npx
+    >>> npx.gpu(1)
+    gpu(1)
+    """
     return Device("gpu", device_id)
 
 
 def num_gpus() -> int:
-    """How many GPUs there are: none in this version."""
+    """How many GPUs there are: none in this version.
+
+    >>> from forerun import npx
+    >>> npx.num_gpus()
+    0
+    """
     return 0
 
 
@@ -87,7 +102,12 @@ def devices() -> list[Device]:
 
 
 def current_device() -> Device:
-    """Where new arrays are made when nothing else is said."""
+    """Where new arrays are made when nothing else is said.
+
+    >>> from forerun import npx
+    >>> npx.current_device()
+    cpu(0)
+    """
     return _current if _current is not None else _devices[0]
 
 

@@ -1,8 +1,7 @@
 """What an op is made of: how it is issued, its gradients, its docstring, in one paragraph.
 
 Two kinds. `elementwise` wraps a NumPy ufunc; the core issues it and records it on the tape. `primitive` is
-for everything
-else: a Python function that calls the core, and says what its gradients are.
+for everything else: a Python function that calls the core, and says what its gradients are.
 
 A gradient is a function of what it needs, by name: `g` is the gradient of the output, `y` the output, the
 op's own parameter names stand for its inputs and keyword attributes, and `shape` and `dtype` are those of
@@ -28,7 +27,11 @@ _OUTPUT = 1 << 7
 
 
 def nondifferentiable(g: Any) -> None:
-    """The gradient of what is piecewise constant, or of no use: nothing flows back."""
+    """The gradient of what is piecewise constant, or of no use: nothing flows back.
+
+    >>> nondifferentiable(1.0) is None
+    True
+    """
     return None
 
 
@@ -110,6 +113,11 @@ def elementwise(
 
     One input is called `x` (gradient `dx`), two are `a` and `b`. `constant`: the result does not change
     with the inputs as far as gradients go.
+
+    >>> from forerun import np
+    >>> turned = elementwise(numpy.negative, dx=lambda g: -g, name="turned", doc="-x.")
+    >>> turned(np.arange(3)).tolist()
+    [0, -1, -2]
     """
     unary = ufunc.nin == 1
     parameters = ("x",) if unary else ("a", "b")
@@ -156,8 +164,18 @@ class Primitive(_Differentiable):
 def primitive(
     *gradients: Gradient | None, arrays: int | None = None
 ) -> Callable[[Callable[..., Any]], Primitive]:
-    """Makes an op of a function whose first parameters are arrays: as many as there are gradients, or
-    `arrays`."""
+    """Makes an op of a function whose first parameters are arrays.
+
+    As many of them as there are gradients, or `arrays`.
+
+    >>> from forerun import autograd, np
+    >>> cube = primitive(lambda g, x: g * 3 * x * x)(lambda x: x * x * x)
+    >>> x = np.array([2.0]); x.attach_grad()
+    >>> with autograd.record():
+    ...     y = cube(x)
+    >>> y.backward(); x.grad.tolist()
+    [12.0]
+    """
 
     def make(forward: Callable[..., Any]) -> Primitive:
         return Primitive(forward, gradients, arrays if arrays is not None else len(gradients))

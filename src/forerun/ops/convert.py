@@ -31,7 +31,11 @@ _ints_become_floats = False
 
 
 def default_float() -> numpy.dtype:
-    """The dtype of floats when nothing else is said: float32 unless `npx.set_np(dtype=True)` was called."""
+    """The dtype of floats when nothing else is said: float32 unless `npx.set_np(dtype=True)` was called.
+
+    >>> default_float()
+    dtype('float32')
+    """
     return _default_float
 
 
@@ -41,8 +45,12 @@ def ints_become_floats() -> bool:
 
 
 def set_defaults(float_dtype: Any, ints_become_floats: bool) -> None:
-    """Changes what creation gives: the default float, and whether Python integers become floats (as in
-    MXNet)."""
+    """Changes what creation gives: the default float, and whether Python integers become floats, as in MXNet.
+
+    >>> set_defaults("float64", ints_become_floats=False); asarray(0.5).dtype
+    dtype('float64')
+    >>> set_defaults("float32", ints_become_floats=False)
+    """
     global _default_float, _ints_become_floats
     _default_float, _ints_become_floats = numpy.dtype(float_dtype), ints_become_floats
     _core.set_default_float(_default_float)
@@ -61,7 +69,13 @@ _core.set_promotion([[_promotion(a, b) for b in _DTYPES] for a in _DTYPES])
 
 
 def promote(*dtypes: Any) -> numpy.dtype:
-    """The dtype that arrays of these dtypes have together."""
+    """The dtype that arrays of these dtypes have together.
+
+    It is NumPy's, but an integer with a float gives that float.
+
+    >>> promote("int64", "float16"), promote("float32", "float64")
+    (dtype('float16'), dtype('float64'))
+    """
     result = numpy.dtype(dtypes[0])
     for other in dtypes[1:]:
         result = _DTYPES[_promotion(result, numpy.dtype(other))]
@@ -69,12 +83,22 @@ def promote(*dtypes: Any) -> numpy.dtype:
 
 
 def is_array(x: Any) -> bool:
-    """Whether x is one of our arrays."""
+    """Whether x is one of our arrays.
+
+    >>> is_array(asarray(1)), is_array(1)
+    (True, False)
+    """
     return isinstance(x, _core.Array)
 
 
 def as_dtype(op: str, dtype: Any) -> numpy.dtype:
-    """The dtype meant by a name, a type or a dtype. TypeError if arrays cannot have it."""
+    """The dtype meant by a name, a type or a dtype; `float` is the default float.
+
+    TypeError if arrays cannot have it.
+
+    >>> as_dtype("op", float), as_dtype("op", "int8")
+    (dtype('float32'), dtype('int8'))
+    """
     if dtype is float:
         return _default_float
     if dtype is complex:
@@ -139,7 +163,13 @@ def _has_arrays(x: Any) -> bool:
 
 
 def axes_of(op: str, axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
-    """Axes as non-negative numbers; None means all. IndexError out of range, ValueError for a repeated one."""
+    """Axes as non-negative numbers; None means all.
+
+    IndexError out of range, ValueError for a repeated one, TypeError for what is no integer.
+
+    >>> axes_of("op", (0, -1), 3), axes_of("op", None, 2)
+    ((0, 2), (0, 1))
+    """
     if axis is None:
         return tuple(range(ndim))
     given = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
@@ -158,7 +188,11 @@ def axes_of(op: str, axis: int | Sequence[int] | None, ndim: int) -> tuple[int, 
 
 
 def count_of(op: str, name: str, n: Any) -> int:
-    """A number of things. TypeError if it is not an integer, ValueError if it is negative."""
+    """A number of things. TypeError if it is not an integer, ValueError if it is negative.
+
+    >>> count_of("op", "n", 3)
+    3
+    """
     try:
         n = operator.index(n)
     except TypeError:
@@ -169,9 +203,12 @@ def count_of(op: str, name: str, n: Any) -> int:
 
 
 def counts_of(op: str, name: str, values: Any, shape: tuple[int, ...]) -> numpy.ndarray:
-    """Numbers of things, broadcast to a shape.
+    """Numbers of things as int64, broadcast to a shape.
 
     TypeError if not integers, ValueError if one is negative or they do not fit.
+
+    >>> counts_of("op", "repeats", 2, (3,)).tolist()
+    [2, 2, 2]
     """
     found = numpy.asarray(values)
     if found.dtype.kind not in "iub" and found.size:
@@ -185,13 +222,20 @@ def counts_of(op: str, name: str, values: Any, shape: tuple[int, ...]) -> numpy.
 
 
 def one_of(op: str, name: str, value: Any, allowed: Sequence[str]) -> None:
-    """Checks a word among those there are. ValueError if it is another one."""
+    """Checks a word among those there are. ValueError if it is another one.
+
+    >>> one_of("op", "mode", "clip", ("clip", "wrap"))
+    """
     if value not in allowed:
         raise ValueError(f"{op}: {name} must be one of {', '.join(allowed)}, got {value!r}")
 
 
 def together(op: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape that arrays of these shapes have together. ValueError if they have none."""
+    """The shape that arrays of these shapes have together. ValueError if they have none.
+
+    >>> together("op", (2, 1), (3,))
+    (2, 3)
+    """
     try:
         return numpy.broadcast_shapes(*shapes)
     except ValueError:
@@ -200,7 +244,11 @@ def together(op: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def vector_of(op: str, x: Any) -> Any:
-    """x as an array of one axis. ValueError if it has another number of axes."""
+    """x as an array of one axis. ValueError if it has another number of axes.
+
+    >>> vector_of("op", [1, 2]).shape
+    (2,)
+    """
     x = asarray(x, op=op)
     if x.ndim != 1:
         raise ValueError(f"{op}: array must have one axis, got shape {x.shape}")

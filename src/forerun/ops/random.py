@@ -1,8 +1,8 @@
-"""Random numbers: a function of the seed, the number of the op since then, and the position; never of who
-computes them.
+"""Random numbers: a function of the seed, the number of the op since then, and the position.
 
-Uniform, normal and integer numbers are filled in tiles by the workers. Permutations, weighted choices and
-the numbers of `distributions` are NumPy's, drawn by a host task from a stream of the same key.
+They never depend on who computes them. Uniform, normal and integer numbers are filled in tiles by the
+workers. Permutations, weighted choices and the numbers of `distributions` are NumPy's, drawn by a host task
+from a stream of the same key.
 """
 
 from __future__ import annotations

@@ -41,7 +41,15 @@ class Variable:
 
 
 def attach_grad(x: Any, grad_req: str = "write") -> None:
-    """Makes x a leaf of the tape, with a gradient of zeros. TypeError if x is not of floats."""
+    """Makes x a leaf of the tape, with a gradient of zeros of its shape and dtype.
+
+    TypeError if x is not of floats, ValueError if grad_req is not "write", "add" or "null".
+
+    >>> from forerun import np
+    >>> x = np.ones(2)
+    >>> attach_grad(x); x.grad.tolist()
+    [0.0, 0.0]
+    """
     if x.dtype.kind not in "fc":
         raise TypeError(f"attach_grad: array must be of floats, got {x.dtype}")
     grad = _core.full(x.shape, 0, x.dtype, x.device) if grad_req != "null" else None
@@ -49,7 +57,12 @@ def attach_grad(x: Any, grad_req: str = "write") -> None:
 
 
 def gradient_of(x: Any) -> Any:
-    """The gradient array of a leaf; None of any other array."""
+    """The gradient array of a leaf; None of any other array.
+
+    >>> from forerun import np
+    >>> gradient_of(np.ones(2)) is None
+    True
+    """
     return x.node.grad if isinstance(x.node, Variable) else None
 
 
@@ -64,7 +77,17 @@ def set_walk(walk: Callable[..., None]) -> None:
 
 
 def backward(heads: list[Any], head_grads: Any, retain_graph: bool, train_mode: bool) -> None:
-    """Computes gradients of the heads and puts them where the leaves are."""
+    """Computes gradients of the heads and puts them where the leaves are.
+
+    RuntimeError if nothing was recorded.
+
+    >>> from forerun import autograd, np
+    >>> x = np.array([3.0]); attach_grad(x)
+    >>> with autograd.record():
+    ...     y = x * x
+    >>> backward([y], None, retain_graph=False, train_mode=True); x.grad.tolist()
+    [6.0]
+    """
     if _walk is None:
         raise RuntimeError(
             "backward: array must have been computed under autograd.record(), got one that was not"
