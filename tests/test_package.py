@@ -6,8 +6,10 @@ import ast
 import importlib
 import importlib.metadata
 import inspect
+import math
 import pathlib
 import pkgutil
+import re
 import subprocess
 import sys
 from types import ModuleType
@@ -17,6 +19,7 @@ import pytest
 
 import forerun
 from forerun import _core
+from forerun.ops import arithmetic, exponential
 
 FRONT_ENDS = ("np", "npx", "autograd", "gluon", "init", "torch", "d2l", "profiler", "tour", "optimizer")
 
@@ -101,6 +104,9 @@ class TestMetadata:
         assert named == {name for name in vars(_core) if not name.startswith("__")}
 
 
+REMARK = re.compile(r"(\w+\([^()]*\d[^()]*\)) is (-?[\d.]*\d|True|False)")  # "floor(-1.5) is -2.0"
+
+
 def names_of(module: ModuleType) -> list[str]:
     """What a module offers: its `__all__`, or what it defines under a public name."""
     own = [n for n, v in vars(module).items() if getattr(v, "__module__", None) == module.__name__]
@@ -131,6 +137,20 @@ class TestDocstrings:
         things = {n: getattr(module, n) for n in names_of(module)}
         ours = {n: v for n, v in things.items() if getattr(v, "__module__", "").startswith("forerun")}
         assert [n for n, v in ours.items() if callable(v) and not documented(v)] == []
+
+    @pytest.mark.parametrize("name", [m for m in MODULES if m.startswith("forerun.ops.")])
+    def test_functions_of_ops_have_an_example(self, name):
+        module = importlib.import_module(name)
+        functions = {n: v for n, v in vars(module).items() if n in getattr(module, "__all__", [])}
+        ours = {n: v for n, v in functions.items() if inspect.isroutine(inspect.unwrap(v))}
+        assert [n for n, v in ours.items() if ">>>" not in v.__doc__ and n != "set_walk"] == []
+
+    @pytest.mark.parametrize("module", [arithmetic, exponential])
+    def test_what_elementwise_ops_say_of_themselves_is_true(self, module):
+        names = {**{n: getattr(module, n) for n in module.__all__}, "inf": math.inf, "nan": math.nan}
+        said = [m for op in names.values() for m in REMARK.findall(getattr(op, "__doc__", ""))]
+        assert len(said) > 3
+        assert [m for m in said if eval(m[0], names).item() != eval(m[1])] == []
 
     @pytest.mark.parametrize("name", MODULES)
     def test_methods(self, name):

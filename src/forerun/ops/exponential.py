@@ -75,7 +75,7 @@ ldexp = elementwise(
     numpy.ldexp,
     da=lambda g, b: g * exp2(b),
     db=nondifferentiable,
-    doc="a times 2 to the integer power b: ldexp(3.0, 2) is 12.0.",
+    doc="a times 2 to the integer power b: ldexp(3, 2) is 12.0.",
 )
 
 
