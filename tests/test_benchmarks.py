@@ -1,4 +1,4 @@
-"""The workers of the benchmark beside the peers run each row, and its table says what was measured."""
+"""The workers of the benchmark beside the peers compute what NumPy does, and its table says what was measured."""
 
 from __future__ import annotations
 
@@ -12,39 +12,39 @@ import pytest
 PEERS = Path(__file__).parents[1] / "benchmarks" / "peers"
 
 
-def output(script: str, *arguments: str, given: str = "") -> str:
-    """What a script prints."""
-    command = [sys.executable, "-W", "error", PEERS / script, *arguments]
-    done = subprocess.run(command, input=given, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def names() -> list[str]:
-    """The rows."""
-    program = "from rows import ROWS; print(*(row.name for row in ROWS))"
+def output(*command: str, given: str = "") -> str:
+    """What Python prints, run beside the scripts with these arguments."""
+    command = (sys.executable, "-W", "error", *command)
     done = subprocess.run(
-        [sys.executable, "-c", program], cwd=PEERS, capture_output=True, text=True, check=True
+        command, input=given, cwd=PEERS, capture_output=True, text=True, timeout=120, check=False
     )
-    return done.stdout.split()
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
 
 
 @pytest.mark.parametrize("factory", ["with_gluon:Forerun", "with_numpy:NumPy"])
 def test_each_row_gives_what_numpy_computes_in_float64(factory):
-    rows = names()
-    version, *answers = map(
-        json.loads, output("worker.py", factory, "--quick", given="\n".join(rows)).splitlines()
+    rows = output("-c", "from rows import ROWS; print(*(row.name for row in ROWS))").split()
+    version, *answers = output("worker.py", factory, "--quick", given="\n".join(rows)).splitlines()
+    assert list(json.loads(version)) == ["version"]
+    found = {row: json.loads(answer) for row, answer in zip(rows, answers, strict=True)}
+    assert [row for row, answer in found.items() if list(answer) != ["seconds"]] == [], found
+
+
+def test_a_result_that_is_not_numpys_is_refused():
+    program = (
+        "import with_numpy, worker\n"
+        "class Wrong(with_numpy.NumPy):\n"
+        "    def gelu(self, x, count): return lambda: x\n"
+        "with_numpy.Wrong = Wrong\n"
+        "print(worker.Worker('with_numpy:Wrong', True).answer('gelu'))"
     )
-    assert list(version) == ["version"]
-    assert {row: list(answer) for row, answer in zip(rows, answers, strict=True)} == dict.fromkeys(
-        rows, ["seconds"]
-    )
+    assert "must be NumPy's within" in output("-c", program)
 
 
 def test_a_worker_says_what_it_lacks_and_what_fails():
-    *_, lacks, fails = output(
-        "worker.py", "with_gluon:Hybrid", "--quick", given="sum\nnothing\n"
-    ).splitlines()
+    given = "sum\nnothing\n"
+    *_, lacks, fails = output("worker.py", "with_gluon:Hybrid", "--quick", given=given).splitlines()
     assert "gluon" in json.loads(lacks)["missing"]
     assert "KeyError" in json.loads(fails)["error"]
 
@@ -58,13 +58,10 @@ def test_the_table_and_the_file_have_the_rows_asked_for(tmp_path):
     assert list(training["seconds"]) == ["forerun", "hybrid"]
 
 
-def test_the_ratio_is_of_the_same_round_and_the_best_peer_is_in_bold(tmp_path):
+def test_the_ratio_is_of_the_same_round_and_the_best_peer_is_in_bold():
     program = (
         "from report import cells; from rows import ROWS; from columns import OURS, PEERS\n"
         "seconds = {'forerun': [1e-6, 4e-6, 3e-6], 'numpy': [2e-6, 8e-6, 3e-6], 'torch': [9e-6] * 3}\n"
         "print(*cells(ROWS[0], seconds, OURS + PEERS[:3])[1:], sep=';')"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=PEERS, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "3.00;-;**3.00 (0.50)**;9.00 (0.33);-"
+    assert output("-c", program) == "3.00;-;**3.00 (0.50)**;9.00 (0.33);-"
