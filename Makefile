@@ -17,7 +17,7 @@ test: $(BUILT)
 	$(BIN)/python -m pytest $(ARGS)
 
 bench: $(BUILT)
-	@set -e; for file in benchmarks/[a-z]*.py; do \
+	@set -e; for file in $(filter-out %/table.py,$(wildcard benchmarks/*.py)); do \
 	  case $$file in */two_devices.py) devices=2;; *) devices=1;; esac; \
 	  echo "== $$file"; FORERUN_CPU_DEVICES=$$devices $(BIN)/python $$file; \
 	done

@@ -103,10 +103,11 @@ class Worker:
         return (time.perf_counter() - start) / runs
 
     def seconds(self, row: Row) -> float:
-        """Seconds of a row, after a run that does not count: the others ran in between."""
+        """Seconds of a row; short ones after a run that does not count, as the others ran in between."""
         if self.row is not row:
             self.prepare(row)
-        self.time(1)
+        if self.runs > 1:
+            self.time(1)
         return self.time(self.runs) / (row.sizes(self.quick)[1] if row.each else 1)
 
     def answer(self, name: str) -> dict[str, Any]:

@@ -133,6 +133,8 @@ class Engine {
   void sleep(Queue& queue, Lock& held, std::chrono::microseconds limit);
   bool spin(Queue& queue);
   void notify_waiters();
+  template <class Stop>
+  void run_small(uint32_t most, Stop stop);
   template <class Done, class Arm>
   bool wait_until(Done done, Arm arm, std::chrono::milliseconds limit);
   void recycle(Op* op);

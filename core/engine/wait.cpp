@@ -10,7 +10,7 @@ namespace forerun {
 namespace {
 // A waiting thread looks this often for work, with so many pauses between, before it sleeps: some 10 us.
 constexpr int kLooks = 12, kPauses = 16;
-constexpr int kSmallRounds = 4;
+constexpr uint64_t kSmallWork = 100'000;  // ns: of small ops that are run at once with the interpreter lock
 }
 
 template <class Done, class Arm>
@@ -48,20 +48,29 @@ bool Engine::wait(Storage& storage, std::chrono::milliseconds limit) {
   return wait_until(done, [&] { storage.watched.store(true); }, limit);
 }
 
-void Engine::settle_small(Storage& storage) {
+// One look at the graph ends what has run and takes what comes next.
+template <class Stop>
+void Engine::run_small(uint32_t most, Stop stop) {
+  Batch batch;
   helping_.fetch_add(1);
-  for (int i = 0; i < kSmallRounds && !storage.settled(); ++i)
-    if (!help(kSmallCost)) break;
+  exchange(batch, nullptr, most, Idle::leave);
+  for (uint64_t spent = 0; batch.n;) {
+    helped_.fetch_add(batch.n, std::memory_order_relaxed);
+    spent += batch.cost();
+    run(batch);
+    exchange(batch, nullptr, spent < kSmallWork && !stop() ? most : 0, Idle::leave);
+  }
   helping_.fetch_sub(1);
+}
+
+void Engine::settle_small(Storage& storage) {
+  run_small(kSmallCost, [&] { return storage.settled(); });
 }
 
 void Engine::keep_up() {
   if (unseen_cost_.load(std::memory_order_relaxed) > 0 || gate_.load(std::memory_order_relaxed)) return;
   if (head_.load(std::memory_order_relaxed) - planned_.load(std::memory_order_relaxed) < kKeepUp / 2) return;  // somebody else does
-  helping_.fetch_add(1);
-  for (int i = 0; i < kSmallRounds && help(kTinyCost); ++i) {
-  }
-  helping_.fetch_sub(1);
+  run_small(kTinyCost, [] { return false; });
 }
 
 bool Engine::wait_mark(uint64_t mark, std::chrono::milliseconds limit) {
