@@ -112,9 +112,8 @@ def main() -> None:
         f"{about['processor']}, {about['cores']} cores, load {about['load']} at the start; Python {about['python']}"
     )
     print(", ".join(f"{name} {version}" for name, version in versions.items()))
-    print(
-        f"medians of {rounds} rounds (fewer of what takes over {ENOUGH:.0f} s){', small sizes' if given.quick else ''}\n"
-    )
+    sizes = ", small sizes" if given.quick else ""
+    print(f"medians of {rounds} rounds, fewer where they take over {ENOUGH:.0f} s{sizes}\n")
     print("\n".join([table(rows, found, columns), "", *reasons(missing, columns)]))
 
 
