@@ -85,7 +85,8 @@ def round(x: _Any, decimals: int = 0) -> _Any:
     ([0.0, 2.0, 2.0], array([1.2]))
     """
     x = asarray(x)
-    if x.dtype.kind != "c" or decimals == 0:
+    whole = x.dtype.kind == "c" or (x.dtype.kind in "iu" and decimals < 0)  # as NumPy does it, value by value
+    if not whole or decimals == 0:
         return _round(x, decimals)
     return host_op("round", lambda v: _numpy.round(v, decimals), [_core.detach(x)], x.shape, x.dtype)  # noqa: F405
 

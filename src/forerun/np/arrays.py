@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 import numpy
@@ -351,6 +351,15 @@ class ndarray(_core.Array):
 
     def __round__(self, decimals: int = 0) -> Any:
         return self.round(decimals)
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        """`await x` in asyncio: lets other tasks go on until the values are there, then gives the array."""
+        if not self.ready:
+            import asyncio  # its 20 ms are for those who use it
+
+            yield from asyncio.get_running_loop().run_in_executor(None, self.wait).__await__()
+        self.wait()  # there by now: raises what the computation raised
+        return self
 
     def __copy__(self) -> Any:
         return self.copy()

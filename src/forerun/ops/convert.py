@@ -287,4 +287,4 @@ def copy(x: Any) -> Any:
     >>> x.tolist(), y.tolist()
     ([0.0, 0.0], [1.0, 1.0])
     """
-    return _core.copy(x)
+    return _core.copy(asarray(x))

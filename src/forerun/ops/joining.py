@@ -168,7 +168,8 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     """
     x = asarray(x)
     n = x.shape[axes_of("split", axis, x.ndim)[0]]
-    if isinstance(indices_or_sections, (int, numpy.integer)) and n % int(indices_or_sections):
+    whole = isinstance(indices_or_sections, (int, numpy.integer)) and indices_or_sections > 0
+    if whole and n % int(indices_or_sections):
         raise ValueError(
             f"split: axis must divide into equal parts, got extent {n} into {indices_or_sections}"
         )

@@ -24,13 +24,13 @@ Axis = int | Sequence[int] | None
 def reshape(x: Any, shape: Any) -> Any:
     """An array with another shape of the same size: a view where memory allows.
 
-    One extent may be -1: what the others leave. ValueError if the sizes differ, TypeError if x is no array.
+    One extent may be -1: what the others leave. ValueError if the sizes differ.
 
     >>> from forerun import np
     >>> np.reshape(np.arange(6), (2, -1)).tolist()
     [[0, 1, 2], [3, 4, 5]]
     """
-    return _core.reshape(x, shape)
+    return _core.reshape(asarray(x), shape)
 
 
 @primitive(lambda g, axes: transpose(g, tuple(int(i) for i in numpy.argsort(axes))))
@@ -59,13 +59,13 @@ def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
 def broadcast_to(x: Any, shape: Any) -> Any:
     """A view of an array repeated to a larger shape. Not to be written to.
 
-    ValueError if the shape does not fit, TypeError if x is no array.
+    ValueError if the shape does not fit.
 
     >>> from forerun import np
     >>> np.broadcast_to(np.arange(3), (2, 3)).tolist()
     [[0, 1, 2], [0, 1, 2]]
     """
-    return _core.broadcast_to(x, shape)
+    return _core.broadcast_to(asarray(x), shape)
 
 
 def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
