@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["options", "seconds", "median", "table", "ms", "watch"]
+__all__ = ["options", "seconds", "median", "table", "ms", "wait"]
 
 
 def options(about: str | None) -> tuple[bool, Path]:
@@ -43,11 +43,10 @@ def ms(time: float) -> str:
     return f"{time * 1e3:,.3f} ms"
 
 
-def watch(results: Iterable[Any]) -> None:
-    """Returns when all arrays are there. A thread that waits helps to compute; this one only looks now and then."""
+def wait(results: Iterable[Any]) -> None:
+    """Returns when all arrays are there."""
     for array in results:
-        while not array.ready:
-            time.sleep(2e-4)
+        array.wait_to_read()
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 
-from common import median, ms, options, seconds, table, watch
+from common import median, ms, options, seconds, table, wait
 
 import forerun
 from forerun import np, npx, profiler
@@ -28,14 +28,13 @@ def main() -> None:
     first, second = (np.random.uniform(size=(n, n), device=npx.cpu(i)) for i in range(2))
 
     def done(*matrices: np.ndarray) -> float:
-        # A thread that waits would lend its core to a device: so this one only watches.
-        return median(lambda: seconds(lambda: watch([y for x in matrices for y in run(x, times)])), runs)
+        return median(lambda: seconds(lambda: wait([y for x in matrices for y in run(x, times)])), runs)
 
     done(first, second)  # the first run makes threads and memory
     one, other, both = done(first), done(second), done(first, second)
     cpu = time.process_time()
     with profiler.profile() as p:
-        watch(run(first, times) + run(second, times))
+        wait(run(first, times) + run(second, times))
     cores = (time.process_time() - cpu) / p.trace.span
     profiler.timeline(p.trace, out / "e1_two_devices.svg", title=f"{times} products on each of two devices")
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from common import median, ms, options, seconds, table, watch
+from common import median, ms, options, seconds, table, wait
 
 import forerun
 from forerun import np, npx, profiler
@@ -33,14 +33,13 @@ def main() -> None:
     forerun.configure(cpu_devices=2)
     x = np.random.uniform(size=(n, inner), device=npx.cpu(1))
 
-    # Nobody waits in the engine's sense: a thread that does lends its core to the computation.
     def with_wait() -> None:
         y = run(x, times)
-        watch(y)
-        watch(copied(y))
+        wait(y)
+        wait(copied(y))
 
     def without() -> None:
-        watch(copied(run(x, times)))
+        wait(copied(run(x, times)))
 
     def traced(program: Callable[[], None]) -> Trace:
         with profiler.profile() as p:
@@ -49,10 +48,10 @@ def main() -> None:
 
     with_wait()  # the first run makes threads and memory
     y = run(x, times)
-    watch(y)
+    wait(y)
     rows = {
-        "compute": median(lambda: seconds(lambda: watch(run(x, times))), runs),
-        "copy": median(lambda: seconds(lambda: watch(copied(y))), runs),
+        "compute": median(lambda: seconds(lambda: wait(run(x, times))), runs),
+        "copy": median(lambda: seconds(lambda: wait(copied(y))), runs),
         "compute, wait, copy": median(lambda: seconds(with_wait), runs),
         "compute and copy": median(lambda: seconds(without), runs),
     }

@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy
-from common import median, ms, options, seconds, table, watch
+from common import median, ms, options, seconds, table, wait
 
 import forerun
 from forerun import np, npx, profiler
@@ -87,11 +87,11 @@ def everything_at_once(n: int, times: int) -> None:
         return [big.copyto(npx.cpu(1)) for _ in range(times)]
 
     parts = {
-        "compute on cpu(0)": time(lambda: watch(compute(0))),
-        "compute on cpu(1)": time(lambda: watch(compute(1))),
-        "copy from cpu(0) to cpu(1)": time(lambda: watch(copy())),
+        "compute on cpu(0)": time(lambda: wait(compute(0))),
+        "compute on cpu(1)": time(lambda: wait(compute(1))),
+        "copy from cpu(0) to cpu(1)": time(lambda: wait(copy())),
     }
-    both = time(lambda: watch(compute(0) + compute(1) + copy()))
+    both = time(lambda: wait(compute(0) + compute(1) + copy()))
     rows = [*parts.items(), ("their sum", sum(parts.values())), ("all at once", both)]
     table((f"3. {times} results of {n} x {n} each", "time"), [(name, ms(t)) for name, t in rows])
     print(f"At once they take {both / sum(parts.values()):.0%} of the sum.\n")
