@@ -99,13 +99,14 @@ void Engine::exchange(Batch& batch, Queue* queue, uint32_t most, Idle idle) {
         if (find()) break;
         if (!queue || (fresh_work() && !left_to_issuer())) continue;
       }
-      if (idle == Idle::leave) break;
+      changed = changed || std::exchange(ended_early_, false);
+      if (idle == Idle::leave || notify_ || !let_go_.empty() || !retired_.empty()) break;  // those first
       if (changed) wake_others(queue, true), changed = false;
       sleep(*queue, held, left || dozes++ < kDozes ? doze : kForever);
       doze = kDoze;
       if (queue->called.exchange(false)) dozes = 0, doze = kShortDoze;  // for what it was called for, it looks twice, soon
     }
-    wake_others(queue, changed, &batch);
+    wake_others(queue, std::exchange(ended_early_, false) || changed, &batch);
     notify = std::exchange(notify_, false);
     retired.swap(retired_);
     let_go.swap(let_go_);
@@ -157,9 +158,10 @@ bool Engine::end_work(Batch& batch, Lock& held) {
       continue;
     }
     if (--op->tiles_left > 0) continue;
-    if (op->kernel()) {  // of several tiles, or never run: its kernel still lives
+    if (op->kernel()) {  // of several tiles, of a group, or never run: its kernel still lives
       held.unlock();
       op->drop_kernel();
+      for (Op* member : op->members) member->drop_kernel();
       held.lock();
     }
     end(op);
@@ -182,6 +184,11 @@ void Engine::run(Work& work) {
       work.no_memory = true;
       return;
     }
+    guarded(*op, [&] {
+      op->task()->prepare(*op);
+      if (op->group) op->n_tiles = op->tiles_left = op->group->tiles();
+    });
+    poisoned = op->failure != nullptr;
   }
   if (poisoned) {
     op->tiles_left = 1;  // nothing to compute, and no tile has been given away
@@ -189,14 +196,14 @@ void Engine::run(Work& work) {
     run_tiles(work);
   } else {
     run_kernel(work);
-    if (op->n_tiles == 1) op->drop_kernel();
+    if (op->n_tiles == 1 && !op->group) op->drop_kernel();
   }
 }
 
 void Engine::run_kernel(Work& work) {
   bool recorded = trace.on() && work.op->n_tiles > 1;
   double started = recorded ? Trace::now() : 0;
-  call_kernel(work);
+  guarded(*work.op, [&] { work.op->task()->run(*work.op, work.tile); });
   if (!recorded) return;
   Event event;
   event.kind = Event::Kind::tile, event.seq = work.op->seq, event.thread = Trace::thread_number();
@@ -205,26 +212,27 @@ void Engine::run_kernel(Work& work) {
   trace.add(std::move(event));
 }
 
-void Engine::call_kernel(Work& work) {
-  Op* op = work.op;
+// Calls `f`, which may throw; then the op has failed.
+template <class F>
+void Engine::guarded(Op& op, F f) {
   FailurePtr failure;  // outlives the lock below: it may own things of the front end
   auto failed = [&](ErrorKind kind, std::string message) {
     auto made = std::make_shared<Failure>();
-    made->kind = kind, made->message = std::move(message), made->site = op->site;
+    made->kind = kind, made->message = std::move(message), made->site = op.site;
     failure = std::move(made);
   };
   try {
-    op->kernel()->run(*op, work.tile);
+    f();
   } catch (const FailurePtr& thrown) {
     failure = thrown;
   } catch (const Error& error) {
     failed(error.kind, error.what());
   } catch (const std::bad_alloc&) {
-    failed(ErrorKind::memory, std::string(op->kernel()->name()) + ": scratch memory must be available");
+    failed(ErrorKind::memory, std::string(op.kernel()->name()) + ": scratch memory must be available");
   }
   if (!failure) return;
   Lock held = lock();
-  if (!op->failure) fail(op, failure);
+  if (!op.failure) fail(&op, failure);
 }
 
 // The first tile of several: now that its outputs have memory, other workers may join.
@@ -241,14 +249,16 @@ void Engine::run_tiles(Work& work) {
 }
 
 bool Engine::take_memory(Op& op) {
-  auto have = [&] {
-    for (int i = 0; i < op.n_access; ++i) {
-      Access& a = op.access(i);
-      if (a.mode == Mode::read) continue;
-      if (!a.storage->taken() ? !a.storage->take() : !a.storage->protect(a.mode == Mode::update)) return false;
+  bool grouped = op.group != nullptr;  // then another member may read what a write replaces
+  auto has = [&](Op& one) {
+    for (int i = 0; i < one.n_access; ++i) {
+      Access& a = one.access(i);
+      if (a.mode == Mode::read || a.storage->elided) continue;
+      if (!a.storage->taken() ? !a.storage->take() : !a.storage->protect(a.mode == Mode::update || grouped)) return false;
     }
     return true;
   };
+  auto have = [&] { return has(op) && std::all_of(op.members.begin(), op.members.end(), [&](Op* member) { return has(*member); }); };
   bool got = have() || (trim && trim() > 0 && have());
   op.budget->reserved.fetch_sub(op.to_take, std::memory_order_relaxed);
   return got;

@@ -46,6 +46,7 @@ struct Rows {
 class CopyKernel final : public Kernel {
  public:
   const char* name() const override { return scalar ? "full" : from_type == to_type ? "copy" : "astype"; }
+  bool droppable() const override { return true; }
   int64_t tiles() const override { return tiles_; }
   void run(Op& op, int64_t tile) override {
     if (empty) return;
@@ -127,6 +128,7 @@ namespace {
 class ConcatenateKernel final : public Kernel {
  public:
   const char* name() const override { return "concatenate"; }
+  bool droppable() const override { return true; }
   int64_t tiles() const override { return static_cast<int64_t>(from.size()); }
   void run(Op& op, int64_t i) override {
     const Layout &f = from[i], &t = to[i];

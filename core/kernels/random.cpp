@@ -66,6 +66,7 @@ class Philox {
 class RandomKernel final : public Kernel {
  public:
   const char* name() const override { return kind == Distribution::uniform ? "uniform" : kind == Distribution::normal ? "normal" : "integers"; }
+  bool droppable() const override { return true; }
   int64_t tiles() const override { return std::max<int64_t>(1, (size + kTile * kTilesAtOnce - 1) / (kTile * kTilesAtOnce)); }
   void run(Op& op, int64_t part) override {
     char* out = operand_data(op, 0, offset);
