@@ -145,6 +145,7 @@ class Engine {
   void wake(Queue& queue);      // by the front end: a worker must look
   void sleep(Queue& queue, Lock& held, std::chrono::microseconds limit);
   bool spin(Queue& queue);
+  void let_issue();
   void notify_waiters();
   template <class Stop>
   void run_small(uint32_t most, Stop stop);

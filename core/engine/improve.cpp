@@ -68,7 +68,8 @@ bool Engine::drop_dead(uint64_t first, uint64_t last) {
   return any;
 }
 
-// Planned ops that `op` might be joined with: what reads its results, what else those wait for, and so on. In program order.
+// Planned ops that `first` might be joined with: what reads its results, what else those wait for, and so on; and what reads the
+// same values and writes little, as sums do. In program order.
 int Engine::candidates(Op* first, Op** found) {
   int n = 0;
   ++round_;
@@ -89,6 +90,12 @@ int Engine::candidates(Op* first, Op** found) {
       if (Op* writer = op->access(i).storage->writer; writer && writer->seq < op->seq) look(writer);
   };
   look_around(first);
+  for (int i = 0; i < first->n_access; ++i) {
+    const Access& a = first->access(i);
+    int most = kFuseMost;
+    for (Access* other = a.linked ? a.storage->readers : nullptr; other && most-- > 0; other = other->next)
+      if (Budget::needs(*other->op) <= a.storage->bytes / 8) look(other->op);
+  }
   for (int i = 0; i < n; ++i) look_around(found[i]);
   std::sort(found, found + n, [](Op* a, Op* b) { return a->seq < b->seq; });
   return n;

@@ -11,7 +11,7 @@ constexpr int kLockSpins = 100;      // tries before a thread sleeps for the loc
 constexpr int kWorkerLooks = 30;     // at the window, before a worker sleeps
 // Ticks between two looks, some microseconds: a worker that looks at every op steals the issuing thread's cache lines, and
 // one that finds several at once plans them at once. Who waits for a result does not wait for this: it works itself.
-constexpr uint64_t kLookTicks = 8000, kGraceTicks = 500;
+constexpr uint64_t kLookTicks = 8000, kLeastQuiet = 500, kMostQuiet = 50'000;
 constexpr std::chrono::microseconds kDoze{200}, kShortDoze{30}, kForever{0};
 constexpr int kDozes = 50;
 
@@ -62,10 +62,21 @@ bool Engine::spin(Queue& queue) {
     pass(kLookTicks);
     if (gate_.load(std::memory_order_relaxed)) continue;
     // Fresh work that a waiting thread is about to take is left to it.
-    found = (queue.seems_busy() && !queue.refused.load(std::memory_order_relaxed)) || (unattended() && unseen_cost_.load() > 0 && (pass(kGraceTicks), unattended()));
+    found = (queue.seems_busy() && !queue.refused.load(std::memory_order_relaxed)) || (unattended() && unseen_cost_.load() > 0);
   }
   queue.spinning.store(0);
   return found;
+}
+
+// Before a worker without work takes up what has just been issued, it lets the front end finish its sentence: for a sixty-fourth of
+// what the work costs nothing more must have come, or a sixteenth has passed.
+void Engine::let_issue() {
+  uint64_t quiet = std::clamp(unseen_cost_.load(std::memory_order_relaxed) / 32, kLeastQuiet, kMostQuiet), head = head_.load();
+  for (int i = 0; i < 4; ++i) {
+    pass(quiet);
+    if (!unattended() || head == head_.load()) return;
+    head = head_.load();
+  }
 }
 
 bool Engine::help(uint32_t most) {
@@ -84,6 +95,7 @@ void Engine::exchange(Batch& batch, Queue* queue, uint32_t most, Idle idle) {
   bool notify;
   int dozes = 0;
   auto doze = kDoze;
+  bool patient = queue != nullptr;
   {
     Lock held = lock();
     bool changed = end_work(batch, held);
@@ -93,6 +105,13 @@ void Engine::exchange(Batch& batch, Queue* queue, uint32_t most, Idle idle) {
       bool left = queue && helping_.load() > 0 && queue->only_tiny();
       if (!left && find()) break;
       left = left || (queue && fresh_work() && left_to_issuer());
+      if (patient && !left && unattended() && unseen_cost_.load() > 0) {
+        patient = false;
+        held.unlock();
+        let_issue();
+        held.lock();
+        continue;
+      }
       if (!gate_.load() && fresh_work() && !left) {
         plan();
         changed = true;
