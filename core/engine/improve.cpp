@@ -53,7 +53,7 @@ void Engine::drop(Op* op) {
     Storage& s = *a.storage;
     if (a.mode != Mode::read) s.ended.fetch_add(1);
     if (s.last_use == op->seq) s.last_use = s.readers ? s.readers->op->seq : s.writer ? s.writer->seq : 0;
-    if (!s.release_unless_last()) let_go_.push_back(&s);
+    let_go(*op, s);
   }
   op->n_access = 0;
 }
@@ -170,6 +170,42 @@ bool Engine::join(Op* first, Group& group) {
   }
   elided_ += elided;
   return true;
+}
+
+// How many bytes of an op's outputs, or its group's, need not be taken, as inputs of the same size end with it. If `commit`, outputs have their memory
+// afterwards.
+size_t Engine::reuse(Op* first, bool commit) {
+  size_t saved = 0;
+  auto each_access = [&](auto f) {
+    for (int i = 0; i < first->n_access; ++i) f(first->access(i));
+    for (Op* op : first->members)
+      for (int i = 0; i < op->n_access; ++i) f(op->access(i));
+  };
+  each_access([](Access& a) { ++a.storage->in_group; });
+  each_access([&](Access& w) {
+    Storage& out = *w.storage;
+    if (w.mode != Mode::write || out.charged() == 0 || out.taken() || out.promised) return;
+    bool found = false;
+    each_access([&](Access& r) {
+      Storage& in = *r.storage;
+      if (found || r.mode != Mode::read || in.elided || in.bytes != out.bytes || in.budget != out.budget || !in.taken()) return;
+      if (in.uses != in.in_group || !in.only_ops(in.uses) || !first->task()->may_share(*first, &in, &out)) return;
+      found = !commit || out.take_over(in);
+      if (!found) return;
+      saved += out.bytes;
+      if (commit) in.elided = true, first->reused.push_back({&in, &out});
+    });
+  });
+  each_access([](Access& a) { a.storage->in_group = 0; });
+  return saved;
+}
+
+void Engine::undo_reuse(Op* op) {
+  for (Op::Reuse& pair : op->reused) {
+    pair.out->hand_back(*pair.in);
+    pair.in->elided = false;
+  }
+  op->reused.clear();
 }
 
 // The members are as before the group was made.

@@ -192,12 +192,20 @@ bool Engine::start(Op* op) {
   }
   Budget& budget = *op->budget;
   if (op->failure) op->to_take = 0;
+  bool sharing = passes(Pass::reuse) && op->to_take > 0 && op->kernel()->fusible();
+  size_t whole = op->to_take;
+  if (sharing) op->to_take -= reuse(op, false);
   bool alone = budget.oldest(*op) && budget.running == 0;
   if (op->needs_turn && !alone) return false;
   if (over_limit(*op) || !budget.admits(*op)) return false;
   size_t own = op->to_take;
   if (passes(Pass::fuse) && op->cost >= fuse_from_.load(std::memory_order_relaxed) && !op->needs_turn && !op->failure && op->kernel()->fusible()) gather(op);
-  budget.starts(*op, own);
+  if (sharing) {
+    size_t saved = reuse(op, true);
+    op->to_take = (op->group ? op->to_take : whole) - saved;
+    reused_ += saved;
+  }
+  budget.starts(*op, std::min(own, op->to_take));
   promise(*op, true);
   op->started = true;
   return true;
@@ -205,6 +213,7 @@ bool Engine::start(Op* op) {
 
 // It found no memory: it tries again when it is the oldest and nothing else runs.
 void Engine::put_back(Op* op) {
+  undo_reuse(op);
   if (op->group) dissolve(op);
   Budget& budget = *op->budget;
   budget.undo_start(*op);
@@ -237,6 +246,14 @@ void Engine::ready(Op* op) {
     op->queue->push(op);
 }
 
+// The op needs a storage no longer. If it was the last, the budget knows at once; the memory itself follows without the lock.
+void Engine::let_go(Op& op, Storage& s) {
+  if (s.release_unless_last()) return;
+  size_t freed = s.charged() ? s.write_off() : 0;
+  if (s.budget == op.budget) op.freed += freed;
+  let_go_.push_back(&s);
+}
+
 void Engine::end_one(Op* op) {
   if (trace.on() && !op->dropped) record(*op);
   for (int i = 0; i < op->n_access; ++i) {
@@ -248,11 +265,7 @@ void Engine::end_one(Op* op) {
       s.ended.fetch_add(1);  // seq_cst, like `watched` and a waiter's look at both: one of the two sees the other
       if (s.watched.load()) s.watched.store(false), notify_ = true;
     }
-    if (s.release_unless_last()) continue;
-    // The budget knows at once; the memory itself follows without the lock.
-    size_t freed = s.charged() ? s.write_off() : 0;
-    if (s.budget == op->budget) op->freed += freed;
-    let_go_.push_back(&s);
+    let_go(*op, s);
   }
   for (Op* next : op->successors)
     if (--next->unmet == 0) ready(next);

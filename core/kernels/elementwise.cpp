@@ -33,6 +33,7 @@ class DenseKernel final : public Fusible {
   }
   bool droppable() const override { return !loop.may_throw; }
   bool fusible() const override { return !loop.may_throw; }
+  bool may_share(Op& op, const Storage* in, const Storage* out) const override { return may_share_part(*this, op, in, out); }
   bool part(Part& p) const override {
     p.loop = loop, p.n_in = operands - 1, p.n = operands, p.elements = n;
     for (int i = 0; i < operands; ++i) {
@@ -64,6 +65,7 @@ class NestKernel final : public Fusible {
   bool droppable() const override { return !loop.may_throw; }
   // Its outputs are written in C order, and no operand must be copied first.
   bool fusible() const override { return fusible_; }
+  bool may_share(Op& op, const Storage* in, const Storage* out) const override { return may_share_part(*this, op, in, out); }
   bool part(Part& p) const override;
 
   void cut(bool one_tile) {

@@ -39,8 +39,8 @@ bool repeats_rows(const Part::Operand& operand, int64_t row_length, int64_t size
 
 // --- which ops go together ----------------------------------------------------------------------------------------------------
 
-FusedKernel::Held* FusedKernel::find(const Storage* storage) {
-  for (Held& held : held_)
+const FusedKernel::Held* FusedKernel::find(const Storage* storage) const {
+  for (const Held& held : held_)
     if (held.storage == storage) return &held;
   return nullptr;
 }
@@ -85,9 +85,11 @@ bool FusedKernel::add(Op& op) {
     auto size = static_cast<int64_t>(item_size(operand.dtype));
     Held* held = find(storage);
     if (!held) {
-      held_.push_back({storage, uses[i], i >= part.n_in, false, operand.offset, size});
+      held_.push_back({storage, uses[i], i >= part.n_in, false, operand.offset, size, ops_.size(), ops_.size()});
       continue;
     }
+    held->last_use = ops_.size();
+    if (i >= part.n_in && !held->written) held->first_write = ops_.size();
     if (held->use != uses[i] || held->offset != operand.offset || held->size != size) held->use = Use::other;
     held->written = held->written || i >= part.n_in;
   }
@@ -99,6 +101,26 @@ bool FusedKernel::elide(Storage* storage) {
   Held* held = find(storage);
   held->elided = held->use == Use::each && held->written && held->offset == 0 && held->size * elements_ == static_cast<int64_t>(storage->bytes);
   return held->elided;
+}
+
+bool FusedKernel::may_share(Op&, const Storage* in, const Storage* out) const {
+  const Held *from = find(in), *to = find(out);
+  auto whole = [&](const Held* held) { return held->use == Use::each && held->offset == 0 && held->size * elements_ == static_cast<int64_t>(held->storage->bytes); };
+  return whole(from) && whole(to) && from->last_use <= to->first_write && !from->written;
+}
+
+bool may_share_part(const Fusible& kernel, Op& op, const Storage* in, const Storage* out) {
+  Part part;
+  kernel.part(part);
+  bool good = part.n == part.n_in + 1;
+  for (int i = 0; i < part.n && good; ++i) {
+    const Part::Operand& o = part.operand[i];
+    if (o.access < 0) continue;
+    const Storage* s = op.access(o.access).storage;
+    if (s != in && s != out) continue;
+    good = o.dense && o.offset == 0 && part.elements * static_cast<int64_t>(item_size(o.dtype)) == static_cast<int64_t>(s->bytes) && o.dtype == part.operand[part.n_in].dtype;
+  }
+  return good;
 }
 
 // --- what is run ------------------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 // the L1 cache when the next one reads it, and values that nobody else reads never reach memory.
 #pragma once
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "kernels/fold.h"
@@ -14,6 +15,7 @@ class FusedKernel final : public Group {
   const char* name() const override { return "group"; }
   bool add(Op& op) override;
   bool elide(Storage* storage) override;
+  bool may_share(Op& op, const Storage* in, const Storage* out) const override;
   void prepare(Op& op) override;
   int64_t tiles() const override { return fold_ ? fold_->tiles() : (elements_ + kTileElements - 1) / kTileElements; }
   void run(Op& op, int64_t tile) override;
@@ -32,6 +34,7 @@ class FusedKernel final : public Group {
     Use use;
     bool written, elided;
     int64_t offset, size;
+    size_t first_write, last_use;  // ops, by their place in the group
   };
   // Where a loop finds an operand.
   struct Place {
@@ -58,7 +61,8 @@ class FusedKernel final : public Group {
   };
 
   Use use_of(const Part& part, const Part::Operand& operand) const;
-  Held* find(const Storage* storage);
+  const Held* find(const Storage* storage) const;
+  Held* find(const Storage* storage) { return const_cast<Held*>(std::as_const(*this).find(storage)); }
   void add_steps(Op& op);
   int value_of(Storage* storage, int64_t size);
   void emit(Step step);

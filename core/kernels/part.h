@@ -34,4 +34,7 @@ class Fusible : public Kernel {
   virtual bool part(Part& part) const = 0;
 };
 
+// Kernel::may_share of an element-wise kernel: both are walked element by element, from the first byte to the last.
+bool may_share_part(const Fusible& kernel, Op& op, const Storage* in, const Storage* out);
+
 }  // namespace forerun
