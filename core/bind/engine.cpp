@@ -6,6 +6,7 @@
 #include "bind/site.h"
 #include "cpu/blas.h"
 #include "cpu/workers.h"
+#include "kernels/group.h"
 #include "memory/cache.h"
 
 namespace forerun {
@@ -51,6 +52,8 @@ nb::dict stats() {
   nb::dict d;
   d["issued"] = s.issued, d["planned"] = s.planned, d["done"] = s.ended, d["failed"] = s.failed, d["waits"] = s.waits, d["helped"] = s.helped;
   d["dropped"] = s.dropped, d["groups"] = s.groups, d["grouped"] = s.grouped, d["elided"] = s.elided, d["reused"] = s.reused;
+  PlanStats plans = plan_stats();
+  d["plans"] = plans.made, d["replanned"] = plans.reused;
   return d;
 }
 
