@@ -169,6 +169,9 @@ class Engine {
   bool drop_dead(uint64_t first, uint64_t last);
   static void leave(Access& access);              // its op has ended, or will not run
   static void promise(Op& op, bool promised);     // its outputs count as having memory, or no longer
+  static void reach(Op* op, int by);
+  static bool sound(Op* op);
+  void follow(Batch& batch, uint32_t most);
   void gather(Op* op);
   int candidates(Op* op, Op** found);
   bool join(Op* op, Group& group);

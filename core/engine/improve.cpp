@@ -29,17 +29,17 @@ void Engine::leave(Access& a) {
 
 // Nobody holds what it writes, and no other op that is issued uses it.
 bool Engine::dead(Op& op) {
-  if (!op.kernel()->droppable() || op.n_access == 0) return false;
   bool writes = false;
   for (int i = 0; i < op.n_access; ++i) {
     if (op.access(i).mode == Mode::read) continue;
     writes = true;
     Storage* s = op.access(i).storage;
+    if (s->more_than(static_cast<uint32_t>(op.n_access))) return false;  // most are not
     uint32_t mine = 0;
     for (int k = 0; k < op.n_access; ++k) mine += op.access(k).storage == s;
     if (!s->only_ops(mine)) return false;
   }
-  return writes;
+  return writes && op.kernel()->droppable();
 }
 
 // It will not run. It lets go of its storages now, which may make the ops dead that wrote them; it is to be ended when what it
@@ -101,6 +101,34 @@ int Engine::candidates(Op* first, Op** found) {
   return n;
 }
 
+void Engine::reach(Op* op, int by) {
+  for (Op* next : op->successors) next->reached += by;
+}
+
+// Whether nothing that it reads is poisoned, as far as is known.
+bool Engine::sound(Op* op) {
+  for (int i = 0; i < op->n_access; ++i)
+    if (op->access(i).mode != Mode::write && op->access(i).storage->failure) return false;
+  return true;
+}
+
+// Small ops that wait only for ops of the batch, which run before them and cannot fail, go with it: a string of ops is run in one go.
+void Engine::follow(Batch& batch, uint32_t most) {
+  auto sure = [](Op* op) { return op->to_take == 0 && !op->failure && op->kernel()->droppable(); };
+  int looked = 0;
+  for (; looked < batch.n; ++looked) {
+    Op* op = batch.work[looked].op;
+    if (!sure(op)) continue;
+    reach(op, 1);
+    for (Op* next : op->successors) {
+      if (next->unmet != next->reached || next->started || next->dropped || next->cost > most || next->queue != op->queue) continue;
+      if (batch.n < kBatch && sound(next) && start(next)) batch.work[batch.n++] = Work{next, 0, false};
+    }
+  }
+  for (int i = 0; i < looked; ++i)
+    if (sure(batch.work[i].op)) reach(batch.work[i].op, -1);
+}
+
 // Makes `first`, which may start, the first of a group if there are ops to join it with. All that a member waits for is in the
 // group too, or has ended.
 void Engine::gather(Op* first) {
@@ -109,14 +137,6 @@ void Engine::gather(Op* first) {
   if (n == 0) return;
   std::unique_ptr<Group> group(first->kernel()->new_group(*first));
   if (!group) return;
-  auto reach = [](Op* op, int by) {
-    for (Op* next : op->successors) next->reached += by;
-  };
-  auto sound = [](Op* op) {
-    for (int i = 0; i < op->n_access; ++i)
-      if (op->access(i).mode != Mode::write && op->access(i).storage->failure) return false;
-    return true;
-  };
   std::vector<Op*>& members = first->members;
   reach(first, 1);
   for (int i = 0; i < n; ++i) {

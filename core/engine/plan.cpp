@@ -164,8 +164,9 @@ bool Engine::pick(Queue& queue, uint32_t most, Batch& batch) {
   } else {
     batch.work[batch.n++] = Work{op, 0, false};
     most = std::min(most, kSmallCost - 1);
-    while (batch.n < kBatch && op->cost < kSmallCost && (op = admissible(queue, most)))
-      batch.work[batch.n++] = Work{op, 0, false};
+    bool small = op->cost < kSmallCost;
+    while (small && batch.n < kBatch && (op = admissible(queue, most))) batch.work[batch.n++] = Work{op, 0, false};
+    if (small) follow(batch, most);
   }
   return true;
 }

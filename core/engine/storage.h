@@ -42,6 +42,7 @@ class Storage {
   }
   // Whether nobody but `ops` unfinished ops refers to it: no handle, and no op that is issued and not yet planned.
   bool only_ops(uint32_t ops) const { return refs_.load(std::memory_order_acquire) == ops; }
+  bool more_than(uint32_t ops) const { return refs_.load(std::memory_order_acquire) > ops; }
   bool has_handles() const { return refs_.load(std::memory_order_acquire) >= kHandle; }
 
   // Writes are counted at issue and when they end; a storage is settled when all issued writes have ended. Any thread.
