@@ -34,6 +34,7 @@ nb::list events() {
     d["issued"] = e.issued, d["started"] = e.started, d["ended"] = e.ended;
     d["bytes"] = e.bytes;
     d["deps"] = e.depends;
+    d["group"] = e.group;
     all.append(d);
   }
   return all;

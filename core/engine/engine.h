@@ -174,7 +174,7 @@ class Engine {
   void follow(Batch& batch, uint32_t most);
   void gather(Op* op);
   int candidates(Op* op, Op** found);
-  bool join(Op* op, Group& group);
+  bool join(Op* op);
   size_t reuse(Op* op, bool commit);
   static void undo_reuse(Op* op);
   void dissolve(Op* op);
@@ -184,9 +184,9 @@ class Engine {
   void put_back(Op* op);
   bool end_work(Batch& batch, Lock& held);  // true: something has ended
   void end(Op* op);
-  void end_one(Op* op);
+  void end_one(Op* op, const Op* group = nullptr);
   void let_go(Op& op, Storage& storage);
-  void record(const Op& op);
+  void record(const Op& op, const Op* group);
   FailurePtr memory_failure(const Op& op) const;
   void wake_others(Queue* mine, bool changed, const Batch* taken = nullptr);
   void fail(Op* op, FailurePtr failure);

@@ -147,8 +147,10 @@ void Engine::gather(Op* first) {
   }
   reach(first, -1);
   for (Op* op : members) reach(op, -1);
-  if (members.empty() || !join(first, *group)) {
+  first->group = std::move(group);
+  if (members.empty() || !join(first)) {
     members.clear();
+    first->group.reset();
     return;
   }
   first->group_cost = first->cost;
@@ -160,12 +162,11 @@ void Engine::gather(Op* first) {
     op->started = true;
     first->group_cost += std::min(op->cost, kAnyCost - first->group_cost);
   }
-  first->group = std::move(group);
   ++groups_, grouped_ += 1 + members.size();
 }
 
 // Decides which storages need no memory, and whether the budget admits the rest at once.
-bool Engine::join(Op* first, Group& group) {
+bool Engine::join(Op* first) {
   auto each_access = [&](auto f) {
     for (int i = 0; i < first->n_access; ++i) f(first->access(i));
     for (Op* op : first->members)
@@ -176,18 +177,19 @@ bool Engine::join(Op* first, Group& group) {
   each_access([&](Access& a) {
     Storage& s = *a.storage;
     if (a.mode == Mode::read || s.promised || s.taken() || s.in_group == 0) return;
-    s.elided = s.charged() > 0 && s.uses == s.in_group && s.only_ops(s.uses) && group.elide(&s);
+    s.elided = s.charged() > 0 && s.uses == s.in_group && s.only_ops(s.uses) && first->group->elide(&s);
     take += s.charged();
     elided += s.elided ? s.bytes : 0;
     s.in_group = 0;  // looked at
   });
   each_access([](Access& a) { a.storage->in_group = 0; });
-  first->to_take = take;
+  first->to_take = take - (passes(Pass::reuse) ? reuse(first, false) : 0);
   if (over_limit(*first) || !first->budget->admits_group(*first, own)) {
     each_access([](Access& a) { a.storage->elided = false; });
     first->to_take = own;
     return false;
   }
+  first->to_take = take;
   elided_ += elided;
   return true;
 }
@@ -204,7 +206,7 @@ size_t Engine::reuse(Op* first, bool commit) {
   each_access([](Access& a) { ++a.storage->in_group; });
   each_access([&](Access& w) {
     Storage& out = *w.storage;
-    if (w.mode != Mode::write || out.charged() == 0 || out.taken() || out.promised) return;
+    if (w.mode != Mode::write || out.charged() == 0 || out.taken()) return;
     bool found = false;
     each_access([&](Access& r) {
       Storage& in = *r.storage;

@@ -228,9 +228,9 @@ void Engine::end(Op* op) {
   for (Op* member : op->members) {
     member->t_started = op->t_started;
     member->failure = op->failure;
-    end_one(member);
+    end_one(member, op);
   }
-  end_one(op);
+  end_one(op, op->members.empty() ? nullptr : op);
   while (!idle_dropped_.empty()) {
     Op* next = idle_dropped_.back();
     idle_dropped_.pop_back();
@@ -255,8 +255,8 @@ void Engine::let_go(Op& op, Storage& s) {
   let_go_.push_back(&s);
 }
 
-void Engine::end_one(Op* op) {
-  if (trace.on() && !op->dropped) record(*op);
+void Engine::end_one(Op* op, const Op* group) {
+  if (trace.on() && !op->dropped) record(*op, group);
   for (int i = 0; i < op->n_access; ++i) {
     Access& a = op->access(i);
     Storage& s = *a.storage;
