@@ -214,7 +214,10 @@ uint64_t seed = 0, next_number = 0;  // guarded by the interpreter lock
 nb::object random(const std::string& kind, nb::handle shape, nb::handle dtype, nb::handle device, nb::handle lo, nb::handle hi) {
   DType t = parse_dtype("random", dtype.ptr());
   int d = device_index("random", device);
-  Distribution what = kind == "uniform" ? Distribution::uniform : kind == "normal" ? Distribution::normal : Distribution::integers;
+  Distribution what = kind == "uniform"       ? Distribution::uniform
+                      : kind == "normal"      ? Distribution::normal
+                      : kind == "exponential" ? Distribution::exponential
+                                              : Distribution::integers;
   if (what == Distribution::integers ? !(is_integer(t) || t == DType::b1) : t != DType::f32 && t != DType::f64)
     throw Error(ErrorKind::type, "random: dtype must suit the distribution, got " + kind + " of " + name(t));
   double a = 0, b = 1;
@@ -233,7 +236,7 @@ nb::object random(const std::string& kind, nb::handle shape, nb::handle dtype, n
     low = static_cast<int64_t>(PyLong_AsUnsignedLongLongMask(lo.ptr()));
   } else {
     a = nb::cast<double>(lo), b = nb::cast<double>(hi);
-    if (what == Distribution::normal && b < 0) throw Error(ErrorKind::value, "normal: scale must not be negative, got " + std::to_string(b));
+    if (what != Distribution::uniform && b < 0) throw Error(ErrorKind::value, kind + ": scale must not be negative, got " + std::to_string(b));
   }
   Array out = Array::make(t, parse_dims("random", shape.ptr()), budget_of(d));
   Building op;
