@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 // What is compiled several times, for the instructions that a processor has: the same bits, as it is all exact or
 // rounded once per operation, and nothing is contracted (cmake/Compiler.cmake). Loops are written to be vectorised.
