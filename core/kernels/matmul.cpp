@@ -13,6 +13,7 @@ namespace {
 constexpr int kRowMajor = 101, kNoTrans = 111, kTrans = 112;
 constexpr double kTileFlops = 1e7;               // batch items together make at least about this much
 constexpr double kCutFlops = 3e7, kGrowth = 12;  // products above are cut in two, and in twice as many for each `kGrowth` times more
+constexpr double kMostFlops = 8.2e9;             // of a block: a waiting thread that computes one must see Ctrl-C soon
 constexpr int64_t kRowStep = 12;                 // the best kernels take so many rows at once, or twice as many
 constexpr int64_t kMost = 1 << 30;               // rows or columns: BLAS counts with 32 bits
 constexpr int64_t kVectorBytes = 1 << 20;        // of a matrix that is multiplied by a vector, per tile
@@ -91,9 +92,8 @@ class MatmulKernel final : public Kernel {
     } else {
       double pieces = 1;
       for (double limit = kCutFlops; flops * static_cast<double>(batch) > limit; limit *= kGrowth) pieces *= 2;
-      while (flops > kCutFlops && static_cast<double>(down * across * batch) < pieces) {
-        (m / down >= n / across ? down : across) *= 2;
-      }
+      auto few = [&](double blocks) { return blocks * static_cast<double>(batch) < pieces || flops > blocks * kMostFlops; };
+      while (flops > kCutFlops && few(static_cast<double>(down * across))) (m / down >= n / across ? down : across) *= 2;
       while (m / down > kMost) down *= 2;
       while (n / across > kMost) across *= 2;
     }
