@@ -11,7 +11,7 @@ namespace {
 constexpr const char* kSlotNames[] = {"add",         "subtract",    "multiply",   "divide",    "floor_divide", "remainder",  "power",     "negative",
                                       "positive",    "absolute",    "invert",     "bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift",
                                       "less",        "less_equal",  "equal",      "not_equal", "greater",      "greater_equal"};
-constexpr const char* kHookNames[] = {"getitem", "setitem", "matmul"};
+constexpr const char* kHookNames[] = {"getitem", "setitem", "matmul", "fit"};
 
 PyObject* slots[static_cast<int>(Slot::count)];
 PyObject* hooks[static_cast<int>(Hook::count)];

@@ -35,7 +35,13 @@ void init_tape(nb::module_& m) {
   m.def("record", record_call, nb::arg("op"), nb::arg("inputs"), nb::arg("outputs"), nb::arg("attrs").none(), nb::arg("save"));
   m.def("detach", [](nb::handle a) { return wrapped(arg("detach", a)); });
   m.def("shares_storage", [](nb::handle a, nb::handle b) { return arg("shares_storage", a).storage() == arg("shares_storage", b).storage(); });
-  m.def("version", [](nb::handle a) { return arg("version", a).storage()->issued.load(); });
+  // Another number whenever the gradient of a leaf has received a part, or been written to.
+  m.def("gradient_version", [](nb::handle leaf) {
+    const auto* x = as_array(leaf.ptr());
+    if (!is_array(leaf.ptr()) || !x->node || !PyObject_TypeCheck(x->node, variable_type)) throw Error(ErrorKind::type, "gradient_version: array must be a leaf of the tape");
+    const VariableObject* variable = as_variable(x->node);
+    return uint64_t{variable->received} << 32 | arg("gradient_version", variable->grad).storage()->issued.load();
+  });
   m.def("is_poisoned", [](nb::handle o) {
     const Array& a = arg("is_poisoned", o);
     while (!a.storage()->settled()) wait_mark(Engine::get().mark());

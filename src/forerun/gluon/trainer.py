@@ -95,7 +95,7 @@ class Trainer:
     def _fresh(self, ignore_stale: bool) -> list[tuple[int, Parameter]]:
         """Those whose gradients have been written since the last step; all before the first one."""
         trained = list(self._trained())
-        stale = [i for i, p in trained if self._seen.get(i) == [_core.version(g) for g in p.list_grad()]]
+        stale = [i for i, p in trained if self._seen.get(i) == [_core.gradient_version(x) for x in p.list_data()]]
         if stale and not ignore_stale:
             names = [self._params[i].name for i in stale]
             raise RuntimeError(
@@ -118,7 +118,7 @@ class Trainer:
             grads = parameter.list_grad()
             for weight, g, state in zip(parameter.list_data(), grads, self._states_of(i, parameter)):
                 self._optimizer.update(i, weight, g, state)
-            self._seen[i] = [_core.version(g) for g in grads]
+            self._seen[i] = [_core.gradient_version(x) for x in parameter.list_data()]
 
     def _states_of(self, i: int, parameter: Parameter) -> list[State]:
         """One state per copy; made anew where the parameter has moved."""
