@@ -76,7 +76,7 @@ class TestWhereGradientsArrive:
 
     def test_requests_are_checked(self) -> None:
         x = leaf([1.0])
-        with pytest.raises(ValueError, match="grad_req must be .*, got .replace"):
+        with pytest.raises(ValueError, match=r"grad_req must be .*, got .replace"):
             x.node.grad_req = "replace"
         assert x.node.grad_req == "write"
 

@@ -97,8 +97,20 @@ Loop matmul_loop(DType t) {
   return loops[t];
 }
 
-nb::object matmul(nb::handle a_object, nb::handle b_object) {
+// The array with its last two axes exchanged.
+Array turned(const Array& array) {
+  Layout layout = array.layout;
+  int n = layout.ndim();
+  if (n < 2) throw Error(ErrorKind::value, "matmul: transposed operands must have at least two dimensions, got shape " + to_string(layout.shape));
+  std::swap(layout.shape[n - 2], layout.shape[n - 1]);
+  std::swap(layout.strides[n - 2], layout.strides[n - 1]);
+  return Array(array.storage(), std::move(layout));
+}
+
+nb::object matmul(nb::handle a_object, nb::handle b_object, bool transpose_a, bool transpose_b) {
   Array a = arg("matmul", a_object), b = arg("matmul", b_object);
+  if (transpose_a) a = turned(a);
+  if (transpose_b) b = turned(b);
   int device = same_device("matmul", a, b);
   const Dims &sa = a.layout.shape, &sb = b.layout.shape;
   auto mismatch = [&](const char* what) {
@@ -266,7 +278,7 @@ void init_families(nb::module_& m) {
   m.def("reduce", reduce, nb::arg("op"), nb::arg("a"), nb::arg("axes"), nb::arg("dtype").none() = nb::none(), nb::arg("keepdims") = false,
         nb::arg("name") = "");
   m.def("scan", scan, nb::arg("op"), nb::arg("a"), nb::arg("axis"), nb::arg("dtype").none() = nb::none(), nb::arg("name") = "");
-  m.def("matmul", matmul);
+  m.def("matmul", matmul, nb::arg("a"), nb::arg("b"), nb::arg("transpose_a") = false, nb::arg("transpose_b") = false);
   m.def("gather", gather, nb::arg("a"), nb::arg("indices"), nb::arg("axis") = 0);
   m.def("scatter", scatter, nb::arg("a"), nb::arg("indices"), nb::arg("axis"), nb::arg("values"), nb::arg("add") = false);
   m.def("concatenate", concatenate, nb::arg("arrays"), nb::arg("axis") = 0);

@@ -14,10 +14,10 @@ from .convert import asarray, axes_of, cast, default_float
 from .exponential import exp, log, logaddexp, tanh
 from .host import argsort
 from .indexing import take, take_along_axis, where
-from .linear import matmul
+from .linear import _matmul, matmul_pair
 from .random import uniform
 from .reduction import _max, _sum, mean, square
-from .shape import expand_dims, reshape, squeeze, swapaxes
+from .shape import expand_dims, reshape, squeeze
 
 __all__ = [
     "relu", "leaky_relu", "sigmoid", "log_sigmoid", "softrelu", "softsign", "silu", "gelu", "elu", "selu",
@@ -269,8 +269,7 @@ def batch_dot(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = Fal
     >>> npx.batch_dot(np.ones((2, 3, 4)), np.ones((2, 5, 4)), transpose_b=True).shape
     (2, 3, 5)
     """
-    a, b = asarray(a), asarray(b)
-    return matmul(swapaxes(a, -1, -2) if transpose_a else a, swapaxes(b, -1, -2) if transpose_b else b)
+    return _matmul(*matmul_pair(a, b, "batch_dot"), transpose_a, transpose_b)
 
 
 def dropout(x: Any, p: float = 0.5, axes: tuple[int, ...] = (), mode: str = "training") -> Any:
@@ -296,18 +295,6 @@ def dropout(x: Any, p: float = 0.5, axes: tuple[int, ...] = (), mode: str = "tra
     return x * (cast(keep, x.dtype) * (1 / (1 - p)))
 
 
-def _rows(x: Any) -> Any:
-    return reshape(x, (-1, x.shape[-1]))
-
-
-@primitive(
-    lambda g, weight: matmul(g, weight),
-    lambda g, x: matmul(swapaxes(_rows(g), 0, 1), _rows(x)),  # where the weight is: its gradient needs no transpose
-)
-def _linear(x: Any, weight: Any) -> Any:
-    return matmul(x, swapaxes(weight, 0, 1))
-
-
 def fully_connected(
     x: Any, weight: Any, bias: Any = None, num_hidden: int | None = None, flatten: bool = True
 ) -> Any:
@@ -323,10 +310,13 @@ def fully_connected(
     x = asarray(x)
     if num_hidden is not None and weight.shape[0] != num_hidden:
         raise ValueError(f"fully_connected: weight must have {num_hidden} rows, got shape {weight.shape}")
-    if flatten and x.ndim != 2:
-        x = reshape(x, (x.shape[0], -1))
-    result = _linear(x, weight)
-    return result if bias is None else result + bias
+    before = x.shape[:1] if flatten else x.shape[:-1]
+    if x.ndim != 2:
+        x = reshape(x, (math.prod(before), math.prod(x.shape[len(before) :])))
+    result = _matmul(*matmul_pair(x, weight, "fully_connected"), False, True)
+    if bias is not None:
+        result = result + bias
+    return result if len(before) == 1 else reshape(result, (*before, weight.shape[0]))
 
 
 def embedding(index: Any, weight: Any, input_dim: int | None = None, output_dim: int | None = None) -> Any:
