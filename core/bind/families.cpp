@@ -197,6 +197,40 @@ void scatter(nb::handle a_object, nb::handle indices, int64_t axis, nb::handle v
   op.issue(device_of(a));
 }
 
+// Index arrays along one axis. Errors name `op`.
+int check_along(const char* op, const Array& a, const Array& index, int64_t axis) {
+  same_device(op, a, index);
+  if (!is_integer(index.layout.dtype)) throw Error(ErrorKind::index, std::string(op) + ": indices must be integers, got " + name(index.layout.dtype));
+  int at = normal_axis(op, axis, a.layout.ndim());
+  bool fits = index.layout.ndim() == a.layout.ndim();
+  for (int i = 0; fits && i < a.layout.ndim(); ++i) fits = i == at || a.layout.shape[i] == 1 || a.layout.shape[i] == index.layout.shape[i];
+  if (!fits)
+    throw Error(ErrorKind::value, std::string(op) + ": indices must fit the array but along the axis, got " + to_string(index.layout.shape) + " for " + to_string(a.layout.shape));
+  return at;
+}
+
+nb::object gather_along(nb::handle a_object, nb::handle indices, int64_t axis) {
+  const Array &a = arg("take_along_axis", a_object), &index = arg("take_along_axis", indices);
+  int at = check_along("take_along_axis", a, index, axis);
+  Array out = Array::make(a.layout.dtype, index.layout.shape, budget_of(device_of(a)));
+  Building op;
+  build_gather_along(*op, a, index, at, out);
+  op.issue(device_of(a));
+  return wrapped(std::move(out));
+}
+
+void scatter_along(nb::handle a_object, nb::handle indices, int64_t axis, nb::handle values_object, bool add) {
+  const char* what = "put_along_axis";
+  const Array &a = writable(what, arg(what, a_object)), &index = arg(what, indices), &values = arg(what, values_object);
+  same_device(what, a, values);
+  if (a.layout.dtype != values.layout.dtype)
+    throw Error(ErrorKind::type, std::string(what) + ": values must have the array's dtype " + name(a.layout.dtype) + ", got " + name(values.layout.dtype));
+  int at = check_along(what, a, index, axis);
+  Building op;
+  build_scatter_along(*op, a, index, at, Array(values.storage(), broadcast_to(what, values.layout, index.layout.shape)), add);
+  op.issue(device_of(a));
+}
+
 nb::object concatenate(nb::handle sequence, int64_t axis) {
   std::vector<Array> arrays = args("concatenate", sequence);
   if (arrays.empty()) throw Error(ErrorKind::value, "concatenate: there must be at least one array, got none");
@@ -281,6 +315,8 @@ void init_families(nb::module_& m) {
   m.def("matmul", matmul, nb::arg("a"), nb::arg("b"), nb::arg("transpose_a") = false, nb::arg("transpose_b") = false);
   m.def("gather", gather, nb::arg("a"), nb::arg("indices"), nb::arg("axis") = 0);
   m.def("scatter", scatter, nb::arg("a"), nb::arg("indices"), nb::arg("axis"), nb::arg("values"), nb::arg("add") = false);
+  m.def("gather_along", gather_along, nb::arg("a"), nb::arg("indices"), nb::arg("axis"));
+  m.def("scatter_along", scatter_along, nb::arg("a"), nb::arg("indices"), nb::arg("axis"), nb::arg("values"), nb::arg("add") = false);
   m.def("concatenate", concatenate, nb::arg("arrays"), nb::arg("axis") = 0);
   m.def("random", random, nb::arg("kind"), nb::arg("shape"), nb::arg("dtype"), nb::arg("device").none(), nb::arg("lo"), nb::arg("hi"));
   m.def("random_key", [] { return next_number++; });

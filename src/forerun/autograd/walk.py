@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import _core
 from ..ops.convert import cast
-from ..ops.reduction import sum as sum_
+from ..ops.reduction import _sum
 from ..ops.shape import real, reshape
 from ..ops.tape import set_walk
 
@@ -16,14 +16,11 @@ __all__ = ["backward", "grad"]
 
 def _fitted(g: Any, like: Any) -> Any:
     """A gradient with the shape and dtype of the input: summed where that was broadcast."""
+    if g.ndim > like.ndim:
+        g = _sum(g, tuple(range(g.ndim - like.ndim)))
     if g.shape != like.shape:
-        lead = g.ndim - like.ndim
-        axes = tuple(range(lead)) + tuple(
-            lead + i for i, n in enumerate(like.shape) if n == 1 and g.shape[lead + i] != 1
-        )
-        if axes:
-            g = sum_(g, axes, dtype=g.dtype, keepdims=True)
-        g = reshape(g, like.shape)
+        axes = tuple(i for i, n in enumerate(like.shape) if n == 1 and g.shape[i] != 1)
+        g = reshape(_sum(g, axes, True) if axes else g, like.shape)
     if g.dtype != like.dtype:
         if g.dtype.kind == "c" and like.dtype.kind != "c":
             g = real(g)

@@ -13,11 +13,11 @@ from .base import primitive
 from .convert import asarray, axes_of, cast, default_float
 from .exponential import exp, log, logaddexp, tanh
 from .host import argsort
-from .indexing import take, take_along_axis, where
+from .indexing import _gather_along, take, take_along_axis, where
 from .linear import _matmul, matmul_pair
 from .random import uniform
 from .reduction import _max, _sum, mean, square
-from .shape import expand_dims, reshape, squeeze
+from .shape import reshape
 
 __all__ = [
     "relu", "leaky_relu", "sigmoid", "log_sigmoid", "softrelu", "softsign", "silu", "gelu", "elu", "selu",
@@ -230,11 +230,11 @@ def pick(x: Any, index: Any, axis: int = -1, keepdims: bool = False) -> Any:
     a = axes_of("pick", axis, x.ndim)[0]
     if index.dtype.kind != "i":
         index = cast(index, numpy.dtype("int64"))
-    wide = index if index.ndim == x.ndim else expand_dims(index, a)
-    if wide.shape != (*x.shape[:a], 1, *x.shape[a + 1 :]):
+    rest, shape = x.shape[:a] + x.shape[a + 1 :], (*x.shape[:a], 1, *x.shape[a + 1 :])
+    if index.shape not in (rest, shape):
         raise ValueError(f"pick: index must have x's shape without axis {a}, got {index.shape} for {x.shape}")
-    picked = take_along_axis(x, wide, a)
-    return picked if keepdims else squeeze(picked, a)
+    picked = _gather_along(x, index if index.shape == shape else reshape(index, shape), a)
+    return picked if keepdims else reshape(picked, rest)
 
 
 def topk(x: Any, k: int = 1, axis: int = -1, ret_typ: str = "indices", is_ascend: bool = False) -> Any:
