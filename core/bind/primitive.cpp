@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include "bind/ufunc.h"
+
 namespace forerun {
 
 PyTypeObject* primitive_type = nullptr;
@@ -67,6 +69,7 @@ PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObj
 }
 
 PyObject* new_primitive(PyTypeObject* type, PyObject*, PyObject*) {
+  lend_vectorcall(type);
   PyObject* self = type->tp_alloc(type, 0);
   if (self) as_primitive(self)->vectorcall = vectorcall;
   return self;

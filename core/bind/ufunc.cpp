@@ -359,6 +359,7 @@ PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObj
 }
 
 PyObject* new_ufunc(PyTypeObject* type, PyObject*, PyObject*) {
+  lend_vectorcall(type);
   PyObject* self = type->tp_alloc(type, 0);
   if (self) reinterpret_cast<UfuncObject*>(self)->vectorcall = vectorcall;
   return self;

@@ -44,7 +44,10 @@ class Loss(HybridBlock):
             loss = loss * sample_weight
         batch = self._batch_axis % loss.ndim
         axes = tuple(i for i in range(loss.ndim) if i != batch)
-        loss = loss.mean(axis=axes) if axes else loss
+        if loss.size == loss.shape[batch]:
+            loss = loss if loss.ndim == 1 else loss.reshape(-1)
+        else:
+            loss = loss.mean(axis=axes)
         return loss if self._weight == 1 else loss * self._weight
 
     def __repr__(self) -> str:
