@@ -141,6 +141,19 @@ class TestOps:
             y.backward()
             assert (x.grad.item(), z.grad.item()) == (3, 1)
 
+    def test_what_the_function_keeps_is_for_its_gradient(self) -> None:
+        @primitive(lambda g, root: g * 0.5 / root, kept=("root",))
+        def root(x: Any) -> Any:
+            y = np.sqrt(x)
+            return y + 0, y
+
+        x = leaf([4.0])
+        assert root(x).item() == 2
+        with autograd.record():
+            y = root(x)
+        y.backward()
+        assert (y.item(), x.grad.item()) == (2, 0.25)
+
     def test_what_has_no_gradient_says_so(self) -> None:
         @primitive(None)
         def opaque(x: Any) -> Any:

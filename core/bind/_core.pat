@@ -105,8 +105,17 @@ _core.__prefix__:
         grads: Any
         arrays: int
         save: int
+        kept: int
         def __init__(
-            self, forward: Any, name: str, parameters: tuple[str, ...], defaults: tuple[Any, ...], arrays: int, grads: Any, save: int
+            self,
+            forward: Any,
+            name: str,
+            parameters: tuple[str, ...],
+            defaults: tuple[Any, ...],
+            arrays: int,
+            grads: Any,
+            save: int,
+            kept: int,
         ) -> None: ...
         def __call__(self, *args: Any, **attrs: Any) -> Any: ...
 

@@ -11,13 +11,14 @@ enum Source : unsigned char { kAttribute = 64, kGradient = 128, kOutput, kNumber
 // the output, or tuples of them. Null with an exception set; NotImplementedError if there is no such gradient.
 PyObject* call_gradient(const char* op, PyObject* grads, Py_ssize_t i, PyObject* g, PyObject* y, PyObject* inputs, PyObject* attrs);
 
-// Primitive(forward, name, parameters, defaults, arrays, grads, save): calls a Python function; what it is made of is not recorded:
-// the call is. The first `arrays` parameters are inputs, the others attributes.
+// Primitive(forward, name, parameters, defaults, arrays, grads, save, kept): calls a Python function; what it is made of is not
+// recorded: the call is. The first `arrays` parameters are inputs, the others attributes. With `kept`, the function returns a tuple of
+// the result and so many values that are for the gradients alone: attributes, too, after the others.
 struct PrimitiveObject {
   PyObject_HEAD
   vectorcallfunc vectorcall;
   PyObject *forward, *name, *parameters, *defaults, *grads;  // the first three and the last: as given, never null once initialised
-  Py_ssize_t arrays;
+  Py_ssize_t arrays, kept;
   unsigned save;
 };
 extern PyTypeObject* primitive_type;

@@ -2,6 +2,7 @@
 
 #include <structmember.h>
 
+#include <utility>
 #include <vector>
 
 #include "bind/ufunc.h"
@@ -15,11 +16,11 @@ namespace {
 PrimitiveObject* as_primitive(PyObject* o) { return reinterpret_cast<PrimitiveObject*>(o); }
 
 int init(PyObject* self, PyObject* args, PyObject* kwargs) {
-  static const char* names[] = {"forward", "name", "parameters", "defaults", "arrays", "grads", "save", nullptr};
+  static const char* names[] = {"forward", "name", "parameters", "defaults", "arrays", "grads", "save", "kept", nullptr};
   PyObject *forward, *name, *parameters, *defaults, *grads;
   PrimitiveObject* p = as_primitive(self);
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OUO!O!nO!I", const_cast<char**>(names), &forward, &name, &PyTuple_Type, &parameters, &PyTuple_Type,
-                                   &defaults, &p->arrays, &PyTuple_Type, &grads, &p->save))
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OUO!O!nO!In", const_cast<char**>(names), &forward, &name, &PyTuple_Type, &parameters, &PyTuple_Type,
+                                   &defaults, &p->arrays, &PyTuple_Type, &grads, &p->save, &p->kept))
     return -1;
   Py_XSETREF(p->forward, Py_NewRef(forward));
   Py_XSETREF(p->name, Py_NewRef(name));
@@ -41,12 +42,13 @@ bool arrange(PrimitiveObject* p, PyObject* const* args, Py_ssize_t n, PyObject* 
   return true;
 }
 
-bool record_call(PrimitiveObject* p, PyObject* const* args, Py_ssize_t n, PyObject* kwnames, PyObject* result) {
+bool record_call(PrimitiveObject* p, PyObject* const* args, Py_ssize_t n, PyObject* kwnames, PyObject* result, PyObject* const* kept) {
   std::vector<PyObject*> values(PySequence_Fast_ITEMS(p->defaults), PySequence_Fast_ITEMS(p->defaults) + PyTuple_GET_SIZE(p->defaults));
   if (!arrange(p, args, n, kwnames, values)) return false;
   bool any = false;
   for (Py_ssize_t i = 0; i < p->arrays; ++i) any = any || on_tape(values[i]);
   if (!any) return true;
+  values.insert(values.end(), kept, kept + p->kept);
   Py_ssize_t count = static_cast<Py_ssize_t>(values.size()) - p->arrays;
   PyObject* attrs = count ? PyTuple_New(count) : nullptr;
   if (count && !attrs) return false;
@@ -60,11 +62,14 @@ bool record_call(PrimitiveObject* p, PyObject* const* args, Py_ssize_t n, PyObje
 
 PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   PrimitiveObject* p = as_primitive(self);
-  if (!recording) return PyObject_Vectorcall(p->forward, args, nargsf, kwnames);
-  recording = false;
-  PyObject* result = PyObject_Vectorcall(p->forward, args, nargsf, kwnames);
-  recording = true;
-  if (result && !record_call(p, args, PyVectorcall_NARGS(nargsf), kwnames, result)) Py_CLEAR(result);
+  bool recorded = std::exchange(recording, false);
+  PyObject* returned = PyObject_Vectorcall(p->forward, args, nargsf, kwnames);
+  recording = recorded;
+  if (!returned || (!recorded && !p->kept)) return returned;
+  PyObject* const* all = p->kept ? PySequence_Fast_ITEMS(returned) : &returned;
+  PyObject* result = Py_NewRef(all[0]);
+  if (recorded && !record_call(p, args, PyVectorcall_NARGS(nargsf), kwnames, result, all + 1)) Py_CLEAR(result);
+  Py_DECREF(returned);
   return result;
 }
 
@@ -109,11 +114,12 @@ PyMemberDef members[] = {
     {"grads", T_OBJECT, offsetof(PrimitiveObject, grads), READONLY, "Per input a gradient function and what it is called with, or None."},
     {"arrays", T_PYSSIZET, offsetof(PrimitiveObject, arrays), READONLY, "How many of the parameters are inputs."},
     {"save", T_UINT, offsetof(PrimitiveObject, save), READONLY, "Bit i: gradients need the value of input i; bit 7: of the outputs."},
+    {"kept", T_PYSSIZET, offsetof(PrimitiveObject, kept), READONLY, "How many values the function returns after its result, for gradients alone."},
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(PrimitiveObject, vectorcall), READONLY, nullptr},
     {},
 };
 PyType_Slot slots[] = {
-    {Py_tp_doc, const_cast<char*>("Primitive(forward, name, parameters, defaults, arrays, grads, save): a Python function that counts as one op.")},
+    {Py_tp_doc, const_cast<char*>("Primitive(forward, name, parameters, defaults, arrays, grads, save, kept): a Python function that counts as one op.")},
     {Py_tp_init, reinterpret_cast<void*>(init)},
     {Py_tp_new, reinterpret_cast<void*>(new_primitive)},
     {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},

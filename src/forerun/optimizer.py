@@ -132,6 +132,13 @@ class SGD(Optimizer):
         self.nesterov = nesterov
         self.slots = ("velocity",) if momentum else ()
 
+    def apply(self, weight: Any, grad: Any, state: State, lr: float, wd: float) -> None:
+        """As for others, but where only factors change the gradient they are one."""
+        if self.momentum or wd or self.clip_gradient is not None:
+            super().apply(weight, grad, state, lr, wd)
+        else:
+            weight -= (lr * self.rescale_grad) * grad
+
     def step(self, weight: Any, g: Any, state: State, lr: float) -> None:
         """One step."""
         if not self.momentum:

@@ -141,6 +141,8 @@ class SoftmaxCrossEntropyLoss(Loss):
 
     def elements(self, pred: Any, label: Any) -> Any:
         """The cross entropy, with extent 1 along the axis of classes."""
+        if self._sparse_label and not self._from_logits:
+            return npx.cross_entropy(pred, label, axis=self._axis, keepdims=True)
         log_p = pred if self._from_logits else npx.log_softmax(pred, axis=self._axis)
         if self._sparse_label:
             return -npx.pick(log_p, label, axis=self._axis, keepdims=True)

@@ -117,24 +117,32 @@ def elementwise(
 class Primitive(_core.Primitive):
     """An op whose call is a Python function over the core's functions."""
 
-    def __init__(self, forward: Callable[..., Any], grads: tuple[Gradient | None, ...], arrays: int) -> None:
+    def __init__(
+        self,
+        forward: Callable[..., Any],
+        grads: tuple[Gradient | None, ...],
+        arrays: int,
+        kept: tuple[str, ...],
+    ) -> None:
         functools.update_wrapper(self, forward)
         parameters = inspect.signature(forward).parameters
         names = tuple(parameters)
-        rules, save = _rules(grads, names[:arrays], names[arrays:])
+        rules, save = _rules(grads, names[:arrays], names[arrays:] + kept)
         defaults = tuple(p.default for p in parameters.values())
-        super().__init__(forward, forward.__name__, names, defaults, arrays, rules, save)
+        super().__init__(forward, forward.__name__, names, defaults, arrays, rules, save, len(kept))
 
     def __repr__(self) -> str:
         return f"<forerun op {self.name!r}>"
 
 
 def primitive(
-    *gradients: Gradient | None, arrays: int | None = None
+    *gradients: Gradient | None, arrays: int | None = None, kept: tuple[str, ...] = ()
 ) -> Callable[[Callable[..., Any]], Primitive]:
     """Makes an op of a function whose first parameters are arrays.
 
-    As many of them as there are gradients, or `arrays`.
+    As many of them as there are gradients, or `arrays`. kept: names by which gradients use what the function
+    returns, in a tuple, after its result. Nothing flows back through that: a gradient that is itself recorded
+    must do without.
 
     >>> from forerun import autograd, np
     >>> cube = primitive(lambda g, x: g * 3 * x * x)(lambda x: x * x * x)
@@ -146,6 +154,6 @@ def primitive(
     """
 
     def make(forward: Callable[..., Any]) -> Primitive:
-        return Primitive(forward, gradients, arrays if arrays is not None else len(gradients))
+        return Primitive(forward, gradients, arrays if arrays is not None else len(gradients), kept)
 
     return make

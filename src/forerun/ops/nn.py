@@ -9,11 +9,11 @@ import numpy
 
 from .. import _core
 from .arithmetic import maximum, minimum
-from .base import primitive
+from .base import nondifferentiable, primitive
 from .convert import asarray, axes_of, cast, default_float
 from .exponential import exp, log, logaddexp, tanh
 from .host import argsort
-from .indexing import _gather_along, take, take_along_axis, where
+from .indexing import _gather_along, _scatter_along, take, take_along_axis, where
 from .linear import _matmul, matmul_pair
 from .random import uniform
 from .reduction import _max, _sum, mean, square
@@ -21,7 +21,7 @@ from .shape import reshape
 
 __all__ = [
     "relu", "leaky_relu", "sigmoid", "log_sigmoid", "softrelu", "softsign", "silu", "gelu", "elu", "selu",
-    "activation", "softmax", "log_softmax", "masked_softmax", "pick", "topk", "batch_dot", "dropout",
+    "activation", "softmax", "log_softmax", "masked_softmax", "cross_entropy", "pick", "topk", "batch_dot", "dropout",
     "fully_connected", "embedding", "layer_norm", "sequence_mask", "smooth_l1",
 ]  # fmt: skip
 
@@ -213,7 +213,52 @@ def masked_softmax(x: Any, mask: Any, axis: int = -1) -> Any:
     return softmax(where(mask, x, -1e30), axis) * cast(asarray(mask), _float(x).dtype)
 
 
+def _cross_entropy_grad(g: Any, x: Any, index: Any, axis: int, e: Any, z: Any) -> Any:
+    """(softmax(x) - 1 at the index) * g."""
+    if _core.recording():  # to be differentiated itself
+        return g * _softmax(x, axis) - _scatter_along(g, x.shape, index, axis)
+    d = e * (g / z)
+    _core.scatter_along(d, index, axis, -g, True)
+    return d
+
+
+@primitive(_cross_entropy_grad, nondifferentiable, kept=("e", "z"))
+def _cross_entropy(x: Any, index: Any, axis: int) -> Any:
+    shifted = x - _max(x, (axis,), True)
+    e = exp(shifted)
+    z = _sum(e, (axis,), True)
+    return log(z) - _gather_along(shifted, index, axis), e, z
+
+
+def cross_entropy(x: Any, index: Any, axis: int = -1, keepdims: bool = False) -> Any:
+    """-log(softmax(x)) at one position of each slice along `axis`; parameters and errors as for `pick`.
+
+    >>> from forerun import np, npx
+    >>> npx.cross_entropy(np.zeros((2, 4)), [0, 3])
+    array([1.3862944, 1.3862944])
+    """
+    x = _float(x)
+    a = axes_of("cross_entropy", axis, x.ndim)[0]
+    wide = _one_each("cross_entropy", x, index, a)
+    losses = _cross_entropy(x, wide, a)
+    return losses if keepdims else reshape(losses, x.shape[:a] + x.shape[a + 1 :])
+
+
 # --- selections -----------------------------------------------------------------------------------
+
+
+def _one_each(op: str, x: Any, index: Any, axis: int) -> Any:
+    """One position along the axis for each slice: integers with extent 1 there."""
+    index = asarray(index)
+    if index.dtype.kind != "i":
+        index = cast(index, numpy.dtype("int64"))
+    shape = x.shape
+    before, after = shape[:axis], shape[axis + 1 :]
+    if index.shape == (*before, 1, *after):
+        return index
+    if index.shape != before + after:
+        raise ValueError(f"{op}: index must have x's shape without axis {axis}, got {index.shape} for {shape}")
+    return reshape(index, (*before, 1, *after))
 
 
 def pick(x: Any, index: Any, axis: int = -1, keepdims: bool = False) -> Any:
@@ -226,15 +271,10 @@ def pick(x: Any, index: Any, axis: int = -1, keepdims: bool = False) -> Any:
     >>> npx.pick([[1, 2], [3, 4]], [0, 1]).tolist()
     [1, 4]
     """
-    x, index = asarray(x), asarray(index)
+    x = asarray(x)
     a = axes_of("pick", axis, x.ndim)[0]
-    if index.dtype.kind != "i":
-        index = cast(index, numpy.dtype("int64"))
-    rest, shape = x.shape[:a] + x.shape[a + 1 :], (*x.shape[:a], 1, *x.shape[a + 1 :])
-    if index.shape not in (rest, shape):
-        raise ValueError(f"pick: index must have x's shape without axis {a}, got {index.shape} for {x.shape}")
-    picked = _gather_along(x, index if index.shape == shape else reshape(index, shape), a)
-    return picked if keepdims else reshape(picked, rest)
+    picked = _gather_along(x, _one_each("pick", x, index, a), a)
+    return picked if keepdims else reshape(picked, x.shape[:a] + x.shape[a + 1 :])
 
 
 def topk(x: Any, k: int = 1, axis: int = -1, ret_typ: str = "indices", is_ascend: bool = False) -> Any:
