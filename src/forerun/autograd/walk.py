@@ -38,9 +38,7 @@ def _listed(op: str, heads: Any, head_grads: Any) -> tuple[Sequence[Any], Sequen
         return heads, None
     grads = head_grads if isinstance(head_grads, (list, tuple)) else [head_grads]
     if len(grads) != len(heads):
-        raise ValueError(
-            f"{op}: head gradients must be as many as heads, got {len(grads)} for {len(heads)}"
-        )
+        raise ValueError(f"{op}: head gradients must be as many as heads, got {len(grads)} for {len(heads)}")
     return heads, grads
 
 
