@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gc
+import inspect
 from typing import Any
 
 import pytest
 
-from forerun import _core, autograd, np
+from forerun import _core, autograd, np, profiler
 from forerun.ops.base import primitive
 
 
@@ -82,13 +83,13 @@ class TestWhereGradientsArrive:
 
     def test_versions_tell_what_was_written(self) -> None:
         x = leaf([1.0])
-        seen = {_core.gradient_version(x)}
+        seen = _core.gradient_versions([x])
         for change in (lambda: walked(x, 1.0), lambda: x.grad.fill(2), lambda: walked(x, 1.0), x.zero_grad):
             change()
-            assert _core.gradient_version(x) not in seen
-            seen.add(_core.gradient_version(x))
-        with pytest.raises(TypeError, match="must be a leaf"):
-            _core.gradient_version(np.ones(1))
+            seen += _core.gradient_versions([x])
+        assert len(set(seen)) == 5
+        with pytest.raises(TypeError, match="must be leaves"):
+            _core.gradient_versions([np.ones(1)])
 
     def test_leaves_and_what_they_hold_are_collected(self) -> None:
         x = leaf([1.0])
@@ -126,6 +127,16 @@ class TestWhatIsKept:
                 y = y + 1
         y.backward()
         assert x.grad.item() == 1
+
+    def test_sums_of_broadcast_gradients_are_recorded_too(self) -> None:
+        x, w = leaf([[1.0, 2.0]]), leaf([[1.0], [3.0]])
+        with autograd.record():
+            slope = autograd.grad(x * w * w, w, create_graph=True)  # 2 * w * (sum of x)
+            y = slope * slope
+        y.backward()
+        assert slope.tolist() == [[6], [18]]
+        assert x.grad.tolist() == [[240, 240]]
+        assert w.grad.tolist() == [[72], [216]]
 
 
 class TestOps:
@@ -181,6 +192,23 @@ class TestOps:
             with pytest.raises(ValueError, match="reshape"):
                 np.reshape(leaf([1.0]), (2, 2))
             assert autograd.is_recording()
+
+    def test_ops_of_gradients_belong_to_the_line_that_walks_or_to_their_own(self) -> None:
+        class Own(autograd.Function):
+            def forward(self, x: Any) -> Any:
+                return x + 1
+
+            def backward(self, g: Any) -> Any:
+                return g - 2
+
+        x, own = leaf([1.0]), Own.backward.__code__.co_firstlineno + 1
+        with autograd.record():
+            y = Own()(x * x)
+        with profiler.profile() as p:
+            walks = inspect.currentframe().f_lineno + 1  # type: ignore[union-attr]
+            y.backward()
+        lines = {e.name: e.site[1] for e in p.trace.ops if e.site}
+        assert lines == {"full": walks, "subtract": own, "multiply": walks, "add": walks}
 
     def test_outputs_without_gradient_count_as_zeros(self) -> None:
         class Both(autograd.Function):

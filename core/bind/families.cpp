@@ -2,6 +2,8 @@
 #include <map>
 
 #include "bind/glue.h"
+#include "bind/gradient.h"
+#include "bind/hooks.h"
 #include "bind/host.h"
 #include "bind/numpy.h"
 #include "bind/ufunc.h"
@@ -65,6 +67,31 @@ nb::object reduce(nb::handle op, nb::handle a, nb::handle axes_object, nb::handl
   if (!keepdims) return wrapped(std::move(out));
   return wrapped(Array(out.storage(), Layout::dense(t, Dims(shown, n_shown))));
 }
+
+}  // namespace
+
+Array sum_to(const Array& array, const Dims& shape) {
+  const Dims& from = array.layout.shape;
+  int lead = from.size() - shape.size(), n = 0;
+  int64_t kept[kMaxDims];
+  bool reduced[kMaxDims], fits = lead >= 0;
+  for (int i = 0; fits && i < from.size(); ++i) {
+    reduced[i] = i < lead || (shape[i - lead] == 1 && from[i] != 1);
+    fits = reduced[i] || from[i] == shape[i - lead];
+    if (!reduced[i]) kept[n++] = from[i];
+  }
+  if (!fits) throw Error(ErrorKind::value, "backward: gradient must have a shape that " + to_string(shape) + " broadcasts to, got " + to_string(from));
+  DType t = array.layout.dtype;
+  auto* add = get_ufunc("sum", slot_op(Slot::add));
+  Array out = Array::make(t, Dims(kept, n), budget_of(device_of(array)));
+  Scalar zero{};
+  Building building;
+  build_reduce(*building, "sum", uniform_loop(add, t), array, reduced, array.layout.size ? nullptr : &zero, out);
+  building.issue(device_of(array));
+  return Array(out.storage(), Layout::dense(t, shape));
+}
+
+namespace {
 
 nb::object scan(nb::handle op, nb::handle a, int64_t axis, nb::handle dtype, const std::string& name) {
   UfuncObject* u = get_ufunc("scan", op.ptr());
@@ -311,6 +338,7 @@ nb::list host(nb::handle fn, nb::handle inputs, nb::handle outs, nb::handle devi
 void init_families(nb::module_& m) {
   m.def("reduce", reduce, nb::arg("op"), nb::arg("a"), nb::arg("axes"), nb::arg("dtype").none() = nb::none(), nb::arg("keepdims") = false,
         nb::arg("name") = "");
+  m.def("sum_to", [](nb::handle a, nb::handle shape) { return wrapped(sum_to(arg("sum_to", a), parse_dims("sum_to", shape.ptr()))); });
   m.def("scan", scan, nb::arg("op"), nb::arg("a"), nb::arg("axis"), nb::arg("dtype").none() = nb::none(), nb::arg("name") = "");
   m.def("matmul", matmul, nb::arg("a"), nb::arg("b"), nb::arg("transpose_a") = false, nb::arg("transpose_b") = false);
   m.def("gather", gather, nb::arg("a"), nb::arg("indices"), nb::arg("axis") = 0);

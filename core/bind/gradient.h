@@ -11,6 +11,9 @@ enum Source : unsigned char { kAttribute = 64, kGradient = 128, kOutput, kNumber
 // the output, or tuples of them. Null with an exception set; NotImplementedError if there is no such gradient.
 PyObject* call_gradient(const char* op, PyObject* grads, Py_ssize_t i, PyObject* g, PyObject* y, PyObject* inputs, PyObject* attrs);
 
+// The sum of an array's parts that broadcasting made of an array of this shape. Error if it did not.
+Array sum_to(const Array& array, const Dims& shape);
+
 // Primitive(forward, name, parameters, defaults, arrays, grads, save, kept): calls a Python function; what it is made of is not
 // recorded: the call is. The first `arrays` parameters are inputs, the others attributes. With `kept`, the function returns a tuple of
 // the result and so many values that are for the gradients alone: attributes, too, after the others.

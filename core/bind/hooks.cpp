@@ -32,6 +32,8 @@ PyObject* call_slot(Slot slot, PyObject* const* inputs, Py_ssize_t n, PyObject* 
   return call_ufunc(reinterpret_cast<UfuncObject*>(op), inputs, n, out, nullptr);
 }
 
+PyObject* slot_op(Slot slot) { return slots[static_cast<int>(slot)]; }
+
 void set_slot(const char* name, PyObject* ufunc) {
   get_ufunc("set_slot", ufunc);
   Py_XSETREF(named(kSlotNames, slots, name), Py_NewRef(ufunc));

@@ -9,6 +9,7 @@
 #include "bind/glue.h"
 #include "bind/gradient.h"
 #include "bind/hooks.h"
+#include "bind/site.h"
 #include "bind/ufunc.h"
 #include "kernels/move.h"
 
@@ -33,6 +34,7 @@ nb::object fitted(nb::object g, PyObject* like) {
   if (!is_array(g.ptr())) throw Error(ErrorKind::type, std::string("backward: gradients must be arrays, got ") + Py_TYPE(g.ptr())->tp_name);
   const Layout &a = as_array(g.ptr())->array.layout, &b = as_array(like)->array.layout;
   if (a.dtype == b.dtype && a.shape == b.shape) return g;
+  if (a.dtype == b.dtype && !recording) return wrapped(sum_to(arg("backward", g), b.shape));
   return checked(call_hook(Hook::fit, g.ptr(), like, nullptr));
 }
 
@@ -129,12 +131,14 @@ class Walk {
   }
 
   void pass(NodeObject* node, PyObject* inputs, PyObject* g, PyObject* y) {
+    SiteScope site(site_);
     bool ufunc = PyObject_TypeCheck(node->op, ufunc_type), primitive = PyObject_TypeCheck(node->op, primitive_type);
     auto* u = reinterpret_cast<UfuncObject*>(node->op);
     auto* p = reinterpret_cast<PrimitiveObject*>(node->op);
     PyObject* grads = ufunc ? u->grads : primitive ? p->grads : nullptr;
     const char* name = ufunc ? u->name : primitive ? PyUnicode_AsUTF8(p->name) : "";
     nb::object together;  // of ops that compute them all at once
+    if (!grads) site.end();  // functions of the program's own have lines of their own
     if (!grads) together = nb::handle(node->op).attr("gradients")(nb::handle(g), nb::handle(inputs), node->attrs ? nb::borrow(node->attrs) : nb::none());
     for (Py_ssize_t i = 0, n = PyTuple_GET_SIZE(inputs); i < n; ++i) {
       PyObject* x = PyTuple_GET_ITEM(inputs, i);
@@ -156,6 +160,7 @@ class Walk {
     return outputs;
   }
 
+  const uint32_t site_ = current_site();  // issues what package code does for the walk
   const bool create_, keep_, to_leaves_;
   std::map<unsigned long long, Visit, std::greater<>> waiting_;  // by number of the node: the largest goes next
   std::set<PyObject*> leaves_;                                   // that have received a part; alive, as the tape holds them

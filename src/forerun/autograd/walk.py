@@ -6,21 +6,23 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import _core
+from ..ops.base import primitive
 from ..ops.convert import cast
-from ..ops.reduction import _sum
-from ..ops.shape import real, reshape
+from ..ops.shape import broadcast_to, real
 from ..ops.tape import set_walk
 
 __all__ = ["backward", "grad"]
 
 
+@primitive(lambda g, shape: broadcast_to(g, shape))
+def _sum_to(x: Any, to: Any) -> Any:
+    return _core.sum_to(x, to)
+
+
 def _fitted(g: Any, like: Any) -> Any:
     """A gradient with the shape and dtype of the input: summed where that was broadcast."""
-    if g.ndim > like.ndim:
-        g = _sum(g, tuple(range(g.ndim - like.ndim)))
     if g.shape != like.shape:
-        axes = tuple(i for i, n in enumerate(like.shape) if n == 1 and g.shape[i] != 1)
-        g = reshape(_sum(g, axes, True) if axes else g, like.shape)
+        g = _sum_to(g, like.shape)
     if g.dtype != like.dtype:
         if g.dtype.kind == "c" and like.dtype.kind != "c":
             g = real(g)

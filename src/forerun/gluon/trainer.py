@@ -97,7 +97,7 @@ class Trainer:
     def _fresh(self, ignore_stale: bool) -> list[Copies]:
         """Those whose gradients have been written since the last step; all before the first one."""
         trained = self._trained()
-        stale = [i for i, copies in trained if self._seen.get(i) == _versions(copies)]
+        stale = [i for i, copies in trained if self._seen.get(i) == _core.gradient_versions(copies)]
         if not stale:
             return trained
         if not ignore_stale:
@@ -123,7 +123,7 @@ class Trainer:
         for i, copies in params:
             for weight, state in zip(copies, self._states_of(i, copies)):
                 self._optimizer.update(i, weight, weight.grad, state)
-            self._seen[i] = _versions(copies)
+            self._seen[i] = _core.gradient_versions(copies)
 
     def _states_of(self, i: int, copies: list[Any]) -> list[State]:
         """One state per copy; made anew where the parameter has moved."""
@@ -149,11 +149,6 @@ class Trainer:
         for i in sorted({int(name.split(".")[0]) for name in values}):
             for state in self._states_of(i, self._params[i].list_data()):
                 _restore(state, {n.split(".")[1]: v for n, v in values.items() if n.startswith(f"{i}.")})
-
-
-def _versions(copies: list[Any]) -> list[int]:
-    """Other numbers whenever a gradient has been written."""
-    return [_core.gradient_version(weight) for weight in copies]
 
 
 def _restore(state: State, values: dict[str, numpy.ndarray]) -> None:
