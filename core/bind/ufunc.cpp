@@ -302,17 +302,19 @@ PyObject* perform(UfuncObject* u, PyObject* const* inputs, PyObject* out, PyObje
   return tuple;
 }
 
-// The most frequent calls, with nothing to resolve: dense arrays of one shape and dtype, or one and a Python scalar, off the tape.
+// The most frequent calls, with nothing to resolve: dense arrays of one shape and dtype, or one and a Python scalar.
 // Null without an exception: not such a call.
 PyObject* perform_plain(UfuncObject* u, PyObject* const* inputs) {
   const ArrayObject* a = nullptr;
+  bool taped = false;
   Operand operands[3];
   for (int i = 0; i < u->nin; ++i) {
     if (!is_array(inputs[i])) continue;
     const ArrayObject* other = as_array(inputs[i]);
     operands[i].array = &other->array;
     const Layout& layout = other->array.layout;
-    if (!other->array.storage() || (other->node && recording) || !layout.contiguous()) return nullptr;
+    if (!other->array.storage() || !layout.contiguous()) return nullptr;
+    taped = taped || (other->node && recording);
     if (!a) {
       a = other;
     } else if (a != other) {
@@ -340,6 +342,7 @@ PyObject* perform_plain(UfuncObject* u, PyObject* const* inputs) {
   issue(holder.release(), a->device);
   PyObject* result = wrap(std::move(made));
   if (!result) throw PythonError{};
+  if (taped && u->grads != Py_None && !record(reinterpret_cast<PyObject*>(u), inputs, u->nin, &result, 1, nullptr, u->save)) throw PythonError{};
   return result;
 }
 
@@ -362,6 +365,7 @@ PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObj
 }
 
 PyObject* new_ufunc(PyTypeObject* type, PyObject*, PyObject*) {
+  lend_vectorcall(type);
   PyObject* self = type->tp_alloc(type, 0);
   if (self) reinterpret_cast<UfuncObject*>(self)->vectorcall = vectorcall;
   return self;
@@ -396,10 +400,10 @@ void dealloc(PyObject* self) {
 PyMemberDef members[] = {
     {"ufunc", T_OBJECT, offsetof(UfuncObject, ufunc), READONLY, "The numpy ufunc whose loops this uses."},
     {"name", T_OBJECT, offsetof(UfuncObject, py_name), READONLY, "The op's name."},
-    {"grads", T_OBJECT, offsetof(UfuncObject, grads), 0, "Gradient functions, one per input, or None."},
+    {"grads", T_OBJECT, offsetof(UfuncObject, grads), READONLY, "Per input a gradient function and what it is called with, or None; None: not recorded."},
     {"nin", T_INT, offsetof(UfuncObject, nin), READONLY, "Number of inputs."},
     {"nout", T_INT, offsetof(UfuncObject, nout), READONLY, "Number of outputs."},
-    {"save", T_UINT, offsetof(UfuncObject, save), 0, "Bit i: gradients need the value of input i; bit 7: of the outputs."},
+    {"save", T_UINT, offsetof(UfuncObject, save), READONLY, "Bit i: gradients need the value of input i; bit 7: of the outputs."},
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(UfuncObject, vectorcall), READONLY, nullptr},
     {},
 };

@@ -18,7 +18,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from . import autograd, np
+from . import _core, np
 
 __all__ = ["Optimizer", "SGD", "NAG", "Adam", "AdamW", "RMSProp", "AdaGrad", "create"]
 
@@ -93,11 +93,14 @@ class Optimizer:
         """Changes a weight and its state in place, by one step. Never recorded, never waits."""
         state["t"] += 1
         self.num_update = max(self.num_update, state["t"])
-        own = self.param_dict.get(index)
-        lr = self.learning_rate * (own.lr_mult if own is not None else 1.0)
-        wd = self.wd * (own.wd_mult if own is not None else 1.0)
-        with autograd.pause():
+        lr, wd = self.learning_rate, self.wd
+        if (own := self.param_dict.get(index)) is not None:
+            lr, wd = lr * own.lr_mult, wd * own.wd_mult
+        recording = _core.set_recording(False)
+        try:
             self.apply(weight, grad, state, lr, wd)
+        finally:
+            _core.set_recording(recording)
 
     def apply(self, weight: Any, grad: Any, state: State, lr: float, wd: float) -> None:
         """Rescales and clips the gradient, adds the weight decay, and steps."""
@@ -128,6 +131,13 @@ class SGD(Optimizer):
         self.momentum = momentum
         self.nesterov = nesterov
         self.slots = ("velocity",) if momentum else ()
+
+    def apply(self, weight: Any, grad: Any, state: State, lr: float, wd: float) -> None:
+        """As for others, but where only factors change the gradient they are one."""
+        if self.momentum or wd or self.clip_gradient is not None:
+            super().apply(weight, grad, state, lr, wd)
+        else:
+            weight -= (lr * self.rescale_grad) * grad
 
     def step(self, weight: Any, g: Any, state: State, lr: float) -> None:
         """One step."""

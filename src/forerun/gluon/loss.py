@@ -43,8 +43,10 @@ class Loss(HybridBlock):
         if sample_weight is not None:
             loss = loss * sample_weight
         batch = self._batch_axis % loss.ndim
-        axes = tuple(i for i in range(loss.ndim) if i != batch)
-        loss = loss.mean(axis=axes) if axes else loss
+        if loss.size != loss.shape[batch]:
+            loss = loss.mean(axis=tuple(i for i in range(loss.ndim) if i != batch))
+        elif loss.ndim > 1:
+            loss = loss.reshape(-1)
         return loss if self._weight == 1 else loss * self._weight
 
     def __repr__(self) -> str:
@@ -138,6 +140,8 @@ class SoftmaxCrossEntropyLoss(Loss):
 
     def elements(self, pred: Any, label: Any) -> Any:
         """The cross entropy, with extent 1 along the axis of classes."""
+        if self._sparse_label and not self._from_logits:
+            return npx.cross_entropy(pred, label, axis=self._axis, keepdims=True)
         log_p = pred if self._from_logits else npx.log_softmax(pred, axis=self._axis)
         if self._sparse_label:
             return -npx.pick(log_p, label, axis=self._axis, keepdims=True)
