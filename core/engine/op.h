@@ -38,6 +38,14 @@ class Kernel {
   virtual int64_t tiles() const { return 1; }
   // Computes one tile; operands are op.access(i). Throws forerun::Error for what only the values can tell.
   virtual void run(Op& op, int64_t tile) = 0;
+
+  // For programs, which run a kernel again and again; with the front end's lock, unless said otherwise.
+  // Makes `op` run a copy of this kernel, as if it had never run. False: what it does cannot be repeated.
+  virtual bool copy_to(Op&) const { return false; }
+  // As if it had never run. Any thread, while no tile of it runs.
+  virtual void renew() {}
+  // The seed and the number that make its random numbers, different for each run; null if it draws none.
+  virtual uint64_t* key() { return nullptr; }
 };
 
 // One issued call. Made by the issuing thread, then owned by the engine until it has ended and every older op of its
@@ -61,6 +69,11 @@ class Op {
       kernel_ = new K(std::forward<Args>(args)...);
     }
     return static_cast<K&>(*kernel_);
+  }
+  template <class K>
+  bool copy(const K& kernel) {
+    emplace<K>(kernel);
+    return true;
   }
   void add(Storage* storage, Mode mode) {
     storage->retain();

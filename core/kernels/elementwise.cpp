@@ -21,6 +21,7 @@ class DenseKernel final : public Kernel {
  public:
   const char* name() const override { return name_; }
   int64_t tiles() const override { return std::max<int64_t>(1, (n + kTile - 1) / kTile); }
+  bool copy_to(Op& op) const override { return op.copy(*this); }
   void run(Op& op, int64_t tile) override {
     int64_t from = tile * kTile;
     intptr_t count = std::min(n - from, tile + 1 == tiles() ? n : kTile);
@@ -45,6 +46,7 @@ class NestKernel final : public Kernel {
  public:
   const char* name() const override { return name_; }
   int64_t tiles() const override { return tiles_; }
+  bool copy_to(Op& op) const override { return op.copy(*this); }
   void run(Op& op, int64_t tile) override;
 
   void prepare(bool one_tile) {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 namespace forerun {
 
@@ -47,6 +48,7 @@ class CopyKernel final : public Kernel {
  public:
   const char* name() const override { return scalar ? "full" : from_type == to_type ? "copy" : "astype"; }
   int64_t tiles() const override { return tiles_; }
+  bool copy_to(Op& op) const override { return op.copy(*this); }
   void run(Op& op, int64_t tile) override {
     if (empty) return;
     const char* from = scalar ? reinterpret_cast<const char*>(scalar->bytes) : operand_data(op, 0, from_offset);
@@ -81,7 +83,7 @@ class CopyKernel final : public Kernel {
   Nest nest;
   DType from_type, to_type;
   int64_t from_offset = 0, to_offset = 0;
-  std::unique_ptr<Scalar> scalar;
+  std::optional<Scalar> scalar;
   bool overlaps = false, empty = false;
   int64_t per_tile = 1, tiles_ = 1;
 
@@ -118,7 +120,7 @@ void build_fill(Op& op, const Scalar& scalar, const Array& to) {
   CopyKernel& k = op.emplace<CopyKernel>();
   k.from_type = k.to_type = to.layout.dtype;
   k.to_offset = to.layout.offset;
-  k.scalar = std::make_unique<Scalar>(scalar);
+  k.scalar = scalar;
   k.prepare(to.layout.shape, Dims(to.layout.ndim()), to.layout.strides);
 }
 
@@ -128,6 +130,7 @@ class ConcatenateKernel final : public Kernel {
  public:
   const char* name() const override { return "concatenate"; }
   int64_t tiles() const override { return static_cast<int64_t>(from.size()); }
+  bool copy_to(Op& op) const override { return op.copy(*this); }
   void run(Op& op, int64_t i) override {
     const Layout &f = from[i], &t = to[i];
     if (f.size == 0) return;
@@ -198,6 +201,13 @@ struct Selection {
   }
 };
 
+// A flag of which a copy is new.
+struct Once {
+  std::once_flag flag;
+  Once() = default;
+  Once(const Once&) {}
+  void renew() { new (&flag) std::once_flag; }
+};
 
 class IndexKernel final : public Kernel {
  public:
@@ -205,8 +215,10 @@ class IndexKernel final : public Kernel {
   const char* name() const override { return what == Do::gather ? "take" : what == Do::set ? "put" : "add_at"; }
   // What is picked is cut by units: one position of the index, in one place of the axes before it. Writing stays whole.
   int64_t tiles() const override { return tiles_; }
+  bool copy_to(Op& op) const override { return op.copy(*this); }
+  void renew() override { looked_.renew(); }
   void run(Op& op, int64_t tile) override {
-    std::call_once(looked_, [&] { offsets_ = selection.offsets(op, what == Do::gather ? "take" : "put"); });
+    std::call_once(looked_.flag, [&] { offsets_ = selection.offsets(op, what == Do::gather ? "take" : "put"); });
     if (other.size == 0) return;
     char* a = operand_data(op, a_access, array.offset);
     char* b = operand_data(op, b_access, other.offset);
@@ -252,7 +264,7 @@ class IndexKernel final : public Kernel {
   }
 
  private:
-  std::once_flag looked_;
+  Once looked_;
   std::vector<int64_t> offsets_;  // of the positions; made by the tile that comes first
   int64_t per_tile_ = 1, tiles_ = 1;
 

@@ -67,10 +67,12 @@ class RandomKernel final : public Kernel {
  public:
   const char* name() const override { return kind == Distribution::uniform ? "uniform" : kind == Distribution::normal ? "normal" : "integers"; }
   int64_t tiles() const override { return std::max<int64_t>(1, (size + kTile * kTilesAtOnce - 1) / (kTile * kTilesAtOnce)); }
+  bool copy_to(Op& op) const override { return op.copy(*this); }
+  uint64_t* key() override { return key_; }
   void run(Op& op, int64_t part) override {
     char* out = operand_data(op, 0, offset);
     for (int64_t tile = part * kTilesAtOnce; tile < (part + 1) * kTilesAtOnce && tile * kTile < size; ++tile) {
-      Philox philox(seed, number, static_cast<uint64_t>(tile));
+      Philox philox(key_[0], key_[1], static_cast<uint64_t>(tile));
       int64_t n = std::min(kTile, size - tile * kTile);
       fill(philox, out + tile * kTile * static_cast<int64_t>(item_size(dtype)), n);
     }
@@ -78,7 +80,7 @@ class RandomKernel final : public Kernel {
 
   Distribution kind;
   DType dtype;
-  uint64_t seed, number, range;
+  uint64_t key_[2], range;  // key: seed and number
   double lo, hi;
   int64_t low, size, offset;
 
@@ -154,7 +156,7 @@ void build_random(Op& op, Distribution kind, uint64_t seed, uint64_t number, dou
   op.add(out.storage(), out.write_mode());
   op.cost = static_cast<uint32_t>(std::min<int64_t>(100 + out.layout.size * 8, INT32_MAX));
   RandomKernel& k = op.emplace<RandomKernel>();
-  k.kind = kind, k.dtype = out.layout.dtype, k.seed = seed, k.number = number;
+  k.kind = kind, k.dtype = out.layout.dtype, k.key_[0] = seed, k.key_[1] = number;
   k.lo = lo, k.hi = hi, k.low = low, k.range = range;
   k.size = out.layout.size, k.offset = out.layout.offset;
 }

@@ -76,6 +76,14 @@ class ReduceKernel final : public Kernel {
  public:
   const char* name() const override { return name_; }
   int64_t tiles() const override { return tiles_; }
+  bool copy_to(Op& op) const override {
+    ReduceKernel& k = op.emplace<ReduceKernel>(*this);
+    if (partial) k.make_partial();
+    return true;
+  }
+  void renew() override {
+    if (partial) partial->left.store(blocks);
+  }
   void run(Op& op, int64_t tile) override {
     const char* in = operand_data(op, 0, in_offset);
     char* out = operand_data(op, 1, out_offset);
@@ -96,6 +104,12 @@ class ReduceKernel final : public Kernel {
   int64_t per_tile = 1, tiles_ = 1;
   int64_t blocks = 0;            // of a full reduction of dense memory
   std::shared_ptr<Partial> partial;
+
+  void make_partial() {
+    partial = std::make_shared<Partial>();
+    partial->values.resize(static_cast<size_t>(blocks) * item_size(folder.to));
+    partial->left.store(blocks);
+  }
 
  private:
   // One kept position of the outer axes; with a kept inner axis a whole row of them.
@@ -175,9 +189,7 @@ void build_reduce(Op& op, const char* name, Loop loop, const Array& in, const bo
     bool full = axes.size() == 1 && axes[0].reduced && k.inner > kBlock;
     if (full) {
       k.blocks = k.tiles_ = (k.inner + kBlock - 1) / kBlock;
-      k.partial = std::make_shared<Partial>();
-      k.partial->values.resize(static_cast<size_t>(k.blocks) * item_size(out.layout.dtype));
-      k.partial->left.store(k.blocks);
+      k.make_partial();
       return;
     }
     axes.erase(axes.begin() + best);
@@ -200,6 +212,7 @@ class ScanKernel final : public Kernel {
  public:
   const char* name() const override { return name_; }
   int64_t tiles() const override { return tiles_; }
+  bool copy_to(Op& op) const override { return op.copy(*this); }
   void run(Op& op, int64_t tile) override {
     const char* in = operand_data(op, 0, in_offset);
     char* out = operand_data(op, 1, out_offset);
