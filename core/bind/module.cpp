@@ -17,6 +17,7 @@ void init_engine(nb::module_& m);    // set-up, waiting, statistics, events
 void init_arrays(nb::module_& m);    // making, copying, viewing
 void init_families(nb::module_& m);  // reductions, scans, products, indexing, random numbers, host tasks
 void init_tape(nb::module_& m);
+void init_programs(nb::module_& m);  // recording what is issued, to issue it again
 
 namespace {
 
@@ -49,4 +50,5 @@ NB_MODULE(_core, m) {
   init_arrays(m);
   init_families(m);
   init_tape(m);
+  init_programs(m);
 }

@@ -12,12 +12,13 @@ thread_local bool recording = false, training = false;
 namespace {
 
 PyTypeObject* node_type = nullptr;
+unsigned long long newest = 0;  // guarded by the interpreter lock
 
 struct NodeObject {
   PyObject_HEAD
   PyObject *op, *inputs, *outputs, *attrs;
   unsigned long long seq;
-  // Storages whose values are kept, and how many writes each had then. References are held by the arrays in inputs/outputs.
+  // Storages whose values are kept, and how many writes each had then. References are held by the arrays in inputs, outputs and attrs.
   std::vector<std::pair<Storage*, uint32_t>>* versions;
 };
 
@@ -70,12 +71,13 @@ PyObject* release(PyObject* self, PyObject*) {
   n->versions->clear();
   Py_CLEAR(n->inputs);
   Py_CLEAR(n->outputs);
+  Py_CLEAR(n->attrs);
   Py_RETURN_NONE;
 }
 
 PyMethodDef methods[] = {
     {"check_versions", check_versions, METH_NOARGS, "Raises RuntimeError if a value that this node saved was overwritten since."},
-    {"release", release, METH_NOARGS, "Lets go of the inputs and outputs; both become None."},
+    {"release", release, METH_NOARGS, "Lets go of the inputs, outputs and attributes; all become None."},
     {},
 };
 PyMemberDef members[] = {
@@ -112,15 +114,24 @@ PyObject* kept(PyObject* o, bool value, bool place) {
 
 PyTypeObject* make_node_type() { return node_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec)); }
 
+unsigned long long tape_position() { return newest; }
+
+void watch_saved(PyObject* output, PyObject* saved) {
+  NodeObject* node = as_node(as_array(output)->node);
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(saved); ++i) {
+    Storage* s = as_array(PyTuple_GET_ITEM(saved, i))->array.storage();
+    node->versions->push_back({s, s->issued.load()});
+  }
+}
+
 bool record(PyObject* op, PyObject* const* inputs, Py_ssize_t n_in, PyObject* const* outputs, Py_ssize_t n_out, PyObject* attrs, unsigned save) {
-  static unsigned long long next = 0;  // guarded by the interpreter lock
   NodeObject* node = PyObject_GC_New(NodeObject, node_type);
   if (!node) return false;
   node->op = Py_NewRef(op);
   node->attrs = attrs && attrs != Py_None ? Py_NewRef(attrs) : nullptr;
   node->inputs = PyTuple_New(n_in);
   node->outputs = PyTuple_New(n_out);
-  node->seq = ++next;
+  node->seq = ++newest;
   node->versions = new std::vector<std::pair<Storage*, uint32_t>>;
   auto* self = reinterpret_cast<PyObject*>(node);
   auto keep = [&](PyObject* to, Py_ssize_t i, PyObject* o, bool value, bool place) {

@@ -39,8 +39,9 @@ class Kernel {
   // Computes one tile; operands are op.access(i). Throws forerun::Error for what only the values can tell.
   virtual void run(Op& op, int64_t tile) = 0;
 
-  // For programs, which run a kernel again and again; with the front end's lock, unless said otherwise.
-  // Makes `op` run a copy of this kernel, as if it had never run. False: what it does cannot be repeated.
+  // For programs, which run a kernel again and again.
+  // Makes `op` run a copy of this kernel, as if it had never run. False: what it does cannot be repeated. Any thread, unless
+  // the kernel owns things of the front end.
   virtual bool copy_to(Op&) const { return false; }
   // As if it had never run. Any thread, while no tile of it runs.
   virtual void renew() {}
@@ -77,6 +78,9 @@ class Op {
   }
   void add(Storage* storage, Mode mode) {
     storage->retain();
+    put(storage, mode);
+  }
+  void put(Storage* storage, Mode mode) {  // without a reference
     Access& a = n_access < kInlineAccess ? inline_access_[n_access] : spill();
     a = Access{storage, this, nullptr, nullptr, mode, false};
     ++n_access;

@@ -94,6 +94,9 @@ class Walk:
                 "say retain_graph=True in the first one"
             )
         node.check_versions()
+        if (whole := getattr(node.op, "walk_back", None)) is not None:
+            whole(self, node, waiting)
+            return
         outputs = tuple(self.placed(node, i, y) for i, y in enumerate(node.outputs))
         one = len(outputs) == 1
         g = waiting[0] if one else tuple(waiting.get(i, _zeros(y)) for i, y in enumerate(outputs))

@@ -56,6 +56,7 @@ class _Differentiable:
     name: str
     parameters: tuple[str, ...]
     grads: tuple[Gradient | None, ...] | None
+    stateless = True  # gradients depend on what stands on the tape, and on nothing else
 
     def gradient(
         self, i: int, g: Any, inputs: tuple[Any, ...], outputs: Any, attrs: dict[str, Any] | None

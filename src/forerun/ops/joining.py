@@ -34,6 +34,7 @@ class _Concatenate:
     """Concatenation takes any number of arrays, so it records itself."""
 
     name = "concatenate"
+    stateless = True
 
     def gradient(self, i: int, g: Any, inputs: tuple[Any, ...], outputs: Any, attrs: dict[str, Any]) -> Any:
         return _part(g, i, inputs, attrs["axis"])
