@@ -84,11 +84,17 @@ bool Program::takes(const std::vector<const Array*>& inputs) const {
     Buffer* buffer = inputs[i]->storage();
     bool same = buffer && have.dtype == want.dtype && have.offset == want.offset && have.shape == want.shape && have.strides == want.strides;
     if (!same || buffer->budget != slot.budget || (slot.written && buffer->bytes != slot.bytes)) return false;
-    // Arrays share memory where they did, and elsewhere only if it is just read.
-    for (size_t k = 0; k < i; ++k) {
-      bool shared = inputs[k]->storage() == buffer, expected = inputs_[k].slot == inputs_[i].slot;
-      if (shared != expected && (expected || slot.written || slots_[inputs_[k].slot].written)) return false;
-    }
+    if (buffer != inputs[slot.first]->storage()) return false;  // they shared memory
+  }
+  return !writes_inputs_ || apart(inputs);
+}
+
+// Whether what is written shares memory with other inputs only where it did.
+bool Program::apart(const std::vector<const Array*>& inputs) const {
+  std::unordered_map<const Buffer*, int> slots;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    auto [at, fresh] = slots.try_emplace(inputs[i]->storage(), inputs_[i].slot);
+    if (!fresh && at->second != inputs_[i].slot && (slots_[at->second].written || slots_[inputs_[i].slot].written)) return false;
   }
   return true;
 }
@@ -125,7 +131,7 @@ void Program::build_step(Op& op, const Step& step, const std::vector<Array>& sto
 Recording::Recording(const std::vector<Array>& inputs) {
   for (const Array& a : inputs) {
     auto [at, fresh] = slots_.try_emplace(a.storage(), static_cast<int>(program_->slots_.size()));
-    if (fresh) program_->slots_.push_back({Program::Place::input, a.storage()->bytes, a.storage()->budget, {}});
+    if (fresh) program_->slots_.push_back({Program::Place::input, a.storage()->bytes, a.storage()->budget, {}, program_->inputs_.size()});
     program_->inputs_.push_back({at->second, a.layout});
   }
 }
@@ -138,7 +144,7 @@ int Recording::slot_of(Buffer* buffer, Mode mode) {
   int slot = static_cast<int>(all.size());
   slots_[buffer] = slot;
   // A constant is held from now on: no other storage takes its address.
-  all.push_back({fresh ? Program::Place::temporary : Program::Place::constant, buffer->bytes, buffer->budget, fresh ? Array() : Array(buffer, Layout{})});
+  all.push_back({fresh ? Program::Place::temporary : Program::Place::constant, buffer->bytes, buffer->budget, fresh ? Array() : Array(buffer, Layout{}), 0});
   return slot;
 }
 
@@ -193,6 +199,7 @@ std::shared_ptr<Program> Recording::finish(const std::vector<Array>& outputs) {
     }
   }
   p.whole_ = together && p.cost_ <= kWholeCost;
+  for (auto& slot : p.slots_) p.writes_inputs_ = p.writes_inputs_ || (slot.written && slot.place == Program::Place::input);
   for (size_t s = 0; s < p.slots_.size(); ++s)
     if (p.slots_[s].used && p.slots_[s].place != Program::Place::temporary) p.outer_.push_back(static_cast<int>(s));
   return std::move(program_);

@@ -30,6 +30,7 @@ class Program : public std::enable_shared_from_this<Program> {
     size_t bytes;
     Budget* budget;
     Array held;               // of a constant
+    size_t first;             // of an input: the first one that has this storage
     bool used = false;        // by a step
     bool written = false;     // by a step
     Mode mode = Mode::read;   // of the program as a whole: of its first access, or update where it also reads or writes parts
@@ -70,6 +71,7 @@ class Program : public std::enable_shared_from_this<Program> {
     std::vector<Patch> patches;
     std::vector<Array> own;  // temporaries
   };
+  bool apart(const std::vector<const Array*>& inputs) const;
   std::unique_ptr<Instance> take_instance() const;
   std::unique_ptr<Instance> make_instance() const;
 
@@ -80,7 +82,7 @@ class Program : public std::enable_shared_from_this<Program> {
   std::vector<int> outer_;  // slots that the op of a whole program accesses
   uint64_t drawn_ = 0;
   uint64_t cost_ = 0;       // ns
-  bool whole_ = false;
+  bool whole_ = false, writes_inputs_ = false;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Instance>> free_;  // guarded by mutex_
 };

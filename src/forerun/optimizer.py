@@ -15,15 +15,21 @@ from step to step without depending on values (learning rates, bias corrections)
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from . import autograd, np
+from . import _core, autograd, np
 
 __all__ = ["Optimizer", "SGD", "NAG", "Adam", "AdamW", "RMSProp", "AdaGrad", "create"]
 
 State = dict[str, Any]
 """What an optimizer remembers of one parameter on one device: arrays by name, and the number of steps as "t"."""
+
+
+Item = tuple[int, Any, Any, State]
+"""The index of a weight, the weight, its gradient and its state."""
+
+_MOST = 32  # programs of one optimizer
 
 
 class Multiplied(Protocol):
@@ -53,6 +59,9 @@ class Optimizer:
     """
 
     slots: tuple[str, ...] = ()
+    # Names of what a step depends on besides arrays and factors(), which tells that steps may be issued as programs. Of a
+    # class itself: one derived from it may compute something else.
+    constants: tuple[str, ...]
 
     def __init__(
         self,
@@ -70,6 +79,7 @@ class Optimizer:
         self.param_dict: Mapping[int, Multiplied] = param_dict if param_dict is not None else {}
         self.num_update = 0
         self._lr = learning_rate
+        self._programs: dict[Any, list[Any]] = {}
 
     @property
     def learning_rate(self) -> float:
@@ -91,18 +101,75 @@ class Optimizer:
 
     def update(self, index: int, weight: Any, grad: Any, state: State) -> None:
         """Changes a weight and its state in place, by one step. Never recorded, never waits."""
+        factors, wd = self._advance(index, state)
+        with autograd.pause():
+            self.apply(weight, grad, state, factors, wd)
+
+    def update_all(self, items: Sequence[Item]) -> None:
+        """`update` for several weights at once: (index, weight, gradient, state) of each.
+
+        If nothing but arrays and factors changes from step to step, steps are recorded and issued as one program.
+
+        >>> from forerun import np
+        >>> sgd, w = create("sgd", learning_rate=0.25), np.ones(2)
+        >>> state = sgd.create_state(0, w)
+        >>> for _ in range(2):
+        ...     sgd.update_all([(0, w, np.ones(2), state)])
+        >>> w.tolist()
+        [0.5, 0.5]
+        """
+        if not items or not self._repeats(items):
+            for item in items:
+                self.update(*item)
+            return
+        advanced = [self._advance(index, state) for index, _, _, state in items]
+        weight = items[0][1]
+        factors = _core.scalars([f for own, _ in advanced for f in own], weight.dtype, weight.device)
+        wds = tuple(wd for _, wd in advanced)
+        inputs = [factors]
+        for _, w, g, state in items:
+            inputs += (w, g)
+            inputs += [state[name] for name in self.slots]
+        key = (wds, self.rescale_grad, self.clip_gradient, *[getattr(self, name) for name in self.constants])
+        if not any(program(tuple(inputs)) is not None for program in self._programs.get(key, ())):
+            self._record(items, tuple(inputs), wds, key)
+
+    def _repeats(self, items: Sequence[Item]) -> bool:
+        first = items[0][1]
+        plain = "constants" in type(self).__dict__ and not _core.recording() and not _core.capturing()
+        return plain and all(w.dtype == first.dtype and w.device is first.device for _, w, _, _ in items)
+
+    def _record(self, items: Sequence[Item], inputs: tuple[Any, ...], wds: tuple[float, ...], key: Any) -> None:
+        _core.capture(inputs)
+        try:
+            each = inputs[0].shape[0] // len(items)
+            for n, (_, weight, grad, state) in enumerate(items):
+                own = tuple(inputs[0][n * each + i] for i in range(each))
+                self.apply(weight, grad, state, own, wds[n])
+            while len(self._programs) >= _MOST:
+                del self._programs[next(iter(self._programs))]
+            made = _core.capture_end(inputs, 0, (), (), None, [], (), type(self).__name__)
+            self._programs[key] = [made, *self._programs.get(key, ())[:_MOST]]
+        finally:
+            _core.capture_drop()
+
+    def _advance(self, index: int, state: State) -> tuple[tuple[float, ...], float]:
+        """Counts a step of a weight: its factors, and its weight decay."""
         state["t"] += 1
         self.num_update = max(self.num_update, state["t"])
         own = self.param_dict.get(index)
         lr = self.learning_rate * (own.lr_mult if own is not None else 1.0)
         wd = self.wd * (own.wd_mult if own is not None else 1.0)
-        with autograd.pause():
-            self.apply(weight, grad, state, lr, wd)
+        return self.factors(state["t"], lr, wd), wd
 
-    def apply(self, weight: Any, grad: Any, state: State, lr: float, wd: float) -> None:
+    def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
+        """The numbers that a step depends on and that may differ from one to the next; `step` gets them."""
+        return (lr,)
+
+    def apply(self, weight: Any, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
         """Rescales and clips the gradient, adds the weight decay, and steps."""
         g = self.prepared(grad)
-        self.step(weight, g + wd * weight if wd else g, state, lr)
+        self.step(weight, g + wd * weight if wd else g, state, *factors)
 
     def prepared(self, grad: Any) -> Any:
         """The gradient, rescaled and clipped."""
@@ -110,7 +177,7 @@ class Optimizer:
         bound = self.clip_gradient
         return g if bound is None else np.clip(g, -bound, bound)
 
-    def step(self, weight: Any, g: Any, state: State, lr: float) -> None:
+    def step(self, weight: Any, g: Any, state: State, lr: Any) -> None:
         """The rule: changes weight and state in place. state["t"] counts this step already."""
         raise NotImplementedError(f"{type(self).__name__}: step must be defined, got none")
 
@@ -121,6 +188,8 @@ class SGD(Optimizer):
     nesterov: the step is momentum * v - lr * g, with the v that is new.
     """
 
+    constants = ("momentum", "nesterov")
+
     def __init__(
         self, learning_rate: float = 0.01, momentum: float = 0.0, nesterov: bool = False, **settings: Any
     ) -> None:
@@ -129,7 +198,7 @@ class SGD(Optimizer):
         self.nesterov = nesterov
         self.slots = ("velocity",) if momentum else ()
 
-    def step(self, weight: Any, g: Any, state: State, lr: float) -> None:
+    def step(self, weight: Any, g: Any, state: State, lr: Any) -> None:
         """One step."""
         if not self.momentum:
             weight -= lr * g
@@ -143,6 +212,8 @@ class SGD(Optimizer):
 class NAG(SGD):
     """Nesterov's accelerated gradient: SGD with nesterov=True."""
 
+    constants = SGD.constants
+
     def __init__(self, learning_rate: float = 0.1, momentum: float = 0.9, **settings: Any) -> None:
         super().__init__(learning_rate, momentum, True, **settings)
 
@@ -151,6 +222,7 @@ class Adam(Optimizer):
     """Steps of lr * m / (sqrt(v) + epsilon): bias-corrected moving means of g and of g**2 (Kingma and Ba, 2015)."""
 
     slots = ("mean", "variance")
+    constants = ("beta1", "beta2", "epsilon")
 
     def __init__(
         self,
@@ -163,32 +235,43 @@ class Adam(Optimizer):
         super().__init__(learning_rate, **settings)
         self.beta1, self.beta2, self.epsilon = beta1, beta2, epsilon
 
-    def step(self, weight: Any, g: Any, state: State, lr: float) -> None:
+    def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
+        """m / c1 / (sqrt(v) / root + epsilon), with both corrections in one factor."""
+        root = math.sqrt(1 - self.beta2**t)
+        return lr * root / (1 - self.beta1**t), self.epsilon * root
+
+    def step(self, weight: Any, g: Any, state: State, rate: Any, epsilon: Any) -> None:  # type: ignore[override]
         """One step."""
-        mean, variance, t = state["mean"], state["variance"], state["t"]
+        mean, variance = state["mean"], state["variance"]
         mean *= self.beta1
         mean += (1 - self.beta1) * g
         variance *= self.beta2
         variance += (1 - self.beta2) * np.square(g)
-        root = math.sqrt(1 - self.beta2**t)
-        # m / c1 / (sqrt(v) / root + epsilon), with both corrections in one factor
-        weight -= (lr * root / (1 - self.beta1**t)) * (mean / (np.sqrt(variance) + self.epsilon * root))
+        weight -= rate * (mean / (np.sqrt(variance) + epsilon))
 
 
 class AdamW(Adam):
     """Adam whose weight decay does not pass through the moving means: weight *= 1 - lr * wd (Loshchilov and Hutter)."""
 
-    def apply(self, weight: Any, grad: Any, state: State, lr: float, wd: float) -> None:
+    constants = Adam.constants
+
+    def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
+        """Those of Adam, and what the weight is multiplied by."""
+        return *super().factors(t, lr, wd), 1 - lr * wd
+
+    def apply(self, weight: Any, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
         """Decays the weight, then steps."""
+        rate, epsilon, decay = factors
         if wd:
-            weight *= 1 - lr * wd
-        self.step(weight, self.prepared(grad), state, lr)
+            weight *= decay
+        self.step(weight, self.prepared(grad), state, rate, epsilon)
 
 
 class RMSProp(Optimizer):
     """Steps of lr * g / (sqrt(v) + epsilon), where v is the moving mean of g**2: v = rho * v + (1 - rho) * g**2."""
 
     slots = ("variance",)
+    constants = ("rho", "epsilon")
 
     def __init__(
         self, learning_rate: float = 0.001, rho: float = 0.9, epsilon: float = 1e-8, **settings: Any
@@ -196,7 +279,7 @@ class RMSProp(Optimizer):
         super().__init__(learning_rate, **settings)
         self.rho, self.epsilon = rho, epsilon
 
-    def step(self, weight: Any, g: Any, state: State, lr: float) -> None:
+    def step(self, weight: Any, g: Any, state: State, lr: Any) -> None:
         """One step."""
         variance = state["variance"]
         variance *= self.rho
@@ -208,12 +291,13 @@ class AdaGrad(Optimizer):
     """Steps of lr * g / (sqrt(h) + epsilon), where h is the sum of all g**2 so far (Duchi et al., 2011)."""
 
     slots = ("history",)
+    constants = ("epsilon",)
 
     def __init__(self, learning_rate: float = 0.01, epsilon: float = 1e-7, **settings: Any) -> None:
         super().__init__(learning_rate, **settings)
         self.epsilon = epsilon
 
-    def step(self, weight: Any, g: Any, state: State, lr: float) -> None:
+    def step(self, weight: Any, g: Any, state: State, lr: Any) -> None:
         """One step."""
         history = state["history"]
         history += np.square(g)

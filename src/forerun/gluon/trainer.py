@@ -5,6 +5,7 @@ Gradients of the last layers are there first, so their sums are issued first: th
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -114,11 +115,12 @@ class Trainer:
 
     def _update(self, params: list[tuple[int, Parameter]], batch_size: float) -> None:
         self._optimizer.rescale_grad = self._scale / batch_size
+        items = []
         for i, parameter in params:
             grads = parameter.list_grad()
-            for weight, g, state in zip(parameter.list_data(), grads, self._states_of(i, parameter)):
-                self._optimizer.update(i, weight, g, state)
+            items += zip(itertools.repeat(i), parameter.list_data(), grads, self._states_of(i, parameter))
             self._seen[i] = [_core.version(g) for g in grads]
+        self._optimizer.update_all(items)
 
     def _states_of(self, i: int, parameter: Parameter) -> list[State]:
         """One state per copy; made anew where the parameter has moved."""
