@@ -50,6 +50,7 @@ nb::dict stats() {
   EngineStats s = Engine::get().stats();
   nb::dict d;
   d["issued"] = s.issued, d["planned"] = s.planned, d["done"] = s.ended, d["failed"] = s.failed, d["waits"] = s.waits, d["helped"] = s.helped;
+  d["dropped"] = s.dropped, d["groups"] = s.groups, d["grouped"] = s.grouped, d["elided"] = s.elided;
   return d;
 }
 
@@ -89,6 +90,8 @@ nb::list unseen_failures() {
 void init_engine(nb::module_& m) {
   m.def("configure_queues", configure, nb::arg("workers"), nb::arg("cores"), "Waits for all work, then sets workers per device and cores in all.");
   m.def("set_synchronous", [](bool on) { synchronous = on; });
+  m.def("set_passes", [](int passes) { Engine::get().set_passes(passes); }, "A sum of 1 (drop) and 2 (fuse).");
+  m.def("set_fuse_from", [](uint32_t ns) { Engine::get().set_fuse_from(ns); }, "How much an op must cost, about, to be worth a group; 0: any.");
   m.def("set_ops_ahead", [](uint64_t n) { Engine::get().set_ops_ahead(n); });
   m.def("ops_ahead", [] { return Engine::get().ops_ahead(); });
   m.def("set_memory", set_memory, nb::arg("device"), nb::arg("budget"), nb::arg("limit"));

@@ -1,5 +1,9 @@
 // Reductions, scans, products, indexing, random numbers and host tasks, for Python.
+#include <complex>
+#include <cstring>
+#include <limits>
 #include <map>
+#include <optional>
 
 #include "bind/glue.h"
 #include "bind/host.h"
@@ -35,6 +39,32 @@ Scalar identity_of(UfuncObject* u, DType t) {
   return scalar;
 }
 
+// What may be combined with any value of dtype t and leaves it as it is.
+std::optional<Scalar> neutral_of(UfuncObject* u, DType t) {
+  auto is = [&](const char* name) { return std::strcmp(u->name, name) == 0; };
+  Scalar scalar{};
+  auto put = [&](auto value) {
+    std::memcpy(scalar.bytes, &value, sizeof value);
+    return scalar;
+  };
+  auto half = [&](uint16_t bits) { return put(bits); };
+  auto real = [&](double value, uint16_t bits) { return t == DType::f16 ? half(bits) : t == DType::f32 ? put(static_cast<float>(value)) : put(value); };
+  if (is("logical_and")) return t == DType::b1 ? std::optional(put(true)) : std::nullopt;
+  if (is("logical_or")) return t == DType::b1 ? std::optional(put(false)) : std::nullopt;
+  if (is("add") && is_complex(t)) return t == DType::c64 ? put(std::complex<float>(-0.0f, -0.0f)) : put(std::complex<double>(-0.0, -0.0));
+  if (is("add")) return is_inexact(t) ? real(-0.0, 0x8000) : scalar;
+  if (is("multiply") && !is_complex(t)) return is_inexact(t) ? real(1, 0x3c00) : identity_of(u, t);
+  bool most = is("maximum"), least = is("minimum");
+  if (!(most || least) || is_complex(t)) return std::nullopt;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (is_inexact(t)) return real(most ? -kInfinity : kInfinity, most ? 0xfc00 : 0x7c00);
+  // Integers: all bits alike, but for the sign.
+  bool ones = least, sign = is_signed(t);
+  std::memset(scalar.bytes, t == DType::b1 ? ones : ones ? 0xff : 0, item_size(t));
+  if (sign) scalar.bytes[item_size(t) - 1] ^= 0x80;
+  return scalar;
+}
+
 nb::object reduce(nb::handle op, nb::handle a, nb::handle axes_object, nb::handle dtype, bool keepdims, const std::string& name) {
   UfuncObject* u = get_ufunc("reduce", op.ptr());
   const char* label = name.empty() ? u->name : intern(name);
@@ -61,7 +91,8 @@ nb::object reduce(nb::handle op, nb::handle a, nb::handle axes_object, nb::handl
     throw Error(ErrorKind::value, std::string(label) + ": reduced axes must not be empty, got shape " + to_string(in.layout.shape));
   Scalar identity = empty && u->has_identity ? identity_of(u, t) : Scalar{};
   Building building;
-  build_reduce(*building, label, loop, in, reduced, empty && u->has_identity ? &identity : nullptr, out);
+  std::optional<Scalar> neutral = neutral_of(u, t);
+  build_reduce(*building, label, loop, in, reduced, empty && u->has_identity ? &identity : nullptr, neutral ? &*neutral : nullptr, out);
   building.issue(device_of(in));
   if (!keepdims) return wrapped(std::move(out));
   return wrapped(Array(out.storage(), Layout::dense(t, Dims(shown, n_shown))));

@@ -61,8 +61,11 @@ bool add_numpy_loops(UfuncObject* u, PyUFuncObject* f) {
     if (!known || !f->functions[i]) continue;
     s.loop = Loop{reinterpret_cast<LoopFunction>(f->functions[i]), f->data ? const_cast<void*>(f->data[i]) : nullptr};
     s.loop.packed = is_inexact(s.types[0]) && !exact(f->name, is_complex(s.types[0]));
-    if (std::strcmp(f->name, "power") == 0 && is_signed(s.types[1]))
+    s.loop.adds = std::strcmp(f->name, "add") == 0;
+    if (std::strcmp(f->name, "power") == 0 && is_signed(s.types[1])) {
       s.loop = Loop{checked_power, new CheckedPower{s.loop, item_size(s.types[1])}};
+      s.loop.may_throw = true;
+    }
     u->signatures->push_back(s);
   }
   PyObject* identity = PyObject_GetAttrString(reinterpret_cast<PyObject*>(f), "identity");

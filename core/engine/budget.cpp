@@ -72,16 +72,20 @@ bool Budget::fits(Op& op) const {
   return most + want <= std::min(allowed + margin(allowed), hard.load(std::memory_order_relaxed));
 }
 
-void Budget::starts(Op& op) {
+bool Budget::admits_group(const Op& op, size_t own) const {
+  size_t now = occupied(), allowed = std::max(high_, plain(now) + own);
+  allowed = std::min({allowed + margin(allowed), soft.load(std::memory_order_relaxed), hard.load(std::memory_order_relaxed)});
+  return op.to_take <= own || now + op.to_take <= allowed;
+}
+
+void Budget::starts(Op& op, size_t own) {
   ++running;
   size_t before = occupied();
   reserved.fetch_add(op.to_take, std::memory_order_relaxed);
-  if (oldest(op)) {
-    high_ = std::max(high_, plain(before) + op.to_take);
-  } else {
-    op.ahead = op.to_take;
-    ahead_ += op.ahead;
-  }
+  if (!oldest(op)) own = 0;
+  else high_ = std::max(high_, plain(before) + own);
+  op.ahead = op.to_take - std::min(own, op.to_take);
+  ahead_ += op.ahead;
 }
 
 void Budget::undo_start(Op& op) {
@@ -91,7 +95,7 @@ void Budget::undo_start(Op& op) {
 }
 
 void Budget::ends(Op& op) {
-  --running;
+  running -= op.started;
   op.ended = true;
   early_ += op.freed;
 }

@@ -28,7 +28,9 @@ class Budget {
   bool oldest(const Op& op) const { return !order_.empty() && order_.front() == &op; }
   // Whether `op`, which needs op.to_take bytes and is ready, may take them now.
   bool admits(Op& op);
-  void starts(Op& op);
+  // The same for an op that may start and would take `own` bytes by itself, but op.to_take with those that it is joined with.
+  bool admits_group(const Op& op, size_t own) const;
+  void starts(Op& op, size_t own);  // of op.to_take bytes, `own` are taken in their turn if it is its turn
   static size_t needs(Op& op);  // bytes of its outputs that have no memory
   size_t occupied() const { return live.load(std::memory_order_relaxed) + reserved.load(std::memory_order_relaxed); }
   void undo_start(Op& op);

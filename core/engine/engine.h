@@ -2,6 +2,7 @@
 //
 //   issue()  the front end puts an op into the window (a ring) and returns. No lock, no allocation.
 //   plan     whoever looks for work and finds none drains the window: it finds out which op waits for which.
+//            What it finds there gets better first (improve.cpp): ops that nobody needs are dropped, others joined.
 //   run      workers, and threads that wait, take the oldest ready op (or a tile of a big one) and run it.
 //
 // There is no scheduler thread. One lock guards the graph, held for microseconds at a time; kernels run without it.
@@ -30,6 +31,13 @@ struct Device {
 
 struct EngineStats {
   uint64_t issued, planned, ended, failed, waits, helped;  // ops, but for waits (calls)
+  uint64_t dropped, groups, grouped, elided;               // ops, groups, ops in groups, bytes that never had memory
+};
+
+// What planning does beyond putting ops in order. Each may be switched off; results are the same bits.
+enum class Pass : uint8_t {
+  drop = 1,  // ops whose results nobody reads do not run
+  fuse = 2,  // element-wise ops and reductions run together, tile by tile
 };
 
 class Engine {
@@ -79,6 +87,8 @@ class Engine {
   void serve(Queue& queue);    // a worker's life
   void stop_workers();         // without the interpreter lock; they start again with the next issue
   void gate(bool closed);      // closed: nothing is planned or started
+  void set_passes(int passes) { passes_.store(passes); }  // a sum of Pass; any time
+  void set_fuse_from(uint32_t ns) { fuse_from_.store(ns); }  // an op that costs less is not worth a group
   bool idle() const { return front_.load() == head_.load(); }
   void before_fork() { mutex_.lock(); }
   void after_fork(bool child);
@@ -94,6 +104,8 @@ class Engine {
   static constexpr uint32_t kSmallCost = 1000;       // ns: not worth a lock of its own
   static constexpr uint32_t kHelpCost = 20'000'000;  // ns: a waiting thread takes nothing longer, to answer signals
   static constexpr uint32_t kAnyCost = UINT32_MAX;
+  static constexpr uint64_t kFuseReach = 256;        // how far apart, in ops issued, members of a group may stand
+  static constexpr int kFuseMost = 48;               // ops that are looked at for a group
   static constexpr uint64_t kWakeCost = 20'000;      // ns of work that are worth waking a thread for
 
   using Lock = std::unique_lock<std::mutex>;
@@ -109,7 +121,7 @@ class Engine {
     Queue* held = nullptr;  // it holds one of the cores, for this queue
     uint64_t cost() const {
       uint64_t sum = 0;
-      for (int i = 0; i < n; ++i) sum += work[i].op->cost;
+      for (int i = 0; i < n; ++i) sum += std::max(work[i].op->cost, work[i].op->group_cost);
       return sum;
     }
   };
@@ -126,12 +138,14 @@ class Engine {
   void run(Work& work);
   void run_tiles(Work& work);
   void run_kernel(Work& work);
-  void call_kernel(Work& work);
+  template <class F>
+  void guarded(Op& op, F f);
   bool take_memory(Op& op);
   bool help(uint32_t most);     // by a waiting thread: false if there was nothing to do
   void wake(Queue& queue);      // by the front end: a worker must look
   void sleep(Queue& queue, Lock& held, std::chrono::microseconds limit);
   bool spin(Queue& queue);
+  void let_issue();
   void notify_waiters();
   template <class Stop>
   void run_small(uint32_t most, Stop stop);
@@ -148,11 +162,23 @@ class Engine {
   Op* admissible(Queue& queue, uint32_t most);
   bool older_elsewhere(const Queue& queue, uint64_t seq);
   bool start(Op* op);
+  bool passes(Pass pass) const { return passes_.load(std::memory_order_relaxed) & static_cast<int>(pass); }
+  static bool dead(Op& op);
+  void drop(Op* op);
+  bool drop_dead(uint64_t first, uint64_t last);
+  static void leave(Access& access);              // its op has ended, or will not run
+  static void promise(Op& op, bool promised);     // its outputs count as having memory, or no longer
+  void gather(Op* op);
+  int candidates(Op* op, Op** found);
+  bool join(Op* op, Group& group);
+  void dissolve(Op* op);
+  void ready(Op* op);
   bool starves(Op& op);
   bool over_limit(const Op& op) const;
   void put_back(Op* op);
   bool end_work(Batch& batch, Lock& held);  // true: something has ended
   void end(Op* op);
+  void end_one(Op* op);
   void record(const Op& op);
   FailurePtr memory_failure(const Op& op) const;
   void wake_others(Queue* mine, bool changed, const Batch* taken = nullptr);
@@ -178,7 +204,12 @@ class Engine {
   std::atomic<bool> gate_{false}, stopping_{false};
   bool started_ = false;
   std::vector<FailurePtr> unseen_;
-  uint64_t failed_ = 0, ended_ops_ = 0;
+  uint64_t failed_ = 0, ended_ops_ = 0, dropped_ = 0, groups_ = 0, grouped_ = 0, elided_ = 0;
+  std::atomic<int> passes_{static_cast<int>(Pass::drop) | static_cast<int>(Pass::fuse)};
+  std::atomic<uint32_t> fuse_from_{2000};
+  uint32_t round_ = 0;                            // of gather()
+  std::vector<Op*> idle_dropped_;                 // dropped ops that wait for nothing any more, to be ended
+  bool ended_early_ = false;                      // an op has ended without having run: other queues may have work now
   std::vector<Op*> retired_;                      // to be used again once the lock is gone
   std::vector<Storage*> let_go_;                  // references of ended ops, to be released once the lock is gone
   bool notify_ = false;                           // a waiter sleeps for something that has ended

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -28,25 +29,43 @@ struct Access {
   bool linked = false;
 };
 
+class Group;
+
 // What an op computes. Made at issue; run once, cut into tiles by the shapes alone, so that results do not depend on
 // who runs them. Different tiles of one kernel may run at once, on any thread, without the interpreter lock.
 class Kernel {
  public:
   virtual ~Kernel() = default;
   virtual const char* name() const = 0;
-  // How many parts idle workers may share. Fixed at issue.
+  // How many parts idle workers may share. Fixed once prepare() has been called.
   virtual int64_t tiles() const { return 1; }
+  // Called once in each run, before the first tile and after the outputs have memory.
+  virtual void prepare(Op&) {}
   // Computes one tile; operands are op.access(i). Throws forerun::Error for what only the values can tell.
   virtual void run(Op& op, int64_t tile) = 0;
 
-  // For programs, which run a kernel again and again.
-  // Makes `op` run a copy of this kernel, as if it had never run. False: what it does cannot be repeated. Any thread, unless
-  // the kernel owns things of the front end.
+  // For programs, which run kernels again and again, in runs that do not overlap.
+  // Makes `op` run a copy of this kernel. False: what it does cannot be repeated. Any thread, unless the kernel owns things of the
+  // front end.
   virtual bool copy_to(Op&) const { return false; }
-  // As if it had never run. Any thread, while no tile of it runs.
-  virtual void renew() {}
   // The seed and the number that make its random numbers, different for each run; null if it draws none.
   virtual uint64_t* key() { return nullptr; }
+
+  // It cannot fail and does nothing but write its outputs: if nobody reads them, it need not run.
+  virtual bool droppable() const { return false; }
+  // It may be run within a group.
+  virtual bool fusible() const { return false; }
+  // A new group that has this kernel's op as its first; only of fusible kernels.
+  virtual Group* new_group(Op&) const { return nullptr; }
+};
+
+// Ops that one worker runs in one go, tile by tile, in program order: the kernel that stands for theirs.
+class Group : public Kernel {
+ public:
+  // Whether `op`, whose kernel is fusible, may be run in this group after those that are in it; if so it is in it now.
+  virtual bool add(Op& op) = 0;
+  // The values of a storage that ops of the group write may stay in the tiles: nobody else reads them. False: they may not.
+  virtual bool elide(Storage* storage) = 0;
 };
 
 // One issued call. Made by the issuing thread, then owned by the engine until it has ended and every older op of its
@@ -88,6 +107,8 @@ class Op {
 
   Access& access(int i) { return n_access <= kInlineAccess || i < kInlineAccess ? inline_access_[i] : more_access_[i - kInlineAccess]; }
   Kernel* kernel() const { return kernel_; }
+  // What is to be run: the kernel, or the group's of which this op is the first.
+  Kernel* task() const { return group ? group.get() : kernel_; }
   // Ends the kernel's life; never under the engine's lock, as a kernel may own things of the front end.
   void drop_kernel() {
     if (!kernel_) return;
@@ -107,7 +128,9 @@ class Op {
     failure.reset();
     unmet = 0;
     ahead = freed = 0, look_again = 0;
-    started = ended = needs_turn = false;
+    started = ended = needs_turn = dropped = false;
+    group.reset(), members.clear();
+    group_cost = seen = 0, reached = 0;
   }
 
   // Set at issue.
@@ -131,7 +154,13 @@ class Op {
   int64_t n_tiles = 1, next_tile = 0, tiles_left = 0;
   bool started = false, ended = false;
   bool needs_turn = false;         // found no memory: only as the oldest op, alone, it may try again
+  bool dropped = false;            // nobody reads its results: it will not run, and has let go of its storages
   FailurePtr failure;              // first failure of a tile, or inherited from an input
+  std::unique_ptr<Group> group;    // of the first op of a group: what runs in place of the members' kernels,
+  std::vector<Op*> members;        // and the others, in program order; they start and end together
+  uint32_t group_cost = 0;         // of all of them
+  uint32_t seen = 0;               // gather(): looked at in this round;
+  int reached = 0;                 // how many of the ops it waits for are in the group
   Op* next_free = nullptr;
 
  private:

@@ -15,21 +15,6 @@ void order(Op* before, Op* after) {
   ++after->unmet;
 }
 
-// Its outputs count as having memory, or no longer.
-void promise(Op& op, bool promised) {
-  for (int i = 0; i < op.n_access; ++i)
-    if (op.access(i).mode != Mode::read) op.access(i).storage->promised = promised || op.access(i).storage->taken();
-}
-
-void unlink_reader(Access& a) {
-  if (a.prev)
-    a.prev->next = a.next;
-  else
-    a.storage->readers = a.next;
-  if (a.next) a.next->prev = a.prev;
-  a.linked = false;
-}
-
 void link_read(Access& a) {
   Storage& s = *a.storage;
   if (s.writer) order(s.writer, a.op);
@@ -68,14 +53,22 @@ bool Engine::left_to_issuer() {
 void Engine::plan() {
   unseen_cost_.store(0, std::memory_order_relaxed);
   left_since_ = 0;
-  for (int i = 0; i < kPlanAtOnce; ++i) {
-    uint64_t next = planned_.load(std::memory_order_relaxed);
-    if (next == head_.load()) return;
+  uint64_t first = planned_.load(std::memory_order_relaxed), last = std::min(head_.load(), first + kPlanAtOnce), next = first;
+  for (; next < last; ++next) {
     Op* op = slots_[next % kRing].load(std::memory_order_acquire);
-    if (!op) return;  // its ticket is drawn, but it has not been put down yet
-    planned_.store(next + 1, std::memory_order_relaxed);
+    if (!op) break;  // its ticket is drawn, but it has not been put down yet
     link(op);
   }
+  planned_.store(next, std::memory_order_relaxed);
+  bool dropped = passes(Pass::drop) && drop_dead(first, next);
+  auto each_ready = [&](bool dropped, auto f) {
+    for (uint64_t seq = first; seq < next; ++seq) {
+      Op* op = slots_[seq % kRing].load(std::memory_order_relaxed);
+      if (op && op->unmet == 0 && op->dropped == dropped) f(op);
+    }
+  };
+  each_ready(false, [](Op* op) { op->queue->push(op); });
+  if (dropped) each_ready(true, [&](Op* op) { end(op); });
 }
 
 void Engine::link(Op* op) {
@@ -97,13 +90,18 @@ void Engine::link(Op* op) {
   op->n_tiles = op->tiles_left = op->kernel()->tiles();
   op->next_tile = 0;
   op->budget->planned(op);
-  if (op->unmet == 0) op->queue->push(op);
 }
 
 // The oldest ready op that may start now.
 Op* Engine::admissible(Queue& queue, uint32_t most) {
   auto may = [&](Op* op) { return (op->cost <= most || (op->n_tiles > 1 && most > kSmallCost)) && start(op); };
   Op* top = queue.top();
+  while (top && passes(Pass::drop) && dead(*top)) {
+    queue.pop();
+    drop(top);
+    end(top);
+    top = queue.top();
+  }
   if (!top) return nullptr;
   queue.refused.store(false, std::memory_order_relaxed);
   if (may(top)) return queue.pop(), top;
@@ -165,7 +163,8 @@ bool Engine::pick(Queue& queue, uint32_t most, Batch& batch) {
     if (shared->next_tile == shared->n_tiles) queue.sharing.erase(queue.sharing.begin());
   } else {
     batch.work[batch.n++] = Work{op, 0, false};
-    while (batch.n < kBatch && op->cost < kSmallCost && queue.top() && queue.top()->cost < kSmallCost && (op = admissible(queue, most)))
+    most = std::min(most, kSmallCost - 1);
+    while (batch.n < kBatch && op->cost < kSmallCost && (op = admissible(queue, most)))
       batch.work[batch.n++] = Work{op, 0, false};
   }
   return true;
@@ -196,7 +195,9 @@ bool Engine::start(Op* op) {
   bool alone = budget.oldest(*op) && budget.running == 0;
   if (op->needs_turn && !alone) return false;
   if (over_limit(*op) || !budget.admits(*op)) return false;
-  budget.starts(*op);
+  size_t own = op->to_take;
+  if (passes(Pass::fuse) && op->cost >= fuse_from_.load(std::memory_order_relaxed) && !op->needs_turn && !op->failure && op->kernel()->fusible()) gather(op);
+  budget.starts(*op, own);
   promise(*op, true);
   op->started = true;
   return true;
@@ -204,6 +205,7 @@ bool Engine::start(Op* op) {
 
 // It found no memory: it tries again when it is the oldest and nothing else runs.
 void Engine::put_back(Op* op) {
+  if (op->group) dissolve(op);
   Budget& budget = *op->budget;
   budget.undo_start(*op);
   promise(*op, false);
@@ -212,42 +214,48 @@ void Engine::put_back(Op* op) {
   op->queue->push(op);
 }
 
-namespace {
-
-// Whether only this op still refers to the storage of its access `i`, which is the last of its accesses to it.
-bool last_reference(Op& op, int i) {
-  Storage& s = *op.access(i).storage;
-  if (!s.charged() || s.uses > 0) return false;
-  uint32_t mine = 0;
-  for (int k = 0; k < op.n_access; ++k) mine += op.access(k).storage == &s;
-  return s.only_ops(mine);
+void Engine::end(Op* op) {
+  for (Op* member : op->members) {
+    member->t_started = op->t_started;
+    member->failure = op->failure;
+    end_one(member);
+  }
+  end_one(op);
+  while (!idle_dropped_.empty()) {
+    Op* next = idle_dropped_.back();
+    idle_dropped_.pop_back();
+    end_one(next);
+  }
+  if (!op->started) ended_early_ = true;
 }
 
-}  // namespace
+// What it waited for has ended.
+void Engine::ready(Op* op) {
+  if (op->dropped)
+    idle_dropped_.push_back(op);
+  else if (!op->started)
+    op->queue->push(op);
+}
 
-void Engine::end(Op* op) {
-  if (trace.on()) record(*op);
+void Engine::end_one(Op* op) {
+  if (trace.on() && !op->dropped) record(*op);
   for (int i = 0; i < op->n_access; ++i) {
     Access& a = op->access(i);
     Storage& s = *a.storage;
-    --s.uses;
-    if (a.mode == Mode::read) {
-      if (a.linked) unlink_reader(a);
-    } else {
-      if (s.writer == op) s.writer = nullptr;
-      if (op->failure || a.mode == Mode::write) s.failure = op->failure;
+    leave(a);
+    if (a.mode != Mode::read && (op->failure || a.mode == Mode::write)) s.failure = op->failure;
+    if (a.mode != Mode::read) {
       s.ended.fetch_add(1);  // seq_cst, like `watched` and a waiter's look at both: one of the two sees the other
       if (s.watched.load()) s.watched.store(false), notify_ = true;
     }
+    if (s.release_unless_last()) continue;
     // The budget knows at once; the memory itself follows without the lock.
-    if (last_reference(*op, i)) {
-      size_t freed = s.write_off();
-      if (s.budget == op->budget) op->freed += freed;
-    }
+    size_t freed = s.charged() ? s.write_off() : 0;
+    if (s.budget == op->budget) op->freed += freed;
     let_go_.push_back(&s);
   }
   for (Op* next : op->successors)
-    if (--next->unmet == 0) next->queue->push(next);
+    if (--next->unmet == 0) ready(next);
   ++ended_ops_;
   op->budget->ends(*op);
   slots_[op->seq % kRing].store(nullptr, std::memory_order_relaxed);

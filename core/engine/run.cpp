@@ -11,7 +11,7 @@ constexpr int kLockSpins = 100;      // tries before a thread sleeps for the loc
 constexpr int kWorkerLooks = 30;     // at the window, before a worker sleeps
 // Ticks between two looks, some microseconds: a worker that looks at every op steals the issuing thread's cache lines, and
 // one that finds several at once plans them at once. Who waits for a result does not wait for this: it works itself.
-constexpr uint64_t kLookTicks = 8000, kGraceTicks = 500;
+constexpr uint64_t kLookTicks = 8000, kLeastQuiet = 500, kMostQuiet = 50'000;
 constexpr std::chrono::microseconds kDoze{200}, kShortDoze{30}, kForever{0};
 constexpr int kDozes = 50;
 
@@ -62,10 +62,21 @@ bool Engine::spin(Queue& queue) {
     pass(kLookTicks);
     if (gate_.load(std::memory_order_relaxed)) continue;
     // Fresh work that a waiting thread is about to take is left to it.
-    found = (queue.seems_busy() && !queue.refused.load(std::memory_order_relaxed)) || (unattended() && unseen_cost_.load() > 0 && (pass(kGraceTicks), unattended()));
+    found = (queue.seems_busy() && !queue.refused.load(std::memory_order_relaxed)) || (unattended() && unseen_cost_.load() > 0);
   }
   queue.spinning.store(0);
   return found;
+}
+
+// Before a worker without work takes up what has just been issued, it lets the front end finish its sentence: for a sixty-fourth of
+// what the work costs nothing more must have come, or a sixteenth has passed.
+void Engine::let_issue() {
+  uint64_t quiet = std::clamp(unseen_cost_.load(std::memory_order_relaxed) / 32, kLeastQuiet, kMostQuiet), head = head_.load();
+  for (int i = 0; i < 4; ++i) {
+    pass(quiet);
+    if (!unattended() || head == head_.load()) return;
+    head = head_.load();
+  }
 }
 
 bool Engine::help(uint32_t most) {
@@ -84,6 +95,7 @@ void Engine::exchange(Batch& batch, Queue* queue, uint32_t most, Idle idle) {
   bool notify;
   int dozes = 0;
   auto doze = kDoze;
+  bool patient = queue != nullptr;
   {
     Lock held = lock();
     bool changed = end_work(batch, held);
@@ -93,19 +105,27 @@ void Engine::exchange(Batch& batch, Queue* queue, uint32_t most, Idle idle) {
       bool left = queue && helping_.load() > 0 && queue->only_tiny();
       if (!left && find()) break;
       left = left || (queue && fresh_work() && left_to_issuer());
+      if (patient && !left && unattended() && unseen_cost_.load() > 0) {
+        patient = false;
+        held.unlock();
+        let_issue();
+        held.lock();
+        continue;
+      }
       if (!gate_.load() && fresh_work() && !left) {
         plan();
         changed = true;
         if (find()) break;
         if (!queue || (fresh_work() && !left_to_issuer())) continue;
       }
-      if (idle == Idle::leave) break;
+      changed = changed || std::exchange(ended_early_, false);
+      if (idle == Idle::leave || notify_ || !let_go_.empty() || !retired_.empty()) break;  // those first
       if (changed) wake_others(queue, true), changed = false;
       sleep(*queue, held, left || dozes++ < kDozes ? doze : kForever);
       doze = kDoze;
       if (queue->called.exchange(false)) dozes = 0, doze = kShortDoze;  // for what it was called for, it looks twice, soon
     }
-    wake_others(queue, changed, &batch);
+    wake_others(queue, std::exchange(ended_early_, false) || changed, &batch);
     notify = std::exchange(notify_, false);
     retired.swap(retired_);
     let_go.swap(let_go_);
@@ -157,9 +177,10 @@ bool Engine::end_work(Batch& batch, Lock& held) {
       continue;
     }
     if (--op->tiles_left > 0) continue;
-    if (op->kernel()) {  // of several tiles, or never run: its kernel still lives
+    if (op->kernel()) {  // of several tiles, of a group, or never run: its kernel still lives
       held.unlock();
       op->drop_kernel();
+      for (Op* member : op->members) member->drop_kernel();
       held.lock();
     }
     end(op);
@@ -182,6 +203,11 @@ void Engine::run(Work& work) {
       work.no_memory = true;
       return;
     }
+    guarded(*op, [&] {
+      op->task()->prepare(*op);
+      if (op->group) op->n_tiles = op->tiles_left = op->group->tiles();
+    });
+    poisoned = op->failure != nullptr;
   }
   if (poisoned) {
     op->tiles_left = 1;  // nothing to compute, and no tile has been given away
@@ -189,14 +215,14 @@ void Engine::run(Work& work) {
     run_tiles(work);
   } else {
     run_kernel(work);
-    if (op->n_tiles == 1) op->drop_kernel();
+    if (op->n_tiles == 1 && !op->group) op->drop_kernel();
   }
 }
 
 void Engine::run_kernel(Work& work) {
   bool recorded = trace.on() && work.op->n_tiles > 1;
   double started = recorded ? Trace::now() : 0;
-  call_kernel(work);
+  guarded(*work.op, [&] { work.op->task()->run(*work.op, work.tile); });
   if (!recorded) return;
   Event event;
   event.kind = Event::Kind::tile, event.seq = work.op->seq, event.thread = Trace::thread_number();
@@ -205,26 +231,27 @@ void Engine::run_kernel(Work& work) {
   trace.add(std::move(event));
 }
 
-void Engine::call_kernel(Work& work) {
-  Op* op = work.op;
+// Calls `f`, which may throw; then the op has failed.
+template <class F>
+void Engine::guarded(Op& op, F f) {
   FailurePtr failure;  // outlives the lock below: it may own things of the front end
   auto failed = [&](ErrorKind kind, std::string message) {
     auto made = std::make_shared<Failure>();
-    made->kind = kind, made->message = std::move(message), made->site = op->site;
+    made->kind = kind, made->message = std::move(message), made->site = op.site;
     failure = std::move(made);
   };
   try {
-    op->kernel()->run(*op, work.tile);
+    f();
   } catch (const FailurePtr& thrown) {
     failure = thrown;
   } catch (const Error& error) {
     failed(error.kind, error.what());
   } catch (const std::bad_alloc&) {
-    failed(ErrorKind::memory, std::string(op->kernel()->name()) + ": scratch memory must be available");
+    failed(ErrorKind::memory, std::string(op.kernel()->name()) + ": scratch memory must be available");
   }
   if (!failure) return;
   Lock held = lock();
-  if (!op->failure) fail(op, failure);
+  if (!op.failure) fail(&op, failure);
 }
 
 // The first tile of several: now that its outputs have memory, other workers may join.
@@ -241,14 +268,16 @@ void Engine::run_tiles(Work& work) {
 }
 
 bool Engine::take_memory(Op& op) {
-  auto have = [&] {
-    for (int i = 0; i < op.n_access; ++i) {
-      Access& a = op.access(i);
-      if (a.mode == Mode::read) continue;
-      if (!a.storage->taken() ? !a.storage->take() : !a.storage->protect(a.mode == Mode::update)) return false;
+  bool grouped = op.group != nullptr;  // then another member may read what a write replaces
+  auto has = [&](Op& one) {
+    for (int i = 0; i < one.n_access; ++i) {
+      Access& a = one.access(i);
+      if (a.mode == Mode::read || a.storage->elided) continue;
+      if (!a.storage->taken() ? !a.storage->take() : !a.storage->protect(a.mode == Mode::update || grouped)) return false;
     }
     return true;
   };
+  auto have = [&] { return has(op) && std::all_of(op.members.begin(), op.members.end(), [&](Op* member) { return has(*member); }); };
   bool got = have() || (trim && trim() > 0 && have());
   op.budget->reserved.fetch_sub(op.to_take, std::memory_order_relaxed);
   return got;

@@ -28,6 +28,13 @@ class Storage {
   void release() {
     if ((refs_.fetch_sub(1, std::memory_order_acq_rel) & kRefMask) == 1) dispose();  // acq_rel: the last one sees all uses
   }
+  // Releases a reference that is not the last one; false: it is.
+  bool release_unless_last() {
+    uint64_t refs = refs_.load(std::memory_order_relaxed);
+    while ((refs & kRefMask) != 1)
+      if (refs_.compare_exchange_weak(refs, refs - 1, std::memory_order_release, std::memory_order_relaxed)) return true;
+    return false;
+  }
   // A front-end handle is a reference that the engine can tell apart: values without handle or reader are nobody's.
   void retain_handle() { refs_.fetch_add(kHandle + 1, std::memory_order_relaxed); }
   void release_handle() {
@@ -42,7 +49,7 @@ class Storage {
 
   // Small values stand in the object itself: they take no memory of their own.
   static constexpr size_t kInline = 64;
-  size_t charged() const { return bytes <= kInline ? 0 : bytes; }
+  size_t charged() const { return bytes <= kInline || elided ? 0 : bytes; }
 
   // Memory: called by the one op that may write (or first read) it now, without the engine's lock. False: none to be had.
   virtual bool take() = 0;
@@ -68,6 +75,8 @@ class Storage {
   Op* writer = nullptr;       // the last planned write that has not ended
   Access* readers = nullptr;  // planned reads since then that have not ended (a doubly linked list)
   bool promised = false;      // it has memory, or the op that takes it has started
+  bool elided = false;        // only ops of one group use it, which keep its values in their tiles: it never has memory
+  uint32_t in_group = 0;      // gather(): accesses by ops of the group
   uint32_t uses = 0;          // accesses of planned ops that have not ended
   uint64_t last_use = 0;      // number of the last planned op that uses it
   uint64_t last_write = 0;    // number of the last planned op that writes it
@@ -82,7 +91,7 @@ class Storage {
     bytes = new_bytes, budget = new_budget;
     issued.store(0, std::memory_order_relaxed), ended.store(0, std::memory_order_relaxed), watched.store(false, std::memory_order_relaxed);
     writer = nullptr, readers = nullptr;
-    promised = false;
+    promised = elided = false;
     uses = 0;
     last_use = last_write = 0;
   }

@@ -24,6 +24,7 @@ Op* Engine::make_op() {
 }
 
 void Engine::recycle(Op* op) {
+  op->drop_kernel();  // of an op that was dropped
   op->reset();
   FreeList<Op>::give(op);
 }

@@ -5,11 +5,13 @@
 #include <memory>
 #include <vector>
 
+#include "kernels/fold.h"
+#include "kernels/part.h"
+
 namespace forerun {
 
 namespace {
 
-constexpr int64_t kTile = int64_t{1} << 16;  // elements that one worker takes at once
 constexpr int kMost = Nest::kMaxOperands;
 
 uint32_t cost_of(int64_t elements, int operands) {
@@ -17,18 +19,30 @@ uint32_t cost_of(int64_t elements, int operands) {
 }
 
 // All arrays dense, of one shape and of the loop's dtypes, or scalars; up to three inputs and one output.
-class DenseKernel final : public Kernel {
+class DenseKernel final : public Fusible {
  public:
   const char* name() const override { return name_; }
-  int64_t tiles() const override { return std::max<int64_t>(1, (n + kTile - 1) / kTile); }
+  int64_t tiles() const override { return std::max<int64_t>(1, (n + kTileElements - 1) / kTileElements); }
   bool copy_to(Op& op) const override { return op.copy(*this); }
   void run(Op& op, int64_t tile) override {
-    int64_t from = tile * kTile;
-    intptr_t count = std::min(n - from, tile + 1 == tiles() ? n : kTile);
+    int64_t from = tile * kTileElements;
+    intptr_t count = std::min(n - from, tile + 1 == tiles() ? n : kTileElements);
     char* args[4];
     for (int i = 0; i < operands; ++i)
       args[i] = access[i] < 0 ? reinterpret_cast<char*>(scalar[~access[i]].bytes) : operand_data(op, access[i], offset[i]) + from * steps[i];
     loop.function(args, &count, steps, loop.data);
+  }
+  bool droppable() const override { return !loop.may_throw; }
+  bool fusible() const override { return !loop.may_throw; }
+  bool part(Part& p) const override {
+    p.loop = loop, p.n_in = operands - 1, p.n = operands, p.elements = n;
+    for (int i = 0; i < operands; ++i) {
+      Part::Operand& o = p.operand[i];
+      o.access = std::max<int>(access[i], -1), o.offset = offset[i];
+      o.dtype = o.loop_dtype = types[i];
+      if (access[i] < 0) o.scalar = &scalar[~access[i]];
+    }
+    return true;
   }
 
   const char* name_;
@@ -36,32 +50,39 @@ class DenseKernel final : public Kernel {
   int64_t n = 0;
   int operands = 0;
   int8_t access[4];  // number of the op's access, or ~number of the scalar
+  DType types[4];
   intptr_t steps[4];
   int64_t offset[4];
   Scalar scalar[2];
 };
 
 // Any layouts and dtypes.
-class NestKernel final : public Kernel {
+class NestKernel final : public Fusible {
  public:
   const char* name() const override { return name_; }
   int64_t tiles() const override { return tiles_; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
   void run(Op& op, int64_t tile) override;
+  bool droppable() const override { return !loop.may_throw; }
+  // Its outputs are written in C order, and no operand must be copied first.
+  bool fusible() const override { return fusible_; }
+  bool part(Part& p) const override;
 
-  void prepare(bool one_tile) {
+  void cut(bool one_tile) {
     inner_ = nest.shape.back();
     outer_ = 1;
     for (int i = 0; i + 1 < nest.shape.size(); ++i) outer_ *= nest.shape[i];
     int64_t total = inner_ * outer_;
     // Rows of the nest are dealt out; a single long row is cut.
-    pieces_ = outer_ > 1 ? 1 : std::max<int64_t>(1, inner_ / kTile);
-    int64_t rows = outer_ > 1 ? std::max<int64_t>(1, kTile / std::max<int64_t>(1, inner_)) : 1;
+    pieces_ = outer_ > 1 ? 1 : std::max<int64_t>(1, inner_ / kTileElements);
+    int64_t rows = outer_ > 1 ? std::max<int64_t>(1, kTileElements / std::max<int64_t>(1, inner_)) : 1;
     rows_ = rows;
     tiles_ = total == 0 || one_tile ? 1 : outer_ > 1 ? (outer_ + rows - 1) / rows : pieces_;
+    fusible_ = total > 0 && !one_tile && !loop.may_throw;
+    for (int k = n_in; k < n; ++k) fusible_ = fusible_ && dense(k);
   }
 
-  struct Part {
+  struct Place {
     int access = -1;          // of the op, or none: a scalar
     int64_t offset = 0;
     DType dtype, loop_dtype;  // in memory, and as the loop wants it
@@ -70,22 +91,46 @@ class NestKernel final : public Kernel {
   const char* name_ = "";
   Loop loop;
   int n_in = 0, n = 0;
-  Part part[kMost];
+  Place part_[kMost];
   Nest nest;
   bool empty = false;
   bool copies[kMost] = {};
 
  private:
   void row(char** args, int64_t count);
+  bool dense(int k) const;
+  bool fusible_ = false;
   int64_t inner_ = 0, outer_ = 0, pieces_ = 1, rows_ = 1, tiles_ = 1;
 };
+
+bool NestKernel::dense(int k) const {
+  int64_t step = static_cast<int64_t>(item_size(part_[k].dtype));
+  for (int i = nest.shape.size() - 1; i >= 0; --i) {
+    if (nest.strides[k][i] != step && nest.shape[i] > 1) return false;
+    step *= nest.shape[i];
+  }
+  return true;
+}
+
+bool NestKernel::part(Part& p) const {
+  p.loop = loop, p.n_in = n_in, p.n = n, p.elements = product(nest.shape);
+  for (int k = 0; k < n; ++k) {
+    Part::Operand& o = p.operand[k];
+    const Place& mine = part_[k];
+    o.access = mine.access, o.offset = mine.offset, o.dtype = mine.dtype, o.loop_dtype = mine.loop_dtype;
+    if (mine.access < 0) o.scalar = &mine.scalar;
+    o.dense = mine.access < 0 || dense(k);
+    if (!o.dense) o.shape = &nest.shape, o.strides = &nest.strides[k];
+  }
+  return true;
+}
 
 void NestKernel::run(Op& op, int64_t tile) {
   if (empty) return;
   char* base[kMost];
   std::vector<char> snapshot[kMost];
   for (int k = 0; k < n; ++k) {
-    Part& p = part[k];
+    Place& p = part_[k];
     if (p.access < 0) {
       base[k] = reinterpret_cast<char*>(p.scalar.bytes);
       continue;
@@ -128,9 +173,9 @@ void NestKernel::row(char** args, int64_t count) {
   bool casts = false, through[kMost];
   for (int k = 0; k < n; ++k) {
     steps[k] = nest.strides[k][axis];
-    intptr_t size = static_cast<intptr_t>(item_size(part[k].dtype));
+    intptr_t size = static_cast<intptr_t>(item_size(part_[k].dtype));
     if (loop.packed && count == 1) steps[k] = size;
-    through[k] = part[k].dtype != part[k].loop_dtype || (loop.packed && steps[k] != 0 && steps[k] != size);
+    through[k] = part_[k].dtype != part_[k].loop_dtype || (loop.packed && steps[k] != 0 && steps[k] != size);
     casts = casts || through[k];
   }
   if (!casts) {
@@ -147,9 +192,9 @@ void NestKernel::row(char** args, int64_t count) {
       inner_steps[k] = steps[k];
       if (!through[k]) continue;
       char* at[2] = {inner[k], scratch[k]};
-      intptr_t size = static_cast<intptr_t>(item_size(part[k].loop_dtype)), pair[2] = {steps[k], size};
+      intptr_t size = static_cast<intptr_t>(item_size(part_[k].loop_dtype)), pair[2] = {steps[k], size};
       if (k < n_in) {
-        Loop c = cast_loop(part[k].dtype, part[k].loop_dtype);
+        Loop c = cast_loop(part_[k].dtype, part_[k].loop_dtype);
         c.function(at, &length, pair, c.data);
       }
       inner[k] = scratch[k], inner_steps[k] = size;
@@ -159,7 +204,7 @@ void NestKernel::row(char** args, int64_t count) {
       if (!through[k]) continue;
       char* at[2] = {inner[k], args[k] + done * steps[k]};
       intptr_t pair[2] = {inner_steps[k], steps[k]};
-      Loop c = cast_loop(part[k].loop_dtype, part[k].dtype);
+      Loop c = cast_loop(part_[k].loop_dtype, part_[k].dtype);
       c.function(at, &length, pair, c.data);
     }
   }
@@ -180,7 +225,7 @@ void build_elementwise_dense(Op& op, const char* name, Loop loop, const DType* t
   scalars = 0;
   for (int i = 0; i < n_in; ++i) {
     const Operand& in = inputs[i];
-    k.offset[i] = 0, k.steps[i] = 0;
+    k.offset[i] = 0, k.steps[i] = 0, k.types[i] = types[i];
     if (!in.array) {
       k.scalar[scalars] = in.scalar;
       k.access[i] = static_cast<int8_t>(~scalars++);
@@ -192,7 +237,7 @@ void build_elementwise_dense(Op& op, const char* name, Loop loop, const DType* t
     op.add(in.array->storage(), Mode::read);
   }
   k.access[n_in] = static_cast<int8_t>(op.n_access);
-  k.offset[n_in] = out.layout.offset;
+  k.offset[n_in] = out.layout.offset, k.types[n_in] = types[n_in];
   k.steps[n_in] = static_cast<intptr_t>(item_size(types[n_in]));
   op.add(out.storage(), Mode::write);
   op.cost = cost_of(k.n, k.operands);
@@ -207,7 +252,7 @@ void build_elementwise(Op& op, const char* name, Loop loop, const DType* types, 
   const Dims* all[kMost];
   bool aliased = false;
   for (int i = 0; i < k.n; ++i) {
-    NestKernel::Part& p = k.part[i];
+    NestKernel::Place& p = k.part_[i];
     const Array* array = i < n_in ? inputs[i].array : outputs[i - n_in];
     p.loop_dtype = types[i];
     all[i] = &strides[i];
@@ -230,11 +275,11 @@ void build_elementwise(Op& op, const char* name, Loop loop, const DType* types, 
   }
   for (int o = n_in; o < k.n; ++o)
     for (int i = 0; i < n_in; ++i)
-      if (k.part[i].access >= 0 && op.access(k.part[i].access).storage == op.access(k.part[o].access).storage)
-        op.access(k.part[o].access).mode = Mode::update;
+      if (k.part_[i].access >= 0 && op.access(k.part_[i].access).storage == op.access(k.part_[o].access).storage)
+        op.access(k.part_[o].access).mode = Mode::update;
   k.nest = make_nest(shape, all, k.n);
   k.empty = outputs[0]->layout.size == 0;
-  k.prepare(aliased);
+  k.cut(aliased);
   op.cost = cost_of(outputs[0]->layout.size, k.n);
 }
 

@@ -13,6 +13,8 @@ struct Loop {
   LoopFunction function = nullptr;
   void* data = nullptr;
   bool packed = false;  // its last bits depend on strides: for the same bits whatever the layout, operands must be packed
+  bool may_throw = false;  // for values that it does not take
+  bool adds = false;       // of two operands; in a sum, faster ways of adding may be used
   explicit operator bool() const { return function != nullptr; }
 };
 

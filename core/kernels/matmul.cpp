@@ -55,6 +55,7 @@ void multiply_vector(DType t, const Matrix& a, const char* x, int64_t x_step, ch
 class MatmulKernel final : public Kernel {
  public:
   const char* name() const override { return "matmul"; }
+  bool droppable() const override { return true; }
   int64_t tiles() const override { return tiles_; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <optional>
 
 namespace forerun {
@@ -47,6 +46,7 @@ struct Rows {
 class CopyKernel final : public Kernel {
  public:
   const char* name() const override { return scalar ? "full" : from_type == to_type ? "copy" : "astype"; }
+  bool droppable() const override { return true; }
   int64_t tiles() const override { return tiles_; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
   void run(Op& op, int64_t tile) override {
@@ -129,6 +129,7 @@ namespace {
 class ConcatenateKernel final : public Kernel {
  public:
   const char* name() const override { return "concatenate"; }
+  bool droppable() const override { return true; }
   int64_t tiles() const override { return static_cast<int64_t>(from.size()); }
   bool copy_to(Op& op) const override { return op.copy(*this); }
   void run(Op& op, int64_t i) override {
@@ -201,13 +202,6 @@ struct Selection {
   }
 };
 
-// A flag of which a copy is new.
-struct Once {
-  std::once_flag flag;
-  Once() = default;
-  Once(const Once&) {}
-  void renew() { new (&flag) std::once_flag; }
-};
 
 class IndexKernel final : public Kernel {
  public:
@@ -216,9 +210,8 @@ class IndexKernel final : public Kernel {
   // What is picked is cut by units: one position of the index, in one place of the axes before it. Writing stays whole.
   int64_t tiles() const override { return tiles_; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
-  void renew() override { looked_.renew(); }
+  void prepare(Op& op) override { offsets_ = selection.offsets(op, what == Do::gather ? "take" : "put"); }
   void run(Op& op, int64_t tile) override {
-    std::call_once(looked_.flag, [&] { offsets_ = selection.offsets(op, what == Do::gather ? "take" : "put"); });
     if (other.size == 0) return;
     char* a = operand_data(op, a_access, array.offset);
     char* b = operand_data(op, b_access, other.offset);
@@ -255,7 +248,7 @@ class IndexKernel final : public Kernel {
   int axis = 0, a_access = 0, b_access = 0;
   Loop add;
 
-  void prepare() {
+  void cut() {
     int64_t units = selection.positions;
     for (int i = 0; i < axis; ++i) units *= array.shape[i];
     int64_t block = units > 0 ? std::max<int64_t>(1, other.size / units) : 1;
@@ -264,8 +257,7 @@ class IndexKernel final : public Kernel {
   }
 
  private:
-  Once looked_;
-  std::vector<int64_t> offsets_;  // of the positions; made by the tile that comes first
+  std::vector<int64_t> offsets_;  // of the positions
   int64_t per_tile_ = 1, tiles_ = 1;
 
   // Single elements.
@@ -361,7 +353,7 @@ IndexKernel& build_index(Op& op, IndexKernel::Do what, const Array& array, const
   op.add(array.storage(), gather ? Mode::read : Mode::update);
   op.add(other.storage(), gather ? other.write_mode() : Mode::read);
   k.add = add_loop(array.layout.dtype);
-  k.prepare();
+  k.cut();
   op.cost = cost_of(other.layout.nbytes() * 4);
   return k;
 }

@@ -15,6 +15,7 @@ class ProgramKernel final : public Kernel {
  public:
   ProgramKernel(std::shared_ptr<const Program> program, uint64_t seed, uint64_t number) : program_(std::move(program)), seed_(seed), number_(number) {}
   const char* name() const override { return program_->name_; }
+  bool droppable() const override { return program_->droppable_; }
 
   void run(Op& op, int64_t) override {
     auto instance = program_->take_instance();
@@ -30,8 +31,8 @@ class ProgramKernel final : public Kernel {
     for (size_t i = 0; i < instance->ops.size(); ++i) {
       Op& inner = *instance->ops[i];
       Kernel& kernel = *inner.kernel();
-      kernel.renew();
       if (uint64_t* key = kernel.key()) key[0] = seed_, key[1] = number_ + program_->steps_[i]->number;
+      kernel.prepare(inner);
       for (int64_t tile = 0; tile < instance->tiles[i]; ++tile) kernel.run(inner, tile);
     }
   }
@@ -189,6 +190,7 @@ std::shared_ptr<Program> Recording::finish(const std::vector<Array>& outputs) {
   Queue* queue = p.steps_.empty() ? nullptr : p.steps_[0]->op.queue;
   bool together = true;
   for (auto& step : p.steps_) {
+    p.droppable_ = p.droppable_ && step->op.kernel()->droppable();
     together = together && step->op.queue == queue && queue->kind == Queue::Kind::compute && step->op.cost != UINT32_MAX;
     p.cost_ += step->op.cost;
     for (auto use : step->uses) {

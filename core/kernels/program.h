@@ -82,7 +82,7 @@ class Program : public std::enable_shared_from_this<Program> {
   std::vector<int> outer_;  // slots that the op of a whole program accesses
   uint64_t drawn_ = 0;
   uint64_t cost_ = 0;       // ns
-  bool whole_ = false, writes_inputs_ = false;
+  bool whole_ = false, droppable_ = true, writes_inputs_ = false;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Instance>> free_;  // guarded by mutex_
 };

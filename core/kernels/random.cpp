@@ -66,6 +66,7 @@ class Philox {
 class RandomKernel final : public Kernel {
  public:
   const char* name() const override { return kind == Distribution::uniform ? "uniform" : kind == Distribution::normal ? "normal" : "integers"; }
+  bool droppable() const override { return true; }
   int64_t tiles() const override { return std::max<int64_t>(1, (size + kTile * kTilesAtOnce - 1) / (kTile * kTilesAtOnce)); }
   bool copy_to(Op& op) const override { return op.copy(*this); }
   uint64_t* key() override { return key_; }

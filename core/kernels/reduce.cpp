@@ -6,12 +6,15 @@
 #include <memory>
 #include <vector>
 
+#include "kernels/fold.h"
+#include "kernels/part.h"
+#include "kernels/scratch.h"
+
 namespace forerun {
 
 namespace {
 
-constexpr int64_t kTile = int64_t{1} << 16;   // elements that one worker takes at once
-constexpr int64_t kBlock = int64_t{1} << 16;  // a full reduction is cut into blocks of this many elements
+constexpr int64_t kFullBlock = int64_t{1} << 16;  // a full reduction is cut into blocks of this many elements
 constexpr int64_t kChunk = 1024;              // elements cast at once
 
 uint32_t cost_of(int64_t elements) { return static_cast<uint32_t>(std::min<int64_t>(60 + elements, INT32_MAX)); }
@@ -76,13 +79,13 @@ class ReduceKernel final : public Kernel {
  public:
   const char* name() const override { return name_; }
   int64_t tiles() const override { return tiles_; }
-  bool copy_to(Op& op) const override {
-    ReduceKernel& k = op.emplace<ReduceKernel>(*this);
-    if (partial) k.make_partial();
-    return true;
-  }
-  void renew() override {
-    if (partial) partial->left.store(blocks);
+  bool copy_to(Op& op) const override { return op.copy(*this); }
+  bool droppable() const override { return true; }
+  void prepare(Op&) override {
+    if (blocks == 0) return;
+    partial = std::make_shared<Partial>();
+    partial->values.resize(static_cast<size_t>(blocks) * item_size(folder.to));
+    partial->left.store(blocks);
   }
   void run(Op& op, int64_t tile) override {
     const char* in = operand_data(op, 0, in_offset);
@@ -104,12 +107,6 @@ class ReduceKernel final : public Kernel {
   int64_t per_tile = 1, tiles_ = 1;
   int64_t blocks = 0;            // of a full reduction of dense memory
   std::shared_ptr<Partial> partial;
-
-  void make_partial() {
-    partial = std::make_shared<Partial>();
-    partial->values.resize(static_cast<size_t>(blocks) * item_size(folder.to));
-    partial->left.store(blocks);
-  }
 
  private:
   // One kept position of the outer axes; with a kept inner axis a whole row of them.
@@ -135,7 +132,7 @@ class ReduceKernel final : public Kernel {
   void run_block(const char* in, char* out, int64_t tile) {
     size_t size = item_size(folder.to);
     char* mine = partial->values.data() + tile * static_cast<int64_t>(size);
-    int64_t from = tile * kBlock, n = std::min(kBlock, inner - from);
+    int64_t from = tile * kFullBlock, n = std::min(kFullBlock, inner - from);
     const char* p = in + from * in_step;
     if (has_identity)
       std::memcpy(mine, identity.bytes, size);
@@ -150,14 +147,76 @@ class ReduceKernel final : public Kernel {
   }
 };
 
+// Of dense values, where the reduced axes follow one another.
+class FoldKernel final : public Fusible {
+ public:
+  FoldKernel(const char* name, const Fold& fold, DType from, int64_t in_offset, int64_t out_offset)
+      : name_(name), fold_(fold), from_(from), in_offset_(in_offset), out_offset_(out_offset) {}
+  const char* name() const override { return name_; }
+  int64_t tiles() const override { return fold_.tiles(); }
+  bool copy_to(Op& op) const override { return op.emplace<FoldKernel>(name_, fold_, from_, in_offset_, out_offset_), true; }
+  void prepare(Op&) override { partial_ = fold_.partial(); }
+  bool part(Part& p) const override {
+    p.n_in = 1, p.n = 2, p.elements = fold_.elements(), p.fold = &fold_;
+    p.operand[0].access = 0, p.operand[0].offset = in_offset_, p.operand[0].dtype = from_;
+    p.operand[1].access = 1, p.operand[1].offset = out_offset_, p.operand[1].dtype = fold_.dtype();
+    p.operand[0].loop_dtype = p.operand[1].loop_dtype = fold_.dtype();
+    return true;
+  }
+  void run(Op& op, int64_t tile) override {
+    const char* in = operand_data(op, 0, in_offset_);
+    char* out = operand_data(op, 1, out_offset_);
+    intptr_t steps[2] = {static_cast<intptr_t>(item_size(from_)), static_cast<intptr_t>(item_size(fold_.dtype()))};
+    Loop cast = cast_loop(from_, fold_.dtype());
+    fold_.begin(tile, out, partial_.get());
+    each_block(fold_.range(tile), [&](int64_t at, int64_t n) {
+      const char* data = in + at * steps[0];
+      if (from_ != fold_.dtype()) {
+        intptr_t count = n;
+        char* args[2] = {const_cast<char*>(data), scratch(static_cast<size_t>(n * steps[1]))};
+        cast.function(args, &count, steps, cast.data);
+        data = args[1];
+      }
+      fold_.fold(tile, at, n, data, out, partial_.get());
+    });
+    fold_.end(out, partial_.get());
+  }
+
+ private:
+  const char* name_;
+  Fold fold_;
+  DType from_;
+  int64_t in_offset_, out_offset_;
+  std::unique_ptr<Fold::Partial> partial_;
+};
+
+// in[a, r, c] if the reduced axes of a dense array follow one another.
+bool one_stretch(const Layout& in, const bool* is_reduced, int64_t* a, int64_t* r, int64_t* c) {
+  if (!in.contiguous() || in.size == 0) return false;
+  *a = *r = *c = 1;
+  for (int i = 0; i < in.ndim(); ++i) {
+    if (in.shape[i] == 1) continue;
+    if (is_reduced[i] && *c > 1) return false;
+    if (is_reduced[i])
+      *r *= in.shape[i];
+    else
+      (*r > 1 ? *c : *a) *= in.shape[i];
+  }
+  return true;
+}
+
 int64_t magnitude(int64_t v) { return v < 0 ? -v : v; }
 
 }  // namespace
 
-void build_reduce(Op& op, const char* name, Loop loop, const Array& in, const bool* is_reduced, const Scalar* identity, const Array& out) {
+void build_reduce(Op& op, const char* name, Loop loop, const Array& in, const bool* is_reduced, const Scalar* identity, const Scalar* neutral, const Array& out) {
   op.add(in.storage(), Mode::read);
   op.add(out.storage(), out.write_mode());
   op.cost = cost_of(in.layout.size + out.layout.size);
+  if (int64_t a, r, c; neutral && one_stretch(in.layout, is_reduced, &a, &r, &c)) {
+    op.emplace<FoldKernel>(name, Fold(loop, out.layout.dtype, *neutral, a, r, c), in.layout.dtype, in.layout.offset, out.layout.offset);
+    return;
+  }
   ReduceKernel& k = op.emplace<ReduceKernel>();
   k.name_ = name;
   k.folder = Folder{loop, in.layout.dtype, out.layout.dtype};
@@ -186,10 +245,9 @@ void build_reduce(Op& op, const char* name, Loop loop, const Array& in, const bo
   if (best >= 0) {
     k.inner = axes[best].extent, k.in_step = axes[best].in, k.out_step = axes[best].out;
     if (!axes[best].reduced && k.out_step == 0) k.out_step = static_cast<intptr_t>(item_size(out.layout.dtype));
-    bool full = axes.size() == 1 && axes[0].reduced && k.inner > kBlock;
+    bool full = axes.size() == 1 && axes[0].reduced && k.inner > kFullBlock;
     if (full) {
-      k.blocks = k.tiles_ = (k.inner + kBlock - 1) / kBlock;
-      k.make_partial();
+      k.blocks = k.tiles_ = (k.inner + kFullBlock - 1) / kFullBlock;
       return;
     }
     axes.erase(axes.begin() + best);
@@ -202,7 +260,7 @@ void build_reduce(Op& op, const char* name, Loop loop, const Array& in, const bo
     }
   }
   int64_t rows = product(k.kept), work = std::max<int64_t>(1, product(k.reduced) * k.inner);
-  k.per_tile = std::max<int64_t>(1, kTile / work);
+  k.per_tile = std::max<int64_t>(1, kTileElements / work);
   k.tiles_ = std::max<int64_t>(1, (rows + k.per_tile - 1) / k.per_tile);
 }
 
@@ -211,6 +269,7 @@ namespace {
 class ScanKernel final : public Kernel {
  public:
   const char* name() const override { return name_; }
+  bool droppable() const override { return true; }
   int64_t tiles() const override { return tiles_; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
   void run(Op& op, int64_t tile) override {
@@ -253,7 +312,7 @@ void build_scan(Op& op, const char* name, Loop loop, const Array& in, int axis, 
     }
   }
   int64_t rows = product(k.outer);
-  k.per_tile = std::max<int64_t>(1, kTile / std::max<int64_t>(1, k.n));
+  k.per_tile = std::max<int64_t>(1, kTileElements / std::max<int64_t>(1, k.n));
   k.tiles_ = std::max<int64_t>(1, (rows + k.per_tile - 1) / k.per_tile);
 }
 

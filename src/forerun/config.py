@@ -30,10 +30,11 @@ def _environment() -> dict[str, Any]:
         "ops_ahead": ("FORERUN_OPS_AHEAD", int),
         "memory_budget": ("FORERUN_MEMORY_BUDGET", _size),
         "memory_limit": ("FORERUN_MEMORY_LIMIT", _size),
+        "passes": ("FORERUN_PASSES", str),
     }
     found = {}
     for key, (name, read) in names.items():
-        if text := os.environ.get(name):
+        if (text := os.environ.get(name)) or (text is not None and key == "passes"):
             try:
                 found[key] = read(text)
             except ValueError:
@@ -49,6 +50,7 @@ def configure(
     ops_ahead: int = _SAME,
     memory_budget: int | None = _SAME,
     memory_limit: int | None = _SAME,
+    passes: str = _SAME,
 ) -> None:
     """Changes settings of the engine; what is not given stays as it is. Waits for all pending work first.
 
@@ -60,6 +62,9 @@ def configure(
     default): half of the memory that the process may use, shared by the devices.
     memory_limit: bytes of live arrays per device above which ops fail with MemoryError. None (the default):
     nine tenths of that memory.
+    passes: what is done to make waiting ops better before they run, as names with commas between them: "drop" (ops
+    whose results nobody reads do not run), "fuse" (element-wise ops and reductions run together, tile by tile,
+    without memory for what stands between them). "" for none. Results are the same bits.
 
     Raises ValueError for values out of range.
     """
@@ -69,12 +74,15 @@ def configure(
     _apply(new)
 
 
+_PASSES = {"drop": 1, "fuse": 2}
 _MOST = {"workers": 4096, "cpu_devices": 256, "ops_ahead": 1 << 15, "memory_budget": 1 << 62, "memory_limit": 1 << 62}
 
 
 def _check(new: dict[str, Any]) -> None:
     if new["engine"] not in ("async", "sync"):
         raise ValueError(f'configure: engine must be "async" or "sync", got {new["engine"]!r}')
+    if not isinstance(new["passes"], str) or not set(_names(new["passes"])) <= set(_PASSES):
+        raise ValueError(f"configure: passes must be some of {', '.join(_PASSES)}, got {new['passes']!r}")
     for key, most in _MOST.items():
         value = new[key]
         if value is None and key in ("workers", "memory_budget", "memory_limit"):
@@ -83,6 +91,10 @@ def _check(new: dict[str, Any]) -> None:
             raise TypeError(f"configure: {key} must be an integer, got {value!r}")
         if not 1 <= value <= most:
             raise ValueError(f"configure: {key} must be between 1 and {most}, got {value}")
+
+
+def _names(passes: str) -> list[str]:
+    return [name for name in passes.replace(" ", "").split(",") if name]
 
 
 def _apply(new: dict[str, Any]) -> None:
@@ -98,6 +110,7 @@ def _apply(new: dict[str, Any]) -> None:
     _core.configure_queues(workers, busy)
     _core.set_synchronous(new["engine"] == "sync")
     _core.set_ops_ahead(new["ops_ahead"])
+    _core.set_passes(sum({_PASSES[name] for name in _names(new["passes"])}))
     memory = _core.granted_memory() // n
     budget, limit = new["memory_budget"] or memory // 2, new["memory_limit"] or memory - memory // 10
     for i in range(n):
@@ -119,6 +132,7 @@ def _start() -> None:
         "ops_ahead": 1 << 14,
         "memory_budget": None,
         "memory_limit": None,
+        "passes": ",".join(_PASSES),
     }
     package = pathlib.Path(__file__).parent
     _core.set_package_folder(str(package) + os.sep, str(package / "tour") + os.sep)

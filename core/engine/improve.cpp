@@ -1,0 +1,193 @@
+// Improve: what waits is a program, and it gets better before it runs. Ops that nobody needs are dropped, and ops over the
+// same elements are joined, so that what stands between them never reaches memory. Nothing waits for the sake of it.
+#include <algorithm>
+
+#include "engine/engine.h"
+
+namespace forerun {
+
+void Engine::promise(Op& op, bool promised) {
+  for (int i = 0; i < op.n_access; ++i)
+    if (op.access(i).mode != Mode::read) op.access(i).storage->promised = promised || op.access(i).storage->taken();
+}
+
+void Engine::leave(Access& a) {
+  Storage& s = *a.storage;
+  --s.uses;
+  if (a.mode != Mode::read) {
+    if (s.writer == a.op) s.writer = nullptr;
+    return;
+  }
+  if (!a.linked) return;
+  if (a.prev)
+    a.prev->next = a.next;
+  else
+    s.readers = a.next;
+  if (a.next) a.next->prev = a.prev;
+  a.linked = false;
+}
+
+// Nobody holds what it writes, and no other op that is issued uses it.
+bool Engine::dead(Op& op) {
+  if (!op.kernel()->droppable() || op.n_access == 0) return false;
+  bool writes = false;
+  for (int i = 0; i < op.n_access; ++i) {
+    if (op.access(i).mode == Mode::read) continue;
+    writes = true;
+    Storage* s = op.access(i).storage;
+    uint32_t mine = 0;
+    for (int k = 0; k < op.n_access; ++k) mine += op.access(k).storage == s;
+    if (!s->only_ops(mine)) return false;
+  }
+  return writes;
+}
+
+// It will not run. It lets go of its storages now, which may make the ops dead that wrote them; it is to be ended when what it
+// waits for has ended, as others may wait for it.
+void Engine::drop(Op* op) {
+  op->dropped = true;
+  ++dropped_;
+  for (int i = 0; i < op->n_access; ++i) {
+    Access& a = op->access(i);
+    leave(a);
+    Storage& s = *a.storage;
+    if (a.mode != Mode::read) s.ended.fetch_add(1);
+    if (s.last_use == op->seq) s.last_use = s.readers ? s.readers->op->seq : s.writer ? s.writer->seq : 0;
+    if (!s.release_unless_last()) let_go_.push_back(&s);
+  }
+  op->n_access = 0;
+}
+
+// From the youngest to the oldest, so that a whole string of ops goes at once.
+bool Engine::drop_dead(uint64_t first, uint64_t last) {
+  bool any = false;
+  for (uint64_t seq = last; seq-- > first;) {
+    Op* op = slots_[seq % kRing].load(std::memory_order_relaxed);
+    if (dead(*op)) drop(op), any = true;
+  }
+  return any;
+}
+
+// Planned ops that `first` might be joined with: what reads its results, what else those wait for, and so on; and what reads the
+// same values and writes little, as sums do. In program order.
+int Engine::candidates(Op* first, Op** found) {
+  int n = 0;
+  ++round_;
+  first->seen = round_;
+  auto look = [&](Op* op) {
+    if (n == kFuseMost || op->seen == round_ || op->started || op->dropped || op->seq < first->seq || op->seq - first->seq > kFuseReach) return;
+    op->seen = round_;
+    if (op->queue == first->queue && op->budget == first->budget && op->kernel()->fusible()) found[n++] = op;
+  };
+  auto look_around = [&](Op* op) {
+    int most = kFuseMost;
+    for (Op* next : op->successors) {
+      if (most-- == 0) break;
+      look(next);
+    }
+    if (op == first) return;
+    for (int i = 0; i < op->n_access; ++i)
+      if (Op* writer = op->access(i).storage->writer; writer && writer->seq < op->seq) look(writer);
+  };
+  look_around(first);
+  for (int i = 0; i < first->n_access; ++i) {
+    const Access& a = first->access(i);
+    int most = kFuseMost;
+    for (Access* other = a.linked ? a.storage->readers : nullptr; other && most-- > 0; other = other->next)
+      if (Budget::needs(*other->op) <= a.storage->bytes / 8) look(other->op);
+  }
+  for (int i = 0; i < n; ++i) look_around(found[i]);
+  std::sort(found, found + n, [](Op* a, Op* b) { return a->seq < b->seq; });
+  return n;
+}
+
+// Makes `first`, which may start, the first of a group if there are ops to join it with. All that a member waits for is in the
+// group too, or has ended.
+void Engine::gather(Op* first) {
+  Op* found[kFuseMost];
+  int n = candidates(first, found);
+  if (n == 0) return;
+  std::unique_ptr<Group> group(first->kernel()->new_group(*first));
+  if (!group) return;
+  auto reach = [](Op* op, int by) {
+    for (Op* next : op->successors) next->reached += by;
+  };
+  auto sound = [](Op* op) {
+    for (int i = 0; i < op->n_access; ++i)
+      if (op->access(i).mode != Mode::write && op->access(i).storage->failure) return false;
+    return true;
+  };
+  std::vector<Op*>& members = first->members;
+  reach(first, 1);
+  for (int i = 0; i < n; ++i) {
+    Op* op = found[i];
+    if (op->unmet != op->reached || op->needs_turn || !sound(op) || (passes(Pass::drop) && dead(*op)) || !group->add(*op)) continue;
+    members.push_back(op);
+    reach(op, 1);
+  }
+  reach(first, -1);
+  for (Op* op : members) reach(op, -1);
+  if (members.empty() || !join(first, *group)) {
+    members.clear();
+    return;
+  }
+  first->group_cost = first->cost;
+  for (Op* op : members) {
+    if (op->unmet == 0) op->queue->remove(op);
+    op->to_take = 0;
+    op->budget->starts(*op, 0);
+    promise(*op, true);
+    op->started = true;
+    first->group_cost += std::min(op->cost, kAnyCost - first->group_cost);
+  }
+  first->group = std::move(group);
+  ++groups_, grouped_ += 1 + members.size();
+}
+
+// Decides which storages need no memory, and whether the budget admits the rest at once.
+bool Engine::join(Op* first, Group& group) {
+  auto each_access = [&](auto f) {
+    for (int i = 0; i < first->n_access; ++i) f(first->access(i));
+    for (Op* op : first->members)
+      for (int i = 0; i < op->n_access; ++i) f(op->access(i));
+  };
+  each_access([](Access& a) { ++a.storage->in_group; });
+  size_t own = first->to_take, take = 0, elided = 0;
+  each_access([&](Access& a) {
+    Storage& s = *a.storage;
+    if (a.mode == Mode::read || s.promised || s.taken() || s.in_group == 0) return;
+    s.elided = s.charged() > 0 && s.uses == s.in_group && s.only_ops(s.uses) && group.elide(&s);
+    take += s.charged();
+    elided += s.elided ? s.bytes : 0;
+    s.in_group = 0;  // looked at
+  });
+  each_access([](Access& a) { a.storage->in_group = 0; });
+  first->to_take = take;
+  if (over_limit(*first) || !first->budget->admits_group(*first, own)) {
+    each_access([](Access& a) { a.storage->elided = false; });
+    first->to_take = own;
+    return false;
+  }
+  elided_ += elided;
+  return true;
+}
+
+// The members are as before the group was made.
+void Engine::dissolve(Op* first) {
+  auto restore = [](Op* op) {
+    for (int i = 0; i < op->n_access; ++i) op->access(i).storage->elided = false;
+  };
+  restore(first);
+  for (Op* op : first->members) {
+    restore(op);
+    op->budget->undo_start(*op);
+    promise(*op, false);
+    op->started = false;
+    if (op->unmet == 0) op->queue->push(op);
+  }
+  first->members.clear();
+  first->group.reset();
+  first->group_cost = 0;
+}
+
+}  // namespace forerun
