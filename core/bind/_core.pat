@@ -99,14 +99,20 @@ _core.__prefix__:
     class Node:
         """A recorded op: where the arrays that it made came from."""
         op: Any
-        attrs: dict[str, Any] | None
+        attrs: Any
         seq: int
         inputs: tuple[Any, ...]
         outputs: tuple[Any, ...]
         def check_versions(self) -> None: ...
         def release(self) -> None: ...
 
-_core\.(empty|full|from_numpy|cast|copy|view|reshape|transpose|broadcast_to|getitem|detach)$:
+    class Program:
+        """A recorded string of ops: a call issues it for a tuple of arrays; None if it does not suit them."""
+        steps: tuple[str, ...]
+        whole: bool
+        def __call__(self, inputs: tuple[Any, ...], /) -> Any: ...
+
+_core\.(empty|full|from_numpy|cast|copy|view|reshape|transpose|broadcast_to|getitem|detach|scalars|blank|rebased|capture_end)$:
     def \1(*args: Any, **kwargs: Any) -> Any: ...
 
 _core\.(reduce|scan|matmul|gather|concatenate|random|host|record|current_site)$:

@@ -59,8 +59,8 @@ class Optimizer:
     """
 
     slots: tuple[str, ...] = ()
-    # Names of what a step depends on besides arrays and factors(), which tells that steps may be issued as programs. Of a
-    # class itself: one derived from it may compute something else.
+    # Names of what a step depends on besides arrays and factors(): it tells that steps may be issued as programs. Must
+    # be of the class itself: one derived from it may compute something else.
     constants: tuple[str, ...]
 
     def __init__(

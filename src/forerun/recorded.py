@@ -8,9 +8,9 @@
 >>> [gelu(np.array([value])).tolist() for value in (0.0, 10.0)]
 [[0.0], [10.0]]
 
-The first call runs as it is written, and the core takes down which operations it issues. Further calls with arrays of the
-same shapes, dtypes and devices do not run the function: the core issues the operations again, for the new arrays, and
-Python is not asked. On the tape such a call is one node, and its gradients are programs likewise.
+The first call runs as it is written, and the core takes down which operations it issues. Further calls with arrays of
+the same shapes, dtypes and devices do not run the function: the core issues the operations again, for the new arrays.
+On the tape such a call is one node, and its gradients are programs likewise.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class _Call:
         self.refused = ""
 
     def walk_back(self, walk: Walk, node: Any, waiting: dict[int, Any]) -> None:
-        """Passes gradients on, for the walk: as one program, or op by op where gradients are themselves differentiated."""
+        """Passes gradients on: as one program, or op by op where gradients are themselves differentiated."""
         if walk.create_graph or self.refused:
             return self._unfold_into(walk, node, waiting)
         leaves = [self._takes(walk, x.node) for x in node.inputs]
@@ -71,10 +71,12 @@ class _Call:
         into = tuple(x.node.grad for x, taken in zip(node.inputs, leaves) if taken)
         inputs = (*heads, *node.attrs, *into)
         programs = self.backward.setdefault(key, [])
-        for program, flows in programs:
+        found: Any = None
+        flows: tuple[int, ...] = ()
+        for program, flows in programs:  # noqa: B007
             if (found := program(inputs)) is not None:
                 break
-        else:
+        if found is None:
             found, flows = self._record_back(node, waiting, leaves, inputs, programs)
         rest = iter(found)
         for i in flows:
@@ -105,6 +107,7 @@ class _Call:
         """Walks back op by op, and keeps what that issues as a program."""
         assert self.piece is not None
         ends = [_core.blank(x) for x in node.inputs]
+        x: Any
         for x in ends:
             x.node = Variable(None, "null")
         _core.capture(inputs)
@@ -226,7 +229,7 @@ class Recorded:
         return call
 
 
-# --- arguments and results that are not just arrays ---------------------------------------------------------------------------
+# --- arguments and results that are not just arrays ---------------------------------------------------------------
 
 
 class _Hole:
@@ -298,8 +301,8 @@ def hybrid(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that is recorded on its first call, and issued as one program afterwards.
 
     The function takes and returns arrays (also in tuples, lists and dicts, beside plain values). What it does besides
-    issuing operations happens only while it is recorded; other arrays that it uses are those of that call, with the values
-    that they have later. Raises RuntimeError where the function looks at values (`bool`, `item`, `print`).
+    issuing operations happens only while it is recorded; other arrays that it uses are those of that call, with the
+    values that they have later. Raises RuntimeError where the function looks at values (`bool`, `item`, `print`).
 
     >>> from forerun import autograd, np
     >>> square = hybrid(lambda x: x * x)

@@ -23,7 +23,7 @@ class _Place(NamedTuple):
     """Where an array stands on the tape: an output of a node of the piece (from 0), or an input of the piece (-1)."""
 
     node: int
-    index: int
+    number: int
 
 
 class _Array(NamedTuple):
@@ -45,8 +45,8 @@ class Piece:
     """The nodes between results and inputs, with their values taken out and collected in `saved`.
 
     inputs: places on the tape, (id of node or leaf, index), and which of the piece's `count` inputs each is. since: the
-    number of the newest node before. Leaves met that are not among the inputs become further ones, in `leaves`. Raises NotRepeatable
-    if the nodes refer to what cannot be replaced.
+    number of the newest node before. Leaves met that are not among the inputs become further ones, in `leaves`.
+    Raises NotRepeatable if the nodes refer to what cannot be replaced.
 
     >>> from forerun import autograd, np
     >>> x = np.array([3.0]); x.attach_grad()
@@ -119,14 +119,17 @@ class Piece:
         return _Place(self._numbers[id(x.node)], x.index)
 
     def unfold(self, saved: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
-        """Records the nodes anew, with other values and inputs; the results, to walk back from. Recording must be on."""
+        """Records the nodes anew, with other values and inputs; the results, to walk back from.
+
+        Recording must be on.
+        """
         made: list[Any] = []
 
         def array(like: _Array) -> Any:
-            x = _core.detach(saved[like.saved]) if like.saved >= 0 else _core.blank(like.blank)
+            x: Any = _core.detach(saved[like.saved]) if like.saved >= 0 else _core.blank(like.blank)
             if like.place is not None:
                 at = inputs if like.place.node < 0 else made[like.place.node]
-                x.node, x.index = at[like.place.index].node, at[like.place.index].index
+                x.node, x.index = at[like.place.number].node, at[like.place.number].index
             return x
 
         for node in self.nodes:
@@ -134,7 +137,7 @@ class Piece:
             filled = tuple(array(x) if isinstance(x, _Array) else x for x in node.inputs)
             _core.record(node.op, filled, outputs, _mapped(node.attrs, array, _Array), getattr(node.op, "save", 0))
             made.append(outputs)
-        return [(inputs if p.node < 0 else made[p.node])[p.index] for p in self.results if p is not None]
+        return [(inputs if p.node < 0 else made[p.node])[p.number] for p in self.results if p is not None]
 
 
 def _mapped(value: Any, function: Callable[[Any], Any], kind: Any = None) -> Any:

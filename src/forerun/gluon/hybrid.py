@@ -1,4 +1,4 @@
-"""Blocks whose calls can be recorded and issued as one program; MXNet's style, which may be written over a namespace `F`."""
+"""Blocks whose calls can be recorded and issued as one program; may be written over a namespace `F`, as in MXNet."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ _aside = threading.local()  # .on: blocks inside are not recorded by themselves,
 
 
 class HybridBlock(Block):
-    """A block that `hybridize` makes faster. `hybrid_forward(F, x, **params)` may be defined instead of `forward`.
+    """A block that `hybridize` makes faster. It may define `hybrid_forward(F, x, **params)` instead of `forward`.
 
-    After `hybridize()`, the first call with arrays of some shapes, dtypes and devices runs `forward` as it is written,
-    and the operations that it issues are recorded. Further such calls issue these operations as one program, which costs
-    a few microseconds of Python, whatever their number; results and gradients are the same, to the bit. Training and
-    predicting, recording and not, have programs of their own. Blocks inside belong to the program of the outermost one.
+    After `hybridize()`, the first call with arrays of some shapes, dtypes and devices runs `forward` as it is
+    written, and the operations that it issues are recorded. Further such calls issue these operations as one program,
+    which costs a few microseconds of Python, whatever their number; results and gradients are the same. Training
+    and predicting, recording and not, have programs of their own. Blocks inside belong to the outermost one's program.
 
-    So `forward` must do the same whatever the values are: looking at a value (`if x.sum() > 0`, `item`, `print`) raises
-    RuntimeError there. What `forward` does besides issuing operations is done when it is recorded only; a `forward` that sets
-    attributes of blocks, draws random numbers with NumPy's generators on the host (permutations, choices), or uses an
-    `autograd.Function` runs as written each time: `hybridized` says so. Setting an attribute of a block makes it record anew.
+    So `forward` must do the same whatever the values are: looking at a value (`if x.sum() > 0`, `item`, `print`)
+    raises RuntimeError there. What it does besides issuing operations is done when it is recorded only. A `forward`
+    that sets attributes of blocks, draws random numbers on the host (permutations, choices), or uses an
+    `autograd.Function` runs as written each time: `hybridized` says so. Setting an attribute of a block makes it
+    record anew.
 
     >>> from forerun import np
     >>> from forerun.gluon import nn
@@ -66,7 +67,7 @@ class HybridBlock(Block):
         return function(self.F, *args, **params)
 
     def hybridize(self, active: bool = True, **settings: Any) -> None:
-        """Records calls from now on, and issues them as programs; `active=False`: no longer, and forgets the programs."""
+        """Records calls from now on, and issues them as programs. active=False: no longer, and forgets the programs."""
         super().hybridize(active, **settings)
         self._recorded = _Block(self) if active else None
 
@@ -107,7 +108,7 @@ class _Block:
             self._look()
         if self.plain or getattr(_aside, "on", False):
             return self._plain_call(args)
-        device = args[0].device if args and isinstance(args[0], _core.Array) else _device(args)
+        device: Any = args[0].device if args and isinstance(args[0], _core.Array) else _device(args)
         held = self.held.get(device)
         if held is None:
             held = self._held_on(device)

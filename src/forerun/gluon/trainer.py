@@ -13,7 +13,7 @@ from typing import Any
 import numpy
 
 from .. import _core, autograd
-from ..optimizer import Optimizer, State, create
+from ..optimizer import Item, Optimizer, State, create
 from .parameter import Parameter
 
 __all__ = ["Trainer"]
@@ -115,7 +115,7 @@ class Trainer:
 
     def _update(self, params: list[tuple[int, Parameter]], batch_size: float) -> None:
         self._optimizer.rescale_grad = self._scale / batch_size
-        items = []
+        items: list[Item] = []
         for i, parameter in params:
             grads = parameter.list_grad()
             items += zip(itertools.repeat(i), parameter.list_data(), grads, self._states_of(i, parameter))
