@@ -113,8 +113,8 @@ bool suits(ProgramObject* p, PyObject* const* inputs, size_t n, std::vector<cons
   return program.takes(arrays);
 }
 
-std::vector<Array> issue_program(const Program& program, const std::vector<const Array*>& inputs) {
-  std::vector<Array> storages = program.storages(inputs);
+Program::Storages issue_program(const Program& program, const std::vector<const Array*>& inputs) {
+  Program::Storages storages = program.storages(inputs);
   auto [seed, number] = draw_numbers(program.drawn());
   if (program.whole()) {
     if (!program.steps().empty()) {
@@ -139,12 +139,12 @@ PyObject* run(ProgramObject* p, PyObject* const* inputs, size_t n) {
   if (!suits(p, inputs, n, arrays, copies)) Py_RETURN_NONE;
   for (auto& [i, copy] : copies) fill(as_array(inputs[i])->array, copy);
   const Program& program = **p->program;
-  std::vector<Array> storages = issue_program(program, arrays);
+  Program::Storages storages = issue_program(program, arrays);
   auto outputs = [&](size_t from, size_t to) {
     nb::object tuple = checked(PyTuple_New(static_cast<Py_ssize_t>(to - from)));
     for (size_t i = from; i < to; ++i) {
       const Program::View& view = program.outputs()[i];
-      PyObject* array = wrap(Array(storages[view.slot].storage(), view.layout));
+      PyObject* array = wrap(Array(storages.at[view.slot], view.layout));
       if (!array) throw PythonError{};
       PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i - from), array);
     }

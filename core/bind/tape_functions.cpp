@@ -42,6 +42,11 @@ void init_tape(nb::module_& m) {
   }, nb::arg("a"), "What is the same for handles of the same elements.");
   m.def("shares_storage", [](nb::handle a, nb::handle b) { return arg("shares_storage", a).storage() == arg("shares_storage", b).storage(); });
   m.def("version", [](nb::handle a) { return arg("version", a).storage()->issued.load(); });
+  m.def("versions", [](nb::handle arrays) {
+    nb::list all;
+    for (nb::handle a : arrays) all.append(arg("versions", a).storage()->issued.load());
+    return all;
+  }, nb::arg("arrays"), "How many writes of each have been issued.");
   m.def("is_poisoned", [](nb::handle o) {
     const Array& a = arg("is_poisoned", o);
     while (!a.storage()->settled()) wait_mark(Engine::get().mark());

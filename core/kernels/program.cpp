@@ -92,6 +92,13 @@ bool Program::takes(const std::vector<const Array*>& inputs) const {
 
 // Whether what is written shares memory with other inputs only where it did.
 bool Program::apart(const std::vector<const Array*>& inputs) const {
+  constexpr size_t kFew = 24;
+  if (inputs.size() <= kFew) {
+    for (size_t i = 0; i < inputs.size(); ++i)
+      for (size_t k = 0; k < i; ++k)
+        if (inputs[i]->storage() == inputs[k]->storage() && inputs_[i].slot != inputs_[k].slot && (writes(i) || writes(k))) return false;
+    return true;
+  }
   std::unordered_map<const Buffer*, int> slots;
   for (size_t i = 0; i < inputs.size(); ++i) {
     auto [at, fresh] = slots.try_emplace(inputs[i]->storage(), inputs_[i].slot);
@@ -100,31 +107,26 @@ bool Program::apart(const std::vector<const Array*>& inputs) const {
   return true;
 }
 
-std::vector<Array> Program::storages(const std::vector<const Array*>& inputs) const {
-  std::vector<Array> all(slots_.size());
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (!all[inputs_[i].slot].storage()) all[inputs_[i].slot] = *inputs[i];
-  for (size_t s = 0; s < slots_.size(); ++s) {
-    const Slot& slot = slots_[s];
-    if (slot.place == Place::constant)
-      all[s] = slot.held;
-    else if (slot.place == Place::output || (slot.place == Place::temporary && !whole_))
-      all[s] = Array(Buffer::make(slot.bytes, slot.budget), Layout{});
-  }
-  return all;
+Program::Storages Program::storages(const std::vector<const Array*>& inputs) const {
+  Storages run{std::vector<Buffer*>(slots_.size()), {}};
+  for (size_t i = 0; i < inputs.size(); ++i) run.at[inputs_[i].slot] = inputs[i]->storage();
+  run.made.reserve(made_.size());
+  for (int s : made_) run.made.emplace_back(run.at[s] = Buffer::make(slots_[s].bytes, slots_[s].budget), Layout{});
+  for (int s : constants_) run.at[s] = slots_[s].held.storage();
+  return run;
 }
 
-void Program::build(Op& op, const std::vector<Array>& storages, uint64_t seed, uint64_t number) const {
+void Program::build(Op& op, const Storages& storages, uint64_t seed, uint64_t number) const {
   op.emplace<ProgramKernel>(shared_from_this(), seed, number);
   op.cost = static_cast<uint32_t>(std::min<uint64_t>(cost_, INT32_MAX));
-  for (int s : outer_) op.add(storages[s].storage(), slots_[s].mode);
+  for (int s : outer_) op.add(storages.at[s], slots_[s].mode);
 }
 
-void Program::build_step(Op& op, const Step& step, const std::vector<Array>& storages, uint64_t seed, uint64_t number) const {
+void Program::build_step(Op& op, const Step& step, const Storages& storages, uint64_t seed, uint64_t number) const {
   step.op.kernel()->copy_to(op);
   if (uint64_t* key = op.kernel()->key()) key[0] = seed, key[1] = number + step.number;
   op.cost = step.op.cost;
-  for (Use use : step.uses) op.add(storages[use.slot].storage(), use.mode);
+  for (Use use : step.uses) op.add(storages.at[use.slot], use.mode);
 }
 
 // --- recording ------------------------------------------------------------------------------------------------------------
@@ -202,6 +204,11 @@ std::shared_ptr<Program> Recording::finish(const std::vector<Array>& outputs) {
   }
   p.whole_ = together && p.cost_ <= kWholeCost;
   for (auto& slot : p.slots_) p.writes_inputs_ = p.writes_inputs_ || (slot.written && slot.place == Program::Place::input);
+  for (size_t s = 0; s < p.slots_.size(); ++s) {
+    auto place = p.slots_[s].place;
+    if (place == Program::Place::constant) p.constants_.push_back(static_cast<int>(s));
+    if (place == Program::Place::output || (place == Program::Place::temporary && !p.whole_)) p.made_.push_back(static_cast<int>(s));
+  }
   for (size_t s = 0; s < p.slots_.size(); ++s)
     if (p.slots_[s].used && p.slots_[s].place != Program::Place::temporary) p.outer_.push_back(static_cast<int>(s));
   return std::move(program_);

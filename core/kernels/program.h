@@ -42,14 +42,18 @@ class Program : public std::enable_shared_from_this<Program> {
 
   // Whether it may run on these: what it was recorded with, but for the values.
   bool takes(const std::vector<const Array*>& inputs) const;
-  // The storages of all slots for one run; new ones for outputs, and for temporaries if it runs op by op.
-  std::vector<Array> storages(const std::vector<const Array*>& inputs) const;
+  // The storages of one run by slot: the inputs', and new ones for outputs, and for temporaries if it runs op by op.
+  struct Storages {
+    std::vector<Buffer*> at;
+    std::vector<Array> made;
+  };
+  Storages storages(const std::vector<const Array*>& inputs) const;
   bool whole() const { return whole_; }
   bool writes(size_t input) const { return slots_[inputs_[input].slot].written; }
   // Fills `op` so that it does all: seed and number are those of the next random number.
-  void build(Op& op, const std::vector<Array>& storages, uint64_t seed, uint64_t number) const;
+  void build(Op& op, const Storages& storages, uint64_t seed, uint64_t number) const;
   // Fills `op` so that it does one step.
-  void build_step(Op& op, const Step& step, const std::vector<Array>& storages, uint64_t seed, uint64_t number) const;
+  void build_step(Op& op, const Step& step, const Storages& storages, uint64_t seed, uint64_t number) const;
 
   const std::vector<std::unique_ptr<Step>>& steps() const { return steps_; }
   const std::vector<View>& outputs() const { return outputs_; }
@@ -80,6 +84,8 @@ class Program : public std::enable_shared_from_this<Program> {
   std::vector<Slot> slots_;
   std::vector<View> inputs_, outputs_;
   std::vector<int> outer_;  // slots that the op of a whole program accesses
+  std::vector<int> made_;   // slots that each run makes anew
+  std::vector<int> constants_;
   uint64_t drawn_ = 0;
   uint64_t cost_ = 0;       // ns
   bool whole_ = false, droppable_ = true, writes_inputs_ = false;
