@@ -18,6 +18,7 @@ _core.__prefix__:
         dtype: _numpy.dtype[Any]
         device: Any
         ready: bool
+        grad: Any
         node: Any
         index: int
         def wait(self) -> None: ...
@@ -93,8 +94,36 @@ _core.__prefix__:
         nin: int
         nout: int
         save: int
-        def __init__(self, ufunc: Any, name: str, grads: Any = None, save: int = 0, types: Any = None) -> None: ...
+        def __init__(self, ufunc: Any, name: str, grads: Any = None, save: int = 0) -> None: ...
         def __call__(self, *inputs: Any, out: Any = None, dtype: Any = None) -> Any: ...
+
+    class Primitive:
+        """A Python function that counts as one op."""
+        forward: Any
+        name: str
+        parameters: tuple[str, ...]
+        grads: Any
+        arrays: int
+        save: int
+        kept: int
+        def __init__(
+            self,
+            forward: Any,
+            name: str,
+            parameters: tuple[str, ...],
+            defaults: tuple[Any, ...],
+            arrays: int,
+            grads: Any,
+            save: int,
+            kept: int,
+        ) -> None: ...
+        def __call__(self, *args: Any, **attrs: Any) -> Any: ...
+
+    class Variable:
+        """A leaf of the tape."""
+        grad: Any
+        grad_req: str
+        def __init__(self, grad: Any, grad_req: str) -> None: ...
 
     class Node:
         """A recorded op: where the arrays that it made came from."""
@@ -103,8 +132,6 @@ _core.__prefix__:
         seq: int
         inputs: tuple[Any, ...]
         outputs: tuple[Any, ...]
-        def check_versions(self) -> None: ...
-        def release(self) -> None: ...
 
     class Program:
         """A recorded string of ops: a call issues it for a tuple of arrays; None if it does not suit them."""
@@ -115,5 +142,5 @@ _core.__prefix__:
 _core\.(empty|full|from_numpy|cast|copy|view|reshape|transpose|broadcast_to|getitem|detach|scalars|blank|rebased|capture_end)$:
     def \1(*args: Any, **kwargs: Any) -> Any: ...
 
-_core\.(reduce|scan|matmul|gather|concatenate|random|host|record|current_site)$:
+_core\.(reduce|sum_to|scan|matmul|gather|gather_along|concatenate|random|host|record|walk|current_site)$:
     def \1(*args: Any, **kwargs: Any) -> Any: ...

@@ -287,6 +287,10 @@ PyObject* get_device(PyObject* s, void*) { return device_object(as_array(s)->dev
 PyObject* get_ready(PyObject* s, void*) {
   return PyBool_FromLong(as_array(s)->array.storage() && as_array(s)->array.storage()->settled());
 }
+PyObject* get_grad(PyObject* s, void*) {
+  PyObject* node = as_array(s)->node;
+  return Py_NewRef(node && PyObject_TypeCheck(node, variable_type) ? as_variable(node)->grad : Py_None);
+}
 PyObject* get_node(PyObject* s, void*) { return Py_NewRef(as_array(s)->node ? as_array(s)->node : Py_None); }
 int put_node(PyObject* s, PyObject* node, void*) {
   set_node(as_array(s), node == Py_None ? nullptr : node, 0);
@@ -303,6 +307,7 @@ PyGetSetDef attributes[] = {
     {"dtype", get_dtype, nullptr, "Type of the elements, a numpy.dtype.", nullptr},
     {"device", get_device, nullptr, "Where the array lives.", nullptr},
     {"ready", get_ready, nullptr, "Whether all issued writes have ended. Does not wait.", nullptr},
+    {"grad", get_grad, nullptr, "The gradient of a leaf of the tape, or None.", nullptr},
     {"node", get_node, put_node, "Place on the tape, or None.", nullptr},
     {},
 };

@@ -6,6 +6,8 @@
 #include <optional>
 
 #include "bind/glue.h"
+#include "bind/gradient.h"
+#include "bind/hooks.h"
 #include "bind/host.h"
 #include "bind/numpy.h"
 #include "bind/program.h"
@@ -98,6 +100,32 @@ nb::object reduce(nb::handle op, nb::handle a, nb::handle axes_object, nb::handl
   return wrapped(Array(out.storage(), Layout::dense(t, Dims(shown, n_shown))));
 }
 
+}  // namespace
+
+Array sum_to(const Array& array, const Dims& shape) {
+  const Dims& from = array.layout.shape;
+  int lead = from.size() - shape.size(), n = 0;
+  int64_t kept[kMaxDims];
+  bool reduced[kMaxDims], fits = lead >= 0;
+  for (int i = 0; fits && i < from.size(); ++i) {
+    reduced[i] = i < lead || (shape[i - lead] == 1 && from[i] != 1);
+    fits = reduced[i] || from[i] == shape[i - lead];
+    if (!reduced[i]) kept[n++] = from[i];
+  }
+  if (!fits) throw Error(ErrorKind::value, "backward: gradient must have a shape that " + to_string(shape) + " broadcasts to, got " + to_string(from));
+  DType t = array.layout.dtype;
+  auto* add = get_ufunc("sum", slot_op(Slot::add));
+  Array out = Array::make(t, Dims(kept, n), budget_of(device_of(array)));
+  Scalar zero{};
+  Building building;
+  std::optional<Scalar> neutral = neutral_of(add, t);
+  build_reduce(*building, "sum", uniform_loop(add, t), array, reduced, array.layout.size ? nullptr : &zero, neutral ? &*neutral : nullptr, out);
+  building.issue(device_of(array));
+  return Array(out.storage(), Layout::dense(t, shape));
+}
+
+namespace {
+
 nb::object scan(nb::handle op, nb::handle a, int64_t axis, nb::handle dtype, const std::string& name) {
   UfuncObject* u = get_ufunc("scan", op.ptr());
   const char* label = name.empty() ? u->name : intern(name);
@@ -129,8 +157,20 @@ Loop matmul_loop(DType t) {
   return loops[t];
 }
 
-nb::object matmul(nb::handle a_object, nb::handle b_object) {
+// The array with its last two axes exchanged.
+Array turned(const Array& array) {
+  Layout layout = array.layout;
+  int n = layout.ndim();
+  if (n < 2) throw Error(ErrorKind::value, "matmul: transposed operands must have at least two dimensions, got shape " + to_string(layout.shape));
+  std::swap(layout.shape[n - 2], layout.shape[n - 1]);
+  std::swap(layout.strides[n - 2], layout.strides[n - 1]);
+  return Array(array.storage(), std::move(layout));
+}
+
+nb::object matmul(nb::handle a_object, nb::handle b_object, bool transpose_a, bool transpose_b) {
   Array a = arg("matmul", a_object), b = arg("matmul", b_object);
+  if (transpose_a) a = turned(a);
+  if (transpose_b) b = turned(b);
   int device = same_device("matmul", a, b);
   const Dims &sa = a.layout.shape, &sb = b.layout.shape;
   auto mismatch = [&](const char* what) {
@@ -214,6 +254,40 @@ void scatter(nb::handle a_object, nb::handle indices, int64_t axis, nb::handle v
   Indexed x = read_indices("put", a, indices, axis);
   Building op;
   build_scatter(*op, a, x.indices, x.axis, Array(values.storage(), broadcast_to("put", values.layout, x.shape)), add);
+  op.issue(device_of(a));
+}
+
+// Index arrays along one axis. Errors name `op`.
+int check_along(const char* op, const Array& a, const Array& index, int64_t axis) {
+  same_device(op, a, index);
+  if (!is_integer(index.layout.dtype)) throw Error(ErrorKind::index, std::string(op) + ": indices must be integers, got " + name(index.layout.dtype));
+  int at = normal_axis(op, axis, a.layout.ndim());
+  bool fits = index.layout.ndim() == a.layout.ndim();
+  for (int i = 0; fits && i < a.layout.ndim(); ++i) fits = i == at || a.layout.shape[i] == 1 || a.layout.shape[i] == index.layout.shape[i];
+  if (!fits)
+    throw Error(ErrorKind::value, std::string(op) + ": indices must fit the array but along the axis, got " + to_string(index.layout.shape) + " for " + to_string(a.layout.shape));
+  return at;
+}
+
+nb::object gather_along(nb::handle a_object, nb::handle indices, int64_t axis) {
+  const Array &a = arg("take_along_axis", a_object), &index = arg("take_along_axis", indices);
+  int at = check_along("take_along_axis", a, index, axis);
+  Array out = Array::make(a.layout.dtype, index.layout.shape, budget_of(device_of(a)));
+  Building op;
+  build_gather_along(*op, a, index, at, out);
+  op.issue(device_of(a));
+  return wrapped(std::move(out));
+}
+
+void scatter_along(nb::handle a_object, nb::handle indices, int64_t axis, nb::handle values_object, bool add) {
+  const char* what = "put_along_axis";
+  const Array &a = writable(what, arg(what, a_object)), &index = arg(what, indices), &values = arg(what, values_object);
+  same_device(what, a, values);
+  if (a.layout.dtype != values.layout.dtype)
+    throw Error(ErrorKind::type, std::string(what) + ": values must have the array's dtype " + name(a.layout.dtype) + ", got " + name(values.layout.dtype));
+  int at = check_along(what, a, index, axis);
+  Building op;
+  build_scatter_along(*op, a, index, at, Array(values.storage(), broadcast_to(what, values.layout, index.layout.shape)), add);
   op.issue(device_of(a));
 }
 
@@ -303,10 +377,13 @@ Key draw_numbers(uint64_t count) { return {seed, std::exchange(next_number, next
 void init_families(nb::module_& m) {
   m.def("reduce", reduce, nb::arg("op"), nb::arg("a"), nb::arg("axes"), nb::arg("dtype").none() = nb::none(), nb::arg("keepdims") = false,
         nb::arg("name") = "");
+  m.def("sum_to", [](nb::handle a, nb::handle shape) { return wrapped(sum_to(arg("sum_to", a), parse_dims("sum_to", shape.ptr()))); });
   m.def("scan", scan, nb::arg("op"), nb::arg("a"), nb::arg("axis"), nb::arg("dtype").none() = nb::none(), nb::arg("name") = "");
-  m.def("matmul", matmul);
+  m.def("matmul", matmul, nb::arg("a"), nb::arg("b"), nb::arg("transpose_a") = false, nb::arg("transpose_b") = false);
   m.def("gather", gather, nb::arg("a"), nb::arg("indices"), nb::arg("axis") = 0);
   m.def("scatter", scatter, nb::arg("a"), nb::arg("indices"), nb::arg("axis"), nb::arg("values"), nb::arg("add") = false);
+  m.def("gather_along", gather_along, nb::arg("a"), nb::arg("indices"), nb::arg("axis"));
+  m.def("scatter_along", scatter_along, nb::arg("a"), nb::arg("indices"), nb::arg("axis"), nb::arg("values"), nb::arg("add") = false);
   m.def("concatenate", concatenate, nb::arg("arrays"), nb::arg("axis") = 0);
   m.def("random", random, nb::arg("kind"), nb::arg("shape"), nb::arg("dtype"), nb::arg("device").none(), nb::arg("lo"), nb::arg("hi"));
   m.def("random_key", [] { return draws_on_host(), next_number++; });

@@ -11,7 +11,7 @@ namespace {
 constexpr const char* kSlotNames[] = {"add",         "subtract",    "multiply",   "divide",    "floor_divide", "remainder",  "power",     "negative",
                                       "positive",    "absolute",    "invert",     "bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift",
                                       "less",        "less_equal",  "equal",      "not_equal", "greater",      "greater_equal"};
-constexpr const char* kHookNames[] = {"getitem", "setitem", "matmul"};
+constexpr const char* kHookNames[] = {"getitem", "setitem", "matmul", "fit"};
 
 PyObject* slots[static_cast<int>(Slot::count)];
 PyObject* hooks[static_cast<int>(Hook::count)];
@@ -31,6 +31,8 @@ PyObject* call_slot(Slot slot, PyObject* const* inputs, Py_ssize_t n, PyObject* 
   if (!op) return PyErr_Format(PyExc_NotImplementedError, "%s: no op is registered", kSlotNames[static_cast<int>(slot)]);
   return call_ufunc(reinterpret_cast<UfuncObject*>(op), inputs, n, out, nullptr);
 }
+
+PyObject* slot_op(Slot slot) { return slots[static_cast<int>(slot)]; }
 
 void set_slot(const char* name, PyObject* ufunc) {
   get_ufunc("set_slot", ufunc);

@@ -10,10 +10,11 @@ enum class Slot {
   left_shift, right_shift, less, less_equal, equal, not_equal, greater, greater_equal, count
 };
 PyObject* call_slot(Slot slot, PyObject* const* inputs, Py_ssize_t n, PyObject* out);
+PyObject* slot_op(Slot slot);  // borrowed; null: none is registered
 void set_slot(const char* name, PyObject* ufunc);
 
 // Python functions that handle what is not done in C.
-enum class Hook { getitem, setitem, matmul, count };
+enum class Hook { getitem, setitem, matmul, fit, count };
 PyObject* call_hook(Hook hook, PyObject* a, PyObject* b, PyObject* c);  // c may be null
 void set_hook(const char* name, PyObject* function);
 

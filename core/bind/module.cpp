@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 
 #include "bind/array.h"
+#include "bind/gradient.h"
 #include "bind/hooks.h"
 #include "bind/tape.h"
 #include "bind/ufunc.h"
@@ -18,6 +19,7 @@ void init_arrays(nb::module_& m);    // making, copying, viewing
 void init_families(nb::module_& m);  // reductions, scans, products, indexing, random numbers, host tasks
 void init_tape(nb::module_& m);
 void init_programs(nb::module_& m);  // recording what is issued, to issue it again
+void init_walk(nb::module_& m);
 
 namespace {
 
@@ -44,6 +46,8 @@ NB_MODULE(_core, m) {
   m.doc() = "The engine of forerun, and the arrays that it works on. Private: use the package.";
   m.attr("Array") = nb::steal(reinterpret_cast<PyObject*>(make_array_type()));
   m.attr("Ufunc") = nb::steal(reinterpret_cast<PyObject*>(make_ufunc_type()));
+  m.attr("Primitive") = nb::steal(reinterpret_cast<PyObject*>(make_primitive_type()));
+  m.attr("Variable") = nb::steal(reinterpret_cast<PyObject*>(make_variable_type()));
   m.attr("Node") = nb::steal(reinterpret_cast<PyObject*>(make_node_type()));
   use_cpu_workers(Engine::get());
   init_engine(m);
@@ -51,4 +55,5 @@ NB_MODULE(_core, m) {
   init_families(m);
   init_tape(m);
   init_programs(m);
+  init_walk(m);
 }

@@ -31,10 +31,19 @@ Array with_values(Array made) {
 
 namespace {
 
+// The gradients of a recorded call, for gradients of some of its outputs.
+struct Back {
+  std::vector<bool> arrived;
+  nb::object program;
+  std::vector<int> flows;  // inputs that get one
+};
+
 struct ProgramObject {
   PyObject_HEAD
   vectorcallfunc vectorcall;
-  PyObject* op;                           // of its nodes on the tape
+  PyObject* call;                         // what Python knows of the recorded call
+  std::vector<Back>* backs;               // programs of its gradients
+  bool no_back;                           // there can be none
   PyObject* leaves;                       // a tuple of arrays: inputs of these nodes besides its own
   std::shared_ptr<const Program>* program;
   // What a call must find as it was: switches, and which inputs are on the tape.
@@ -45,6 +54,8 @@ struct ProgramObject {
   int free;                               // the first inputs may be views that start anywhere
   int results;                            // of the outputs; the others are what the gradients need
 };
+
+constexpr size_t kMostBacks = 32;
 
 ProgramObject* as_program(PyObject* o) { return reinterpret_cast<ProgramObject*>(o); }
 PyTypeObject* program_type = nullptr;
@@ -59,7 +70,7 @@ void begin(nb::handle inputs) {
 
 void drop() { delete std::exchange(capture, nullptr); }
 
-nb::object end(nb::handle inputs, int free, nb::handle results, nb::handle saved, nb::object op, std::vector<int> graded, nb::object leaves, const std::string& name) {
+nb::object end(nb::handle inputs, int free, nb::handle results, nb::handle saved, nb::object about, std::vector<int> graded, nb::object leaves, const std::string& name) {
   std::unique_ptr<Recording> ended(std::exchange(capture, nullptr));
   std::vector<Array> outputs = args("capture", results), more = args("capture", saved);
   int n = static_cast<int>(outputs.size());
@@ -67,7 +78,9 @@ nb::object end(nb::handle inputs, int free, nb::handle results, nb::handle saved
   auto made = checked(program_type->tp_alloc(program_type, 0));
   ProgramObject* p = as_program(made.ptr());
   p->vectorcall = call;
-  p->op = op.inc_ref().ptr();
+  p->call = about.inc_ref().ptr();
+  p->backs = new std::vector<Back>;
+  p->no_back = false;
   p->leaves = leaves.inc_ref().ptr();
   p->free = free;
   std::shared_ptr<Program> program = ended->finish(outputs);
@@ -159,7 +172,7 @@ PyObject* run(ProgramObject* p, PyObject* const* inputs, size_t n) {
       if ((*p->taped)[i]) from.push_back(inputs[i]);
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(p->leaves); ++i) from.push_back(PyTuple_GET_ITEM(p->leaves, i));
     for (int i : *p->graded) to.push_back(PyTuple_GET_ITEM(found.ptr(), i));
-    if (!record(p->op, from.data(), static_cast<Py_ssize_t>(from.size()), to.data(), static_cast<Py_ssize_t>(to.size()), saved.ptr(), 0)) throw PythonError{};
+    if (!record(reinterpret_cast<PyObject*>(p), from.data(), static_cast<Py_ssize_t>(from.size()), to.data(), static_cast<Py_ssize_t>(to.size()), saved.ptr(), 0)) throw PythonError{};
     watch_saved(to[0], saved.ptr());
   }
   return found.release().ptr();
@@ -177,13 +190,15 @@ PyObject* call(PyObject* self, PyObject* const* args, size_t nargsf, PyObject*) 
 
 int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
-  Py_VISIT(as_program(self)->op);
+  Py_VISIT(as_program(self)->call);
+  for (const Back& back : *as_program(self)->backs) Py_VISIT(back.program.ptr());
   Py_VISIT(as_program(self)->leaves);
   return 0;
 }
 
 int clear(PyObject* self) {
-  Py_CLEAR(as_program(self)->op);
+  Py_CLEAR(as_program(self)->call);
+  as_program(self)->backs->clear();
   Py_CLEAR(as_program(self)->leaves);
   return 0;
 }
@@ -195,6 +210,7 @@ void dealloc(PyObject* self) {
   delete p->program;
   delete p->taped;
   delete p->graded;
+  delete p->backs;
   PyTypeObject* type = Py_TYPE(self);
   type->tp_free(self);
   Py_DECREF(type);
@@ -208,7 +224,10 @@ PyObject* get_steps(PyObject* self, void*) {
 }
 PyObject* get_whole(PyObject* self, void*) { return PyBool_FromLong((*as_program(self)->program)->whole()); }
 
+PyObject* get_name(PyObject* self, void*) { return PyUnicode_FromString((*as_program(self)->program)->name()); }
+
 PyGetSetDef attributes[] = {
+    {"name", get_name, nullptr, "What it does, for people.", nullptr},
     {"steps", get_steps, nullptr, "Names of its ops, in order.", nullptr},
     {"whole", get_whole, nullptr, "Whether it runs as one op.", nullptr},
     {},
@@ -232,11 +251,48 @@ PyType_Spec spec = {"forerun._core.Program", sizeof(ProgramObject), 0,
 
 }  // namespace
 
+bool is_program(PyObject* op) { return Py_IS_TYPE(op, program_type); }
+
+bool run_back(NodeObject* node, const std::vector<nb::object>& gradients, std::vector<nb::object>& back) {
+  ProgramObject* p = as_program(node->op);
+  if (p->no_back || capture) return false;
+  nb::object inputs = nb::borrow(node->inputs), saved = nb::borrow(node->attrs);
+  std::vector<bool> arrived(p->graded->size());
+  std::vector<PyObject*> given;
+  for (size_t i = 0; i < gradients.size(); ++i)
+    if ((arrived[i] = static_cast<bool>(gradients[i]))) given.push_back(gradients[i].ptr());
+  given.insert(given.end(), &PyTuple_GET_ITEM(saved.ptr(), 0), &PyTuple_GET_ITEM(saved.ptr(), 0) + PyTuple_GET_SIZE(saved.ptr()));
+  back.resize(static_cast<size_t>(PyTuple_GET_SIZE(inputs.ptr())));
+  auto hand_out = [&](nb::handle found, const std::vector<int>& flows) {
+    for (size_t k = 0; k < flows.size(); ++k) back[static_cast<size_t>(flows[k])] = nb::object(found[k]);
+    return true;
+  };
+  for (const Back& known : *p->backs) {
+    if (known.arrived != arrived) continue;
+    nb::object found = checked(run(as_program(known.program.ptr()), given.data(), given.size()));
+    if (!found.is_none()) return hand_out(found, known.flows);
+  }
+  nb::list heads;
+  for (const nb::object& g : gradients) heads.append(g ? g : nb::none());
+  nb::tuple made = nb::cast<nb::tuple>(nb::handle(p->call).attr("record_back")(inputs, heads, saved));
+  auto flows = nb::cast<std::vector<int>>(made[2]);
+  if (nb::object(made[1]).is_none())
+    p->no_back = true;
+  else
+    p->backs->insert(p->backs->begin(), Back{std::move(arrived), nb::object(made[1]), flows});
+  if (p->backs->size() > kMostBacks) p->backs->pop_back();
+  return hand_out(made[0], flows);
+}
+
+nb::object unfolded(NodeObject* node) {
+  return nb::handle(as_program(node->op)->call).attr("unfold")(nb::borrow(node->attrs), nb::borrow(node->inputs));
+}
+
 void init_programs(nb::module_& m) {
   program_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   m.attr("Program") = nb::steal(reinterpret_cast<PyObject*>(program_type));
   m.def("capture", begin, nb::arg("inputs"), "From now on, what this thread issues is recorded too.");
-  m.def("capture_end", end, nb::arg("inputs"), nb::arg("free"), nb::arg("results"), nb::arg("saved"), nb::arg("op").none(), nb::arg("graded"),
+  m.def("capture_end", end, nb::arg("inputs"), nb::arg("free"), nb::arg("results"), nb::arg("saved"), nb::arg("about").none(), nb::arg("graded"),
         nb::arg("leaves"), nb::arg("name"), "Ends recording: the program that makes `results`, and `saved` for the gradients of those `graded`.");
   m.def("rebased", rebased, "The array, or if it is a view of dense rows inside another one, a copy.");
   m.def("capture_drop", drop, "Ends recording, without a program.");

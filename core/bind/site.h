@@ -15,6 +15,18 @@ struct Site {
 // Number of the line that is running now: the innermost frame outside the forerun package. 0: none. With the interpreter lock.
 uint32_t current_site();
 Site site(uint32_t number);
+
+// While it lives, what this thread issues counts as issued at `site` (unless that is 0), without a look at the frames.
+class SiteScope {
+ public:
+  explicit SiteScope(uint32_t site);
+  ~SiteScope() { end(); }
+  void end();
+
+ private:
+  const uint32_t before_;
+};
+
 // Code of files below this folder does not count as the user's.
 void set_package_folder(const std::string& folder, const std::string& examples);
 

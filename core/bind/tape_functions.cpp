@@ -20,6 +20,18 @@ void record_call(nb::handle op, nb::tuple inputs, nb::tuple outputs, nb::object 
     throw nb::python_error();
 }
 
+// Per leaf another number whenever its gradient has received a part, or been written to.
+nb::list gradient_versions(nb::handle leaves) {
+  nb::list versions;
+  for (nb::handle leaf : leaves) {
+    PyObject* node = is_array(leaf.ptr()) ? as_array(leaf.ptr())->node : nullptr;
+    if (!node || !PyObject_TypeCheck(node, variable_type)) throw Error(ErrorKind::type, "gradient_versions: arrays must be leaves of the tape, got one that is not");
+    const VariableObject* variable = as_variable(node);
+    versions.append(uint64_t{variable->received} << 32 | arg("gradient_versions", variable->grad).storage()->issued.load());
+  }
+  return versions;
+}
+
 void set_promotions(const std::vector<std::vector<int>>& table) {
   for (int a = 0; a < kDTypes; ++a)
     for (int b = 0; b < kDTypes; ++b) set_promotion(a, b, table.at(a).at(b));
@@ -42,11 +54,7 @@ void init_tape(nb::module_& m) {
   }, nb::arg("a"), "What is the same for handles of the same elements.");
   m.def("shares_storage", [](nb::handle a, nb::handle b) { return arg("shares_storage", a).storage() == arg("shares_storage", b).storage(); });
   m.def("version", [](nb::handle a) { return arg("version", a).storage()->issued.load(); });
-  m.def("versions", [](nb::handle arrays) {
-    nb::list all;
-    for (nb::handle a : arrays) all.append(arg("versions", a).storage()->issued.load());
-    return all;
-  }, nb::arg("arrays"), "How many writes of each have been issued.");
+  m.def("gradient_versions", gradient_versions);
   m.def("is_poisoned", [](nb::handle o) {
     const Array& a = arg("is_poisoned", o);
     while (!a.storage()->settled()) wait_mark(Engine::get().mark());

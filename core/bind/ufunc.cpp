@@ -362,6 +362,7 @@ PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObj
 }
 
 PyObject* new_ufunc(PyTypeObject* type, PyObject*, PyObject*) {
+  lend_vectorcall(type);
   PyObject* self = type->tp_alloc(type, 0);
   if (self) reinterpret_cast<UfuncObject*>(self)->vectorcall = vectorcall;
   return self;
@@ -396,10 +397,10 @@ void dealloc(PyObject* self) {
 PyMemberDef members[] = {
     {"ufunc", T_OBJECT, offsetof(UfuncObject, ufunc), READONLY, "The numpy ufunc whose loops this uses."},
     {"name", T_OBJECT, offsetof(UfuncObject, py_name), READONLY, "The op's name."},
-    {"grads", T_OBJECT, offsetof(UfuncObject, grads), 0, "Gradient functions, one per input, or None."},
+    {"grads", T_OBJECT, offsetof(UfuncObject, grads), READONLY, "Per input a gradient function and what it is called with, or None; None: not recorded."},
     {"nin", T_INT, offsetof(UfuncObject, nin), READONLY, "Number of inputs."},
     {"nout", T_INT, offsetof(UfuncObject, nout), READONLY, "Number of outputs."},
-    {"save", T_UINT, offsetof(UfuncObject, save), 0, "Bit i: gradients need the value of input i; bit 7: of the outputs."},
+    {"save", T_UINT, offsetof(UfuncObject, save), READONLY, "Bit i: gradients need the value of input i; bit 7: of the outputs."},
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(UfuncObject, vectorcall), READONLY, nullptr},
     {},
 };

@@ -25,6 +25,11 @@ struct UfuncObject {
   double identity;
 };
 
+// Lets a class that was made in Python of a vectorcall type be called like one, too: up to 3.11 Python does not.
+inline void lend_vectorcall(PyTypeObject* type) {
+  if (type->tp_call == PyVectorcall_Call) type->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
+}
+
 PyTypeObject* make_ufunc_type();
 extern PyTypeObject* ufunc_type;
 UfuncObject* get_ufunc(const char* op, PyObject* o);

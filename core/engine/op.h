@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/free_list.h"
 #include "engine/storage.h"
 
 namespace forerun {
@@ -68,6 +69,13 @@ class Group : public Kernel {
   virtual bool elide(Storage* storage) = 0;
 };
 
+// Where a kernel stands that does not fit into its op. Used again: the issuing thread takes what workers give back, which costs an
+// allocator much.
+struct KernelRoom {
+  KernelRoom* next_free = nullptr;
+  alignas(16) unsigned char bytes[1000];
+};
+
 // One issued call. Made by the issuing thread, then owned by the engine until it has ended and every older op of its
 // budget has, too.
 class Op {
@@ -82,12 +90,14 @@ class Op {
   // Building, by the issuing thread. The op holds a reference to each storage until it ends.
   template <class K, class... Args>
   K& emplace(Args&&... args) {
-    static_assert(alignof(K) <= 16);
-    if constexpr (sizeof(K) <= kKernelBytes) {
-      kernel_ = new (buffer_) K(std::forward<Args>(args)...);
-    } else {
-      kernel_ = new K(std::forward<Args>(args)...);
+    static_assert(alignof(K) <= 16 && sizeof(K) <= sizeof KernelRoom::bytes);
+    unsigned char* at = buffer_;
+    if constexpr (sizeof(K) > kKernelBytes) {
+      room_ = FreeList<KernelRoom>::take();
+      if (!room_) room_ = new KernelRoom;
+      at = room_->bytes;
     }
+    kernel_ = new (at) K(std::forward<Args>(args)...);
     return static_cast<K&>(*kernel_);
   }
   template <class K>
@@ -111,12 +121,8 @@ class Op {
   Kernel* task() const { return group ? group.get() : kernel_; }
   // Ends the kernel's life; never under the engine's lock, as a kernel may own things of the front end.
   void drop_kernel() {
-    if (!kernel_) return;
-    if (static_cast<void*>(kernel_) == static_cast<void*>(buffer_))
-      kernel_->~Kernel();
-    else
-      delete kernel_;
-    kernel_ = nullptr;
+    if (kernel_) std::exchange(kernel_, nullptr)->~Kernel();
+    if (room_) FreeList<KernelRoom>::give(std::exchange(room_, nullptr));
   }
 
   // As new, for the next use; keeps the room of its vectors.
@@ -167,6 +173,7 @@ class Op {
   Access& spill();
 
   Kernel* kernel_ = nullptr;
+  KernelRoom* room_ = nullptr;  // of the kernel, if it does not stand in buffer_
   Access inline_access_[kInlineAccess];
   std::vector<Access> more_access_;  // never grows after issue: accesses are linked by address
   alignas(16) unsigned char buffer_[kKernelBytes];

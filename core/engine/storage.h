@@ -43,6 +43,7 @@ class Storage {
   // Whether nobody but `ops` unfinished ops refers to it: no handle, and no op that is issued and not yet planned.
   bool only_ops(uint32_t ops) const { return refs_.load(std::memory_order_acquire) == ops; }
   bool has_handles() const { return refs_.load(std::memory_order_acquire) >= kHandle; }
+  bool has_one_handle() const { return refs_.load(std::memory_order_acquire) / kHandle == 1; }
 
   // Writes are counted at issue and when they end; a storage is settled when all issued writes have ended. Any thread.
   bool settled() const { return ended.load(std::memory_order_acquire) == issued.load(std::memory_order_relaxed); }

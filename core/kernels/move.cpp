@@ -168,16 +168,26 @@ void build_concatenate(Op& op, const std::vector<Array>& arrays, int axis, const
 
 namespace {
 
+// Where element i of a block of this shape lies.
+int64_t offset_of(int64_t i, const Dims& shape, const int64_t* strides) {
+  int64_t offset = 0;
+  for (int d = shape.size() - 1; d >= 0; --d) offset += i % shape[d] * strides[d], i /= shape[d];
+  return offset;
+}
+
 // Elements that integer arrays select, and where each block of the rest lies.
 struct Selection {
   std::vector<Layout> indices;
   std::vector<int64_t> extents, strides;  // of the indexed axes
+  Dims own;                               // strides along which a position's own coordinates count; empty: they do not
   int first_access = 0;                   // of the op: the first index array
   int64_t positions = 0;                  // index positions
   // Offsets of all positions in the indexed array. Throws at an index out of range.
   std::vector<int64_t> offsets(Op& op, const char* what) const {
     std::vector<int64_t> all(static_cast<size_t>(positions), 0);
     std::vector<int64_t> values(static_cast<size_t>(positions));
+    if (!own.empty())
+      for (int64_t p = 0; p < positions; ++p) all[p] = offset_of(p, indices[0].shape, own.begin());
     for (size_t k = 0; k < indices.size(); ++k) {
       const Layout& l = indices[k];
       const char* base = operand_data(op, first_access + static_cast<int>(k), l.offset);
@@ -221,7 +231,7 @@ class IndexKernel final : public Kernel {
       snapshot.assign(b - other.offset, b - other.offset + s->bytes);
       b = snapshot.data() + other.offset;
     }
-    int k = static_cast<int>(selection.indices.size());
+    int k = selection.own.empty() ? static_cast<int>(selection.indices.size()) : array.ndim();
     Layout index;
     index.shape = selection.indices[0].shape;
     Dims before(other.shape.begin(), axis), after(array.shape.begin() + axis + k, array.ndim() - axis - k);
@@ -232,13 +242,14 @@ class IndexKernel final : public Kernel {
     while (unit < end) {
       int64_t i = unit / positions, p = unit % positions, stop = std::min(positions, p + end - unit);
       unit += stop - p;
-      char* row_a = a + position(i, before, array.strides.begin());
-      char* row_b = b + position(i, before, other.strides.begin());
-      if (what == Do::gather && after.empty() && n_index == 1) {
-        pick(row_b + p * middle_b[0], middle_b[0], row_a, offsets_.data() + p, stop - p);
+      char* row_a = a + offset_of(i, before, array.strides.begin());
+      char* row_b = b + offset_of(i, before, other.strides.begin());
+      if (what == Do::gather && after.empty() && (n_index == 1 || other.contiguous())) {
+        int64_t step = n_index == 1 ? middle_b[0] : static_cast<int64_t>(item_size(other.dtype));
+        pick(row_b + p * step, step, row_a, offsets_.data() + p, stop - p);
         continue;
       }
-      for (; p < stop; ++p) move_block(row_a + offsets_[p], after_a, row_b + position(p, index.shape, middle_b.begin()), after_b, after);
+      for (; p < stop; ++p) move_block(row_a + offsets_[p], after_a, row_b + offset_of(p, index.shape, middle_b.begin()), after_b, after);
     }
   }
 
@@ -272,11 +283,6 @@ class IndexKernel final : public Kernel {
       case 8: return each(uint64_t{});
       default: return each(std::pair<uint64_t, uint64_t>{});
     }
-  }
-  static int64_t position(int64_t i, const Dims& shape, const int64_t* strides) {
-    int64_t offset = 0;
-    for (int d = shape.size() - 1; d >= 0; --d) offset += i % shape[d] * strides[d], i /= shape[d];
-    return offset;
   }
   void move_block(char* a, const Dims& a_strides, char* b, const Dims& b_strides, const Dims& shape) const {
     int64_t n = shape.empty() ? 1 : shape.back();
@@ -358,6 +364,17 @@ IndexKernel& build_index(Op& op, IndexKernel::Do what, const Array& array, const
   return k;
 }
 
+// One index array, of which each position counts along all other axes, too; an axis of `array` with extent 1 is repeated.
+IndexKernel& build_along(Op& op, IndexKernel::Do what, const Array& array, const Array& index, int axis, const Array& other) {
+  IndexKernel& k = build_index(op, what, array, {index}, axis, other);
+  k.axis = 0;
+  k.selection.own = array.layout.strides;
+  for (int i = 0; i < array.layout.ndim(); ++i)
+    if (i == axis || array.layout.shape[i] == 1) k.selection.own[i] = 0;
+  k.cut();
+  return k;
+}
+
 }  // namespace
 
 void build_gather(Op& op, const Array& from, const std::vector<Array>& indices, int axis, const Array& to) {
@@ -366,6 +383,14 @@ void build_gather(Op& op, const Array& from, const std::vector<Array>& indices, 
 
 void build_scatter(Op& op, const Array& to, const std::vector<Array>& indices, int axis, const Array& values, bool add) {
   build_index(op, add ? IndexKernel::Do::add : IndexKernel::Do::set, to, indices, axis, values);
+}
+
+void build_gather_along(Op& op, const Array& from, const Array& index, int axis, const Array& to) {
+  build_along(op, IndexKernel::Do::gather, from, index, axis, to);
+}
+
+void build_scatter_along(Op& op, const Array& to, const Array& index, int axis, const Array& values, bool add) {
+  build_along(op, add ? IndexKernel::Do::add : IndexKernel::Do::set, to, index, axis, values);
 }
 
 }  // namespace forerun

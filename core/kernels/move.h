@@ -22,4 +22,9 @@ void build_gather(Op& op, const Array& from, const std::vector<Array>& indices, 
 // broadcast to the gathered shape. Indices are checked before the first write.
 void build_scatter(Op& op, const Array& to, const std::vector<Array>& indices, int axis, const Array& values, bool add);
 
+// The same with one index array of as many axes as the other arrays: it says where along `axis`, its positions say where along the
+// rest. `to` and `values` have its shape; where the indexed array has extent 1, it is repeated.
+void build_gather_along(Op& op, const Array& from, const Array& index, int axis, const Array& to);
+void build_scatter_along(Op& op, const Array& to, const Array& index, int axis, const Array& values, bool add);
+
 }  // namespace forerun

@@ -58,6 +58,7 @@ class Program : public std::enable_shared_from_this<Program> {
   const std::vector<std::unique_ptr<Step>>& steps() const { return steps_; }
   const std::vector<View>& outputs() const { return outputs_; }
   uint64_t drawn() const { return drawn_; }  // random numbers of each run
+  const char* name() const { return name_; }
   void set_name(const char* name) { name_ = name; }  // never freed
 
  private:

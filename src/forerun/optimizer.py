@@ -18,7 +18,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from . import _core, autograd, np
+from . import _core, np
 
 __all__ = ["Optimizer", "SGD", "NAG", "Adam", "AdamW", "RMSProp", "AdaGrad", "create"]
 
@@ -102,8 +102,11 @@ class Optimizer:
     def update(self, index: int, weight: Any, grad: Any, state: State) -> None:
         """Changes a weight and its state in place, by one step. Never recorded, never waits."""
         factors, wd = self._advance(index, state)
-        with autograd.pause():
+        recording = _core.set_recording(False)
+        try:
             self.apply(weight, grad, state, factors, wd)
+        finally:
+            _core.set_recording(recording)
 
     def update_all(self, items: Sequence[Item]) -> None:
         """`update` for several weights at once: (index, weight, gradient, state) of each.
@@ -157,9 +160,9 @@ class Optimizer:
         """Counts a step of a weight: its factors, and its weight decay."""
         state["t"] += 1
         self.num_update = max(self.num_update, state["t"])
-        own = self.param_dict.get(index)
-        lr = self.learning_rate * (own.lr_mult if own is not None else 1.0)
-        wd = self.wd * (own.wd_mult if own is not None else 1.0)
+        lr, wd = self.learning_rate, self.wd
+        if (own := self.param_dict.get(index)) is not None:
+            lr, wd = lr * own.lr_mult, wd * own.wd_mult
         return self.factors(state["t"], lr, wd), wd
 
     def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
@@ -197,6 +200,21 @@ class SGD(Optimizer):
         self.momentum = momentum
         self.nesterov = nesterov
         self.slots = ("velocity",) if momentum else ()
+
+    def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
+        """The learning rate; where only factors change the gradient, all of them in one."""
+        return (lr * self.rescale_grad,) if self._plain(wd) else (lr,)
+
+    def _plain(self, wd: float) -> bool:
+        own = type(self).step is not SGD.step
+        return not (own or self.momentum or wd or self.clip_gradient is not None)
+
+    def apply(self, weight: Any, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
+        """As for others, but where only factors change the gradient they are one."""
+        if self._plain(wd):
+            weight -= factors[0] * grad
+        else:
+            super().apply(weight, grad, state, factors, wd)
 
     def step(self, weight: Any, g: Any, state: State, lr: Any) -> None:
         """One step."""

@@ -21,7 +21,6 @@ from typing import Any
 
 from . import _core
 from .autograd.piece import NotRepeatable, Piece
-from .autograd.walk import Walk
 from .device import Device
 from .ops.tape import Variable
 
@@ -37,11 +36,9 @@ class _Passes:
     """Stands on the tape between an argument and what a function that is being recorded gets for it."""
 
     name = "argument"
-    stateless = True
-    save = 0
 
-    def gradient(self, i: int, g: Any, *_: Any) -> Any:
-        return g
+    def gradients(self, g: Any, inputs: Arrays, attrs: Any) -> Arrays:
+        return (g,)
 
 
 _passes = _Passes()
@@ -58,78 +55,34 @@ class _Call:
         self.shape = shape
         self.result = result
         self.piece = piece
-        self.backward: dict[Any, list[tuple[Any, tuple[int, ...]]]] = {}
-        self.refused = ""
 
-    def walk_back(self, walk: Walk, node: Any, waiting: dict[int, Any]) -> None:
-        """Passes gradients on: as one program, or op by op where gradients are themselves differentiated."""
-        if walk.create_graph or self.refused:
-            return self._unfold_into(walk, node, waiting)
-        leaves = [self._takes(walk, x.node) for x in node.inputs]
-        key = (*sorted(waiting), *leaves)
-        heads = tuple(waiting[i] for i in sorted(waiting))
-        into = tuple(x.node.grad for x, taken in zip(node.inputs, leaves) if taken)
-        inputs = (*heads, *node.attrs, *into)
-        programs = self.backward.setdefault(key, [])
-        found: Any = None
-        flows: tuple[int, ...] = ()
-        for program, flows in programs:  # noqa: B007
-            if (found := program(inputs)) is not None:
-                break
-        if found is None:
-            found, flows = self._record_back(node, waiting, leaves, inputs, programs)
-        rest = iter(found)
-        for i in flows:
-            if leaves[i]:
-                walk.leaves.add(id(node.inputs[i].node))
-            else:
-                walk.arrive(node.inputs[i], next(rest))
-        return None
-
-    def _takes(self, walk: Walk, place: Any) -> bool:
-        """Whether the gradient of an input may be written where it belongs by the program itself."""
-        return (
-            type(place) is Variable
-            and place.grad_req == "write"
-            and walk.wanted is None
-            and id(place) not in walk.leaves
-        )
-
-    def _unfold_into(self, walk: Walk, node: Any, waiting: dict[int, Any]) -> None:
+    def unfold(self, saved: Arrays, inputs: Arrays) -> list[Any]:
+        """The operations on the tape again, for a walk through them: their results."""
         assert self.piece is not None
-        results = _recording(self.piece.unfold, node.attrs, node.inputs)
-        for i, g in waiting.items():
-            walk.arrive(results[i], g)
+        return _recording(self.piece.unfold, saved, inputs)
 
-    def _record_back(
-        self, node: Any, waiting: dict[int, Any], leaves: list[bool], inputs: Arrays, programs: list[Any]
-    ) -> tuple[list[Any], tuple[int, ...]]:
-        """Walks back op by op, and keeps what that issues as a program."""
-        assert self.piece is not None
-        ends = [_core.blank(x) for x in node.inputs]
-        x: Any
+    def record_back(self, inputs: Arrays, heads: list[Any], saved: Arrays) -> tuple[list[Any], Any, list[int]]:
+        """Walks back op by op: the gradients of inputs, the program of that, and which inputs have one.
+
+        heads: gradients of the results, or None. No program: None.
+        """
+        ends: list[Any] = [_core.blank(x) for x in inputs]
         for x in ends:
             x.node = Variable(None, "null")
-        _core.capture(inputs)
+        given = [g for g in heads if g is not None]
+        _core.capture((*given, *saved))
         try:
-            inner = Walk({(id(x.node), 0): i for i, x in enumerate(ends)}, False, False)
-            results = _recording(self.piece.unfold, node.attrs, ends)
-            for i in sorted(waiting):
-                inner.arrive(results[i], waiting[i])
-            inner.run()
-            flows = tuple(sorted(inner.found))
-            for i in flows:
-                if leaves[i]:
-                    _core.assign(node.inputs[i].node.grad, inner.found[i])
-            found = [inner.found[i] for i in flows if not leaves[i]]
-            self.refused = _core.capture_refused()
-            if not self.refused:
-                program = _core.capture_end(inputs, len(waiting), found, (), None, [], (), f"{self.name} backward")
-                programs.insert(0, (program, flows))
-                del programs[_MOST:]
+            results = [y for y, g in zip(self.unfold(saved, ends), heads) if g is not None]
+            all_ = _core.walk("backward", results, given, ends, False, False, _core.training(), zeros=False)
+            flows = [i for i, g in enumerate(all_) if g is not None]
+            found = [all_[i] for i in flows]
+            program = None
+            if not _core.capture_refused():
+                both, name = (*given, *saved), f"{self.name} backward"
+                program = _core.capture_end(both, len(given), found, (), None, [], (), name)
+            return found, program, flows
         finally:
             _core.capture_drop()
-        return found, flows
 
 
 def _recording(function: Callable[..., Any], *args: Any) -> Any:

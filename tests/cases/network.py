@@ -42,6 +42,12 @@ def log_softmax(x, axis=-1, temperature=None):
     return numpy.log(softmax(x, axis, temperature))
 
 
+def cross_entropy(x, index, axis=-1, keepdims=False):
+    wide = index if index.ndim == x.ndim else numpy.expand_dims(index, axis)
+    losses = -numpy.take_along_axis(log_softmax(x, axis), wide, axis)
+    return losses if keepdims else losses.squeeze(axis)
+
+
 def masked_softmax(x, mask, axis=-1):
     return softmax(numpy.where(mask, x, -1e30), axis) * mask
 
@@ -101,6 +107,8 @@ ROWS: list[Case] = [
         reference=log_softmax),
     row("npx.masked_softmax", lambda x: (x(3, 4), x.ones(3, 4)), lambda x: (x(3, 4), x.ones(3, 4), 0), grad=A,
         tolerance=8, reference=masked_softmax),
+    row("npx.cross_entropy", lambda x: (x(3, 4), x.index(4, 3)), lambda x: (x(3, 4), x.index(3, 1, 4), 0),
+        lambda x: (x(2, 3, 4), x.index(3, 2, 4), -2, True), grad=A, tolerance=16, reference=cross_entropy),
     row("npx.topk", lambda x: (x.order(3, 4),), lambda x: (x.order(3, 4), 2, 0, "both", True),
         lambda x: (x.order(3, 4), 3, 1, "value"), dtypes="ihf", reference=topk),
     row("npx.fully_connected", lambda x: (x(2, 3), x(4, 3), x(4)), lambda x: (x(2, 3, 2), x(4, 6)),

@@ -39,6 +39,7 @@ class _Node(NamedTuple):
     inputs: tuple[Any, ...]
     outputs: tuple[_Array, ...]
     attrs: Any
+    save: int
 
 
 class Piece:
@@ -89,17 +90,18 @@ class Piece:
                 continue
             if node.seq <= self._since or node.inputs is None:
                 raise NotRepeatable("it uses an array that was computed under record() before")
-            node.check_versions()
+            _core.check_versions(node)
             found[id(node)] = node
             todo += [x for x in node.inputs if isinstance(x, _core.Array)]
         return sorted(found.values(), key=lambda node: node.seq)
 
     def _emptied(self, node: Any) -> _Node:
         op = node.op
-        if not getattr(op, "stateless", False) or any(map(_encloses, getattr(op, "grads", None) or ())):
+        rules = getattr(op, "grads", None) or ()
+        if not getattr(op, "stateless", False) or any(rule and _encloses(rule[0]) for rule in rules):
             raise NotRepeatable(f"the gradient of {op.name} may depend on what is not on the tape")
         inputs = tuple(self._array(x) if isinstance(x, _core.Array) else x for x in node.inputs)
-        return _Node(op, inputs, tuple(map(self._array, node.outputs)), _mapped(node.attrs, self._array))
+        return _Node(op, inputs, tuple(map(self._array, node.outputs)), _mapped(node.attrs, self._array), node.save)
 
     def _array(self, x: Any) -> _Array:
         saved = self._save(x) if _core.has_value(x) else -1
@@ -135,7 +137,7 @@ class Piece:
         for node in self.nodes:
             outputs = tuple(map(array, node.outputs))
             filled = tuple(array(x) if isinstance(x, _Array) else x for x in node.inputs)
-            _core.record(node.op, filled, outputs, _mapped(node.attrs, array, _Array), getattr(node.op, "save", 0))
+            _core.record(node.op, filled, outputs, _mapped(node.attrs, array, _Array), node.save)
             made.append(outputs)
         return [(inputs if p.node < 0 else made[p.node])[p.number] for p in self.results if p is not None]
 

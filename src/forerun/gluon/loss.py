@@ -44,7 +44,10 @@ class Loss(HybridBlock):
             loss = loss * sample_weight
         batch = self._batch_axis % loss.ndim
         axes = tuple(i for i in range(loss.ndim) if i != batch)
-        loss = loss.mean(axis=axes) if axes else loss
+        if loss.size == loss.shape[batch]:
+            loss = loss if loss.ndim == 1 else loss.reshape(-1)
+        else:
+            loss = loss.mean(axis=axes)
         return loss if self._weight == 1 else loss * self._weight
 
     def __repr__(self) -> str:
@@ -138,6 +141,8 @@ class SoftmaxCrossEntropyLoss(Loss):
 
     def elements(self, pred: Any, label: Any) -> Any:
         """The cross entropy, with extent 1 along the axis of classes."""
+        if self._sparse_label and not self._from_logits:
+            return npx.cross_entropy(pred, label, axis=self._axis, keepdims=True)
         log_p = pred if self._from_logits else npx.log_softmax(pred, axis=self._axis)
         if self._sparse_label:
             return -npx.pick(log_p, label, axis=self._axis, keepdims=True)

@@ -5,9 +5,8 @@ Gradients of the last layers are there first, so their sums are issued first: th
 
 from __future__ import annotations
 
-import itertools
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy
@@ -17,6 +16,9 @@ from ..optimizer import Item, Optimizer, State, create
 from .parameter import Parameter
 
 __all__ = ["Trainer"]
+
+Copies = tuple[int, list[Any]]
+"""The number of a parameter, and its arrays: one per device."""
 
 
 class Trainer:
@@ -69,11 +71,10 @@ class Trainer:
         """Sets the learning rate. Raises ValueError if a scheduler decides it."""
         self._optimizer.set_learning_rate(lr)
 
-    def _trained(self) -> Iterator[tuple[int, Parameter]]:
-        """Parameters that have gradients, from the last layer to the first."""
-        for i in reversed(range(len(self._params))):
-            if self._params[i].grad_req != "null":
-                yield i, self._params[i]
+    def _trained(self) -> list[Copies]:
+        """Numbers and copies of parameters that have gradients, from the last layer to the first."""
+        params = reversed(list(enumerate(self._params)))
+        return [(i, p.list_data()) for i, p in params if p.grad_req != "null"]
 
     def step(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
         """Sums the gradients over devices, and updates the parameters with the sums divided by `batch_size`.
@@ -87,45 +88,48 @@ class Trainer:
 
     def allreduce_grads(self) -> None:
         """Only sums the gradients over devices: for changes of the sums before `update`."""
-        self._sum(list(self._trained()))
+        self._sum(self._trained())
 
     def update(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
         """Only updates the parameters, after `allreduce_grads`. Raises as `step` does."""
         self._update(self._fresh(ignore_stale_grad), batch_size)
 
-    def _fresh(self, ignore_stale: bool) -> list[tuple[int, Parameter]]:
+    def _fresh(self, ignore_stale: bool) -> list[Copies]:
         """Those whose gradients have been written since the last step; all before the first one."""
-        trained = list(self._trained())
-        stale = [i for i, p in trained if self._seen.get(i) == [_core.version(g) for g in p.list_grad()]]
-        if stale and not ignore_stale:
+        trained = self._trained()
+        stale = [i for i, copies in trained if self._seen.get(i) == _core.gradient_versions(copies)]
+        if not stale:
+            return trained
+        if not ignore_stale:
             names = [self._params[i].name for i in stale]
             raise RuntimeError(
                 f"Trainer.step: gradients must be computed anew between steps, got old ones for {names}"
             )
-        return [(i, p) for i, p in trained if i not in stale]
+        return [(i, copies) for i, copies in trained if i not in stale]
 
-    def _sum(self, params: list[tuple[int, Parameter]]) -> None:
-        with autograd.pause():
-            for _, parameter in params:
-                first, *others = parameter.list_grad()
+    def _sum(self, params: list[Copies]) -> None:
+        for _, copies in params:
+            if len(copies) == 1:
+                continue
+            first, *others = (x.grad for x in copies)
+            with autograd.pause():
                 for g in others:
                     first += g.as_in_ctx(first.device)
                 for g in others:
                     g[...] = first
 
-    def _update(self, params: list[tuple[int, Parameter]], batch_size: float) -> None:
+    def _update(self, params: list[Copies], batch_size: float) -> None:
         self._optimizer.rescale_grad = self._scale / batch_size
         items: list[Item] = []
-        for i, parameter in params:
-            grads = parameter.list_grad()
-            items += zip(itertools.repeat(i), parameter.list_data(), grads, self._states_of(i, parameter))
-            self._seen[i] = [_core.version(g) for g in grads]
+        for i, copies in params:
+            items += [(i, w, w.grad, state) for w, state in zip(copies, self._states_of(i, copies))]
+            self._seen[i] = _core.gradient_versions(copies)
         self._optimizer.update_all(items)
 
-    def _states_of(self, i: int, parameter: Parameter) -> list[State]:
+    def _states_of(self, i: int, copies: list[Any]) -> list[State]:
         """One state per copy; made anew where the parameter has moved."""
-        if len(self._states.get(i, ())) != len(parameter.list_ctx()):
-            self._states[i] = [self._optimizer.create_state(i, weight) for weight in parameter.list_data()]
+        if len(self._states.get(i, ())) != len(copies):
+            self._states[i] = [self._optimizer.create_state(i, weight) for weight in copies]
         return self._states[i]
 
     def save_states(self, filename: str | os.PathLike[str]) -> None:
@@ -144,7 +148,7 @@ class Trainer:
             values = {name: file[name] for name in file.files}
         self._optimizer.num_update = int(values.pop("num_update"))
         for i in sorted({int(name.split(".")[0]) for name in values}):
-            for state in self._states_of(i, self._params[i]):
+            for state in self._states_of(i, self._params[i].list_data()):
                 _restore(state, {n.split(".")[1]: v for n, v in values.items() if n.startswith(f"{i}.")})
 
 

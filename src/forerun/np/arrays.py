@@ -162,11 +162,6 @@ class ndarray(_core.Array):
         """
         tape.attach_grad(self, grad_req)
 
-    @property
-    def grad(self) -> Any:
-        """The gradient of a leaf, or None."""
-        return tape.gradient_of(self)
-
     def backward(self, out_grad: Any = None, retain_graph: bool = False, train_mode: bool = True) -> None:
         """Computes the gradients of this array with respect to the leaves that it was computed from.
 

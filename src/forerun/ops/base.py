@@ -16,8 +16,6 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy
-
 from .. import _core
 
 __all__ = ["Elementwise", "Primitive", "elementwise", "primitive", "nondifferentiable"]
@@ -35,52 +33,40 @@ def nondifferentiable(g: Any) -> None:
     return None
 
 
-def _names(gradient: Gradient) -> tuple[str, ...]:
-    return tuple(inspect.signature(gradient).parameters)
+# Where a gradient's argument comes from, as the core numbers it: inputs from 0, attributes from 64.
+_ATTRIBUTE = 64
+_SOURCES = {name: 128 + i for i, name in enumerate(("g", "y", "i", "inputs", "shape", "dtype"))}
+
+Rules = tuple[tuple[Gradient, bytes] | None, ...]
 
 
-def _save_mask(gradients: Sequence[Gradient | None], inputs: Sequence[str]) -> int:
-    mask = 0
+def _rules(
+    gradients: Sequence[Gradient | None], inputs: Sequence[str], attributes: Sequence[str] = ()
+) -> tuple[Rules, int]:
+    """Gradients as the core calls them, with the sources of their arguments; and what the tape keeps for
+    them."""
+    sources = {name: i for i, name in enumerate(inputs)}
+    sources |= {name: _ATTRIBUTE + i for i, name in enumerate(attributes)}
+    sources |= _SOURCES
+    rules: list[tuple[Gradient, bytes] | None] = []
+    save = 0
     for gradient in gradients:
-        for name in _names(gradient) if gradient is not None else ():
-            if name == "y":
-                mask |= _OUTPUT
-            elif name in inputs:
-                mask |= 1 << inputs.index(name)
-    return mask
+        if gradient is None:
+            rules.append(None)
+            continue
+        names = tuple(inspect.signature(gradient).parameters)
+        rules.append((gradient, bytes(sources[name] for name in names)))
+        save |= _OUTPUT * ("y" in names)
+        for name in names:
+            save |= 1 << inputs.index(name) if name in inputs else 0
+    return tuple(rules), save
 
 
-class _Differentiable:
-    """Calls the gradient of one input with what it names."""
-
-    name: str
-    parameters: tuple[str, ...]
-    grads: tuple[Gradient | None, ...] | None
-    stateless = True  # gradients depend on what stands on the tape, and on nothing else
-
-    def gradient(
-        self, i: int, g: Any, inputs: tuple[Any, ...], outputs: Any, attrs: dict[str, Any] | None
-    ) -> Any:
-        """Gradient of input `i` from the gradient `g` of the output(s); None if nothing flows back.
-
-        Raises NotImplementedError if the op has none.
-        """
-        assert self.grads is not None
-        function = self.grads[i] if len(self.grads) > i else None
-        if function is None:
-            raise NotImplementedError(f"{self.name}: gradient of operand {i} must be defined, got none")
-        values: dict[str, Any] = dict(zip(self.parameters, inputs))
-        values.update(attrs or {})
-        values.update(
-            g=g, y=outputs, i=i, inputs=inputs, shape=numpy.shape(inputs[i]) if i < len(inputs) else None
-        )
-        values["dtype"] = getattr(inputs[i], "dtype", None) if i < len(inputs) else None
-        return function(*[values[name] for name in _names(function)])
-
-
-class Elementwise(_core.Ufunc, _Differentiable):
+class Elementwise(_core.Ufunc):
     """An element-wise op: issues the compiled loops of a NumPy ufunc, tile by tile, without the interpreter
     lock."""
+
+    stateless = True  # gradients depend on what stands on the tape, and on nothing else
 
     def __init__(
         self,
@@ -90,9 +76,8 @@ class Elementwise(_core.Ufunc, _Differentiable):
         grads: tuple[Gradient | None, ...] | None,
         doc: str,
     ) -> None:
-        save = _save_mask(grads, parameters) if grads is not None else 0
-        super().__init__(ufunc, name, grads, save)
-        self.parameters = parameters
+        rules, save = _rules(grads, parameters) if grads is not None else (None, 0)
+        super().__init__(ufunc, name, rules, save)
         self.__name__ = self.__qualname__ = name
         self.__doc__ = doc
 
@@ -115,6 +100,7 @@ def elementwise(
     One input is called `x` (gradient `dx`), two are `a` and `b`. `constant`: the result does not change
     with the inputs as far as gradients go.
 
+    >>> import numpy
     >>> from forerun import np
     >>> turned = elementwise(numpy.negative, dx=lambda g: -g, name="turned", doc="-x.")
     >>> turned(np.arange(3)).tolist()
@@ -130,44 +116,37 @@ def elementwise(
     return Elementwise(ufunc, name or ufunc.__name__, parameters, grads, doc)
 
 
-class Primitive(_Differentiable):
+class Primitive(_core.Primitive):
     """An op whose call is a Python function over the core's functions."""
 
-    def __init__(self, forward: Callable[..., Any], grads: tuple[Gradient | None, ...], arrays: int) -> None:
-        functools.update_wrapper(self, forward)
-        self.forward = forward
-        self.name = forward.__name__
-        self.arrays = arrays
-        signature = inspect.signature(forward)
-        self.parameters = tuple(signature.parameters)[:arrays]
-        self.attributes = tuple(signature.parameters)[arrays:]
-        self.defaults = {n: signature.parameters[n].default for n in self.attributes}
-        self.grads = grads
-        self.save = _save_mask(grads, self.parameters)
+    stateless = True
 
-    def __call__(self, *args: Any, **attrs: Any) -> Any:
-        if not _core.recording():
-            return self.forward(*args, **attrs)
-        _core.set_recording(False)  # what the op is made of is not recorded: the op is
-        try:
-            result = self.forward(*args, **attrs)
-        finally:
-            _core.set_recording(True)
-        named = {**self.defaults, **dict(zip(self.attributes, args[self.arrays :])), **attrs}
-        outputs = result if isinstance(result, tuple) else (result,)
-        _core.record(self, args[: self.arrays], outputs, named, self.save)
-        return result
+    def __init__(
+        self,
+        forward: Callable[..., Any],
+        grads: tuple[Gradient | None, ...],
+        arrays: int,
+        kept: tuple[str, ...],
+    ) -> None:
+        functools.update_wrapper(self, forward)
+        parameters = inspect.signature(forward).parameters
+        names = tuple(parameters)
+        rules, save = _rules(grads, names[:arrays], names[arrays:] + kept)
+        defaults = tuple(p.default for p in parameters.values())
+        super().__init__(forward, forward.__name__, names, defaults, arrays, rules, save, len(kept))
 
     def __repr__(self) -> str:
         return f"<forerun op {self.name!r}>"
 
 
 def primitive(
-    *gradients: Gradient | None, arrays: int | None = None
+    *gradients: Gradient | None, arrays: int | None = None, kept: tuple[str, ...] = ()
 ) -> Callable[[Callable[..., Any]], Primitive]:
     """Makes an op of a function whose first parameters are arrays.
 
-    As many of them as there are gradients, or `arrays`.
+    As many of them as there are gradients, or `arrays`. kept: names by which gradients use what the function
+    returns, in a tuple, after its result. Nothing flows back through that: a gradient that is itself recorded
+    must do without.
 
     >>> from forerun import autograd, np
     >>> cube = primitive(lambda g, x: g * 3 * x * x)(lambda x: x * x * x)
@@ -179,6 +158,6 @@ def primitive(
     """
 
     def make(forward: Callable[..., Any]) -> Primitive:
-        return Primitive(forward, gradients, arrays if arrays is not None else len(gradients))
+        return Primitive(forward, gradients, arrays if arrays is not None else len(gradients), kept)
 
     return make

@@ -172,6 +172,8 @@ def axes_of(op: str, axis: int | Sequence[int] | None, ndim: int) -> tuple[int, 
     """
     if axis is None:
         return tuple(range(ndim))
+    if type(axis) is int and -ndim <= axis < ndim:
+        return (axis % ndim,)
     given = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
     axes = []
     for a in given:

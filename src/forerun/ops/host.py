@@ -57,8 +57,9 @@ class _NoGradient:
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def gradient(self, i: int, *_: Any) -> Any:
+    def gradients(self, g: Any, inputs: tuple[Any, ...], attrs: Any) -> Any:
         """Raises NotImplementedError: use autograd.Function to give a callable a gradient."""
+        i = next(i for i, x in enumerate(inputs) if x.node is not None)
         raise NotImplementedError(f"{self.name}: gradient of operand {i} must be defined, got a host task")
 
 

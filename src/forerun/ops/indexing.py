@@ -280,18 +280,25 @@ def take(x: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
     return out
 
 
-def _along(x: Any, indices: Any, axis: int) -> list[Any]:
-    """Index arrays for every axis: positions themselves, but along `axis` those given."""
-    arrays = []
-    for i, n in enumerate(indices.shape):
-        if i == axis:
-            arrays.append(indices)
-            continue
-        positions = numpy.arange(n).reshape(tuple(-1 if j == i else 1 for j in range(indices.ndim)))
-        if x.shape[i] == 1 and n != 1:
-            positions = positions * 0
-        arrays.append(_core.from_numpy(positions, x.device))
-    return arrays
+@primitive(lambda g, shape, indices, axis: _scatter_along(g, shape, indices, axis))
+def _gather_along(x: Any, indices: Any, axis: int) -> Any:
+    """Elements of x at integers along an axis; indices of x's shape but there, and where x has extent 1."""
+    return _core.gather_along(x, indices, axis)
+
+
+@primitive(lambda g, indices, axis: _gather_along(g, indices, axis))
+def _scatter_along(g: Any, shape: tuple[int, ...], indices: Any, axis: int) -> Any:
+    full = _core.full(shape, 0, g.dtype, g.device)
+    _core.scatter_along(full, indices, axis, g, True)
+    return full
+
+
+def _across(op: str, x: Any, indices: Any, axis: int) -> Any:
+    """Indices in x's shape but along the axis: repeated where theirs is 1, as x is where its is."""
+    if any(x.shape[i] not in (1, n) and n != 1 for i, n in enumerate(indices.shape) if i != axis):
+        raise ValueError(f"{op}: shapes must fit but along the axis, got {x.shape} and {indices.shape}")
+    shape = tuple(n if i == axis else max(n, x.shape[i]) for i, n in enumerate(indices.shape))
+    return indices if shape == indices.shape else broadcast_to(indices, shape)
 
 
 def take_along_axis(x: Any, indices: Any, axis: int | None = -1) -> Any:
@@ -310,12 +317,7 @@ def take_along_axis(x: Any, indices: Any, axis: int | None = -1) -> Any:
     if x.ndim != indices.ndim:
         raise ValueError(f"take_along_axis: indices must have {x.ndim} axes, got shape {indices.shape}")
     a = axes_of("take_along_axis", axis, x.ndim)[0]
-    if any(x.shape[i] not in (1, n) and n != 1 for i, n in enumerate(indices.shape) if i != a):
-        raise ValueError(
-            f"take_along_axis: shapes must fit but along the axis, got {x.shape} and {indices.shape}"
-        )
-    shape = tuple(n if i == a else max(n, x.shape[i]) for i, n in enumerate(indices.shape))
-    return _gather(x, _along(x, broadcast_to(indices, shape), a), 0)
+    return _gather_along(x, _across("take_along_axis", x, indices, a), a)
 
 
 def put_along_axis(x: Any, indices: Any, values: Any, axis: int) -> None:
@@ -331,7 +333,9 @@ def put_along_axis(x: Any, indices: Any, values: Any, axis: int) -> None:
     indices = asarray(indices)
     a = axes_of("put_along_axis", axis, x.ndim)[0]
     v = asarray(values, x.dtype, x.device)
-    _core.scatter(x, _along(x, indices, a), 0, v, False)
+    if x.ndim != indices.ndim:
+        raise ValueError(f"put_along_axis: indices must have {x.ndim} axes, got shape {indices.shape}")
+    _core.scatter_along(x, _across("put_along_axis", x, indices, a), a, v)
 
 
 def nonzero(x: Any) -> tuple[Any, ...]:

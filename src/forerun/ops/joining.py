@@ -25,24 +25,22 @@ __all__ = [
 # --- putting together, taking apart ---------------------------------------------------------------
 
 
-def _part(g: Any, i: int, inputs: tuple[Any, ...], axis: int) -> Any:
-    start = sum(a.shape[axis] for a in inputs[:i])
-    return g[(slice(None),) * axis + (slice(start, start + inputs[i].shape[axis]),)]
-
-
 class _Concatenate:
     """Concatenation takes any number of arrays, so it records itself."""
 
     name = "concatenate"
     stateless = True
 
-    def gradient(self, i: int, g: Any, inputs: tuple[Any, ...], outputs: Any, attrs: dict[str, Any]) -> Any:
-        return _part(g, i, inputs, attrs["axis"])
+    def gradients(self, g: Any, inputs: tuple[Any, ...], axis: int) -> list[Any]:
+        """The parts that the inputs had."""
+        ends = list(itertools.accumulate(x.shape[axis] for x in inputs))
+        before = (slice(None),) * axis
+        return [g[(*before, slice(end - x.shape[axis], end))] for x, end in zip(inputs, ends)]
 
     def __call__(self, arrays: Sequence[Any], axis: int) -> Any:
         out = _core.concatenate(arrays, axis)
         if _core.recording():
-            _core.record(self, tuple(arrays), (out,), {"axis": axis}, 0)
+            _core.record(self, tuple(arrays), (out,), axis, 0)
         return out
 
 

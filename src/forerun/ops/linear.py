@@ -19,16 +19,16 @@ from .shape import ravel, reshape, swapaxes, transpose
 __all__ = ["matmul", "dot", "vdot", "vecdot", "inner", "outer", "tensordot", "kron", "einsum"]
 
 
-def _matmul_da(g: Any, b: Any, inputs: Any) -> Any:
+def _matmul_da(g: Any, b: Any, inputs: Any, ta: bool, tb: bool) -> Any:
     b = _value(b)
     if b.ndim == 1:
         return g[..., None] * b
     if inputs[0].ndim == 1:
         return _matmul(b, g[..., None])[..., 0]
-    return _matmul(g, swapaxes(b, -1, -2))
+    return _matmul(b, g, tb, True) if ta else _matmul(g, b, False, not tb)
 
 
-def _matmul_db(g: Any, a: Any, inputs: Any) -> Any:
+def _matmul_db(g: Any, a: Any, inputs: Any, ta: bool, tb: bool) -> Any:
     a = _value(a)
     if inputs[1].ndim == 1:
         if a.ndim == 1:
@@ -36,12 +36,13 @@ def _matmul_db(g: Any, a: Any, inputs: Any) -> Any:
         return _matmul(swapaxes(a, -1, -2), g[..., None])[..., 0]
     if a.ndim == 1:
         return a[:, None] * g[..., None, :]
-    return _matmul(swapaxes(a, -1, -2), g)
+    return _matmul(g, a, True, ta) if tb else _matmul(a, g, not ta, False)
 
 
 @primitive(_matmul_da, _matmul_db)
-def _matmul(a: Any, b: Any) -> Any:
-    return _core.matmul(a, b)
+def _matmul(a: Any, b: Any, ta: bool = False, tb: bool = False) -> Any:
+    """The product of two arrays of one dtype; ta, tb: of a or b (matrices) with its last axes exchanged."""
+    return _core.matmul(a, b, ta, tb)
 
 
 _matmul.name = "matmul"
@@ -51,6 +52,8 @@ def matmul_pair(a: Any, b: Any, op: str) -> tuple[Any, Any]:
     """Both as arrays of one dtype on one device; what is no array goes where the other is."""
     a = a if is_array(a) else asarray(a, device=getattr(b, "device", None), op=op)
     b = b if is_array(b) else asarray(b, device=a.device, op=op)
+    if a.dtype == b.dtype:
+        return a, b
     dtype = promote(a.dtype, b.dtype)
     return (a if a.dtype == dtype else cast(a, dtype)), (b if b.dtype == dtype else cast(b, dtype))
 

@@ -9,19 +9,19 @@ import numpy
 
 from .. import _core
 from .arithmetic import maximum, minimum
-from .base import primitive
+from .base import nondifferentiable, primitive
 from .convert import asarray, axes_of, cast, default_float
 from .exponential import exp, log, logaddexp, tanh
 from .host import argsort
-from .indexing import take, take_along_axis, where
-from .linear import matmul
+from .indexing import _gather_along, _scatter_along, take, take_along_axis, where
+from .linear import _matmul, matmul_pair
 from .random import uniform
 from .reduction import _max, _sum, mean, square
-from .shape import expand_dims, reshape, squeeze, swapaxes
+from .shape import reshape
 
 __all__ = [
     "relu", "leaky_relu", "sigmoid", "log_sigmoid", "softrelu", "softsign", "silu", "gelu", "elu", "selu",
-    "activation", "softmax", "log_softmax", "masked_softmax", "pick", "topk", "batch_dot", "dropout",
+    "activation", "softmax", "log_softmax", "masked_softmax", "cross_entropy", "pick", "topk", "batch_dot", "dropout",
     "fully_connected", "embedding", "layer_norm", "sequence_mask", "smooth_l1",
 ]  # fmt: skip
 
@@ -213,7 +213,54 @@ def masked_softmax(x: Any, mask: Any, axis: int = -1) -> Any:
     return softmax(where(mask, x, -1e30), axis) * cast(asarray(mask), _float(x).dtype)
 
 
+def _cross_entropy_grad(g: Any, x: Any, index: Any, axis: int, e: Any, z: Any) -> Any:
+    """(softmax(x) - 1 at the index) * g."""
+    if _core.recording():  # to be differentiated itself
+        return g * _softmax(x, axis) - _scatter_along(g, x.shape, index, axis)
+    d = e * (g / z)
+    _core.scatter_along(d, index, axis, -g, True)
+    return d
+
+
+@primitive(_cross_entropy_grad, nondifferentiable, kept=("e", "z"))
+def _cross_entropy(x: Any, index: Any, axis: int) -> Any:
+    shifted = x - _max(x, (axis,), True)
+    e = exp(shifted)
+    z = _sum(e, (axis,), True)
+    return log(z) - _gather_along(shifted, index, axis), e, z
+
+
+def cross_entropy(x: Any, index: Any, axis: int = -1, keepdims: bool = False) -> Any:
+    """-log(softmax(x)) at one position of each slice along `axis`; parameters and errors as for `pick`.
+
+    >>> from forerun import np, npx
+    >>> npx.cross_entropy(np.zeros((2, 4)), [0, 3])
+    array([1.3862944, 1.3862944])
+    """
+    x = _float(x)
+    a = axes_of("cross_entropy", axis, x.ndim)[0]
+    wide = _one_each("cross_entropy", x, index, a)
+    losses = _cross_entropy(x, wide, a)
+    return losses if keepdims else reshape(losses, x.shape[:a] + x.shape[a + 1 :])
+
+
 # --- selections -----------------------------------------------------------------------------------
+
+
+def _one_each(op: str, x: Any, index: Any, axis: int) -> Any:
+    """One position along the axis for each slice: integers with extent 1 there."""
+    index = asarray(index)
+    if index.dtype.kind != "i":
+        index = cast(index, numpy.dtype("int64"))
+    shape = x.shape
+    before, after = shape[:axis], shape[axis + 1 :]
+    if index.shape == (*before, 1, *after):
+        return index
+    if index.shape != before + after:
+        raise ValueError(
+            f"{op}: index must have x's shape without axis {axis}, got {index.shape} for {shape}"
+        )
+    return reshape(index, (*before, 1, *after))
 
 
 def pick(x: Any, index: Any, axis: int = -1, keepdims: bool = False) -> Any:
@@ -226,15 +273,10 @@ def pick(x: Any, index: Any, axis: int = -1, keepdims: bool = False) -> Any:
     >>> npx.pick([[1, 2], [3, 4]], [0, 1]).tolist()
     [1, 4]
     """
-    x, index = asarray(x), asarray(index)
+    x = asarray(x)
     a = axes_of("pick", axis, x.ndim)[0]
-    if index.dtype.kind != "i":
-        index = cast(index, numpy.dtype("int64"))
-    wide = index if index.ndim == x.ndim else expand_dims(index, a)
-    if wide.shape != (*x.shape[:a], 1, *x.shape[a + 1 :]):
-        raise ValueError(f"pick: index must have x's shape without axis {a}, got {index.shape} for {x.shape}")
-    picked = take_along_axis(x, wide, a)
-    return picked if keepdims else squeeze(picked, a)
+    picked = _gather_along(x, _one_each("pick", x, index, a), a)
+    return picked if keepdims else reshape(picked, x.shape[:a] + x.shape[a + 1 :])
 
 
 def topk(x: Any, k: int = 1, axis: int = -1, ret_typ: str = "indices", is_ascend: bool = False) -> Any:
@@ -269,8 +311,7 @@ def batch_dot(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = Fal
     >>> npx.batch_dot(np.ones((2, 3, 4)), np.ones((2, 5, 4)), transpose_b=True).shape
     (2, 3, 5)
     """
-    a, b = asarray(a), asarray(b)
-    return matmul(swapaxes(a, -1, -2) if transpose_a else a, swapaxes(b, -1, -2) if transpose_b else b)
+    return _matmul(*matmul_pair(a, b, "batch_dot"), transpose_a, transpose_b)
 
 
 def dropout(x: Any, p: float = 0.5, axes: tuple[int, ...] = (), mode: str = "training") -> Any:
@@ -296,18 +337,6 @@ def dropout(x: Any, p: float = 0.5, axes: tuple[int, ...] = (), mode: str = "tra
     return x * (cast(keep, x.dtype) * (1 / (1 - p)))
 
 
-def _rows(x: Any) -> Any:
-    return reshape(x, (-1, x.shape[-1]))
-
-
-@primitive(
-    lambda g, weight: matmul(g, weight),
-    lambda g, x: matmul(swapaxes(_rows(g), 0, 1), _rows(x)),  # where the weight is: its gradient needs no transpose
-)
-def _linear(x: Any, weight: Any) -> Any:
-    return matmul(x, swapaxes(weight, 0, 1))
-
-
 def fully_connected(
     x: Any, weight: Any, bias: Any = None, num_hidden: int | None = None, flatten: bool = True
 ) -> Any:
@@ -323,10 +352,13 @@ def fully_connected(
     x = asarray(x)
     if num_hidden is not None and weight.shape[0] != num_hidden:
         raise ValueError(f"fully_connected: weight must have {num_hidden} rows, got shape {weight.shape}")
-    if flatten and x.ndim != 2:
-        x = reshape(x, (x.shape[0], -1))
-    result = _linear(x, weight)
-    return result if bias is None else result + bias
+    before = x.shape[:1] if flatten else x.shape[:-1]
+    if x.ndim != 2:
+        x = reshape(x, (math.prod(before), math.prod(x.shape[len(before) :])))
+    result = _matmul(*matmul_pair(x, weight, "fully_connected"), False, True)
+    if bias is not None:
+        result = result + bias
+    return result if len(before) == 1 else reshape(result, (*before, weight.shape[0]))
 
 
 def embedding(index: Any, weight: Any, input_dim: int | None = None, output_dim: int | None = None) -> Any:

@@ -7,38 +7,9 @@ from typing import Any
 
 from .. import _core
 
-__all__ = ["Variable", "attach_grad", "gradient_of", "set_walk", "backward"]
+__all__ = ["Variable", "attach_grad", "set_walk", "backward"]
 
-_REQUESTS = ("write", "add", "null")
-
-
-class Variable:
-    """A leaf of the tape: its gradient, and how a new one is put there ("write", "add" or "null": not at
-    all)."""
-
-    __slots__ = ("grad", "grad_req", "__weakref__")
-
-    def __init__(self, grad: Any, grad_req: str) -> None:
-        if grad_req not in _REQUESTS:
-            raise ValueError(f'attach_grad: grad_req must be "write", "add" or "null", got {grad_req!r}')
-        self.grad = grad
-        self.grad_req = grad_req
-
-    def receive(self, g: Any, first: bool) -> None:
-        """Takes a part of a gradient in, in place: who holds the gradient array sees the new values.
-
-        first: of a walk.
-        """
-        if self.grad_req == "null":
-            return
-        anew = first and self.grad_req == "write"
-        if g.node is not None:  # itself on the tape, for gradients of gradients: a new array
-            self.grad = g if anew else self.grad + g
-        elif anew:
-            _core.assign(self.grad, g)
-        else:
-            self.grad += g
-
+Variable = _core.Variable
 
 def attach_grad(x: Any, grad_req: str = "write") -> None:
     """Makes x a leaf of the tape, with a gradient of zeros of its shape and dtype.
@@ -54,16 +25,6 @@ def attach_grad(x: Any, grad_req: str = "write") -> None:
         raise TypeError(f"attach_grad: array must be of floats, got {x.dtype}")
     grad = _core.full(x.shape, 0, x.dtype, x.device) if grad_req != "null" else None
     x.node = Variable(grad, grad_req)
-
-
-def gradient_of(x: Any) -> Any:
-    """The gradient array of a leaf; None of any other array.
-
-    >>> from forerun import np
-    >>> gradient_of(np.ones(2)) is None
-    True
-    """
-    return x.node.grad if isinstance(x.node, Variable) else None
 
 
 _walk: Callable[..., None] | None = None

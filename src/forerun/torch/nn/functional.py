@@ -92,10 +92,10 @@ def cross_entropy(x: Any, target: Any, reduction: str = "mean") -> Any:
     1.3863
     """
     axis = 1 if x.ndim > 1 else 0
-    logs = npx.log_softmax(x, axis)
     if target.shape != x.shape:
-        return nll_loss(logs, target, reduction)
-    losses = -np.sum(logs * target, axis)
+        losses = npx.cross_entropy(x, target, axis)
+    else:
+        losses = -np.sum(npx.log_softmax(x, axis) * target, axis)
     return _reduced("cross_entropy", losses, reduction)
 
 
