@@ -16,7 +16,7 @@ On the tape such a call is one node, and its gradients are programs likewise.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import _core
@@ -56,7 +56,7 @@ class _Call:
         self.result = result
         self.piece = piece
 
-    def unfold(self, saved: Arrays, inputs: Arrays) -> list[Any]:
+    def unfold(self, saved: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
         """The operations on the tape again, for a walk through them: their results."""
         assert self.piece is not None
         return _recording(self.piece.unfold, saved, inputs)
