@@ -6,6 +6,7 @@
 #include "bind/site.h"
 #include "cpu/blas.h"
 #include "cpu/workers.h"
+#include "kernels/group.h"
 #include "memory/cache.h"
 
 namespace forerun {
@@ -33,6 +34,7 @@ nb::list events() {
     d["issued"] = e.issued, d["started"] = e.started, d["ended"] = e.ended;
     d["bytes"] = e.bytes;
     d["deps"] = e.depends;
+    d["group"] = e.group;
     all.append(d);
   }
   return all;
@@ -50,7 +52,9 @@ nb::dict stats() {
   EngineStats s = Engine::get().stats();
   nb::dict d;
   d["issued"] = s.issued, d["planned"] = s.planned, d["done"] = s.ended, d["failed"] = s.failed, d["waits"] = s.waits, d["helped"] = s.helped;
-  d["dropped"] = s.dropped, d["groups"] = s.groups, d["grouped"] = s.grouped, d["elided"] = s.elided;
+  d["dropped"] = s.dropped, d["groups"] = s.groups, d["grouped"] = s.grouped, d["elided"] = s.elided, d["reused"] = s.reused;
+  PlanStats plans = plan_stats();
+  d["plans"] = plans.made, d["replanned"] = plans.reused;
   return d;
 }
 
@@ -90,7 +94,7 @@ nb::list unseen_failures() {
 void init_engine(nb::module_& m) {
   m.def("configure_queues", configure, nb::arg("workers"), nb::arg("cores"), "Waits for all work, then sets workers per device and cores in all.");
   m.def("set_synchronous", [](bool on) { synchronous = on; });
-  m.def("set_passes", [](int passes) { Engine::get().set_passes(passes); }, "A sum of 1 (drop) and 2 (fuse).");
+  m.def("set_passes", [](int passes) { Engine::get().set_passes(passes); }, "A sum of 1 (drop), 2 (fuse) and 4 (reuse).");
   m.def("set_fuse_from", [](uint32_t ns) { Engine::get().set_fuse_from(ns); }, "How much an op must cost, about, to be worth a group; 0: any.");
   m.def("set_ops_ahead", [](uint64_t n) { Engine::get().set_ops_ahead(n); });
   m.def("ops_ahead", [] { return Engine::get().ops_ahead(); });

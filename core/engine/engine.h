@@ -31,13 +31,14 @@ struct Device {
 
 struct EngineStats {
   uint64_t issued, planned, ended, failed, waits, helped;  // ops, but for waits (calls)
-  uint64_t dropped, groups, grouped, elided;               // ops, groups, ops in groups, bytes that never had memory
+  uint64_t dropped, groups, grouped, elided, reused;       // ops, groups, ops in groups; bytes that never had memory, or an input's
 };
 
 // What planning does beyond putting ops in order. Each may be switched off; results are the same bits.
 enum class Pass : uint8_t {
   drop = 1,  // ops whose results nobody reads do not run
   fuse = 2,  // element-wise ops and reductions run together, tile by tile
+  reuse = 4,  // an output takes the memory of an input that ends there
 };
 
 class Engine {
@@ -168,9 +169,14 @@ class Engine {
   bool drop_dead(uint64_t first, uint64_t last);
   static void leave(Access& access);              // its op has ended, or will not run
   static void promise(Op& op, bool promised);     // its outputs count as having memory, or no longer
+  static void reach(Op* op, int by);
+  static bool sound(Op* op);
+  void follow(Batch& batch, uint32_t most);
   void gather(Op* op);
   int candidates(Op* op, Op** found);
-  bool join(Op* op, Group& group);
+  bool join(Op* op);
+  size_t reuse(Op* op, bool commit);
+  static void undo_reuse(Op* op);
   void dissolve(Op* op);
   void ready(Op* op);
   bool starves(Op& op);
@@ -178,8 +184,9 @@ class Engine {
   void put_back(Op* op);
   bool end_work(Batch& batch, Lock& held);  // true: something has ended
   void end(Op* op);
-  void end_one(Op* op);
-  void record(const Op& op);
+  void end_one(Op* op, const Op* group = nullptr);
+  void let_go(Op& op, Storage& storage);
+  void record(const Op& op, const Op* group);
   FailurePtr memory_failure(const Op& op) const;
   void wake_others(Queue* mine, bool changed, const Batch* taken = nullptr);
   void fail(Op* op, FailurePtr failure);
@@ -204,8 +211,8 @@ class Engine {
   std::atomic<bool> gate_{false}, stopping_{false};
   bool started_ = false;
   std::vector<FailurePtr> unseen_;
-  uint64_t failed_ = 0, ended_ops_ = 0, dropped_ = 0, groups_ = 0, grouped_ = 0, elided_ = 0;
-  std::atomic<int> passes_{static_cast<int>(Pass::drop) | static_cast<int>(Pass::fuse)};
+  uint64_t failed_ = 0, ended_ops_ = 0, dropped_ = 0, groups_ = 0, grouped_ = 0, elided_ = 0, reused_ = 0;
+  std::atomic<int> passes_{static_cast<int>(Pass::drop) | static_cast<int>(Pass::fuse) | static_cast<int>(Pass::reuse)};
   std::atomic<uint32_t> fuse_from_{2000};
   uint32_t round_ = 0;                            // of gather()
   std::vector<Op*> idle_dropped_;                 // dropped ops that wait for nothing any more, to be ended

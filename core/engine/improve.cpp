@@ -29,17 +29,17 @@ void Engine::leave(Access& a) {
 
 // Nobody holds what it writes, and no other op that is issued uses it.
 bool Engine::dead(Op& op) {
-  if (!op.kernel()->droppable() || op.n_access == 0) return false;
   bool writes = false;
   for (int i = 0; i < op.n_access; ++i) {
     if (op.access(i).mode == Mode::read) continue;
     writes = true;
     Storage* s = op.access(i).storage;
+    if (s->more_than(static_cast<uint32_t>(op.n_access))) return false;  // most are not
     uint32_t mine = 0;
     for (int k = 0; k < op.n_access; ++k) mine += op.access(k).storage == s;
     if (!s->only_ops(mine)) return false;
   }
-  return writes;
+  return writes && op.kernel()->droppable();
 }
 
 // It will not run. It lets go of its storages now, which may make the ops dead that wrote them; it is to be ended when what it
@@ -53,7 +53,7 @@ void Engine::drop(Op* op) {
     Storage& s = *a.storage;
     if (a.mode != Mode::read) s.ended.fetch_add(1);
     if (s.last_use == op->seq) s.last_use = s.readers ? s.readers->op->seq : s.writer ? s.writer->seq : 0;
-    if (!s.release_unless_last()) let_go_.push_back(&s);
+    let_go(*op, s);
   }
   op->n_access = 0;
 }
@@ -101,6 +101,34 @@ int Engine::candidates(Op* first, Op** found) {
   return n;
 }
 
+void Engine::reach(Op* op, int by) {
+  for (Op* next : op->successors) next->reached += by;
+}
+
+// Whether nothing that it reads is poisoned, as far as is known.
+bool Engine::sound(Op* op) {
+  for (int i = 0; i < op->n_access; ++i)
+    if (op->access(i).mode != Mode::write && op->access(i).storage->failure) return false;
+  return true;
+}
+
+// Small ops that wait only for ops of the batch, which run before them and cannot fail, go with it: a string of ops is run in one go.
+void Engine::follow(Batch& batch, uint32_t most) {
+  auto sure = [](Op* op) { return op->to_take == 0 && !op->failure && op->kernel()->droppable(); };
+  int looked = 0;
+  for (; looked < batch.n; ++looked) {
+    Op* op = batch.work[looked].op;
+    if (!sure(op)) continue;
+    reach(op, 1);
+    for (Op* next : op->successors) {
+      if (next->unmet != next->reached || next->started || next->dropped || next->cost > most || next->queue != op->queue) continue;
+      if (batch.n < kBatch && sound(next) && start(next)) batch.work[batch.n++] = Work{next, 0, false};
+    }
+  }
+  for (int i = 0; i < looked; ++i)
+    if (sure(batch.work[i].op)) reach(batch.work[i].op, -1);
+}
+
 // Makes `first`, which may start, the first of a group if there are ops to join it with. All that a member waits for is in the
 // group too, or has ended.
 void Engine::gather(Op* first) {
@@ -109,14 +137,6 @@ void Engine::gather(Op* first) {
   if (n == 0) return;
   std::unique_ptr<Group> group(first->kernel()->new_group(*first));
   if (!group) return;
-  auto reach = [](Op* op, int by) {
-    for (Op* next : op->successors) next->reached += by;
-  };
-  auto sound = [](Op* op) {
-    for (int i = 0; i < op->n_access; ++i)
-      if (op->access(i).mode != Mode::write && op->access(i).storage->failure) return false;
-    return true;
-  };
   std::vector<Op*>& members = first->members;
   reach(first, 1);
   for (int i = 0; i < n; ++i) {
@@ -127,8 +147,10 @@ void Engine::gather(Op* first) {
   }
   reach(first, -1);
   for (Op* op : members) reach(op, -1);
-  if (members.empty() || !join(first, *group)) {
+  first->group = std::move(group);
+  if (members.empty() || !join(first)) {
     members.clear();
+    first->group.reset();
     return;
   }
   first->group_cost = first->cost;
@@ -140,12 +162,11 @@ void Engine::gather(Op* first) {
     op->started = true;
     first->group_cost += std::min(op->cost, kAnyCost - first->group_cost);
   }
-  first->group = std::move(group);
   ++groups_, grouped_ += 1 + members.size();
 }
 
 // Decides which storages need no memory, and whether the budget admits the rest at once.
-bool Engine::join(Op* first, Group& group) {
+bool Engine::join(Op* first) {
   auto each_access = [&](auto f) {
     for (int i = 0; i < first->n_access; ++i) f(first->access(i));
     for (Op* op : first->members)
@@ -156,20 +177,57 @@ bool Engine::join(Op* first, Group& group) {
   each_access([&](Access& a) {
     Storage& s = *a.storage;
     if (a.mode == Mode::read || s.promised || s.taken() || s.in_group == 0) return;
-    s.elided = s.charged() > 0 && s.uses == s.in_group && s.only_ops(s.uses) && group.elide(&s);
+    s.elided = s.charged() > 0 && s.uses == s.in_group && s.only_ops(s.uses) && first->group->elide(&s);
     take += s.charged();
     elided += s.elided ? s.bytes : 0;
     s.in_group = 0;  // looked at
   });
   each_access([](Access& a) { a.storage->in_group = 0; });
-  first->to_take = take;
+  first->to_take = take - (passes(Pass::reuse) ? reuse(first, false) : 0);
   if (over_limit(*first) || !first->budget->admits_group(*first, own)) {
     each_access([](Access& a) { a.storage->elided = false; });
     first->to_take = own;
     return false;
   }
+  first->to_take = take;
   elided_ += elided;
   return true;
+}
+
+// How many bytes of an op's outputs, or its group's, need not be taken, as inputs of the same size end with it. If `commit`, outputs have their memory
+// afterwards.
+size_t Engine::reuse(Op* first, bool commit) {
+  size_t saved = 0;
+  auto each_access = [&](auto f) {
+    for (int i = 0; i < first->n_access; ++i) f(first->access(i));
+    for (Op* op : first->members)
+      for (int i = 0; i < op->n_access; ++i) f(op->access(i));
+  };
+  each_access([](Access& a) { ++a.storage->in_group; });
+  each_access([&](Access& w) {
+    Storage& out = *w.storage;
+    if (w.mode != Mode::write || out.charged() == 0 || out.taken()) return;
+    bool found = false;
+    each_access([&](Access& r) {
+      Storage& in = *r.storage;
+      if (found || r.mode != Mode::read || in.elided || in.bytes != out.bytes || in.budget != out.budget || !in.taken()) return;
+      if (in.uses != in.in_group || !in.only_ops(in.uses) || !first->task()->may_share(*first, &in, &out)) return;
+      found = !commit || out.take_over(in);
+      if (!found) return;
+      saved += out.bytes;
+      if (commit) in.elided = true, first->reused.push_back({&in, &out});
+    });
+  });
+  each_access([](Access& a) { a.storage->in_group = 0; });
+  return saved;
+}
+
+void Engine::undo_reuse(Op* op) {
+  for (Op::Reuse& pair : op->reused) {
+    pair.out->hand_back(*pair.in);
+    pair.in->elided = false;
+  }
+  op->reused.clear();
 }
 
 // The members are as before the group was made.

@@ -54,6 +54,8 @@ class Kernel {
 
   // It cannot fail and does nothing but write its outputs: if nobody reads them, it need not run.
   virtual bool droppable() const { return false; }
+  // `out`, which it overwrites, may take the memory of `in`: no element is written before it has been read for the last time.
+  virtual bool may_share(Op&, const Storage*, const Storage*) const { return false; }
   // It may be run within a group.
   virtual bool fusible() const { return false; }
   // A new group that has this kernel's op as its first; only of fusible kernels.
@@ -135,7 +137,7 @@ class Op {
     unmet = 0;
     ahead = freed = 0, look_again = 0;
     started = ended = needs_turn = dropped = false;
-    group.reset(), members.clear();
+    group.reset(), members.clear(), reused.clear();
     group_cost = seen = 0, reached = 0;
   }
 
@@ -165,6 +167,10 @@ class Op {
   std::unique_ptr<Group> group;    // of the first op of a group: what runs in place of the members' kernels,
   std::vector<Op*> members;        // and the others, in program order; they start and end together
   uint32_t group_cost = 0;         // of all of them
+  struct Reuse {
+    Storage *in, *out;
+  };
+  std::vector<Reuse> reused;       // outputs that have taken over the memory of inputs that end with this op
   uint32_t seen = 0;               // gather(): looked at in this round;
   int reached = 0;                 // how many of the ops it waits for are in the group
   Op* next_free = nullptr;

@@ -164,8 +164,9 @@ bool Engine::pick(Queue& queue, uint32_t most, Batch& batch) {
   } else {
     batch.work[batch.n++] = Work{op, 0, false};
     most = std::min(most, kSmallCost - 1);
-    while (batch.n < kBatch && op->cost < kSmallCost && (op = admissible(queue, most)))
-      batch.work[batch.n++] = Work{op, 0, false};
+    bool small = op->cost < kSmallCost;
+    while (small && batch.n < kBatch && (op = admissible(queue, most))) batch.work[batch.n++] = Work{op, 0, false};
+    if (small) follow(batch, most);
   }
   return true;
 }
@@ -192,12 +193,20 @@ bool Engine::start(Op* op) {
   }
   Budget& budget = *op->budget;
   if (op->failure) op->to_take = 0;
+  bool sharing = passes(Pass::reuse) && op->to_take > 0 && op->kernel()->fusible();
+  size_t whole = op->to_take;
+  if (sharing) op->to_take -= reuse(op, false);
   bool alone = budget.oldest(*op) && budget.running == 0;
   if (op->needs_turn && !alone) return false;
   if (over_limit(*op) || !budget.admits(*op)) return false;
   size_t own = op->to_take;
   if (passes(Pass::fuse) && op->cost >= fuse_from_.load(std::memory_order_relaxed) && !op->needs_turn && !op->failure && op->kernel()->fusible()) gather(op);
-  budget.starts(*op, own);
+  if (sharing) {
+    size_t saved = reuse(op, true);
+    op->to_take = (op->group ? op->to_take : whole) - saved;
+    reused_ += saved;
+  }
+  budget.starts(*op, std::min(own, op->to_take));
   promise(*op, true);
   op->started = true;
   return true;
@@ -205,6 +214,7 @@ bool Engine::start(Op* op) {
 
 // It found no memory: it tries again when it is the oldest and nothing else runs.
 void Engine::put_back(Op* op) {
+  undo_reuse(op);
   if (op->group) dissolve(op);
   Budget& budget = *op->budget;
   budget.undo_start(*op);
@@ -218,9 +228,9 @@ void Engine::end(Op* op) {
   for (Op* member : op->members) {
     member->t_started = op->t_started;
     member->failure = op->failure;
-    end_one(member);
+    end_one(member, op);
   }
-  end_one(op);
+  end_one(op, op->members.empty() ? nullptr : op);
   while (!idle_dropped_.empty()) {
     Op* next = idle_dropped_.back();
     idle_dropped_.pop_back();
@@ -237,8 +247,16 @@ void Engine::ready(Op* op) {
     op->queue->push(op);
 }
 
-void Engine::end_one(Op* op) {
-  if (trace.on() && !op->dropped) record(*op);
+// The op needs a storage no longer. If it was the last, the budget knows at once; the memory itself follows without the lock.
+void Engine::let_go(Op& op, Storage& s) {
+  if (s.release_unless_last()) return;
+  size_t freed = s.charged() ? s.write_off() : 0;
+  if (s.budget == op.budget) op.freed += freed;
+  let_go_.push_back(&s);
+}
+
+void Engine::end_one(Op* op, const Op* group) {
+  if (trace.on() && !op->dropped) record(*op, group);
   for (int i = 0; i < op->n_access; ++i) {
     Access& a = op->access(i);
     Storage& s = *a.storage;
@@ -248,11 +266,7 @@ void Engine::end_one(Op* op) {
       s.ended.fetch_add(1);  // seq_cst, like `watched` and a waiter's look at both: one of the two sees the other
       if (s.watched.load()) s.watched.store(false), notify_ = true;
     }
-    if (s.release_unless_last()) continue;
-    // The budget knows at once; the memory itself follows without the lock.
-    size_t freed = s.charged() ? s.write_off() : 0;
-    if (s.budget == op->budget) op->freed += freed;
-    let_go_.push_back(&s);
+    let_go(*op, s);
   }
   for (Op* next : op->successors)
     if (--next->unmet == 0) ready(next);

@@ -298,7 +298,7 @@ FailurePtr Engine::memory_failure(const Op& op) const {
   return failure;
 }
 
-void Engine::record(const Op& op) {
+void Engine::record(const Op& op, const Op* group) {
   Event event;
   event.seq = op.seq, event.site = op.site, event.thread = Trace::thread_number();
   event.name = op.name;
@@ -306,6 +306,7 @@ void Engine::record(const Op& op) {
   event.issued = op.t_issued, event.started = op.t_started, event.ended = Trace::now();
   event.bytes = op.to_take;
   event.depends = op.depends;
+  event.group = group ? group->seq : 0;
   trace.add(std::move(event));
 }
 

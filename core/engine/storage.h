@@ -42,6 +42,7 @@ class Storage {
   }
   // Whether nobody but `ops` unfinished ops refers to it: no handle, and no op that is issued and not yet planned.
   bool only_ops(uint32_t ops) const { return refs_.load(std::memory_order_acquire) == ops; }
+  bool more_than(uint32_t ops) const { return refs_.load(std::memory_order_acquire) > ops; }
   bool has_handles() const { return refs_.load(std::memory_order_acquire) >= kHandle; }
   bool has_one_handle() const { return refs_.load(std::memory_order_acquire) / kHandle == 1; }
 
@@ -58,6 +59,11 @@ class Storage {
   // Before a write: a block that a reader outside the engine still looks at is left to that reader, and a fresh one
   // takes its place (with the old values if `keep`). False: no memory.
   virtual bool protect(bool keep) = 0;
+
+  // Takes the memory of another storage of the same size, whose values can still be read there; false: a reader outside the engine
+  // looks at it. And the way back. Guarded by the engine's lock, while no op that uses either of them runs.
+  virtual bool take_over(Storage& from) = 0;
+  virtual void hand_back(Storage& to) = 0;
 
   // Its memory counts no longer: nobody but the caller refers to it, who will release it soon. Returns how many bytes; 0 if a
   // reader outside the engine keeps the memory.
@@ -76,7 +82,7 @@ class Storage {
   Op* writer = nullptr;       // the last planned write that has not ended
   Access* readers = nullptr;  // planned reads since then that have not ended (a doubly linked list)
   bool promised = false;      // it has memory, or the op that takes it has started
-  bool elided = false;        // only ops of one group use it, which keep its values in their tiles: it never has memory
+  bool elided = false;        // only ops of one group use it: it never has memory, or has given it to an output of theirs
   uint32_t in_group = 0;      // gather(): accesses by ops of the group
   uint32_t uses = 0;          // accesses of planned ops that have not ended
   uint64_t last_use = 0;      // number of the last planned op that uses it

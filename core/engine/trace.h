@@ -18,6 +18,7 @@ struct Event {
   double issued = 0, started = 0, ended = 0;  // seconds of a monotonic clock
   uint64_t bytes = 0;
   std::vector<uint64_t> depends;  // numbers of the ops whose results it read
+  uint64_t group = 0;             // number of the first op of the group that it ran in; 0: alone
 };
 
 // Any thread.

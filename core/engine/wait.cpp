@@ -178,7 +178,7 @@ void Engine::after_fork(bool child) {
 EngineStats Engine::stats() {
   Lock held = lock();
   uint64_t head = head_.load();
-  return {head - 1, planned_.load() - 1, ended_ops_, failed_, waits_.load(), helped_.load(), dropped_, groups_, grouped_, elided_};
+  return {head - 1, planned_.load() - 1, ended_ops_, failed_, waits_.load(), helped_.load(), dropped_, groups_, grouped_, elided_, reused_};
 }
 
 }  // namespace forerun

@@ -34,13 +34,12 @@ class DenseKernel final : public Fusible {
   }
   bool droppable() const override { return !loop.may_throw; }
   bool fusible() const override { return !loop.may_throw; }
+  bool may_share(Op& op, const Storage* in, const Storage* out) const override { return may_share_part(*this, op, in, out); }
   bool part(Part& p) const override {
     p.loop = loop, p.n_in = operands - 1, p.n = operands, p.elements = n;
     for (int i = 0; i < operands; ++i) {
-      Part::Operand& o = p.operand[i];
-      o.access = std::max<int>(access[i], -1), o.offset = offset[i];
-      o.dtype = o.loop_dtype = types[i];
-      if (access[i] < 0) o.scalar = &scalar[~access[i]];
+      const Scalar* value = access[i] < 0 ? &scalar[~access[i]] : nullptr;
+      p.operand[i] = {value ? -1 : access[i], value, offset[i], types[i], types[i], nullptr, 0};
     }
     return true;
   }
@@ -66,6 +65,7 @@ class NestKernel final : public Fusible {
   bool droppable() const override { return !loop.may_throw; }
   // Its outputs are written in C order, and no operand must be copied first.
   bool fusible() const override { return fusible_; }
+  bool may_share(Op& op, const Storage* in, const Storage* out) const override { return may_share_part(*this, op, in, out); }
   bool part(Part& p) const override;
 
   void cut(bool one_tile) {
@@ -115,12 +115,9 @@ bool NestKernel::dense(int k) const {
 bool NestKernel::part(Part& p) const {
   p.loop = loop, p.n_in = n_in, p.n = n, p.elements = product(nest.shape);
   for (int k = 0; k < n; ++k) {
-    Part::Operand& o = p.operand[k];
     const Place& mine = part_[k];
-    o.access = mine.access, o.offset = mine.offset, o.dtype = mine.dtype, o.loop_dtype = mine.loop_dtype;
-    if (mine.access < 0) o.scalar = &mine.scalar;
-    o.dense = mine.access < 0 || dense(k);
-    if (!o.dense) o.shape = &nest.shape, o.strides = &nest.strides[k];
+    bool nested = mine.access >= 0 && !dense(k);
+    p.operand[k] = {mine.access, &mine.scalar, mine.offset, mine.dtype, mine.loop_dtype, nested ? &nest : nullptr, k};
   }
   return true;
 }

@@ -1,6 +1,8 @@
 #include "kernels/group.h"
 
 #include <algorithm>
+#include <mutex>
+#include <unordered_map>
 
 #include "kernels/scratch.h"
 
@@ -8,6 +10,7 @@ namespace forerun {
 
 Group* Fusible::new_group(Op& op) const {
   auto group = std::make_unique<FusedKernel>();
+  group->reserve();
   return group->add(op) ? group.release() : nullptr;
 }
 
@@ -22,15 +25,16 @@ const Fusible& kernel_of(const Op& op) { return static_cast<const Fusible&>(*op.
 // Whether an operand of a nest has the same value for a whole row, and rows follow one another.
 bool repeats_rows(const Part::Operand& operand, int64_t row_length, int64_t size) {
   int64_t inner = 1;
-  int axis = operand.shape->size() - 1;
+  const Dims &shape = operand.nest->shape, &strides = operand.nest->strides[operand.place];
+  int axis = shape.size() - 1;
   for (; axis >= 0 && inner < row_length; --axis) {
-    if ((*operand.strides)[axis] != 0) return false;
-    inner *= (*operand.shape)[axis];
+    if (strides[axis] != 0) return false;
+    inner *= shape[axis];
   }
   if (inner != row_length) return false;
   for (int64_t step = size; axis >= 0; --axis) {
-    if ((*operand.strides)[axis] != step) return false;
-    step *= (*operand.shape)[axis];
+    if (strides[axis] != step) return false;
+    step *= shape[axis];
   }
   return true;
 }
@@ -39,8 +43,8 @@ bool repeats_rows(const Part::Operand& operand, int64_t row_length, int64_t size
 
 // --- which ops go together ----------------------------------------------------------------------------------------------------
 
-FusedKernel::Held* FusedKernel::find(const Storage* storage) {
-  for (Held& held : held_)
+const FusedKernel::Held* FusedKernel::find(const Storage* storage) const {
+  for (const Held& held : held_)
     if (held.storage == storage) return &held;
   return nullptr;
 }
@@ -49,7 +53,7 @@ FusedKernel::Use FusedKernel::use_of(const Part& part, const Part::Operand& oper
   bool of_rows = part.elements != elements_;
   int64_t size = static_cast<int64_t>(item_size(operand.dtype));
   if (part.fold && &operand == &part.operand[1]) return part.fold->by_rows() ? Use::row : Use::total;
-  if (operand.dense) return of_rows ? Use::row : Use::each;
+  if (!operand.nest) return of_rows ? Use::row : Use::each;
   if (!of_rows && fold_ && fold_->by_rows() && repeats_rows(operand, fold_->row_length(), size)) return Use::row;
   return Use::other;
 }
@@ -64,14 +68,17 @@ bool FusedKernel::add(Op& op) {
   const Fold* before = fold_;
   if (part.fold && !fold_) fold_ = part.fold;
   Use uses[Nest::kMaxOperands];
+  int where[Nest::kMaxOperands];  // in held_, or -1
   bool fits = true;
   for (int i = 0; i < part.n && fits; ++i) {
     const Part::Operand& operand = part.operand[i];
+    where[i] = -1;
     if (operand.access < 0) continue;
     uses[i] = use_of(part, operand);
-    bool writes = i >= part.n_in;
     const Held* held = find(op.access(operand.access).storage);
-    if (!held || (!held->written && !writes)) continue;
+    if (!held) continue;
+    where[i] = static_cast<int>(held - held_.data());
+    if (!held->written && i < part.n_in) continue;
     fits = held->use == uses[i] && held->use < Use::other && held->offset == operand.offset && held->size == static_cast<int64_t>(item_size(operand.dtype));
   }
   if (!fits) {
@@ -83,16 +90,40 @@ bool FusedKernel::add(Op& op) {
     if (operand.access < 0) continue;
     Storage* storage = op.access(operand.access).storage;
     auto size = static_cast<int64_t>(item_size(operand.dtype));
-    Held* held = find(storage);
-    if (!held) {
-      held_.push_back({storage, uses[i], i >= part.n_in, false, operand.offset, size});
+    bool writes = i >= part.n_in;
+    for (int k = 0; k < i && where[i] < 0; ++k)
+      if (part.operand[k].access >= 0 && op.access(part.operand[k].access).storage == storage) where[i] = where[k];
+    if (where[i] < 0) {
+      where[i] = static_cast<int>(held_.size());
+      held_.push_back({storage, uses[i], writes, false, operand.offset, size, ops_.size(), ops_.size()});
       continue;
     }
-    if (held->use != uses[i] || held->offset != operand.offset || held->size != size) held->use = Use::other;
-    held->written = held->written || i >= part.n_in;
+    Held& held = held_[where[i]];
+    held.last_use = ops_.size();
+    if (writes && !held.written) held.first_write = ops_.size();
+    if (held.use != uses[i] || held.offset != operand.offset || held.size != size) held.use = Use::other;
+    held.written = held.written || writes;
   }
   ops_.push_back(&op);
+  sign(part, where);
   return true;
+}
+
+// Two groups of the same signature do the same with their operands.
+void FusedKernel::sign(const Part& part, const int* where) {
+  auto word = [&](auto value) { signature_.push_back(static_cast<uint64_t>(value)); };
+  word(reinterpret_cast<uintptr_t>(part.loop.function));
+  word(reinterpret_cast<uintptr_t>(part.loop.data));
+  word(part.elements);
+  word(part.n << 16 | part.n_in << 8 | part.loop.packed << 1 | (part.fold != nullptr));
+  if (part.fold) word(part.fold->rows()), word(part.fold->row_length());
+  for (int i = 0; i < part.n; ++i) {
+    const Part::Operand& o = part.operand[i];
+    word(static_cast<uint64_t>(where[i] + 1) << 32 | static_cast<uint64_t>(o.dtype) << 16 | static_cast<uint64_t>(o.loop_dtype) << 8 | (o.nest ? o.nest->shape.size() : 0));
+    if (!o.nest) continue;
+    for (int64_t extent : o.nest->shape) word(extent);
+    for (int64_t stride : o.nest->strides[o.place]) word(stride);
+  }
 }
 
 bool FusedKernel::elide(Storage* storage) {
@@ -101,147 +132,251 @@ bool FusedKernel::elide(Storage* storage) {
   return held->elided;
 }
 
-// --- what is run ------------------------------------------------------------------------------------------------------------------
-
-int FusedKernel::value_of(Storage* storage, int64_t size) {
-  if (storage)
-    for (size_t i = 0; i < values_.size(); ++i)
-      if (values_[i].storage == storage) return static_cast<int>(i);
-  values_.push_back(Value{storage, size});
-  return static_cast<int>(values_.size()) - 1;
+bool FusedKernel::may_share(Op&, const Storage* in, const Storage* out) const {
+  const Held *from = find(in), *to = find(out);
+  auto whole = [&](const Held* held) { return held->use == Use::each && held->offset == 0 && held->size * elements_ == static_cast<int64_t>(held->storage->bytes); };
+  return whole(from) && whole(to) && from->last_use <= to->first_write && !from->written;
 }
 
-void FusedKernel::emit(Step step) {
-  int now = static_cast<int>(steps_.size());
-  for (int i = 0; i < step.n; ++i) {
-    step.nested = step.nested || step.place[i].shape;
-    if (step.place[i].value < 0) continue;
-    Value& value = values_[step.place[i].value];
-    if (value.from < 0) value.from = now;
-    value.to = now;
+bool may_share_part(const Fusible& kernel, Op& op, const Storage* in, const Storage* out) {
+  Part part;
+  kernel.part(part);
+  bool good = part.n == part.n_in + 1;
+  for (int i = 0; i < part.n && good; ++i) {
+    const Part::Operand& o = part.operand[i];
+    if (o.access < 0) continue;
+    const Storage* s = op.access(o.access).storage;
+    if (s != in && s != out) continue;
+    good = !o.nest && o.offset == 0 && part.elements * static_cast<int64_t>(item_size(o.dtype)) == static_cast<int64_t>(s->bytes) && o.dtype == part.operand[part.n_in].dtype;
   }
-  steps_.push_back(step);
+  return good;
 }
+
+// --- plans ---------------------------------------------------------------------------------------------------------------------
+
+class PlanMaker {
+ public:
+  explicit PlanMaker(const FusedKernel& group) : group_(group) {}
+  std::shared_ptr<const Plan> make() {
+    plan_->signature = group_.signature_;
+    if (group_.fold_) plan_->block = std::max(kBlock, group_.fold_->range(0).grain);
+    for (Op* op : group_.ops_) add_steps(*op);
+    place_values();
+    return std::move(plan_);
+  }
+
+ private:
+  struct Value {  // in scratch memory, from one step to another
+    const Storage* storage;
+    int64_t size;
+    int from = -1, to = -1;
+    int64_t offset = 0;
+  };
+
+  int value_of(const Storage* storage, int64_t size) {
+    for (size_t i = 0; storage && i < values_.size(); ++i)
+      if (values_[i].storage == storage) return static_cast<int>(i);
+    values_.push_back(Value{storage, size});
+    return static_cast<int>(values_.size()) - 1;
+  }
+
+  void emit(const Plan::Step& step) {
+    int now = static_cast<int>(plan_->steps.size());
+    plan_->steps.push_back(step);
+    for (int i = 0; i < step.n; ++i) {
+      const Plan::Place& place = step.place[i];
+      if (place.nest) plan_->steps.back().nested = true;
+      if (place.value < 0) continue;
+      Value& value = values_[place.value];
+      if (value.from < 0) value.from = now;
+      value.to = now;
+    }
+  }
+
+  void add_steps(Op& op);
+  void place_values();
+
+  const FusedKernel& group_;
+  std::shared_ptr<Plan> plan_ = std::make_shared<Plan>();
+  std::vector<Value> values_;
+  int sources_ = 0, folds_ = 0;
+};
 
 // The op's loop, with casts of operands before and after it.
-void FusedKernel::add_steps(Op& op) {
+void PlanMaker::add_steps(Op& op) {
   Part part;
   kernel_of(op).part(part);
-  Step step;
-  step.loop = part.loop, step.fold = part.fold, step.n = part.n, step.n_in = part.n_in;
-  step.of_rows = part.elements != elements_;
-  auto move = [&](const Place& from, const Place& to, DType a, DType b) {
-    Step one;
+  Plan::Step step;
+  step.loop = part.loop, step.n = part.n, step.n_in = part.n_in;
+  step.of_rows = part.elements != group_.elements_;
+  if (part.fold) step.fold = folds_++;
+  auto move = [&](const Plan::Place& from, const Plan::Place& to, DType a, DType b) {
+    Plan::Step one;
     one.loop = cast_loop(a, b), one.n = 2, one.n_in = 1, one.of_rows = step.of_rows;
     one.place[0] = from, one.place[1] = to;
-    emit(one);
+    return one;
   };
-  Step after[Nest::kMaxOperands];
-  int n_after = 0;
+  std::vector<Plan::Step> after;
   for (int i = 0; i < part.n; ++i) {
     const Part::Operand& operand = part.operand[i];
-    Place& place = step.place[i];
+    Plan::Place& place = step.place[i];
     if (operand.access < 0) {
-      place.base = const_cast<char*>(reinterpret_cast<const char*>(operand.scalar->bytes));
+      place.source = sources_++;
       continue;
     }
-    Storage* storage = op.access(operand.access).storage;
+    const Storage* storage = op.access(operand.access).storage;
     place.size = static_cast<intptr_t>(item_size(operand.dtype));
-    if (find(storage)->elided)
+    if (group_.find(storage)->elided)
       place.value = value_of(storage, place.size);
     else
-      place.base = static_cast<Buffer*>(storage)->data() + operand.offset;
-    if (!operand.dense) place.shape = operand.shape, place.strides = operand.strides;
-    bool cast = operand.dtype != operand.loop_dtype;
+      place.source = sources_++;
+    if (operand.nest) {
+      plan_->nests.push_back(std::make_unique<Nest>(*operand.nest));
+      place.nest = plan_->nests.back().get(), place.place = operand.place;
+    }
     // A loop whose last bits depend on strides gets its operands packed; a reduction, one after the other.
-    intptr_t inner = operand.dense ? place.size : operand.strides->back();
-    bool pack = !operand.dense && ((part.loop.packed && inner != 0 && inner != place.size) || part.fold);
-    if (!cast && !pack) continue;
-    Place own;
+    intptr_t inner = operand.nest ? operand.nest->strides[operand.place].back() : place.size;
+    bool pack = operand.nest && ((part.loop.packed && inner != 0 && inner != place.size) || part.fold);
+    if (operand.dtype == operand.loop_dtype && !pack) continue;
+    Plan::Place own;
     own.size = static_cast<intptr_t>(item_size(operand.loop_dtype));
     own.value = value_of(nullptr, own.size);
-    if (i < part.n_in) {
-      move(place, own, operand.dtype, operand.loop_dtype);
-    } else {
-      Step& one = after[n_after++];
-      one.loop = cast_loop(operand.loop_dtype, operand.dtype), one.n = 2, one.n_in = 1, one.of_rows = step.of_rows;
-      one.place[0] = own, one.place[1] = place;
-    }
+    if (i < part.n_in)
+      emit(move(place, own, operand.dtype, operand.loop_dtype));
+    else
+      after.push_back(move(own, place, operand.loop_dtype, operand.dtype));
     place = own;
   }
-  if (part.fold) {
-    partials_.push_back(part.fold->partial());
-    step.partial = partials_.back().get();
-  }
   emit(step);
-  for (int i = 0; i < n_after; ++i) emit(after[i]);
+  for (const Plan::Step& one : after) emit(one);
 }
 
 // Gives values that live at different times the same place.
-void FusedKernel::place_values() {
+void PlanMaker::place_values() {
   struct Room {
     int64_t offset, bytes;
     int free_from;  // step
   };
   std::vector<Room> rooms;
-  std::vector<int> order(values_.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
-  std::sort(order.begin(), order.end(), [&](int a, int b) { return values_[a].from < values_[b].from; });
+  std::vector<Value*> order;
+  for (Value& value : values_) order.push_back(&value);
+  std::sort(order.begin(), order.end(), [](Value* a, Value* b) { return a->from < b->from; });
   int64_t end = 0;
-  for (int i : order) {
-    Value& value = values_[i];
-    int64_t bytes = block_ * value.size;
+  for (Value* value : order) {
+    int64_t bytes = plan_->block * value->size;
     Room* found = nullptr;
     for (Room& room : rooms)
-      if (room.bytes == bytes && room.free_from <= value.from) found = &room;
+      if (room.bytes == bytes && room.free_from <= value->from) found = &room;
     if (!found) {
       rooms.push_back({end, bytes, 0});
       end += (bytes + kApart + 63) / 64 * 64;
       found = &rooms.back();
     }
     // A step may write where it reads for the last time: its loop sees the same elements at the same place.
-    found->free_from = value.to;
-    value.offset = found->offset;
+    found->free_from = value->to;
+    value->offset = found->offset;
   }
-  scratch_bytes_ = static_cast<size_t>(end);
-}
-
-void FusedKernel::prepare(Op&) {
-  if (fold_) {
-    Range range = fold_->range(0);
-    block_ = std::max(kBlock, range.grain);
-  }
-  for (Op* op : ops_) add_steps(*op);
-  place_values();
-  for (Step& step : steps_)
+  plan_->scratch_bytes = static_cast<size_t>(end);
+  for (Plan::Step& step : plan_->steps)
     for (int i = 0; i < step.n; ++i)
       if (step.place[i].value >= 0) step.place[i].offset = values_[step.place[i].value].offset;
 }
 
+namespace {
+
+// Plans by their signature. Any thread.
+class Plans {
+ public:
+  static constexpr size_t kMost = 1024;
+
+  std::shared_ptr<const Plan> get(const FusedKernel& group, const std::vector<uint64_t>& signature) {
+    uint64_t hash = 0;
+    for (uint64_t word : signature) hash = (hash ^ word) * 0x9e3779b97f4a7c15, hash ^= hash >> 32;
+    {
+      std::lock_guard held(mutex_);
+      auto at = plans_.find(hash);
+      if (at != plans_.end() && at->second->signature == signature) {
+        ++stats_.reused;
+        return at->second;
+      }
+    }
+    std::shared_ptr<const Plan> made = PlanMaker(group).make();
+    std::lock_guard held(mutex_);
+    if (plans_.size() >= kMost) plans_.clear();  // a program that never repeats itself
+    plans_[hash] = made;
+    ++stats_.made;
+    return made;
+  }
+  PlanStats stats() {
+    std::lock_guard held(mutex_);
+    return stats_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<uint64_t, std::shared_ptr<const Plan>> plans_;  // guarded by mutex_
+  PlanStats stats_{};
+};
+
+Plans& plans() {
+  static Plans* all = new Plans;  // never destroyed: workers may outlive static destructors
+  return *all;
+}
+
+}  // namespace
+
+PlanStats plan_stats() { return plans().stats(); }
+
+// --- running ---------------------------------------------------------------------------------------------------------------------
+
+void FusedKernel::prepare(Op&) {
+  uint64_t elided = 0;
+  for (const Held& held : held_) {
+    elided = elided << 1 | held.elided;
+    if ((&held - held_.data()) % 64 == 63) signature_.push_back(std::exchange(elided, 0));
+  }
+  signature_.push_back(elided);
+  plan_ = plans().get(*this, signature_);
+  for (Op* op : ops_) {
+    Part part;
+    kernel_of(*op).part(part);
+    for (int i = 0; i < part.n; ++i) {
+      const Part::Operand& o = part.operand[i];
+      if (o.access < 0) {
+        sources_.push_back(const_cast<char*>(reinterpret_cast<const char*>(o.scalar->bytes)));
+      } else if (Storage* storage = op->access(o.access).storage; !find(storage)->elided) {
+        sources_.push_back(static_cast<Buffer*>(storage)->data() + o.offset);
+      }
+    }
+    if (!part.fold) continue;
+    folds_.push_back(part.fold);
+    partials_.push_back(part.fold->partial());
+    results_.push_back(sources_.back());
+  }
+}
+
 void FusedKernel::run(Op&, int64_t tile) {
-  char* memory = scratch(scratch_bytes_);
-  for (const Step& step : steps_)
-    if (step.fold) step.fold->begin(tile, step.place[1].base, step.partial);
+  char* memory = scratch(plan_->scratch_bytes);
+  for (size_t i = 0; i < folds_.size(); ++i) folds_[i]->begin(tile, results_[i], partials_[i].get());
   Range range = fold_ ? fold_->range(tile) : Range{tile * kTileElements, std::min(kTileElements, elements_ - tile * kTileElements), 0, 1, 1};
   each_block(range, [&](int64_t at, int64_t n) { run_block(tile, at, n, memory); });
-  for (const Step& step : steps_)
-    if (step.fold) step.fold->end(step.place[1].base, step.partial);
+  for (size_t i = 0; i < folds_.size(); ++i) folds_[i]->end(results_[i], partials_[i].get());
 }
 
 void FusedKernel::run_block(int64_t tile, int64_t at, int64_t n, char* memory) const {
-  for (const Step& step : steps_) {
+  for (const Plan::Step& step : plan_->steps) {
     int64_t first = at;
     intptr_t count = n;
     if (step.of_rows) first /= fold_->row_length(), count /= fold_->row_length();
     char* args[Nest::kMaxOperands];
     intptr_t steps[Nest::kMaxOperands];
     for (int i = 0; i < step.n; ++i) {
-      const Place& place = step.place[i];
+      const Plan::Place& place = step.place[i];
       steps[i] = place.size;
-      args[i] = place.value >= 0 ? memory + place.offset : place.shape ? place.base : place.base + first * place.size;
+      args[i] = place.value >= 0 ? memory + place.offset : sources_[place.source] + (place.nest ? 0 : first * place.size);
     }
-    if (step.fold)
-      step.fold->fold(tile, at, n, args[0], step.place[1].base, step.partial);
+    if (step.fold >= 0)
+      folds_[step.fold]->fold(tile, at, n, args[0], results_[step.fold], partials_[step.fold].get());
     else if (step.nested)
       run_nested(step, args, steps, first, count);
     else
@@ -250,14 +385,17 @@ void FusedKernel::run_block(int64_t tile, int64_t at, int64_t n, char* memory) c
 }
 
 // Elements `at` to `at + n` of a nest, stretch by stretch of its innermost axis.
-void FusedKernel::run_nested(const Step& step, char** args, intptr_t* steps, int64_t at, int64_t n) {
+void FusedKernel::run_nested(const Plan::Step& step, char** args, intptr_t* steps, int64_t at, int64_t n) const {
   const Dims* shape = nullptr;
+  const Dims* strides[Nest::kMaxOperands] = {};
   intptr_t sizes[Nest::kMaxOperands];
   for (int i = 0; i < step.n; ++i) {
+    const Plan::Place& place = step.place[i];
     sizes[i] = steps[i];
-    if (!step.place[i].shape) continue;
-    shape = step.place[i].shape;
-    steps[i] = step.place[i].strides->back();
+    if (!place.nest) continue;
+    shape = &place.nest->shape;
+    strides[i] = &place.nest->strides[place.place];
+    steps[i] = strides[i]->back();
   }
   int axes = shape->size() - 1;
   int64_t inner = shape->back(), row = at / inner, column = at % inner;
@@ -268,14 +406,14 @@ void FusedKernel::run_nested(const Step& step, char** args, intptr_t* steps, int
     index[a] = row % (*shape)[a];
     row /= (*shape)[a];
     for (int i = 0; i < step.n; ++i)
-      if (step.place[i].shape) base[i] += index[a] * (*step.place[i].strides)[a];
+      if (strides[i]) base[i] += index[a] * (*strides[i])[a];
   }
   for (int64_t done = 0; done < n;) {
     intptr_t count = std::min(inner - column, n - done);
     char* inner_args[Nest::kMaxOperands];
     intptr_t inner_steps[Nest::kMaxOperands];
     for (int i = 0; i < step.n; ++i) {
-      inner_args[i] = step.place[i].shape ? base[i] + column * steps[i] : args[i] + done * sizes[i];
+      inner_args[i] = strides[i] ? base[i] + column * steps[i] : args[i] + done * sizes[i];
       inner_steps[i] = count == 1 && step.loop.packed ? sizes[i] : steps[i];
     }
     step.loop.function(inner_args, &count, inner_steps, step.loop.data);
@@ -284,7 +422,7 @@ void FusedKernel::run_nested(const Step& step, char** args, intptr_t* steps, int
       bool wraps = ++index[a] == (*shape)[a];
       int64_t by = wraps ? 1 - (*shape)[a] : 1;
       for (int i = 0; i < step.n; ++i)
-        if (step.place[i].shape) base[i] += by * (*step.place[i].strides)[a];
+        if (strides[i]) base[i] += by * (*strides[i])[a];
       if (!wraps) break;
       index[a] = 0;
     }

@@ -2,6 +2,7 @@
 // the L1 cache when the next one reads it, and values that nobody else reads never reach memory.
 #pragma once
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "kernels/fold.h"
@@ -9,16 +10,51 @@
 
 namespace forerun {
 
+// What a group does for each block: the steps of its ops, with numbers in place of addresses. Groups that do the same share it, so that a loop
+// that issues the same string of ops again and again is planned once.
+struct Plan {
+  // Where a loop finds an operand.
+  struct Place {
+    int source = -1;      // an array or a scalar: number of the group's address;
+    int value = -1;       // or a value in scratch memory,
+    int64_t offset = 0;   // which starts there
+    intptr_t size = 0;    // bytes from one element to the next; 0: a scalar
+    const Nest* nest = nullptr;  // if the elements do not follow one another
+    int place = 0;        // in the nest
+  };
+  struct Step {
+    Loop loop;
+    int fold = -1;         // number of the group's reduction
+    int n = 0, n_in = 0;
+    bool of_rows = false;  // walks rows, not elements
+    bool nested = false;   // some operand has a nest
+    Place place[Nest::kMaxOperands];
+  };
+  std::vector<uint64_t> signature;  // all that the steps follow from
+  std::vector<Step> steps;
+  std::vector<std::unique_ptr<Nest>> nests;
+  size_t scratch_bytes = 0;
+  int64_t block = kBlock;           // elements of the longest block
+};
+
+struct PlanStats {
+  uint64_t made, reused;
+};
+PlanStats plan_stats();
+
 class FusedKernel final : public Group {
  public:
+  void reserve() { ops_.reserve(8), held_.reserve(16), signature_.reserve(96), sources_.reserve(24); }
   const char* name() const override { return "group"; }
   bool add(Op& op) override;
   bool elide(Storage* storage) override;
+  bool may_share(Op& op, const Storage* in, const Storage* out) const override;
   void prepare(Op& op) override;
   int64_t tiles() const override { return fold_ ? fold_->tiles() : (elements_ + kTileElements - 1) / kTileElements; }
   void run(Op& op, int64_t tile) override;
 
  private:
+  friend class PlanMaker;
   // How ops of the group use a storage, seen from the elements that are walked. All uses of a storage that is written must be the
   // same, so that a block reads only what the same block wrote.
   enum class Use : uint8_t {
@@ -32,49 +68,27 @@ class FusedKernel final : public Group {
     Use use;
     bool written, elided;
     int64_t offset, size;
-  };
-  // Where a loop finds an operand.
-  struct Place {
-    char* base = nullptr;   // the first element, or the scalar;
-    int value = -1;         // or a value in scratch memory,
-    int64_t offset = 0;     // which starts there
-    intptr_t size = 0;      // bytes from one element to the next; 0: a scalar
-    const Dims *shape = nullptr, *strides = nullptr;  // if the elements do not follow one another
-  };
-  struct Step {
-    Loop loop;
-    const Fold* fold = nullptr;
-    Fold::Partial* partial = nullptr;
-    int n = 0, n_in = 0;
-    bool of_rows = false;  // walks rows, not elements
-    bool nested = false;   // some operand has strides
-    Place place[Nest::kMaxOperands];
-  };
-  struct Value {  // in scratch memory, from one step to another
-    Storage* storage = nullptr;
-    int64_t size = 0;
-    int from = -1, to = -1;
-    int64_t offset = 0;
+    size_t first_write, last_use;  // ops, by their place in the group
   };
 
   Use use_of(const Part& part, const Part::Operand& operand) const;
-  Held* find(const Storage* storage);
-  void add_steps(Op& op);
-  int value_of(Storage* storage, int64_t size);
-  void emit(Step step);
-  void place_values();
+  const Held* find(const Storage* storage) const;
+  Held* find(const Storage* storage) { return const_cast<Held*>(std::as_const(*this).find(storage)); }
+  void sign(const Part& part, const int* where);
   void run_block(int64_t tile, int64_t at, int64_t n, char* memory) const;
-  static void run_nested(const Step& step, char** args, intptr_t* steps, int64_t at, int64_t n);
+  void run_nested(const Plan::Step& step, char** args, intptr_t* steps, int64_t at, int64_t n) const;
 
   std::vector<Op*> ops_;
   std::vector<Held> held_;
   int64_t elements_ = 0;
-  const Fold* fold_ = nullptr;  // the first: it decides how the elements are cut into tiles
-  std::vector<Step> steps_;
-  std::vector<Value> values_;
+  const Fold* fold_ = nullptr;       // the first: it decides how the elements are cut into tiles
+  std::vector<uint64_t> signature_;
+  std::shared_ptr<const Plan> plan_;
+  // What differs from one group to the next of the same plan.
+  std::vector<char*> sources_;       // addresses of arrays and scalars, in the order of the operands that are not values
+  std::vector<const Fold*> folds_;
+  std::vector<char*> results_;       // of the reductions
   std::vector<std::unique_ptr<Fold::Partial>> partials_;
-  size_t scratch_bytes_ = 0;
-  int64_t block_ = kBlock;      // elements of the longest block
 };
 
 }  // namespace forerun

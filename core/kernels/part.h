@@ -10,18 +10,18 @@ class Fold;
 
 struct Part {
   struct Operand {
-    int access = -1;                 // number of the op's access; none: a scalar
-    const Scalar* scalar = nullptr;  // lives as long as the kernel
-    int64_t offset = 0;              // of the first element, in its storage
-    DType dtype = DType::f32, loop_dtype = DType::f32;  // in memory, and as the loop wants it
-    bool dense = true;               // n elements, one after the other; else: element by element of `shape`, by `strides`
-    const Dims *shape = nullptr, *strides = nullptr;  // live as long as the kernel
+    int access;             // number of the op's access; -1: a scalar
+    const Scalar* scalar;   // of a scalar; lives as long as the kernel
+    int64_t offset;         // of the first element, in its storage
+    DType dtype, loop_dtype;  // in memory, and as the loop wants it
+    const Nest* nest;       // null: elements that follow one another; else they are walked by the nest,
+    int place;              // in which it is this operand
   };
   Loop loop;
   int n_in = 0, n = 0;        // operands: inputs, then outputs
   int64_t elements = 0;       // of the space that is walked
-  Operand operand[Nest::kMaxOperands];
   const Fold* fold = nullptr;  // a reduction: one dense input, one dense output
+  Operand operand[Nest::kMaxOperands];  // the first n; not initialised
 };
 
 // A kernel that can be a part of a group.
@@ -33,5 +33,8 @@ class Fusible : public Kernel {
   // False: not as it is.
   virtual bool part(Part& part) const = 0;
 };
+
+// Kernel::may_share of an element-wise kernel: both are walked element by element, from the first byte to the last.
+bool may_share_part(const Fusible& kernel, Op& op, const Storage* in, const Storage* out);
 
 }  // namespace forerun

@@ -158,9 +158,8 @@ class FoldKernel final : public Fusible {
   void prepare(Op&) override { partial_ = fold_.partial(); }
   bool part(Part& p) const override {
     p.n_in = 1, p.n = 2, p.elements = fold_.elements(), p.fold = &fold_;
-    p.operand[0].access = 0, p.operand[0].offset = in_offset_, p.operand[0].dtype = from_;
-    p.operand[1].access = 1, p.operand[1].offset = out_offset_, p.operand[1].dtype = fold_.dtype();
-    p.operand[0].loop_dtype = p.operand[1].loop_dtype = fold_.dtype();
+    p.operand[0] = {0, nullptr, in_offset_, from_, fold_.dtype(), nullptr, 0};
+    p.operand[1] = {1, nullptr, out_offset_, fold_.dtype(), fold_.dtype(), nullptr, 0};
     return true;
   }
   void run(Op& op, int64_t tile) override {

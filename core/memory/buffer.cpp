@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "base/free_list.h"
 #include "engine/budget.h"
@@ -61,6 +62,19 @@ size_t Buffer::write_off() {
   block_->budget->discharge(block_->bytes);
   block_->budget = nullptr;
   return block_->bytes;
+}
+
+bool Buffer::take_over(Storage& from) {
+  auto& other = static_cast<Buffer&>(from);
+  if (!other.block_ || other.block_->refs.load(std::memory_order_acquire) != 1) return false;
+  block_ = std::exchange(other.block_, nullptr);
+  data_ = block_->data;
+  return true;
+}
+
+void Buffer::hand_back(Storage& to) {
+  static_cast<Buffer&>(to).block_ = std::exchange(block_, nullptr);
+  data_ = nullptr;
 }
 
 Block* Buffer::share() {

@@ -29,6 +29,8 @@ class Buffer final : public Storage {
   bool taken() const override { return data_ != nullptr; }
   bool protect(bool keep) override;
   size_t write_off() override;
+  bool take_over(Storage& from) override;
+  void hand_back(Storage& to) override;
   // A block that holds the values, for a reader outside the engine; the caller owns one reference. To be called while
   // no write runs. Small values are copied, large ones shared: a later write leaves the block to its readers.
   Block* share();

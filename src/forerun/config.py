@@ -64,7 +64,8 @@ def configure(
     nine tenths of that memory.
     passes: what is done to make waiting ops better before they run, as names with commas between them: "drop" (ops
     whose results nobody reads do not run), "fuse" (element-wise ops and reductions run together, tile by tile,
-    without memory for what stands between them). "" for none. Results are the same bits.
+    without memory for what stands between them), "reuse" (a result is written where an operand stood that nobody
+    needs any more). "" for none. Results are the same bits.
 
     Raises ValueError for values out of range.
     """
@@ -74,7 +75,7 @@ def configure(
     _apply(new)
 
 
-_PASSES = {"drop": 1, "fuse": 2}
+_PASSES = {"drop": 1, "fuse": 2, "reuse": 4}
 _MOST = {"workers": 4096, "cpu_devices": 256, "ops_ahead": 1 << 15, "memory_budget": 1 << 62, "memory_limit": 1 << 62}
 
 

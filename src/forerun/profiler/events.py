@@ -14,7 +14,8 @@ __all__ = ["Event", "Trace"]
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An op that ran, a tile of one, or a wait. Times are seconds of `time.perf_counter`."""
+    """An op that ran, or a group of ops that ran as one, a tile of it, or a wait. Times are seconds of
+    `time.perf_counter`."""
 
     kind: str  # "op", "tile" or "wait"
     seq: int  # number of the op in the order of issue; 0 for a wait
@@ -28,6 +29,7 @@ class Event:
     ended: float
     bytes: int = 0  # memory taken for the outputs
     deps: tuple[int, ...] = ()  # numbers of the ops whose results it read
+    members: tuple[int, ...] = ()  # of a group of ops that ran as one: their numbers
 
     @property
     def duration(self) -> float:
@@ -64,7 +66,7 @@ class Trace:
 
     @property
     def ops(self) -> list[Event]:
-        """The ops that ran."""
+        """The ops that ran; ops that were joined are one, with the names of all of them."""
         return [e for e in self.events if e.kind == "op"]
 
     @property
@@ -117,9 +119,38 @@ class Trace:
         truncated: bool = False,
     ) -> Trace:
         """A trace from the engine's records of what was issued since the time `began`."""
-        found = [_event(r) for r in records if r["issued"] >= began]
+        found = [_event(r) for r in _joined([r for r in records if r["issued"] >= began])]
         events = _named(sorted(found, key=lambda e: (e.started, e.issued, e.seq)))
         return cls(_one_at_a_time(events), devices or {}, truncated)
+
+
+def _joined(records: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The records with those of a group as one, which has the number of its first op; also what others say they read."""
+    groups: dict[int, list[Mapping[str, Any]]] = {}
+    for r in records:
+        if r.get("group"):
+            groups.setdefault(r["group"], []).append(r)
+    first = {r["seq"]: number for number, members in groups.items() for r in members}
+    found = []
+    for r in records:
+        number, members = r["seq"], groups.pop(r.get("group", 0), None)
+        if r.get("group") and members is None:
+            continue
+        joined = {**r, "members": ()}
+        if members:
+            members.sort(key=lambda m: m["seq"])
+            number = r["group"]
+            joined |= members[0] | {
+                "seq": number,
+                "name": " + ".join(m["name"] for m in members),
+                "bytes": sum(m["bytes"] for m in members),
+                "deps": [d for m in members for d in m["deps"]],
+                "members": tuple(m["seq"] for m in members),
+            }
+        joined["deps"] = [d for d in (first.get(d, d) for d in joined["deps"]) if d != number]
+        joined.pop("group", None)
+        found.append(joined)
+    return found
 
 
 def _event(record: Mapping[str, Any]) -> Event:
