@@ -29,6 +29,9 @@ State = dict[str, Any]
 Item = tuple[int, Any, Any, State]
 """The index of a weight, the weight, its gradient and its state."""
 
+Advanced = tuple[tuple[float, ...], float]
+"""The factors and the weight decay of a step."""
+
 _MOST = 32  # programs of one optimizer
 
 
@@ -101,12 +104,8 @@ class Optimizer:
 
     def update(self, index: int, weight: Any, grad: Any, state: State) -> None:
         """Changes a weight and its state in place, by one step. Never recorded, never waits."""
-        factors, wd = self._advance(index, state)
-        recording = _core.set_recording(False)
-        try:
-            self.apply(weight, grad, state, factors, wd)
-        finally:
-            _core.set_recording(recording)
+        item = index, weight, grad, state
+        self._update_each([item], self._advance([item]))
 
     def update_all(self, items: Sequence[Item]) -> None:
         """`update` for several weights at once: (index, weight, gradient, state) of each.
@@ -121,34 +120,43 @@ class Optimizer:
         >>> w.tolist()
         [0.5, 0.5]
         """
-        if not items or not self._repeats(items):
-            for item in items:
-                self.update(*item)
-            return
-        advanced = [self._advance(index, state) for index, _, _, state in items]
-        weight = items[0][1]
-        factors = _core.scalars([f for own, _ in advanced for f in own], weight.dtype, weight.device)
-        wds = tuple(wd for _, wd in advanced)
-        inputs = [factors]
-        for _, w, g, state in items:
-            inputs += (w, g)
-            inputs += [state[name] for name in self.slots]
-        key = (wds, self.rescale_grad, self.clip_gradient, *[getattr(self, name) for name in self.constants])
-        if not any(program(tuple(inputs)) is not None for program in self._programs.get(key, ())):
-            self._record(items, tuple(inputs), wds, key)
+        advanced = self._advance(items)
+        if not items or not self._repeats or _core.recording() or _core.capturing():
+            return self._update_each(items, advanced)
+        factors: list[float] = []
+        inputs: list[Any] = [None]
+        for (_, weight, grad, state), (own, _) in zip(items, advanced):
+            factors += own
+            inputs += (weight, grad)
+            if self.slots:
+                inputs += [state[name] for name in self.slots]
+        inputs[0] = _core.scalars(factors, weight.dtype, weight.device)
+        given = tuple(inputs)
+        key = (
+            self.rescale_grad, self.clip_gradient,
+            *[getattr(self, name) for name in self.constants], *[wd for _, wd in advanced],
+        )  # fmt: skip
+        for program in self._programs.get(key, ()):
+            if program(given) is not None:
+                return None
+        if all(w.dtype == weight.dtype and w.device == weight.device for _, w, _, _ in items):
+            return self._record(items, advanced, given, key)
+        return self._update_each(items, advanced)
 
-    def _repeats(self, items: Sequence[Item]) -> bool:
-        first = items[0][1]
-        plain = "constants" in type(self).__dict__ and not _core.recording() and not _core.capturing()
-        return plain and all(w.dtype == first.dtype and w.device is first.device for _, w, _, _ in items)
+    def _update_each(self, items: Sequence[Item], advanced: Sequence[Advanced]) -> None:
+        recording = _core.set_recording(False)
+        try:
+            for (_, weight, grad, state), (factors, wd) in zip(items, advanced):
+                self.apply(weight, grad, state, factors, wd)
+        finally:
+            _core.set_recording(recording)
 
-    def _record(self, items: Sequence[Item], inputs: tuple[Any, ...], wds: tuple[float, ...], key: Any) -> None:
+    def _record(self, items: Sequence[Item], advanced: Sequence[Advanced], inputs: tuple[Any, ...], key: Any) -> None:
         _core.capture(inputs)
         try:
-            each = inputs[0].shape[0] // len(items)
-            for n, (_, weight, grad, state) in enumerate(items):
-                own = tuple(inputs[0][n * each + i] for i in range(each))
-                self.apply(weight, grad, state, own, wds[n])
+            n = len(advanced[0][0])
+            own = [tuple(inputs[0][k * n + i] for i in range(n)) for k in range(len(items))]
+            self._update_each(items, [(views, wd) for views, (_, wd) in zip(own, advanced)])
             while len(self._programs) >= _MOST:
                 del self._programs[next(iter(self._programs))]
             made = _core.capture_end(inputs, 0, (), (), None, [], (), type(self).__name__)
@@ -156,14 +164,28 @@ class Optimizer:
         finally:
             _core.capture_drop()
 
-    def _advance(self, index: int, state: State) -> tuple[tuple[float, ...], float]:
-        """Counts a step of a weight: its factors, and its weight decay."""
-        state["t"] += 1
-        self.num_update = max(self.num_update, state["t"])
-        lr, wd = self.learning_rate, self.wd
-        if (own := self.param_dict.get(index)) is not None:
-            lr, wd = lr * own.lr_mult, wd * own.wd_mult
-        return self.factors(state["t"], lr, wd), wd
+    @property
+    def _repeats(self) -> bool:
+        return "constants" in type(self).__dict__
+
+    def _advance(self, items: Sequence[Item]) -> list[Advanced]:
+        """Counts a step of each weight: its factors, and its weight decay."""
+        found: list[Advanced] = []
+        known: dict[Any, Advanced] = {}
+        rate = None
+        for index, _, _, state in items:
+            t = state["t"] = state["t"] + 1
+            if t > self.num_update:
+                self.num_update, rate = t, None
+            if rate is None:
+                rate = self.learning_rate
+            own = self.param_dict.get(index)
+            of = (t, rate, own.lr_mult, own.wd_mult) if own is not None else (t, rate)
+            if (one := known.get(of)) is None:
+                lr, wd = (rate, self.wd) if own is None else (rate * own.lr_mult, self.wd * own.wd_mult)
+                one = known[of] = self.factors(t, lr, wd), wd
+            found.append(one)
+        return found
 
     def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
         """The numbers that a step depends on and that may differ from one to the next; `step` gets them."""
