@@ -21,6 +21,7 @@ PYTHON_ORDER = [
     {"ops"},
     {"np", "npx"},
     {"autograd"},
+    {"recorded"},
     {"init", "optimizer", "gluon"},
     {"torch", "d2l", "compat"},
     {"profiler"},

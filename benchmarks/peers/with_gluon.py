@@ -47,6 +47,7 @@ class Gluon(Peer):
             p.set_data(value)
         net.hybridize(self.hybrid)
         loss = gluon.loss.L2Loss() if y.ndim == 2 else gluon.loss.SoftmaxCrossEntropyLoss()
+        loss.hybridize(self.hybrid)
         trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": RATE})
 
         def program() -> Any:
@@ -87,7 +88,7 @@ class Forerun(GluonRows):
 
 
 class Hybrid(Gluon):
-    """This package with a network that is hybridized: the training steps."""
+    """This package with a network and a loss that are hybridized: the training steps."""
 
     package = "forerun"
     lacks = "is what gluon networks can be"

@@ -133,7 +133,13 @@ _core.__prefix__:
         inputs: tuple[Any, ...]
         outputs: tuple[Any, ...]
 
-_core\.(empty|full|from_numpy|cast|copy|view|reshape|transpose|broadcast_to|getitem|detach)$:
+    class Program:
+        """A recorded string of ops: a call issues it for a tuple of arrays; None if it does not suit them."""
+        steps: tuple[str, ...]
+        whole: bool
+        def __call__(self, inputs: tuple[Any, ...], /) -> Any: ...
+
+_core\.(empty|full|from_numpy|cast|copy|view|reshape|transpose|broadcast_to|getitem|detach|scalars|blank|rebased|capture_end)$:
     def \1(*args: Any, **kwargs: Any) -> Any: ...
 
 _core\.(reduce|sum_to|scan|matmul|gather|gather_along|concatenate|random|host|record|walk|current_site)$:

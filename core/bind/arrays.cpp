@@ -12,6 +12,7 @@ class NothingKernel final : public Kernel {
  public:
   const char* name() const override { return "empty"; }
   void run(Op&, int64_t) override {}
+  bool copy_to(Op& op) const override { return op.copy(*this); }
 };
 
 Array make(const char* op, nb::handle shape, DType dtype, int device) {
@@ -30,6 +31,20 @@ Array make(const char* op, nb::handle shape, DType dtype, int device) {
 
 nb::object from_numpy(nb::handle values, nb::handle device) {
   return wrapped(from_object("array", values.ptr(), device_index("array", device)));
+}
+
+nb::object scalars(const std::vector<double>& values, nb::handle dtype, nb::handle device) {
+  DType t = parse_dtype("scalars", dtype.ptr());
+  Array made = Array::make(t, Dims{static_cast<int64_t>(values.size())}, budget_of(device_index("scalars", device)));
+  if (!made.storage()->take()) throw std::bad_alloc();
+  made.storage()->promised = true;
+  char* to = made.storage()->data();
+  for (double v : values) {
+    nb::object value = checked(PyFloat_FromDouble(v));
+    if (!put_scalar("scalars", value.ptr(), t, reinterpret_cast<unsigned char*>(to))) throw nb::python_error();
+    to += item_size(t);
+  }
+  return wrapped(std::move(made));
 }
 
 nb::object empty(nb::handle shape, nb::handle dtype, nb::handle device) {
@@ -200,6 +215,7 @@ nb::object getitem(nb::handle a, nb::handle index) {
 
 void init_arrays(nb::module_& m) {
   m.def("from_numpy", from_numpy, nb::arg("values"), nb::arg("device").none() = nb::none(), "An array with a copy of the values, made now.");
+  m.def("scalars", scalars, nb::arg("values"), nb::arg("dtype"), nb::arg("device"), "An array of a few floats, made now.");
   m.def("empty", empty, nb::arg("shape"), nb::arg("dtype"), nb::arg("device").none() = nb::none());
   m.def("full", full, nb::arg("shape"), nb::arg("value"), nb::arg("dtype"), nb::arg("device").none() = nb::none());
   m.def("cast", cast);

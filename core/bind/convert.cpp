@@ -3,6 +3,7 @@
 
 #include "bind/array.h"
 #include "bind/numpy.h"
+#include "bind/program.h"
 #include "kernels/loop.h"
 
 namespace forerun {
@@ -94,7 +95,7 @@ Array from_object(const char* op, PyObject* o, int device) {
   Py_XDECREF(view);
   Py_DECREF(any);
   if (failed) throw PythonError{};
-  return made;
+  return with_values(std::move(made));
 }
 
 PyObject* numpy_view(const Layout& layout, char* data, bool writable, PyObject* base) {

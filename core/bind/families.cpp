@@ -10,6 +10,7 @@
 #include "bind/hooks.h"
 #include "bind/host.h"
 #include "bind/numpy.h"
+#include "bind/program.h"
 #include "bind/ufunc.h"
 #include "kernels/matmul.h"
 #include "kernels/move.h"
@@ -327,6 +328,10 @@ nb::object concatenate(nb::handle sequence, int64_t axis) {
 
 uint64_t seed = 0, next_number = 0;  // guarded by the interpreter lock
 
+void draws_on_host() {
+  if (capture) capture->refuse("it draws random numbers on the host");
+}
+
 nb::object random(const std::string& kind, nb::handle shape, nb::handle dtype, nb::handle device, nb::handle lo, nb::handle hi) {
   DType t = parse_dtype("random", dtype.ptr());
   int d = device_index("random", device);
@@ -381,6 +386,8 @@ nb::list host(nb::handle fn, nb::handle inputs, nb::handle outs, nb::handle devi
 
 }  // namespace
 
+Key draw_numbers(uint64_t count) { return {seed, std::exchange(next_number, next_number + count)}; }
+
 void init_families(nb::module_& m) {
   m.def("reduce", reduce, nb::arg("op"), nb::arg("a"), nb::arg("axes"), nb::arg("dtype").none() = nb::none(), nb::arg("keepdims") = false,
         nb::arg("name") = "");
@@ -393,9 +400,9 @@ void init_families(nb::module_& m) {
   m.def("scatter_along", scatter_along, nb::arg("a"), nb::arg("indices"), nb::arg("axis"), nb::arg("values"), nb::arg("add") = false);
   m.def("concatenate", concatenate, nb::arg("arrays"), nb::arg("axis") = 0);
   m.def("random", random, nb::arg("kind"), nb::arg("shape"), nb::arg("dtype"), nb::arg("device").none(), nb::arg("lo"), nb::arg("hi"));
-  m.def("random_key", [] { return next_number++; });
+  m.def("random_key", [] { return draws_on_host(), next_number++; });
   m.def("random_seed", [] { return seed; });
-  m.def("seed", [](uint64_t s) { seed = s, next_number = 0; });
+  m.def("seed", [](uint64_t s) { draws_on_host(), seed = s, next_number = 0; });
   m.def("host", host, nb::arg("fn"), nb::arg("inputs"), nb::arg("outs"), nb::arg("device").none() = nb::none(), nb::arg("name") = "host",
         nb::arg("queue") = "compute", nb::arg("trusted") = false);
 }

@@ -43,12 +43,14 @@ class HostKernel final : public Kernel {
     for (const Array& a : inputs) layouts_.push_back(a.layout);
     for (const Array& a : outputs) layouts_.push_back(a.layout);
   }
+  HostKernel(const HostKernel& o) : name_(o.name_), fn_(Py_NewRef(o.fn_)), n_in_(o.n_in_), trusted_(o.trusted_), layouts_(o.layouts_) {}
   ~HostKernel() override {
     PyGILState_STATE state = PyGILState_Ensure();
     Py_DECREF(fn_);
     PyGILState_Release(state);
   }
   const char* name() const override { return name_; }
+  bool copy_to(Op& op) const override { return op.copy(*this); }
   void run(Op& op, int64_t) override {
     PyGILState_STATE state = PyGILState_Ensure();
     FailurePtr failure = call(op) ? nullptr : take_exception(op.site);

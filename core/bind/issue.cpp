@@ -1,5 +1,6 @@
 // Issuing and waiting with the interpreter lock held, and failures as Python exceptions.
 #include "bind/array.h"
+#include "bind/program.h"
 #include "bind/site.h"
 
 namespace forerun {
@@ -69,6 +70,7 @@ void issue(Op* op, int device, Queue::Kind kind) {
       throw;
     }
   }
+  if (capture) capture->add(*op);
   if (!synchronous) {
     if (engine.issue(op) % Engine::kKeepUp == 0) engine.keep_up();
     return;
@@ -105,6 +107,7 @@ void check_failure(const Array& array) {
 }
 
 void wait_for(const Array& array) {
+  must_not_look("look at an array");
   Storage& storage = *array.storage();
   if (!storage.settled() && !Engine::get().trace.on()) Engine::get().settle_small(storage);
   while (!storage.settled()) wait_with_signals("wait", [&](auto slice) { return Engine::get().wait(storage, slice); });
@@ -116,6 +119,7 @@ void wait_mark(uint64_t mark) {
 }
 
 void wait_all() {
+  must_not_look("wait");
   wait_mark(Engine::get().mark());
   if (FailurePtr failure = Engine::get().take_unseen_failure()) {
     set_python_error(*failure);

@@ -12,6 +12,8 @@ PyTypeObject* node_type = nullptr;
 
 namespace {
 
+unsigned long long newest = 0;  // guarded by the interpreter lock
+
 int traverse(PyObject* self, visitproc visit, void* arg) {
   NodeObject* n = as_node(self);
   Py_VISIT(Py_TYPE(self));
@@ -48,6 +50,7 @@ PyMemberDef members[] = {
     {"inputs", T_OBJECT, offsetof(NodeObject, inputs), READONLY, "Its inputs; arrays without value where the gradients need none."},
     {"outputs", T_OBJECT, offsetof(NodeObject, outputs), READONLY, "Its outputs, without their places on the tape."},
     {"attrs", T_OBJECT, offsetof(NodeObject, attrs), READONLY, "What else the op's gradients are given, or None."},
+    {"save", T_UINT, offsetof(NodeObject, save), READONLY, "Bit i: the value of input i is kept; bit 7: the values of the outputs."},
     {"seq", T_ULONGLONG, offsetof(NodeObject, seq), READONLY, "Larger than that of any node made before."},
     {},
 };
@@ -76,8 +79,14 @@ PyObject* kept(PyObject* o, bool value, bool place) {
 
 PyTypeObject* make_node_type() { return node_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec)); }
 
+unsigned long long tape_position() { return newest; }
+
+void watch_saved(PyObject* output, PyObject* saved) {
+  NodeObject* node = as_node(as_array(output)->node);
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(saved); ++i) node->kept.emplace_back(as_array(PyTuple_GET_ITEM(saved, i))->array.storage());
+}
+
 bool record(PyObject* op, PyObject* const* inputs, Py_ssize_t n_in, PyObject* const* outputs, Py_ssize_t n_out, PyObject* attrs, unsigned save) {
-  static unsigned long long next = 0;  // guarded by the interpreter lock
   NodeObject* node = PyObject_GC_New(NodeObject, node_type);
   if (!node) return false;
   new (&node->kept) std::vector<Kept>;
@@ -85,7 +94,7 @@ bool record(PyObject* op, PyObject* const* inputs, Py_ssize_t n_in, PyObject* co
   node->attrs = attrs && attrs != Py_None ? Py_NewRef(attrs) : nullptr;
   node->inputs = PyTuple_New(n_in);
   node->outputs = PyTuple_New(n_out);
-  node->seq = ++next;
+  node->seq = ++newest;
   node->save = save;
   auto* self = reinterpret_cast<PyObject*>(node);
   auto keep = [&](PyObject* to, Py_ssize_t i, PyObject* o, bool value, bool place) {

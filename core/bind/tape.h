@@ -40,6 +40,11 @@ PyTypeObject* make_node_type();
 // is needed; bit 7: the values of the outputs. What is not needed is kept as an array without value. False with an exception set.
 bool record(PyObject* op, PyObject* const* inputs, Py_ssize_t n_in, PyObject* const* outputs, Py_ssize_t n_out, PyObject* attrs, unsigned save);
 
+unsigned long long tape_position();  // number of the newest node
+
+// Takes note that the node of `output` needs the values of `saved`, a tuple of arrays, as they are now.
+void watch_saved(PyObject* output, PyObject* saved);
+
 // A leaf: its gradient, and what is done with a new one.
 struct VariableObject {
   PyObject_HEAD

@@ -46,7 +46,14 @@ void init_tape(nb::module_& m) {
   m.def("set_training", [](bool on) { return std::exchange(training, on); });
   m.def("record", record_call, nb::arg("op"), nb::arg("inputs"), nb::arg("outputs"), nb::arg("attrs").none(), nb::arg("save"));
   m.def("detach", [](nb::handle a) { return wrapped(arg("detach", a)); });
+  m.def("blank", [](nb::handle a) { return wrapped(Array(nullptr, as_array(a.ptr())->array.layout)); }, nb::arg("a"), "An array like `a`, without value.");
+  m.def("has_value", [](nb::handle a) { return as_array(a.ptr())->array.storage() != nullptr; });
+  m.def("place", [](nb::handle o) {
+    const Array& a = arg("place", o);
+    return nb::make_tuple(reinterpret_cast<uintptr_t>(a.storage()), a.layout.offset, static_cast<int>(a.layout.dtype), to_string(a.layout.shape), to_string(a.layout.strides));
+  }, nb::arg("a"), "What is the same for handles of the same elements.");
   m.def("shares_storage", [](nb::handle a, nb::handle b) { return arg("shares_storage", a).storage() == arg("shares_storage", b).storage(); });
+  m.def("version", [](nb::handle a) { return arg("version", a).storage()->issued.load(); });
   m.def("gradient_versions", gradient_versions);
   m.def("is_poisoned", [](nb::handle o) {
     const Array& a = arg("is_poisoned", o);

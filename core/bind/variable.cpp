@@ -4,6 +4,7 @@
 #include <structmember.h>
 
 #include "bind/glue.h"
+#include "bind/program.h"
 #include "kernels/move.h"
 
 namespace forerun {
@@ -103,7 +104,7 @@ bool receive(VariableObject* leaf, PyObject* g, bool first) {
     PyObject* sum = anew ? held.release().ptr() : as_array(g)->node ? PyNumber_Add(leaf->grad, g) : PyNumber_InPlaceAdd(leaf->grad, g);
     if (!sum) return false;
     Py_SETREF(leaf->grad, sum);
-  } else if (!is_array(leaf->grad) || !take_over(leaf->grad, g)) {
+  } else if (capture || !is_array(leaf->grad) || !take_over(leaf->grad, g)) {  // recorded, it must be an op
     assign(writable("backward", get_array("backward", leaf->grad)), get_array("backward", g));
   }
   return true;

@@ -9,6 +9,7 @@
 #include "bind/glue.h"
 #include "bind/gradient.h"
 #include "bind/hooks.h"
+#include "bind/program.h"
 #include "bind/site.h"
 #include "bind/ufunc.h"
 #include "kernels/move.h"
@@ -81,12 +82,13 @@ class Walk {
       node->kept.clear();
       Py_CLEAR(node->inputs);
       Py_CLEAR(node->outputs);
+      Py_CLEAR(node->attrs);
     }
   }
 
-  nb::object found(PyObject* variable) {
+  nb::object found(PyObject* variable, bool zeros) {
     const nb::object& g = found_.at(place_of(variable));
-    return g ? g : filled_like(variable, 0);
+    return g ? g : zeros ? filled_like(variable, 0) : nb::none();
   }
 
  private:
@@ -115,6 +117,7 @@ class Walk {
     if (!node->inputs)
       throw Error(ErrorKind::runtime, "backward: " + name_of(node->op) + " must not have been walked before, got a second walk; say retain_graph=True in the first one");
     check_versions(node);
+    if (is_program(node->op)) return pass_recorded(node, gradients);
     nb::object inputs = nb::borrow(node->inputs), outputs = placed(node), g;
     bool one = PyTuple_GET_SIZE(outputs.ptr()) == 1;
     if (one) {
@@ -128,6 +131,20 @@ class Walk {
       }
     }
     pass(node, inputs.ptr(), g.ptr(), one ? PyTuple_GET_ITEM(outputs.ptr(), 0) : outputs.ptr());
+  }
+
+  // A recorded call: its gradients are a program likewise, or its ops are put onto the tape again.
+  void pass_recorded(NodeObject* node, std::vector<nb::object>& gradients) {
+    nb::object inputs = nb::borrow(node->inputs);
+    std::vector<nb::object> back;
+    if (!create_ && run_back(node, gradients, back)) {
+      for (size_t i = 0; i < back.size(); ++i)
+        if (back[i]) arrive(PyTuple_GET_ITEM(inputs.ptr(), static_cast<Py_ssize_t>(i)), std::move(back[i]));
+      return;
+    }
+    nb::object results = unfolded(node);
+    for (size_t i = 0; i < gradients.size(); ++i)
+      if (gradients[i]) arrive(nb::object(results[i]).ptr(), std::move(gradients[i]));
   }
 
   void pass(NodeObject* node, PyObject* inputs, PyObject* g, PyObject* y) {
@@ -174,7 +191,7 @@ struct Switches {
   bool recorded, trained;
 };
 
-nb::object walk(const std::string& op, const std::vector<nb::object>& heads, nb::object head_grads, nb::object variables, bool keep, bool create, bool train) {
+nb::object walk(const std::string& op, const std::vector<nb::object>& heads, nb::object head_grads, nb::object variables, bool keep, bool create, bool train, bool zeros) {
   std::vector<nb::object> wanted;
   if (!variables.is_none()) wanted = nb::cast<std::vector<nb::object>>(variables);
   Walk walk(variables.is_none() ? nullptr : &wanted, keep, create);
@@ -190,7 +207,7 @@ nb::object walk(const std::string& op, const std::vector<nb::object>& heads, nb:
   walk.run();
   if (variables.is_none()) return nb::none();
   nb::list results;
-  for (const nb::object& x : wanted) results.append(walk.found(x.ptr()));
+  for (const nb::object& x : wanted) results.append(walk.found(x.ptr(), zeros));
   return results;
 }
 
@@ -198,7 +215,8 @@ nb::object walk(const std::string& op, const std::vector<nb::object>& heads, nb:
 
 void init_walk(nb::module_& m) {
   m.def("walk", walk, nb::arg("op"), nb::arg("heads"), nb::arg("head_grads").none(), nb::arg("variables").none(), nb::arg("keep_graph"), nb::arg("create_graph"),
-        nb::arg("train_mode"), "Passes gradients from heads back: to the leaves, or, if variables are given, into a list of new arrays for them.");
+        nb::arg("train_mode"), nb::arg("zeros") = true, "Passes gradients from heads back: to the leaves, or, if variables are given, into a list of new arrays for them; zeros, or None, where none arrives.");
+  m.def("check_versions", [](nb::handle node) { check_versions(as_node(node.ptr())); }, nb::arg("node"), "Raises if a value that a node saved was overwritten since.");
 }
 
 }  // namespace forerun

@@ -40,10 +40,18 @@ class Kernel {
   virtual const char* name() const = 0;
   // How many parts idle workers may share. Fixed once prepare() has been called.
   virtual int64_t tiles() const { return 1; }
-  // Called once, before the first tile and after the outputs have memory.
+  // Called once in each run, before the first tile and after the outputs have memory.
   virtual void prepare(Op&) {}
   // Computes one tile; operands are op.access(i). Throws forerun::Error for what only the values can tell.
   virtual void run(Op& op, int64_t tile) = 0;
+
+  // For programs, which run kernels again and again, in runs that do not overlap.
+  // Makes `op` run a copy of this kernel. False: what it does cannot be repeated. Any thread, unless the kernel owns things of the
+  // front end.
+  virtual bool copy_to(Op&) const { return false; }
+  // The seed and the number that make its random numbers, different for each run; null if it draws none.
+  virtual uint64_t* key() { return nullptr; }
+
   // It cannot fail and does nothing but write its outputs: if nobody reads them, it need not run.
   virtual bool droppable() const { return false; }
   // `out`, which it overwrites, may take the memory of `in`: no element is written before it has been read for the last time.
@@ -94,8 +102,16 @@ class Op {
     kernel_ = new (at) K(std::forward<Args>(args)...);
     return static_cast<K&>(*kernel_);
   }
+  template <class K>
+  bool copy(const K& kernel) {
+    emplace<K>(kernel);
+    return true;
+  }
   void add(Storage* storage, Mode mode) {
     storage->retain();
+    put(storage, mode);
+  }
+  void put(Storage* storage, Mode mode) {  // without a reference
     Access& a = n_access < kInlineAccess ? inline_access_[n_access] : spill();
     a = Access{storage, this, nullptr, nullptr, mode, false};
     ++n_access;

@@ -23,6 +23,7 @@ class DenseKernel final : public Fusible {
  public:
   const char* name() const override { return name_; }
   int64_t tiles() const override { return std::max<int64_t>(1, (n + kTileElements - 1) / kTileElements); }
+  bool copy_to(Op& op) const override { return op.copy(*this); }
   void run(Op& op, int64_t tile) override {
     int64_t from = tile * kTileElements;
     intptr_t count = std::min(n - from, tile + 1 == tiles() ? n : kTileElements);
@@ -59,6 +60,7 @@ class NestKernel final : public Fusible {
  public:
   const char* name() const override { return name_; }
   int64_t tiles() const override { return tiles_; }
+  bool copy_to(Op& op) const override { return op.copy(*this); }
   void run(Op& op, int64_t tile) override;
   bool droppable() const override { return !loop.may_throw; }
   // Its outputs are written in C order, and no operand must be copied first.

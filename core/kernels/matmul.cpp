@@ -64,6 +64,7 @@ class MatmulKernel final : public Kernel {
   const char* name() const override { return "matmul"; }
   bool droppable() const override { return true; }
   int64_t tiles() const override { return tiles_; }
+  bool copy_to(Op& op) const override { return op.copy(*this); }
 
   void run(Op& op, int64_t tile) override {
     if (m == 0 || n == 0 || batch == 0) return;

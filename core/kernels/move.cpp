@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
-#include <mutex>
+#include <optional>
 
 namespace forerun {
 
@@ -48,6 +48,7 @@ class CopyKernel final : public Kernel {
   const char* name() const override { return scalar ? "full" : from_type == to_type ? "copy" : "astype"; }
   bool droppable() const override { return true; }
   int64_t tiles() const override { return tiles_; }
+  bool copy_to(Op& op) const override { return op.copy(*this); }
   void run(Op& op, int64_t tile) override {
     if (empty) return;
     const char* from = scalar ? reinterpret_cast<const char*>(scalar->bytes) : operand_data(op, 0, from_offset);
@@ -82,7 +83,7 @@ class CopyKernel final : public Kernel {
   Nest nest;
   DType from_type, to_type;
   int64_t from_offset = 0, to_offset = 0;
-  std::unique_ptr<Scalar> scalar;
+  std::optional<Scalar> scalar;
   bool overlaps = false, empty = false;
   int64_t per_tile = 1, tiles_ = 1;
 
@@ -119,7 +120,7 @@ void build_fill(Op& op, const Scalar& scalar, const Array& to) {
   CopyKernel& k = op.emplace<CopyKernel>();
   k.from_type = k.to_type = to.layout.dtype;
   k.to_offset = to.layout.offset;
-  k.scalar = std::make_unique<Scalar>(scalar);
+  k.scalar = scalar;
   k.prepare(to.layout.shape, Dims(to.layout.ndim()), to.layout.strides);
 }
 
@@ -130,6 +131,7 @@ class ConcatenateKernel final : public Kernel {
   const char* name() const override { return "concatenate"; }
   bool droppable() const override { return true; }
   int64_t tiles() const override { return static_cast<int64_t>(from.size()); }
+  bool copy_to(Op& op) const override { return op.copy(*this); }
   void run(Op& op, int64_t i) override {
     const Layout &f = from[i], &t = to[i];
     if (f.size == 0) return;
@@ -217,8 +219,9 @@ class IndexKernel final : public Kernel {
   const char* name() const override { return what == Do::gather ? "take" : what == Do::set ? "put" : "add_at"; }
   // What is picked is cut by units: one position of the index, in one place of the axes before it. Writing stays whole.
   int64_t tiles() const override { return tiles_; }
+  bool copy_to(Op& op) const override { return op.copy(*this); }
+  void prepare(Op& op) override { offsets_ = selection.offsets(op, what == Do::gather ? "take" : "put"); }
   void run(Op& op, int64_t tile) override {
-    std::call_once(looked_, [&] { offsets_ = selection.offsets(op, what == Do::gather ? "take" : "put"); });
     if (other.size == 0) return;
     char* a = operand_data(op, a_access, array.offset);
     char* b = operand_data(op, b_access, other.offset);
@@ -256,7 +259,7 @@ class IndexKernel final : public Kernel {
   int axis = 0, a_access = 0, b_access = 0;
   Loop add;
 
-  void prepare() {
+  void cut() {
     int64_t units = selection.positions;
     for (int i = 0; i < axis; ++i) units *= array.shape[i];
     int64_t block = units > 0 ? std::max<int64_t>(1, other.size / units) : 1;
@@ -265,8 +268,7 @@ class IndexKernel final : public Kernel {
   }
 
  private:
-  std::once_flag looked_;
-  std::vector<int64_t> offsets_;  // of the positions; made by the tile that comes first
+  std::vector<int64_t> offsets_;  // of the positions
   int64_t per_tile_ = 1, tiles_ = 1;
 
   // Single elements.
@@ -357,7 +359,7 @@ IndexKernel& build_index(Op& op, IndexKernel::Do what, const Array& array, const
   op.add(array.storage(), gather ? Mode::read : Mode::update);
   op.add(other.storage(), gather ? other.write_mode() : Mode::read);
   k.add = add_loop(array.layout.dtype);
-  k.prepare();
+  k.cut();
   op.cost = cost_of(other.layout.nbytes() * 4);
   return k;
 }
@@ -369,7 +371,7 @@ IndexKernel& build_along(Op& op, IndexKernel::Do what, const Array& array, const
   k.selection.own = array.layout.strides;
   for (int i = 0; i < array.layout.ndim(); ++i)
     if (i == axis || array.layout.shape[i] == 1) k.selection.own[i] = 0;
-  k.prepare();
+  k.cut();
   return k;
 }
 

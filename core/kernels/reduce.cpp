@@ -79,7 +79,14 @@ class ReduceKernel final : public Kernel {
  public:
   const char* name() const override { return name_; }
   int64_t tiles() const override { return tiles_; }
+  bool copy_to(Op& op) const override { return op.copy(*this); }
   bool droppable() const override { return true; }
+  void prepare(Op&) override {
+    if (blocks == 0) return;
+    partial = std::make_shared<Partial>();
+    partial->values.resize(static_cast<size_t>(blocks) * item_size(folder.to));
+    partial->left.store(blocks);
+  }
   void run(Op& op, int64_t tile) override {
     const char* in = operand_data(op, 0, in_offset);
     char* out = operand_data(op, 1, out_offset);
@@ -147,6 +154,7 @@ class FoldKernel final : public Fusible {
       : name_(name), fold_(fold), from_(from), in_offset_(in_offset), out_offset_(out_offset) {}
   const char* name() const override { return name_; }
   int64_t tiles() const override { return fold_.tiles(); }
+  bool copy_to(Op& op) const override { return op.emplace<FoldKernel>(name_, fold_, from_, in_offset_, out_offset_), true; }
   void prepare(Op&) override { partial_ = fold_.partial(); }
   bool part(Part& p) const override {
     p.n_in = 1, p.n = 2, p.elements = fold_.elements(), p.fold = &fold_;
@@ -239,9 +247,6 @@ void build_reduce(Op& op, const char* name, Loop loop, const Array& in, const bo
     bool full = axes.size() == 1 && axes[0].reduced && k.inner > kFullBlock;
     if (full) {
       k.blocks = k.tiles_ = (k.inner + kFullBlock - 1) / kFullBlock;
-      k.partial = std::make_shared<Partial>();
-      k.partial->values.resize(static_cast<size_t>(k.blocks) * item_size(out.layout.dtype));
-      k.partial->left.store(k.blocks);
       return;
     }
     axes.erase(axes.begin() + best);
@@ -265,6 +270,7 @@ class ScanKernel final : public Kernel {
   const char* name() const override { return name_; }
   bool droppable() const override { return true; }
   int64_t tiles() const override { return tiles_; }
+  bool copy_to(Op& op) const override { return op.copy(*this); }
   void run(Op& op, int64_t tile) override {
     const char* in = operand_data(op, 0, in_offset);
     char* out = operand_data(op, 1, out_offset);

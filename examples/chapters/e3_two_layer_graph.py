@@ -76,13 +76,12 @@ def main() -> None:
 
     early = 0
     for _ in range(steps):
-        before = issued()
         with profiler.profile() as p:
             marks = step(weights, x, y, two)
         ops = sorted(p.trace.ops, key=lambda e: e.seq)
-        forward, passes = (mark - before for mark in marks)
-        backward = ops[forward:passes]
-        first = next(e for e in ops[passes:] if e.name == "add")
+        forward, passes = marks  # by number, as operations that nobody needs have no event
+        backward = [e for e in ops if forward < e.seq <= passes]
+        first = next(e for e in ops if e.seq > passes and e.name == "add")
         ended = max(e.ended for e in backward)
         early += first.started < ended
     profiler.graph(

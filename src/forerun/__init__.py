@@ -42,6 +42,8 @@ def __getattr__(name: str) -> Any:
         module = importlib.import_module(f".{name}", __name__)
         globals()[name] = module
         return module
+    if name == "hybrid":
+        return importlib.import_module(".recorded", __name__).hybrid
     if name == "install_as_mxnet":
         return importlib.import_module(".compat", __name__).install_as_mxnet
     raise AttributeError(f"module 'forerun' has no attribute {name!r}")

@@ -15,7 +15,7 @@ from step to step without depending on values (learning rates, bias corrections)
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from . import _core, np
@@ -24,6 +24,15 @@ __all__ = ["Optimizer", "SGD", "NAG", "Adam", "AdamW", "RMSProp", "AdaGrad", "cr
 
 State = dict[str, Any]
 """What an optimizer remembers of one parameter on one device: arrays by name, and the number of steps as "t"."""
+
+
+Item = tuple[int, Any, Any, State]
+"""The index of a weight, the weight, its gradient and its state."""
+
+Advanced = tuple[tuple[float, ...], float]
+"""The factors and the weight decay of a step."""
+
+_MOST = 32  # programs of one optimizer
 
 
 class Multiplied(Protocol):
@@ -53,6 +62,9 @@ class Optimizer:
     """
 
     slots: tuple[str, ...] = ()
+    # Names of what a step depends on besides arrays and factors(): it tells that steps may be issued as programs. Must
+    # be of the class itself: one derived from it may compute something else.
+    constants: tuple[str, ...]
 
     def __init__(
         self,
@@ -70,6 +82,7 @@ class Optimizer:
         self.param_dict: Mapping[int, Multiplied] = param_dict if param_dict is not None else {}
         self.num_update = 0
         self._lr = learning_rate
+        self._programs: dict[Any, list[Any]] = {}
 
     @property
     def learning_rate(self) -> float:
@@ -91,21 +104,97 @@ class Optimizer:
 
     def update(self, index: int, weight: Any, grad: Any, state: State) -> None:
         """Changes a weight and its state in place, by one step. Never recorded, never waits."""
-        state["t"] += 1
-        self.num_update = max(self.num_update, state["t"])
-        lr, wd = self.learning_rate, self.wd
-        if (own := self.param_dict.get(index)) is not None:
-            lr, wd = lr * own.lr_mult, wd * own.wd_mult
+        item = index, weight, grad, state
+        self._update_each([item], self._advance([item]))
+
+    def update_all(self, items: Sequence[Item]) -> None:
+        """`update` for several weights at once: (index, weight, gradient, state) of each.
+
+        If nothing but arrays and factors changes from step to step, steps are recorded and issued as one program.
+
+        >>> from forerun import np
+        >>> sgd, w = create("sgd", learning_rate=0.25), np.ones(2)
+        >>> state = sgd.create_state(0, w)
+        >>> for _ in range(2):
+        ...     sgd.update_all([(0, w, np.ones(2), state)])
+        >>> w.tolist()
+        [0.5, 0.5]
+        """
+        advanced = self._advance(items)
+        if not items or not self._repeats or _core.recording() or _core.capturing():
+            return self._update_each(items, advanced)
+        factors: list[float] = []
+        inputs: list[Any] = [None]
+        for (_, weight, grad, state), (own, _) in zip(items, advanced):
+            factors += own
+            inputs += (weight, grad)
+            if self.slots:
+                inputs += [state[name] for name in self.slots]
+        inputs[0] = _core.scalars(factors, weight.dtype, weight.device)
+        given = tuple(inputs)
+        key = (
+            self.rescale_grad, self.clip_gradient,
+            *[getattr(self, name) for name in self.constants], *[wd for _, wd in advanced],
+        )  # fmt: skip
+        for program in self._programs.get(key, ()):
+            if program(given) is not None:
+                return None
+        if all(w.dtype == weight.dtype and w.device == weight.device for _, w, _, _ in items):
+            return self._record(items, advanced, given, key)
+        return self._update_each(items, advanced)
+
+    def _update_each(self, items: Sequence[Item], advanced: Sequence[Advanced]) -> None:
         recording = _core.set_recording(False)
         try:
-            self.apply(weight, grad, state, lr, wd)
+            for (_, weight, grad, state), (factors, wd) in zip(items, advanced):
+                self.apply(weight, grad, state, factors, wd)
         finally:
             _core.set_recording(recording)
 
-    def apply(self, weight: Any, grad: Any, state: State, lr: float, wd: float) -> None:
+    def _record(self, items: Sequence[Item], advanced: Sequence[Advanced], inputs: tuple[Any, ...], key: Any) -> None:
+        _core.capture(inputs)
+        try:
+            n = len(advanced[0][0])
+            own = [tuple(inputs[0][k * n + i] for i in range(n)) for k in range(len(items))]
+            self._update_each(items, [(views, wd) for views, (_, wd) in zip(own, advanced)])
+            while len(self._programs) >= _MOST:
+                del self._programs[next(iter(self._programs))]
+            made = _core.capture_end(inputs, 0, (), (), None, [], (), type(self).__name__)
+            self._programs[key] = [made, *self._programs.get(key, ())[:_MOST]]
+        finally:
+            _core.capture_drop()
+
+    @property
+    def _repeats(self) -> bool:
+        return "constants" in type(self).__dict__
+
+    def _advance(self, items: Sequence[Item]) -> list[Advanced]:
+        """Counts a step of each weight: its factors, and its weight decay."""
+        found: list[Advanced] = []
+        known: dict[Any, Advanced] = {}
+        rate = None
+        for index, _, _, state in items:
+            t = state["t"] = state["t"] + 1
+            if t > self.num_update:
+                self.num_update, rate = t, None
+            if rate is None:
+                rate = self.learning_rate
+            own = self.param_dict.get(index)
+            of = (t, rate, own.lr_mult, own.wd_mult) if own is not None else (t, rate)
+            if (one := known.get(of)) is None:
+                lr, wd = (rate, self.wd) if own is None else (rate * own.lr_mult, self.wd * own.wd_mult)
+                one = known[of] = self.factors(t, lr, wd), wd
+            found.append(one)
+        return found
+
+    def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
+        """The numbers that a step depends on and that may differ from one to the next; `step` gets them."""
+        return (lr,)
+
+    def apply(self, weight: Any, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
         """Rescales and clips the gradient, adds the weight decay, and steps."""
         g = self.prepared(grad)
-        self.step(weight, g + wd * weight if wd else g, state, lr)
+        self.step(weight, g + wd * weight if wd else g, state, *factors)
 
     def prepared(self, grad: Any) -> Any:
         """The gradient, rescaled and clipped."""
@@ -113,7 +202,7 @@ class Optimizer:
         bound = self.clip_gradient
         return g if bound is None else np.clip(g, -bound, bound)
 
-    def step(self, weight: Any, g: Any, state: State, lr: float) -> None:
+    def step(self, weight: Any, g: Any, state: State, lr: Any) -> None:
         """The rule: changes weight and state in place. state["t"] counts this step already."""
         raise NotImplementedError(f"{type(self).__name__}: step must be defined, got none")
 
@@ -124,6 +213,8 @@ class SGD(Optimizer):
     nesterov: the step is momentum * v - lr * g, with the v that is new.
     """
 
+    constants = ("momentum", "nesterov")
+
     def __init__(
         self, learning_rate: float = 0.01, momentum: float = 0.0, nesterov: bool = False, **settings: Any
     ) -> None:
@@ -132,14 +223,22 @@ class SGD(Optimizer):
         self.nesterov = nesterov
         self.slots = ("velocity",) if momentum else ()
 
-    def apply(self, weight: Any, grad: Any, state: State, lr: float, wd: float) -> None:
-        """As for others, but where only factors change the gradient they are one."""
-        if self.momentum or wd or self.clip_gradient is not None:
-            super().apply(weight, grad, state, lr, wd)
-        else:
-            weight -= (lr * self.rescale_grad) * grad
+    def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
+        """The learning rate; where only factors change the gradient, all of them in one."""
+        return (lr * self.rescale_grad,) if self._plain(wd) else (lr,)
 
-    def step(self, weight: Any, g: Any, state: State, lr: float) -> None:
+    def _plain(self, wd: float) -> bool:
+        own = type(self).step is not SGD.step
+        return not (own or self.momentum or wd or self.clip_gradient is not None)
+
+    def apply(self, weight: Any, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
+        """As for others, but where only factors change the gradient they are one."""
+        if self._plain(wd):
+            weight -= factors[0] * grad
+        else:
+            super().apply(weight, grad, state, factors, wd)
+
+    def step(self, weight: Any, g: Any, state: State, lr: Any) -> None:
         """One step."""
         if not self.momentum:
             weight -= lr * g
@@ -153,6 +252,8 @@ class SGD(Optimizer):
 class NAG(SGD):
     """Nesterov's accelerated gradient: SGD with nesterov=True."""
 
+    constants = SGD.constants
+
     def __init__(self, learning_rate: float = 0.1, momentum: float = 0.9, **settings: Any) -> None:
         super().__init__(learning_rate, momentum, True, **settings)
 
@@ -161,6 +262,7 @@ class Adam(Optimizer):
     """Steps of lr * m / (sqrt(v) + epsilon): bias-corrected moving means of g and of g**2 (Kingma and Ba, 2015)."""
 
     slots = ("mean", "variance")
+    constants = ("beta1", "beta2", "epsilon")
 
     def __init__(
         self,
@@ -173,32 +275,43 @@ class Adam(Optimizer):
         super().__init__(learning_rate, **settings)
         self.beta1, self.beta2, self.epsilon = beta1, beta2, epsilon
 
-    def step(self, weight: Any, g: Any, state: State, lr: float) -> None:
+    def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
+        """m / c1 / (sqrt(v) / root + epsilon), with both corrections in one factor."""
+        root = math.sqrt(1 - self.beta2**t)
+        return lr * root / (1 - self.beta1**t), self.epsilon * root
+
+    def step(self, weight: Any, g: Any, state: State, rate: Any, epsilon: Any) -> None:  # type: ignore[override]
         """One step."""
-        mean, variance, t = state["mean"], state["variance"], state["t"]
+        mean, variance = state["mean"], state["variance"]
         mean *= self.beta1
         mean += (1 - self.beta1) * g
         variance *= self.beta2
         variance += (1 - self.beta2) * np.square(g)
-        root = math.sqrt(1 - self.beta2**t)
-        # m / c1 / (sqrt(v) / root + epsilon), with both corrections in one factor
-        weight -= (lr * root / (1 - self.beta1**t)) * (mean / (np.sqrt(variance) + self.epsilon * root))
+        weight -= rate * (mean / (np.sqrt(variance) + epsilon))
 
 
 class AdamW(Adam):
     """Adam whose weight decay does not pass through the moving means: weight *= 1 - lr * wd (Loshchilov and Hutter)."""
 
-    def apply(self, weight: Any, grad: Any, state: State, lr: float, wd: float) -> None:
+    constants = Adam.constants
+
+    def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
+        """Those of Adam, and what the weight is multiplied by."""
+        return *super().factors(t, lr, wd), 1 - lr * wd
+
+    def apply(self, weight: Any, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
         """Decays the weight, then steps."""
+        rate, epsilon, decay = factors
         if wd:
-            weight *= 1 - lr * wd
-        self.step(weight, self.prepared(grad), state, lr)
+            weight *= decay
+        self.step(weight, self.prepared(grad), state, rate, epsilon)
 
 
 class RMSProp(Optimizer):
     """Steps of lr * g / (sqrt(v) + epsilon), where v is the moving mean of g**2: v = rho * v + (1 - rho) * g**2."""
 
     slots = ("variance",)
+    constants = ("rho", "epsilon")
 
     def __init__(
         self, learning_rate: float = 0.001, rho: float = 0.9, epsilon: float = 1e-8, **settings: Any
@@ -206,7 +319,7 @@ class RMSProp(Optimizer):
         super().__init__(learning_rate, **settings)
         self.rho, self.epsilon = rho, epsilon
 
-    def step(self, weight: Any, g: Any, state: State, lr: float) -> None:
+    def step(self, weight: Any, g: Any, state: State, lr: Any) -> None:
         """One step."""
         variance = state["variance"]
         variance *= self.rho
@@ -218,12 +331,13 @@ class AdaGrad(Optimizer):
     """Steps of lr * g / (sqrt(h) + epsilon), where h is the sum of all g**2 so far (Duchi et al., 2011)."""
 
     slots = ("history",)
+    constants = ("epsilon",)
 
     def __init__(self, learning_rate: float = 0.01, epsilon: float = 1e-7, **settings: Any) -> None:
         super().__init__(learning_rate, **settings)
         self.epsilon = epsilon
 
-    def step(self, weight: Any, g: Any, state: State, lr: float) -> None:
+    def step(self, weight: Any, g: Any, state: State, lr: Any) -> None:
         """One step."""
         history = state["history"]
         history += np.square(g)

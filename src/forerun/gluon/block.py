@@ -9,7 +9,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from .. import _core
 from ..init import Initializer
+from . import changes
 from .deferred import DeferredInitializationError
 from .parameter import Devices, Parameter
 from .parameters import ParameterDict
@@ -25,10 +27,12 @@ class Hook:
     def __init__(self, hooks: dict[int, Callable[..., Any]], function: Callable[..., Any]) -> None:
         self._hooks = hooks
         hooks[id(self)] = function
+        changes.note()
 
     def detach(self) -> None:
         """Ends the calls."""
         self._hooks.pop(id(self), None)
+        changes.note()
 
 
 class Block:
@@ -59,9 +63,16 @@ class Block:
         self._after: dict[int, Callable[..., Any]] = {}
 
     def __setattr__(self, name: str, value: Any) -> None:
+        self._changed(name)
         if isinstance(value, (Block, Parameter)):
             self._register(name, value)
         super().__setattr__(name, value)
+
+    def _changed(self, what: str) -> None:
+        """Programs that were recorded of the block may no longer say what it does."""
+        self.__dict__["_changes"] = self.__dict__.get("_changes", 0) + 1
+        changes.note()
+        _core.capture_refuse(f"its forward sets {type(self).__name__}.{what}")
 
     def _register(self, name: str, value: Block | Parameter) -> None:
         if "_params" not in self.__dict__:
@@ -85,6 +96,7 @@ class Block:
     def register_child(self, block: Block, name: str | None = None) -> None:
         """Makes a block a child, under a name or its number."""
         self._children[name if name is not None else str(len(self._children))] = block
+        self._changed("children")
 
     def forward(self, *args: Any) -> Any:
         """What the block computes; subclasses define it."""
@@ -105,16 +117,19 @@ class Block:
 
     def __call__(self, *args: Any) -> Any:
         """Runs `forward`, with the hooks before and after; first makes parameters whose shape depends on `args`."""
+        for hook in list(self._before.values()):
+            hook(self, args)
+        result = self._plain(*args)
+        for hook in list(self._after.values()):
+            hook(self, args, result)
+        return result
+
+    def _plain(self, *args: Any) -> Any:
         for parameter in self._params.values():
             if parameter.is_deferred:
                 self._finish_deferred(args)
                 break
-        for hook in list(self._before.values()):
-            hook(self, args)
-        result = self.forward(*args)
-        for hook in list(self._after.values()):
-            hook(self, args, result)
-        return result
+        return self.forward(*args)
 
     def register_forward_pre_hook(self, hook: Callable[[Block, Any], Any]) -> Hook:
         """Calls `hook(block, inputs)` before each run."""
@@ -123,6 +138,11 @@ class Block:
     def register_forward_hook(self, hook: Callable[[Block, Any, Any], Any]) -> Hook:
         """Calls `hook(block, inputs, output)` after each run."""
         return Hook(self._after, hook)
+
+    def _tree(self) -> Iterator[Block]:
+        yield self
+        for child in self._children.values():
+            yield from child._tree()
 
     def _named(self, prefix: str = "") -> Iterable[tuple[str, Parameter]]:
         for name, parameter in self._params.items():
@@ -192,7 +212,10 @@ class Block:
     reset_device = reset_ctx
 
     def hybridize(self, active: bool = True, **settings: Any) -> None:
-        """Accepted for MXNet's sake: the engine plans ahead anyway, so blocks run the same with and without."""
+        """Hybrid blocks in the tree are recorded on their first call, and issued as one program afterwards.
+
+        See `HybridBlock`. settings: `static_alloc` and others of MXNet's are accepted, and make no difference.
+        """
         for child in self._children.values():
             child.hybridize(active, **settings)
 

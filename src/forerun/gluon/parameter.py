@@ -13,6 +13,7 @@ import numpy
 from .. import autograd, np
 from ..device import Device, resolve
 from ..init import Constant, Initializer, create
+from . import changes
 from .deferred import DeferredInitializationError, Shape, completes, known
 
 __all__ = ["Parameter"]
@@ -61,6 +62,10 @@ class Parameter:
         self._copies: list[Any] = []
         self._deferred: tuple[Initializer, list[Device]] | None = None
         self.grad_req = grad_req
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        changes.note()
+        super().__setattr__(name, value)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__} {self.name} (shape={self.shape}, dtype={self.dtype})"

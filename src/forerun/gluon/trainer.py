@@ -12,7 +12,8 @@ from typing import Any
 import numpy
 
 from .. import _core, autograd
-from ..optimizer import Optimizer, State, create
+from ..optimizer import Item, Optimizer, State, create
+from . import changes
 from .parameter import Parameter
 
 __all__ = ["Trainer"]
@@ -56,6 +57,8 @@ class Trainer:
         self._scale = self._optimizer.rescale_grad
         self._states: dict[int, list[State]] = {}
         self._seen: dict[int, list[int]] = {}
+        self._copies: list[Copies] = []  # as they were at the change of this number
+        self._count = -1
 
     @property
     def optimizer(self) -> Optimizer:
@@ -73,8 +76,11 @@ class Trainer:
 
     def _trained(self) -> list[Copies]:
         """Numbers and copies of parameters that have gradients, from the last layer to the first."""
-        params = reversed(list(enumerate(self._params)))
-        return [(i, p.list_data()) for i, p in params if p.grad_req != "null"]
+        if self._count != changes.count:
+            params = reversed(list(enumerate(self._params)))
+            self._copies = [(i, p.list_data()) for i, p in params if p.grad_req != "null"]
+            self._count = changes.count
+        return self._copies
 
     def step(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
         """Sums the gradients over devices, and updates the parameters with the sums divided by `batch_size`.
@@ -120,10 +126,11 @@ class Trainer:
 
     def _update(self, params: list[Copies], batch_size: float) -> None:
         self._optimizer.rescale_grad = self._scale / batch_size
+        items: list[Item] = []
         for i, copies in params:
-            for weight, state in zip(copies, self._states_of(i, copies)):
-                self._optimizer.update(i, weight, weight.grad, state)
+            items += [(i, w, w.grad, state) for w, state in zip(copies, self._states_of(i, copies))]
             self._seen[i] = _core.gradient_versions(copies)
+        self._optimizer.update_all(items)
 
     def _states_of(self, i: int, copies: list[Any]) -> list[State]:
         """One state per copy; made anew where the parameter has moved."""

@@ -66,6 +66,8 @@ class Elementwise(_core.Ufunc):
     """An element-wise op: issues the compiled loops of a NumPy ufunc, tile by tile, without the interpreter
     lock."""
 
+    stateless = True  # gradients depend on what stands on the tape, and on nothing else
+
     def __init__(
         self,
         ufunc: Any,
@@ -116,6 +118,8 @@ def elementwise(
 
 class Primitive(_core.Primitive):
     """An op whose call is a Python function over the core's functions."""
+
+    stateless = True
 
     def __init__(
         self,

@@ -52,6 +52,8 @@ def host(
 class _NoGradient:
     """Stands on the tape for a callable: nobody knows its gradient, and zeros would be a lie."""
 
+    stateless = True
+
     def __init__(self, name: str) -> None:
         self.name = name
 

@@ -29,6 +29,7 @@ class _Concatenate:
     """Concatenation takes any number of arrays, so it records itself."""
 
     name = "concatenate"
+    stateless = True
 
     def gradients(self, g: Any, inputs: tuple[Any, ...], axis: int) -> list[Any]:
         """The parts that the inputs had."""

@@ -51,9 +51,8 @@ class Optimizer:
         with no_grad():
             for group, rule, states in zip(self.param_groups, self._rules, self._states):
                 rule.set_learning_rate(group["lr"])
-                for i, (parameter, state) in enumerate(zip(group["params"], states)):
-                    if parameter.grad is not None:
-                        rule.update(i, parameter, parameter.grad, state)
+                both = enumerate(zip(group["params"], states))
+                rule.update_all([(i, p, p.grad, state) for i, (p, state) in both if p.grad is not None])
         return loss
 
 

@@ -1,0 +1,121 @@
+// A recorded string of ops that is issued again with other arrays: as one op if it is small, else op by op.
+#pragma once
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "array/array.h"
+#include "engine/queue.h"
+
+namespace forerun {
+
+class Program : public std::enable_shared_from_this<Program> {
+ public:
+  struct Use {
+    int slot;
+    Mode mode;
+  };
+  // An op as it was issued; `op` itself never is: it holds a kernel that has not run, and what is known of the op.
+  struct Step {
+    Op op;
+    std::vector<Use> uses;
+    uint64_t number = 0;  // of a kernel that draws random numbers: how many the program drew before
+  };
+  // A storage, as the program knows it.
+  enum class Place { input, constant, temporary, output };
+  struct Slot {
+    Place place;
+    size_t bytes;
+    Budget* budget;
+    Array held;               // of a constant
+    size_t first;             // of an input: the first one that has this storage
+    bool used = false;        // by a step
+    bool written = false;     // by a step
+    Mode mode = Mode::read;   // of the program as a whole: of its first access, or update where it also reads or writes parts
+  };
+  struct View {
+    int slot;
+    Layout layout;
+  };
+
+  // Whether it may run on these: what it was recorded with, but for the values.
+  bool takes(const std::vector<const Array*>& inputs) const;
+  // The storages of one run by slot: the inputs', and new ones for outputs, and for temporaries if it runs op by op.
+  struct Storages {
+    std::vector<Buffer*> at;
+    std::vector<Array> made;
+  };
+  Storages storages(const std::vector<const Array*>& inputs) const;
+  bool whole() const { return whole_; }
+  bool writes(size_t input) const { return slots_[inputs_[input].slot].written; }
+  // Fills `op` so that it does all: seed and number are those of the next random number.
+  void build(Op& op, const Storages& storages, uint64_t seed, uint64_t number) const;
+  // Fills `op` so that it does one step.
+  void build_step(Op& op, const Step& step, const Storages& storages, uint64_t seed, uint64_t number) const;
+
+  const std::vector<std::unique_ptr<Step>>& steps() const { return steps_; }
+  const std::vector<View>& outputs() const { return outputs_; }
+  uint64_t drawn() const { return drawn_; }  // random numbers of each run
+  const char* name() const { return name_; }
+  void set_name(const char* name) { name_ = name; }  // never freed
+
+ private:
+  friend class Recording;
+  friend class ProgramKernel;
+
+  // What one run of a whole program works with. Runs at the same time have instances of their own.
+  struct Instance {
+    std::vector<std::unique_ptr<Op>> ops;  // one per step; their accesses hold no references
+    std::vector<int64_t> tiles;
+    struct Patch {
+      Access* access;
+      int outer;  // access of the op that runs the program
+    };
+    std::vector<Patch> patches;
+    std::vector<Array> own;  // temporaries
+  };
+  bool apart(const std::vector<const Array*>& inputs) const;
+  std::unique_ptr<Instance> take_instance() const;
+  std::unique_ptr<Instance> make_instance() const;
+
+  const char* name_ = "program";
+  std::vector<std::unique_ptr<Step>> steps_;
+  std::vector<Slot> slots_;
+  std::vector<View> inputs_, outputs_;
+  std::vector<int> outer_;  // slots that the op of a whole program accesses
+  std::vector<int> made_;   // slots that each run makes anew
+  std::vector<int> constants_;
+  uint64_t drawn_ = 0;
+  uint64_t cost_ = 0;       // ns
+  bool whole_ = false, droppable_ = true, writes_inputs_ = false;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<Instance>> free_;  // guarded by mutex_
+};
+
+// What a thread issues between begin and end. Storages are known by address: a new one that takes the place of one that is
+// gone is told apart by its first access, which fills it.
+class Recording {
+ public:
+  explicit Recording(const std::vector<Array>& inputs);
+  void add(Op& op);  // about to be issued
+  // A value that cannot be repeated: there will be no program.
+  void refuse(const char* why) {
+    if (refused_.empty()) refused_ = why;
+  }
+  const std::string& refused() const { return refused_; }
+  // A storage made with values, which no op writes.
+  void forget(Storage* storage) { slots_.erase(storage); }
+  std::shared_ptr<Program> finish(const std::vector<Array>& outputs);
+
+ private:
+  int slot_of(Buffer* buffer, Mode mode);
+  void drop_dead();
+
+  std::shared_ptr<Program> program_ = std::make_shared<Program>();
+  std::unordered_map<Storage*, int> slots_;
+  std::string refused_;
+};
+
+}  // namespace forerun
