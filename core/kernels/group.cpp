@@ -118,7 +118,9 @@ void FusedKernel::emit(Step step) {
     if (step.place[i].value < 0) continue;
     Value& value = values_[step.place[i].value];
     if (value.from < 0) value.from = now;
-    value.to = now;
+    // A step may write where it reads for the last time: its loop sees the same elements at the same place. Two of its results may not
+    // share one, though nobody may read the first.
+    value.free_from = i < step.n_in ? now : now + 1;
   }
   steps_.push_back(step);
 }
@@ -199,8 +201,7 @@ void FusedKernel::place_values() {
       end += (bytes + kApart + 63) / 64 * 64;
       found = &rooms.back();
     }
-    // A step may write where it reads for the last time: its loop sees the same elements at the same place.
-    found->free_from = value.to;
+    found->free_from = value.free_from;
     value.offset = found->offset;
   }
   scratch_bytes_ = static_cast<size_t>(end);

@@ -53,7 +53,7 @@ class FusedKernel final : public Group {
   struct Value {  // in scratch memory, from one step to another
     Storage* storage = nullptr;
     int64_t size = 0;
-    int from = -1, to = -1;
+    int from = -1, free_from = -1;  // steps: the first that uses it, and the first that may use its place
     int64_t offset = 0;
   };
 
