@@ -277,7 +277,7 @@ void FusedKernel::run_nested(const Step& step, char** args, intptr_t* steps, int
     intptr_t inner_steps[Nest::kMaxOperands];
     for (int i = 0; i < step.n; ++i) {
       inner_args[i] = step.place[i].shape ? base[i] + column * steps[i] : args[i] + done * sizes[i];
-      inner_steps[i] = count == 1 && step.loop.packed ? sizes[i] : steps[i];
+      inner_steps[i] = steps[i];  // 0 also for a row's last element alone: loops may look at it, as power does
     }
     step.loop.function(inner_args, &count, inner_steps, step.loop.data);
     done += count, column = 0;
