@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -63,7 +62,6 @@ def improving() -> Iterator[None]:
 
 def done() -> dict[str, int]:
     """What the passes have done by now, once all work has ended."""
-    gc.collect()
     _core.quiesce()
     stats = forerun.stats()
     return {name: stats[name] for name in ("dropped", "groups", "grouped", "elided")}
