@@ -300,7 +300,7 @@ void a_group_without_memory_runs_op_by_op(int refusals) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  int steps = argc > 1 ? std::atoi(argv[1]) : 200;
+  int steps = argc > 1 ? std::atoi(argv[1]) : 100;
   Engine& engine = Engine::get();
   use_cpu_workers(engine);
   run({1}, 1, SIZE_MAX, 0, false, steps);
