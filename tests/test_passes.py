@@ -246,6 +246,17 @@ class TestBits:
             single.append(y.item())
         assert single == many.tolist()
 
+    @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+    @pytest.mark.parametrize("name", ["arccos", "arcsin", "log10", "exp", "sin", "tan", "tanh", "cbrt", "expm1"])
+    def test_functions_of_strided_values(self, name, dtype):
+        """The last bits of some loops of NumPy's depend on strides."""
+
+        def program(x):
+            f = getattr(np, name)
+            return [f(v) + 1 for v in (x, x[:, ::3], x.T, x[::-1], np.broadcast_to(x[:, :1], x.shape), x[3])]
+
+        same_bits(program, abs(numpy.sin(floats(30, 301))).astype(dtype))
+
     def test_layouts(self):
         def program(x, y):
             a = np.tanh(x.T) + y[::-1].T * x[:, :1].T
@@ -297,10 +308,11 @@ class TestHazards:
 
         same_bits(program, floats(90, 90), floats(90, 90) * 7)
 
-    @pytest.mark.parametrize(("first", "second"), [((0, 99), (1, 100)), ((0, 3000), (3000, 6000)), ((7, 9), (8, 10))])
-    def test_two_stretches_of_one_array(self, first, second):
+    @pytest.mark.parametrize("apart", [1, 2047, 2048, 3000])
+    @pytest.mark.parametrize("n", [2, 3000])
+    def test_two_stretches_of_one_array(self, n, apart):
         def program(x):
-            a, b = x[slice(*first)], x[slice(*second)]
+            a, b = x[:n], x[apart : apart + n]
             t = a * 2
             a += 1
             u = b + t
@@ -340,6 +352,16 @@ class TestHazards:
 
         same_bits(program, floats(70, 70))
 
+    def test_rows_in_another_order(self):
+        def program(x):  # what a row needs may belong to a later row
+            y = x * 2
+            m = y.sum(2)
+            m -= 1
+            turned = [m[::-1], m[:, ::-1], m.T, m[:1], m[:, :1], m[3], m[::2].repeat(2, 0)]
+            return [y - v[..., None] for v in turned]
+
+        same_bits(program, floats(20, 20, 30))
+
     def test_out(self):
         def program(x, y):
             t = np.add(x, y, out=y)
@@ -365,6 +387,18 @@ class TestHazards:
         assert numpy.array_equal(values, old)
         assert x.asnumpy().tobytes() == ((old + (old + 1)) * 2).tobytes()
         assert y.asnumpy().tobytes() == ((old + (old + 1)) * 2 + (old + 1)).tobytes()
+        assert numpy.array_equal(values, old)
+
+    def test_read_then_overwritten_while_a_reader_outside_looks(self, improving):
+        x, y = np.array(floats(3000)), np.ones(3000)
+        values, old = x.numpy(), floats(3000)
+        with closed_gate():
+            t = x + y
+            np.multiply(y, 3, out=x)
+            u = t + x
+        assert t.asnumpy().tobytes() == (old + 1).tobytes()
+        assert u.asnumpy().tobytes() == (old + 1 + 3).tobytes()
+        assert (x.asnumpy() == 3).all()
         assert numpy.array_equal(values, old)
 
     def test_last_handle_gone_before_the_values_that_were_read(self, improving):

@@ -226,11 +226,11 @@ void run(const std::vector<int>& workers, int threads, size_t soft, int passes, 
   budget.soft.store(SIZE_MAX);
 }
 
-// --- a group that finds no memory ---------------------------------------------------------------------------------------------------
+// --- groups that fail ---------------------------------------------------------------------------------------------------------------
 
 // A storage whose memory cannot be had some times.
 struct Scarce final : Storage {
-  Scarce(int refusals, Budget* budget) : Storage(1000, budget), refusals(refusals) { retain_handle(); }
+  Scarce(size_t bytes, int refusals, Budget* budget) : Storage(bytes, budget), refusals(refusals) { retain_handle(); }
   bool take() override { return refusals-- <= 0 && (there = true); }
   bool taken() const override { return there; }
   bool protect(bool) override { return true; }
@@ -251,6 +251,7 @@ struct Successor final : Kernel {
     }
     std::vector<Op*> ops;
   };
+  explicit Successor(bool throws) : throws(throws) {}
   const char* name() const override { return "successor"; }
   bool fusible() const override { return true; }
   Group* new_group(Op& op) const override {
@@ -259,37 +260,46 @@ struct Successor final : Kernel {
     return group;
   }
   void run(Op& op, int64_t) override {
+    if (throws) throw Error(ErrorKind::value, "successor: told to fail");
     auto at = [&](int i) { return static_cast<Scarce*>(op.access(i).storage); };
-    at(0)->value = op.n_access > 1 ? at(1)->value + 1 : 1;
+    at(0)->value = at(1)->value + 1;
   }
+  bool throws;
 };
 
-void a_group_without_memory_runs_op_by_op(int refusals) {
+enum class Readers { of_one_another, of_one_value };
+
+// Four ops that are a group, the third of which finds no memory some times, or throws.
+void one_of_a_group_fails(Readers readers, int refusals, bool throws) {
   Engine& engine = Engine::get();
   wait_all();
   Budget* budget = engine.device(0).budget.get();
   auto trim = std::exchange(engine.trim, {});
-  std::vector<std::unique_ptr<Scarce>> chain;
+  std::vector<std::unique_ptr<Scarce>> made;
+  made.push_back(std::make_unique<Scarce>(4000, 0, budget));
+  made[0]->take();
   engine.gate(true);
-  for (int i = 0; i < 4; ++i) {
-    chain.push_back(std::make_unique<Scarce>(i == 2 ? refusals : 0, budget));
+  for (size_t i = 1; i <= 4; ++i) {
+    made.push_back(std::make_unique<Scarce>(100, i == 3 ? refusals : 0, budget));
     Op* op = engine.make_op();
     op->queue = engine.device(0).compute.get(), op->budget = budget;
     op->cost = 5000;
-    op->emplace<Successor>();
-    op->add(chain[i].get(), Mode::write);
-    if (i) op->add(chain[i - 1].get(), Mode::read);
+    op->emplace<Successor>(throws && i == 3);
+    op->add(made[i].get(), Mode::write);
+    op->add(made[readers == Readers::of_one_value ? 0 : i - 1].get(), Mode::read);
     engine.issue(op);
   }
-  uint64_t groups = engine.stats().groups;
+  EngineStats before = engine.stats();
   engine.gate(false);
   wait_all();
-  check(engine.stats().groups > groups, "they were a group");
-  bool fails = refusals > 1;  // it tries again by itself, in its turn
-  for (int i = 0; i < 4; ++i) {
-    const FailurePtr& failure = chain[i]->failure;
-    check((failure && failure->kind == ErrorKind::memory) == (fails && i >= 2), "failure of " + std::to_string(i));
-    if (!failure) check(chain[i]->value == i + 1, "value of " + std::to_string(i) + ", got " + std::to_string(chain[i]->value));
+  check(engine.stats().grouped >= before.grouped + 4, "they were a group");
+  for (size_t i = 1; i <= 4; ++i) {
+    const FailurePtr& failure = made[i]->failure;
+    // By itself it tries again, in its turn; what throws takes its group with it.
+    bool fails = throws || (refusals > 1 && (i == 3 || (i > 3 && readers == Readers::of_one_another)));
+    check(!failure == !fails, "failure of " + std::to_string(i) + ": " + (failure ? failure->message : "none"));
+    int value = readers == Readers::of_one_value ? 1 : static_cast<int>(i);
+    if (!failure) check(made[i]->value == value, "value of " + std::to_string(i) + ", got " + std::to_string(made[i]->value));
   }
   check(budget->running == 0 && budget->reserved.load() == 0, "nothing runs, nothing is reserved");
   while (engine.take_unseen_failure()) {
@@ -314,7 +324,10 @@ int main(int argc, char** argv) {
   run({2}, 4, SIZE_MAX, 2, false, steps);
   EngineStats after = engine.stats();
   check(after.dropped > 100 && after.grouped > 2 * after.groups && after.groups > 100 && after.elided > 1 << 20, "ops were dropped and joined");
-  for (int refusals : {1, 100}) a_group_without_memory_runs_op_by_op(refusals);
+  for (Readers readers : {Readers::of_one_another, Readers::of_one_value}) {
+    for (int refusals : {1, 100}) one_of_a_group_fails(readers, refusals, false);
+    one_of_a_group_fails(readers, 0, true);
+  }
   wait_all();
   engine.stop_workers();
   check(engine.device(0).budget->live.load() == 0, "all memory came back");
