@@ -2,9 +2,9 @@
 
     python benchmarks/growth.py [--most 10000000]
 
-Ops: y = x + 1 on a (1, 2) array, results dropped at once and results computed in a chain, with the memory that the process
-holds afterwards, which must not grow. Sizes: x*y + 2 and a sum, from ten elements to a hundred million. Workers: the same
-program on one worker, two, and so on up to the cores.
+Ops: y = x + 1 on a (1, 2) array, results dropped at once, and each computed from the one before, with the memory that
+the process holds afterwards: it must not grow. Sizes: x*y + 2 and a sum, from ten elements to a hundred million.
+Workers: the same program on one worker, two, and so on up to the cores.
 """
 
 from __future__ import annotations

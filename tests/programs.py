@@ -19,6 +19,7 @@ from typing import Any
 import numpy
 
 import forerun
+from conftest import closed_gate
 from forerun import np
 from forerun.config import _apply as put_back
 
@@ -99,10 +100,16 @@ class Machine:
 
     def run(self, steps: Iterable[Step]) -> list[Snapshot]:
         """What the program read on its way, then every array that is left."""
+        self.issue(steps)
+        return self.results()
+
+    def issue(self, steps: Iterable[Step]) -> None:
         for i in range(4):
             self.make(i, i, i)
         for step in steps:
             getattr(self, step.kind)(step.a, step.b, step.c)
+
+    def results(self) -> list[Snapshot]:
         return self.log + [self.snapshot(slot) for slot in self.pool]
 
     # --- the pool ---
@@ -345,7 +352,112 @@ class Machine:
         if y is not None:
             self.put(self.settle(x.value @ self.beside(y, x)), x.device)
 
+    # --- strings of ops that a planner likes to join ---
+
+    def along(self, a: int, b: int, c: int) -> None:
+        """x less its greatest values along some axes, scaled by their neighbours; those may be kept."""
+        x = self.pick(a, lambda slot: slot.value.size > 0)
+        if x is None:
+            return
+        top = x.value.max(axis=self.some_axes(x.value.ndim, b), keepdims=True)
+        shifted = x.value - top
+        self.put(self.settle(shifted * (top + 2) + x.value), x.device)
+        if c % 3 == 0:
+            self.put(self.settle(shifted), x.device)
+        if c % 4 == 0:
+            self.put(top, x.device)
+
+    def sums(self, a: int, b: int, c: int) -> None:
+        """Reductions of one value, and ops with what they give."""
+        x = self.pick(a, lambda slot: slot.value.size > 0)
+        if x is None:
+            return
+        far, axes = x.value * 2 - 1, self.some_axes(x.value.ndim, b)
+        total, least = far.sum(axis=axes), far.min(axis=axes)
+        self.put(self.settle(total - least * 3), x.device)
+        if c % 2:
+            self.put(self.settle(abs(total) + 1), x.device)
+
+    def several(self, a: int, b: int, c: int) -> None:
+        """Functions with two results, of which some are thrown away."""
+        x = self.pool[a % len(self.pool)]
+        f = ("divmod", "modf", "frexp")[b % 3] if x.value.dtype.kind == "f" else "divmod"
+        y = x.value * 3 + 1
+        first, second = self.xp.divmod(y, 7) if f == "divmod" else getattr(self.xp, f)(y)
+        if c % 3:
+            self.put(self.settle(first + 1), x.device)
+        if c % 3 != 1:
+            self.put(self.settle(second * 2), x.device)
+
+    def mixed(self, a: int, b: int, c: int) -> None:
+        """Casts on the way, and conditions."""
+        x = self.pool[a % len(self.pool)]
+        others = ("float64", "int16", "float32", "int64", "float16", "int8", "bool")
+        y = (x.value + 1).astype(others[b % len(others)])
+        z = self.xp.where(y > 0, x.value, x.value * 2)
+        self.put(self.settle(z - 1), x.device)
+        if c % 3 == 0:
+            self.put(((y == 1) | (z < 0)).astype(x.value.dtype), x.device)
+
+    def replaced(self, a: int, b: int, c: int) -> None:
+        """t = 2x, then x changes, then both are read."""
+        x = self.pool[a % len(self.pool)]
+        y, target = self.partner(x, b, into=True), x.value
+        t = target * 2
+        target += y
+        u = t - target
+        if c % 2:
+            target *= u
+        self.settle_inplace(target)
+        self.put(self.settle(u + target), x.device)
+
+    def through(self, a: int, b: int, c: int) -> None:
+        """In place through a view; the whole is read before and after."""
+        x = self.pick(a, lambda slot: slot.value.ndim > 0)
+        if x is None:
+            return
+        v = x.value
+        cuts = (v[1:], v[:-1], v[..., ::2], v.T, v[::-1], v[..., :1], v[v.shape[0] // 2 :], v[...])
+        view = cuts[b % len(cuts)]
+        before = v * 2
+        view += 1
+        if c % 2:
+            view *= 2
+        after = v + before
+        self.settle_inplace(v)
+        self.put(self.settle(after), x.device)
+
+    def wasted(self, a: int, b: int, c: int) -> None:
+        """What nobody will read, beside what somebody will."""
+        x = self.pool[a % len(self.pool)]
+        y = x.value + 1
+        z = y * 2
+        for _ in range(b % 4):
+            z = z - x.value
+        if c % 2:
+            self.put(self.settle(y), x.device)
+
+    def some_axes(self, ndim: int, n: int) -> Any:
+        """None, one axis, or all from one on."""
+        if ndim == 0 or n % 4 == 0:
+            return None
+        return n % ndim if n % 4 < 3 else tuple(range(n % ndim, ndim))
+
     # --- only in programs that are not exact ---
+
+    def normalised(self, a: int, b: int, c: int) -> None:
+        """Softmax, its logarithm, or mean 0 and variance 1, along some axes."""
+        x = self.pick(a, lambda slot: slot.value.dtype.kind == "f" and slot.value.size > 0)
+        if x is None:
+            return
+        axes = self.some_axes(x.value.ndim, b)
+        shifted = x.value - x.value.max(axis=axes, keepdims=True)
+        e = self.xp.exp(shifted)
+        total = e.sum(axis=axes, keepdims=True)
+        centred = x.value - x.value.mean(axis=axes, keepdims=True)
+        wide = (centred**2).mean(axis=axes, keepdims=True)
+        results = (e / total, shifted - self.xp.log(total), centred / self.xp.sqrt(wide + 0.125))
+        self.put(self.settle(results[c % 3]), x.device)
 
     def smooth(self, a: int, b: int, c: int) -> None:
         x = self.pick(a, lambda slot: slot.value.dtype.kind == "f")
@@ -376,6 +488,8 @@ EXACT_KINDS = (
     "concatenate", "reduce", "scan", "sort", "product",
 )  # fmt: skip
 FREE_KINDS = (*EXACT_KINDS, "smooth", "average", "random")
+FUSED_EXACT = ("along", "sums", "several", "mixed", "replaced", "through", "wasted")
+FUSED_KINDS = (*FUSED_EXACT, "normalised")
 
 
 def in_order(steps: Iterable[Step], shapes: tuple[Shape, ...] = SMALL, room: int = 12) -> list[Snapshot]:
@@ -389,6 +503,17 @@ def running_ahead(
     """What a program reads if forerun runs it, on two devices."""
     np.random.seed(7)
     return Machine(RunningAhead(), shapes, exact, room).run(steps)
+
+
+def all_at_once(
+    steps: Iterable[Step], shapes: tuple[Shape, ...] = SMALL, exact: bool = True, room: int = 12
+) -> list[Snapshot]:
+    """The same if nothing starts before all is issued. No step may read."""
+    np.random.seed(7)
+    machine = Machine(RunningAhead(), shapes, exact, room)
+    with closed_gate():
+        machine.issue(steps)
+    return machine.results()
 
 
 def seeded(kinds: tuple[str, ...], n: int, seed: int) -> list[Step]:

@@ -86,6 +86,31 @@ def updates(each: Callable[[], None]) -> None:
         each()
 
 
+def activations(each: Callable[[], None]) -> None:
+    """Strings of element-wise ops, of which some intermediates are held for a while."""
+    x = np.ones((4, N))
+    for i in range(30):
+        wide = x * 0.5 + i
+        gate = np.tanh(wide)
+        x = gate * wide - (wide * wide).mean() / (i + 1)
+        each()
+    assert x.shape == (4, N)
+
+
+def normalisation(each: Callable[[], None]) -> None:
+    """Reductions by rows and by columns, read again, and sums that are kept."""
+    x = np.ones((1024, N // 256))
+    sums = []
+    for i in range(30):
+        e = np.exp(x - x.max(1, keepdims=True))
+        share = e / e.sum(1, keepdims=True)
+        x = (share - share.mean(0)) * i + x
+        x += share
+        sums.append(x.sum(0))
+        each()
+    assert len(sums) == 30
+
+
 def taken_while_the_oldest_sleeps() -> int:
     """Peak of a program whose first op takes long, while fifty arrays that need not wait for it could be made."""
     before = live()
@@ -102,7 +127,7 @@ def taken_while_the_oldest_sleeps() -> int:
 
 
 class TestRunAhead:
-    @pytest.mark.parametrize("program", [branches, chain, products, updates])
+    @pytest.mark.parametrize("program", [branches, chain, products, updates, activations, normalisation])
     def test_peak_is_near_that_with_barriers(self, ahead, program):
         with_barrier = max(peak(program, True) for _ in range(3))
         without = max(peak(program, False) for _ in range(3))

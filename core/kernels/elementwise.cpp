@@ -171,7 +171,7 @@ void NestKernel::row(char** args, int64_t count) {
   for (int k = 0; k < n; ++k) {
     steps[k] = nest.strides[k][axis];
     intptr_t size = static_cast<intptr_t>(item_size(part_[k].dtype));
-    if (loop.packed && count == 1) steps[k] = size;
+    if (loop.packed && count == 1 && part_[k].access >= 0) steps[k] = size;
     through[k] = part_[k].dtype != part_[k].loop_dtype || (loop.packed && steps[k] != 0 && steps[k] != size);
     casts = casts || through[k];
   }

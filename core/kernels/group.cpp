@@ -169,7 +169,7 @@ class PlanMaker {
   struct Value {  // in scratch memory, from one step to another
     const Storage* storage;
     int64_t size;
-    int from = -1, to = -1;
+    int from = -1, free_from = -1;  // steps: the first that uses it, and the first that may use its place
     int64_t offset = 0;
   };
 
@@ -189,7 +189,9 @@ class PlanMaker {
       if (place.value < 0) continue;
       Value& value = values_[place.value];
       if (value.from < 0) value.from = now;
-      value.to = now;
+      // A step may write where it reads for the last time: its loop sees the same elements at the same place. Two of its
+      // results may not share one, though nobody may read the first.
+      value.free_from = i < step.n_in ? now : now + 1;
     }
   }
 
@@ -272,8 +274,7 @@ void PlanMaker::place_values() {
       end += (bytes + kApart + 63) / 64 * 64;
       found = &rooms.back();
     }
-    // A step may write where it reads for the last time: its loop sees the same elements at the same place.
-    found->free_from = value->to;
+    found->free_from = value->free_from;
     value->offset = found->offset;
   }
   plan_->scratch_bytes = static_cast<size_t>(end);
@@ -411,12 +412,9 @@ void FusedKernel::run_nested(const Plan::Step& step, char** args, intptr_t* step
   for (int64_t done = 0; done < n;) {
     intptr_t count = std::min(inner - column, n - done);
     char* inner_args[Nest::kMaxOperands];
-    intptr_t inner_steps[Nest::kMaxOperands];
-    for (int i = 0; i < step.n; ++i) {
-      inner_args[i] = strides[i] ? base[i] + column * steps[i] : args[i] + done * sizes[i];
-      inner_steps[i] = count == 1 && step.loop.packed ? sizes[i] : steps[i];
-    }
-    step.loop.function(inner_args, &count, inner_steps, step.loop.data);
+    for (int i = 0; i < step.n; ++i) inner_args[i] = strides[i] ? base[i] + column * steps[i] : args[i] + done * sizes[i];
+    // A step of 0 stays so for a row's last element alone: loops may look at it, as power does.
+    step.loop.function(inner_args, &count, steps, step.loop.data);
     done += count, column = 0;
     for (int a = axes - 1; a >= 0; --a) {
       bool wraps = ++index[a] == (*shape)[a];

@@ -40,6 +40,7 @@ struct Mix final : Kernel {
   bool update, throws;
   Mix(int64_t parts, uint64_t c, bool update, bool throws) : parts(parts), c(c), update(update), throws(throws) {}
   const char* name() const override { return "mix"; }
+  bool droppable() const override { return !throws; }
   int64_t tiles() const override { return parts; }
   void run(Op& op, int64_t tile) override {
     if (throws && tile == parts - 1) throw Error(ErrorKind::value, "mix: told to fail, got " + std::to_string(c));
@@ -55,6 +56,7 @@ struct Fill final : Kernel {
   uint64_t value;
   explicit Fill(uint64_t value) : value(value) {}
   const char* name() const override { return "fill"; }
+  bool droppable() const override { return true; }
   void run(Op& op, int64_t) override {
     auto* out = reinterpret_cast<uint64_t*>(static_cast<Buffer*>(op.access(0).storage)->data());
     for (size_t i = 0, n = op.access(0).storage->bytes / 8; i < n; ++i) out[i] = value + i;
@@ -82,6 +84,7 @@ class Program {
     switch (random_() % 16) {
       case 0: return renew(out);
       case 1: return check_one(out);
+      case 2: return renew(out), mix(out, a, b, true, false), renew(out);  // what nobody will see
       default: return mix(out, a, b, random_() % 2, failures_ && random_() % 64 == 0);
     }
   }

@@ -125,13 +125,13 @@ class Trace:
 
 
 def _joined(records: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The records with those of a group as one, which has the number of its first op; also what others say they read."""
+    """The records with those of a group as one, which has its first op's number, also in what others read."""
     groups: dict[int, list[Mapping[str, Any]]] = {}
     for r in records:
         if r.get("group"):
             groups.setdefault(r["group"], []).append(r)
     first = {r["seq"]: number for number, members in groups.items() for r in members}
-    found = []
+    found: list[Mapping[str, Any]] = []
     for r in records:
         number, members = r["seq"], groups.pop(r.get("group", 0), None)
         if r.get("group") and members is None:
@@ -140,7 +140,8 @@ def _joined(records: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         if members:
             members.sort(key=lambda m: m["seq"])
             number = r["group"]
-            joined |= members[0] | {
+            joined |= {
+                **members[0],
                 "seq": number,
                 "name": " + ".join(m["name"] for m in members),
                 "bytes": sum(m["bytes"] for m in members),
