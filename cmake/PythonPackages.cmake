@@ -1,6 +1,6 @@
-# Asks the interpreter where NumPy's headers and random library and the OpenBLAS wheel lie.
+# Asks the interpreter where NumPy's headers and the OpenBLAS wheel lie.
 #
-# Sets FORERUN_NUMPY_INCLUDE, the target npyrandom, FORERUN_BLAS_SOURCE, FORERUN_BLAS (the copy in the build folder),
+# Sets FORERUN_NUMPY_INCLUDE, FORERUN_BLAS_SOURCE, FORERUN_BLAS (the copy in the build folder),
 # FORERUN_BLAS_EXTRA (libraries that it needs beside it), FORERUN_LICENCES and FORERUN_STRIP.
 
 # Prints the expression's value after importing the module; stops with the package's name if there is none.
@@ -17,12 +17,6 @@ endfunction()
 
 # ---- NumPy -----------------------------------------------------------------------------------------------------
 forerun_ask(FORERUN_NUMPY_INCLUDE numpy "m.get_include()")
-forerun_ask(FORERUN_NUMPY_RANDOM numpy.random "os.path.dirname(m.__file__)")
-add_library(npyrandom INTERFACE)
-target_include_directories(npyrandom SYSTEM INTERFACE "${FORERUN_NUMPY_INCLUDE}")
-find_library(FORERUN_NPYRANDOM npyrandom PATHS "${FORERUN_NUMPY_RANDOM}/lib" NO_DEFAULT_PATH NO_CACHE REQUIRED)
-target_link_libraries(npyrandom INTERFACE "${FORERUN_NPYRANDOM}" m)
-target_compile_definitions(npyrandom INTERFACE FORERUN_HAVE_NPYRANDOM=1)
 
 # ---- OpenBLAS --------------------------------------------------------------------------------------------------
 forerun_ask(FORERUN_BLAS_DIR scipy_openblas32 "m.get_lib_dir()")
@@ -52,4 +46,3 @@ endfunction()
 forerun_ask(FORERUN_BLAS_LICENCE importlib.metadata
   "next((str(f.locate()) for f in m.files('scipy-openblas32') or [] if 'LICENSE' in f.name), '')")
 forerun_licence(openblas "${FORERUN_BLAS_LICENCE}")
-forerun_licence(numpy-random "${FORERUN_NUMPY_RANDOM}/LICENSE.md")

@@ -13,7 +13,7 @@ PACKAGE = ROOT / "src" / "forerun"
 
 CORE_ORDER = ["base", "engine", "memory", "array", "kernels", "cpu", "cuda", "bind"]
 KNOW_PYTHON = {"bind"}
-PYTHON_HEADERS = re.compile(r"(Python\.h|nanobind/|numpy/(?!random/bitgen\.h))")
+PYTHON_HEADERS = re.compile(r"(Python\.h|nanobind/|numpy/)")
 
 # From the bottom up; names in one row may use each other. The package itself (`__init__`) stands on top.
 PYTHON_ORDER = [

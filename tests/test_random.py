@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from forerun import np
+from programs import configured
 
 N = 200_000  # several tiles, the last one not full
 
@@ -82,11 +83,169 @@ def test_other_work_between_does_not_matter():
     assert (np.random.uniform(size=N) == first).all().item()
 
 
-def test_streams_are_independent():
-    a, b = np.random.normal(size=N), np.random.normal(size=N)
-    assert abs(np.corrcoef(a, b)[0, 1].item()) < 0.01
-    tile = 1 << 14  # each tile has a range of the counter of its own
-    assert abs(np.corrcoef(a[:tile], a[tile : 2 * tile])[0, 1].item()) < 0.04
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_normal_numbers_have_the_moments_and_tails(dtype):
+    n = 4_000_000
+    x = np.random.normal(size=n, dtype=dtype).asnumpy().astype("float64")
+    for power, moment, variance in [(1, 0, 1), (2, 1, 2), (3, 0, 15), (4, 3, 96), (6, 15, 10_170)]:
+        assert abs((x**power).mean() - moment) < 4 * (variance / n) ** 0.5
+    for far in (3, 4, 4.5):
+        for side in (x, -x):
+            expected = n * stats.norm.sf(far)
+            assert abs((side > far).sum() - expected) < 4 * expected**0.5 + 1
+    assert 4.5 < abs(x).max() < 6.7
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_numbers_near_zero_are_as_dense_as_elsewhere(dtype):
+    n, small = 4_000_000, 1e-4
+    for x, density in [
+        (np.random.normal(size=n, dtype=dtype), 2 * stats.norm.pdf(0)),
+        (np.random.exponential(size=n, dtype=dtype), 1.0),
+    ]:
+        near = abs(x.asnumpy())
+        near = near[near < small]
+        assert abs(near.size - n * density * small) < 4 * (n * density * small) ** 0.5
+        assert stats.kstest(near / small, "uniform").pvalue > 1e-3
+        assert near.min() > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "scipy"),
+    [
+        ("exponential", (2.0,), ("expon", (0, 2))),
+        ("laplace", (1.0, 2.0), ("laplace", (1, 2))),
+        ("logistic", (1.0, 2.0), ("logistic", (1, 2))),
+        ("gumbel", (1.0, 2.0), ("gumbel_r", (1, 2))),
+        ("lognormal", (1.0, 0.5), ("lognorm", (0.5, 0, numpy.e))),
+        ("gamma", (2.0, 3.0), ("gamma", (2, 0, 3))),
+    ],
+)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_further_distributions_are_as_named(name, parameters, scipy, dtype):
+    draw = getattr(np.random, name)
+    x = draw(*parameters, size=N, dtype=dtype)
+    assert x.dtype == dtype
+    assert stats.kstest(x.asnumpy(), *scipy).pvalue > 1e-3
+    arrays = draw(*(np.array(p) for p in parameters), size=N, dtype=dtype)
+    assert stats.kstest(arrays.asnumpy(), *scipy).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("name", ["exponential", "laplace", "logistic", "gumbel", "lognormal", "normal"])
+def test_scale_must_not_be_negative(name):
+    with pytest.raises(ValueError, match=f"{name}: scale must not be negative, got -1"):
+        getattr(np.random, name)(scale=-1.0, size=3) if name != "lognormal" else np.random.lognormal(
+            sigma=-1.0
+        )
+
+
+def correlation(a: numpy.ndarray, b: numpy.ndarray) -> float:
+    return float(numpy.corrcoef(a, b)[0, 1]) * len(a) ** 0.5  # about standard normal if they are independent
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_streams_are_independent(dtype):
+    a, b = (np.random.normal(size=N, dtype=dtype).asnumpy() for _ in range(2))
+    for f in (lambda x: x, numpy.square, numpy.abs):
+        assert abs(correlation(f(a), f(b))) < 4
+        # Neighbours; the halves of a chunk, which share radii; chunks; tiles.
+        for apart in (1, 2, 16, 64, 128, 256, 4096, 1 << 15, 1 << 16):
+            assert abs(correlation(f(a[apart:]), f(a[:-apart]))) < 4.5
+
+
+def test_pairs_of_neighbours_fill_the_square():
+    x = np.random.uniform(size=2 * N).asnumpy()
+    for pairs in (x.reshape(-1, 2).T, x[: 256 * 1500].reshape(-1, 2, 128).swapaxes(0, 1).reshape(2, -1)):
+        counts, _, _ = numpy.histogram2d(*pairs, bins=20, range=[[0, 1], [0, 1]])
+        assert stats.chisquare(counts.ravel()).pvalue > 1e-3
+
+
+def chacha8(key: list[int], counter: int) -> list[int]:
+    """A block of 16 words, as Bernstein's paper describes it."""
+    start = [0x61707865, 0x3320646E, 0x79622D32, 0x6B206574, *key, counter, 0, 0, 0]
+    x = list(start)
+
+    def quarter(a: int, b: int, c: int, d: int) -> None:
+        for i, j, k, by in ((a, b, d, 16), (c, d, b, 12), (a, b, d, 8), (c, d, b, 7)):
+            x[i] = (x[i] + x[j]) % 2**32
+            mixed = x[k] ^ x[i]
+            x[k] = (mixed << by | mixed >> (32 - by)) % 2**32
+
+    for _ in range(4):
+        for i in range(4):
+            quarter(i, 4 + i, 8 + i, 12 + i)
+        for i in range(4):
+            quarter(i, 4 + (i + 1) % 4, 8 + (i + 2) % 4, 12 + (i + 3) % 4)
+    return [(a + b) % 2**32 for a, b in zip(x, start)]
+
+
+def test_words_are_those_of_chacha8():
+    seed, number = 2**40 + 5, 1
+    np.random.seed(seed)
+    _ = np.random.uniform(size=3)
+    words = np.random.randint(0, 2**64, 500, "uint64").asnumpy().view("uint32")
+    key = [seed % 2**32, seed >> 32, number, 0, 0, 0, 0, 0]
+    blocks = numpy.array(
+        [chacha8(key, i) for i in range(64)], "uint32"
+    )  # sixteen are a chunk, stored word by word
+    assert (words == blocks.reshape(4, 16, 16).swapaxes(1, 2).ravel()[:1000]).all()
+
+
+@pytest.mark.parametrize("high", [3 << 61, (1 << 63) + 1, (1 << 20) - 1, 3])
+def test_refused_words_are_replaced(high):
+    x = np.random.randint(0, high, N, "uint64").asnumpy()
+    assert (x < high).all()
+    if high > 3:
+        assert stats.kstest(x.astype("float64") / high, "uniform").pvalue > 1e-3
+
+
+DRAWS = {
+    "uniform": lambda size: np.random.uniform(-1, 2, size),
+    "uniform64": lambda size: np.random.uniform(-1, 2, size, "float64"),
+    "normal": lambda size: np.random.normal(size=size),
+    "normal64": lambda size: np.random.normal(1, 2, size, "float64"),
+    "exponential": lambda size: np.random.exponential(size=size),
+    "integers": lambda size: np.random.randint(0, 1000, size),
+    "wide integers": lambda size: np.random.randint(0, 3 << 61, size),
+}
+EDGES = [
+    0,
+    1,
+    127,
+    128,
+    129,
+    255,
+    256,
+    257,
+    (1 << 15) - 1,
+    (1 << 15) + 1,
+    (1 << 16) - 1,
+    (1 << 16) + 1,
+    3 << 16,
+]
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_a_longer_array_begins_like_a_shorter_one(name):
+    def drawn(size):
+        np.random.seed(3)
+        return DRAWS[name](size).asnumpy()
+
+    longest = drawn(EDGES[-1])
+    for size in EDGES:
+        assert (drawn(size) == longest[:size]).all()
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_number_of_workers_does_not_show(name):
+    def drawn(**settings):
+        with configured(**settings):
+            np.random.seed(3)
+            return [DRAWS[name](size).asnumpy().tobytes() for size in EDGES]
+
+    expected = drawn(engine="sync")
+    for workers in (1, 2, 4):
+        assert drawn(engine="async", workers=workers) == expected
 
 
 def test_permutations_have_each_number_once():

@@ -167,18 +167,9 @@ Array turned(const Array& array) {
   return Array(array.storage(), std::move(layout));
 }
 
-nb::object matmul(nb::handle a_object, nb::handle b_object, bool transpose_a, bool transpose_b) {
-  Array a = arg("matmul", a_object), b = arg("matmul", b_object);
-  if (transpose_a) a = turned(a);
-  if (transpose_b) b = turned(b);
-  int device = same_device("matmul", a, b);
+// Any operands: vectors become matrices, batch axes broadcast.
+nb::object matmul_any(const Array& a, const Array& b, int device) {
   const Dims &sa = a.layout.shape, &sb = b.layout.shape;
-  auto mismatch = [&](const char* what) {
-    return Error(ErrorKind::value, std::string("matmul: ") + what + ", got " + to_string(sa) + " @ " + to_string(sb));
-  };
-  if (sa.empty() || sb.empty()) throw mismatch("operands must have at least one dimension");
-  if (a.layout.dtype != b.layout.dtype)
-    throw Error(ErrorKind::type, std::string("matmul: operands must have one dtype, got ") + name(a.layout.dtype) + " and " + name(b.layout.dtype));
   bool row = sa.size() == 1, column = sb.size() == 1;
   auto with_axis = [](const Layout& l, bool first) {  // a vector as a matrix
     Layout m = l;
@@ -189,7 +180,6 @@ nb::object matmul(nb::handle a_object, nb::handle b_object, bool transpose_a, bo
   Layout la = row ? with_axis(a.layout, true) : a.layout, lb = column ? with_axis(b.layout, false) : b.layout;
   int na = la.ndim(), nb_ = lb.ndim();
   int64_t m = la.shape[na - 2], k = la.shape[na - 1], n = lb.shape[nb_ - 1];
-  if (lb.shape[nb_ - 2] != k) throw mismatch("inner dimensions must match");
   Dims batch = broadcast("matmul", Dims(la.shape.begin(), na - 2), Dims(lb.shape.begin(), nb_ - 2));
   auto with_batch = [&](int64_t rows, int64_t columns) {
     Dims shape(batch.size() + 2);
@@ -208,6 +198,28 @@ nb::object matmul(nb::handle a_object, nb::handle b_object, bool transpose_a, bo
   if (!row) shape[batch.size()] = m;
   if (!column) shape[shape.size() - 1] = n;
   return wrapped(Array(out.storage(), Layout::dense(out.layout.dtype, shape)));
+}
+
+nb::object matmul(nb::handle a_object, nb::handle b_object, bool transpose_a, bool transpose_b) {
+  Array a = arg("matmul", a_object), b = arg("matmul", b_object);
+  if (transpose_a) a = turned(a);
+  if (transpose_b) b = turned(b);
+  int device = same_device("matmul", a, b);
+  const Dims &sa = a.layout.shape, &sb = b.layout.shape;
+  auto mismatch = [&](const char* what) {
+    return Error(ErrorKind::value, std::string("matmul: ") + what + ", got " + to_string(sa) + " @ " + to_string(sb));
+  };
+  if (sa.empty() || sb.empty()) throw mismatch("operands must have at least one dimension");
+  DType t = a.layout.dtype;
+  if (t != b.layout.dtype)
+    throw Error(ErrorKind::type, std::string("matmul: operands must have one dtype, got ") + name(t) + " and " + name(b.layout.dtype));
+  if (sb[sb.size() == 1 ? 0 : sb.size() - 2] != sa[sa.size() - 1]) throw mismatch("inner dimensions must match");
+  if (sa.size() != 2 || sb.size() != 2) return matmul_any(a, b, device);
+  Array out = Array::make(t, Dims{sa[0], sb[1]}, budget_of(device));
+  Building op;
+  build_matmul(*op, a, b, out, matmul_loop(t));
+  op.issue(device);
+  return wrapped(std::move(out));
 }
 
 struct Indexed {
@@ -324,7 +336,10 @@ void draws_on_host() {
 nb::object random(const std::string& kind, nb::handle shape, nb::handle dtype, nb::handle device, nb::handle lo, nb::handle hi) {
   DType t = parse_dtype("random", dtype.ptr());
   int d = device_index("random", device);
-  Distribution what = kind == "uniform" ? Distribution::uniform : kind == "normal" ? Distribution::normal : Distribution::integers;
+  Distribution what = kind == "uniform"       ? Distribution::uniform
+                      : kind == "normal"      ? Distribution::normal
+                      : kind == "exponential" ? Distribution::exponential
+                                              : Distribution::integers;
   if (what == Distribution::integers ? !(is_integer(t) || t == DType::b1) : t != DType::f32 && t != DType::f64)
     throw Error(ErrorKind::type, "random: dtype must suit the distribution, got " + kind + " of " + name(t));
   double a = 0, b = 1;
@@ -343,7 +358,7 @@ nb::object random(const std::string& kind, nb::handle shape, nb::handle dtype, n
     low = static_cast<int64_t>(PyLong_AsUnsignedLongLongMask(lo.ptr()));
   } else {
     a = nb::cast<double>(lo), b = nb::cast<double>(hi);
-    if (what == Distribution::normal && b < 0) throw Error(ErrorKind::value, "normal: scale must not be negative, got " + std::to_string(b));
+    if (what != Distribution::uniform && b < 0) throw Error(ErrorKind::value, kind + ": scale must not be negative, got " + std::to_string(b));
   }
   Array out = Array::make(t, parse_dims("random", shape.ptr()), budget_of(d));
   Building op;

@@ -114,7 +114,7 @@ bool Engine::sound(Op* op) {
 
 // Small ops that wait only for ops of the batch, which run before them and cannot fail, go with it: a string of ops is run in one go.
 void Engine::follow(Batch& batch, uint32_t most) {
-  auto sure = [](Op* op) { return op->to_take == 0 && !op->failure && op->kernel()->droppable(); };
+  auto sure = [](Op* op) { return op->to_take == 0 && op->n_tiles == 1 && !op->failure && op->kernel()->droppable(); };
   int looked = 0;
   for (; looked < batch.n; ++looked) {
     Op* op = batch.work[looked].op;

@@ -200,7 +200,7 @@ bool Engine::start(Op* op) {
   if (op->needs_turn && !alone) return false;
   if (over_limit(*op) || !budget.admits(*op)) return false;
   size_t own = op->to_take;
-  if (passes(Pass::fuse) && op->cost >= fuse_from_.load(std::memory_order_relaxed) && !op->needs_turn && !op->failure && op->kernel()->fusible()) gather(op);
+  if (passes(Pass::fuse) && op->cost >= fuse_from_.load(std::memory_order_relaxed) && op->unmet == 0 && !op->needs_turn && !op->failure && op->kernel()->fusible()) gather(op);
   if (sharing) {
     size_t saved = reuse(op, true);
     op->to_take = (op->group ? op->to_take : whole) - saved;

@@ -11,11 +11,12 @@ Blas blas;
 namespace {
 
 constexpr int kRowMajor = 101, kNoTrans = 111, kTrans = 112;
-constexpr int64_t kBlockRows = 512, kBlockColumns = 1024;  // of the output, per tile
-constexpr double kTileFlops = 1e7;                         // batch items together make about this much
-constexpr int64_t kSpread = 8;                             // products of that many tiles are not cut further
-constexpr double kLargeFlops = 4e7;
-constexpr int64_t kVectorBytes = 1 << 20;                  // of a matrix that is multiplied by a vector, per tile
+constexpr double kTileFlops = 1e7;               // batch items together make at least about this much
+constexpr double kCutFlops = 3e7, kGrowth = 12;  // products above are cut in two, and in twice as many for each `kGrowth` times more
+constexpr double kMostFlops = 8.2e9;             // of a block: a waiting thread that computes one must see Ctrl-C soon
+constexpr int64_t kRowStep = 12;                 // the best kernels take so many rows at once, or twice as many
+constexpr int64_t kMost = 1 << 30;               // rows or columns: BLAS counts with 32 bits
+constexpr int64_t kVectorBytes = 1 << 20;        // of a matrix that is multiplied by a vector, per tile
 
 // A matrix as BLAS sees it.
 struct Matrix {
@@ -52,6 +53,12 @@ void multiply_vector(DType t, const Matrix& a, const char* x, int64_t x_step, ch
     blas.dgemv(kRowMajor, trans, rows, columns, 1, reinterpret_cast<double*>(a.data), lda, reinterpret_cast<const double*>(x), ix, 0, reinterpret_cast<double*>(y), iy);
 }
 
+template <size_t size>
+void pack(char* out, const char* in, int64_t rows, int64_t columns, int64_t row_step, int64_t column_step) {
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j, out += size) std::memcpy(out, in + i * row_step + j * column_step, size);
+}
+
 class MatmulKernel final : public Kernel {
  public:
   const char* name() const override { return "matmul"; }
@@ -76,26 +83,32 @@ class MatmulKernel final : public Kernel {
     m = a.shape[axes - 2], k = a.shape[axes - 1], n = b.shape[axes - 1];
     batch = 1;
     for (int i = 0; i + 2 < axes; ++i) batch *= a.shape[i];
-    double flops = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
     rows_at_once = m, columns_at_once = n;
     if (fallback || m * n == 0 || batch == 0) return;
-    // Even cuts: no thin leftovers.
-    int64_t down = flops > kTileFlops ? (m + kBlockRows - 1) / kBlockRows : 1;
-    across = flops > kTileFlops ? (n + kBlockColumns - 1) / kBlockColumns : 1;
-    // Few but large ones: smaller tiles, for more workers.
-    auto spread = [&] { return down * across * batch < kSpread && flops / static_cast<double>(down * across) > kLargeFlops; };
-    while (spread() && m / down > kBlockRows / 2) down *= 2;
-    while (spread() && n / across > kBlockColumns / 2) across *= 2;
-    // With a vector, the other operand is read once: what counts is its memory.
-    if (n == 1) down = std::max(down, m * k * size / kVectorBytes);
-    if (m == 1) across = std::max(across, n * k * size / kVectorBytes);
-    down = std::clamp<int64_t>(down, 1, std::max<int64_t>(1, m)), across = std::clamp<int64_t>(across, 1, std::max<int64_t>(1, n));
-    while (m / std::max<int64_t>(down, 1) > (int64_t{1} << 30)) down *= 2;
+    double flops = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(std::max<int64_t>(k, 1));
+    int64_t down = 1;
+    across = 1;
+    if (n == 1 || m == 1) {  // with a vector, the other operand is read once: what counts is its memory
+      if (n == 1) down = std::clamp<int64_t>(m * k * size / kVectorBytes, 1, m);
+      if (m == 1) across = std::clamp<int64_t>(n * k * size / kVectorBytes, 1, n);
+    } else {
+      double pieces = 1;
+      for (double limit = kCutFlops; flops * static_cast<double>(batch) > limit; limit *= kGrowth) pieces *= 2;
+      auto few = [&](double blocks) { return blocks * static_cast<double>(batch) < pieces || flops > blocks * kMostFlops; };
+      while (flops > kCutFlops && few(static_cast<double>(down * across))) (m / down >= n / across ? down : across) *= 2;
+      while (m / down > kMost) down *= 2;
+      while (n / across > kMost) across *= 2;
+    }
     rows_at_once = (m + down - 1) / down, columns_at_once = (n + across - 1) / across;
+    if (down > 1 && rows_at_once > 10 * kRowStep) rows_at_once = (rows_at_once + kRowStep - 1) / kRowStep * kRowStep;
     down = (m + rows_at_once - 1) / rows_at_once, across = (n + columns_at_once - 1) / columns_at_once;
     blocks = down * across;
-    per_tile = blocks > 1 ? 1 : std::max<int64_t>(1, static_cast<int64_t>(kTileFlops / std::max(1.0, flops)));
-    tiles_ = blocks > 1 ? batch * blocks : (batch + per_tile - 1) / per_tile;
+    tiles_ = batch * blocks;
+    if (blocks > 1) return;
+    int64_t together = std::max<int64_t>(1, static_cast<int64_t>(kTileFlops / flops));
+    tiles_ = (batch + together - 1) / together;
+    per_tile = (batch + tiles_ - 1) / tiles_;
+    tiles_ = (batch + per_tile - 1) / per_tile;
   }
 
   DType dtype;
@@ -120,8 +133,9 @@ class MatmulKernel final : public Kernel {
     if (x.columns == 1 && x.row_step == 1) x.column_step = std::max<int64_t>(1, x.rows);
     if (x.fits() && x.leading() <= INT32_MAX) return x;
     packed.resize(static_cast<size_t>(x.rows * x.columns * size));
-    for (int64_t i = 0; i < x.rows; ++i)
-      for (int64_t j = 0; j < x.columns; ++j) std::memcpy(packed.data() + (i * x.columns + j) * size, data + i * rs + j * cs, static_cast<size_t>(size));
+    if (size == 4) pack<4>(packed.data(), data, x.rows, x.columns, rs, cs);
+    else if (size == 8) pack<8>(packed.data(), data, x.rows, x.columns, rs, cs);
+    else pack<16>(packed.data(), data, x.rows, x.columns, rs, cs);
     return Matrix{packed.data(), x.rows, x.columns, std::max<int64_t>(1, x.columns), 1};
   }
 

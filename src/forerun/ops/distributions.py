@@ -1,4 +1,8 @@
-"""Random numbers of further distributions: NumPy's, drawn by a host task from a stream of the op's key."""
+"""Random numbers of further distributions.
+
+Those that follow from exponential or normal numbers in closed form are filled by the workers, as long as their
+parameters are numbers. The others are NumPy's, drawn by a host task from a stream of the op's key.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,12 @@ from typing import Any
 
 import numpy
 
-from .convert import asarray, count_of, default_float, is_array
+from .. import _core
+from ..device import resolve
+from .convert import asarray, cast, count_of, default_float, is_array
+from .exponential import exp, log
 from .host import host_op
-from .random import Size, Where, _generator, _rows, _shape
+from .random import _FLOAT32, Size, Where, _generator, _numbers, _rows, _shape
 
 __all__ = [
     "exponential", "gamma", "beta", "poisson", "binomial", "laplace", "lognormal", "logistic", "gumbel",
@@ -43,17 +50,43 @@ def _floating(name: str, *parameters: Any, size: Size, dtype: Any, device: Where
     return _drawn(name, method, parameters, size, default_float() if dtype is None else dtype, device)
 
 
+def _closed(
+    name: str,
+    made: Callable[[Callable[..., Any], float, float], Any],
+    parameters: tuple[Any, ...],
+    size: Size,
+    dtype: Any,
+    device: Where,
+) -> Any:
+    """What `made` makes of draw(kind, loc=0, scale=1) and of its own loc and scale, if these are numbers.
+
+    Else NumPy's, of `parameters`: the last is the scale.
+    """
+    want = default_float() if dtype is None else numpy.dtype(dtype)
+    if want.kind != "f" or not _numbers(*parameters):
+        return _floating(name, *parameters, size=size, dtype=dtype, device=device)
+    loc, scale = (0.0, *map(float, parameters))[-2:]
+    if scale < 0:
+        raise ValueError(f"{name}: scale must not be negative, got {scale}")
+    shape, where = _shape(name, size), resolve(device)
+    drawn = _FLOAT32 if want.itemsize == 2 else want
+    draw = lambda kind, loc=0.0, scale=1.0: _core.random(kind, shape, drawn, where, loc, scale)
+    result = made(draw, loc, scale)
+    return result if drawn == want else cast(result, want)
+
+
 def exponential(scale: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None) -> Any:
     """Numbers of the exponential distribution: of density exp(-x / scale) / scale for x >= 0.
 
     The mean is scale. Of shape `size`, or else that of scale; the default float unless dtype is given.
-    ValueError where the result is read if scale is negative.
+    ValueError if scale is negative: where the result is read, if it is an array.
 
     >>> from forerun import np
     >>> np.random.exponential([1.0, 2.0], (3, 2)).shape
     (3, 2)
     """
-    return _floating("exponential", scale, size=size, dtype=dtype, device=device)
+    made = lambda draw, loc, scale: draw("exponential", loc, scale)
+    return _closed("exponential", made, (scale,), size, dtype, device)
 
 
 def gamma(shape: Any, scale: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None) -> Any:
@@ -92,7 +125,8 @@ def laplace(
     >>> np.random.laplace(1.0, 0.0, size=2).tolist()
     [1.0, 1.0]
     """
-    return _floating("laplace", loc, scale, size=size, dtype=dtype, device=device)
+    made = lambda draw, loc, scale: loc + scale * (draw("exponential") - draw("exponential"))
+    return _closed("laplace", made, (loc, scale), size, dtype, device)
 
 
 def lognormal(
@@ -106,7 +140,8 @@ def lognormal(
     >>> np.random.lognormal(0.0, 0.0, size=2).tolist()
     [1.0, 1.0]
     """
-    return _floating("lognormal", mean, sigma, size=size, dtype=dtype, device=device)
+    made = lambda draw, mean, sigma: exp(draw("normal", mean, sigma))
+    return _closed("lognormal", made, (mean, sigma), size, dtype, device)
 
 
 def logistic(
@@ -120,7 +155,8 @@ def logistic(
     >>> np.random.logistic(size=3).shape
     (3,)
     """
-    return _floating("logistic", loc, scale, size=size, dtype=dtype, device=device)
+    made = lambda draw, loc, scale: loc + scale * log(draw("exponential") / draw("exponential"))
+    return _closed("logistic", made, (loc, scale), size, dtype, device)
 
 
 def gumbel(
@@ -134,7 +170,8 @@ def gumbel(
     >>> np.random.gumbel(size=3).shape
     (3,)
     """
-    return _floating("gumbel", loc, scale, size=size, dtype=dtype, device=device)
+    made = lambda draw, loc, scale: loc - scale * log(draw("exponential"))
+    return _closed("gumbel", made, (loc, scale), size, dtype, device)
 
 
 def chisquare(df: Any, size: Size = None, dtype: Any = None, *, device: Where = None) -> Any:

@@ -50,6 +50,8 @@ _matmul.name = "matmul"
 
 def matmul_pair(a: Any, b: Any, op: str) -> tuple[Any, Any]:
     """Both as arrays of one dtype on one device; what is no array goes where the other is."""
+    if is_array(a) and is_array(b) and a.dtype is b.dtype:
+        return a, b
     a = a if is_array(a) else asarray(a, device=getattr(b, "device", None), op=op)
     b = b if is_array(b) else asarray(b, device=a.device, op=op)
     if a.dtype == b.dtype:

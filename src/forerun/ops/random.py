@@ -1,8 +1,8 @@
 """Random numbers: a function of the seed, the number of the op since then, and the position.
 
-They never depend on who computes them. Uniform, normal and integer numbers are filled in tiles by the
-workers. Permutations, weighted choices and the numbers of `distributions` are NumPy's, drawn by a host task
-from a stream of the same key.
+They never depend on who computes them. Uniform, normal, exponential and integer numbers are filled in tiles
+by the workers. Permutations, weighted choices and most numbers of `distributions` are NumPy's, drawn by a host
+task from a stream of the same key.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ __all__ = [
 Where = Device | str | None
 Size = int | Sequence[int] | None
 
+_FLOAT32 = numpy.dtype("float32")
+
 
 def seed(value: int) -> None:
     """Starts the stream of random numbers anew: the same calls give the same numbers again.
@@ -39,11 +41,16 @@ def seed(value: int) -> None:
     _core.seed(int(value) & (2**64 - 1))
 
 
+def _numbers(*parameters: Any) -> bool:
+    """Whether these are all numbers, not arrays of any kind."""
+    return all(isinstance(p, (int, float)) or not (is_array(p) or numpy.ndim(p)) for p in parameters)
+
+
 def _shape(op: str, size: Size, *parameters: Any) -> tuple[int, ...]:
     if size is None:
-        return together(op, *(numpy.shape(p) for p in parameters))
+        return () if _numbers(*parameters) else together(op, *(numpy.shape(p) for p in parameters))
     shape = (int(size),) if isinstance(size, (int, numpy.integer)) else tuple(size)
-    if min(shape, default=0) < 0:
+    if shape and min(shape) < 0:
         raise ValueError(f"{op}: size must not be negative, got {shape}")
     return shape
 
@@ -61,10 +68,10 @@ def _continuous(
     want = default_float() if dtype is None else as_dtype(kind, dtype)
     if want.kind != "f":
         raise TypeError(f"{kind}: dtype must be a float, got {want}")
-    drawn = numpy.dtype("float32") if want == numpy.float16 else want
+    drawn = _FLOAT32 if want.itemsize == 2 else want
     where = resolve(device)
     shape = _shape(kind, size, first, second)
-    if numpy.ndim(first) == 0 and numpy.ndim(second) == 0 and not is_array(first) and not is_array(second):
+    if _numbers(first, second):
         result = _core.random(kind, shape, drawn, where, float(first), float(second))
     else:
         standard = _core.random(kind, shape, drawn, where, 0.0, 1.0)
@@ -212,7 +219,7 @@ def integers(
 def _generator() -> Callable[[], numpy.random.Generator]:
     """A maker of the generator of this op's stream: the stream is fixed now, when the op is issued."""
     key = [_core.random_seed(), _core.random_key()]
-    return lambda: numpy.random.Generator(numpy.random.Philox(numpy.random.SeedSequence(key)))
+    return lambda: numpy.random.Generator(numpy.random.SFC64(numpy.random.SeedSequence(key)))
 
 
 def _rows(op: str, x: Any) -> int:
