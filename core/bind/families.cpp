@@ -201,9 +201,8 @@ nb::object matmul_any(const Array& a, const Array& b, int device) {
 }
 
 nb::object matmul(nb::handle a_object, nb::handle b_object, bool transpose_a, bool transpose_b) {
-  Array a = arg("matmul", a_object), b = arg("matmul", b_object);
-  if (transpose_a) a = turned(a);
-  if (transpose_b) b = turned(b);
+  const Array &given_a = arg("matmul", a_object), &given_b = arg("matmul", b_object);
+  const Array &a = transpose_a ? turned(given_a) : given_a, &b = transpose_b ? turned(given_b) : given_b;
   int device = same_device("matmul", a, b);
   const Dims &sa = a.layout.shape, &sb = b.layout.shape;
   auto mismatch = [&](const char* what) {

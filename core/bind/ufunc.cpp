@@ -302,17 +302,19 @@ PyObject* perform(UfuncObject* u, PyObject* const* inputs, PyObject* out, PyObje
   return tuple;
 }
 
-// The most frequent calls, with nothing to resolve: dense arrays of one shape and dtype, or one and a Python scalar, off the tape.
+// The most frequent calls, with nothing to resolve: dense arrays of one shape and dtype, or one and a Python scalar.
 // Null without an exception: not such a call.
 PyObject* perform_plain(UfuncObject* u, PyObject* const* inputs) {
   const ArrayObject* a = nullptr;
+  bool taped = false;
   Operand operands[3];
   for (int i = 0; i < u->nin; ++i) {
     if (!is_array(inputs[i])) continue;
     const ArrayObject* other = as_array(inputs[i]);
     operands[i].array = &other->array;
     const Layout& layout = other->array.layout;
-    if (!other->array.storage() || (other->node && recording) || !layout.contiguous()) return nullptr;
+    if (!other->array.storage() || !layout.contiguous()) return nullptr;
+    taped = taped || (other->node && recording);
     if (!a) {
       a = other;
     } else if (a != other) {
@@ -340,6 +342,7 @@ PyObject* perform_plain(UfuncObject* u, PyObject* const* inputs) {
   issue(holder.release(), a->device);
   PyObject* result = wrap(std::move(made));
   if (!result) throw PythonError{};
+  if (taped && u->grads != Py_None && !record(reinterpret_cast<PyObject*>(u), inputs, u->nin, &result, 1, nullptr, u->save)) throw PythonError{};
   return result;
 }
 

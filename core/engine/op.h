@@ -49,8 +49,8 @@ class Kernel {
   // Makes `op` run a copy of this kernel. False: what it does cannot be repeated. Any thread, unless the kernel owns things of the
   // front end.
   virtual bool copy_to(Op&) const { return false; }
-  // Takes the seed and the number that make its random numbers, different for each run. False: it draws none.
-  virtual bool rekey(uint64_t, uint64_t) { return false; }
+  // The seed and the number that make its random numbers, different for each run; null if it draws none.
+  virtual uint64_t* key() { return nullptr; }
 
   // It cannot fail and does nothing but write its outputs: if nobody reads them, it need not run.
   virtual bool droppable() const { return false; }

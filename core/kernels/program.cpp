@@ -31,7 +31,7 @@ class ProgramKernel final : public Kernel {
     for (size_t i = 0; i < instance->ops.size(); ++i) {
       Op& inner = *instance->ops[i];
       Kernel& kernel = *inner.kernel();
-      kernel.rekey(seed_, number_ + program_->steps_[i]->number);
+      if (uint64_t* key = kernel.key()) key[0] = seed_, key[1] = number_ + program_->steps_[i]->number;
       kernel.prepare(inner);
       for (int64_t tile = 0; tile < instance->tiles[i]; ++tile) kernel.run(inner, tile);
     }
@@ -124,7 +124,7 @@ void Program::build(Op& op, const Storages& storages, uint64_t seed, uint64_t nu
 
 void Program::build_step(Op& op, const Step& step, const Storages& storages, uint64_t seed, uint64_t number) const {
   step.op.kernel()->copy_to(op);
-  op.kernel()->rekey(seed, number + step.number);
+  if (uint64_t* key = op.kernel()->key()) key[0] = seed, key[1] = number + step.number;
   op.cost = step.op.cost;
   for (Use use : step.uses) op.add(storages.at[use.slot], use.mode);
 }
@@ -156,7 +156,7 @@ void Recording::add(Op& op) {
   auto step = std::make_unique<Program::Step>();
   if (!op.kernel()->copy_to(step->op)) return refuse("it issues an operation that cannot be repeated");
   step->op.queue = op.queue, step->op.budget = op.budget, step->op.cost = op.cost;
-  if (step->op.kernel()->rekey(0, 0)) step->number = program_->drawn_++;
+  if (op.kernel()->key()) step->number = program_->drawn_++;
   for (int i = 0; i < op.n_access; ++i) {
     auto* buffer = static_cast<Buffer*>(op.access(i).storage);
     step->uses.push_back({slot_of(buffer, op.access(i).mode), op.access(i).mode});

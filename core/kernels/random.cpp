@@ -22,7 +22,7 @@ constexpr uint64_t kNarrow = 1 << 20;  // ranges below are drawn from 32 bits, a
 struct Draw {
   Distribution kind;
   DType dtype;
-  uint64_t seed, number;  // of the op in its stream: with the seed, the key
+  uint64_t key[2];        // seed, and number of the op in its stream
   double lo, hi;          // ends, or what standard numbers are moved and stretched by
   uint64_t low, range;    // of integers: range = last - low
   int64_t size;
@@ -34,8 +34,8 @@ struct Draw {
 // The words of a chunk: ChaCha with eight rounds (Bernstein 2008, "ChaCha, a variant of Salsa20"), a block per i. Position
 // decides, nothing is carried over. `attempt` is for words that were refused.
 FORERUN_EACH void make_words(const Draw& d, uint64_t chunk, uint32_t attempt, uint32_t* out) {
-  const uint32_t seed0 = static_cast<uint32_t>(d.seed), seed1 = static_cast<uint32_t>(d.seed >> 32), number0 = static_cast<uint32_t>(d.number),
-                 number1 = static_cast<uint32_t>(d.number >> 32), counter0 = static_cast<uint32_t>(chunk * kBlocks),
+  const uint32_t seed0 = static_cast<uint32_t>(d.key[0]), seed1 = static_cast<uint32_t>(d.key[0] >> 32), number0 = static_cast<uint32_t>(d.key[1]),
+                 number1 = static_cast<uint32_t>(d.key[1] >> 32), counter0 = static_cast<uint32_t>(chunk * kBlocks),
                  counter1 = static_cast<uint32_t>(chunk * kBlocks >> 32);
   constexpr uint32_t k0 = 0x61707865, k1 = 0x3320646e, k2 = 0x79622d32, k3 = 0x6b206574;  // "expand 32-byte k"
   for (uint32_t i = 0; i < kBlocks; ++i) {
@@ -242,7 +242,7 @@ class RandomKernel final : public Kernel {
   }
   bool droppable() const override { return true; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
-  bool rekey(uint64_t seed, uint64_t number) override { return draw.seed = seed, draw.number = number, true; }
+  uint64_t* key() override { return draw.key; }
   int64_t tiles() const override { return std::max<int64_t>(1, (chunks() + kTileChunks - 1) / kTileChunks); }
   void run(Op& op, int64_t tile) override {
     draw_numbers(draw, operand_data(op, 0, offset), tile * kTileChunks, std::min(chunks(), (tile + 1) * kTileChunks));
@@ -261,7 +261,7 @@ void build_random(Op& op, Distribution kind, uint64_t seed, uint64_t number, dou
   op.add(out.storage(), out.write_mode());
   op.cost = static_cast<uint32_t>(std::min<int64_t>(300 + out.layout.size, INT32_MAX));
   RandomKernel& k = op.emplace<RandomKernel>();
-  k.draw = Draw{kind, out.layout.dtype, seed, number, lo, hi, static_cast<uint64_t>(low), range, out.layout.size};
+  k.draw = Draw{kind, out.layout.dtype, {seed, number}, lo, hi, static_cast<uint64_t>(low), range, out.layout.size};
   k.offset = out.layout.offset;
 }
 

@@ -43,11 +43,10 @@ class Loss(HybridBlock):
         if sample_weight is not None:
             loss = loss * sample_weight
         batch = self._batch_axis % loss.ndim
-        axes = tuple(i for i in range(loss.ndim) if i != batch)
-        if loss.size == loss.shape[batch]:
-            loss = loss if loss.ndim == 1 else loss.reshape(-1)
-        else:
-            loss = loss.mean(axis=axes)
+        if loss.size != loss.shape[batch]:
+            loss = loss.mean(axis=tuple(i for i in range(loss.ndim) if i != batch))
+        elif loss.ndim > 1:
+            loss = loss.reshape(-1)
         return loss if self._weight == 1 else loss * self._weight
 
     def __repr__(self) -> str:
