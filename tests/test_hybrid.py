@@ -499,6 +499,25 @@ def test_overwritten_values_are_noticed() -> None:
             y.backward()
 
 
+def test_values_that_the_function_itself_overwrites_are_noticed() -> None:
+    def spoiled(x: Any) -> Any:
+        h = np.exp(x)
+        y = h * 2
+        with autograd.pause():
+            h[:] = 0.0
+        return y
+
+    block = nn.HybridLambda(spoiled)
+    block.hybridize()
+    x = np.array([1.0])
+    x.attach_grad()
+    for _ in range(3):
+        with autograd.record():
+            y = block(x)
+        with pytest.raises(RuntimeError, match="must not be overwritten"):
+            y.backward()
+
+
 def test_one_network_on_two_inputs() -> None:
     """Both calls contribute to the same gradients."""
 
