@@ -65,7 +65,7 @@ class TestRecord:
         assert multiply.ended <= add.started
 
     def test_a_wait_has_the_line_that_waited(self):
-        x = np.ones((700, 700))  # a product that is not there yet when the wait comes
+        x = np.ones((2000, 2000))  # a product that is not there yet when the wait comes
         with profiler.profile() as p:
             line = line_below()
             (x @ x).wait()
