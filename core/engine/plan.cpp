@@ -151,6 +151,7 @@ bool Engine::pick(Queue& queue, uint32_t most, Batch& batch) {
   if (queue.workers == 0 && most > kSmallCost) most = UINT32_MAX;
   Op* shared = queue.sharing.empty() || most <= kSmallCost ? nullptr : queue.sharing.front();
   Op* top = queue.top();
+  if (top && top->cost >= fuse_from_.load(std::memory_order_relaxed) && fresh_work()) plan();  // what it may be joined with
   if (!shared && !top) return false;
   if (older_elsewhere(queue, shared && (!top || shared->seq < top->seq) ? shared->seq : top->seq)) return false;
   bool share = shared && (!top || shared->seq < top->seq);

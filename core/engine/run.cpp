@@ -11,7 +11,7 @@ constexpr int kLockSpins = 100;      // tries before a thread sleeps for the loc
 constexpr int kWorkerLooks = 30;     // at the window, before a worker sleeps
 // Ticks between two looks, some microseconds: a worker that looks at every op steals the issuing thread's cache lines, and
 // one that finds several at once plans them at once. Who waits for a result does not wait for this: it works itself.
-constexpr uint64_t kLookTicks = 8000, kLeastQuiet = 500, kMostQuiet = 50'000;
+constexpr uint64_t kLookTicks = 8000, kLeastQuiet = 500, kMostQuiet = 150'000;
 constexpr std::chrono::microseconds kDoze{200}, kShortDoze{30}, kForever{0};
 constexpr int kDozes = 50;
 
