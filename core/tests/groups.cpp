@@ -320,12 +320,15 @@ int main(int argc, char** argv) {
   check(before.dropped == 0 && before.groups == 0, "without passes nothing is dropped or joined");
   run({0}, 1, SIZE_MAX, 3, false, steps);
   run({1}, 1, SIZE_MAX, 3, false, steps);
-  run({3}, 3, SIZE_MAX, 3, false, steps);
-  run({3}, 3, 1 << 18, 3, true, steps);
+  run({3}, 3, SIZE_MAX, 7, false, steps);
+  run({3}, 3, 1 << 18, 7, true, steps);
   run({2}, 4, SIZE_MAX, 1, false, steps);
   run({2}, 4, SIZE_MAX, 2, false, steps);
+  run({2}, 4, SIZE_MAX, 4, false, steps);
   EngineStats after = engine.stats();
   check(after.dropped > 100 && after.grouped > 2 * after.groups && after.groups > 100 && after.elided > 1 << 20, "ops were dropped and joined");
+  check(after.reused > 1 << 20, "outputs took the memory of inputs");
+  engine.set_passes(7);
   for (Readers readers : {Readers::of_one_another, Readers::of_one_value}) {
     for (int refusals : {1, 100}) one_of_a_group_fails(readers, refusals, false);
     one_of_a_group_fails(readers, 0, true);
