@@ -157,6 +157,7 @@ class Engine {
   // With the lock held.
   void plan();
   bool left_to_issuer();
+  bool issuing();
   void link(Op* op);
   bool pick(Queue& queue, uint32_t most, Batch& batch);
   bool pick_any(Batch& batch, uint32_t most);
@@ -208,6 +209,7 @@ class Engine {
   int cores_ = 1;                                 // how many threads may run kernels at once
   uint64_t left_head_ = 0, left_since_ = 0;       // left_to_issuer(): what it saw last, and since when it says yes (ticks)
   int busy_ = 0;                                  // how many do
+  uint64_t issue_head_ = 0, issue_seen_ = 0;      // issuing(): what it saw last, and when that was new (ticks)
   std::atomic<bool> gate_{false}, stopping_{false};
   bool started_ = false;
   std::vector<FailurePtr> unseen_;

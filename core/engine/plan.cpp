@@ -9,6 +9,7 @@ namespace {
 
 constexpr int kPlanAtOnce = 256;              // ops planned before others get the lock
 constexpr uint64_t kLeaveTicks = 12'000'000;  // some 5 ms
+constexpr uint64_t kIssueTicks = 250'000;     // some 100 us
 
 void order(Op* before, Op* after) {
   before->successors.push_back(after);
@@ -145,9 +146,17 @@ bool Engine::older_elsewhere(const Queue& queue, uint64_t seq) {
   return false;
 }
 
+// The front end is issuing: it needs a core. (A thread that waits does not: it works in a worker's place.)
+bool Engine::issuing() {
+  uint64_t head = head_.load(), now = __rdtsc();
+  if (head != std::exchange(issue_head_, head)) issue_seen_ = now;
+  return helping_.load() == 0 && now - issue_seen_ < kIssueTicks;
+}
+
 bool Engine::pick(Queue& queue, uint32_t most, Batch& batch) {
   bool counted = queue.kind != Queue::Kind::io;
   if (gate_ || (counted && (busy_ >= cores_ || queue.full()))) return false;
+  if (counted && busy_ > 0 && busy_ + 1 == cores_ && issuing()) return false;
   if (queue.workers == 0 && most > kSmallCost) most = UINT32_MAX;
   Op* shared = queue.sharing.empty() || most <= kSmallCost ? nullptr : queue.sharing.front();
   Op* top = queue.top();
