@@ -1,6 +1,8 @@
 // Run: what workers and waiting threads do between two looks at the graph.
 #include <immintrin.h>
 
+#include <thread>
+
 #include "engine/engine.h"
 
 namespace forerun {
@@ -11,7 +13,7 @@ constexpr int kLockSpins = 100;      // tries before a thread sleeps for the loc
 constexpr int kWorkerLooks = 30;     // at the window, before a worker sleeps
 // Ticks between two looks, some microseconds: a worker that looks at every op steals the issuing thread's cache lines, and
 // one that finds several at once plans them at once. Who waits for a result does not wait for this: it works itself.
-constexpr uint64_t kLookTicks = 8000, kLeastQuiet = 500, kMostQuiet = 150'000;
+constexpr uint64_t kLookTicks = 8000, kLeastQuiet = 1000, kMostQuiet = 150'000;
 constexpr std::chrono::microseconds kDoze{200}, kShortDoze{30}, kForever{0};
 constexpr int kDozes = 50;
 
@@ -19,7 +21,9 @@ void pause(int n) {
   for (int i = 0; i < n; ++i) _mm_pause();
 }
 
+// Lets time pass, and others run who have been put on the same core.
 void pass(uint64_t ticks) {
+  std::this_thread::yield();
   for (uint64_t start = __rdtsc(); __rdtsc() - start < ticks;) pause(1);
 }
 
@@ -73,7 +77,7 @@ bool Engine::spin(Queue& queue) {
 void Engine::let_issue() {
   uint64_t quiet = std::clamp(unseen_cost_.load(std::memory_order_relaxed) / 32, kLeastQuiet, kMostQuiet), head = head_.load();
   for (int i = 0; i < 4; ++i) {
-    pass(quiet);
+    for (uint64_t left = quiet; left > 0 && unattended(); left -= std::min(left, kLeastQuiet)) pass(std::min(left, kLeastQuiet));
     if (!unattended() || head == head_.load()) return;
     head = head_.load();
   }
