@@ -107,8 +107,24 @@ PyObject* unary(PyObject* a) {
   return call_slot(slot, &a, 1, nullptr);
 }
 
-PyObject* power(PyObject* a, PyObject* b, PyObject*) { return binary<Slot::power>(a, b); }
-PyObject* in_place_power(PyObject* a, PyObject* b, PyObject*) { return in_place<Slot::power>(a, b); }
+// Powers that NumPy's operator does by another function, which is faster and may have other last bits.
+Slot power_slot(PyObject* a, PyObject* b) {
+  bool number = PyFloat_CheckExact(b) || PyLong_CheckExact(b);
+  if (!number || !is_array(a) || !is_inexact(as_array(a)->array.layout.dtype)) return Slot::power;
+  double exponent = PyFloat_AsDouble(b);
+  if (exponent == -1 && PyErr_Occurred()) PyErr_Clear();  // too large an integer
+  else if (exponent == -1 && (PyLong_CheckExact(b) || !is_complex(as_array(a)->array.layout.dtype))) return Slot::reciprocal;
+  return exponent == 2 ? Slot::square : exponent == 0.5 ? Slot::sqrt : Slot::power;
+}
+
+PyObject* power(PyObject* a, PyObject* b, PyObject*) {
+  Slot slot = power_slot(a, b);
+  return slot == Slot::power ? binary<Slot::power>(a, b) : call_slot(slot, &a, 1, nullptr);
+}
+PyObject* in_place_power(PyObject* a, PyObject* b, PyObject*) {
+  Slot slot = power_slot(a, b);
+  return slot == Slot::power ? in_place<Slot::power>(a, b) : call_slot(slot, &a, 1, a);
+}
 
 PyObject* matmul(PyObject* a, PyObject* b) {
   if (!(is_array(a) || PyArray_Check(a)) || !(is_array(b) || PyArray_Check(b))) Py_RETURN_NOTIMPLEMENTED;

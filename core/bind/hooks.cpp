@@ -10,7 +10,8 @@ namespace {
 
 constexpr const char* kSlotNames[] = {"add",         "subtract",    "multiply",   "divide",    "floor_divide", "remainder",  "power",     "negative",
                                       "positive",    "absolute",    "invert",     "bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift",
-                                      "less",        "less_equal",  "equal",      "not_equal", "greater",      "greater_equal"};
+                                      "less",        "less_equal",  "equal",      "not_equal", "greater",      "greater_equal",
+                                      "square",      "sqrt",        "reciprocal"};
 constexpr const char* kHookNames[] = {"getitem", "setitem", "matmul", "fit"};
 
 PyObject* slots[static_cast<int>(Slot::count)];

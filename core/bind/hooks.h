@@ -7,7 +7,7 @@ namespace forerun {
 // Ufuncs behind Python's operators.
 enum class Slot {
   add, subtract, multiply, divide, floor_divide, remainder, power, negative, positive, absolute, invert, bitwise_and, bitwise_or, bitwise_xor,
-  left_shift, right_shift, less, less_equal, equal, not_equal, greater, greater_equal, count
+  left_shift, right_shift, less, less_equal, equal, not_equal, greater, greater_equal, square, sqrt, reciprocal, count
 };
 PyObject* call_slot(Slot slot, PyObject* const* inputs, Py_ssize_t n, PyObject* out);
 PyObject* slot_op(Slot slot);  // borrowed; null: none is registered

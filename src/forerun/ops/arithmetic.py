@@ -235,6 +235,6 @@ def round(x, decimals: int = 0):  # type: ignore[no-untyped-def]
 for _op in (
     add, subtract, multiply, divide, floor_divide, remainder, power, negative, positive, absolute, invert,
     bitwise_and, bitwise_or, bitwise_xor, left_shift, right_shift,
-    less, less_equal, equal, not_equal, greater, greater_equal,
+    less, less_equal, equal, not_equal, greater, greater_equal, square, sqrt, reciprocal,
 ):  # fmt: skip
     _core.set_slot(_op.name, _op)
