@@ -112,9 +112,13 @@ Slot power_slot(PyObject* a, PyObject* b) {
   bool number = PyFloat_CheckExact(b) || PyLong_CheckExact(b);
   if (!number || !is_array(a) || !is_inexact(as_array(a)->array.layout.dtype)) return Slot::power;
   double exponent = PyFloat_AsDouble(b);
-  if (exponent == -1 && PyErr_Occurred()) PyErr_Clear();  // too large an integer
-  else if (exponent == -1 && (PyLong_CheckExact(b) || !is_complex(as_array(a)->array.layout.dtype))) return Slot::reciprocal;
-  return exponent == 2 ? Slot::square : exponent == 0.5 ? Slot::sqrt : Slot::power;
+  if (exponent == -1 && PyErr_Occurred()) {  // too large an integer
+    PyErr_Clear();
+    return Slot::power;
+  }
+  if (exponent == 0.5) return Slot::sqrt;
+  if (is_complex(as_array(a)->array.layout.dtype) && PyFloat_CheckExact(b)) return Slot::power;
+  return exponent == 2 ? Slot::square : exponent == -1 ? Slot::reciprocal : Slot::power;
 }
 
 PyObject* power(PyObject* a, PyObject* b, PyObject*) {
