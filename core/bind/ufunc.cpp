@@ -8,6 +8,7 @@
 
 #include "bind/numpy.h"
 #include "bind/tape.h"
+#include "kernels/arithmetic.h"
 #include "kernels/elementwise.h"
 
 namespace forerun {
@@ -61,6 +62,9 @@ bool add_numpy_loops(UfuncObject* u, PyUFuncObject* f) {
     if (!known || !f->functions[i]) continue;
     s.loop = Loop{reinterpret_cast<LoopFunction>(f->functions[i]), f->data ? const_cast<void*>(f->data[i]) : nullptr};
     s.loop.packed = is_inexact(s.types[0]) && !exact(f->name, is_complex(s.types[0]));
+    bool uniform = true;
+    for (int k = 1; k < f->nargs; ++k) uniform = uniform && s.types[k] == s.types[0];
+    if (uniform) s.loop = arithmetic_loop(f->name, s.types[0], s.loop);
     s.loop.adds = std::strcmp(f->name, "add") == 0;
     if (std::strcmp(f->name, "power") == 0 && is_signed(s.types[1])) {
       s.loop = Loop{checked_power, new CheckedPower{s.loop, item_size(s.types[1])}};
