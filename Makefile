@@ -8,7 +8,7 @@ BUILT   := $(VENV)/.built
 INSTALL := $(BIN)/pip install -q --disable-pip-version-check --no-build-isolation --no-deps --config-settings=build-dir=build/venv
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: tour test bench bench-peers docs lint tsan asan develop clean
+.PHONY: tour test bench bench-own docs lint tsan asan develop clean
 
 tour: $(BUILT)  ## the experiments of the two chapters, measured on this machine
 	$(BIN)/forerun tour
@@ -16,14 +16,15 @@ tour: $(BUILT)  ## the experiments of the two chapters, measured on this machine
 test: $(BUILT)
 	$(BIN)/python -m pytest $(ARGS)
 
-bench: $(BUILT)
-	@set -e; for file in $(filter-out %/table.py,$(wildcard benchmarks/*.py)); do \
+bench: $(BUILT)  ## the table beside the peers, which it installs below build/peers; then how cost grows
+	$(BIN)/python benchmarks/peers/run.py $(ARGS)
+	$(BIN)/python benchmarks/growth.py
+
+bench-own: $(BUILT)  ## single promises: issue, recording, memory, priority, kernels, two devices
+	@set -e; for file in $(filter-out %/table.py %/growth.py,$(wildcard benchmarks/*.py)); do \
 	  case $$file in */two_devices.py) devices=2;; *) devices=1;; esac; \
 	  echo "== $$file"; FORERUN_CPU_DEVICES=$$devices $(BIN)/python $$file; \
 	done
-
-bench-peers: $(BUILT)  ## the table beside the peers, which it installs below build/peers
-	$(BIN)/python benchmarks/peers/run.py $(ARGS)
 
 docs: $(BUILT)  ## the API as pages in build/docs
 	PDOC_ALLOW_EXEC=1 $(BIN)/python -m pdoc --docformat numpy --output-directory build/docs forerun

@@ -160,7 +160,6 @@ void Engine::sleep(Queue& queue, Lock& held, std::chrono::microseconds limit) {
 // what is left is worth it. (A worker that took something looks here again, so workers wake one another in a chain.)
 void Engine::wake_others(Queue* mine, bool changed, const Batch* taken) {
   uint64_t cost = taken ? taken->cost() : 0;
-  if (busy_ > 0 && busy_ + 1 == cores_ && issuing()) return;  // who ends something looks again
   for (Queue* q : queues_) {
     if (!q->has_work() || q->sleeping.load() == 0 || !started_) continue;
     if (q->only_tiny() && q->dozing.load() > 0) continue;  // it looks by itself soon
