@@ -80,7 +80,7 @@ def sizes(most: int) -> None:
 
         row = [f"{n:,}"]
         for f in (lambda p, q: p * q + 2, lambda p, q: p.sum()):
-            repeat = max(1, 10**4 // n)
+            repeat = max(1, 10**5 // n)
             programs = {
                 name: (lambda g=g, repeat=repeat: [g() for _ in range(repeat)]) for name, g in both(f).items()
             }

@@ -15,7 +15,8 @@ def in_turn(
     seconds: dict[str, list[float]] = {name: [] for name in programs}
     for _ in range(rounds):
         for name, program in programs.items():
-            time.sleep(pause)
+            if pause:
+                time.sleep(pause)
             start = time.perf_counter()
             program()
             seconds[name].append(time.perf_counter() - start)

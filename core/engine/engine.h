@@ -102,7 +102,7 @@ class Engine {
   static constexpr uint64_t kRing = 1 << 16;
   static constexpr int kBatch = 32;           // small ops taken at once
   static constexpr uint32_t kTinyCost = 400;         // ns: handing it to another thread costs more
-  static constexpr uint32_t kSmallCost = 1000;       // ns: not worth a lock of its own
+  static constexpr uint32_t kSmallCost = 2500;       // ns: not worth a lock of its own
   static constexpr uint32_t kHelpCost = 20'000'000;  // ns: a waiting thread takes nothing longer, to answer signals
   static constexpr uint32_t kAnyCost = UINT32_MAX;
   static constexpr uint64_t kFuseReach = 256;        // how far apart, in ops issued, members of a group may stand

@@ -1,5 +1,5 @@
-// Improve: what waits is a program, and it gets better before it runs. Ops that nobody needs are dropped, and ops over the
-// same elements are joined, so that what stands between them never reaches memory. Nothing waits for the sake of it.
+// Improve: what waits is a program, and it gets better before it runs. Ops that nobody needs are dropped, ops over the same
+// elements are joined, so that what stands between them never reaches memory, and results are written where operands stood.
 #include <algorithm>
 
 #include "engine/engine.h"
@@ -194,8 +194,8 @@ bool Engine::join(Op* first) {
   return true;
 }
 
-// How many bytes of an op's outputs, or its group's, need not be taken, as inputs of the same size end with it. If `commit`, outputs have their memory
-// afterwards.
+// How many bytes of an op's outputs, or its group's, need not be taken, as inputs of the same size end with it. If `commit`, the
+// outputs have their memory afterwards.
 size_t Engine::reuse(Op* first, bool commit) {
   size_t saved = 0;
   auto each_access = [&](auto f) {
@@ -210,15 +210,19 @@ size_t Engine::reuse(Op* first, bool commit) {
     bool found = false;
     each_access([&](Access& r) {
       Storage& in = *r.storage;
+      auto taken = [&](const Op::Reuse& pair) { return pair.in == &in; };
+      if (std::any_of(first->reused.begin(), first->reused.end(), taken)) return;
       if (found || r.mode != Mode::read || in.elided || in.bytes != out.bytes || in.budget != out.budget || !in.taken()) return;
       if (in.uses != in.in_group || !in.only_ops(in.uses) || !first->task()->may_share(*first, &in, &out)) return;
       found = !commit || out.take_over(in);
       if (!found) return;
       saved += out.bytes;
-      if (commit) in.elided = true, first->reused.push_back({&in, &out});
+      in.elided = commit;
+      first->reused.push_back({&in, &out});
     });
   });
   each_access([](Access& a) { a.storage->in_group = 0; });
+  if (!commit) first->reused.clear();
   return saved;
 }
 

@@ -13,7 +13,7 @@ constexpr int kLockSpins = 100;      // tries before a thread sleeps for the loc
 constexpr int kWorkerLooks = 30;     // at the window, before a worker sleeps
 // Ticks between two looks, some microseconds: a worker that looks at every op steals the issuing thread's cache lines, and
 // one that finds several at once plans them at once. Who waits for a result does not wait for this: it works itself.
-constexpr uint64_t kLookTicks = 8000, kLeastQuiet = 1000, kMostQuiet = 150'000;
+constexpr uint64_t kLookTicks = 8000, kLeastQuiet = 1000, kMostQuiet = 150'000, kSmallQuiet = 6000;
 constexpr std::chrono::microseconds kDoze{200}, kShortDoze{30}, kForever{0};
 constexpr int kDozes = 50;
 
@@ -73,9 +73,11 @@ bool Engine::spin(Queue& queue) {
 }
 
 // Before a worker without work takes up what has just been issued, it lets the front end finish its sentence: for a sixty-fourth of
-// what the work costs nothing more must have come, or a sixteenth has passed.
+// what the work costs nothing more must have come, or a sixteenth has passed. What is not worth a wake-up is mostly waited for at
+// once, and then done sooner by who waits.
 void Engine::let_issue() {
-  uint64_t quiet = std::clamp(unseen_cost_.load(std::memory_order_relaxed) / 32, kLeastQuiet, kMostQuiet), head = head_.load();
+  uint64_t cost = unseen_cost_.load(std::memory_order_relaxed), head = head_.load();
+  uint64_t quiet = cost < kWakeCost ? kSmallQuiet : std::clamp(cost / 32, kLeastQuiet, kMostQuiet);
   for (int i = 0; i < 4; ++i) {
     for (uint64_t left = quiet; left > 0 && unattended(); left -= std::min(left, kLeastQuiet)) pass(std::min(left, kLeastQuiet));
     if (!unattended() || head == head_.load()) return;

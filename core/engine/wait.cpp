@@ -8,8 +8,8 @@
 namespace forerun {
 
 namespace {
-// A waiting thread looks this often for work, with so many pauses between, before it sleeps: some 10 us.
-constexpr int kLooks = 12, kPauses = 16;
+// A waiting thread looks this often for work, with so many pauses between, before it sleeps: some 30 us.
+constexpr int kLooks = 40, kPauses = 16;
 constexpr uint64_t kSmallWork = 100'000;  // ns: of small ops that are run at once with the interpreter lock
 }
 
