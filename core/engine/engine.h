@@ -189,7 +189,7 @@ class Engine {
   void let_go(Op& op, Storage& storage);
   void record(const Op& op, const Op* group);
   FailurePtr memory_failure(const Op& op) const;
-  void wake_others(Queue* mine, bool changed, const Batch* taken = nullptr);
+  void wake_others(Queue* mine, bool changed, const Batch* taken = nullptr, bool resumes = false);
   void fail(Op* op, FailurePtr failure);
   bool unattended() const { return fresh_work() && helping_.load() == 0; }
   bool fresh_work() const { return head_.load() != planned_.load(std::memory_order_relaxed); }
@@ -228,6 +228,7 @@ class Engine {
   std::condition_variable watch_;
   std::atomic<uint64_t> watch_mark_{UINT64_MAX};  // somebody sleeps until front_ reaches it
   std::atomic<uint64_t> waits_{0}, helped_{0};
+  std::atomic<uint64_t> resumed_{0};  // when a wait ended last (ticks)
   std::atomic<int> helping_{0};  // waiting threads that are awake
 
 };

@@ -146,11 +146,12 @@ bool Engine::older_elsewhere(const Queue& queue, uint64_t seq) {
   return false;
 }
 
-// The front end is issuing: it needs a core. (A thread that waits does not: it works in a worker's place.)
+// The front end is issuing, or has just seen a wait end: it needs a core. (A thread that waits does not: it works in a worker's place.)
 bool Engine::issuing() {
   uint64_t head = head_.load(), now = __rdtsc();
   if (head != std::exchange(issue_head_, head)) issue_seen_ = now;
-  return helping_.load() == 0 && now - issue_seen_ < kIssueTicks;
+  uint64_t seen = std::max(issue_seen_, resumed_.load(std::memory_order_relaxed));
+  return helping_.load() == 0 && (now < seen || now - seen < kIssueTicks);
 }
 
 bool Engine::pick(Queue& queue, uint32_t most, Batch& batch) {

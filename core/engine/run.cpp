@@ -131,7 +131,7 @@ void Engine::exchange(Batch& batch, Queue* queue, uint32_t most, Idle idle) {
       doze = kDoze;
       if (queue->called.exchange(false)) dozes = 0, doze = kShortDoze;  // for what it was called for, it looks twice, soon
     }
-    wake_others(queue, std::exchange(ended_early_, false) || changed, &batch);
+    wake_others(queue, std::exchange(ended_early_, false) || changed, &batch, !queue && most == 0);
     notify = std::exchange(notify_, false);
     retired.swap(retired_);
     let_go.swap(let_go_);
@@ -160,9 +160,12 @@ void Engine::sleep(Queue& queue, Lock& held, std::chrono::microseconds limit) {
 
 // Wakes one more worker wherever there is work for it: always for other queues if something `changed`, and for one's own if
 // what is left is worth it. (A worker that took something looks here again, so workers wake one another in a chain.)
-void Engine::wake_others(Queue* mine, bool changed, const Batch* taken) {
+// `resumes`: a thread that waited takes more itself, or goes on with the program, and then it needs the core that it has; who
+// still works looks here again.
+void Engine::wake_others(Queue* mine, bool changed, const Batch* taken, bool resumes) {
   uint64_t cost = taken ? taken->cost() : 0;
   for (Queue* q : queues_) {
+    if (resumes && busy_ > 0 && q->kind == Queue::Kind::compute) continue;
     if (!q->has_work() || q->sleeping.load() == 0 || !started_) continue;
     if (q->only_tiny() && q->dozing.load() > 0) continue;  // it looks by itself soon
     bool worth = q == mine ? !q->sharing.empty() || q->ready_cost + cost > kWakeCost : changed || mine == nullptr;

@@ -39,6 +39,7 @@ bool Engine::wait_until(Done done, Arm arm, std::chrono::milliseconds limit) {
     late = passed() || watch_.wait_until(held, deadline) == std::cv_status::timeout;
     over = done();
   }
+  resumed_.store(__rdtsc(), std::memory_order_relaxed);
   return over;
 }
 
