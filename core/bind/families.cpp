@@ -80,6 +80,23 @@ nb::object reduce(nb::handle op, nb::handle a, nb::handle axes_object, nb::handl
     if (reduced[i]) throw Error(ErrorKind::value, std::string(label) + ": axes must be different, got " + std::to_string(i) + " twice");
     reduced[i] = true;
   }
+  std::optional<Scalar> neutral = neutral_of(u, t);
+  if (neutral && in.layout.size > 0 && in.layout.contiguous()) {
+    // Axes that do not follow one another: the last ones first, so that each step can be a part of a group.
+    auto counts = [&](int i) { return reduced[i] && in.layout.shape[i] > 1; };
+    int last = n - 1;
+    while (last >= 0 && !counts(last)) --last;
+    int first = last;
+    while (first > 0 && (reduced[first - 1] || in.layout.shape[first - 1] == 1)) --first;
+    bool more = false;
+    for (int i = 0; i < first; ++i) more = more || counts(i);
+    if (more) {
+      nb::list inner;
+      for (int i = first; i <= last; ++i)
+        if (reduced[i]) inner.append(i);
+      return reduce(op, reduce(op, a, nb::tuple(inner), dtype, true, name), axes_object, dtype, keepdims, name);
+    }
+  }
   int64_t kept[kMaxDims], shown[kMaxDims];
   int n_kept = 0, n_shown = 0;
   bool empty = false;
@@ -93,7 +110,6 @@ nb::object reduce(nb::handle op, nb::handle a, nb::handle axes_object, nb::handl
     throw Error(ErrorKind::value, std::string(label) + ": reduced axes must not be empty, got shape " + to_string(in.layout.shape));
   Scalar identity = empty && u->has_identity ? identity_of(u, t) : Scalar{};
   Building building;
-  std::optional<Scalar> neutral = neutral_of(u, t);
   build_reduce(*building, label, loop, in, reduced, empty && u->has_identity ? &identity : nullptr, neutral ? &*neutral : nullptr, out);
   building.issue(device_of(in));
   if (!keepdims) return wrapped(std::move(out));
