@@ -50,23 +50,24 @@ def copies(out: Path, quick: bool) -> Finding:
         _run(x, 1)
         _core.waitall()
 
-        def run() -> None:
-            _run(x, n)
+        def waited(results: list[Any]) -> list[Any]:  # held until they are there: what nobody holds is not computed
             _core.waitall()
+            return results
+
+        def copied(results: list[Any]) -> list[Any]:
+            return waited([y.copyto(cpu(0)) for y in results])
+
+        def run() -> None:
+            waited(_run(x, n))
 
         def copy() -> None:
-            [y.copyto(cpu(0)) for y in ready]
-            _core.waitall()
+            copied(ready)
 
         def apart() -> None:
-            results = _run(x, n)
-            _core.waitall()
-            [y.copyto(cpu(0)) for y in results]
-            _core.waitall()
+            copied(waited(_run(x, n)))
 
         def together() -> None:
-            [y.copyto(cpu(0)) for y in _run(x, n)]
-            _core.waitall()
+            copied(_run(x, n))
 
         ready = _run(x, n)
         _core.waitall()
