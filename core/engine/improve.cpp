@@ -6,6 +6,18 @@
 
 namespace forerun {
 
+namespace {
+
+// Calls `f` for the accesses of an op and of those that are in its group.
+template <class F>
+void each_access(Op* first, F f) {
+  for (int i = 0; i < first->n_access; ++i) f(first->access(i));
+  for (Op* op : first->members)
+    for (int i = 0; i < op->n_access; ++i) f(op->access(i));
+}
+
+}  // namespace
+
 void Engine::promise(Op& op, bool promised) {
   for (int i = 0; i < op.n_access; ++i)
     if (op.access(i).mode != Mode::read) op.access(i).storage->promised = promised || op.access(i).storage->taken();
@@ -167,14 +179,9 @@ void Engine::gather(Op* first) {
 
 // Decides which storages need no memory, and whether the budget admits the rest at once.
 bool Engine::join(Op* first) {
-  auto each_access = [&](auto f) {
-    for (int i = 0; i < first->n_access; ++i) f(first->access(i));
-    for (Op* op : first->members)
-      for (int i = 0; i < op->n_access; ++i) f(op->access(i));
-  };
-  each_access([](Access& a) { ++a.storage->in_group; });
+  each_access(first, [](Access& a) { ++a.storage->in_group; });
   size_t own = first->to_take, take = 0, elided = 0;
-  each_access([&](Access& a) {
+  each_access(first, [&](Access& a) {
     Storage& s = *a.storage;
     if (a.mode == Mode::read || s.promised || s.taken() || s.in_group == 0) return;
     s.elided = s.charged() > 0 && s.uses == s.in_group && s.only_ops(s.uses) && first->group->elide(&s);
@@ -182,10 +189,10 @@ bool Engine::join(Op* first) {
     elided += s.elided ? s.bytes : 0;
     s.in_group = 0;  // looked at
   });
-  each_access([](Access& a) { a.storage->in_group = 0; });
+  each_access(first, [](Access& a) { a.storage->in_group = 0; });
   first->to_take = take - (passes(Pass::reuse) ? reuse(first, false) : 0);
   if (over_limit(*first) || !first->budget->admits_group(*first, own)) {
-    each_access([](Access& a) { a.storage->elided = false; });
+    each_access(first, [](Access& a) { a.storage->elided = false; });
     first->to_take = own;
     return false;
   }
@@ -198,17 +205,12 @@ bool Engine::join(Op* first) {
 // outputs have their memory afterwards.
 size_t Engine::reuse(Op* first, bool commit) {
   size_t saved = 0;
-  auto each_access = [&](auto f) {
-    for (int i = 0; i < first->n_access; ++i) f(first->access(i));
-    for (Op* op : first->members)
-      for (int i = 0; i < op->n_access; ++i) f(op->access(i));
-  };
-  each_access([](Access& a) { ++a.storage->in_group; });
-  each_access([&](Access& w) {
+  each_access(first, [](Access& a) { ++a.storage->in_group; });
+  each_access(first, [&](Access& w) {
     Storage& out = *w.storage;
     if (w.mode != Mode::write || out.charged() == 0 || out.taken()) return;
     bool found = false;
-    each_access([&](Access& r) {
+    each_access(first, [&](Access& r) {
       Storage& in = *r.storage;
       auto taken = [&](const Op::Reuse& pair) { return pair.in == &in; };
       if (std::any_of(first->reused.begin(), first->reused.end(), taken)) return;
@@ -221,7 +223,7 @@ size_t Engine::reuse(Op* first, bool commit) {
       first->reused.push_back({&in, &out});
     });
   });
-  each_access([](Access& a) { a.storage->in_group = 0; });
+  each_access(first, [](Access& a) { a.storage->in_group = 0; });
   if (!commit) first->reused.clear();
   return saved;
 }
