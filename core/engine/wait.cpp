@@ -128,9 +128,12 @@ void Engine::configure(const std::vector<int>& workers, int cores) {
       devices_.push_back(std::move(device));
     }
     Device& device = *devices_[i];
-    device.compute->workers = workers[i];
-    device.copy->workers = device.io->workers = workers[i] > 0;
-    for (Queue* q : {device.compute.get(), device.copy.get(), device.io.get()}) queues_.push_back(q);
+    device.compute->wanted = workers[i];
+    device.copy->wanted = device.io->wanted = workers[i] > 0;
+    for (Queue* q : {device.compute.get(), device.copy.get(), device.io.get()}) {
+      q->workers = q->wanted;
+      queues_.push_back(q);
+    }
   }
   cores_ = std::max(1, cores);
 }

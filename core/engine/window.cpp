@@ -14,7 +14,21 @@ Engine& Engine::get() {
   return *engine;
 }
 
-Engine::Engine() { window_.resize(kLeastRing); }
+namespace {
+
+FailurePtr no_memory() {
+  auto made = std::make_shared<Failure>();
+  made->kind = ErrorKind::memory;
+  made->message = "memory: none is left, not even for the message of what failed";
+  return made;
+}
+
+}  // namespace
+
+Engine::Engine() : no_memory_(no_memory()) {
+  window_.resize(kLeastRing);
+  unseen_.reserve(kUnseen);
+}
 
 Op* Engine::make_op() {
   Op* op = FreeList<Op>::take();
@@ -57,7 +71,8 @@ void Engine::wake(Queue& queue) {
     started_ = true;
     for (Queue* q : queues_) {
       q->sleeping.fetch_sub(1);
-      for (int i = 0; i < q->workers; ++i) start_thread(*q, i);
+      // With fewer threads than asked for it is slower; with none, whoever waits does the work.
+      for (q->workers = 0; q->workers < q->wanted && start_thread(*q, q->workers);) ++q->workers;
     }
   } else if (queue.sleeping.load() > 0) {
     queue.called.store(true);
