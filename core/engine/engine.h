@@ -34,6 +34,16 @@ struct EngineStats {
   uint64_t dropped, groups, grouped, elided, reused;       // ops, groups, ops in groups; bytes that never had memory, or an input's
 };
 
+// An op that has been issued and has not ended, for whoever wonders why.
+struct Pending {
+  enum class State : uint8_t { issued, waiting, ready, running } state;  // not planned yet; for other ops; for a thread or memory
+  uint64_t seq, after;  // `after`: the oldest op that it waits for, or 0
+  const char* name;
+  uint32_t site;
+  int device, queue;
+  size_t needs;         // bytes of memory that it has yet to be given
+};
+
 // What planning does beyond putting ops in order. Each may be switched off; results are the same bits.
 enum class Pass : uint8_t {
   drop = 1,  // ops whose results nobody reads do not run
@@ -96,6 +106,7 @@ class Engine {
   void after_fork(bool child);
 
   EngineStats stats();
+  std::vector<Pending> pending(size_t most);  // the oldest
   Trace trace;
   std::function<size_t()> trim;  // gives cached memory back to the system; returns how much
 

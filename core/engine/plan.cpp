@@ -95,7 +95,7 @@ void Engine::link(Op* op) {
     link_write(a);
     a.storage->last_write = op->seq;
   }
-  if (traced) op->name = op->kernel()->name();
+  op->name = op->kernel()->name();
   op->n_tiles = op->tiles_left = op->kernel()->tiles();
   op->next_tile = 0;
   op->budget->planned(op);

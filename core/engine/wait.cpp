@@ -189,6 +189,26 @@ void Engine::after_fork(bool child) {
   mutex_.unlock();
 }
 
+std::vector<Pending> Engine::pending(size_t most) {
+  Lock held = lock();
+  std::vector<Pending> all;
+  uint64_t planned = planned_.load();
+  for (uint64_t seq = front_.load(), head = head_.load(); seq < head && all.size() < most; ++seq) {
+    Op* op = window_[seq].load(std::memory_order_acquire);
+    if (!op || op->dropped) continue;
+    auto state = seq >= planned ? Pending::State::issued : op->started ? Pending::State::running : op->unmet > 0 ? Pending::State::waiting : Pending::State::ready;
+    const char* name = seq >= planned ? op->kernel()->name() : op->name;
+    all.push_back({state, seq, 0, name, op->site, op->queue->device, static_cast<int>(op->queue->kind), op->started ? 0 : Budget::needs(*op)});
+  }
+  for (uint64_t seq = front_.load(); seq < planned; ++seq) {
+    Op* op = window_.op(seq);
+    for (Edge* edge : op ? op->successors : decltype(op->successors){})
+      for (Pending& one : all)
+        if (one.seq == edge->after->seq && one.after == 0) one.after = seq;
+  }
+  return all;
+}
+
 EngineStats Engine::stats() {
   Lock held = lock();
   uint64_t head = head_.load();
