@@ -23,6 +23,12 @@ std::vector<std::thread>& threads() {
   return *all;
 }
 
+sigset_t front_end_mask;        // of the thread that has started the workers last
+thread_local bool is_worker = false;
+
+void before_fork() { Engine::get().before_fork(), MemoryCache::get().before_fork(); }
+void after_fork(bool child) { MemoryCache::get().after_fork(), Engine::get().after_fork(child); }
+
 double cgroup_cores() {
   std::string quota;
   double period = 0;
@@ -54,7 +60,9 @@ void use_cpu_workers(Engine& engine) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
+    front_end_mask = before;
     threads().emplace_back([&engine, &queue, i] {
+      is_worker = true;
       const char* kinds[] = {"", "copy", "io"};
       std::string name = "forerun-" + std::to_string(queue.device) + kinds[static_cast<int>(queue.kind)] + "." + std::to_string(i);
       pthread_setname_np(pthread_self(), name.substr(0, 15).c_str());
@@ -66,7 +74,18 @@ void use_cpu_workers(Engine& engine) {
     for (std::thread& thread : threads()) thread.join();
     threads().clear();
   };
+  pthread_atfork(before_fork, [] { after_fork(false); }, [] { after_fork(true); });
   engine.trim = [] { return MemoryCache::get().trim(); };
+}
+
+FrontEndSignals::FrontEndSignals() {
+  if (is_worker) pthread_sigmask(SIG_SETMASK, &front_end_mask, nullptr);
+}
+
+FrontEndSignals::~FrontEndSignals() {
+  sigset_t all;
+  sigfillset(&all);
+  if (is_worker) pthread_sigmask(SIG_SETMASK, &all, nullptr);
 }
 
 }  // namespace forerun

@@ -41,6 +41,7 @@ class Queue {
   const Kind kind;
   const int device;
   Budget* const budget;
+  int left = 0;                   // workers that have stopped, while others have not
   int workers = 1;                // threads that serve it; 0: whoever waits does
   int busy = 0;                   // threads that run its ops: workers, and waiting threads in their place
   // A device's share of the cores is in use.
