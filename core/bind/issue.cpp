@@ -67,6 +67,12 @@ void stand_at_door(bool always) {
     });
 }
 
+// A task must not wait for room: its own op may be the one that has not ended.
+void find_room(Engine& engine) {
+  if (!in_host_task()) return wait_with_signals("window full", [&](auto slice) { return engine.make_room(slice); });
+  if (engine.crammed()) throw Error(ErrorKind::runtime, "issue: a host task must leave room for others, got more than " + std::to_string(engine.ops_ahead()) + " operations issued since it began");
+}
+
 PyObject* python_type(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::value: return PyExc_ValueError;
@@ -98,7 +104,7 @@ void issue(Op* op, int device, Queue::Kind kind) {
   if (door || engine.must_wait()) {
     try {
       if (door) stand_at_door(false);
-      if (engine.must_wait()) wait_with_signals("window full", [&](auto slice) { return engine.make_room(slice); });
+      if (engine.must_wait()) find_room(engine);
     } catch (...) {
       engine.discard(op);
       throw;

@@ -59,6 +59,8 @@ class Engine {
     front_seen_.store(front_.load(std::memory_order_acquire), std::memory_order_relaxed);
     return head - front_seen_.load(std::memory_order_relaxed) >= ops_ahead_;
   }
+  // There is hardly a slot left: even who cannot wait for room must not issue.
+  bool crammed() const { return head_.load() - front_.load() + 1024 >= window_.size(); }
   uint64_t mark() const { return head_.load(); }
 
   // --- wait: any thread, without the interpreter lock. False: not yet after `limit`; call again. ---------------------------
