@@ -45,11 +45,20 @@ def _say(text: str) -> None:
 
 
 def _in_child() -> None:
-    """Children of multiprocessing leave without `atexit`; what is to be done at exit they do as a finalizer."""
     _core.after_fork(True)
-    if util := sys.modules.get("multiprocessing.util"):
-        # The child forgets its parent's finalizers first, and then calls what is registered here.
-        util.register_after_fork(_core, lambda _: util.Finalize(None, _at_exit, exitpriority=-1000))
+    if "multiprocessing.util" in sys.modules:
+        _finish_as_process()
+
+
+def _finish_as_process() -> None:
+    """Children of multiprocessing may leave without `atexit`: they do what is to be done at exit as a finalizer."""
+    util = sys.modules["multiprocessing.util"]
+
+    def finalize(_: object) -> None:
+        util.Finalize(None, _at_exit, exitpriority=-1000)
+
+    finalize(None)
+    util.register_after_fork(_core, finalize)  # when it begins to run, a child forgets the finalizers that it has
 
 
 atexit.register(_at_exit)
@@ -58,3 +67,5 @@ os.register_at_fork(
     after_in_parent=lambda: _core.after_fork(False),
     after_in_child=_in_child,
 )
+if "multiprocessing.util" in sys.modules and sys.modules["multiprocessing"].parent_process() is not None:
+    _finish_as_process()
