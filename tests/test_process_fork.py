@@ -156,7 +156,7 @@ print(good, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
         assert output(
             """
 import os, threading
-start = threading.Barrier(2)
+start, codes = threading.Barrier(2), []
 def fork():
     start.wait()
     for _ in range(5):
@@ -164,10 +164,11 @@ def fork():
         pid = os.fork()
         if pid == 0:
             os._exit(0 if (x + 1)[0].item() == 3 else 1)
-        print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+        codes.append(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 threads = [threading.Thread(target=fork) for _ in range(2)]
 for t in threads: t.start()
 for t in threads: t.join()
+print(*codes)
 """
         ) == ["0"] * 10
 

@@ -46,19 +46,20 @@ def _say(text: str) -> None:
 
 def _in_child() -> None:
     _core.after_fork(True)
-    if "multiprocessing.util" in sys.modules:
-        _finish_as_process()
+    _join_multiprocessing()
 
 
-def _finish_as_process() -> None:
-    """Children of multiprocessing may leave without `atexit`: they do what is to be done at exit as a finalizer."""
-    util = sys.modules["multiprocessing.util"]
+def _join_multiprocessing() -> None:
+    """Lets children of multiprocessing, which may leave without `atexit`, do as a finalizer what is to be done at exit."""
+    if util := sys.modules.get("multiprocessing.util"):
+        # When a child begins to run, it forgets the finalizers that it has, and then calls what is registered here.
+        util.register_after_fork(_core, _finalize)
+        if sys.modules["multiprocessing.process"].parent_process():
+            _finalize()
 
-    def finalize(_: object) -> None:
-        util.Finalize(None, _at_exit, exitpriority=-1000)
 
-    finalize(None)
-    util.register_after_fork(_core, finalize)  # when it begins to run, a child forgets the finalizers that it has
+def _finalize(_: object = None) -> None:
+    sys.modules["multiprocessing.util"].Finalize(None, _at_exit, exitpriority=-1000)
 
 
 atexit.register(_at_exit)
@@ -67,5 +68,4 @@ os.register_at_fork(
     after_in_parent=lambda: _core.after_fork(False),
     after_in_child=_in_child,
 )
-if "multiprocessing.util" in sys.modules and sys.modules["multiprocessing"].parent_process() is not None:
-    _finish_as_process()
+_join_multiprocessing()
