@@ -16,7 +16,7 @@ thread_local int depth = 0;  // of host tasks that this thread is running
 
 // A Python exception as a task has raised it. Readers raise the same object again and again: each gets it as it was.
 struct Raised {
-  PyObject *exception, *trace, *notes;  // trace and notes may be null
+  PyObject *exception, *trace, *context, *notes;  // all but the first may be null
 };
 
 // What says something about an exception may fail itself (it may be the program's code): then nothing is said.
@@ -60,10 +60,11 @@ FailurePtr take_exception(uint32_t where) {
   quietly([&] { notes = nb::steal(PyObject_GetAttrString(exception.ptr(), "__notes__")); });
   quietly([&] { notes = nb::steal(notes && PyList_Check(notes.ptr()) ? PyList_AsTuple(notes.ptr()) : nullptr); });
   auto kept = std::make_unique<Raised>();
-  *kept = {exception.release().ptr(), traceback.release().ptr(), notes.release().ptr()};
+  *kept = {exception.ptr(), traceback.release().ptr(), PyException_GetContext(exception.ptr()), notes.release().ptr()};
+  exception.release();
   failure->exception = std::shared_ptr<void>(kept.release(), [](void* kept) {
     auto* raised = static_cast<Raised*>(kept);
-    for (PyObject* o : {raised->exception, raised->trace, raised->notes}) let_go(o);
+    for (PyObject* o : {raised->exception, raised->trace, raised->context, raised->notes}) let_go(o);
     delete raised;
   });
   return failure;
@@ -148,6 +149,7 @@ nb::object raised(const Failure& failure) {
   auto* kept = static_cast<Raised*>(failure.exception.get());
   nb::object exception = nb::borrow(kept->exception);
   PyException_SetTraceback(exception.ptr(), kept->trace ? kept->trace : Py_None);
+  PyException_SetContext(exception.ptr(), Py_XNewRef(kept->context));
   quietly([&] {
     nb::object notes = nb::steal(kept->notes ? PySequence_List(kept->notes) : nullptr);
     if (notes) PyObject_SetAttrString(exception.ptr(), "__notes__", notes.ptr());
