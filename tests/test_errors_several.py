@@ -184,15 +184,21 @@ class TestMany:
 def test_pace_raises_soon(ahead):
     """At the beginning of an iteration, what has failed two before."""
     seen = []
-    with pytest.raises(KeyError, match="in 1"):
+
+    def loop() -> None:
         for i in forerun.pace(range(10), ahead=1):
             seen.append(i)
             if i == 1:
                 fails(KeyError("in 1"))
+
+    with pytest.raises(KeyError, match="in 1"):
+        loop()
     assert seen == [0, 1, 2]
 
 
-@pytest.mark.parametrize("call", [forerun.waitall, lambda: forerun.configure(workers=2), lambda: list(forerun.pace([1], 0))])
+@pytest.mark.parametrize(
+    "call", [forerun.waitall, lambda: forerun.configure(workers=2), lambda: list(forerun.pace([1], 0))]
+)
 def test_a_task_must_not_wait_for_its_own_end(call, ahead):
     with pytest.raises(RuntimeError, match="must not be called in a host task"):
         host(lambda: call(), [], [((), "int64")])[0].wait()

@@ -75,7 +75,9 @@ def read(error: BaseException, times: int = 3) -> list[BaseException]:
     return found
 
 
-@pytest.mark.parametrize("kind", [Mute, Noteless, Closed, OddNotes, Surrogates, KeyboardInterrupt, SystemExit, GeneratorExit])
+@pytest.mark.parametrize(
+    "kind", [Mute, Noteless, Closed, OddNotes, Surrogates, KeyboardInterrupt, SystemExit, GeneratorExit]
+)
 def test_strange_exceptions(kind, engine):
     error = kind("here")
     assert all(found is error for found in read(error))
@@ -115,7 +117,7 @@ def test_each_read_starts_anew(engine):
 
 
 def test_an_error_that_passes_through_a_task(engine):
-    """A task that reads a bad array fails with its error, and both lines are told; the first array tells only its own."""
+    """A task that reads a bad array fails with its error. Both lines are told; the first array tells its own."""
     if engine == "sync":
         return
     x = host(lambda: {}["here"], [], [((), "int64")])[0]

@@ -45,12 +45,16 @@ class Interruption:
 
     def end(self, wait: Callable[[], Any]) -> float:
         """Seconds from the signal to the exception that ends the wait."""
+
+        def interrupted() -> None:
+            self.thread.start()
+            wait()
+            self.over.set()  # it did not wait: the signal comes all the same, and must not come later
+            self.thread.join()
+
         try:
             with pytest.raises(KeyboardInterrupt):
-                self.thread.start()
-                wait()
-                self.over.set()  # it did not wait: the signal comes all the same, and must not come later
-                self.thread.join()
+                interrupted()
             ended = time.monotonic()
         finally:
             self.over.set()

@@ -50,7 +50,7 @@ def _in_child() -> None:
 
 
 def _join_multiprocessing() -> None:
-    """Lets children of multiprocessing, which may leave without `atexit`, do as a finalizer what is to be done at exit."""
+    """Children of multiprocessing may leave without `atexit`: what is to be done at exit is a finalizer of theirs."""
     if util := sys.modules.get("multiprocessing.util"):
         # When a child begins to run, it forgets the finalizers that it has, and then calls what is registered here.
         util.register_after_fork(_core, _finalize)
