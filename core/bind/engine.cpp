@@ -46,6 +46,14 @@ nb::list events() {
   return all;
 }
 
+nb::list pending(size_t most) {
+  static const char *states[] = {"issued", "waiting", "ready", "running"}, *queues[] = {"compute", "copy", "io"};
+  nb::list all;
+  for (const Pending& p : Engine::get().pending(most))
+    all.append(nb::make_tuple(p.seq, p.name, site_tuple(p.site), states[static_cast<int>(p.state)], p.after, p.device, queues[p.queue], p.needs));
+  return all;
+}
+
 nb::dict memory(int device) {
   Budget& b = *Engine::get().device(device).budget;
   nb::dict d;
@@ -192,6 +200,7 @@ void init_engine(nb::module_& m) {
   m.def("unseen_failures", unseen_failures,
         "Failures that nobody has seen, as (message, site), at the end perhaps (None, how many more); they count as seen then.");
 
+  m.def("pending", pending, nb::arg("most"), "The oldest ops that have not ended: (number, name, site, state, the op waited for or 0, device, queue, bytes).");
   m.def("stats", stats);
   m.def("memory", memory, nb::arg("device") = 0);
   m.def("empty_cache", [] { return MemoryCache::get().trim(); });

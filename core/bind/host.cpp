@@ -1,6 +1,8 @@
 #include "bind/host.h"
 
+#include <atomic>
 #include <memory>
+#include <utility>
 
 #include "bind/gil.h"
 #include "bind/glue.h"
@@ -14,10 +16,39 @@ namespace {
 
 thread_local int depth = 0;  // of host tasks that this thread is running
 
+struct InTask {
+  InTask() { ++depth; }
+  ~InTask() {
+    --depth;
+    PyErr_Clear();  // nothing is left behind where there was no memory to take it along
+  }
+};
+
 // A Python exception as a task has raised it. Readers raise the same object again and again: each gets it as it was.
 struct Raised {
   PyObject *exception, *trace, *context, *notes;  // all but the first may be null
+  Raised* next = nullptr;                         // in `discarded`
 };
+
+// Of failures that are no more. A failure may end its life in any thread, also under the engine's lock, where the interpreter lock
+// must not be waited for: so a thread that has it lets go of these.
+std::atomic<Raised*> discarded{nullptr};
+
+int let_go_of_discarded(void*) {
+  for (Raised* raised = discarded.exchange(nullptr); raised;) {
+    for (PyObject* o : {raised->exception, raised->trace, raised->context, raised->notes}) Py_XDECREF(o);
+    delete std::exchange(raised, raised->next);
+  }
+  return 0;
+}
+
+void discard(void* kept) {
+  auto* raised = static_cast<Raised*>(kept);
+  raised->next = discarded.load();
+  while (!discarded.compare_exchange_weak(raised->next, raised)) {
+  }
+  if (!raised->next && Py_IsInitialized()) Py_AddPendingCall(let_go_of_discarded, nullptr);
+}
 
 // What says something about an exception may fail itself (it may be the program's code): then nothing is said.
 template <class F>
@@ -59,14 +90,11 @@ FailurePtr take_exception(uint32_t where) {
   nb::object notes;
   quietly([&] { notes = nb::steal(PyObject_GetAttrString(exception.ptr(), "__notes__")); });
   quietly([&] { notes = nb::steal(notes && PyList_Check(notes.ptr()) ? PyList_AsTuple(notes.ptr()) : nullptr); });
+  let_go_of_discarded(nullptr);
   auto kept = std::make_unique<Raised>();
   *kept = {exception.ptr(), traceback.release().ptr(), PyException_GetContext(exception.ptr()), notes.release().ptr()};
   exception.release();
-  failure->exception = std::shared_ptr<void>(kept.release(), [](void* kept) {
-    auto* raised = static_cast<Raised*>(kept);
-    for (PyObject* o : {raised->exception, raised->trace, raised->context, raised->notes}) let_go(o);
-    delete raised;
-  });
+  failure->exception = std::shared_ptr<void>(kept.release(), discard);
   return failure;
 }
 
@@ -84,9 +112,8 @@ class HostKernel final : public Kernel {
   void run(Op& op, int64_t) override {
     FrontEndSignals signals;  // what the task starts, another program perhaps, is to be killed like anything else
     Locked locked;
-    ++depth;
+    InTask entered;
     FailurePtr failure = till_the_end([&] { return call(op) ? nullptr : take_exception(op.site); });
-    --depth;
     if (failure) throw failure;
   }
 

@@ -34,6 +34,16 @@ struct EngineStats {
   uint64_t dropped, groups, grouped, elided, reused;       // ops, groups, ops in groups; bytes that never had memory, or an input's
 };
 
+// An op that has been issued and has not ended, for whoever wonders why.
+struct Pending {
+  enum class State : uint8_t { issued, waiting, ready, running } state;  // not planned yet; for other ops; for a thread or memory
+  uint64_t seq, after;  // `after`: the oldest op that it waits for, or 0
+  const char* name;
+  uint32_t site;
+  int device, queue;
+  size_t needs;         // bytes of memory that it has yet to be given
+};
+
 // What planning does beyond putting ops in order. Each may be switched off; results are the same bits.
 enum class Pass : uint8_t {
   drop = 1,  // ops whose results nobody reads do not run
@@ -90,7 +100,7 @@ class Engine {
   void set_ops_ahead(uint64_t n);
   uint64_t ops_ahead() const { return ops_ahead_; }
   // cpu/ starts and joins threads; each calls serve().
-  std::function<void(Queue&, int)> start_thread;
+  std::function<bool(Queue&, int)> start_thread;  // false: the system gives none
   std::function<void()> join_threads;
   void serve(Queue& queue);    // a worker's life
   // Ends all workers; false: not yet after `limit` (then call again, or resume_workers()). They start again with the next issue.
@@ -108,6 +118,7 @@ class Engine {
   bool lost() const { return lost_.load(); }
 
   EngineStats stats();
+  std::vector<Pending> pending(size_t most);  // the oldest
   Trace trace;
   std::function<size_t()> trim;  // gives cached memory back to the system; returns how much
 
@@ -127,11 +138,13 @@ class Engine {
   struct Work {
     Op* op;
     int64_t tile;
-    bool no_memory;
+    bool no_memory = false;  // for it: it has not run
+    bool held_back = false;  // an op that it follows may have failed: it has not run
   };
   struct Batch {
     Work work[kBatch];  // the first n; not initialised, as a wait for a small op has one of its own
     int n = 0;
+    int sure = 0;            // those behind the first `sure` wait for others of the batch, which are expected not to fail
     Queue* held = nullptr;  // it holds one of the cores, for this queue
     uint64_t cost() const {
       uint64_t sum = 0;
@@ -189,6 +202,7 @@ class Engine {
   void follow(Batch& batch, uint32_t most);
   void gather(Op* op);
   int candidates(Op* op, Op** found);
+  bool collect(Op* first, Op** found, int n);
   bool join(Op* op);
   size_t reuse(Op* op, bool commit);
   static void undo_reuse(Op* op);
@@ -196,18 +210,20 @@ class Engine {
   void ready(Op* op);
   bool starves(Op& op);
   bool over_limit(const Op& op) const;
-  void put_back(Op* op);
+  void put_back(Op* op, bool no_memory);
   bool end_work(Batch& batch, Lock& held);  // true: something has ended
   void end(Op* op);
   void end_one(Op* op, const Op* group = nullptr);
   void let_go(Op& op, Storage& storage);
   void record(const Op& op, const Op* group);
+  template <class F>
+  FailurePtr failure(ErrorKind kind, uint32_t site, F message) const;
   FailurePtr memory_failure(const Op& op) const;
   void wake_others(Queue* mine, bool changed, const Batch* taken = nullptr, bool resumes = false);
   void fail(Op* op, FailurePtr failure);
   void forget_seen();
   void start_all();
-  void start_one(Queue& queue, int i);
+  bool start_one(Queue& queue, int i);
   bool unattended() const { return fresh_work() && helping_.load() == 0; }
   bool fresh_work() const { return head_.load() != planned_.load(std::memory_order_relaxed); }
 
@@ -232,8 +248,9 @@ class Engine {
   int serving_ = 0;                               // workers that have not left serve(), or not entered it yet
   std::condition_variable stopped_;               // there are none any more; used with mutex_
   static constexpr size_t kMostUnseen = 1000;
-  std::vector<FailurePtr> unseen_;                // may have been seen meanwhile
+  std::vector<FailurePtr> unseen_;                // may have been seen meanwhile; has room for kMostUnseen
   std::shared_ptr<std::atomic<uint64_t>> unkept_ = std::make_shared<std::atomic<uint64_t>>(0);  // since unseen_ was taken: failures beyond kMostUnseen that nobody has seen
+  const FailurePtr no_memory_;                    // stands for a failure for which there is no memory; it has no line
   uint64_t failed_ = 0, ended_ops_ = 0, dropped_ = 0, groups_ = 0, grouped_ = 0, elided_ = 0, reused_ = 0;
   std::atomic<int> passes_{static_cast<int>(Pass::drop) | static_cast<int>(Pass::fuse) | static_cast<int>(Pass::reuse)};
   std::atomic<uint32_t> fuse_from_{2000};

@@ -96,9 +96,11 @@ void Engine::notify_waiters() {
 }
 
 Engine::Unseen Engine::take_unseen() {
+  std::vector<FailurePtr> room;
+  room.reserve(kMostUnseen);
   Lock held = lock();
   forget_seen();
-  Unseen taken{std::exchange(unseen_, {}), unkept_->load()};
+  Unseen taken{std::exchange(unseen_, std::move(room)), unkept_->load()};
   for (FailurePtr& f : taken.failures) f->see();
   unkept_ = std::make_shared<std::atomic<uint64_t>>(0);
   return taken;
@@ -124,9 +126,12 @@ void Engine::configure(const std::vector<int>& workers, int cores) {
       devices_.push_back(std::move(device));
     }
     Device& device = *devices_[i];
-    device.compute->workers = workers[i];
-    device.copy->workers = device.io->workers = workers[i] > 0;
-    for (Queue* q : {device.compute.get(), device.copy.get(), device.io.get()}) queues_.push_back(q);
+    device.compute->wanted = workers[i];
+    device.copy->wanted = device.io->wanted = workers[i] > 0;
+    for (Queue* q : {device.compute.get(), device.copy.get(), device.io.get()}) {
+      q->workers = q->wanted;
+      queues_.push_back(q);
+    }
   }
   cores_ = std::max(1, cores);
 }
@@ -149,13 +154,15 @@ void Engine::start_all() {
   started_ = true;
   for (Queue* q : queues_) {
     q->sleeping.fetch_sub(1);
-    for (int i = 0; i < q->workers; ++i) start_one(*q, i);
+    // With fewer threads than asked for it is slower; with none, whoever waits does the work.
+    for (q->workers = 0; q->workers < q->wanted && start_one(*q, q->workers);) ++q->workers;
   }
 }
 
-void Engine::start_one(Queue& queue, int i) {
-  start_thread(queue, i);
-  ++serving_;
+bool Engine::start_one(Queue& queue, int i) {
+  bool started = start_thread(queue, i);
+  serving_ += started;
+  return started;
 }
 
 bool Engine::stop_workers(std::chrono::milliseconds limit) {
@@ -177,7 +184,7 @@ void Engine::resume_workers() {
   Lock held = lock();
   stopping_.store(false);
   for (Queue* q : queues_)
-    while (q->left > 0) start_one(*q, --q->left);
+    while (q->left > 0) q->workers -= !start_one(*q, --q->left);
 }
 
 void Engine::gate(bool closed) {
@@ -216,6 +223,26 @@ void Engine::after_fork(bool child) {
   }
   watch_mutex_.unlock();
   mutex_.unlock();
+}
+
+std::vector<Pending> Engine::pending(size_t most) {
+  Lock held = lock();
+  std::vector<Pending> all;
+  uint64_t planned = planned_.load();
+  for (uint64_t seq = front_.load(), head = head_.load(); seq < head && all.size() < most; ++seq) {
+    Op* op = window_[seq].load(std::memory_order_acquire);
+    if (!op || op->dropped) continue;
+    auto state = seq >= planned ? Pending::State::issued : op->started ? Pending::State::running : op->unmet > 0 ? Pending::State::waiting : Pending::State::ready;
+    const char* name = seq >= planned ? op->kernel()->name() : op->name;
+    all.push_back({state, seq, 0, name, op->site, op->queue->device, static_cast<int>(op->queue->kind), op->started ? 0 : Budget::needs(*op)});
+  }
+  for (uint64_t seq = front_.load(); seq < planned; ++seq) {
+    Op* op = window_.op(seq);
+    for (Edge* edge : op ? op->successors : decltype(op->successors){})
+      for (Pending& one : all)
+        if (one.seq == edge->after->seq && one.after == 0) one.after = seq;
+  }
+  return all;
 }
 
 EngineStats Engine::stats() {
