@@ -20,6 +20,7 @@ void init_families(nb::module_& m);  // reductions, scans, products, indexing, r
 void init_tape(nb::module_& m);
 void init_programs(nb::module_& m);  // recording what is issued, to issue it again
 void init_walk(nb::module_& m);
+void init_await(nb::module_& m);     // bells and watches, for event loops
 
 namespace {
 
@@ -56,4 +57,5 @@ NB_MODULE(_core, m) {
   init_tape(m);
   init_programs(m);
   init_walk(m);
+  init_await(m);
 }

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/bell.h"
 #include "engine/budget.h"
 #include "engine/op.h"
 #include "engine/queue.h"
@@ -65,11 +66,19 @@ class Engine {
   bool wait(Storage& storage, std::chrono::milliseconds limit);       // all writes issued so far have ended
   // A try before wait(), which may hold the interpreter lock: runs small ops, a microsecond each, if that is all there is.
   void settle_small(Storage& storage);
+  // Whether a look at the graph is short: little has been issued since the last.
+  bool little_fresh() const { return head_.load(std::memory_order_relaxed) - planned_.load(std::memory_order_relaxed) <= kFewFresh; }
   // The same for an issuing thread, after each kKeepUp ops: while all is tiny it runs them itself, as long as they are in its cache.
   void keep_up();
-  static constexpr uint64_t kKeepUp = 64;
+  static constexpr uint64_t kKeepUp = 64, kFewFresh = 4 * kKeepUp;
   bool wait_mark(uint64_t mark, std::chrono::milliseconds limit);     // all ops issued before mark have ended
   bool make_room(std::chrono::milliseconds limit);
+
+  // --- be told instead: any thread, may hold the interpreter lock (bell.h) -------------------------------------------------
+  bool watch(Watcher& watcher, Storage& storage, Bell& bell);  // false: all writes issued so far have ended, nobody will be told
+  void unwatch(Watcher& watcher);
+  size_t take_told(Bell& bell, Watcher** told, size_t most);   // in the order in which the writes ended
+  void forget(Bell& bell);
 
   // --- failures -----------------------------------------------------------------------------------------------------
   // The oldest failure that nobody has seen, now marked as seen; null if there is none.
@@ -148,6 +157,8 @@ class Engine {
   bool spin(Queue& queue);
   void let_issue();
   void notify_waiters();
+  void ring_bells();            // with watch_mutex_
+  void tell(Storage& storage);  // with the lock
   template <class Stop>
   void run_small(uint32_t most, Stop stop);
   template <class Done, class Arm>
@@ -223,14 +234,14 @@ class Engine {
   std::vector<Storage*> let_go_;                  // references of ended ops, to be released once the lock is gone
   bool notify_ = false;                           // a waiter sleeps for something that has ended
 
-  // Sleeping waiters.
+  // Sleeping waiters, and watchers. A thread may take this lock while it holds the one above, never the other way round.
   std::mutex watch_mutex_;
+  Bell* to_ring_ = nullptr;
   std::condition_variable watch_;
   std::atomic<uint64_t> watch_mark_{UINT64_MAX};  // somebody sleeps until front_ reaches it
   std::atomic<uint64_t> waits_{0}, helped_{0};
   std::atomic<uint64_t> resumed_{0};  // when a wait ended last (ticks)
   std::atomic<int> helping_{0};  // waiting threads that are awake
-
 };
 
 }  // namespace forerun

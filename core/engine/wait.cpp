@@ -92,6 +92,7 @@ bool Engine::make_room(std::chrono::milliseconds limit) {
 void Engine::notify_waiters() {
   std::lock_guard held(watch_mutex_);
   watch_.notify_all();
+  ring_bells();
 }
 
 FailurePtr Engine::take_unseen_failure() {
