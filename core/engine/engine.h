@@ -89,7 +89,8 @@ class Engine {
   int devices() const { return n_devices_; }
   // Workers per device (0: none; waiting threads do the work), and how many of them may be busy at once. Must be idle.
   void configure(const std::vector<int>& workers, int cores);
-  void set_ops_ahead(uint64_t n) { ops_ahead_ = std::min<uint64_t>(n, kRing / 2); }
+  // How many ops may be in flight. Must be idle.
+  void set_ops_ahead(uint64_t n);
   uint64_t ops_ahead() const { return ops_ahead_; }
   // cpu/ starts and joins threads; each calls serve().
   std::function<void(Queue&, int)> start_thread;
@@ -108,7 +109,7 @@ class Engine {
   std::function<size_t()> trim;  // gives cached memory back to the system; returns how much
 
  private:
-  static constexpr uint64_t kRing = 1 << 16;
+  static constexpr uint64_t kLeastRing = 1 << 16;
   static constexpr int kBatch = 32;           // small ops taken at once
   static constexpr uint32_t kTinyCost = 400;         // ns: handing it to another thread costs more
   static constexpr uint32_t kSmallCost = 2500;       // ns: not worth a lock of its own
@@ -206,7 +207,7 @@ class Engine {
   bool fresh_work() const { return head_.load() != planned_.load(std::memory_order_relaxed); }
 
   // The window. A slot holds its op from issue until the op has ended.
-  std::unique_ptr<std::atomic<Op*>[]> slots_;
+  Window window_;
   alignas(64) std::atomic<uint64_t> head_{1};     // number of the next op to be issued
   std::atomic<uint64_t> front_seen_{1};           // front_ as issuing threads saw it last: saves them its cache line
   uint64_t ops_ahead_ = 1 << 14;
@@ -228,10 +229,10 @@ class Engine {
   std::atomic<int> passes_{static_cast<int>(Pass::drop) | static_cast<int>(Pass::fuse) | static_cast<int>(Pass::reuse)};
   std::atomic<uint32_t> fuse_from_{2000};
   uint32_t round_ = 0;                            // of gather()
-  std::vector<Op*> idle_dropped_;                 // dropped ops that wait for nothing any more, to be ended
+  Chain<Op, &Op::next_in> idle_dropped_;          // dropped ops that wait for nothing any more, to be ended
   bool ended_early_ = false;                      // an op has ended without having run: other queues may have work now
-  std::vector<Op*> retired_;                      // to be used again once the lock is gone
-  std::vector<Storage*> let_go_;                  // references of ended ops, to be released once the lock is gone
+  Chain<Op, &Op::next_in> retired_;               // to be used again once the lock is gone
+  Chain<Storage, &Storage::next_let_go> let_go_;  // references of ended ops, to be released once the lock is gone
   bool notify_ = false;                           // a waiter sleeps for something that has ended
 
   // Sleeping waiters, and watchers. A thread may take this lock while it holds the one above, never the other way round.

@@ -74,7 +74,7 @@ void Engine::drop(Op* op) {
 bool Engine::drop_dead(uint64_t first, uint64_t last) {
   bool any = false;
   for (uint64_t seq = last; seq-- > first;) {
-    Op* op = slots_[seq % kRing].load(std::memory_order_relaxed);
+    Op* op = window_.op(seq);
     if (dead(*op)) drop(op), any = true;
   }
   return any;
@@ -93,9 +93,9 @@ int Engine::candidates(Op* first, Op** found) {
   };
   auto look_around = [&](Op* op) {
     int most = kFuseMost;
-    for (Op* next : op->successors) {
+    for (Edge* edge : op->successors) {
       if (most-- == 0) break;
-      look(next);
+      look(edge->after);
     }
     if (op == first) return;
     for (int i = 0; i < op->n_access; ++i)
@@ -114,7 +114,7 @@ int Engine::candidates(Op* first, Op** found) {
 }
 
 void Engine::reach(Op* op, int by) {
-  for (Op* next : op->successors) next->reached += by;
+  for (Edge* edge : op->successors) edge->after->reached += by;
 }
 
 // Whether nothing that it reads is poisoned, as far as is known.
@@ -132,7 +132,8 @@ void Engine::follow(Batch& batch, uint32_t most) {
     Op* op = batch.work[looked].op;
     if (!sure(op)) continue;
     reach(op, 1);
-    for (Op* next : op->successors) {
+    for (Edge* edge : op->successors) {
+      Op* next = edge->after;
       if (next->unmet != next->reached || next->started || next->dropped || next->cost > most || next->queue != op->queue) continue;
       if (batch.n < kBatch && sound(next) && start(next)) batch.work[batch.n++] = Work{next, 0, false};
     }

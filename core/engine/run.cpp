@@ -96,8 +96,8 @@ bool Engine::help(uint32_t most) {
 }
 
 void Engine::exchange(Batch& batch, Queue* queue, uint32_t most, Idle idle) {
-  thread_local std::vector<Op*> retired;
-  thread_local std::vector<Storage*> let_go;
+  decltype(retired_) retired;
+  decltype(let_go_) let_go;
   bool notify;
   int dozes = 0;
   auto doze = kDoze;
@@ -133,13 +133,11 @@ void Engine::exchange(Batch& batch, Queue* queue, uint32_t most, Idle idle) {
     }
     wake_others(queue, std::exchange(ended_early_, false) || changed, &batch, !queue && most == 0);
     notify = std::exchange(notify_, false);
-    retired.swap(retired_);
-    let_go.swap(let_go_);
+    retired = retired_.take();
+    let_go = let_go_.take();
   }
-  for (Storage* s : let_go) s->release();
-  for (Op* op : retired) recycle(op);
-  let_go.clear();
-  retired.clear();
+  while (!let_go.empty()) let_go.pop_front()->release();
+  while (!retired.empty()) recycle(retired.pop_front());
   if (notify) notify_waiters();
 }
 
@@ -269,8 +267,7 @@ void Engine::run_tiles(Work& work) {
   {
     Lock held = lock();
     op->next_tile = 1;
-    auto& sharing = op->queue->sharing;
-    sharing.insert(std::lower_bound(sharing.begin(), sharing.end(), op, [](Op* a, Op* b) { return a->seq < b->seq; }), op);
+    op->queue->sharing.insert(op, [op](Op* other) { return other->seq > op->seq; });
     wake_others(op->queue, true);
   }
   run_kernel(work);

@@ -88,6 +88,7 @@ class Storage {
   uint32_t uses = 0;          // accesses of planned ops that have not ended
   uint64_t last_use = 0;      // number of the last planned op that uses it
   uint64_t last_write = 0;    // number of the last planned op that writes it
+  Storage* next_let_go = nullptr;  // in Engine::let_go_
 
   WatcherList watchers;       // who is to be told, in the order of their targets; guarded by the engine's watch_mutex_
 

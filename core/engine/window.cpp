@@ -14,9 +14,7 @@ Engine& Engine::get() {
   return *engine;
 }
 
-Engine::Engine() : slots_(new std::atomic<Op*>[kRing]) {
-  for (uint64_t i = 0; i < kRing; ++i) slots_[i].store(nullptr, std::memory_order_relaxed);
-}
+Engine::Engine() { window_.resize(kLeastRing); }
 
 Op* Engine::make_op() {
   Op* op = FreeList<Op>::take();
@@ -46,7 +44,7 @@ uint64_t Engine::issue(Op* op) {
   op->seq = seq;
   // Several issuing threads may lose a little of the sum; the worker that dozes looks by itself.
   if (op->cost > kTinyCost) unseen_cost_.store(unseen_cost_.load(std::memory_order_relaxed) + op->cost, std::memory_order_relaxed);
-  slots_[seq % kRing].store(op, std::memory_order_release);
+  window_[seq].store(op, std::memory_order_release);
   if (queue->sleeping.load() > 0 && (queue->dozing.load() == 0 || unseen_cost_.load(std::memory_order_relaxed) >= kWakeCost)) wake(*queue);
   return seq;
 }
