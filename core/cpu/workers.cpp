@@ -33,6 +33,19 @@ double cgroup_cores() {
   return 1e9;
 }
 
+template <class F>
+void start(const std::string& name, F life) {
+  // Signals belong to the front end's threads.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  threads().emplace_back([name, life] {
+    pthread_setname_np(pthread_self(), name.substr(0, 15).c_str());
+    life();
+  });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
 }  // namespace
 
 int granted_cores() {
@@ -50,18 +63,11 @@ size_t granted_memory() {
 
 void use_cpu_workers(Engine& engine) {
   engine.start_thread = [&engine](Queue& queue, int i) {
-    // Signals belong to the front end's threads.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    threads().emplace_back([&engine, &queue, i] {
-      const char* kinds[] = {"", "copy", "io"};
-      std::string name = "forerun-" + std::to_string(queue.device) + kinds[static_cast<int>(queue.kind)] + "." + std::to_string(i);
-      pthread_setname_np(pthread_self(), name.substr(0, 15).c_str());
-      engine.serve(queue);
-    });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    const char* kinds[] = {"", "copy", "io"};
+    std::string name = "forerun-" + std::to_string(queue.device) + kinds[static_cast<int>(queue.kind)] + "." + std::to_string(i);
+    start(name, [&engine, &queue] { engine.serve(queue); });
   };
+  engine.start_stand_in = [&engine] { start("forerun-await", [&engine] { engine.stand_in(); }); };
   engine.join_threads = [] {
     for (std::thread& thread : threads()) thread.join();
     threads().clear();

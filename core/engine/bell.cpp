@@ -41,12 +41,17 @@ void Bell::silence() {
 // it in `ended` before it looks at `watched` (all four seq_cst). So either the look here sees the end, or the end sees the mark,
 // and then tell(), which waits for this lock, finds the watcher.
 bool Engine::watch(Watcher& watcher, Storage& storage, Bell& bell) {
-  std::lock_guard held(watch_mutex_);
+  std::unique_lock held(watch_mutex_);
   // Writes are only ever added, and this is read with the lock: targets ascend along the list.
   watcher.storage = &storage, watcher.bell = &bell, watcher.target = storage.issued.load();
   storage.watchers.push(watcher);
   storage.watched.store(true);
-  if (!reached(storage, watcher.target)) return true;
+  if (!reached(storage, watcher.target)) {
+    watching_.fetch_add(1);
+    held.unlock();
+    if (stand_in_needed()) call_stand_in();
+    return true;
+  }
   storage.watchers.remove(watcher);
   watcher.failure = storage.failure;  // nothing writes the storage now
   return false;
@@ -54,7 +59,9 @@ bool Engine::watch(Watcher& watcher, Storage& storage, Bell& bell) {
 
 void Engine::unwatch(Watcher& watcher) {
   std::lock_guard held(watch_mutex_);
-  if (watcher.list) watcher.list->remove(watcher);
+  if (!watcher.list) return;
+  watching_.fetch_sub(watcher.list == &watcher.storage->watchers);
+  watcher.list->remove(watcher);
 }
 
 // A write of the storage has ended, and somebody sleeps for it or is to be told. With the engine's lock, which guards
@@ -63,6 +70,7 @@ void Engine::tell(Storage& storage) {
   std::lock_guard held(watch_mutex_);
   for (Watcher* w; (w = storage.watchers.first()) && reached(storage, w->target);) {
     storage.watchers.remove(*w);
+    watching_.fetch_sub(1);
     w->failure = storage.failure;
     bool rung = !w->bell->told_.empty();  // and nobody has come yet
     w->bell->told_.push(*w);
@@ -96,6 +104,36 @@ void Engine::forget(Bell& bell) {
       *at = bell.next_;
       return;
     }
+}
+
+// --- the stand-in -----------------------------------------------------------------------------------------------------------------
+// A thread that waits works in a worker's place; an event loop does not. A host task may wait for what a loop does after an await,
+// or await something itself: if such tasks have all workers of a queue, one thread for the whole process works for those who are to be
+// told, as a waiting thread would. Who awaits counts itself before it looks at the tasks, and the other way round (all seq_cst), so
+// one of the two calls the stand-in.
+
+void Engine::enter_task(Queue& queue) {
+  if (queue.in_tasks.fetch_add(1) + 1 != queue.workers) return;
+  in_tasks_.fetch_add(1);
+  if (stand_in_needed()) call_stand_in();
+}
+
+void Engine::leave_task(Queue& queue) {
+  if (queue.in_tasks.fetch_sub(1) == queue.workers) in_tasks_.fetch_sub(1);
+}
+
+void Engine::call_stand_in() {
+  {
+    Lock held = lock();
+    if (!started_ || stopping_.load()) return;
+    if (!std::exchange(stand_in_started_, true)) start_stand_in();
+  }
+  wake_stand_in();
+}
+
+void Engine::wake_stand_in() {
+  std::lock_guard held(watch_mutex_);
+  stand_in_wake_.notify_one();
 }
 
 }  // namespace forerun

@@ -96,6 +96,8 @@ class Engine {
   std::function<void(Queue&, int)> start_thread;
   std::function<void()> join_threads;
   void serve(Queue& queue);    // a worker's life
+  std::function<void()> start_stand_in;  // by cpu/, like the above; it calls stand_in()
+  void stand_in();
   void stop_workers();         // without the interpreter lock; they start again with the next issue
   void gate(bool closed);      // closed: nothing is planned or started
   void set_passes(int passes) { passes_.store(passes); }  // a sum of Pass; any time
@@ -159,11 +161,16 @@ class Engine {
   void let_issue();
   void notify_waiters();
   void ring_bells();            // with watch_mutex_
+  void enter_task(Queue& queue);
+  void leave_task(Queue& queue);
+  bool stand_in_needed() const { return in_tasks_.load() > 0 && watching_.load() > 0; }
+  void call_stand_in();
+  void wake_stand_in();
   void tell(Storage& storage);  // with the lock
   template <class Stop>
   void run_small(uint32_t most, Stop stop);
   template <class Done, class Arm>
-  bool wait_until(Done done, Arm arm, std::chrono::milliseconds limit);
+  bool wait_until(Done done, Arm arm, std::chrono::milliseconds limit, uint32_t most = kHelpCost);
   void recycle(Op* op);
 
   // With the lock held.
@@ -238,6 +245,10 @@ class Engine {
   // Sleeping waiters, and watchers. A thread may take this lock while it holds the one above, never the other way round.
   std::mutex watch_mutex_;
   Bell* to_ring_ = nullptr;
+  std::atomic<int> watching_{0};  // watchers that are still to be told; written with the lock
+  std::atomic<int> in_tasks_{0};  // queues all of whose workers run host tasks
+  bool stand_in_started_ = false;         // guarded by mutex_
+  std::condition_variable stand_in_wake_;  // it is needed, or must stop; used with watch_mutex_
   std::condition_variable watch_;
   std::atomic<uint64_t> watch_mark_{UINT64_MAX};  // somebody sleeps until front_ reaches it
   std::atomic<uint64_t> waits_{0}, helped_{0};

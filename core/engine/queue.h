@@ -42,6 +42,7 @@ class Queue {
   const int device;
   Budget* const budget;
   int workers = 1;                // threads that serve it; 0: whoever waits does
+  std::atomic<int> in_tasks{0};   // workers that run what nobody knows the length of (host tasks)
   int busy = 0;                   // threads that run its ops: workers, and waiting threads in their place
   // A device's share of the cores is in use.
   bool full() const { return kind == Kind::compute && workers > 0 && busy >= workers; }

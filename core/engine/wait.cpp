@@ -11,11 +11,12 @@ namespace forerun {
 namespace {
 // A waiting thread looks this often for work, with so many pauses between, before it sleeps: some 30 us.
 constexpr int kLooks = 40, kPauses = 16;
+constexpr std::chrono::milliseconds kStandInLooks{10};  // how often the stand-in looks for work while there is none
 constexpr uint64_t kSmallWork = 100'000;  // ns: of small ops that are run at once with the interpreter lock
 }
 
 template <class Done, class Arm>
-bool Engine::wait_until(Done done, Arm arm, std::chrono::milliseconds limit) {
+bool Engine::wait_until(Done done, Arm arm, std::chrono::milliseconds limit, uint32_t most) {
   if (done()) return true;
   waits_.fetch_add(1, std::memory_order_relaxed);
   Clock::time_point deadline{};  // counts from the first look at the clock, which small ops need not pay for
@@ -28,7 +29,7 @@ bool Engine::wait_until(Done done, Arm arm, std::chrono::milliseconds limit) {
   while (!over && !late) {
     helping_.fetch_add(1);
     for (int idle = 0; idle < kLooks && !over; ++idle) {
-      if (help(kHelpCost)) idle = -1;
+      if (help(most)) idle = -1;
       for (int i = 0; i < kPauses && !(over = done()); ++i) _mm_pause();
       if (!over && idle < 0 && passed()) break;
     }
@@ -82,6 +83,15 @@ bool Engine::wait_mark(uint64_t mark, std::chrono::milliseconds limit) {
     }
   };
   return wait_until([&] { return front_.load() >= mark; }, arm, limit);
+}
+
+void Engine::stand_in() {
+  auto over = [&] { return stopping_.load() || !stand_in_needed(); };
+  while (!stopping_.load()) {
+    if (!wait_until(over, [] {}, kStandInLooks, kAnyCost - 1)) continue;
+    std::unique_lock held(watch_mutex_);
+    stand_in_wake_.wait(held, [&] { return stopping_.load() || stand_in_needed(); });
+  }
 }
 
 bool Engine::make_room(std::chrono::milliseconds limit) {
@@ -152,10 +162,11 @@ void Engine::stop_workers() {
     stopping_.store(true);
     for (Queue* q : queues_) q->wake.notify_all();
   }
+  wake_stand_in();
   join_threads();
   Lock held = lock();
   stopping_.store(false);
-  started_ = false;
+  started_ = stand_in_started_ = false;
   for (Queue* q : queues_) q->sleeping.store(1), q->called.store(false);
 }
 
@@ -180,9 +191,10 @@ void Engine::after_fork(bool child) {
     }
     new (&watch_) std::condition_variable;
     new (&watch_mutex_) std::mutex;
+    new (&stand_in_wake_) std::condition_variable;
     helping_.store(0);
     watch_mark_.store(UINT64_MAX);
-    started_ = false;
+    started_ = stand_in_started_ = false;
   }
   mutex_.unlock();
 }
