@@ -56,7 +56,6 @@ void init_await(nb::module_& m) {
       .def("take", take, nb::arg("most"), "The watches that are told now, in the order in which their arrays came.");
   nb::class_<Watch>(m, "Watch", "Is told when the writes of an array that have been issued before have ended.")
       .def("__init__", [](Watch* at, nb::handle bell, nb::handle a) { new (at) Watch(bell, arg("await", a)); }, nb::arg("bell"), nb::arg("a"))
-      .def("cancel", [](Watch& w) { Engine::get().unwatch(w); }, "From now on it is not told.")
       .def_prop_ro("waits", [](const Watch& w) { return w.waits; }, "False: there was nothing to wait for, it will not be told.")
       .def_prop_ro("failure", [](const Watch& w) { return reinterpret_cast<uintptr_t>(w.failure.get()); }, "The same for arrays that one failure has poisoned; 0: none.")
       .def("check", raise, "Once told: raises what the computation raised.");

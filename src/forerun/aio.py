@@ -11,7 +11,6 @@ import os
 import select
 import threading
 import weakref
-from collections import deque
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -85,17 +84,14 @@ def arrival(x: Any) -> Generator[Any, None, None]:
     if watch.waits:
         future = loop.create_future()
         watch.told = partial(_settle, future)
-        try:
-            yield from future
-        finally:
-            watch.cancel()
+        yield from future
     else:  # a little work has just been done for it, here: the other tasks have their turn
         yield
     watch.check()
 
 
 class _Watch(_core.Watch):
-    """Has `told()` called by the loop when its array has come."""
+    """Has `told()` called by the loop when its array has come; unless it is gone by then, as after a cancellation."""
 
     __slots__ = ("told",)
     told: Callable[[], object]
@@ -106,40 +102,21 @@ def _settle(future: asyncio.Future[None]) -> None:
         future.set_result(None)
 
 
-class _Inbox:
-    """Numbers of arrays that have come. It does not know the watches: nothing but their owner keeps them alive."""
-
-    def __init__(self) -> None:
-        self.numbers: deque[int] = deque()
-        self.sleeper: asyncio.Future[None] | None = None
-
-    def put(self, number: int) -> None:
-        self.numbers.append(number)
-        if self.sleeper:
-            _settle(self.sleeper)
-
-    async def get(self) -> int:
-        while not self.numbers:
-            self.sleeper = asyncio.get_running_loop().create_future()
-            await self.sleeper
-        return self.numbers.popleft()
-
-
 class _Arrivals:
     """Watches on arrays, and who has come. left: how many have not been given by `next`."""
 
     def __init__(self, arrays: list[Any]) -> None:
         bell = _bell(asyncio.get_running_loop()).core
-        self.inbox = _Inbox()
+        self.came: asyncio.Queue[int] = asyncio.Queue()
         self.left = len(arrays)
         self.watches = [_Watch(bell, x) for x in arrays]
         for number, watch in enumerate(self.watches):
-            watch.told = partial(self.inbox.put, number)
+            watch.told = partial(self.came.put_nowait, number)
             if not watch.waits:
                 watch.told()
 
     async def next(self) -> int:
-        number = await self.inbox.get()
+        number = await self.came.get()
         self.left -= 1
         return number
 
