@@ -20,7 +20,7 @@ from . import _core
 
 __all__ = ["gather", "as_completed", "arrival"]
 
-_AT_ONCE = 256  # watches that are told in one turn of the loop: other callbacks come between
+_AT_ONCE = 8  # watches that are told in one turn of the loop, as what their tasks then do all happens in the next
 
 
 async def gather(*arrays: Any, return_exceptions: bool = False) -> list[Any]:
@@ -179,7 +179,7 @@ class _Bell:
             _poller().add(self, loop)
 
     def ring(self) -> None:
-        """Tells watches. The descriptor stays readable if there are more: then the loop calls again, in its next turn."""
+        """Tells watches. If there are more, the descriptor stays readable, and the loop calls again in its next turn."""
         for watch in self.core.take(_AT_ONCE):
             watch.told()
 
