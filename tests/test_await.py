@@ -123,9 +123,10 @@ def test_work_of_a_microsecond_leaves_the_others_their_turn():
 
         task = asyncio.create_task(other())
         x = np.ones(2)
-        while not task.done():
+        for _ in range(100):
             x = await (x + 1)
         assert order
+        await task
 
     run(main())
 
@@ -217,17 +218,26 @@ class TestCancellation:
 
         run(main())
 
-    def test_a_task_may_be_cancelled_when_its_array_has_come_and_it_has_not_run(self):
+    def test_tasks_may_be_cancelled_when_their_arrays_have_come(self):
+        """By the first of them: some have been told in the same turn, others are about to be."""
+
         async def main() -> None:
+            complaints: list[object] = []
+            asyncio.get_running_loop().set_exception_handler(lambda _, what: complaints.append(what))
+
+            async def first(x) -> None:
+                await x
+                for task in tasks[1:]:
+                    task.cancel()
+
             with closed_gate():
-                x = np.ones(3) + 1
-                tasks = [asyncio.create_task(wrapped(x)) for _ in range(10)]
+                arrays = [np.ones(3) + i for i in range(3 * aio._AT_ONCE)]
+                tasks = [asyncio.create_task((wrapped if i else first)(x)) for i, x in enumerate(arrays)]
                 await turns()
-            await tasks[0]  # the others have been told in the same turn
-            x = np.ones(3)
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await asyncio.wait(tasks)
+            await turns()
+            assert [task.cancelled() for task in tasks] == [False] + [True] * (len(tasks) - 1)
+            assert complaints == []
 
         run(main())
 

@@ -179,7 +179,7 @@ class _Bell:
             _poller().add(self, loop)
 
     def ring(self) -> None:
-        """Tells watches. If there are more, the descriptor stays readable, and the loop calls again in its next turn."""
+        """Tells watches. If there are more, the descriptor stays readable: the loop calls again in its next turn."""
         for watch in self.core.take(_AT_ONCE):
             watch.told()
 
