@@ -13,7 +13,7 @@ import forerun
 from conftest import closed_gate, running
 from forerun import aio, np, npx
 from loops import LOOPS, descriptors, held, run, turns
-from test_engine_life import output
+from children import output
 
 
 @pytest.fixture

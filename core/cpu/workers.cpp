@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <cstdio>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -23,6 +24,12 @@ std::vector<std::thread>& threads() {
   return *all;
 }
 
+sigset_t front_end_mask;        // of the thread that has started the workers last
+thread_local bool is_worker = false;
+
+void before_fork() { Engine::get().before_fork(), MemoryCache::get().before_fork(); }
+void after_fork(bool child) { MemoryCache::get().after_fork(), Engine::get().after_fork(child); }
+
 double cgroup_cores() {
   std::string quota;
   double period = 0;
@@ -33,17 +40,26 @@ double cgroup_cores() {
   return 1e9;
 }
 
+// False: the system gives no thread.
 template <class F>
-void start(const std::string& name, F life) {
+bool start(const char* name, F life) {
   // Signals belong to the front end's threads.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  threads().emplace_back([name, life] {
-    pthread_setname_np(pthread_self(), name.substr(0, 15).c_str());
-    life();
-  });
+  front_end_mask = before;
+  bool started = true;
+  try {
+    threads().emplace_back([life] {
+      is_worker = true;
+      life();
+    });
+    pthread_setname_np(threads().back().native_handle(), name);
+  } catch (const std::exception&) {  // no memory, or too many threads
+    started = false;
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return started;
 }
 
 }  // namespace
@@ -64,15 +80,27 @@ size_t granted_memory() {
 void use_cpu_workers(Engine& engine) {
   engine.start_thread = [&engine](Queue& queue, int i) {
     const char* kinds[] = {"", "copy", "io"};
-    std::string name = "forerun-" + std::to_string(queue.device) + kinds[static_cast<int>(queue.kind)] + "." + std::to_string(i);
-    start(name, [&engine, &queue] { engine.serve(queue); });
+    char name[16];
+    std::snprintf(name, sizeof name, "forerun-%d%s.%d", queue.device, kinds[static_cast<int>(queue.kind)], i);
+    return start(name, [&engine, &queue] { engine.serve(queue); });
   };
-  engine.start_stand_in = [&engine] { start("forerun-await", [&engine] { engine.stand_in(); }); };
+  engine.start_stand_in = [&engine] { return start("forerun-await", [&engine] { engine.stand_in(); }); };
   engine.join_threads = [] {
     for (std::thread& thread : threads()) thread.join();
     threads().clear();
   };
+  pthread_atfork(before_fork, [] { after_fork(false); }, [] { after_fork(true); });
   engine.trim = [] { return MemoryCache::get().trim(); };
+}
+
+FrontEndSignals::FrontEndSignals() {
+  if (is_worker) pthread_sigmask(SIG_SETMASK, &front_end_mask, nullptr);
+}
+
+FrontEndSignals::~FrontEndSignals() {
+  sigset_t all;
+  sigfillset(&all);
+  if (is_worker) pthread_sigmask(SIG_SETMASK, &all, nullptr);
 }
 
 }  // namespace forerun

@@ -126,7 +126,7 @@ void Engine::call_stand_in() {
   {
     Lock held = lock();
     if (!started_ || stopping_.load()) return;
-    if (!std::exchange(stand_in_started_, true)) start_stand_in();
+    if (!stand_in_started_ && (stand_in_started_ = start_stand_in())) ++serving_;
   }
   wake_stand_in();
 }

@@ -143,11 +143,11 @@ void loops_end_while_others_are_to_be_told(uint32_t thread) {
 int main() {
   use_cpu_workers(Engine::get());
   for (const std::vector<int>& workers : {std::vector<int>{1}, {3}}) {
-    Engine::get().stop_workers();
+    stop_workers();
     Engine::get().configure(workers, 2);
     in_threads(everybody_is_told);
     in_threads(loops_end_while_others_are_to_be_told);
   }
-  Engine::get().stop_workers();
+  stop_workers();
   return 0;
 }
