@@ -20,7 +20,7 @@ Engine::Engine() : slots_(new std::atomic<Op*>[kRing]) {
 
 Op* Engine::make_op() {
   Op* op = FreeList<Op>::take();
-  return op ? op : new Op;
+  return op ? op : FreeList<Op>::made(new Op);
 }
 
 void Engine::recycle(Op* op) {
