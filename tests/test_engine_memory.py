@@ -327,7 +327,7 @@ class TestReturned:
 
     def test_cache_limit(self, engine):
         forerun.empty_cache()
-        _core.set_cache_limit(2 * MB)
+        _core.set_cache_limits(2 * MB, 1 << 62)
         try:
             arrays = [np.ones(N) for _ in range(6)]
             forerun.waitall()
@@ -335,7 +335,7 @@ class TestReturned:
             live()
             assert forerun.memory()["cached"] <= 2 * MB
         finally:
-            _core.set_cache_limit(4 << 30)
+            forerun.configure()  # as it was
 
     def test_each_device_counts_its_own(self, ahead):
         forerun.configure(cpu_devices=2)

@@ -1,10 +1,13 @@
 // Set-up, waiting, statistics and events, for Python.
+#include <malloc.h>
+
 #include <set>
 
 #include "bind/glue.h"
 #include "bind/hooks.h"
 #include "bind/site.h"
 #include "cpu/blas.h"
+#include "cpu/granted.h"
 #include "cpu/workers.h"
 #include "kernels/group.h"
 #include "memory/cache.h"
@@ -58,6 +61,20 @@ nb::dict stats() {
   return d;
 }
 
+nb::dict in_use() {
+  nb::dict d;
+  d["storages"] = FreeList<Buffer>::in_use(), d["ops"] = FreeList<Op>::in_use(), d["rooms"] = FreeList<KernelRoom>::in_use();
+  d["blocks"] = MemoryCache::get().in_use();
+  return d;
+}
+
+size_t empty_cache() {
+  size_t bytes = MemoryCache::get().trim();
+  FreeList<Buffer>::trim(), FreeList<Op>::trim(), FreeList<KernelRoom>::trim();
+  malloc_trim(0);
+  return bytes;
+}
+
 template <class F>
 void without_lock(F f) {
   nb::gil_scoped_release released;
@@ -99,9 +116,10 @@ void init_engine(nb::module_& m) {
   m.def("set_ops_ahead", [](uint64_t n) { Engine::get().set_ops_ahead(n); });
   m.def("ops_ahead", [] { return Engine::get().ops_ahead(); });
   m.def("set_memory", set_memory, nb::arg("device"), nb::arg("budget"), nb::arg("limit"));
-  m.def("set_cache_limit", [](size_t bytes) { MemoryCache::get().set_limit(bytes); });
-  m.def("granted_cores", granted_cores);
-  m.def("granted_memory", granted_memory);
+  m.def("set_cache_limits", [](size_t cached, size_t total) { MemoryCache::get().set_limits(cached, total); }, nb::arg("cached"), nb::arg("total"),
+        "Bytes that are kept for the next array at most, and bytes that these and the arrays' blocks may take together before some are given back.");
+  m.def("granted_cores", granted_cores, nb::arg("root") = "", "root: a folder that stands for / in a test.");
+  m.def("granted_memory", granted_memory, nb::arg("root") = "");
   m.def("set_package_folder", set_package_folder);
   m.def("set_devices", [](nb::list devices) { set_devices(devices.ptr()); });
   m.def("load_blas", load_blas);
@@ -121,7 +139,8 @@ void init_engine(nb::module_& m) {
 
   m.def("stats", stats);
   m.def("memory", memory, nb::arg("device") = 0);
-  m.def("empty_cache", [] { return MemoryCache::get().trim(); });
+  m.def("empty_cache", empty_cache, "Gives what is kept for the next arrays and ops back to the system; how many bytes of blocks that was.");
+  m.def("in_use", in_use, "How many objects of the core are in use: storages, ops, and the room of large kernels; bytes of blocks.");
   m.def("reset_peak", [](int device) { Engine::get().device(device).budget->reset_peak(); }, nb::arg("device") = 0);
   m.def("trace_start", [](size_t capacity) { Engine::get().trace.start(capacity); }, nb::arg("capacity") = 1000000);
   m.def("trace_stop", events);
@@ -129,8 +148,11 @@ void init_engine(nb::module_& m) {
 }
 
 const char* intern(const std::string& name) {
+  constexpr size_t kMost = 1 << 16;    // a program that makes up names as it goes does not fill the memory with them
   static std::set<std::string> names;  // guarded by the interpreter lock
-  return names.insert(name).first->c_str();
+  if (names.size() < kMost) return names.insert(name).first->c_str();
+  auto known = names.find(name);
+  return known == names.end() ? "one of many" : known->c_str();
 }
 
 int device_index(const char* op, nb::handle device) {

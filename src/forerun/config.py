@@ -116,6 +116,7 @@ def _apply(new: dict[str, Any]) -> None:
     budget, limit = new["memory_budget"] or memory // 2, new["memory_limit"] or memory - memory // 10
     for i in range(n):
         _core.set_memory(i, budget, limit)
+    _core.set_cache_limits(min(4 << 30, n * limit // 4), n * limit)
     device.set_count(n)
     _settings.update(new)
 
