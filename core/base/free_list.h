@@ -1,9 +1,12 @@
 // Objects that are used again and again: taken mostly by one thread, given back by another.
 #pragma once
+#include <malloc.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 
 namespace forerun {
 
@@ -62,7 +65,8 @@ class FreeList {
   static Count* claim() {
     for (Count* c = counts_.load(std::memory_order_acquire); c; c = c->next)
       if (!c->owned.load(std::memory_order_relaxed) && !c->owned.exchange(true, std::memory_order_acquire)) return c;  // sees what the last owner wrote
-    auto* c = new Count;
+    auto* c = new (std::nothrow) Count;
+    if (!c) return &first_;  // shared with its owner: what both count at once is lost
     c->next = counts_.load(std::memory_order_relaxed);
     while (!counts_.compare_exchange_weak(c->next, c, std::memory_order_release, std::memory_order_relaxed)) {
     }
@@ -82,6 +86,9 @@ class FreeList {
     }
   };
 
+  static constexpr size_t kTrimAfter = size_t{64} << 20;
+  static inline std::atomic<size_t> deleted_{0};  // bytes
+
   // The stack's head carries how many objects there are, in the bits that no address has.
   static constexpr int kCountShift = 48;
   static T* pointer(uint64_t head) { return reinterpret_cast<T*>(head & ((uint64_t{1} << kCountShift) - 1)); }
@@ -91,6 +98,9 @@ class FreeList {
     do {
       if (head >> kCountShift >= kKeep) {
         delete object;
+        // Allocators keep what is freed below what is still used; a burst that is over leaves much.
+        size_t before = deleted_.fetch_add(sizeof(T), std::memory_order_relaxed);
+        if (before / kTrimAfter != (before + sizeof(T)) / kTrimAfter) malloc_trim(0);
         return;
       }
       object->next_free = pointer(head);
@@ -108,7 +118,8 @@ class FreeList {
     return bytes;
   }
 
-  static inline std::atomic<Count*> counts_{nullptr};
+  static inline Count first_{{0}, {false}, nullptr};
+  static inline std::atomic<Count*> counts_{&first_};
   static inline std::atomic<uint64_t> shared_{0};
   static inline thread_local Mine mine_;
 };

@@ -90,9 +90,10 @@ void quiesce() {
   } while (!engine.idle());
 }
 
-void configure(const std::vector<int>& workers, int cores) {
+void configure(const std::vector<int>& workers, int cores, uint64_t ops_ahead) {
   quiesce();
   Engine::get().configure(workers, cores);
+  Engine::get().set_ops_ahead(ops_ahead);
 }
 
 void set_memory(int device, size_t budget, size_t limit) {
@@ -109,11 +110,11 @@ nb::list unseen_failures() {
 }  // namespace
 
 void init_engine(nb::module_& m) {
-  m.def("configure_queues", configure, nb::arg("workers"), nb::arg("cores"), "Waits for all work, then sets workers per device and cores in all.");
+  m.def("configure_queues", configure, nb::arg("workers"), nb::arg("cores"), nb::arg("ops_ahead"),
+        "Waits for all work, then sets workers per device, cores in all, and how many ops may be in flight.");
   m.def("set_synchronous", [](bool on) { synchronous = on; });
   m.def("set_passes", [](int passes) { Engine::get().set_passes(passes); }, "A sum of 1 (drop), 2 (fuse) and 4 (reuse).");
   m.def("set_fuse_from", [](uint32_t ns) { Engine::get().set_fuse_from(ns); }, "How much an op must cost, about, to be worth a group; 0: any.");
-  m.def("set_ops_ahead", [](uint64_t n) { Engine::get().set_ops_ahead(n); });
   m.def("ops_ahead", [] { return Engine::get().ops_ahead(); });
   m.def("set_memory", set_memory, nb::arg("device"), nb::arg("budget"), nb::arg("limit"));
   m.def("set_cache_limits", [](size_t cached, size_t total) { MemoryCache::get().set_limits(cached, total); }, nb::arg("cached"), nb::arg("total"),
