@@ -140,7 +140,7 @@ class Op {
   // As new, for the next use; keeps the room of its vectors, unless that is much: ops wait for their next use for long.
   void reset() {
     n_access = 0;
-    empty(more_access_), empty(successors), empty(depends);
+    empty(more_access_), successors.clear(), empty(depends);
     failure.reset();
     unmet = 0;
     ahead = freed = 0, look_again = 0;
