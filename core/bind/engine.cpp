@@ -10,6 +10,7 @@
 #include "cpu/granted.h"
 #include "cpu/workers.h"
 #include "kernels/group.h"
+#include "kernels/matmul.h"
 #include "memory/cache.h"
 
 namespace forerun {
@@ -125,6 +126,8 @@ void init_engine(nb::module_& m) {
   m.def("set_devices", [](nb::list devices) { set_devices(devices.ptr()); });
   m.def("load_blas", load_blas);
   m.def("blas_info", blas_info);
+  m.def("set_blas_limits", [](int64_t extent, int64_t step) { blas_limits = {extent, step}; }, nb::arg("extent") = BlasLimits{}.extent, nb::arg("step") = BlasLimits{}.step,
+        "How many rows, columns and terms, and which steps, BLAS is given at once; for tests, as large ones take long.");
 
   m.def("wait", [](nb::handle arrays) {
     for (const Array& a : args("wait", arrays)) wait_for(a);

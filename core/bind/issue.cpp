@@ -130,7 +130,7 @@ void wait_all() {
 void set_python_error(const Error& error) { PyErr_SetString(python_type(error.kind), error.what()); }
 
 void set_python_error(const Failure& failure) {
-  failure.seen.store(true);
+  Engine::get().seen(failure);
   if (failure.exception) {
     auto* pair = static_cast<PyObject*>(failure.exception.get());
     PyObject *exception = PyTuple_GET_ITEM(pair, 0), *trace = PyTuple_GET_ITEM(pair, 1);

@@ -74,6 +74,8 @@ class Engine {
   // --- failures -----------------------------------------------------------------------------------------------------
   // The oldest failure that nobody has seen, now marked as seen; null if there is none.
   FailurePtr take_unseen_failure();
+  // Somebody has raised it: it need not be reported, nor kept with all that its exception refers to.
+  void seen(const Failure& failure);
 
   // --- set-up: while nothing is issued ----------------------------------------------------------------------------------
   Device& device(int i) { return *devices_[i]; }

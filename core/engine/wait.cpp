@@ -96,20 +96,24 @@ void Engine::notify_waiters() {
 }
 
 FailurePtr Engine::take_unseen_failure() {
-  Lock held = lock();
-  FailurePtr found;
-  size_t kept = 0;
-  for (FailurePtr& f : unseen_) {
-    if (f->seen.load()) continue;
-    if (!found) {
-      f->seen.store(true);
-      found = f;
-    } else {
-      unseen_[kept++] = f;
-    }
+  FailurePtr oldest;
+  {
+    Lock held = lock();
+    if (!unseen_.empty()) oldest = unseen_.front();
   }
-  unseen_.resize(kept);
-  return found;
+  if (oldest) seen(*oldest);
+  return oldest;
+}
+
+void Engine::seen(const Failure& failure) {
+  failure.seen.store(true);
+  FailurePtr kept;  // let go without the lock: a failure may own things of the front end
+  Lock held = lock();
+  for (size_t i = unseen_.size(); i-- > 0;) {
+    if (unseen_[i].get() != &failure) continue;
+    kept = std::move(unseen_[i]);
+    unseen_.erase(unseen_.begin() + static_cast<long>(i));
+  }
 }
 
 void Engine::configure(const std::vector<int>& workers, int cores) {
