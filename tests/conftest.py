@@ -85,10 +85,11 @@ def modules_are_there() -> None:
 
 
 @pytest.fixture(autouse=True)
-def nothing_left_behind() -> Iterator[None]:
+def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
     """No test leaves arrays, memory, threads or files behind."""
     before = held()
     yield
+    getattr(request.node, "funcargs", {}).clear()  # what other fixtures have made
     left = settled(before)
     assert not left, f"left behind: {left}"
 

@@ -36,6 +36,54 @@ FailurePtr take_exception(uint32_t where) {
   return failure;
 }
 
+// copy.copy of an exception; with its type's own constructor left out if that refuses. Null with an exception set.
+PyObject* copy_of(PyObject* exception) {
+  PyObject* copy = PyImport_ImportModule("copy");
+  PyObject* made = copy ? PyObject_CallMethod(copy, "copy", "O", exception) : nullptr;
+  Py_XDECREF(copy);
+  if (made && Py_TYPE(made) == Py_TYPE(exception)) return made;
+  Py_XDECREF(made);
+  PyErr_Clear();
+  PyObject* args = PyObject_GetAttrString(exception, "args");
+  auto* base = reinterpret_cast<PyTypeObject*>(PyExc_BaseException);
+  made = args ? base->tp_new(Py_TYPE(exception), args, nullptr) : nullptr;
+  Py_XDECREF(args);
+  PyObject* own = made ? PyObject_GenericGetDict(exception, nullptr) : nullptr;
+  PyObject* its = own ? PyObject_GenericGetDict(made, nullptr) : nullptr;
+  bool good = its && PyDict_Update(its, own) == 0;
+  Py_XDECREF(own), Py_XDECREF(its);
+  if (!good) Py_CLEAR(made);
+  return made;
+}
+
+}  // namespace
+
+// An exception that is raised holds the frames that it passes, and these hold the arrays that failed, which hold the failure: a
+// circle that no collector sees. So what is raised is a copy.
+void raise_copy(PyObject* exception, PyObject* trace) {
+  PyObject *made = copy_of(exception), *args = PyObject_GetAttrString(exception, "args");
+  if (!made || !args || PyObject_SetAttrString(made, "args", args) < 0) {
+    Py_XDECREF(made), Py_XDECREF(args);
+    return;
+  }
+  Py_DECREF(args);
+  PyObject* notes = PyObject_GetAttrString(exception, "__notes__");
+  PyObject* own_notes = notes ? PySequence_List(notes) : nullptr;
+  if (own_notes) PyObject_SetAttrString(made, "__notes__", own_notes);
+  Py_XDECREF(notes), Py_XDECREF(own_notes);
+  PyErr_Clear();
+  PyException_SetCause(made, PyException_GetCause(exception));  // both steal what the other gives
+  PyException_SetContext(made, PyException_GetContext(exception));
+  PyObject* suppress = PyObject_GetAttrString(exception, "__suppress_context__");
+  if (suppress) PyObject_SetAttrString(made, "__suppress_context__", suppress);
+  Py_XDECREF(suppress);
+  PyException_SetTraceback(made, trace);
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(made)), made);
+  Py_DECREF(made);
+}
+
+namespace {
+
 class HostKernel final : public Kernel {
  public:
   HostKernel(const char* name, PyObject* fn, const std::vector<Array>& inputs, const std::vector<Array>& outputs, bool trusted)

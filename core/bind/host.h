@@ -10,4 +10,7 @@ namespace forerun {
 // trusted: fn is known not to write to its inputs, which need not be marked as read-only (NumPy copies such for some functions).
 void build_host(Op& op, const char* name, PyObject* fn, const std::vector<Array>& inputs, const std::vector<Array>& outputs, bool trusted);
 
+// Raises a copy of an exception, with a traceback (or None) of its own.
+void raise_copy(PyObject* exception, PyObject* trace);
+
 }  // namespace forerun

@@ -1,5 +1,6 @@
 // Issuing and waiting with the interpreter lock held, and failures as Python exceptions.
 #include "bind/array.h"
+#include "bind/host.h"
 #include "bind/program.h"
 #include "bind/site.h"
 
@@ -133,10 +134,7 @@ void set_python_error(const Failure& failure) {
   Engine::get().seen(failure);
   if (failure.exception) {
     auto* pair = static_cast<PyObject*>(failure.exception.get());
-    PyObject *exception = PyTuple_GET_ITEM(pair, 0), *trace = PyTuple_GET_ITEM(pair, 1);
-    PyException_SetTraceback(exception, trace);  // as it was: each read starts anew
-    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception)), exception);
-    return;
+    return raise_copy(PyTuple_GET_ITEM(pair, 0), PyTuple_GET_ITEM(pair, 1));
   }
   Site where = site(failure.site);
   PyObject* exception = PyObject_CallFunction(python_type(failure.kind), "s", failure.message.c_str());
