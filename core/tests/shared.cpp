@@ -15,7 +15,7 @@ namespace {
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 constexpr int kSteps = 2'000;
 #else
-constexpr int kSteps = 20'000;
+constexpr int kSteps = 60'000;
 #endif
 constexpr size_t kElements = 64, kBytes = kElements * 8;
 
