@@ -334,7 +334,7 @@ class TestDeath:
 
     def test_daemon_threads_that_never_end(self):
         """Waiting, issuing and inside a task when the process exits."""
-        from test_engine_life import output
+        from children import output
 
         assert (
             output(

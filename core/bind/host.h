@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "bind/array.h"
+#include "bind/glue.h"
 
 namespace forerun {
 
@@ -10,7 +10,11 @@ namespace forerun {
 // trusted: fn is known not to write to its inputs, which need not be marked as read-only (NumPy copies such for some functions).
 void build_host(Op& op, const char* name, PyObject* fn, const std::vector<Array>& inputs, const std::vector<Array>& outputs, bool trusted);
 
-// Raises a copy of an exception, with a traceback (or None) of its own.
-void raise_copy(PyObject* exception, PyObject* trace);
+bool in_host_task();  // whether this thread is running one
+
+// The exception of a failed task, as it was when the task raised it, with a note that names the line which issued it.
+nb::object raised(const Failure& failure);
+// The same for a failure of an op that is not Python: a new exception.
+nb::object raised(const Failure& failure, PyObject* type);
 
 }  // namespace forerun

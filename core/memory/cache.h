@@ -20,6 +20,8 @@ class MemoryCache {
   size_t cached() const;
   size_t in_use() const;                // of blocks taken and not given back, as rounded up
   void set_limits(size_t cached, size_t total);
+  void before_fork() { mutex_.lock(); }
+  void after_fork() { mutex_.unlock(); }
 
  private:
   static constexpr int kClasses = 64 * 8;

@@ -13,7 +13,7 @@ using namespace forerun::test;
 namespace {
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr int kSteps = 2'000;
+constexpr int kSteps = 20'000;
 #else
 constexpr int kSteps = 60'000;
 #endif
