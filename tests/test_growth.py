@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import os
 import pathlib
@@ -14,7 +15,7 @@ import pytest
 
 import forerun
 from children import output
-from conftest import running
+from conftest import closed_gate, running
 from forerun import _core, autograd, np, npx
 from leaks import held, settled
 
@@ -144,13 +145,13 @@ class TestBursts:
         forerun.empty_cache()
         _core.quiesce()
         before = resident()
-        arrays = [np.full((), i) for i in range(300_000)]
+        arrays = [np.full((), i) for i in range(600_000)]
         forerun.waitall()
         most = resident() - before
-        assert most > 60 * MB
+        assert most > 200 * MB
         del arrays
         _core.quiesce()
-        assert resident() - before < most // 2 + 40 * MB  # without being asked
+        assert resident() - before < most // 2  # without being asked
         forerun.empty_cache()
         assert resident() - before < 16 * MB
 
@@ -173,16 +174,17 @@ class TestBursts:
             forerun.empty_cache()
             assert resident() - before < 32 * MB
 
-    def test_an_op_with_many_readers_does_not_keep_room_for_them(self):
+    def test_ops_do_not_keep_the_room_of_many_operands(self):
+        """A hundred ops in flight at once, each with thousands of operands."""
         with running("1 worker"):
             forerun.empty_cache()
+            x = np.zeros(())
             before = resident()
-            for _ in range(8):
-                arrays = [np.full((), i) for i in range(30_000)]
-                np.stack(arrays).wait()
-                del arrays
+            with closed_gate():
+                for _ in range(100):
+                    np.stack([x] * 5000)
             _core.quiesce()
-            forerun.empty_cache()
+            ctypes.CDLL(None).malloc_trim(0)  # not empty_cache(), which would take the ops themselves
             assert resident() - before < 24 * MB
 
     def test_mixed_sizes_through_days_and_nights(self):
@@ -345,13 +347,23 @@ class TestNoGrowth:
         assert grown(step, 2000, warm=1500) == {}
 
     def test_names_that_are_made_up(self):
-        def step(i: int) -> None:
-            for k in range(100):
-                npx.host(lambda v: v, [x], [((3,), "float32")], name=f"task {i} {k}")
-            forerun.waitall()
-
-        x = np.ones(3)
-        assert grown(step, 1000, warm=700) == {}
+        """In a process of its own: it uses up what names there may be. The package's own names are known all the same."""
+        program = """
+import pathlib
+def resident(): return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * 4096
+def step(first, last):
+    for i in range(first, last):
+        host(lambda v: v, [x], [((3,), "float32")], name=f"task {i}")
+        if i % 100 == 0: forerun.waitall()
+x = np.ones(3)
+step(0, 70_000)
+before = resident()
+step(70_000, 170_000)
+print(resident() - before < 6 << 20)
+try: np.nanmax(np.ones((0, 3)), axis=0)
+except ValueError as error: print(str(error).split(":")[0])
+"""
+        assert output(program) == ["True", "nanmax"]
 
     def test_an_error_says_its_line_among_very_many(self):
         """Also when the table of lines has been begun anew since, and for code that was seen before."""

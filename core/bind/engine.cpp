@@ -221,10 +221,15 @@ void init_engine(nb::module_& m) {
   m.def("current_site", [] { return site_tuple(current_site()); });
 }
 
-const char* intern(const std::string& name) {
-  constexpr size_t kMost = 1 << 16;    // a program that makes up names as it goes does not fill the memory with them
-  static std::set<std::string> names;  // guarded by the interpreter lock
-  if (names.size() < kMost) return names.insert(name).first->c_str();
+namespace {
+std::set<std::string> names;  // guarded by the interpreter lock
+}
+
+const char* intern(const std::string& name) { return names.insert(name).first->c_str(); }
+
+const char* intern_some(const std::string& name) {
+  constexpr size_t kMost = 1 << 16;
+  if (names.size() < kMost) return intern(name);
   auto known = names.find(name);
   return known == names.end() ? "one of many" : known->c_str();
 }
