@@ -1,7 +1,7 @@
 """Load: what a program may ask for at most, at any size. `make load` runs the full sizes and prints a table.
 
-Each case makes something large, checks its result, and returns what it found worth telling. The tests run the same cases with
-the small sizes (test_load.py). Each full case runs in a process of its own, so that its peak of memory is its own.
+Each case makes something large, and checks its result. The tests run the same cases with the small sizes
+(test_load.py). Each full case runs in a process of its own, so that its peak of memory is its own.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ class Case:
 CASES: dict[str, Case] = {}
 
 
-def case(small: int, full: int, gigabytes: float = 1.0) -> Callable[[Callable[[int], None]], Callable[[int], None]]:
+def case(
+    small: int, full: int, gigabytes: float = 1.0
+) -> Callable[[Callable[[int], None]], Callable[[int], None]]:
     def add(run: Callable[[int], None]) -> Callable[[int], None]:
         CASES[run.__name__] = Case(run, small, full, gigabytes)
         return run
@@ -45,7 +47,7 @@ def case(small: int, full: int, gigabytes: float = 1.0) -> Callable[[Callable[[i
     return add
 
 
-# --- ops that wait ------------------------------------------------------------------------------------------------------------
+# --- ops that wait ---
 
 
 @case(small=100_000, full=10_000_000, gigabytes=12.5)
@@ -72,7 +74,7 @@ def queued(n: int) -> None:
 
 @case(small=100_000, full=10_000_000)
 def held_back(n: int) -> None:
-    """n ops issued by a thread to a stopped engine that has room for few of them: the thread waits, and no op is lost."""
+    """n ops issued by a thread to a stopped engine that has room for few: the thread waits, and no op is lost."""
     before = forerun.config()["ops_ahead"]
     forerun.configure(ops_ahead=1000)
     x = np.zeros((), dtype="int64")
@@ -164,7 +166,7 @@ def fan_in(n: int) -> None:
 
 @case(small=20_000, full=100_000)
 def fan_in_of_more_than_may_run_ahead(n: int) -> None:
-    """The op that reads n arrays stands behind one that takes long, and takes much: the budget looks at all it reads."""
+    """The op that reads n arrays stands behind one that takes long, and takes much: the budget looks at it."""
     arrays = [np.full((32,), i, dtype="float32") for i in range(n)]
     go = threading.Event()
     (slow,) = npx.host(lambda: (go.wait(60), numpy.ones(()))[1], [], [((), "float32")])
@@ -207,7 +209,7 @@ def wide(n: int) -> None:
     assert len(seen) == 1
 
 
-# --- objects -------------------------------------------------------------------------------------------------------------------
+# --- objects ---
 
 
 @case(small=50_000, full=1_000_000)
@@ -262,7 +264,7 @@ def tape_that_is_kept(n: int) -> None:
     assert _core.in_use()["storages"] == before
 
 
-# --- extents beyond 32 bits -------------------------------------------------------------------------------------------------------
+# --- extents beyond 32 bits ---
 
 
 def pattern(n: int) -> np.ndarray:
@@ -291,7 +293,11 @@ def large_elementwise(n: int) -> None:
     del y
     assert (x > 0).sum().item() == len(marks(n))
     x += x[n - 1 : n]
-    assert [x[i].item() for i in marks(n)][:-1] == [(v + values(n)[-1]) % 256 for v in values(n)][:-1] if n else True
+    assert (
+        [x[i].item() for i in marks(n)][:-1] == [(v + values(n)[-1]) % 256 for v in values(n)][:-1]
+        if n
+        else True
+    )
 
 
 @case(small=0, full=BIG + 100, gigabytes=8.7)
@@ -378,7 +384,7 @@ def large_random(n: int) -> None:
     assert (x[:100].asnumpy() != x[BIG : BIG + 100].asnumpy()).mean() > 0.9
 
 
-# --- the command ------------------------------------------------------------------------------------------------------------------
+# --- the command ---
 
 
 def peak_mib() -> int:
@@ -403,7 +409,9 @@ def free_gigabytes() -> float:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Runs the load cases and prints a table.")
-    parser.add_argument("cases", nargs="*", help="names of cases, also name=size; all of them if none is given")
+    parser.add_argument(
+        "cases", nargs="*", help="names of cases, also name=size; all of them if none is given"
+    )
     parser.add_argument("--small", action="store_true", help="the sizes of the tests")
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args()

@@ -131,7 +131,7 @@ class TestRunAhead:
     def test_peak_is_near_that_with_barriers(self, ahead, program):
         with_barrier = max(peak(program, True) for _ in range(3))
         without = max(peak(program, False) for _ in range(3))
-        assert with_barrier >= 3 * MB  # the program is big enough to tell
+        assert with_barrier >= 2 * MB  # the program is big enough to tell
         # 2 MiB may be ahead of any program; what several workers hold at once differs by an array or two.
         assert without <= 1.25 * with_barrier + (2 if ahead == "1 worker" else 5) * MB
 

@@ -1,4 +1,4 @@
-"""Nothing grows with the time that a process runs: caches have bounds, bursts are forgotten, limits of the machine are seen."""
+"""Nothing grows with the time that a process runs: caches have bounds, bursts are forgotten, limits are seen."""
 
 from __future__ import annotations
 
@@ -48,7 +48,13 @@ class TestGranted:
             ({"proc/self/cgroup": "0::/", "sys/fs/cgroup/memory.max": "max"}, None),
             ({"proc/self/cgroup": "0::/", "sys/fs/cgroup/memory.max": str(100 * MB)}, 100),
             ({"sys/fs/cgroup/memory.max": str(90 * MB)}, 90),
-            ({"proc/self/cgroup": "0::/a.slice/b.service", "sys/fs/cgroup/a.slice/b.service/memory.max": str(80 * MB)}, 80),
+            (
+                {
+                    "proc/self/cgroup": "0::/a.slice/b.service",
+                    "sys/fs/cgroup/a.slice/b.service/memory.max": str(80 * MB),
+                },
+                80,
+            ),
             (
                 {
                     "proc/self/cgroup": "0::/a/b/c",
@@ -58,7 +64,14 @@ class TestGranted:
                 },
                 70,
             ),
-            ({"proc/self/cgroup": "0::/a", "sys/fs/cgroup/a/memory.high": str(60 * MB), "sys/fs/cgroup/a/memory.max": "max"}, 60),
+            (
+                {
+                    "proc/self/cgroup": "0::/a",
+                    "sys/fs/cgroup/a/memory.high": str(60 * MB),
+                    "sys/fs/cgroup/a/memory.max": "max",
+                },
+                60,
+            ),
             # A container without a name space of its own: the path is the host's, the folder its own.
             ({"proc/self/cgroup": "0::/docker/0123", "sys/fs/cgroup/memory.max": str(50 * MB)}, 50),
             # A process that was moved out of what it can see.
@@ -72,7 +85,13 @@ class TestGranted:
                 },
                 30,
             ),
-            ({"proc/self/cgroup": "4:memory:/docker/1", "sys/fs/cgroup/memory/memory.limit_in_bytes": str(20 * MB)}, 20),
+            (
+                {
+                    "proc/self/cgroup": "4:memory:/docker/1",
+                    "sys/fs/cgroup/memory/memory.limit_in_bytes": str(20 * MB),
+                },
+                20,
+            ),
             # Both: version 2 beside version 1.
             (
                 {
@@ -94,7 +113,14 @@ class TestGranted:
             ({}, None),
             ({"proc/self/cgroup": "0::/", "sys/fs/cgroup/cpu.max": "max 100000"}, None),
             ({"proc/self/cgroup": "0::/a/b", "sys/fs/cgroup/a/cpu.max": "50000 100000"}, 1),
-            ({"proc/self/cgroup": "0::/a/b", "sys/fs/cgroup/a/b/cpu.max": "20000 100000", "sys/fs/cgroup/cpu.max": "max 1"}, 1),
+            (
+                {
+                    "proc/self/cgroup": "0::/a/b",
+                    "sys/fs/cgroup/a/b/cpu.max": "20000 100000",
+                    "sys/fs/cgroup/cpu.max": "max 1",
+                },
+                1,
+            ),
             (
                 {
                     "proc/self/cgroup": "3:cpu,cpuacct:/a",
@@ -217,7 +243,7 @@ class TestBursts:
 
 
 def grown(step: Any, times: int, warm: int = 200) -> dict[str, int]:
-    """What there is more of after `times` steps than after the first ones; bytes of pages only above a megabyte or two."""
+    """What there is more of after `times` steps than after the first ones; bytes of pages only above some megabytes."""
     for i in range(warm):
         step(i)
     settled(held())
@@ -347,7 +373,7 @@ class TestNoGrowth:
         assert grown(step, 2000, warm=1500) == {}
 
     def test_names_that_are_made_up(self):
-        """In a process of its own: it uses up what names there may be. The package's own names are known all the same."""
+        """In a process of its own: it uses up what names there may be. The package's own are known all the same."""
         program = """
 import pathlib
 def resident(): return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * 4096

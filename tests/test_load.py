@@ -42,10 +42,15 @@ class TestProductsInPieces:
         _core.set_blas_limits()
 
     @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
-    @pytest.mark.parametrize("shapes", [((30, 40), (40, 20)), ((1, 40), (40, 20)), ((30, 40), (40, 1)), ((40,), (40,)), ((3, 9, 8), (8, 9))])
+    @pytest.mark.parametrize(
+        "shapes",
+        [((30, 40), (40, 20)), ((1, 40), (40, 20)), ((30, 40), (40, 1)), ((40,), (40,)), ((3, 9, 8), (8, 9))],
+    )
     def test_equal_numpys(self, dtype, shapes):
         rng = numpy.random.default_rng(5)
-        a, b = (rng.integers(-8, 9, s).astype(dtype) for s in shapes)  # sums of whole numbers are exact in any order
+        a, b = (
+            rng.integers(-8, 9, s).astype(dtype) for s in shapes
+        )  # sums of whole numbers are exact in any order
         x, y = np.array(a), np.array(b)
         whole = (x @ y).tolist()
         _core.set_blas_limits(7, 7)

@@ -1,4 +1,4 @@
-"""Many threads at once: on arrays of their own and on shared ones, each with a tape, a recording and a device of its own."""
+"""Many threads at once: on arrays of their own and on shared ones, each with a tape and a device of its own."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def in_threads(n: int, work: Callable[[int], Any]) -> list[Any]:
         start.wait(PATIENCE)
         try:
             results[i] = work(i)
-        except BaseException as error:  # noqa: BLE001
+        except BaseException as error:
             results[i] = error.with_traceback(None)
 
     threads = [threading.Thread(target=run, args=(i,)) for i in range(n)]
@@ -53,7 +53,7 @@ def in_threads(n: int, work: Callable[[int], Any]) -> list[Any]:
 
 class TestSharedArrays:
     def test_updates_reads_and_drops_of_the_same_arrays(self, ahead):
-        """What threads add to shared arrays is all there; no read sees half of an update; old arrays go while others use them."""
+        """What threads add to shared arrays is all there; no read sees half of an update; arrays go meanwhile."""
         shared = [np.zeros(500, dtype="int64") for _ in range(5)]
         added = [[0] * 5 for _ in range(6)]
         gone: list[Any] = [None] * 6
@@ -336,9 +336,8 @@ class TestDeath:
         """Waiting, issuing and inside a task when the process exits."""
         from children import output
 
-        assert (
-            output(
-                """
+        assert output(
+            """
 import threading
 x = np.ones(1000)
 def issue():
@@ -352,6 +351,4 @@ for t in threads: t.start()
 for _ in range(200): assert (x + 1)[0].item() == 2
 print("ends")
 """
-            )
-            == ["ends"]
-        )
+        ) == ["ends"]
