@@ -50,13 +50,13 @@ namespace {
 // So that the engine must ask for memory again.
 void drop_what_is_kept() {
   wait_all();
-  Engine::get().stop_workers();
+  stop_workers();
   FreeList<Op>::trim(), FreeList<Buffer>::trim(), FreeList<KernelRoom>::trim();
   MemoryCache::get().trim();
 }
 
 void forget_failures() {
-  while (FailurePtr failure = Engine::get().take_unseen_failure())
+  for (const FailurePtr& failure : Engine::get().take_unseen().failures)
     check(failure->kind == ErrorKind::memory || failure->kind == ErrorKind::value, "an error for want of memory says so, got " + failure->message);
 }
 
@@ -112,7 +112,7 @@ int main(int argc, char** argv) {
   Engine& engine = Engine::get();
   use_cpu_workers(engine);
   for (int workers : {0, 1, 2}) {
-    engine.stop_workers();
+    stop_workers();
     engine.configure({workers}, 2);
     engine.set_fuse_from(0);
     int64_t tried = each_once(7, false) + each_once(8, true);
@@ -130,6 +130,6 @@ int main(int argc, char** argv) {
     }
   std::printf("%lu more refused in turn\n", static_cast<unsigned long>(refused.load() - before));
   check_idle();
-  engine.stop_workers();
+  stop_workers();
   return 0;
 }
