@@ -8,13 +8,19 @@ BUILT   := $(VENV)/.built
 INSTALL := $(BIN)/pip install -q --disable-pip-version-check --no-build-isolation --no-deps --config-settings=build-dir=build/venv
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: tour test bench bench-own docs lint tsan asan develop clean
+.PHONY: tour test load soak bench bench-own docs lint tsan asan develop clean
 
 tour: $(BUILT)  ## the experiments of the two chapters, measured on this machine
 	$(BIN)/forerun tour
 
 test: $(BUILT)
 	$(BIN)/python -m pytest $(ARGS)
+
+load: $(BUILT)  ## the most that is promised: millions of ops, chains and arrays, arrays beyond 4 GB; ARGS: names of cases
+	$(BIN)/python tests/load.py $(ARGS)
+
+soak: $(BUILT)  ## a program like a service, and whether anything grows; ARGS="--minutes 30"
+	$(BIN)/python tests/soak.py $(ARGS)
 
 bench: $(BUILT)  ## the table beside the peers, which it installs below build/peers; then how cost grows
 	$(BIN)/python benchmarks/peers/run.py $(ARGS)

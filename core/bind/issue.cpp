@@ -162,7 +162,7 @@ void wait_settled(const Array& array) {
 }
 
 nb::object exception_of(const Failure& failure) {
-  failure.see();
+  Engine::get().seen(failure);
   return failure.exception ? raised(failure) : raised(failure, python_type(failure.kind));
 }
 

@@ -99,6 +99,8 @@ class Engine {
     uint64_t unkept;
   };
   Unseen take_unseen();
+  // Somebody raises it: it need not be reported, nor be kept with all that its exception refers to.
+  void seen(const Failure& failure);
 
   // --- set-up: while nothing is issued ----------------------------------------------------------------------------------
   Device& device(int i) { return *devices_[i]; }

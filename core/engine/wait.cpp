@@ -1,6 +1,7 @@
 // Wait: a thread that needs a result works on it, and sleeps only when there is nothing for it to do. Also: life cycle.
 #include <immintrin.h>
 
+#include <algorithm>
 #include <bit>
 #include <new>
 
@@ -107,6 +108,16 @@ void Engine::notify_waiters() {
   std::lock_guard held(watch_mutex_);
   watch_.notify_all();
   ring_bells();
+}
+
+void Engine::seen(const Failure& failure) {
+  failure.see();
+  FailurePtr kept;  // let go without the lock: it may be the last reference
+  Lock held = lock();
+  auto at = std::find_if(unseen_.begin(), unseen_.end(), [&](const FailurePtr& f) { return f.get() == &failure; });
+  if (at == unseen_.end()) return;
+  kept = std::move(*at);
+  unseen_.erase(at);
 }
 
 Engine::Unseen Engine::take_unseen() {
