@@ -58,23 +58,47 @@ nb::dict stats() {
   return d;
 }
 
+constexpr std::chrono::milliseconds kMostPatience{2000};
+
 template <class F>
 void without_lock(F f) {
   nb::gil_scoped_release released;
   f();
 }
 
-// Leaves the engine idle with no thread; other Python threads may issue meanwhile, so it looks again with the lock held.
-void quiesce() {
+// Nobody issues in its life. Signals are not answered in it: what handles them might issue.
+struct Hold {
+  Hold() { Engine::get().hold_issue(true); }
+  ~Hold() { Engine::get().hold_issue(false); }
+};
+
+// Leaves the engine at rest. Other Python threads may issue meanwhile: in the end they are held up, not for ever, as what has been
+// issued may wait for what they do next. The last look has the interpreter lock, so that nothing is issued behind it.
+void quiesce(void (*wait)(uint64_t mark)) {
   Engine& engine = Engine::get();
-  do {
-    wait_mark(engine.mark());
-    without_lock([&] { engine.stop_workers(); });
-  } while (!engine.idle());
+  for (std::chrono::milliseconds patience{20};; patience = std::min(2 * patience, kMostPatience)) {
+    wait(engine.mark());
+    Hold hold;
+    without_lock([&] {
+      if (engine.wait_mark(engine.mark(), patience)) engine.stop_workers();
+    });
+    if (engine.at_rest()) return;
+  }
+}
+
+// A fork goes on whatever is raised before it: so signals are answered behind it.
+void before_fork() {
+  quiesce([](uint64_t mark) {
+    without_lock([mark] {
+      while (!Engine::get().wait_mark(mark, kMostPatience)) {
+      }
+    });
+  });
+  Engine::get().before_fork();
 }
 
 void configure(const std::vector<int>& workers, int cores, uint64_t ops_ahead) {
-  quiesce();
+  quiesce(wait_mark);
   Engine::get().configure(workers, cores);
   Engine::get().set_ops_ahead(ops_ahead);
 }
@@ -115,8 +139,8 @@ void init_engine(nb::module_& m) {
   m.def("mark", [] { return Engine::get().mark(); }, "Number of the next op.");
   m.def("wait_mark", wait_mark, "Waits for all ops issued before a mark.");
   m.def("gate", [](bool closed) { without_lock([&] { Engine::get().gate(closed); }); }, "Closed: nothing is planned or started.");
-  m.def("quiesce", quiesce, "Waits for all work and ends the workers; they start again with the next op.");
-  m.def("before_fork", [] { quiesce(), Engine::get().before_fork(); });
+  m.def("quiesce", [] { quiesce(wait_mark); }, "Waits for all work and ends the workers; they start again with the next op.");
+  m.def("before_fork", before_fork);
   m.def("after_fork", [](bool child) { Engine::get().after_fork(child); });
   m.def("unseen_failures", unseen_failures, "Failures that nobody has seen, as (message, site); they count as seen then.");
 

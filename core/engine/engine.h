@@ -54,10 +54,10 @@ class Engine {
   void discard(Op* op);  // instead of issue: it never happened
   // The window is full (too many ops in flight): the caller should call make_room() without the interpreter lock.
   bool must_wait() {
-    uint64_t head = head_.load(std::memory_order_relaxed);
-    if (head - front_seen_.load(std::memory_order_relaxed) < ops_ahead_) return false;
+    uint64_t head = head_.load(std::memory_order_relaxed), room = room_.load(std::memory_order_relaxed);
+    if (head - front_seen_.load(std::memory_order_relaxed) < room) return false;
     front_seen_.store(front_.load(std::memory_order_acquire), std::memory_order_relaxed);
-    return head - front_seen_.load(std::memory_order_relaxed) >= ops_ahead_;
+    return head - front_seen_.load(std::memory_order_relaxed) >= room;
   }
   uint64_t mark() const { return head_.load(); }
 
@@ -87,11 +87,16 @@ class Engine {
   std::function<void(Queue&, int)> start_thread;
   std::function<void()> join_threads;
   void serve(Queue& queue);    // a worker's life
-  void stop_workers();         // without the interpreter lock; they start again with the next issue
+  // Without the interpreter lock; they start again with the next issue, or at once if ops are left.
+  void stop_workers();
   void gate(bool closed);      // closed: nothing is planned or started
   void set_passes(int passes) { passes_.store(passes); }  // a sum of Pass; any time
   void set_fuse_from(uint32_t ns) { fuse_from_.store(ns); }  // an op that costs less is not worth a group
   bool idle() const { return front_.load() == head_.load(); }
+  // All that was issued has ended, and no worker is left, nor a waiting thread that may still hold a lock of the memory's.
+  bool at_rest();
+  // While somebody holds it, who issues waits as if the window were full. With the front end's lock held, or while nobody issues.
+  void hold_issue(bool on);
   void before_fork() { mutex_.lock(); }
   void after_fork(bool child);
 
@@ -145,6 +150,7 @@ class Engine {
   bool take_memory(Op& op);
   bool help(uint32_t most);     // by a waiting thread: false if there was nothing to do
   void wake(Queue& queue);      // by the front end: a worker must look
+  void start_workers();
   void sleep(Queue& queue, Lock& held, std::chrono::microseconds limit);
   bool spin(Queue& queue);
   void let_issue();
@@ -181,6 +187,7 @@ class Engine {
   static void undo_reuse(Op* op);
   void dissolve(Op* op);
   void ready(Op* op);
+  bool alone(const Op& op, int running) const;
   bool starves(Op& op);
   bool over_limit(const Op& op) const;
   void put_back(Op* op);
@@ -200,6 +207,7 @@ class Engine {
   alignas(64) std::atomic<uint64_t> head_{1};     // number of the next op to be issued
   std::atomic<uint64_t> front_seen_{1};           // front_ as issuing threads saw it last: saves them its cache line
   uint64_t ops_ahead_ = 1 << 14;
+  std::atomic<uint64_t> room_{1 << 14};           // ops_ahead_, or 0 while somebody holds issuing
   std::atomic<uint64_t> unseen_cost_{0};          // ns, about, of what has been issued since the last plan, without tiny ops
   alignas(64) std::atomic<uint64_t> planned_{1};  // number of the next op to be planned; written with the lock
   std::atomic<uint64_t> front_{1};                // number of the oldest op that has not ended; written with the lock
@@ -212,14 +220,16 @@ class Engine {
   int busy_ = 0;                                  // how many do
   uint64_t issue_head_ = 0, issue_seen_ = 0;      // issuing(): what it saw last, and when that was new (ticks)
   std::atomic<bool> gate_{false}, stopping_{false};
-  bool started_ = false;
+  bool gave_way_ = false;                         // the last pick() left work to somebody who might not take it: look again soon
+  bool started_ = false;                          // workers have been started, and not all joined
+  std::mutex life_mutex_;                         // who stops workers holds it; taken before mutex_, without the front end's lock
   std::vector<FailurePtr> unseen_;
   uint64_t failed_ = 0, ended_ops_ = 0, dropped_ = 0, groups_ = 0, grouped_ = 0, elided_ = 0, reused_ = 0;
   std::atomic<int> passes_{static_cast<int>(Pass::drop) | static_cast<int>(Pass::fuse) | static_cast<int>(Pass::reuse)};
   std::atomic<uint32_t> fuse_from_{2000};
   uint32_t round_ = 0;                            // of gather()
   Chain<Op, &Op::next_in> idle_dropped_;          // dropped ops that wait for nothing any more, to be ended
-  bool ended_early_ = false;                      // an op has ended without having run: other queues may have work now
+  bool ended_early_ = false;                      // an op was planned, or has ended, without having run: other queues may have work now
   Chain<Op, &Op::next_in> retired_;               // to be used again once the lock is gone
   Chain<Storage, &Storage::next_let_go> let_go_;  // references of ended ops, to be released once the lock is gone
   bool notify_ = false;                           // a waiter sleeps for something that has ended
@@ -227,6 +237,8 @@ class Engine {
   // Sleeping waiters.
   std::mutex watch_mutex_;
   std::condition_variable watch_;
+  std::atomic<uint64_t> told_{0};                 // how often waiters have been told to look again; written with watch_mutex_
+  std::atomic<int> holds_{0};                     // threads that hold issuing
   std::atomic<uint64_t> watch_mark_{UINT64_MAX};  // somebody sleeps until front_ reaches it
   std::atomic<uint64_t> waits_{0}, helped_{0};
   std::atomic<uint64_t> resumed_{0};  // when a wait ended last (ticks)

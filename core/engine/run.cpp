@@ -124,6 +124,7 @@ void Engine::exchange(Batch& batch, Queue* queue, uint32_t most, Idle idle) {
         if (find()) break;
         if (!queue || (fresh_work() && !left_to_issuer())) continue;
       }
+      left = left || (queue && gave_way_);
       changed = changed || std::exchange(ended_early_, false);
       if (idle == Idle::leave || notify_ || !let_go_.empty() || !retired_.empty()) break;  // those first
       if (changed) wake_others(queue, true), changed = false;
@@ -177,7 +178,7 @@ bool Engine::end_work(Batch& batch, Lock& held) {
   for (int i = 0; i < batch.n; ++i) {
     Work& work = batch.work[i];
     Op* op = work.op;
-    if (work.no_memory && op->budget->oldest(*op) && op->budget->running == 1)
+    if (work.no_memory && alone(*op, 1))
       fail(op, memory_failure(*op)), work.no_memory = false, op->tiles_left = 1;
     if (work.no_memory) {
       put_back(op);

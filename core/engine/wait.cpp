@@ -26,6 +26,7 @@ bool Engine::wait_until(Done done, Arm arm, std::chrono::milliseconds limit) {
   };
   bool over = false, late = false;
   while (!over && !late) {
+    uint64_t told = told_.load();
     helping_.fetch_add(1);
     for (int idle = 0; idle < kLooks && !over; ++idle) {
       if (help(kHelpCost)) idle = -1;
@@ -37,7 +38,8 @@ bool Engine::wait_until(Done done, Arm arm, std::chrono::milliseconds limit) {
     std::unique_lock held(watch_mutex_);
     arm();
     if ((over = done())) break;
-    late = passed() || watch_.wait_until(held, deadline) == std::cv_status::timeout;
+    // Told to look since the last look for work: without workers nobody else would take what there is now.
+    late = passed() || (told == told_.load() && watch_.wait_until(held, deadline) == std::cv_status::timeout);
     over = done();
   }
   resumed_.store(__rdtsc(), std::memory_order_relaxed);
@@ -85,6 +87,7 @@ bool Engine::wait_mark(uint64_t mark, std::chrono::milliseconds limit) {
 }
 
 bool Engine::make_room(std::chrono::milliseconds limit) {
+  if (holds_.load() > 0) return wait_until([&] { return holds_.load() == 0; }, [] {}, limit);
   // Some slack, so that the front end does not come back for every op.
   uint64_t head = head_.load(), keep = ops_ahead_ - std::max<uint64_t>(1, ops_ahead_ / 8);
   return head <= keep || wait_mark(head - keep, limit);
@@ -92,6 +95,7 @@ bool Engine::make_room(std::chrono::milliseconds limit) {
 
 void Engine::notify_waiters() {
   std::lock_guard held(watch_mutex_);
+  told_.fetch_add(1);
   watch_.notify_all();
 }
 
@@ -142,9 +146,21 @@ void Engine::set_ops_ahead(uint64_t n) {
     for (Queue* q : {device->compute.get(), device->copy.get(), device->io.get()}) q->make_room(size);
   if (size != window_.size()) window_.resize(size);
   ops_ahead_ = n;
+  if (holds_.load() == 0) room_.store(n);
+}
+
+void Engine::hold_issue(bool on) {
+  if (on) {
+    holds_.fetch_add(1);
+    room_.store(0);
+  } else if (holds_.fetch_sub(1) == 1) {
+    room_.store(ops_ahead_);
+    notify_waiters();
+  }
 }
 
 void Engine::stop_workers() {
+  std::lock_guard alone(life_mutex_);
   {
     Lock held = lock();
     if (!started_) return;
@@ -156,6 +172,25 @@ void Engine::stop_workers() {
   stopping_.store(false);
   started_ = false;
   for (Queue* q : queues_) q->sleeping.store(1), q->called.store(false);
+  // Issued meanwhile, when workers that were about to leave counted as awake: nobody else would start new ones. As in issue(), who
+  // issues now sees `sleeping`, or its ticket is seen here.
+  if (!idle()) start_workers();
+  held.unlock();
+  notify_waiters();  // who looked for work in the meantime was given none
+}
+
+// With the lock held.
+void Engine::start_workers() {
+  started_ = true;
+  for (Queue* q : queues_) {
+    q->sleeping.fetch_sub(1);
+    for (int i = 0; i < q->workers; ++i) start_thread(*q, i);
+  }
+}
+
+bool Engine::at_rest() {
+  Lock held = lock();
+  return idle() && !started_ && helping_.load() == 0;
 }
 
 void Engine::gate(bool closed) {
@@ -179,7 +214,9 @@ void Engine::after_fork(bool child) {
     }
     new (&watch_) std::condition_variable;
     new (&watch_mutex_) std::mutex;
+    new (&life_mutex_) std::mutex;
     helping_.store(0);
+    holds_.store(0), room_.store(ops_ahead_);
     watch_mark_.store(UINT64_MAX);
     started_ = false;
   }

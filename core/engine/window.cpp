@@ -54,11 +54,7 @@ void Engine::wake(Queue& queue) {
   if (queue.called.load()) return;
   Lock held = lock();
   if (!started_) {
-    started_ = true;
-    for (Queue* q : queues_) {
-      q->sleeping.fetch_sub(1);
-      for (int i = 0; i < q->workers; ++i) start_thread(*q, i);
-    }
+    start_workers();
   } else if (queue.sleeping.load() > 0) {
     queue.called.store(true);
     queue.wake.notify_one();

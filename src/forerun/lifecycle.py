@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import sys
+from functools import partial
 
 from . import _core
 
@@ -22,6 +23,7 @@ def _at_exit() -> None:
 atexit.register(_at_exit)
 os.register_at_fork(
     before=_core.before_fork,
-    after_in_parent=lambda: _core.after_fork(False),
-    after_in_child=lambda: _core.after_fork(True),
+    # Not functions of Python: a signal's handler that raises as they begin would leave the engine locked.
+    after_in_parent=partial(_core.after_fork, False),
+    after_in_child=partial(_core.after_fork, True),
 )

@@ -1,0 +1,133 @@
+"""What the models of tests/model have found: each was a lost wake-up, or a thread in a place where none may be."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+import forerun
+from forerun import _core, np
+from forerun.np import host
+from test_engine_life import PATIENCE, execute, output
+
+MB = 1 << 20
+
+
+@pytest.fixture
+def limited(two_devices: list[forerun.Device]) -> Iterator[list[forerun.Device]]:
+    """Two devices, on each of which arrays of 5 MB in all may live beside what is there."""
+    live = max(_core.memory(i)["live"] for i in range(2))
+    forerun.configure(memory_limit=live + 5 * MB)
+    yield two_devices
+    forerun.configure(memory_limit=None)
+
+
+def test_host_task_issued_while_workers_leave_is_run() -> None:
+    """Workers that were told to stop counted as awake: what was issued then had nobody to run it."""
+    stop, done = threading.Event(), []
+
+    def issue() -> None:
+        x = np.ones(3)
+        while not stop.is_set():
+            (y,) = host(lambda v: v + 1, [x], [((3,), "float32")])
+            done.append(y.tolist())
+
+    thread = threading.Thread(target=issue, daemon=True)
+    thread.start()
+    rounds = 0
+    while len(done) < 300 and thread.is_alive():
+        _core.quiesce()
+        rounds += 1
+    stop.set()
+    thread.join(PATIENCE)
+    assert not thread.is_alive()
+    assert rounds
+    assert all(values == [2, 2, 2] for values in done)
+
+
+FORK = """
+import os, threading, warnings
+warnings.simplefilter("ignore")       # a fork beside threads: that is the point
+stop = threading.Event()
+def issue():
+    x = np.ones(1000)
+    while not stop.is_set():
+        x = x + 1
+threads = [threading.Thread(target=issue) for _ in range(2)]
+for thread in threads:
+    thread.start()
+for _ in range(20):
+    pid = os.fork()
+    if pid == 0:
+        (y,) = host(lambda v: v * 2, [np.ones(3)], [((3,), "float32")])   # nobody but a worker runs it
+        good = y.tolist() == [2, 2, 2]
+        _core.quiesce()               # what exit does: it joins the workers, which must be the child's own
+        os._exit(0 if good else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+stop.set()
+for thread in threads:
+    thread.join()
+print("done")
+"""
+
+
+def test_fork_beside_threads_that_issue_without_end() -> None:
+    """The engine was taken for idle with workers that another thread's op had started, or was never found idle."""
+    assert output(FORK) == ["done"]
+
+
+SIGNAL = """
+import os, signal, threading
+class Alarm(Exception): pass
+def ring(*_):
+    raise Alarm
+signal.signal(signal.SIGUSR1, ring)
+go = threading.Event()
+def task(v):
+    os.kill(os.getpid(), signal.SIGUSR1)   # the main thread waits, in its fork
+    go.wait(0.3)
+    return v + 1
+(y,) = host(task, [np.ones(3)], [((3,), "float32")])
+main, pid = os.getpid(), None
+try:
+    pid = os.fork()
+    while os.getpid() == main:             # the signal is answered here
+        pass
+except Alarm:
+    pass
+good = y.tolist() == [2, 2, 2] and (y + 1).sum().item() == 9
+_core.quiesce()
+if os.getpid() != main:
+    os._exit(0 if good else 1)
+print(good, os.waitstatus_to_exitcode(os.wait()[1]))
+"""
+
+
+def test_signal_that_raises_before_a_fork_is_answered_behind_it() -> None:
+    """The fork went on with the work half done and the engine's lock not taken, which it gave back afterwards."""
+    done = execute(SIGNAL)
+    assert (done.returncode, done.stderr, done.stdout.split()) == (0, "", ["True", "0"])
+
+
+def test_memory_that_older_work_of_another_device_gives_back(limited: list[forerun.Device]) -> None:
+    """The oldest op of a device failed for want of memory that a copy to another device still held."""
+    first, second = limited
+    started, go = threading.Event(), threading.Event()
+    x = np.ones(MB, device=first)  # 4 MB
+    x.wait()
+
+    def hold(v):
+        started.set()
+        go.wait(PATIENCE)
+        return v[:3]
+
+    (y,) = host(hold, [x], [((3,), "float32")], device=second)
+    started.wait(PATIENCE)
+    del x
+    z = np.ones(MB, device=first)
+    assert not z.ready
+    go.set()
+    assert z.sum().item() == MB
+    assert y.tolist() == [1, 1, 1]
