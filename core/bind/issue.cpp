@@ -62,7 +62,7 @@ void issue(Op* op, int device, Queue::Kind kind) {
   op->queue = (kind == Queue::Kind::compute ? d.compute : kind == Queue::Kind::copy ? d.copy : d.io).get();
   op->budget = d.budget.get();
   op->site = current_site();
-  if (engine.must_wait()) {
+  while (engine.must_wait()) {
     try {
       wait_with_signals("window full", [&](auto slice) { return engine.make_room(slice); });
     } catch (...) {

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-END = "end"
+END = "(ended)"
 Key = tuple[Any, ...]
 
 
@@ -77,6 +77,10 @@ class Model:
     def complete(self, s: Any) -> bool:
         """Whether all work is done; the threads that do not serve must have ended, too."""
         return True
+
+    def gone(self, s: Any, thread: Program) -> bool:
+        """Whether a thread does not exist any more."""
+        return False
 
     def always(self, s: Any, own: list[Any]) -> None:
         """Raise Violation if a state is wrong."""
@@ -187,8 +191,9 @@ class Checker:
                 return
 
     def done(self, key: Key) -> bool:
-        ended = all(own[0] == END or t.serves for own, t in zip(key[1:], self.model.threads))
-        return ended and self.model.complete(self.fields(key, 0))
+        s = self.fields(key, 0)
+        ended = all(own[0] == END or t.serves or self.model.gone(s, t) for own, t in zip(key[1:], self.model.threads))
+        return ended and self.model.complete(s)
 
     def run(self) -> Result:
         """Look at every state; the shortest way to the first fault."""
@@ -246,29 +251,27 @@ class Checker:
         return (at for at, good in enumerate(reaches) if not good)
 
     def endless(self) -> Iterator[int]:
-        """Circles of unfinished states which weak fairness allows: each thread takes a step in them, or cannot somewhere."""
+        """Circles of unfinished states that a fair run may stay in: whoever can take a step again and again takes one there."""
         finished = set(self.finished)
-        for circle in self.circles():
-            inside = set(circle)
-            if inside & finished:
-                continue
-            steps = {part for at in circle for part, after in self.edges[at] if after in inside}
-            stuck = {
-                part
-                for part in range(1, len(self.names))
-                if any(all(p != part for p, _ in self.edges[at]) for at in circle)
-            }
-            if steps and len(steps | stuck) == len(self.names) - 1:
-                yield min(circle)
+        todo = [[at for at in range(len(self.states)) if at not in finished]]
+        while todo:
+            for circle in self.circles(todo.pop()):
+                inside = set(circle)
+                steps = {part for at in circle for part, after in self.edges[at] if after in inside}
+                leave = {part for at in circle for part, _ in self.edges[at]} - steps
+                if not leave:
+                    yield min(circle)
+                else:  # a fair run stays only where these cannot take a step
+                    todo.append([at for at in circle if all(part not in leave for part, _ in self.edges[at])])
 
-    def circles(self) -> Iterator[list[int]]:
-        """The strongly connected components that have an edge inside (Tarjan's algorithm, without recursion)."""
-        index: list[int] = [-1] * len(self.states)
-        low = [0] * len(self.states)
-        on = [False] * len(self.states)
+    def circles(self, among: list[int]) -> Iterator[list[int]]:
+        """The strongly connected components among some states that have an edge inside (Tarjan's, without recursion)."""
+        index = dict.fromkeys(among, -1)
+        low: dict[int, int] = {}
+        on: set[int] = set()
         stack: list[int] = []
         count = 0
-        for root in range(len(self.states)):
+        for root in among:
             if index[root] >= 0:
                 continue
             work = [(root, 0)]
@@ -278,21 +281,21 @@ class Checker:
                     index[at] = low[at] = count
                     count += 1
                     stack.append(at)
-                    on[at] = True
+                    on.add(at)
                 for k in range(edge, len(self.edges[at])):
                     after = self.edges[at][k][1]
-                    if index[after] < 0:
+                    if index.get(after, 0) < 0:
                         work.append((at, k + 1))
                         work.append((after, 0))
                         break
-                    if on[after]:
+                    if after in on:
                         low[at] = min(low[at], index[after])
                 else:
                     if low[at] == index[at]:
                         circle = []
                         while not circle or circle[-1] != at:
                             circle.append(stack.pop())
-                            on[circle[-1]] = False
+                            on.remove(circle[-1])
                         if len(circle) > 1 or any(after == at for _, after in self.edges[at]):
                             yield circle
                     if work:
@@ -300,7 +303,7 @@ class Checker:
 
     def report(self, at: int, fault: str) -> Result:
         """The way to a state, a line for each step: who, which, and what it changed."""
-        lines = []
+        lines, last = [], at
         while self.came[at][0] >= 0:
             before, part = self.came[at]
             old, new = self.states[before], self.states[at]
@@ -313,7 +316,8 @@ class Checker:
             program = self.model.threads[part - 1]
             lines.append(f"{program.name:10} {old[part][0]:18} {'; '.join(changes)}".rstrip())
             at = before
-        return Result(len(self.states), 0, fault, lines[::-1])
+        where = ", ".join(f"{t.name} before {own[0]}" for t, own in zip(self.model.threads, self.states[last][1:]))
+        return Result(len(self.states), 0, f"{fault} ({where})", lines[::-1])
 
 
 def check(model: Model, most: int = 2_000_000) -> Result:

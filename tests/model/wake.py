@@ -102,7 +102,7 @@ class Worker(Program):
     serves = True
 
     def __init__(self, name: str, model: Wake) -> None:
-        super().__init__(name, "born", op=-1, last=0, dozes=0, dozed=False, changed=False)
+        super().__init__(name, "born", op=-1, last=0, dozes=0, dozed=False, changed=False, left=False)
         self.model = model
 
     def born(self, s: Any, me: Any) -> str | None:
@@ -124,7 +124,8 @@ class Worker(Program):
     def find(self, s: Any, me: Any) -> str:
         """Engine::pick, with the lock held."""
         s.gave_way = False
-        if s.ready and not (s.helping and self.model.tiny):
+        me.left = bool(s.helping and self.model.tiny)  # to a waiting thread: helping_ > 0 && only_tiny()
+        if s.ready and not me.left:
             if s.busy > 0 and s.busy + 1 == self.model.cores and s.seen_head != s.head:
                 s.seen_head, s.gave_way = s.head, True  # issuing(): it needs the core
             elif s.busy < self.model.cores:
@@ -139,18 +140,19 @@ class Worker(Program):
 
     def look(self, s: Any, me: Any) -> str:  # fresh_work()
         if s.head != s.planned:
-            if self.model.tiny and not s.unseen_cost and not s.left:
-                s.left = bool(s.choose(2))  # left_to_issuer(): not for ever
-            return "doze" if s.left else "forget"
-        return "doze" if me.dozes < DOZES or self.again(s) else "sleep"
-
-    def again(self, s: Any) -> bool:
-        """What exchange calls `left`: there is work, and it is not to sleep for good."""
-        gave_way = s.gave_way and self.model.broken != "gave_way"
-        return gave_way or bool(s.helping and self.model.tiny)
+            if self.model.tiny and s.head != s.left_head:
+                s.left_head = s.head
+                me.left = me.left or (not s.unseen_cost and s.choose(2) > 0)  # left_to_issuer()
+            if not me.left:
+                return "forget"
+        elif self.model.broken == "looks_again":
+            me.left = bool(s.helping and self.model.tiny)
+        left = me.left or (s.gave_way and self.model.broken != "gave_way")
+        me.left, me.changed = False, False
+        return "doze" if me.dozes < DOZES or left else "sleep"
 
     def forget(self, s: Any, me: Any) -> str:  # plan(): unseen_cost_ is set back first, then head_ is read
-        s.unseen_cost, s.left = False, False
+        s.unseen_cost = False
         return "read_head"
 
     def read_head(self, s: Any, me: Any) -> str:
@@ -159,7 +161,7 @@ class Worker(Program):
 
     def plan(self, s: Any, me: Any) -> str:
         plan(s, me.last)
-        me.changed = True
+        me.last, me.changed = 0, True
         if not s.ready and s.head != s.planned:
             unlock(s)  # it looks again and again until the slot is filled; others need the lock meanwhile only to sleep less
             return "enter"
@@ -208,9 +210,8 @@ class Worker(Program):
         return "answer"
 
     def answer(self, s: Any, me: Any) -> str:
-        if s.called:
-            me.dozes = 0
-        s.called = s.called and self.model.broken == "stays_called"
+        if s.called and self.model.broken != "stays_called":
+            s.called, me.dozes = False, 0
         return self.find(s, me)
 
     # serve: what it has taken takes long, so it does not count as looking.
@@ -260,7 +261,7 @@ class Helper(Program):
 
     def take(self, s: Any, me: Any) -> str:
         plan(s, me.last)
-        s.unseen_cost = s.left = False
+        s.unseen_cost = False
         if s.ready and s.busy < self.model.cores:
             one = min(s.ready)
             s.ready -= {one}
@@ -312,6 +313,7 @@ class Wake(Model):
         "stays_called": "a worker that wakes up does not take back that it was called",
         "goes_away_silently": "a worker takes up something long without a look whether anybody relied on it",
         "plans_silently": "a worker of another queue plans in pick() and tells nobody (so it was)",
+        "looks_again": "a worker that left work to a waiting thread looks again whether that one is there, before it sleeps",
         "gave_way": "a worker that leaves the core to the front end sleeps for good (so it was)",
     }
 
@@ -331,7 +333,7 @@ class Wake(Model):
         self.tiny, self.meet, self.ops = cost == "tiny", meet, sum(issuers)
         none: frozenset[int] = frozenset()
         shared = dict(
-            head=0, planned=0, slots=("",) * self.ops, unseen_cost=False, left=False, ready=none, ended=none, busy=0, seen_head=0,
+            head=0, planned=0, slots=("",) * self.ops, unseen_cost=False, left_head=0, ready=none, ended=none, busy=0, seen_head=0,
             sleeping=1, dozing=0, looking=0, called=False, helping=0, gave_way=False, started=False, mutex=None, asleep=none,
         )  # fmt: skip
         threads: list[Program] = [Issuer(f"issuer {i}", self, n) for i, n in enumerate(issuers)]
