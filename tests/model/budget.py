@@ -100,8 +100,7 @@ class Runner(Program):
     def take(self, s: Any, me: Any) -> str:  # take_memory, without the lock
         me.got = True
         if want := self.wants(s, me.op):
-            me.got = not (self.model.scarce and s.scarce and s.choose(2))
-            s.scarce = s.scarce and me.got  # the system has none once, but not again
+            me.got = not (self.model.scarce and s.choose(2))
             if me.got:
                 s.live = add(s.live, self.device, want)
         return "taken_memory"
@@ -150,15 +149,15 @@ def add(values: tuple[int, ...], at: int, by: int) -> tuple[int, ...]:
     return (*values[:at], values[at] + by, *values[at + 1 :])
 
 
-CHAIN = (Task(0), Task(4, after=(0,)), Task(0, after=(1,), frees=(1,)), Task(2), Task(1, frees=(3,)))
-TIGHT = (Task(3), Task(3), Task(2, after=(0,), frees=(0,)), Task(1, after=(1,), frees=(1, 2)))
+CHAIN = (Task(0), Task(4, after=(0,)), Task(0, after=(1,), frees=(1,)), Task(2), Task(1, after=(3,), frees=(3,)))
+TIGHT = (Task(3), Task(3), Task(2, after=(0,), frees=(0,)), Task(1, after=(1, 2), frees=(1, 2)))
 COPY = (Task(4), Task(4, after=(0,), frees=(0,), device=1), Task(4), Task(0, after=(2,), frees=(2,)))
 TOO_MUCH = (Task(4), Task(2), Task(1, after=(0,), frees=(0,)), Task(2))
 PROGRAMS = {"chain": CHAIN, "tight": TIGHT, "copy": COPY, "too much": TOO_MUCH}
 
 
 class Budgets(Model):
-    """`program`: the ops. `runners` workers for each device. `scarce`: the system refuses memory once that the limit allows."""
+    """`program`: the ops. `runners` workers for each device. `scarce`: the system may refuse memory that the limit allows."""
 
     mutants = {
         "oldest_of_device": "the oldest op of a device fails though older ones of another may give memory back (so it was)",
@@ -179,7 +178,7 @@ class Budgets(Model):
         coming = tuple(sum(t.takes for t in self.tasks if t.device == d) for d in range(devices))
         shared = dict(
             ready=ready, ended=none, failed=none, needs_turn=none, live=zero, reserved=zero, running=zero, coming=coming,
-            ahead=(0,) * len(self.tasks), scarce=scarce, mutex=None, asleep=none,
+            ahead=(0,) * len(self.tasks), mutex=None, asleep=none,
         )  # fmt: skip
         threads: list[Program] = [Runner(f"worker {d}.{i}", self, d) for d in range(devices) for i in range(runners)]
         super().__init__(shared, threads)
