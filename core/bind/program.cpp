@@ -3,6 +3,7 @@
 
 #include <structmember.h>
 
+#include "bind/gil.h"
 #include "bind/glue.h"
 #include "bind/site.h"
 #include "bind/tape.h"
@@ -274,7 +275,7 @@ bool run_back(NodeObject* node, const std::vector<nb::object>& gradients, std::v
   }
   nb::list heads;
   for (const nb::object& g : gradients) heads.append(g ? g : nb::none());
-  nb::tuple made = nb::cast<nb::tuple>(nb::handle(p->call).attr("record_back")(inputs, heads, saved));
+  nb::tuple made = nb::cast<nb::tuple>(till_the_end([&] { return nb::object(nb::handle(p->call).attr("record_back")(inputs, heads, saved)); }));
   auto flows = nb::cast<std::vector<int>>(made[2]);
   if (nb::object(made[1]).is_none())
     p->no_back = true;
@@ -285,7 +286,7 @@ bool run_back(NodeObject* node, const std::vector<nb::object>& gradients, std::v
 }
 
 nb::object unfolded(NodeObject* node) {
-  return nb::handle(as_program(node->op)->call).attr("unfold")(nb::borrow(node->attrs), nb::borrow(node->inputs));
+  return till_the_end([&] { return nb::object(nb::handle(as_program(node->op)->call).attr("unfold")(nb::borrow(node->attrs), nb::borrow(node->inputs))); });
 }
 
 void init_programs(nb::module_& m) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "bind/gil.h"
 #include "bind/glue.h"
 #include "bind/gradient.h"
 #include "bind/hooks.h"
@@ -156,7 +157,9 @@ class Walk {
     const char* name = ufunc ? u->name : primitive ? PyUnicode_AsUTF8(p->name) : "";
     nb::object together;  // of ops that compute them all at once
     if (!grads) site.end();  // functions of the program's own have lines of their own
-    if (!grads) together = nb::handle(node->op).attr("gradients")(nb::handle(g), nb::handle(inputs), node->attrs ? nb::borrow(node->attrs) : nb::none());
+    if (!grads) together = till_the_end([&] {
+      return nb::object(nb::handle(node->op).attr("gradients")(nb::handle(g), nb::handle(inputs), node->attrs ? nb::borrow(node->attrs) : nb::none()));
+    });
     for (Py_ssize_t i = 0, n = PyTuple_GET_SIZE(inputs); i < n; ++i) {
       PyObject* x = PyTuple_GET_ITEM(inputs, i);
       if (!is_array(x) || !as_array(x)->node) continue;

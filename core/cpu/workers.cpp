@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <cstdio>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -22,6 +23,12 @@ std::vector<std::thread>& threads() {
   static auto* all = new std::vector<std::thread>;
   return *all;
 }
+
+sigset_t front_end_mask;        // of the thread that has started the workers last
+thread_local bool is_worker = false;
+
+void before_fork() { Engine::get().before_fork(), MemoryCache::get().before_fork(); }
+void after_fork(bool child) { MemoryCache::get().after_fork(), Engine::get().after_fork(child); }
 
 double cgroup_cores() {
   std::string quota;
@@ -54,19 +61,39 @@ void use_cpu_workers(Engine& engine) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    threads().emplace_back([&engine, &queue, i] {
-      const char* kinds[] = {"", "copy", "io"};
-      std::string name = "forerun-" + std::to_string(queue.device) + kinds[static_cast<int>(queue.kind)] + "." + std::to_string(i);
-      pthread_setname_np(pthread_self(), name.substr(0, 15).c_str());
-      engine.serve(queue);
-    });
+    front_end_mask = before;
+    bool started = true;
+    try {
+      threads().emplace_back([&engine, &queue, i] {
+        is_worker = true;
+        const char* kinds[] = {"", "copy", "io"};
+        char name[16];
+        std::snprintf(name, sizeof name, "forerun-%d%s.%d", queue.device, kinds[static_cast<int>(queue.kind)], i);
+        pthread_setname_np(pthread_self(), name);
+        engine.serve(queue);
+      });
+    } catch (const std::exception&) {  // no memory, or too many threads
+      started = false;
+    }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return started;
   };
   engine.join_threads = [] {
     for (std::thread& thread : threads()) thread.join();
     threads().clear();
   };
+  pthread_atfork(before_fork, [] { after_fork(false); }, [] { after_fork(true); });
   engine.trim = [] { return MemoryCache::get().trim(); };
+}
+
+FrontEndSignals::FrontEndSignals() {
+  if (is_worker) pthread_sigmask(SIG_SETMASK, &front_end_mask, nullptr);
+}
+
+FrontEndSignals::~FrontEndSignals() {
+  sigset_t all;
+  sigfillset(&all);
+  if (is_worker) pthread_sigmask(SIG_SETMASK, &all, nullptr);
 }
 
 }  // namespace forerun

@@ -34,6 +34,16 @@ struct EngineStats {
   uint64_t dropped, groups, grouped, elided, reused;       // ops, groups, ops in groups; bytes that never had memory, or an input's
 };
 
+// An op that has been issued and has not ended, for whoever wonders why.
+struct Pending {
+  enum class State : uint8_t { issued, waiting, ready, running } state;  // not planned yet; for other ops; for a thread or memory
+  uint64_t seq, after;  // `after`: the oldest op that it waits for, or 0
+  const char* name;
+  uint32_t site;
+  int device, queue;
+  size_t needs;         // bytes of memory that it has yet to be given
+};
+
 // What planning does beyond putting ops in order. Each may be switched off; results are the same bits.
 enum class Pass : uint8_t {
   drop = 1,  // ops whose results nobody reads do not run
@@ -54,11 +64,13 @@ class Engine {
   void discard(Op* op);  // instead of issue: it never happened
   // The window is full (too many ops in flight): the caller should call make_room() without the interpreter lock.
   bool must_wait() {
-    uint64_t head = head_.load(std::memory_order_relaxed), room = room_.load(std::memory_order_relaxed);
-    if (head - front_seen_.load(std::memory_order_relaxed) < room) return false;
+    uint64_t head = head_.load(std::memory_order_relaxed);
+    if (head - front_seen_.load(std::memory_order_relaxed) < ops_ahead_) return false;
     front_seen_.store(front_.load(std::memory_order_acquire), std::memory_order_relaxed);
-    return head - front_seen_.load(std::memory_order_relaxed) >= room;
+    return head - front_seen_.load(std::memory_order_relaxed) >= ops_ahead_;
   }
+  // There is hardly a slot left: even who cannot wait for room must not issue.
+  bool crammed() const { return head_.load() - front_.load() + 1024 >= window_.size(); }
   uint64_t mark() const { return head_.load(); }
 
   // --- wait: any thread, without the interpreter lock. False: not yet after `limit`; call again. ---------------------------
@@ -72,8 +84,12 @@ class Engine {
   bool make_room(std::chrono::milliseconds limit);
 
   // --- failures -----------------------------------------------------------------------------------------------------
-  // The oldest failure that nobody has seen, now marked as seen; null if there is none.
-  FailurePtr take_unseen_failure();
+  // Failures that nobody has seen, in the order in which they happened; they count as seen now. Of very many, `unkept` are only counted.
+  struct Unseen {
+    std::vector<FailurePtr> failures;
+    uint64_t unkept;
+  };
+  Unseen take_unseen();
 
   // --- set-up: while nothing is issued ----------------------------------------------------------------------------------
   Device& device(int i) { return *devices_[i]; }
@@ -84,23 +100,26 @@ class Engine {
   void set_ops_ahead(uint64_t n);
   uint64_t ops_ahead() const { return ops_ahead_; }
   // cpu/ starts and joins threads; each calls serve().
-  std::function<void(Queue&, int)> start_thread;
+  std::function<bool(Queue&, int)> start_thread;  // false: the system gives none
   std::function<void()> join_threads;
   void serve(Queue& queue);    // a worker's life
-  // Without the interpreter lock; they start again with the next issue, or at once if ops are left.
-  void stop_workers();
+  // Ends all workers; false: not yet after `limit` (then call again, or resume_workers()). They start again with the next issue.
+  // By one thread at a time, without the interpreter lock.
+  bool stop_workers(std::chrono::milliseconds limit);
+  void resume_workers();       // they are not to stop after all; those that have, start again
+  void start_workers();        // unless they run
   void gate(bool closed);      // closed: nothing is planned or started
   void set_passes(int passes) { passes_.store(passes); }  // a sum of Pass; any time
   void set_fuse_from(uint32_t ns) { fuse_from_.store(ns); }  // an op that costs less is not worth a group
   bool idle() const { return front_.load() == head_.load(); }
-  // All that was issued has ended, and no worker is left, nor a waiting thread that may still hold a lock of the memory's.
-  bool at_rest();
-  // While somebody holds it, who issues waits as if the window were full. With the front end's lock held, or while nobody issues.
-  void hold_issue(bool on);
-  void before_fork() { mutex_.lock(); }
-  void after_fork(bool child);
+  bool at_rest();              // it is idle, and no worker runs: an op that has ended meanwhile may have started them again
+  void before_fork();           // in any thread, just before the process forks
+  void after_fork(bool child);  // just after it. The child has no other thread
+  // In the child of a process that forked while work was pending: that work, and with it the engine, is the parent's alone.
+  bool lost() const { return lost_.load(); }
 
   EngineStats stats();
+  std::vector<Pending> pending(size_t most);  // the oldest
   Trace trace;
   std::function<size_t()> trim;  // gives cached memory back to the system; returns how much
 
@@ -120,11 +139,13 @@ class Engine {
   struct Work {
     Op* op;
     int64_t tile;
-    bool no_memory;
+    bool no_memory = false;  // for it: it has not run
+    bool held_back = false;  // an op that it follows may have failed: it has not run
   };
   struct Batch {
     Work work[kBatch];  // the first n; not initialised, as a wait for a small op has one of its own
     int n = 0;
+    int sure = 0;            // those behind the first `sure` wait for others of the batch, which are expected not to fail
     Queue* held = nullptr;  // it holds one of the cores, for this queue
     uint64_t cost() const {
       uint64_t sum = 0;
@@ -150,7 +171,6 @@ class Engine {
   bool take_memory(Op& op);
   bool help(uint32_t most);     // by a waiting thread: false if there was nothing to do
   void wake(Queue& queue);      // by the front end: a worker must look
-  void start_workers();
   void sleep(Queue& queue, Lock& held, std::chrono::microseconds limit);
   bool spin(Queue& queue);
   void let_issue();
@@ -169,6 +189,7 @@ class Engine {
   bool pick(Queue& queue, uint32_t most, Batch& batch);
   bool pick_any(Batch& batch, uint32_t most);
   Op* admissible(Queue& queue, uint32_t most);
+  static uint32_t piece_cost(const Op& op) { return static_cast<uint32_t>(std::max(op.cost, op.group_cost) / op.n_tiles); }  // of a tile
   bool older_elsewhere(const Queue& queue, uint64_t seq);
   bool start(Op* op);
   bool passes(Pass pass) const { return passes_.load(std::memory_order_relaxed) & static_cast<int>(pass); }
@@ -182,6 +203,7 @@ class Engine {
   void follow(Batch& batch, uint32_t most);
   void gather(Op* op);
   int candidates(Op* op, Op** found);
+  bool collect(Op* first, Op** found, int n);
   bool join(Op* op);
   size_t reuse(Op* op, bool commit);
   static void undo_reuse(Op* op);
@@ -190,15 +212,20 @@ class Engine {
   bool alone(const Op& op, int running) const;
   bool starves(Op& op);
   bool over_limit(const Op& op) const;
-  void put_back(Op* op);
+  void put_back(Op* op, bool no_memory);
   bool end_work(Batch& batch, Lock& held);  // true: something has ended
   void end(Op* op);
   void end_one(Op* op, const Op* group = nullptr);
   void let_go(Op& op, Storage& storage);
   void record(const Op& op, const Op* group);
+  template <class F>
+  FailurePtr failure(ErrorKind kind, uint32_t site, F message) const;
   FailurePtr memory_failure(const Op& op) const;
   void wake_others(Queue* mine, bool changed, const Batch* taken = nullptr, bool resumes = false);
   void fail(Op* op, FailurePtr failure);
+  void forget_seen();
+  void start_all();
+  bool start_one(Queue& queue, int i);
   bool unattended() const { return fresh_work() && helping_.load() == 0; }
   bool fresh_work() const { return head_.load() != planned_.load(std::memory_order_relaxed); }
 
@@ -207,7 +234,6 @@ class Engine {
   alignas(64) std::atomic<uint64_t> head_{1};     // number of the next op to be issued
   std::atomic<uint64_t> front_seen_{1};           // front_ as issuing threads saw it last: saves them its cache line
   uint64_t ops_ahead_ = 1 << 14;
-  std::atomic<uint64_t> room_{1 << 14};           // ops_ahead_, or 0 while somebody holds issuing
   std::atomic<uint64_t> unseen_cost_{0};          // ns, about, of what has been issued since the last plan, without tiny ops
   alignas(64) std::atomic<uint64_t> planned_{1};  // number of the next op to be planned; written with the lock
   std::atomic<uint64_t> front_{1};                // number of the oldest op that has not ended; written with the lock
@@ -219,11 +245,15 @@ class Engine {
   uint64_t left_head_ = 0, left_since_ = 0;       // left_to_issuer(): what it saw last, and since when it says yes (ticks)
   int busy_ = 0;                                  // how many do
   uint64_t issue_head_ = 0, issue_seen_ = 0;      // issuing(): what it saw last, and when that was new (ticks)
-  std::atomic<bool> gate_{false}, stopping_{false};
+  std::atomic<bool> gate_{false}, stopping_{false}, lost_{false};
   bool gave_way_ = false;                         // the last pick() left work to somebody who might not take it: look again soon
-  bool started_ = false;                          // workers have been started, and not all joined
-  std::mutex life_mutex_;                         // who stops workers holds it; taken before mutex_, without the front end's lock
-  std::vector<FailurePtr> unseen_;
+  bool started_ = false;
+  int serving_ = 0;                               // workers that have not left serve(), or not entered it yet
+  std::condition_variable stopped_;               // there are none any more; used with mutex_
+  static constexpr size_t kMostUnseen = 1000;
+  std::vector<FailurePtr> unseen_;                // may have been seen meanwhile; has room for kMostUnseen
+  std::shared_ptr<std::atomic<uint64_t>> unkept_ = std::make_shared<std::atomic<uint64_t>>(0);  // since unseen_ was taken: failures beyond kMostUnseen that nobody has seen
+  const FailurePtr no_memory_;                    // stands for a failure for which there is no memory; it has no line
   uint64_t failed_ = 0, ended_ops_ = 0, dropped_ = 0, groups_ = 0, grouped_ = 0, elided_ = 0, reused_ = 0;
   std::atomic<int> passes_{static_cast<int>(Pass::drop) | static_cast<int>(Pass::fuse) | static_cast<int>(Pass::reuse)};
   std::atomic<uint32_t> fuse_from_{2000};
@@ -238,7 +268,6 @@ class Engine {
   std::mutex watch_mutex_;
   std::condition_variable watch_;
   std::atomic<uint64_t> told_{0};                 // how often waiters have been told to look again; written with watch_mutex_
-  std::atomic<int> holds_{0};                     // threads that hold issuing
   std::atomic<uint64_t> watch_mark_{UINT64_MAX};  // somebody sleeps until front_ reaches it
   std::atomic<uint64_t> waits_{0}, helped_{0};
   std::atomic<uint64_t> resumed_{0};  // when a wait ended last (ticks)

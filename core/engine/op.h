@@ -118,8 +118,8 @@ class Op {
     return true;
   }
   void add(Storage* storage, Mode mode) {
-    storage->retain();
     put(storage, mode);
+    storage->retain();
   }
   void put(Storage* storage, Mode mode) {  // without a reference
     Access& a = n_access < kInlineAccess ? inline_access_[n_access] : spill();

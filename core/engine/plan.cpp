@@ -17,6 +17,13 @@ void order(Op* before, Op* after, Edge& edge) {
   ++after->unmet;
 }
 
+void note_dependency(Op* op, uint64_t on) {
+  try {
+    op->depends.push_back(on);
+  } catch (const std::bad_alloc&) {  // the record lacks it
+  }
+}
+
 void link_read(Access& a) {
   Storage& s = *a.storage;
   if (s.writer) order(s.writer, a.op, a.from);
@@ -77,7 +84,7 @@ void Engine::link(Op* op) {
   bool traced = trace.on();
   for (int i = 0; i < op->n_access; ++i) {
     Access& a = op->access(i);
-    if (traced && a.mode != Mode::write && a.storage->last_write) op->depends.push_back(a.storage->last_write);
+    if (traced && a.mode != Mode::write && a.storage->last_write) note_dependency(op, a.storage->last_write);
     a.storage->last_use = op->seq;
     ++a.storage->uses;
     if (a.mode == Mode::read) link_read(a);
@@ -88,7 +95,7 @@ void Engine::link(Op* op) {
     link_write(a);
     a.storage->last_write = op->seq;
   }
-  if (traced) op->name = op->kernel()->name();
+  op->name = op->kernel()->name();
   op->n_tiles = op->tiles_left = op->kernel()->tiles();
   op->next_tile = 0;
   op->budget->planned(op);
@@ -96,7 +103,7 @@ void Engine::link(Op* op) {
 
 // The oldest ready op that may start now.
 Op* Engine::admissible(Queue& queue, uint32_t most) {
-  auto may = [&](Op* op) { return (op->cost <= most || (op->n_tiles > 1 && most > kSmallCost)) && start(op); };
+  auto may = [&](Op* op) { return (most <= kSmallCost ? op->cost : piece_cost(*op)) <= most && start(op); };
   Op* top = queue.top();
   while (top && passes(Pass::drop) && dead(*top)) {
     queue.remove(top);
@@ -173,6 +180,7 @@ bool Engine::pick(Queue& queue, uint32_t most, Batch& batch) {
   }
   if (queue.workers == 0 && most > kSmallCost) most = UINT32_MAX;
   Op* shared = queue.sharing.empty() || most <= kSmallCost ? nullptr : queue.sharing.front();
+  if (shared && piece_cost(*shared) > most) shared = nullptr;
   Op* top = queue.top();
   if (top && top->cost >= fuse_from_.load(std::memory_order_relaxed) && fresh_work()) {  // what it may be joined with
     plan();
@@ -186,13 +194,14 @@ bool Engine::pick(Queue& queue, uint32_t most, Batch& batch) {
   // Nobody knows how long a host task takes, and it may sleep: it holds no core, so that who waits may work beside it.
   if (counted && !(op && op->cost == UINT32_MAX)) batch.held = &queue, ++busy_, ++queue.busy;
   if (!op) {
-    batch.work[batch.n++] = Work{shared, shared->next_tile++, false};
+    batch.work[batch.n++] = Work{shared, shared->next_tile++}, batch.sure = 1;
     if (shared->next_tile == shared->n_tiles) queue.sharing.pop_front();
   } else {
-    batch.work[batch.n++] = Work{op, 0, false};
+    batch.work[batch.n++] = Work{op, 0};
     most = std::min(most, kSmallCost - 1);
     bool small = op->cost < kSmallCost;
-    while (small && batch.n < kBatch && (op = admissible(queue, most))) batch.work[batch.n++] = Work{op, 0, false};
+    while (small && batch.n < kBatch && (op = admissible(queue, most))) batch.work[batch.n++] = Work{op, 0};
+    batch.sure = batch.n;
     if (small) follow(batch, most);
   }
   return true;
@@ -238,16 +247,17 @@ bool Engine::start(Op* op) {
   return true;
 }
 
-// It found no memory: it tries again when it is the oldest and nothing else runs.
-void Engine::put_back(Op* op) {
+// It has not run. If it found no memory it tries again when it is the oldest and nothing else runs.
+void Engine::put_back(Op* op, bool no_memory) {
   undo_reuse(op);
   if (op->group) dissolve(op);
   Budget& budget = *op->budget;
+  if (!no_memory) budget.reserved.fetch_sub(op->to_take, std::memory_order_relaxed);  // else take_memory() has
   budget.undo_start(*op);
   promise(*op, false);
   op->started = false;
-  op->needs_turn = true;
-  op->queue->push(op);
+  op->needs_turn = no_memory;
+  if (op->unmet == 0) op->queue->push(op);
 }
 
 void Engine::end(Op* op) {

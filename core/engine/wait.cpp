@@ -87,7 +87,6 @@ bool Engine::wait_mark(uint64_t mark, std::chrono::milliseconds limit) {
 }
 
 bool Engine::make_room(std::chrono::milliseconds limit) {
-  if (holds_.load() > 0) return wait_until([&] { return holds_.load() == 0; }, [] {}, limit);
   // Some slack, so that the front end does not come back for every op.
   uint64_t head = head_.load(), keep = ops_ahead_ - std::max<uint64_t>(1, ops_ahead_ / 8);
   return head <= keep || wait_mark(head - keep, limit);
@@ -99,21 +98,19 @@ void Engine::notify_waiters() {
   watch_.notify_all();
 }
 
-FailurePtr Engine::take_unseen_failure() {
+Engine::Unseen Engine::take_unseen() {
+  std::vector<FailurePtr> room;
+  room.reserve(kMostUnseen);
   Lock held = lock();
-  FailurePtr found;
-  size_t kept = 0;
-  for (FailurePtr& f : unseen_) {
-    if (f->seen.load()) continue;
-    if (!found) {
-      f->seen.store(true);
-      found = f;
-    } else {
-      unseen_[kept++] = f;
-    }
-  }
-  unseen_.resize(kept);
-  return found;
+  forget_seen();
+  Unseen taken{std::exchange(unseen_, std::move(room)), unkept_->load()};
+  for (FailurePtr& f : taken.failures) f->see();
+  unkept_ = std::make_shared<std::atomic<uint64_t>>(0);
+  return taken;
+}
+
+void Engine::forget_seen() {
+  std::erase_if(unseen_, [](const FailurePtr& f) { return f->seen.load(); });
 }
 
 void Engine::configure(const std::vector<int>& workers, int cores) {
@@ -132,9 +129,12 @@ void Engine::configure(const std::vector<int>& workers, int cores) {
       devices_.push_back(std::move(device));
     }
     Device& device = *devices_[i];
-    device.compute->workers = workers[i];
-    device.copy->workers = device.io->workers = workers[i] > 0;
-    for (Queue* q : {device.compute.get(), device.copy.get(), device.io.get()}) queues_.push_back(q);
+    device.compute->wanted = workers[i];
+    device.copy->wanted = device.io->wanted = workers[i] > 0;
+    for (Queue* q : {device.compute.get(), device.copy.get(), device.io.get()}) {
+      q->workers = q->wanted;
+      queues_.push_back(q);
+    }
   }
   cores_ = std::max(1, cores);
 }
@@ -146,51 +146,55 @@ void Engine::set_ops_ahead(uint64_t n) {
     for (Queue* q : {device->compute.get(), device->copy.get(), device->io.get()}) q->make_room(size);
   if (size != window_.size()) window_.resize(size);
   ops_ahead_ = n;
-  if (holds_.load() == 0) room_.store(n);
 }
 
-void Engine::hold_issue(bool on) {
-  if (on) {
-    holds_.fetch_add(1);
-    room_.store(0);
-  } else if (holds_.fetch_sub(1) == 1) {
-    room_.store(ops_ahead_);
-    notify_waiters();
-  }
-}
-
-void Engine::stop_workers() {
-  std::lock_guard alone(life_mutex_);
-  {
-    Lock held = lock();
-    if (!started_) return;
-    stopping_.store(true);
-    for (Queue* q : queues_) q->wake.notify_all();
-  }
-  join_threads();
-  Lock held = lock();
-  stopping_.store(false);
-  started_ = false;
-  for (Queue* q : queues_) q->sleeping.store(1), q->called.store(false);
-  // Issued meanwhile, when workers that were about to leave counted as awake: nobody else would start new ones. As in issue(), who
-  // issues now sees `sleeping`, or its ticket is seen here.
-  if (!idle()) start_workers();
-  held.unlock();
-  notify_waiters();  // who looked for work in the meantime was given none
-}
-
-// With the lock held.
 void Engine::start_workers() {
+  Lock held = lock();
+  if (!started_) start_all();
+}
+
+void Engine::start_all() {
   started_ = true;
   for (Queue* q : queues_) {
     q->sleeping.fetch_sub(1);
-    for (int i = 0; i < q->workers; ++i) start_thread(*q, i);
+    // With fewer threads than asked for it is slower; with none, whoever waits does the work.
+    for (q->workers = 0; q->workers < q->wanted && start_one(*q, q->workers);) ++q->workers;
   }
+}
+
+bool Engine::start_one(Queue& queue, int i) {
+  bool started = start_thread(queue, i);
+  serving_ += started;
+  return started;
+}
+
+bool Engine::stop_workers(std::chrono::milliseconds limit) {
+  Lock held = lock();
+  if (!started_) return true;
+  stopping_.store(true);
+  for (Queue* q : queues_) q->wake.notify_all();
+  if (!stopped_.wait_for(held, limit, [&] { return serving_ == 0; })) return false;
+  held.unlock();
+  join_threads();  // they have nothing left to do
+  held.lock();
+  stopping_.store(false);
+  started_ = false;
+  for (Queue* q : queues_) q->sleeping.store(1), q->called.store(false), q->left = 0;
+  held.unlock();
+  notify_waiters();  // who looked for work while they stopped was given none
+  return true;
 }
 
 bool Engine::at_rest() {
   Lock held = lock();
-  return idle() && !started_ && helping_.load() == 0;
+  return idle() && !started_;
+}
+
+void Engine::resume_workers() {
+  Lock held = lock();
+  stopping_.store(false);
+  for (Queue* q : queues_)
+    while (q->left > 0) q->workers -= !start_one(*q, --q->left);
 }
 
 void Engine::gate(bool closed) {
@@ -203,24 +207,52 @@ void Engine::gate(bool closed) {
   if (!closed) notify_waiters();
 }
 
-// The child has only the thread that forked. Nobody else holds the lock (before_fork), so the graph is whole; sleeping
-// threads of the parent are not there to be woken.
+void Engine::before_fork() {
+  mutex_.lock();
+  watch_mutex_.lock();
+  trace.before_fork();
+}
+
+// Nobody else has held a lock, so all is whole. Sleeping threads of the parent are not there to be woken; a condition variable on which
+// they sleep must not be destroyed.
 void Engine::after_fork(bool child) {
+  trace.after_fork();
   if (child) {
     for (Queue* q : queues_) {
       new (&q->wake) std::condition_variable;
       q->sleeping.store(1);
       q->spinning.store(0), q->looking.store(0), q->dozing.store(0), q->called.store(false);
     }
+    new (&stopped_) std::condition_variable;
     new (&watch_) std::condition_variable;
-    new (&watch_mutex_) std::mutex;
-    new (&life_mutex_) std::mutex;
     helping_.store(0);
-    holds_.store(0), room_.store(ops_ahead_);
     watch_mark_.store(UINT64_MAX);
-    started_ = false;
+    started_ = false, serving_ = 0;
+    stopping_.store(false);
+    if (!idle()) lost_.store(true);
   }
+  watch_mutex_.unlock();
   mutex_.unlock();
+}
+
+std::vector<Pending> Engine::pending(size_t most) {
+  Lock held = lock();
+  std::vector<Pending> all;
+  uint64_t planned = planned_.load();
+  for (uint64_t seq = front_.load(), head = head_.load(); seq < head && all.size() < most; ++seq) {
+    Op* op = window_[seq].load(std::memory_order_acquire);
+    if (!op || op->dropped) continue;
+    auto state = seq >= planned ? Pending::State::issued : op->started ? Pending::State::running : op->unmet > 0 ? Pending::State::waiting : Pending::State::ready;
+    const char* name = seq >= planned ? op->kernel()->name() : op->name;
+    all.push_back({state, seq, 0, name, op->site, op->queue->device, static_cast<int>(op->queue->kind), op->started ? 0 : Budget::needs(*op)});
+  }
+  for (uint64_t seq = front_.load(); seq < planned; ++seq) {
+    Op* op = window_.op(seq);
+    for (Edge* edge : op ? op->successors : decltype(op->successors){})
+      for (Pending& one : all)
+        if (one.seq == edge->after->seq && one.after == 0) one.after = seq;
+  }
+  return all;
 }
 
 EngineStats Engine::stats() {

@@ -14,7 +14,21 @@ Engine& Engine::get() {
   return *engine;
 }
 
-Engine::Engine() { window_.resize(kLeastRing); }
+namespace {
+
+FailurePtr no_memory() {
+  auto made = std::make_shared<Failure>();
+  made->kind = ErrorKind::memory;
+  made->message = "memory: none is left, not even for the message of what failed";
+  return made;
+}
+
+}  // namespace
+
+Engine::Engine() : no_memory_(no_memory()) {
+  window_.resize(kLeastRing);
+  unseen_.reserve(kMostUnseen);
+}
 
 Op* Engine::make_op() {
   Op* op = FreeList<Op>::take();
@@ -54,7 +68,7 @@ void Engine::wake(Queue& queue) {
   if (queue.called.load()) return;
   Lock held = lock();
   if (!started_) {
-    start_workers();
+    start_all();
   } else if (queue.sleeping.load() > 0) {
     queue.called.store(true);
     queue.wake.notify_one();
