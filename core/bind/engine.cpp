@@ -159,7 +159,7 @@ void init_engine(nb::module_& m) {
 #ifdef __GLIBC__
   on_exit(at_exit, nullptr);
 #endif
-  m.def("configure_queues", configure, nb::arg("workers"), nb::arg("cores"), nb::arg("ops_ahead"),
+  m.def("configure_queues", [](nb::handle workers, int cores, uint64_t ops_ahead) { configure(list_of<int>(workers), cores, ops_ahead); }, nb::arg("workers"), nb::arg("cores"), nb::arg("ops_ahead"),
         "Waits for all work, then sets workers per device, cores in all, and how many ops may be in flight.");
   m.def("set_synchronous", [](bool on) { synchronous = on; });
   m.def("set_passes", [](int passes) { Engine::get().set_passes(passes); }, "A sum of 1 (drop), 2 (fuse) and 4 (reuse).");
@@ -200,7 +200,7 @@ void init_engine(nb::module_& m) {
   m.def("current_site", [] { return site_tuple(current_site()); });
 }
 
-const char* intern(const std::string& name) {
+const char* intern(const char* name) {
   static std::set<std::string> names;  // guarded by the interpreter lock
   return names.insert(name).first->c_str();
 }

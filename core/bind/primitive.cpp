@@ -69,7 +69,12 @@ PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObj
   if (!returned || (!recorded && !p->kept)) return returned;
   PyObject* const* all = p->kept ? PySequence_Fast_ITEMS(returned) : &returned;
   PyObject* result = Py_NewRef(all[0]);
-  if (recorded && !record_call(p, args, PyVectorcall_NARGS(nargsf), kwnames, result, all + 1)) Py_CLEAR(result);
+  try {
+    if (recorded && !record_call(p, args, PyVectorcall_NARGS(nargsf), kwnames, result, all + 1)) Py_CLEAR(result);
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+    Py_CLEAR(result);
+  }
   Py_DECREF(returned);
   return result;
 }

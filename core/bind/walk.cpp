@@ -194,9 +194,11 @@ struct Switches {
   bool recorded, trained;
 };
 
-nb::object walk(const std::string& op, const std::vector<nb::object>& heads, nb::object head_grads, nb::object variables, bool keep, bool create, bool train, bool zeros) {
+nb::object walk(const char* name, nb::handle head_list, nb::object head_grads, nb::object variables, bool keep, bool create, bool train, bool zeros) {
+  std::string op = name;
+  auto heads = list_of<nb::object>(head_list);
   std::vector<nb::object> wanted;
-  if (!variables.is_none()) wanted = nb::cast<std::vector<nb::object>>(variables);
+  if (!variables.is_none()) wanted = list_of<nb::object>(variables);
   Walk walk(variables.is_none() ? nullptr : &wanted, keep, create);
   Switches switches(create, train);
   for (size_t i = 0; i < heads.size(); ++i) {
