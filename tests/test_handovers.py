@@ -58,7 +58,7 @@ def issue():
 threads = [threading.Thread(target=issue) for _ in range(2)]
 for thread in threads:
     thread.start()
-for _ in range(20):
+for _ in range(5):
     pid = os.fork()
     if pid == 0:
         (y,) = host(lambda v: v * 2, [np.ones(3)], [((3,), "float32")])   # nobody but a worker runs it
@@ -79,13 +79,13 @@ def test_fork_beside_threads_that_issue_without_end() -> None:
 
 
 SIGNAL = """
-import functools, os, signal, threading
+import ctypes, functools, os, signal, threading
 class Alarm(Exception): pass
 def ring(*_):
     raise Alarm
 signal.signal(signal.SIGUSR1, ring)
-# Behind the last line of Python before the fork: the first one after it has the handler to run.
-os.register_at_fork(before=functools.partial(os.kill, os.getpid(), signal.SIGUSR1))
+# Behind the last line of Python before the fork, so that the handler's turn comes with the first line after it.
+os.register_at_fork(before=functools.partial(ctypes.CDLL(None).kill, os.getpid(), int(signal.SIGUSR1)))
 main = os.getpid()
 try:
     os.fork()

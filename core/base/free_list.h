@@ -6,6 +6,7 @@ namespace forerun {
 
 // T has a member `T* next_free`. Giving back pushes onto a shared stack; a thread whose own stack is empty takes the
 // shared one whole, which leaves no room for the ABA problem. One list per type: the stacks are static.
+// Modelled in tests/model/free_list.py.
 template <class T>
 class FreeList {
  public:

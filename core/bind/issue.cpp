@@ -48,7 +48,7 @@ void wait_with_signals(const char* what, Wait wait) {
   }
 }
 
-// --- the door: while one thread brings the engine to rest, others issue nothing --------------------------------------------
+// --- the door: while one thread brings the engine to rest, others issue nothing; modelled in tests/model/life.py --------------
 
 std::atomic<unsigned long> door{0};  // the thread that has closed it; written with the interpreter lock
 constexpr unsigned long kGivenUp = ~0ul;

@@ -134,7 +134,7 @@ bool Engine::alone(const Op& op, int running) const {
   return op.seq == front_.load(std::memory_order_relaxed) && op.budget->running == running;
 }
 
-// Whether it is the oldest op, nothing of its budget runs or can run on another queue, and still it lacks memory.
+// Modelled in tests/model/budget.py. Whether it is the oldest op, nothing of its budget runs or can run on another queue, and still it lacks memory.
 bool Engine::starves(Op& op) {
   Budget& budget = *op.budget;
   if (!alone(op, 0) || !over_limit(op)) return false;

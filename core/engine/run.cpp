@@ -145,7 +145,7 @@ void Engine::exchange(Batch& batch, Queue* queue, uint32_t most, Idle idle) {
   if (notify) notify_waiters();
 }
 
-// A worker without work dozes for a while, so that whoever issues small ops need not wake it; then it sleeps.
+// Modelled in tests/model/wake.py. A worker without work dozes for a while, so that whoever issues small ops need not wake it; then it sleeps.
 void Engine::sleep(Queue& queue, Lock& held, std::chrono::microseconds limit) {
   bool doze = limit != kForever;
   queue.dozing.fetch_add(doze);
@@ -286,7 +286,7 @@ FailurePtr Engine::failure(ErrorKind kind, uint32_t site, F message) const {
   }
 }
 
-// The first tile of several: now that its outputs have memory, other workers may join.
+// Modelled in tests/model/tiles.py. The first tile of several: now that its outputs have memory, other workers may join.
 void Engine::run_tiles(Work& work) {
   Op* op = work.op;
   {

@@ -14,6 +14,7 @@ constexpr int kLooks = 40, kPauses = 16;
 constexpr uint64_t kSmallWork = 100'000;  // ns: of small ops that are run at once with the interpreter lock
 }
 
+// With end_one() modelled in tests/model/completion.py.
 template <class Done, class Arm>
 bool Engine::wait_until(Done done, Arm arm, std::chrono::milliseconds limit) {
   if (done()) return true;
@@ -168,6 +169,7 @@ bool Engine::start_one(Queue& queue, int i) {
   return started;
 }
 
+// With the door (bind/issue.cpp) modelled in tests/model/life.py.
 bool Engine::stop_workers(std::chrono::milliseconds limit) {
   Lock held = lock();
   if (!started_) return true;

@@ -1,14 +1,15 @@
 """Life cycle: workers stop and start again beside threads that issue; a fork finds the engine at rest, and the child can go on.
 
-Code: stop_workers, start_workers, at_rest, hold_issue, after_fork (wait.cpp); issue, wake (window.cpp); serve (run.cpp); quiesce,
-before_fork (core/bind/engine.cpp). Fields of the same names: started_, stopping_, holds_, life_mutex_, helping_, and the queue's
-sleeping, looking, called. `gil` is the front end's lock, `memory` a lock of the memory's below the engine, `live` the threads to join.
+Code: stop_workers, start_workers, start_all, at_rest, after_fork (wait.cpp); issue, wake (window.cpp); serve (run.cpp); close_door,
+open_door, stand_at_door, quiesce (core/bind/issue.cpp); before_fork, after_fork (core/bind/engine.cpp). Fields of the same names:
+started_, stopping_, serving_ (`live`), helping_, door, and the queue's sleeping, looking, called. `gil` is the front end's lock,
+`memory` a lock of the memory's below the engine.
 
 Ops are counted, not told apart: `pending` have been issued and have not ended (head_ - front_), `marked` of them a quiescing thread
 waits for. One worker runs them all; a waiting thread runs those that are not host tasks.
 
-Memory orders: all that is shared here is seq_cst in the code, or guarded by mutex_ (started_) or the front end's lock (room_, which
-stands for holds_ on the way of issue: who issues and who holds both have that lock).
+Memory orders: all that is shared here is seq_cst in the code, or guarded by mutex_ (started_) or the front end's lock (door, which is
+written with that lock held, as whoever issues holds it).
 """
 
 from __future__ import annotations
@@ -118,20 +119,34 @@ class Front(Engine):
     """A thread that issues `ops` ops, and waits for the last; or issues without end."""
 
     def __init__(self, name: str, model: Life) -> None:
-        super().__init__(name, "lock", model, left=model.ops)
+        super().__init__(name, "lock", model, left=model.ops, patience=1 if model.endless else model.ops)
         self.serves = model.endless
 
     def lock(self, s: Any, me: Any) -> str | None:
         return None if s.child or not lock(s, self.number, "gil") else "must_wait"
 
     def must_wait(self, s: Any, me: Any) -> str:
-        if s.holds or s.pending >= 2:
-            unlock(s, "gil")
-            return "room"
-        return "ticket"
+        if s.door is None or self.model.broken == "no_door":
+            if s.pending < 2:
+                return "ticket"
+        unlock(s, "gil")
+        return "room" if s.pending >= 2 else "stand_at_door"
 
-    def room(self, s: Any, me: Any) -> str | None:  # make_room
-        return None if s.child or s.holds or s.pending >= 2 else "lock_again"
+    def room(self, s: Any, me: Any) -> str | None:  # the window is full: make_room
+        return None if s.child or s.pending >= 2 else "lock_again"
+
+    def stand_at_door(self, s: Any, me: Any) -> str | None:
+        if s.child:
+            return None
+        if s.door is None:
+            return "lock_again"
+        if me.patience and self.model.broken != "stands_for_ever":  # leans on time: nobody stands there for more than a second
+            me.patience -= 1
+            return "comes_through"
+        return None
+
+    def comes_through(self, s: Any, me: Any) -> str | None:
+        return None if s.child or not lock(s, self.number, "gil") else "ticket"
 
     def lock_again(self, s: Any, me: Any) -> str | None:
         if s.child or not lock(s, self.number, "gil"):
@@ -210,10 +225,10 @@ class Helper(Engine):
 
 
 class Forks(Engine):
-    """quiesce, before_fork, the fork, and what either process does behind it: issue an op, wait for it, and stop the workers."""
+    """before_fork, the fork, and what either process does behind it: issue an op, wait for it, and quiesce again."""
 
     def __init__(self, name: str, model: Life, me: int) -> None:
-        super().__init__(name, "begin", model, timeouts=1, second=False)
+        super().__init__(name, "close_door", model, second=False)
         self.me = me
 
     def mark(self, s: Any, n: int) -> None:
@@ -222,65 +237,38 @@ class Forks(Engine):
     def gone(self, s: Any) -> bool:
         return s.child not in (None, self.number)
 
-    def begin(self, s: Any, me: Any) -> str | None:
-        return None if self.gone(s) or not lock(s, self.number, "gil") else "quiesce"
+    def close_door(self, s: Any, me: Any) -> str | None:
+        if self.gone(s) or (s.door is not None and self.model.broken != "stops_beside") or not lock(s, self.number, "gil"):
+            return None
+        s.door = self.number
+        return "quiesce"
 
     def quiesce(self, s: Any, me: Any) -> str:
         self.mark(s, s.pending)
         unlock(s, "gil")
         return "drain"
 
-    def drain(self, s: Any, me: Any) -> str | None:
+    def drain(self, s: Any, me: Any) -> str | None:  # wait_mark
         if self.gone(s):
             return None
-        if self.model.broken == "interrupted" and not me.second and s.choose(2):
+        if self.model.signals and not me.second and s.choose(2):
             return "raised"
-        return None if s.marked[self.me] else "hold"
+        return None if s.marked[self.me] else "stop"
 
-    def raised(self, s: Any, me: Any) -> str | None:  # not in the code: a signal's handler raises, and the fork goes on
+    def raised(self, s: Any, me: Any) -> str | None:  # a signal's handler raises, and the fork goes on
         return "fork" if not self.gone(s) and lock(s, self.number, "gil") else None
 
-    def hold(self, s: Any, me: Any) -> str | None:
-        if self.gone(s) or not lock(s, self.number, "gil"):
-            return None
-        s.holds += self.model.holds
-        self.mark(s, s.pending)
-        unlock(s, "gil")
-        return "drain_held"
-
-    def drain_held(self, s: Any, me: Any) -> str | None:
-        if self.gone(s):
-            return None
-        if s.marked[self.me] == 0:
-            return "stop"
-        if me.timeouts and self.model.broken != "holds_for_ever":  # leans on time: the patience with what is held up
-            me.timeouts -= 1
-            self.mark(s, 0)
-            return "look"
-        return None
-
-    # stop_workers
-    def stop(self, s: Any, me: Any) -> str | None:
-        if self.gone(s):
-            return None
-        return "tell" if self.model.broken == "stops_beside" or lock(s, self.number, "life") else None
-
-    def tell(self, s: Any, me: Any) -> str | None:
+    def stop(self, s: Any, me: Any) -> str | None:  # stop_workers
         if self.gone(s) or s.mutex is not None:
             return None
         if not s.started:
-            self.alone(s)
             return "look"
         s.stopping = True
         notify_all(s, "asleep")
         return "join"
 
-    def alone(self, s: Any) -> None:
-        if self.model.broken != "stops_beside":
-            unlock(s, "life")
-
     def join(self, s: Any, me: Any) -> str | None:
-        if self.gone(s):
+        if self.gone(s) or s.live:
             return None
         if s.joins:
             raise Violation("two threads join the same workers")
@@ -288,88 +276,78 @@ class Forks(Engine):
         return "joined"
 
     def joined(self, s: Any, me: Any) -> str | None:
-        if self.gone(s) or s.live or s.mutex is not None:
+        if self.gone(s) or s.mutex is not None:
             return None
-        s.joins = False
-        s.stopping = s.started = s.called = False
-        lock(s, self.number)
-        return "preset"
-
-    def preset(self, s: Any, me: Any) -> str:
+        s.joins = s.stopping = s.started = s.called = False
         s.sleeping = 1
-        return "left_over"
-
-    def left_over(self, s: Any, me: Any) -> str | None:
-        if self.gone(s):
-            return None
-        if s.pending and self.model.broken != "strands":
-            start_workers(s)
-        unlock(s)
-        self.alone(s)
         return "look"
 
-    # at_rest
-    def look(self, s: Any, me: Any) -> str | None:
+    def look(self, s: Any, me: Any) -> str | None:  # at_rest, with both locks
         if self.gone(s) or s.mutex is not None or not lock(s, self.number, "gil"):
             return None
-        started = s.started and self.model.broken != "rests_with_workers"
-        helped = s.helping and self.model.broken != "rests_with_helpers"
-        rests = not s.pending and not started and not helped
-        s.holds -= self.model.holds
-        if not rests:
+        if s.pending or (s.started and self.model.broken != "rests_with_workers"):
+            if not s.started and self.model.broken != "strands":
+                start_workers(s)
             return "quiesce"
         if me.second:
+            s.door = None
             unlock(s, "gil")
             return END
         return "fork"
 
     def fork(self, s: Any, me: Any) -> str | None:
-        """before_fork, fork, after_fork: with both locks, which nobody else can have then."""
-        if s.mutex is not None:
+        """before_fork takes all locks but the front end's, which this thread has; then after_fork."""
+        if s.mutex is not None or (s.memory is not None and self.model.broken != "forks_unlocked"):
             return None
         me.second = s.event = True
         s.child = self.number if s.choose(2) else None
+        if self.model.broken != "stays_closed" or s.child is None:
+            s.door = None if self.model.broken != "stays_closed" else s.door
         if s.child is not None:
-            if s.live or s.running:
-                raise Violation("the child has work or workers that only the parent runs")
             if s.memory is not None:
                 raise Violation("the child has a lock that nobody will give back")
+            if s.pending and self.model.broken != "goes_on":
+                s.pending, s.child = 0, self.number  # lost_: what is pending is the parent's, and so is the engine
+                unlock(s, "gil")
+                return END
+            if s.running or (s.live and not self.model.signals):
+                raise Violation("the child has work or workers that only the parent runs")
+            s.live = s.to_start = 0  # it forgets the threads of its parent
             s.asleep, s.sleeping, s.looking, s.called, s.helping, s.started = frozenset(), 1, 0, False, 0, False
-            s.life = None
-            if self.model.broken != "keeps_holds":
-                s.holds = 0
-            if s.holds:
-                return "held_up"
-        s.pending += 1  # issue: nobody is awake, and who started workers meanwhile is told
-        if s.started:
+        unlock(s, "gil")
+        return "issue"
+
+    def issue(self, s: Any, me: Any) -> str | None:
+        if self.gone(s) or s.mutex is not None or s.gil is not None:
+            return None
+        if s.door not in (None, self.number):  # at the door
+            return None
+        s.pending += 1
+        if not s.started:
+            start_workers(s)
+        elif s.sleeping > 0 and not s.looking and not s.called:  # wake(), whose single steps are those of Front
             s.called = True
             notify_one(s, "asleep")
-        else:
-            start_workers(s)
-        self.mark(s, s.pending)
-        unlock(s, "gil")
-        return "drain"
-
-    def held_up(self, s: Any, me: Any) -> str | None:  # not in the code: issue waits for a thread that is not there
-        return None
+        return "close_door"
 
 
 class Life(Model):
     """`forks` threads that fork beside one that issues. `host`: ops that need the front end's lock, and a worker.
 
     `dependent`: what has been issued waits for the thread that issues to go on. `endless`: it never stops issuing.
+    `signals`: the wait before a fork may be ended by one.
     """
 
     mutants = {
-        "strands": "stop_workers does not look whether something was issued meanwhile (so it was)",
+        "strands": "workers that have been stopped do not start again for what was issued meanwhile (so it was)",
         "rests_with_workers": "the engine counts as at rest with workers that another thread's op has started (so it was)",
-        "rests_with_helpers": "the engine counts as at rest while a waiting thread still gives memory back (so it was)",
-        "stops_beside": "two threads stop the workers at once (so it was)",
-        "no_hold": "a thread that issues without end is not held up (so it was)",
-        "looks_once": "who was held up issues without a look whether it is held up again (so it was)",
-        "holds_for_ever": "a thread that issues is held up however long the rest takes",
-        "interrupted": "a fork goes on when the wait before it raises (so it was)",
-        "keeps_holds": "the child keeps the holds of threads that it does not have",
+        "forks_unlocked": "a process forks while a waiting thread gives memory back (so it was)",
+        "stops_beside": "two threads bring the engine to rest at once (so it was)",
+        "no_door": "a thread that issues without end is not held up (so it was)",
+        "looks_once": "who has stood at the door does not look whether it is closed again",
+        "stands_for_ever": "a thread that issues stands at the door however long the rest takes",
+        "goes_on": "a child goes on with what the parent had not ended (so it was)",
+        "stays_closed": "the door stays closed behind a fork (so it was if a signal's handler raised there)",
     }
 
     def __init__(
@@ -381,11 +359,12 @@ class Life(Model):
         helper: bool = False,
         dependent: bool = False,
         endless: bool = False,
+        signals: bool = False,
     ) -> None:
-        self.holds = broken not in ("no_hold", "strands")  # each stands for itself
+        self.signals = signals
         self.broken, self.ops, self.host, self.dependent, self.endless = broken, ops, host, dependent, endless
         shared = dict(
-            gil=None, mutex=None, life=None, memory=None, pending=0, running=0, marked=(0,) * forks, event=not dependent, holds=0,
+            gil=None, mutex=None, door=None, memory=None, pending=0, running=0, marked=(0,) * forks, event=not dependent,
             started=False, stopping=False, sleeping=1, looking=0, called=False, asleep=frozenset(), live=0, to_start=0, helping=0,
             joins=False, child=None,
         )  # fmt: skip
