@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import pytest
 
 import forerun
+from children import PATIENCE, output
 from forerun import _core, np
 from forerun.np import host
-from children import PATIENCE, output
 
 MB = 1 << 20
 

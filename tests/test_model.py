@@ -1,4 +1,5 @@
-"""The models of the scheduler's hand-overs: checked state by state; and that the checker finds what is wrong with each mutant."""
+"""The models of the scheduler's hand-overs: checked state by state; and that the checker finds what is wrong
+with each mutant."""
 
 from __future__ import annotations
 
@@ -8,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from bounds import DEEP, LEANS, MODELS, MUTANTS
 from checker import END, Model, Program, check, lock, notify_all, notify_one, unlock, wait, woken
 
@@ -47,7 +47,9 @@ class TestModels:
         assert found.fault.startswith("deadlock")
 
     def test_each_mutant_is_checked(self):
-        assert {(make, name) for make, name, _ in MUTANTS} == {(m, n) for m in {m for m, _ in MODELS} for n in m.mutants}
+        assert {(make, name) for make, name, _ in MUTANTS} == {
+            (m, n) for m in {m for m, _ in MODELS} for n in m.mutants
+        }
 
     def test_deep_bounds_are_of_the_same_models(self):
         assert {make for make, _ in DEEP} == {make for make, _ in MODELS}
@@ -106,7 +108,7 @@ class Sleeper(Program):
 
 
 def model(*threads: Program) -> Model:
-    return Model(dict(n=0, mutex=None, asleep=frozenset()), list(threads))
+    return Model({"n": 0, "mutex": None, "asleep": frozenset()}, list(threads))
 
 
 class TestChecker:
@@ -143,7 +145,9 @@ class TestChecker:
         assert check(model(Sleeper("a", "enter"), Sleeper("b", "tell_one"))).fault.startswith("deadlock")
 
     def test_one_is_woken_or_all(self):
-        assert check(model(Sleeper("a", "enter"), Sleeper("b", "enter"), Sleeper("c", "tell_all"))).fault is None
+        assert (
+            check(model(Sleeper("a", "enter"), Sleeper("b", "enter"), Sleeper("c", "tell_all"))).fault is None
+        )
         assert check(model(Sleeper("a", "enter"), Sleeper("b", "enter"), Sleeper("c", "tell_one"))).fault
 
     def test_lost_wake_up_beside_a_thread_that_goes_on(self):
@@ -172,7 +176,11 @@ class TestChecker:
 def test_code_names_models_that_exist():
     """Each function that is modelled says where; each model is named."""
     sources = (path for path in CORE.rglob("*") if path.suffix in {".h", ".cpp"})
-    told = {name for path in sources for name in re.findall(r"[Mm]odelled in tests/model/(\w+)\.py", path.read_text())}
+    told = {
+        name
+        for path in sources
+        for name in re.findall(r"[Mm]odelled in tests/model/(\w+)\.py", path.read_text())
+    }
     assert told == set(FILES)
 
 
@@ -184,9 +192,13 @@ def test_models_name_functions_that_exist(name):
     assert listed, "a model says which code it is of"
     found = 0
     for functions, files in re.findall(r"([^()]+)\(([\w/., ]+)\)", listed.group(1)):
-        source = "".join(path.read_text() for file in files.split(", ") for path in [*CORE.rglob(Path(file).name)])
+        source = "".join(
+            path.read_text() for file in files.split(", ") for path in [*CORE.rglob(Path(file).name)]
+        )
         assert source, files
-        for function in re.findall(r"\b([A-Za-z_]\w*)\b", re.sub(r"\b(and|end of|s)\b|'s end", " ", functions)):
+        for function in re.findall(
+            r"\b([A-Za-z_]\w*)\b", re.sub(r"\b(and|end of|s)\b|'s end", " ", functions)
+        ):
             assert re.search(rf"\b{function}\b", source), f"{name}.py: {function} is not in {files}"
             found += 1
     assert found >= 2

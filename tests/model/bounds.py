@@ -103,6 +103,14 @@ MUTANTS: list[tuple[type[Model], str, Bounds]] = [
 
 # Where the code leans on time: with dozes that never end by themselves, the checker must find these.
 LEANS: list[tuple[type[Model], str, Bounds]] = [
-    (Wake, "a dozing worker is not told of tiny ops", {"endless": True, "cost": "tiny", "issuers": (2,), "workers": 1}),
-    (Wake, "a worker that looks is not told, and may doze without a last look", {"endless": True, "issuers": (2,), "workers": 1}),
+    (
+        Wake,
+        "a dozing worker is not told of tiny ops",
+        {"endless": True, "cost": "tiny", "issuers": (2,), "workers": 1},
+    ),
+    (
+        Wake,
+        "a worker that looks is not told, and may doze without a last look",
+        {"endless": True, "issuers": (2,), "workers": 1},
+    ),
 ]

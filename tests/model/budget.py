@@ -1,19 +1,23 @@
-"""Memory: nothing deadlocks, what is counted comes back to nothing, and an op fails for want of memory only where it would in order.
+"""Memory: nothing deadlocks, what is counted comes back to nothing, and an op fails for want of memory only
+where it would in order.
 
-Code: Budget (budget.h, budget.cpp); start, alone, starves, over_limit, put_back, admissible, end_one (plan.cpp); end_work,
-take_memory (run.cpp). Fields of the same names: live, reserved, running, needs_turn, ahead_, coming_, front_.
+Code: Budget (budget.h, budget.cpp); start, alone, starves, over_limit, put_back, admissible, end_one
+(plan.cpp); end_work, take_memory (run.cpp). Fields of the same names: live, reserved, running, needs_turn,
+ahead_, coming_, front_.
 
-Whether an op may start before its turn is left open here wherever Budget::admits may allow it: each answer is tried, so what holds
-here holds for any margin. Each lock hold is one step; live and reserved also change without the lock, where memory is taken.
+Whether an op may start before its turn is left open here wherever Budget::admits may allow it: each answer is
+tried, so what holds here holds for any margin. Each lock hold is one step; live and reserved also change
+without the lock, where memory is taken.
 
-Memory orders: live and reserved are relaxed counters. Who decides with the lock held may see a reservation turned into live memory in
-two steps: first live, then reserved, so together they are too large for a moment, never too small.
+Memory orders: live and reserved are relaxed counters. Who decides with the lock held may see a reservation
+turned into live memory in two steps: first live, then reserved, so together they are too large for a moment,
+never too small.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from checker import END, Model, Program, Violation, lock, notify_all, unlock, wait, woken
 
@@ -128,7 +132,9 @@ class Runner(Program):
             s.ready |= {op}
         me.got = True
         if self.model.broken != "tells_nobody":
-            notify_all(s, "asleep")  # wake_others, as something has changed; the chain of one by one is in wake.py
+            notify_all(
+                s, "asleep"
+            )  # wake_others, as something has changed; the chain of one by one is in wake.py
         return self.pick(s, me)
 
     def end(self, s: Any, op: int) -> None:
@@ -149,7 +155,13 @@ def add(values: tuple[int, ...], at: int, by: int) -> tuple[int, ...]:
     return (*values[:at], values[at] + by, *values[at + 1 :])
 
 
-CHAIN = (Task(0), Task(4, after=(0,)), Task(0, after=(1,), frees=(1,)), Task(2), Task(1, after=(3,), frees=(3,)))
+CHAIN = (
+    Task(0),
+    Task(4, after=(0,)),
+    Task(0, after=(1,), frees=(1,)),
+    Task(2),
+    Task(1, after=(3,), frees=(3,)),
+)
 TIGHT = (Task(3), Task(3), Task(2, after=(0,), frees=(0,)), Task(1, after=(1, 2), frees=(1, 2)))
 COPY = (Task(4), Task(4, after=(0,), frees=(0,), device=1), Task(4), Task(0, after=(2,), frees=(2,)))
 TOO_MUCH = (Task(4), Task(2), Task(1, after=(0,), frees=(0,)), Task(2))
@@ -157,10 +169,10 @@ PROGRAMS = {"chain": CHAIN, "tight": TIGHT, "copy": COPY, "too much": TOO_MUCH}
 
 
 class Budgets(Model):
-    """`program`: the ops. `runners` workers for each device. `scarce`: the system may refuse memory that the limit allows."""
+    """`program`: the ops. `runners` workers for each device. `scarce`: the system may refuse memory."""
 
-    mutants = {
-        "oldest_of_device": "the oldest op of a device fails though older ones of another may give memory back (so it was)",
+    mutants: ClassVar = {
+        "oldest_of_device": "an op fails though older ones of another device may give memory back (so it was)",
         "sees_itself_only": "an op starts before its turn on memory that an older one will need (so it was)",
         "keeps_reserved": "memory stays reserved once it is taken",
         "refuses_oldest": "the oldest op is refused memory that is there",
@@ -169,18 +181,36 @@ class Budgets(Model):
         "tells_nobody": "who ends an op does not wake those that were refused",
     }
 
-    def __init__(self, broken: str | None = None, program: str = "chain", runners: int = 2, scarce: bool = False, hard: int = 5) -> None:
+    def __init__(
+        self,
+        broken: str | None = None,
+        program: str = "chain",
+        runners: int = 2,
+        scarce: bool = False,
+        hard: int = 5,
+    ) -> None:
         self.broken, self.tasks, self.hard, self.scarce = broken, PROGRAMS[program], hard, scarce
         devices = 1 + max(task.device for task in self.tasks)
         none: frozenset[int] = frozenset()
         ready = frozenset(op for op, task in enumerate(self.tasks) if not task.after)
         zero = (0,) * devices
         coming = tuple(sum(t.takes for t in self.tasks if t.device == d) for d in range(devices))
-        shared = dict(
-            ready=ready, ended=none, failed=none, needs_turn=none, live=zero, reserved=zero, running=zero, coming=coming,
-            ahead=(0,) * len(self.tasks), mutex=None, asleep=none,
-        )  # fmt: skip
-        threads: list[Program] = [Runner(f"worker {d}.{i}", self, d) for d in range(devices) for i in range(runners)]
+        shared = {
+            "ready": ready,
+            "ended": none,
+            "failed": none,
+            "needs_turn": none,
+            "live": zero,
+            "reserved": zero,
+            "running": zero,
+            "coming": coming,
+            "ahead": (0,) * len(self.tasks),
+            "mutex": None,
+            "asleep": none,
+        }
+        threads: list[Program] = [
+            Runner(f"worker {d}.{i}", self, d) for d in range(devices) for i in range(runners)
+        ]
         super().__init__(shared, threads)
 
     def front(self, s: Any, device: int | None = None) -> int:
@@ -213,7 +243,9 @@ class Budgets(Model):
         if any((*s.reserved, *s.running, *s.coming, *s.ahead)):
             raise Violation("a count does not come back to zero")
         if s.failed != self.in_order() and not self.scarce:
-            raise Violation(f"failed for want of memory: {set(s.failed) or None}; in order: {self.in_order() or None}")
+            raise Violation(
+                f"failed for want of memory: {set(s.failed) or None}; in order: {self.in_order() or None}"
+            )
 
     def complete(self, s: Any) -> bool:
         return len(s.ended) == len(self.tasks)

@@ -1,9 +1,11 @@
-"""An explicit-state checker: every interleaving of a few threads, breadth first, each step taken as one atomic action.
+"""An explicit-state checker: every interleaving of a few threads, breadth first, each step taken as one atomic
+action.
 
-A model names its shared fields and its threads. A thread is a program: a class whose methods are the steps. A step gets the shared
-fields `s` and the thread's own `me`, changes them, and returns the name of the next step, `END`, or None if it cannot be taken now
-(what it has changed is forgotten then). `s.choose(n)` splits it into n outcomes. Nothing but a step changes anything: a sleeping
-thread is woken by whoever takes it out of the set it sleeps in (`wait`, `notify_one`, `notify_all`), never by itself or by time.
+A model names its shared fields and its threads. A thread is a program: a class whose methods are the steps. A
+step gets the shared fields `s` and the thread's own `me`, changes them, and returns the name of the next
+step, `END`, or None if it cannot be taken now (what it has changed is forgotten then). `s.choose(n)` splits
+it into n outcomes. Nothing but a step changes anything: a sleeping thread is woken by whoever takes it out of
+the set it sleeps in (`wait`, `notify_one`, `notify_all`), never by itself or by time.
 
 Memory is sequentially consistent. Fields hold what can be hashed: numbers, strings, tuples, frozensets.
 """
@@ -13,7 +15,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 END = "(ended)"
 Key = tuple[Any, ...]
@@ -55,7 +57,7 @@ class Oracle:
 
 
 class Program:
-    """A thread. `start` is its first step; `own` its own fields. One that `serves` need not have ended when all is done."""
+    """A thread: its first step, and its own fields. One that `serves` need not have ended when all is done."""
 
     serves = False
 
@@ -64,10 +66,12 @@ class Program:
 
 
 class Model:
-    """What is checked: `shared` fields, `threads`, and what holds in each state (`always`) and at the end (`at_end`)."""
+    """What is checked: `shared` fields, `threads`, and what holds `always` and `at_end`."""
 
-    broken: str | None = None  # which step is left out or swapped: a mutant, which the checker must find fault with
-    mutants: dict[str, str] = {}  # name: what is wrong with it
+    broken: str | None = (
+        None  # which step is left out or swapped: a mutant, which the checker must find fault with
+    )
+    mutants: ClassVar[dict[str, str]] = {}  # name: what is wrong with it
 
     def __init__(self, shared: dict[str, Any], threads: list[Program]) -> None:
         self.shared, self.threads = shared, threads
@@ -185,14 +189,18 @@ class Checker:
                 me.at = at
                 del s.__dict__["_oracle"]
                 own = tuple(me.__dict__.values())
-                assert len(own) == len(self.names[part]), f"{program.name}: a field was added in {key[part][0]}"
+                assert len(own) == len(self.names[part]), (
+                    f"{program.name}: a field was added in {key[part][0]}"
+                )
                 yield (tuple(s.__dict__.values()), *key[1:part], own, *key[part + 1 :])
             if not oracle.next():
                 return
 
     def done(self, key: Key) -> bool:
         s = self.fields(key, 0)
-        ended = all(own[0] == END or t.serves or self.model.gone(s, t) for own, t in zip(key[1:], self.model.threads))
+        ended = all(
+            own[0] == END or t.serves or self.model.gone(s, t) for own, t in zip(key[1:], self.model.threads)
+        )
         return ended and self.model.complete(s)
 
     def run(self) -> Result:
@@ -251,7 +259,7 @@ class Checker:
         return (at for at, good in enumerate(reaches) if not good)
 
     def endless(self) -> Iterator[int]:
-        """Circles of unfinished states that a fair run may stay in: whoever can take a step again and again takes one there."""
+        """Circles of unfinished states that a fair run may stay in: whoever can take steps there takes one."""
         finished = set(self.finished)
         todo = [[at for at in range(len(self.states)) if at not in finished]]
         while todo:
@@ -265,7 +273,7 @@ class Checker:
                     todo.append([at for at in circle if all(part not in leave for part, _ in self.edges[at])])
 
     def circles(self, among: list[int]) -> Iterator[list[int]]:
-        """The strongly connected components among some states that have an edge inside (Tarjan's, without recursion)."""
+        """The strongly connected components that have an edge inside (Tarjan's, without recursion)."""
         index = dict.fromkeys(among, -1)
         low: dict[int, int] = {}
         on: set[int] = set()
@@ -316,7 +324,9 @@ class Checker:
             program = self.model.threads[part - 1]
             lines.append(f"{program.name:10} {old[part][0]:18} {'; '.join(changes)}".rstrip())
             at = before
-        where = ", ".join(f"{t.name} before {own[0]}" for t, own in zip(self.model.threads, self.states[last][1:]))
+        where = ", ".join(
+            f"{t.name} before {own[0]}" for t, own in zip(self.model.threads, self.states[last][1:])
+        )
         return Result(len(self.states), 0, f"{fault} ({where})", lines[::-1])
 
 

@@ -1,18 +1,20 @@
-"""Completion and waiting: who waits for writes of a storage, for a mark, or for room learns of it, whenever it goes to sleep.
+"""Completion and waiting: who waits for writes of a storage, for a mark, or for room learns of it, whenever it
+goes to sleep.
 
-Code: end_one (plan.cpp); exchange's end (run.cpp); wait_until, wait, wait_mark, make_room, notify_waiters (wait.cpp). Fields of the
-same names: Storage::ended (`ended`), Storage::watched, front_, watch_mark_, notify_, told_. `asleep` is who stands in watch_.
+Code: end_one (plan.cpp); exchange's end (run.cpp); wait_until, wait, wait_mark, make_room, notify_waiters
+(wait.cpp). Fields of the same names: Storage::ended (`ended`), Storage::watched, front_, watch_mark_,
+notify_, told_. `asleep` is who stands in watch_.
 
 Nobody is woken by time here: the slices of a wait (40 ms, to look for signals) are not leaned on.
 
-Memory orders: `ended`, `watched`, front_ and watch_mark_ are seq_cst in the code, as here: the side that ends an op writes `ended` and
-then reads `watched`; who waits writes `watched` and then reads `ended`. One of the two sees the other. told_ is written with
-watch_mutex_ held, and the read that decides has it, too.
+Memory orders: `ended`, `watched`, front_ and watch_mark_ are seq_cst in the code, as here: the side that ends
+an op writes `ended` and then reads `watched`; who waits writes `watched` and then reads `ended`. One of the
+two sees the other. told_ is written with watch_mutex_ held, and the read that decides has it, too.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from checker import END, Model, Program, Violation, lock, notify_all, unlock, wait, woken
 
@@ -20,7 +22,7 @@ NEVER = 99  # UINT64_MAX
 
 
 class Ender(Program):
-    """A worker: it ends ops that are ready in turn; each writes the storage. With the engine's lock, but for the notification."""
+    """A worker: it ends ops in turn; each writes the storage. It has the lock, but not when it notifies."""
 
     serves = True
 
@@ -216,13 +218,13 @@ class Completion(Model):
     `chain`: op n comes only when n waiters have gone on, as of a program that issues it after its wait.
     """
 
-    mutants = {
+    mutants: ClassVar = {
         "notify_first": "waiters are told before the op counts as ended",
         "notify_without_mutex": "waiters are told without their mutex",
         "arm_late": "a waiter looks, arms, and does not look again",
         "mark_first": "who ends an op reads watch_mark_ before it moves front_",
         "store_mark": "a waiter overwrites a mark that is nearer than its own",
-        "told_nothing": "without workers, a waiter sleeps though others have ended something since it looked (so it was)",
+        "told_nothing": "without workers, a waiter sleeps though something has ended since it looked (so it was)",
     }
 
     def __init__(
@@ -235,9 +237,19 @@ class Completion(Model):
     ) -> None:
         self.broken, self.ops, self.hands, self.chain = broken, ops, hands, chain
         none: frozenset[int] = frozenset()
-        shared = dict(
-            ended=0, watched=False, front=0, watch_mark=NEVER, notify=False, told=0, mutex=None, watch_mutex=None, asleep=none, running=none, gone=0
-        )  # fmt: skip
+        shared = {
+            "ended": 0,
+            "watched": False,
+            "front": 0,
+            "watch_mark": NEVER,
+            "notify": False,
+            "told": 0,
+            "mutex": None,
+            "watch_mutex": None,
+            "asleep": none,
+            "running": none,
+            "gone": 0,
+        }
         threads: list[Program] = []
         if hands:
             threads = [Hand("first", self, 1), Hand("second", self, 2)]

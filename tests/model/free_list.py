@@ -1,21 +1,23 @@
 """The free list: no object is given to two, and none that was given back is lost.
 
-Code: FreeList::take and give (core/base/free_list.h). `shared` is shared_, `mine` is mine_, `next` each object's next_free.
+Code: FreeList::take and give (core/base/free_list.h). `shared` is shared_, `mine` is mine_, `next` each
+object's next_free.
 
-Memory orders: a push releases and the exchange that takes all acquires; pushes between them are read-modify-writes, so who takes the
-whole stack sees `next` of everything in it. A push compares with the object it has linked to, and only with that: if the stack has
-been taken, and the same object pushed again meanwhile, the link is as right as before. So there is no ABA problem.
+Memory orders: a push releases and the exchange that takes all acquires; pushes between them are
+read-modify-writes, so who takes the whole stack sees `next` of everything in it. A push compares with the
+object it has linked to, and only with that: if the stack has been taken, and the same object pushed again
+meanwhile, the link is as right as before. So there is no ABA problem.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from checker import END, Model, Program, Violation
 
 
 class User(Program):
-    """Takes objects and gives them back, so often; what it has left in the end it gives to the others, as a thread that ends does."""
+    """Takes objects and gives them back, so often; in the end it gives the others what it has left."""
 
     def __init__(self, name: str, model: FreeLists, rounds: int, takes: int) -> None:
         super().__init__(name, "take", rounds=rounds, mine=None, held=(), saw=None, after=None, ends=False)
@@ -37,7 +39,9 @@ class User(Program):
         s.shared = None
         return self.pop(s, me) if me.mine is not None else self.full(me)
 
-    def read_next(self, s: Any, me: Any) -> str:  # not in the code: a stack from which single objects are taken
+    def read_next(
+        self, s: Any, me: Any
+    ) -> str:  # not in the code: a stack from which single objects are taken
         me.after = s.next[me.saw]
         return "pop_one"
 
@@ -86,17 +90,21 @@ class User(Program):
 class FreeLists(Model):
     """`users` threads; `objects` lie in the shared stack at first."""
 
-    mutants = {
+    mutants: ClassVar = {
         "pop_one": "one object is taken by compare and exchange: the ABA problem",
         "read_then_clear": "the stack is read and emptied in two steps",
         "plain_push": "an object is pushed whatever the stack is by now",
     }
 
-    def __init__(self, broken: str | None = None, users: int = 3, objects: int = 3, rounds: int = 2, takes: int = 2) -> None:
+    def __init__(
+        self, broken: str | None = None, users: int = 3, objects: int = 3, rounds: int = 2, takes: int = 2
+    ) -> None:
         self.broken, self.objects = broken, objects
-        links = tuple([*range(1, objects), None])
-        shared = dict(shared=0, next=links)
-        threads: list[Program] = [User(f"user {i}", self, rounds, takes if i == 0 else 1) for i in range(users)]
+        links = (*range(1, objects), None)
+        shared = {"shared": 0, "next": links}
+        threads: list[Program] = [
+            User(f"user {i}", self, rounds, takes if i == 0 else 1) for i in range(users)
+        ]
         super().__init__(shared, threads)
 
     def always(self, s: Any, own: list[Any]) -> None:

@@ -1,20 +1,23 @@
-"""Life cycle: workers stop and start again beside threads that issue; a fork finds the engine at rest, and the child can go on.
+"""Life cycle: workers stop and start again beside threads that issue; a fork finds the engine at rest, and the
+child can go on.
 
-Code: stop_workers, start_workers, start_all, at_rest, after_fork (wait.cpp); issue, wake (window.cpp); serve (run.cpp); close_door,
-open_door, stand_at_door, quiesce (core/bind/issue.cpp); before_fork, after_fork (core/bind/engine.cpp). Fields of the same names:
-started_, stopping_, serving_ (`live`), helping_, door, and the queue's sleeping, looking, called. `gil` is the front end's lock,
-`memory` a lock of the memory's below the engine.
+Code: stop_workers, start_workers, start_all, at_rest, after_fork (wait.cpp); issue, wake (window.cpp); serve
+(run.cpp); close_door, open_door, stand_at_door, quiesce (core/bind/issue.cpp); before_fork, after_fork
+(core/bind/engine.cpp). Fields of the same names: started_, stopping_, serving_ (`live`), helping_, door, and
+the queue's sleeping, looking, called. `gil` is the front end's lock, `memory` a lock of the memory's below
+the engine.
 
-Ops are counted, not told apart: `pending` have been issued and have not ended (head_ - front_), `marked` of them a quiescing thread
-waits for. One worker runs them all; a waiting thread runs those that are not host tasks.
+Ops are counted, not told apart: `pending` have been issued and have not ended (head_ - front_), `marked` of
+them a quiescing thread waits for. One worker runs them all; a waiting thread runs those that are not host
+tasks.
 
-Memory orders: all that is shared here is seq_cst in the code, or guarded by mutex_ (started_) or the front end's lock (door, which is
-written with that lock held, as whoever issues holds it).
+Memory orders: all that is shared here is seq_cst in the code, or guarded by mutex_ (started_) or the front
+end's lock (door, which is written with that lock held, as whoever issues holds it).
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from checker import END, Model, Program, Violation, lock, notify_all, notify_one, unlock, wait, woken
 
@@ -126,9 +129,8 @@ class Front(Engine):
         return None if s.child or not lock(s, self.number, "gil") else "must_wait"
 
     def must_wait(self, s: Any, me: Any) -> str:
-        if s.door is None or self.model.broken == "no_door":
-            if s.pending < 2:
-                return "ticket"
+        if (s.door is None or self.model.broken == "no_door") and s.pending < 2:
+            return "ticket"
         unlock(s, "gil")
         return "room" if s.pending >= 2 else "stand_at_door"
 
@@ -140,7 +142,9 @@ class Front(Engine):
             return None
         if s.door is None:
             return "lock_again"
-        if me.patience and self.model.broken != "stands_for_ever":  # leans on time: nobody stands there for more than a second
+        if (
+            me.patience and self.model.broken != "stands_for_ever"
+        ):  # leans on time: nobody stands there for more than a second
             me.patience -= 1
             return "comes_through"
         return None
@@ -238,7 +242,11 @@ class Forks(Engine):
         return s.child not in (None, self.number)
 
     def close_door(self, s: Any, me: Any) -> str | None:
-        if self.gone(s) or (s.door is not None and self.model.broken != "stops_beside") or not lock(s, self.number, "gil"):
+        if (
+            self.gone(s)
+            or (s.door is not None and self.model.broken != "stops_beside")
+            or not lock(s, self.number, "gil")
+        ):
             return None
         s.door = self.number
         return "quiesce"
@@ -307,13 +315,23 @@ class Forks(Engine):
             if s.memory is not None:
                 raise Violation("the child has a lock that nobody will give back")
             if s.pending and self.model.broken != "goes_on":
-                s.pending, s.child = 0, self.number  # lost_: what is pending is the parent's, and so is the engine
+                s.pending, s.child = (
+                    0,
+                    self.number,
+                )  # lost_: what is pending is the parent's, and so is the engine
                 unlock(s, "gil")
                 return END
             if s.running or (s.live and not self.model.signals):
                 raise Violation("the child has work or workers that only the parent runs")
             s.live = s.to_start = 0  # it forgets the threads of its parent
-            s.asleep, s.sleeping, s.looking, s.called, s.helping, s.started = frozenset(), 1, 0, False, 0, False
+            s.asleep, s.sleeping, s.looking, s.called, s.helping, s.started = (
+                frozenset(),
+                1,
+                0,
+                False,
+                0,
+                False,
+            )
         unlock(s, "gil")
         return "issue"
 
@@ -325,7 +343,9 @@ class Forks(Engine):
         s.pending += 1
         if not s.started:
             start_workers(s)
-        elif s.sleeping > 0 and not s.looking and not s.called:  # wake(), whose single steps are those of Front
+        elif (
+            s.sleeping > 0 and not s.looking and not s.called
+        ):  # wake(), whose single steps are those of Front
             s.called = True
             notify_one(s, "asleep")
         return "close_door"
@@ -338,9 +358,9 @@ class Life(Model):
     `signals`: the wait before a fork may be ended by one.
     """
 
-    mutants = {
+    mutants: ClassVar = {
         "strands": "workers that have been stopped do not start again for what was issued meanwhile (so it was)",
-        "rests_with_workers": "the engine counts as at rest with workers that another thread's op has started (so it was)",
+        "rests_with_workers": "the engine is at rest with workers that another thread's op has started (so it was)",
         "forks_unlocked": "a process forks while a waiting thread gives memory back (so it was)",
         "stops_beside": "two threads bring the engine to rest at once (so it was)",
         "no_door": "a thread that issues without end is not held up (so it was)",
@@ -363,12 +383,32 @@ class Life(Model):
     ) -> None:
         self.signals = signals
         self.broken, self.ops, self.host, self.dependent, self.endless = broken, ops, host, dependent, endless
-        shared = dict(
-            gil=None, mutex=None, door=None, memory=None, pending=0, running=0, marked=(0,) * forks, event=not dependent,
-            started=False, stopping=False, sleeping=1, looking=0, called=False, asleep=frozenset(), live=0, to_start=0, helping=0,
-            joins=False, child=None,
-        )  # fmt: skip
-        threads: list[Program] = [Worker("worker", "born", self), Worker("child's", "born", self), Front("front end", self)]
+        shared = {
+            "gil": None,
+            "mutex": None,
+            "door": None,
+            "memory": None,
+            "pending": 0,
+            "running": 0,
+            "marked": (0,) * forks,
+            "event": not dependent,
+            "started": False,
+            "stopping": False,
+            "sleeping": 1,
+            "looking": 0,
+            "called": False,
+            "asleep": frozenset(),
+            "live": 0,
+            "to_start": 0,
+            "helping": 0,
+            "joins": False,
+            "child": None,
+        }
+        threads: list[Program] = [
+            Worker("worker", "born", self),
+            Worker("child's", "born", self),
+            Front("front end", self),
+        ]
         threads += [Helper("helper", "comes", self)] * helper
         threads += [Forks(f"fork {i}", self, i) for i in range(forks)]
         super().__init__(shared, threads)

@@ -22,7 +22,10 @@ def main(deep: bool, trace: bool) -> int:
         started = time.perf_counter()
         found = check(make(**bounds), 20_000_000)
         what = ", ".join(f"{name}={value}" for name, value in bounds.items())
-        print(f"| {make.__name__} | {what} | {found.states:,} | {found.steps:,} | {time.perf_counter() - started:.1f} |", flush=True)
+        print(
+            f"| {make.__name__} | {what} | {found.states:,} | {found.steps:,} | {time.perf_counter() - started:.1f} |",
+            flush=True,
+        )
         if found.fault:
             wrong += 1
             print(found)

@@ -1,16 +1,18 @@
 """Tiles: a large op is run in pieces by several threads, each piece once, and ends once, behind its last piece.
 
-Code: run, run_tiles, run_kernel, guarded, fail, end_work (run.cpp); pick (plan.cpp). Fields of the same names: next_tile, tiles_left,
-Queue::sharing, Op::failure; `kernel` is whether Op::kernel() still lives. `left` stands for all that ends with the op.
+Code: run, run_tiles, run_kernel, guarded, fail, end_work (run.cpp); pick (plan.cpp). Fields of the same
+names: next_tile, tiles_left, Queue::sharing, Op::failure; `kernel` is whether Op::kernel() still lives.
+`left` stands for all that ends with the op.
 
-All fields are guarded by the engine's lock, but for three accesses, which this leans on: who has tile 0 sets n_tiles and tiles_left
-without the lock while nobody else knows of the op; failure is read without it before tile 0, when no other tile has been given away;
-and the kernel is dropped without it, when no tile is left. The lock's hand-overs carry them to the others.
+All fields are guarded by the engine's lock, but for three accesses, which this leans on: who has tile 0 sets
+n_tiles and tiles_left without the lock while nobody else knows of the op; failure is read without it before
+tile 0, when no other tile has been given away; and the kernel is dropped without it, when no tile is left.
+The lock's hand-overs carry them to the others.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from checker import END, Model, Program, Violation, lock, unlock
 
@@ -113,7 +115,7 @@ class Runner(Program):
 class Tiles(Model):
     """`failing`: "prepare", or the tiles that fail. `poisoned`: it has inherited a failure."""
 
-    mutants = {
+    mutants: ClassVar = {
         "claim_unlocked": "a tile is claimed without the lock",
         "count_late": "the tiles are counted when others may already have taken some",
         "ends_with_last_claim": "the op ends when its last tile has been claimed",
@@ -131,10 +133,19 @@ class Tiles(Model):
     ) -> None:
         self.broken, self.tiles, self.failing, self.poisoned = broken, tiles, failing, poisoned
         self.failing_tiles = failing if isinstance(failing, tuple) else ()
-        shared = dict(
-            started=False, n_tiles=0, tiles_left=0, next_tile=0, sharing=False, computed=frozenset(), kernel=True, failure=None,
-            failures=0, ended=False, mutex=None,
-        )  # fmt: skip
+        shared = {
+            "started": False,
+            "n_tiles": 0,
+            "tiles_left": 0,
+            "next_tile": 0,
+            "sharing": False,
+            "computed": frozenset(),
+            "kernel": True,
+            "failure": None,
+            "failures": 0,
+            "ended": False,
+            "mutex": None,
+        }
         super().__init__(shared, [Runner(f"runner {i}", self) for i in range(runners)])
 
     def complete(self, s: Any) -> bool:

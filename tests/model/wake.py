@@ -1,21 +1,23 @@
 """Window and wake-up: an issued op is run, whoever sleeps, dozes, looks or works when it comes.
 
-Code: Engine::issue, wake, start_workers (window.cpp); serve, exchange, sleep, wake_others (run.cpp); plan, pick (plan.cpp).
-Fields of the same names: head_, planned_, unseen_cost_, window_ (`slots`), gave_way_, and the queue's sleeping, dozing, looking,
-called. `asleep` is who stands in Queue::wake.
+Code: Engine::issue, wake, start_workers (window.cpp); serve, exchange, sleep, wake_others (run.cpp); plan,
+pick (plan.cpp). Fields of the same names: head_, planned_, unseen_cost_, window_ (`slots`), gave_way_, and
+the queue's sleeping, dozing, looking, called. `asleep` is who stands in Queue::wake.
 
-Memory orders. head_, sleeping, looking, called, dozing are seq_cst in the code where one side writes one and then reads another
-(a ticket, then who sleeps; sleeping, then the tickets): as here. planned_ is relaxed and written under the lock; a thread without
-the lock that sees an old one sees too much fresh work, and asks for a look too many. A slot is stored with release and loaded with
-acquire: it carries the op; a planner that does not see it yet leaves the rest of the window as fresh work. unseen_cost_ is relaxed
-and may lose what two threads add at once: only what a dozing worker is told hangs on it, and that one looks by itself (`lean`).
+Memory orders. head_, sleeping, looking, called, dozing are seq_cst in the code where one side writes one and
+then reads another (a ticket, then who sleeps; sleeping, then the tickets): as here. planned_ is relaxed and
+written under the lock; a thread without the lock that sees an old one sees too much fresh work, and asks for
+a look too many. A slot is stored with release and loaded with acquire: it carries the op; a planner that does
+not see it yet leaves the rest of the window as fresh work. unseen_cost_ is relaxed and may lose what two
+threads add at once: only what a dozing worker is told hangs on it, and that one looks by itself (`lean`).
 
-Left out: let_issue and spin, which only let time pass without the lock between two looks; several queues, but for `Other`.
+Left out: let_issue and spin, which only let time pass without the lock between two looks; several queues, but
+for `Other`.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from checker import END, Model, Program, Violation, lock, notify_one, timed_out, unlock, wait, woken
 
@@ -163,7 +165,9 @@ class Worker(Program):
         plan(s, me.last)
         me.last, me.changed = 0, True
         if not s.ready and s.head != s.planned:
-            unlock(s)  # it looks again and again until the slot is filled; others need the lock meanwhile only to sleep less
+            unlock(
+                s
+            )  # it looks again and again until the slot is filled; others need the lock meanwhile only to sleep less
             return "enter"
         return self.find(s, me)
 
@@ -303,9 +307,9 @@ class Other(Program):
 
 
 class Wake(Model):
-    """`cost`: "big", worth a wake-up, or "tiny". `meet`: op 0 ends only when all others have, as a task that waits for one may."""
+    """`cost`: "big", worth a wake-up, or "tiny". `meet`: op 0 ends only when all others have."""
 
-    mutants = {
+    mutants: ClassVar = {
         "look_first": "issue looks who sleeps before it draws its ticket",
         "look_before_sleeping": "a worker looks at the tickets before it counts itself as sleeping",
         "no_last_look": "a worker sleeps without a last look at the tickets",
@@ -313,7 +317,7 @@ class Wake(Model):
         "stays_called": "a worker that wakes up does not take back that it was called",
         "goes_away_silently": "a worker takes up something long without a look whether anybody relied on it",
         "plans_silently": "a worker of another queue plans in pick() and tells nobody (so it was)",
-        "looks_again": "a worker that left work to a waiting thread looks again whether that one is there, before it sleeps",
+        "looks_again": "a worker that left work to a waiting thread looks again whether it is there, and sleeps",
         "gave_way": "a worker that leaves the core to the front end sleeps for good (so it was)",
     }
 
@@ -332,10 +336,26 @@ class Wake(Model):
         self.broken, self.cores, self.endless = broken, cores, endless
         self.tiny, self.meet, self.ops = cost == "tiny", meet, sum(issuers)
         none: frozenset[int] = frozenset()
-        shared = dict(
-            head=0, planned=0, slots=("",) * self.ops, unseen_cost=False, left_head=0, ready=none, ended=none, busy=0, seen_head=0,
-            sleeping=1, dozing=0, looking=0, called=False, helping=0, gave_way=False, started=False, mutex=None, asleep=none,
-        )  # fmt: skip
+        shared = {
+            "head": 0,
+            "planned": 0,
+            "slots": ("",) * self.ops,
+            "unseen_cost": False,
+            "left_head": 0,
+            "ready": none,
+            "ended": none,
+            "busy": 0,
+            "seen_head": 0,
+            "sleeping": 1,
+            "dozing": 0,
+            "looking": 0,
+            "called": False,
+            "helping": 0,
+            "gave_way": False,
+            "started": False,
+            "mutex": None,
+            "asleep": none,
+        }
         threads: list[Program] = [Issuer(f"issuer {i}", self, n) for i, n in enumerate(issuers)]
         threads += [Worker(f"worker {i}", self) for i in range(workers)]
         threads += [Helper("helper", self)] * helper + [Other("other", self)] * other
