@@ -1,6 +1,6 @@
 """Window and wake-up: an issued op is run, whoever sleeps, dozes, looks or works when it comes.
 
-Code: Engine::issue, wake, start_workers (window.cpp); serve, exchange, sleep, wake_others (run.cpp); plan,
+Code: Engine::issue, wake, start_all (window.cpp); serve, exchange, sleep, wake_others (run.cpp); plan,
 pick (plan.cpp). Fields of the same names: head_, planned_, unseen_cost_, window_ (`slots`), gave_way_, and
 the queue's sleeping, dozing, looking, called. `asleep` is who stands in Queue::wake.
 
@@ -79,7 +79,7 @@ def put(slots: tuple[Any, ...], at: int, what: Any) -> tuple[Any, ...]:
 def tell(s: Any) -> None:
     """The part of wake() that holds the lock."""
     if not s.started:
-        s.started, s.sleeping = True, s.sleeping - 1  # start_workers
+        s.started, s.sleeping = True, s.sleeping - 1  # start_all
     elif s.sleeping > 0:
         s.called = True
         notify_one(s, "asleep")
