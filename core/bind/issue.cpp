@@ -50,7 +50,7 @@ void wait_with_signals(const char* what, Wait wait, Storage* wanted = nullptr) {
   }
 }
 
-// --- the door: while one thread brings the engine to rest, others issue nothing --------------------------------------------
+// --- the door: while one thread brings the engine to rest, others issue nothing; modelled in tests/model/life.py --------------
 
 std::atomic<unsigned long> door{0};  // the thread that has closed it; written with the interpreter lock
 constexpr unsigned long kGivenUp = ~0ul;
@@ -274,8 +274,8 @@ void quiesce() {
       engine.resume_workers();
       throw;
     }
-    if (engine.idle()) return;
-    engine.start_workers();  // a task has issued more
+    if (engine.at_rest()) return;
+    engine.start_workers();  // somebody has come through, and issued more
   }
 }
 

@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <cstdio>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,7 +25,10 @@ sigset_t front_end_mask;        // of the thread that has started the workers la
 thread_local bool is_worker = false;
 
 void before_fork() { Engine::get().before_fork(), MemoryCache::get().before_fork(); }
-void after_fork(bool child) { MemoryCache::get().after_fork(), Engine::get().after_fork(child); }
+void after_fork(bool child) {
+  if (child) new (&threads()) std::vector<std::thread>;  // those of the parent are not there to be joined
+  MemoryCache::get().after_fork(), Engine::get().after_fork(child);
+}
 
 // False: the system gives no thread.
 template <class F>

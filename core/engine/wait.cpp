@@ -16,6 +16,7 @@ constexpr std::chrono::milliseconds kStandInLooks{10};  // how often the stand-i
 constexpr uint64_t kSmallWork = 100'000;  // ns: of small ops that are run at once with the interpreter lock
 }
 
+// With end_one() modelled in tests/model/completion.py.
 template <class Done, class Arm>
 bool Engine::wait_until(Done done, Arm arm, std::chrono::milliseconds limit, uint32_t most) {
   if (done()) return true;
@@ -28,6 +29,7 @@ bool Engine::wait_until(Done done, Arm arm, std::chrono::milliseconds limit, uin
   };
   bool over = false, late = false;
   while (!over && !late) {
+    uint64_t told = told_.load();
     helping_.fetch_add(1);
     for (int idle = 0; idle < kLooks && !over; ++idle) {
       if (help(most)) idle = -1;
@@ -39,7 +41,8 @@ bool Engine::wait_until(Done done, Arm arm, std::chrono::milliseconds limit, uin
     std::unique_lock held(watch_mutex_);
     arm();
     if ((over = done())) break;
-    late = passed() || watch_.wait_until(held, deadline) == std::cv_status::timeout;
+    // Told to look since the last look for work: without workers nobody else would take what there is now.
+    late = passed() || (told == told_.load() && watch_.wait_until(held, deadline) == std::cv_status::timeout);
     over = done();
   }
   resumed_.store(__rdtsc(), std::memory_order_relaxed);
@@ -106,6 +109,7 @@ bool Engine::make_room(std::chrono::milliseconds limit) {
 
 void Engine::notify_waiters() {
   std::lock_guard held(watch_mutex_);
+  told_.fetch_add(1);
   watch_.notify_all();
   ring_bells();
 }
@@ -190,6 +194,7 @@ bool Engine::start_one(Queue& queue, int i) {
   return started;
 }
 
+// With the door (bind/issue.cpp) modelled in tests/model/life.py.
 bool Engine::stop_workers(std::chrono::milliseconds limit) {
   Lock held = lock();
   if (!started_) return true;
@@ -203,7 +208,14 @@ bool Engine::stop_workers(std::chrono::milliseconds limit) {
   stopping_.store(false);
   started_ = false;
   for (Queue* q : queues_) q->sleeping.store(1), q->called.store(false), q->left = 0;
+  held.unlock();
+  notify_waiters();  // who looked for work while they stopped was given none
   return true;
+}
+
+bool Engine::at_rest() {
+  Lock held = lock();
+  return idle() && !started_;
 }
 
 void Engine::resume_workers() {
