@@ -87,7 +87,9 @@ void issue(Op* op, int device, Queue::Kind kind) {
     }
   };
   try {
-    wait_with_signals("synchronous", [&](auto slice) { return engine.wait_mark(seq + 1, slice); });
+    // Only for this op: a host task that issues is itself an op that has not ended, and so are those of other threads.
+    for (Storage* s : outputs) wait_with_signals("synchronous", [&](auto slice) { return s->settled() || engine.wait(*s, slice); });
+    if (outputs.empty()) wait_with_signals("synchronous", [&](auto slice) { return engine.wait_mark(seq + 1, slice); });
   } catch (...) {
     end(false);  // it may still run
     throw;
