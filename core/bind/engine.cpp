@@ -40,6 +40,14 @@ nb::list events() {
   return all;
 }
 
+nb::list pending(size_t most) {
+  static const char *states[] = {"issued", "waiting", "ready", "running"}, *queues[] = {"compute", "copy", "io"};
+  nb::list all;
+  for (const Pending& p : Engine::get().pending(most))
+    all.append(nb::make_tuple(p.seq, p.name, site_tuple(p.site), states[static_cast<int>(p.state)], p.after, p.device, queues[p.queue], p.needs));
+  return all;
+}
+
 nb::dict memory(int device) {
   Budget& b = *Engine::get().device(device).budget;
   nb::dict d;
@@ -73,9 +81,10 @@ void quiesce() {
   } while (!engine.idle());
 }
 
-void configure(const std::vector<int>& workers, int cores) {
+void configure(const std::vector<int>& workers, int cores, uint64_t ops_ahead) {
   quiesce();
   Engine::get().configure(workers, cores);
+  Engine::get().set_ops_ahead(ops_ahead);
 }
 
 void set_memory(int device, size_t budget, size_t limit) {
@@ -92,11 +101,11 @@ nb::list unseen_failures() {
 }  // namespace
 
 void init_engine(nb::module_& m) {
-  m.def("configure_queues", configure, nb::arg("workers"), nb::arg("cores"), "Waits for all work, then sets workers per device and cores in all.");
+  m.def("configure_queues", configure, nb::arg("workers"), nb::arg("cores"), nb::arg("ops_ahead"),
+        "Waits for all work, then sets workers per device, cores in all, and how many ops may be in flight.");
   m.def("set_synchronous", [](bool on) { synchronous = on; });
   m.def("set_passes", [](int passes) { Engine::get().set_passes(passes); }, "A sum of 1 (drop), 2 (fuse) and 4 (reuse).");
   m.def("set_fuse_from", [](uint32_t ns) { Engine::get().set_fuse_from(ns); }, "How much an op must cost, about, to be worth a group; 0: any.");
-  m.def("set_ops_ahead", [](uint64_t n) { Engine::get().set_ops_ahead(n); });
   m.def("ops_ahead", [] { return Engine::get().ops_ahead(); });
   m.def("set_memory", set_memory, nb::arg("device"), nb::arg("budget"), nb::arg("limit"));
   m.def("set_cache_limit", [](size_t bytes) { MemoryCache::get().set_limit(bytes); });
@@ -119,6 +128,7 @@ void init_engine(nb::module_& m) {
   m.def("after_fork", [](bool child) { Engine::get().after_fork(child); });
   m.def("unseen_failures", unseen_failures, "Failures that nobody has seen, as (message, site); they count as seen then.");
 
+  m.def("pending", pending, nb::arg("most"), "The oldest ops that have not ended: (number, name, site, state, the op waited for or 0, device, queue, bytes).");
   m.def("stats", stats);
   m.def("memory", memory, nb::arg("device") = 0);
   m.def("empty_cache", [] { return MemoryCache::get().trim(); });

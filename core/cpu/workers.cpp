@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <cstdio>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -54,13 +55,20 @@ void use_cpu_workers(Engine& engine) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    threads().emplace_back([&engine, &queue, i] {
-      const char* kinds[] = {"", "copy", "io"};
-      std::string name = "forerun-" + std::to_string(queue.device) + kinds[static_cast<int>(queue.kind)] + "." + std::to_string(i);
-      pthread_setname_np(pthread_self(), name.substr(0, 15).c_str());
-      engine.serve(queue);
-    });
+    bool started = true;
+    try {
+      threads().emplace_back([&engine, &queue, i] {
+        const char* kinds[] = {"", "copy", "io"};
+        char name[16];
+        std::snprintf(name, sizeof name, "forerun-%d%s.%d", queue.device, kinds[static_cast<int>(queue.kind)], i);
+        pthread_setname_np(pthread_self(), name);
+        engine.serve(queue);
+      });
+    } catch (const std::exception&) {  // no memory, or too many threads
+      started = false;
+    }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return started;
   };
   engine.join_threads = [] {
     for (std::thread& thread : threads()) thread.join();

@@ -102,8 +102,7 @@ void Budget::ends(Op& op) {
 
 Op* Budget::retire() {
   if (order_.empty() || !order_.front()->ended) return nullptr;
-  Op* op = order_.front();
-  order_.pop_front();
+  Op* op = order_.pop_front();
   ahead_ -= op->ahead, early_ -= op->freed;
   if (order_.empty()) high_ = 0;  // what follows has a peak of its own
   return op;

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 
 #include "engine/op.h"
 
@@ -52,7 +51,7 @@ class Budget {
 
   bool fits(Op& op) const;  // looks at all ops before it
 
-  std::deque<Op*> order_;  // planned ops in program order; ended ones wait for older ones
+  Chain<Op, &Op::next_planned> order_;  // planned ops in program order; ended ones wait for older ones
   size_t ahead_ = 0;  // bytes taken by ops in order_ before their turn
   size_t early_ = 0;  // bytes given back by ops in order_ that have ended before their turn
   size_t high_ = 0;   // the most that would have been live when an oldest op started, had all run in order; since all work last ended

@@ -34,6 +34,16 @@ struct EngineStats {
   uint64_t dropped, groups, grouped, elided, reused;       // ops, groups, ops in groups; bytes that never had memory, or an input's
 };
 
+// An op that has been issued and has not ended, for whoever wonders why.
+struct Pending {
+  enum class State : uint8_t { issued, waiting, ready, running } state;  // not planned yet; for other ops; for a thread or memory
+  uint64_t seq, after;  // `after`: the oldest op that it waits for, or 0
+  const char* name;
+  uint32_t site;
+  int device, queue;
+  size_t needs;         // bytes of memory that it has yet to be given
+};
+
 // What planning does beyond putting ops in order. Each may be switched off; results are the same bits.
 enum class Pass : uint8_t {
   drop = 1,  // ops whose results nobody reads do not run
@@ -80,10 +90,11 @@ class Engine {
   int devices() const { return n_devices_; }
   // Workers per device (0: none; waiting threads do the work), and how many of them may be busy at once. Must be idle.
   void configure(const std::vector<int>& workers, int cores);
-  void set_ops_ahead(uint64_t n) { ops_ahead_ = std::min<uint64_t>(n, kRing / 2); }
+  // How many ops may be in flight. Must be idle.
+  void set_ops_ahead(uint64_t n);
   uint64_t ops_ahead() const { return ops_ahead_; }
   // cpu/ starts and joins threads; each calls serve().
-  std::function<void(Queue&, int)> start_thread;
+  std::function<bool(Queue&, int)> start_thread;  // false: the system gives none
   std::function<void()> join_threads;
   void serve(Queue& queue);    // a worker's life
   void stop_workers();         // without the interpreter lock; they start again with the next issue
@@ -95,11 +106,13 @@ class Engine {
   void after_fork(bool child);
 
   EngineStats stats();
+  std::vector<Pending> pending(size_t most);  // the oldest
   Trace trace;
   std::function<size_t()> trim;  // gives cached memory back to the system; returns how much
 
  private:
-  static constexpr uint64_t kRing = 1 << 16;
+  static constexpr uint64_t kLeastRing = 1 << 16;
+  static constexpr size_t kUnseen = 1000;
   static constexpr int kBatch = 32;           // small ops taken at once
   static constexpr uint32_t kTinyCost = 400;         // ns: handing it to another thread costs more
   static constexpr uint32_t kSmallCost = 2500;       // ns: not worth a lock of its own
@@ -114,11 +127,13 @@ class Engine {
   struct Work {
     Op* op;
     int64_t tile;
-    bool no_memory;
+    bool no_memory = false;  // for it: it has not run
+    bool held_back = false;  // an op that it follows may have failed: it has not run
   };
   struct Batch {
     Work work[kBatch];  // the first n; not initialised, as a wait for a small op has one of its own
     int n = 0;
+    int sure = 0;            // those behind the first `sure` wait for others of the batch, which are expected not to fail
     Queue* held = nullptr;  // it holds one of the cores, for this queue
     uint64_t cost() const {
       uint64_t sum = 0;
@@ -175,6 +190,7 @@ class Engine {
   void follow(Batch& batch, uint32_t most);
   void gather(Op* op);
   int candidates(Op* op, Op** found);
+  bool collect(Op* first, Op** found, int n);
   bool join(Op* op);
   size_t reuse(Op* op, bool commit);
   static void undo_reuse(Op* op);
@@ -182,12 +198,14 @@ class Engine {
   void ready(Op* op);
   bool starves(Op& op);
   bool over_limit(const Op& op) const;
-  void put_back(Op* op);
+  void put_back(Op* op, bool no_memory);
   bool end_work(Batch& batch, Lock& held);  // true: something has ended
   void end(Op* op);
   void end_one(Op* op, const Op* group = nullptr);
   void let_go(Op& op, Storage& storage);
   void record(const Op& op, const Op* group);
+  template <class F>
+  FailurePtr failure(ErrorKind kind, uint32_t site, F message) const;
   FailurePtr memory_failure(const Op& op) const;
   void wake_others(Queue* mine, bool changed, const Batch* taken = nullptr, bool resumes = false);
   void fail(Op* op, FailurePtr failure);
@@ -195,7 +213,7 @@ class Engine {
   bool fresh_work() const { return head_.load() != planned_.load(std::memory_order_relaxed); }
 
   // The window. A slot holds its op from issue until the op has ended.
-  std::unique_ptr<std::atomic<Op*>[]> slots_;
+  Window window_;
   alignas(64) std::atomic<uint64_t> head_{1};     // number of the next op to be issued
   std::atomic<uint64_t> front_seen_{1};           // front_ as issuing threads saw it last: saves them its cache line
   uint64_t ops_ahead_ = 1 << 14;
@@ -212,15 +230,16 @@ class Engine {
   uint64_t issue_head_ = 0, issue_seen_ = 0;      // issuing(): what it saw last, and when that was new (ticks)
   std::atomic<bool> gate_{false}, stopping_{false};
   bool started_ = false;
-  std::vector<FailurePtr> unseen_;
+  std::vector<FailurePtr> unseen_;                // has room for kUnseen
+  const FailurePtr no_memory_;                    // stands for a failure for which there is no memory; it has no line
   uint64_t failed_ = 0, ended_ops_ = 0, dropped_ = 0, groups_ = 0, grouped_ = 0, elided_ = 0, reused_ = 0;
   std::atomic<int> passes_{static_cast<int>(Pass::drop) | static_cast<int>(Pass::fuse) | static_cast<int>(Pass::reuse)};
   std::atomic<uint32_t> fuse_from_{2000};
   uint32_t round_ = 0;                            // of gather()
-  std::vector<Op*> idle_dropped_;                 // dropped ops that wait for nothing any more, to be ended
+  Chain<Op, &Op::next_in> idle_dropped_;          // dropped ops that wait for nothing any more, to be ended
   bool ended_early_ = false;                      // an op has ended without having run: other queues may have work now
-  std::vector<Op*> retired_;                      // to be used again once the lock is gone
-  std::vector<Storage*> let_go_;                  // references of ended ops, to be released once the lock is gone
+  Chain<Op, &Op::next_in> retired_;               // to be used again once the lock is gone
+  Chain<Storage, &Storage::next_let_go> let_go_;  // references of ended ops, to be released once the lock is gone
   bool notify_ = false;                           // a waiter sleeps for something that has ended
 
   // Sleeping waiters.

@@ -74,7 +74,7 @@ void Engine::drop(Op* op) {
 bool Engine::drop_dead(uint64_t first, uint64_t last) {
   bool any = false;
   for (uint64_t seq = last; seq-- > first;) {
-    Op* op = slots_[seq % kRing].load(std::memory_order_relaxed);
+    Op* op = window_.op(seq);
     if (dead(*op)) drop(op), any = true;
   }
   return any;
@@ -93,9 +93,9 @@ int Engine::candidates(Op* first, Op** found) {
   };
   auto look_around = [&](Op* op) {
     int most = kFuseMost;
-    for (Op* next : op->successors) {
+    for (Edge* edge : op->successors) {
       if (most-- == 0) break;
-      look(next);
+      look(edge->after);
     }
     if (op == first) return;
     for (int i = 0; i < op->n_access; ++i)
@@ -114,7 +114,7 @@ int Engine::candidates(Op* first, Op** found) {
 }
 
 void Engine::reach(Op* op, int by) {
-  for (Op* next : op->successors) next->reached += by;
+  for (Edge* edge : op->successors) edge->after->reached += by;
 }
 
 // Whether nothing that it reads is poisoned, as far as is known.
@@ -124,7 +124,8 @@ bool Engine::sound(Op* op) {
   return true;
 }
 
-// Small ops that wait only for ops of the batch, which run before them and cannot fail, go with it: a string of ops is run in one go.
+// Small ops that wait only for ops of the batch, which run before them and fail for want of memory alone, go with it: a string of ops
+// is run in one go.
 void Engine::follow(Batch& batch, uint32_t most) {
   auto sure = [](Op* op) { return op->to_take == 0 && op->n_tiles == 1 && !op->failure && op->kernel()->droppable(); };
   int looked = 0;
@@ -132,13 +133,36 @@ void Engine::follow(Batch& batch, uint32_t most) {
     Op* op = batch.work[looked].op;
     if (!sure(op)) continue;
     reach(op, 1);
-    for (Op* next : op->successors) {
+    for (Edge* edge : op->successors) {
+      Op* next = edge->after;
       if (next->unmet != next->reached || next->started || next->dropped || next->cost > most || next->queue != op->queue) continue;
-      if (batch.n < kBatch && sound(next) && start(next)) batch.work[batch.n++] = Work{next, 0, false};
+      if (batch.n < kBatch && sound(next) && start(next)) batch.work[batch.n++] = Work{next, 0};
     }
   }
   for (int i = 0; i < looked; ++i)
     if (sure(batch.work[i].op)) reach(batch.work[i].op, -1);
+}
+
+// A group of `first` and those found ops that fit. False: there is no memory for one.
+bool Engine::collect(Op* first, Op** found, int n) {
+  std::vector<Op*>& members = first->members;
+  bool good = true;
+  reach(first, 1);
+  try {
+    members.reserve(static_cast<size_t>(n));
+    first->group.reset(first->kernel()->new_group(*first));
+    for (int i = 0; i < n && first->group; ++i) {
+      Op* op = found[i];
+      if (op->unmet != op->reached || op->needs_turn || !sound(op) || (passes(Pass::drop) && dead(*op)) || !first->group->add(*op)) continue;
+      members.push_back(op);
+      reach(op, 1);
+    }
+  } catch (const std::bad_alloc&) {
+    good = false;
+  }
+  reach(first, -1);
+  for (Op* op : members) reach(op, -1);
+  return good;
 }
 
 // Makes `first`, which may start, the first of a group if there are ops to join it with. All that a member waits for is in the
@@ -147,20 +171,8 @@ void Engine::gather(Op* first) {
   Op* found[kFuseMost];
   int n = candidates(first, found);
   if (n == 0) return;
-  std::unique_ptr<Group> group(first->kernel()->new_group(*first));
-  if (!group) return;
   std::vector<Op*>& members = first->members;
-  reach(first, 1);
-  for (int i = 0; i < n; ++i) {
-    Op* op = found[i];
-    if (op->unmet != op->reached || op->needs_turn || !sound(op) || (passes(Pass::drop) && dead(*op)) || !group->add(*op)) continue;
-    members.push_back(op);
-    reach(op, 1);
-  }
-  reach(first, -1);
-  for (Op* op : members) reach(op, -1);
-  first->group = std::move(group);
-  if (members.empty() || !join(first)) {
+  if (!collect(first, found, n) || members.empty() || !join(first)) {
     members.clear();
     first->group.reset();
     return;
@@ -201,6 +213,19 @@ bool Engine::join(Op* first) {
   return true;
 }
 
+namespace {
+
+bool note_reuse(Op* op, Op::Reuse pair) {
+  try {
+    op->reused.push_back(pair);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 // How many bytes of an op's outputs, or its group's, need not be taken, as inputs of the same size end with it. If `commit`, the
 // outputs have their memory afterwards.
 size_t Engine::reuse(Op* first, bool commit) {
@@ -216,11 +241,11 @@ size_t Engine::reuse(Op* first, bool commit) {
       if (std::any_of(first->reused.begin(), first->reused.end(), taken)) return;
       if (found || r.mode != Mode::read || in.elided || in.bytes != out.bytes || in.budget != out.budget || !in.taken()) return;
       if (in.uses != in.in_group || !in.only_ops(in.uses) || !first->task()->may_share(*first, &in, &out)) return;
+      if (!note_reuse(first, {&in, &out})) return;
       found = !commit || out.take_over(in);
-      if (!found) return;
+      if (!found) return first->reused.pop_back();
       saved += out.bytes;
       in.elided = commit;
-      first->reused.push_back({&in, &out});
     });
   });
   each_access(first, [](Access& a) { a.storage->in_group = 0; });

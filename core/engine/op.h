@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/chain.h"
 #include "base/free_list.h"
 #include "engine/storage.h"
 
@@ -22,10 +23,19 @@ enum class Mode : uint8_t {
   write,   // overwrites all of it: whatever was wrong with it is gone
 };
 
+// That one op must wait for another: it stands in Op::successors of that other one.
+struct Edge {
+  Op* after = nullptr;
+  Edge* next = nullptr;
+};
+
+// Each access makes at most two edges, which have their place here: so nothing that happens after issue needs memory for the graph.
 struct Access {
   Storage* storage = nullptr;
   Op* op = nullptr;
   Access *prev = nullptr, *next = nullptr;  // in Storage::readers while `linked`; guarded by the engine's lock
+  Edge from;                                // in the successors of the write that this op waits for
+  Edge to;                                  // of a read: in this op's successors, the write that waits for it
   Mode mode = Mode::read;
   bool linked = false;
 };
@@ -108,12 +118,12 @@ class Op {
     return true;
   }
   void add(Storage* storage, Mode mode) {
-    storage->retain();
     put(storage, mode);
+    storage->retain();
   }
   void put(Storage* storage, Mode mode) {  // without a reference
     Access& a = n_access < kInlineAccess ? inline_access_[n_access] : spill();
-    a = Access{storage, this, nullptr, nullptr, mode, false};
+    a = Access{storage, this, nullptr, nullptr, {}, {}, mode, false};
     ++n_access;
   }
 
@@ -153,7 +163,7 @@ class Op {
 
   // Guarded by the engine's lock.
   int unmet = 0;                   // ops that must end before this one may start
-  std::vector<Op*> successors;     // ops that wait for this one
+  Chain<Edge, &Edge::next> successors;  // ops that wait for this one
   std::vector<uint64_t> depends;   // numbers of the ops it reads from; only while events are recorded
   size_t to_take = 0;              // bytes of its outputs that have no memory yet, at its start
   size_t ahead = 0;                // bytes taken before its turn
@@ -173,6 +183,8 @@ class Op {
   std::vector<Reuse> reused;       // outputs that have taken over the memory of inputs that end with this op
   uint32_t seen = 0;               // gather(): looked at in this round;
   int reached = 0;                 // how many of the ops it waits for are in the group
+  Op* next_planned = nullptr;      // in Budget::order_
+  Op* next_in = nullptr;           // in Queue::sharing, or Engine::idle_dropped_, or Engine::retired_: it stands in one of them at most
   Op* next_free = nullptr;
 
  private:

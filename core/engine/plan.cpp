@@ -11,14 +11,22 @@ constexpr int kPlanAtOnce = 256;              // ops planned before others get t
 constexpr uint64_t kLeaveTicks = 12'000'000;  // some 5 ms
 constexpr uint64_t kIssueTicks = 250'000;     // some 100 us
 
-void order(Op* before, Op* after) {
-  before->successors.push_back(after);
+void order(Op* before, Op* after, Edge& edge) {
+  edge.after = after;
+  before->successors.push_back(&edge);
   ++after->unmet;
+}
+
+void note_dependency(Op* op, uint64_t on) {
+  try {
+    op->depends.push_back(on);
+  } catch (const std::bad_alloc&) {  // the record lacks it
+  }
 }
 
 void link_read(Access& a) {
   Storage& s = *a.storage;
-  if (s.writer) order(s.writer, a.op);
+  if (s.writer) order(s.writer, a.op, a.from);
   a.prev = nullptr;
   a.next = s.readers;
   if (s.readers) s.readers->prev = &a;
@@ -29,10 +37,10 @@ void link_read(Access& a) {
 // A write waits for the write before it and for all reads of what that one left.
 void link_write(Access& a) {
   Storage& s = *a.storage;
-  if (s.writer && s.writer != a.op) order(s.writer, a.op);
+  if (s.writer && s.writer != a.op) order(s.writer, a.op, a.from);
   for (Access* r = s.readers; r;) {
     Access* next = r->next;
-    if (r->op != a.op) order(r->op, a.op);
+    if (r->op != a.op) order(r->op, a.op, r->to);
     r->linked = false;
     r = next;
   }
@@ -56,7 +64,7 @@ void Engine::plan() {
   left_since_ = 0;
   uint64_t first = planned_.load(std::memory_order_relaxed), last = std::min(head_.load(), first + kPlanAtOnce), next = first;
   for (; next < last; ++next) {
-    Op* op = slots_[next % kRing].load(std::memory_order_acquire);
+    Op* op = window_[next].load(std::memory_order_acquire);
     if (!op) break;  // its ticket is drawn, but it has not been put down yet
     link(op);
   }
@@ -64,7 +72,7 @@ void Engine::plan() {
   bool dropped = passes(Pass::drop) && drop_dead(first, next);
   auto each_ready = [&](bool dropped, auto f) {
     for (uint64_t seq = first; seq < next; ++seq) {
-      Op* op = slots_[seq % kRing].load(std::memory_order_relaxed);
+      Op* op = window_.op(seq);
       if (op && op->unmet == 0 && op->dropped == dropped) f(op);
     }
   };
@@ -76,7 +84,7 @@ void Engine::link(Op* op) {
   bool traced = trace.on();
   for (int i = 0; i < op->n_access; ++i) {
     Access& a = op->access(i);
-    if (traced && a.mode != Mode::write && a.storage->last_write) op->depends.push_back(a.storage->last_write);
+    if (traced && a.mode != Mode::write && a.storage->last_write) note_dependency(op, a.storage->last_write);
     a.storage->last_use = op->seq;
     ++a.storage->uses;
     if (a.mode == Mode::read) link_read(a);
@@ -87,7 +95,7 @@ void Engine::link(Op* op) {
     link_write(a);
     a.storage->last_write = op->seq;
   }
-  if (traced) op->name = op->kernel()->name();
+  op->name = op->kernel()->name();
   op->n_tiles = op->tiles_left = op->kernel()->tiles();
   op->next_tile = 0;
   op->budget->planned(op);
@@ -98,22 +106,23 @@ Op* Engine::admissible(Queue& queue, uint32_t most) {
   auto may = [&](Op* op) { return (op->cost <= most || (op->n_tiles > 1 && most > kSmallCost)) && start(op); };
   Op* top = queue.top();
   while (top && passes(Pass::drop) && dead(*top)) {
-    queue.pop();
+    queue.remove(top);
     drop(top);
     end(top);
     top = queue.top();
   }
   if (!top) return nullptr;
   queue.refused.store(false, std::memory_order_relaxed);
-  if (may(top)) return queue.pop(), top;
+  if (may(top)) return queue.remove(top), top;
   // Rare: the oldest one needs memory that is not there yet. A few others may need none.
-  for (Op* op : queue.behind_top(16))
+  Op* op = queue.behind(top);
+  for (int looks = 16; op && looks > 0; op = queue.behind(op), --looks)
     if (may(op)) return queue.remove(op), op;
   if (top->cost <= most && starves(*top)) {
-    for (Op* op : queue.behind_top(SIZE_MAX))
+    for (op = queue.behind(top); op; op = queue.behind(op))
       if (Budget::needs(*op) == 0 && may(op)) return queue.remove(op), op;
     fail(top, memory_failure(*top));  // nothing is left that could give memory back
-    if (start(top)) return queue.pop(), top;
+    if (start(top)) return queue.remove(top), top;
   }
   queue.refused.store(true, std::memory_order_relaxed);
   return nullptr;
@@ -124,8 +133,8 @@ bool Engine::starves(Op& op) {
   Budget& budget = *op.budget;
   if (!budget.oldest(op) || budget.running > 0 || !over_limit(op)) return false;
   for (Queue* q : queues_)
-    if (q != op.queue && q->budget == &budget && q->seems_busy())
-      for (Op* other : q->behind_top(SIZE_MAX, 0))
+    if (q != op.queue && q->budget == &budget)
+      for (Op* other = q->top(); other; other = q->behind(other))
         if (Budget::needs(*other) == 0) return false;
   return true;
 }
@@ -170,13 +179,14 @@ bool Engine::pick(Queue& queue, uint32_t most, Batch& batch) {
   // Nobody knows how long a host task takes, and it may sleep: it holds no core, so that who waits may work beside it.
   if (counted && !(op && op->cost == UINT32_MAX)) batch.held = &queue, ++busy_, ++queue.busy;
   if (!op) {
-    batch.work[batch.n++] = Work{shared, shared->next_tile++, false};
-    if (shared->next_tile == shared->n_tiles) queue.sharing.erase(queue.sharing.begin());
+    batch.work[batch.n++] = Work{shared, shared->next_tile++}, batch.sure = 1;
+    if (shared->next_tile == shared->n_tiles) queue.sharing.pop_front();
   } else {
-    batch.work[batch.n++] = Work{op, 0, false};
+    batch.work[batch.n++] = Work{op, 0};
     most = std::min(most, kSmallCost - 1);
     bool small = op->cost < kSmallCost;
-    while (small && batch.n < kBatch && (op = admissible(queue, most))) batch.work[batch.n++] = Work{op, 0, false};
+    while (small && batch.n < kBatch && (op = admissible(queue, most))) batch.work[batch.n++] = Work{op, 0};
+    batch.sure = batch.n;
     if (small) follow(batch, most);
   }
   return true;
@@ -223,16 +233,17 @@ bool Engine::start(Op* op) {
   return true;
 }
 
-// It found no memory: it tries again when it is the oldest and nothing else runs.
-void Engine::put_back(Op* op) {
+// It has not run. If it found no memory it tries again when it is the oldest and nothing else runs.
+void Engine::put_back(Op* op, bool no_memory) {
   undo_reuse(op);
   if (op->group) dissolve(op);
   Budget& budget = *op->budget;
+  if (!no_memory) budget.reserved.fetch_sub(op->to_take, std::memory_order_relaxed);  // else take_memory() has
   budget.undo_start(*op);
   promise(*op, false);
   op->started = false;
-  op->needs_turn = true;
-  op->queue->push(op);
+  op->needs_turn = no_memory;
+  if (op->unmet == 0) op->queue->push(op);
 }
 
 void Engine::end(Op* op) {
@@ -243,9 +254,7 @@ void Engine::end(Op* op) {
   }
   end_one(op, op->members.empty() ? nullptr : op);
   while (!idle_dropped_.empty()) {
-    Op* next = idle_dropped_.back();
-    idle_dropped_.pop_back();
-    end_one(next);
+    end_one(idle_dropped_.pop_front());
   }
   if (!op->started) ended_early_ = true;
 }
@@ -279,15 +288,15 @@ void Engine::end_one(Op* op, const Op* group) {
     }
     let_go(*op, s);
   }
-  for (Op* next : op->successors)
-    if (--next->unmet == 0) ready(next);
+  for (Edge* edge : op->successors)
+    if (--edge->after->unmet == 0) ready(edge->after);
   ++ended_ops_;
   op->budget->ends(*op);
-  slots_[op->seq % kRing].store(nullptr, std::memory_order_relaxed);
+  window_[op->seq].store(nullptr, std::memory_order_relaxed);
   Budget& budget = *op->budget;
   while (Op* done = budget.retire()) retired_.push_back(done);
   uint64_t front = front_.load(std::memory_order_relaxed), planned = planned_.load(std::memory_order_relaxed);
-  while (front < planned && !slots_[front % kRing].load(std::memory_order_relaxed)) ++front;
+  while (front < planned && !window_.op(front)) ++front;
   front_.store(front);
   if (front >= watch_mark_.load()) watch_mark_.store(UINT64_MAX), notify_ = true;
 }

@@ -1,12 +1,11 @@
 // Where ops of one kind on one device wait for a worker: compute, copies, files.
 #pragma once
-#include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <deque>
-#include <vector>
 
+#include "base/number_set.h"
 #include "engine/op.h"
+#include "engine/window.h"
 
 namespace forerun {
 
@@ -15,50 +14,24 @@ namespace forerun {
 class Queue {
  public:
   enum class Kind { compute, copy, io };
-  Queue(Kind kind, int device, Budget* budget) : kind(kind), device(device), budget(budget) {}
+  Queue(Kind kind, int device, Budget* budget, const Window& window) : kind(kind), device(device), budget(budget), window_(window) {}
+  // While nothing is issued: for a window of this size.
+  void make_room(uint64_t size) {
+    if (ready_.room() < size) ready_.reset(size);
+  }
 
   void push(Op* op) {
-    if (in_order_.empty() || op->seq > in_order_.back()->seq) {
-      in_order_.push_back(op);
-    } else {
-      late_.push_back(op);
-      std::push_heap(late_.begin(), late_.end(), younger);
-    }
+    ready_.insert(op->seq);
     count(1, op);
   }
-  Op* top() const {
-    if (late_.empty()) return in_order_.empty() ? nullptr : in_order_.front();
-    return in_order_.empty() || younger(in_order_.front(), late_.front()) ? late_.front() : in_order_.front();
-  }
-  void pop() {
-    Op* op = top();
-    count(-1, op);
-    if (!in_order_.empty() && op == in_order_.front()) {
-      in_order_.pop_front();
-    } else {
-      std::pop_heap(late_.begin(), late_.end(), younger);
-      late_.pop_back();
-    }
-  }
-  // The n oldest ops behind the top (or behind the first `skip`).
-  std::vector<Op*> behind_top(size_t n, size_t skip = 1) const {
-    size_t most = std::min(in_order_.size(), n > in_order_.size() ? n : n + skip);
-    std::vector<Op*> all(in_order_.begin(), in_order_.begin() + static_cast<long>(most));
-    all.insert(all.end(), late_.begin(), late_.end());
-    std::sort(all.begin(), all.end(), [](Op* a, Op* b) { return younger(b, a); });
-    all.erase(all.begin(), all.begin() + static_cast<long>(std::min(skip, all.size())));
-    if (all.size() > n) all.resize(n);
-    return all;
-  }
+  // The oldest, or null.
+  Op* top() const { return at(ready_.first()); }
+  // The oldest of those that are younger than `op`, which stands here; or null.
+  Op* behind(const Op* op) const { return at(ready_.next(op->seq)); }
   // Takes an op out, wherever it stands.
   void remove(Op* op) {
+    ready_.erase(op->seq);
     count(-1, op);
-    if (auto at = std::find(in_order_.begin(), in_order_.end(), op); at != in_order_.end()) {
-      in_order_.erase(at);
-    } else {
-      late_.erase(std::find(late_.begin(), late_.end(), op));
-      std::make_heap(late_.begin(), late_.end(), younger);
-    }
   }
   bool has_work() const { return seems_busy() || !sharing.empty(); }
   bool only_tiny() const { return ready_cost == 0 && sharing.empty(); }
@@ -68,12 +41,13 @@ class Queue {
   const Kind kind;
   const int device;
   Budget* const budget;
-  int workers = 1;                // threads that serve it; 0: whoever waits does
+  int wanted = 1;                 // threads that are to serve it,
+  int workers = 1;                // and those that do, once they are started; 0: whoever waits does
   int busy = 0;                   // threads that run its ops: workers, and waiting threads in their place
   // A device's share of the cores is in use.
   bool full() const { return kind == Kind::compute && workers > 0 && busy >= workers; }
   uint64_t ready_cost = 0;        // ns, of the ready ops; tiny ones are not worth another worker
-  std::vector<Op*> sharing;       // started, tiles left to claim
+  Chain<Op, &Op::next_in> sharing;  // started, tiles left to claim; oldest first
   std::condition_variable wake;   // used with the engine's lock
   std::atomic<bool> refused{false};  // a hint: there is work, but none that may start now
   // Read at each issue: on a cache line that workers seldom write.
@@ -86,14 +60,13 @@ class Queue {
  private:
   alignas(64) std::atomic<int> count_{0};
   static uint64_t worth(const Op* op) { return op->cost > 200 ? op->cost - 200 : 0; }
-  static bool younger(const Op* a, const Op* b) { return a->seq > b->seq; }
+  Op* at(uint64_t seq) const { return seq == NumberSet::kNone ? nullptr : window_.op(seq); }
   void count(int by, const Op* op) {
     ready_cost += by > 0 ? worth(op) : -worth(op);
     count_.store(count_.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
   }
-  // Most ops become ready in program order and stand in a plain queue; those that become ready late stand in a heap.
-  std::deque<Op*> in_order_;
-  std::vector<Op*> late_;
+  const Window& window_;
+  NumberSet ready_;  // numbers of the ops
 };
 
 }  // namespace forerun

@@ -96,8 +96,8 @@ bool Engine::help(uint32_t most) {
 }
 
 void Engine::exchange(Batch& batch, Queue* queue, uint32_t most, Idle idle) {
-  thread_local std::vector<Op*> retired;
-  thread_local std::vector<Storage*> let_go;
+  decltype(retired_) retired;
+  decltype(let_go_) let_go;
   bool notify;
   int dozes = 0;
   auto doze = kDoze;
@@ -133,13 +133,11 @@ void Engine::exchange(Batch& batch, Queue* queue, uint32_t most, Idle idle) {
     }
     wake_others(queue, std::exchange(ended_early_, false) || changed, &batch, !queue && most == 0);
     notify = std::exchange(notify_, false);
-    retired.swap(retired_);
-    let_go.swap(let_go_);
+    retired = retired_.take();
+    let_go = let_go_.take();
   }
-  for (Storage* s : let_go) s->release();
-  for (Op* op : retired) recycle(op);
-  let_go.clear();
-  retired.clear();
+  while (!let_go.empty()) let_go.pop_front()->release();
+  while (!retired.empty()) recycle(retired.pop_front());
   if (notify) notify_waiters();
 }
 
@@ -181,8 +179,8 @@ bool Engine::end_work(Batch& batch, Lock& held) {
     Op* op = work.op;
     if (work.no_memory && op->budget->oldest(*op) && op->budget->running == 1)
       fail(op, memory_failure(*op)), work.no_memory = false, op->tiles_left = 1;
-    if (work.no_memory) {
-      put_back(op);
+    if (work.no_memory || work.held_back) {
+      put_back(op, work.no_memory);
       continue;
     }
     if (--op->tiles_left > 0) continue;
@@ -200,7 +198,13 @@ bool Engine::end_work(Batch& batch, Lock& held) {
 }
 
 void Engine::run(Batch& batch) {
-  for (int i = 0; i < batch.n; ++i) run(batch.work[i]);
+  bool sound = true;
+  for (int i = 0; i < batch.n; ++i) {
+    Work& work = batch.work[i];
+    if ((work.held_back = !sound && i >= batch.sure)) continue;
+    run(work);
+    sound = sound && !work.no_memory && !(work.op->n_tiles == 1 && work.op->failure);
+  }
 }
 
 void Engine::run(Work& work) {
@@ -213,9 +217,15 @@ void Engine::run(Work& work) {
       return;
     }
     guarded(*op, [&] {
-      op->task()->prepare(*op);
+      try {
+        op->task()->prepare(*op);
+      } catch (const std::bad_alloc&) {
+        if (!op->group) throw;
+        work.no_memory = true;  // for the group; its ops may still run one by one
+      }
       if (op->group) op->n_tiles = op->tiles_left = op->group->tiles();
     });
+    if (work.no_memory) return;
     poisoned = op->failure != nullptr;
   }
   if (poisoned) {
@@ -243,24 +253,33 @@ void Engine::run_kernel(Work& work) {
 // Calls `f`, which may throw; then the op has failed.
 template <class F>
 void Engine::guarded(Op& op, F f) {
-  FailurePtr failure;  // outlives the lock below: it may own things of the front end
-  auto failed = [&](ErrorKind kind, std::string message) {
-    auto made = std::make_shared<Failure>();
-    made->kind = kind, made->message = std::move(message), made->site = op.site;
-    failure = std::move(made);
-  };
+  FailurePtr thrown;  // outlives the lock below: it may own things of the front end
   try {
     f();
-  } catch (const FailurePtr& thrown) {
-    failure = thrown;
+  } catch (const FailurePtr& failure) {
+    thrown = failure;
   } catch (const Error& error) {
-    failed(error.kind, error.what());
+    thrown = failure(error.kind, op.site, [&] { return error.what(); });
   } catch (const std::bad_alloc&) {
-    failed(ErrorKind::memory, std::string(op.kernel()->name()) + ": scratch memory must be available");
+    thrown = failure(ErrorKind::memory, op.site, [&] { return std::string(op.kernel()->name()) + ": scratch memory must be available"; });
+  } catch (const std::exception& error) {
+    thrown = failure(ErrorKind::runtime, op.site, [&] { return std::string(op.kernel()->name()) + ": " + error.what(); });
   }
-  if (!failure) return;
+  if (!thrown) return;
   Lock held = lock();
-  if (!op.failure) fail(&op, failure);
+  if (!op.failure) fail(&op, thrown);
+}
+
+template <class F>
+FailurePtr Engine::failure(ErrorKind kind, uint32_t site, F message) const {
+  try {
+    auto made = std::make_shared<Failure>();
+    made->kind = kind, made->site = site, made->message = message();
+    return made;
+  } catch (const std::bad_alloc&) {
+    no_memory_->seen.store(false);
+    return no_memory_;
+  }
 }
 
 // The first tile of several: now that its outputs have memory, other workers may join.
@@ -269,8 +288,7 @@ void Engine::run_tiles(Work& work) {
   {
     Lock held = lock();
     op->next_tile = 1;
-    auto& sharing = op->queue->sharing;
-    sharing.insert(std::lower_bound(sharing.begin(), sharing.end(), op, [](Op* a, Op* b) { return a->seq < b->seq; }), op);
+    op->queue->sharing.insert(op, [op](Op* other) { return other->seq > op->seq; });
     wake_others(op->queue, true);
   }
   run_kernel(work);
@@ -295,16 +313,14 @@ bool Engine::take_memory(Op& op) {
 void Engine::fail(Op* op, FailurePtr failure) {
   op->failure = failure;
   ++failed_;
-  if (unseen_.size() < 1000) unseen_.push_back(std::move(failure));
+  if (unseen_.size() < kUnseen) unseen_.push_back(std::move(failure));
 }
 
 FailurePtr Engine::memory_failure(const Op& op) const {
-  auto failure = std::make_shared<Failure>();
-  failure->kind = ErrorKind::memory;
-  failure->site = op.site;
-  failure->message = "memory: arrays must fit into the limit, asked for " + std::to_string(op.to_take) + " bytes with " +
-                     std::to_string(op.budget->live.load()) + " live and a limit of " + std::to_string(op.budget->hard.load());
-  return failure;
+  return failure(ErrorKind::memory, op.site, [&] {
+    return "memory: arrays must fit into the limit, asked for " + std::to_string(op.to_take) + " bytes with " +
+           std::to_string(op.budget->live.load()) + " live and a limit of " + std::to_string(op.budget->hard.load());
+  });
 }
 
 void Engine::record(const Op& op, const Op* group) {
@@ -314,7 +330,10 @@ void Engine::record(const Op& op, const Op* group) {
   event.device = op.queue->device, event.queue = static_cast<int>(op.queue->kind);
   event.issued = op.t_issued, event.started = op.t_started, event.ended = Trace::now();
   event.bytes = op.to_take;
-  event.depends = op.depends;
+  try {
+    event.depends = op.depends;
+  } catch (const std::bad_alloc&) {
+  }
   event.group = group ? group->seq : 0;
   trace.add(std::move(event));
 }

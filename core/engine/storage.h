@@ -87,6 +87,7 @@ class Storage {
   uint32_t uses = 0;          // accesses of planned ops that have not ended
   uint64_t last_use = 0;      // number of the last planned op that uses it
   uint64_t last_write = 0;    // number of the last planned op that writes it
+  Storage* next_let_go = nullptr;  // in Engine::let_go_
 
   // Written by the op that writes the storage, before `ended`; read by ops ordered after it, or after settled().
   FailurePtr failure;

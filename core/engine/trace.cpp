@@ -21,10 +21,11 @@ std::vector<Event> Trace::stop() {
 void Trace::add(Event event) {
   std::lock_guard guard(mutex_);
   if (!on()) return;
-  if (events_.size() < capacity_)
-    events_.push_back(std::move(event));
-  else
-    ++dropped_;
+  try {
+    if (events_.size() < capacity_) return events_.push_back(std::move(event));
+  } catch (const std::bad_alloc&) {
+  }
+  ++dropped_;
 }
 
 double Trace::now() {

@@ -11,7 +11,7 @@ namespace forerun {
 struct Event {
   enum class Kind : uint8_t { op, tile, wait } kind = Kind::op;
   uint64_t seq = 0;
-  std::string name;
+  const char* name = "";  // outlives the record
   uint32_t site = 0;
   uint64_t thread = 0;    // who ran it (for an op of several tiles: the last of them), or waited
   int device = 0, queue = 0;
@@ -27,7 +27,7 @@ class Trace {
   bool on() const { return on_.load(std::memory_order_relaxed); }
   void start(size_t capacity);
   std::vector<Event> stop();
-  void add(Event event);  // dropped when the record is full
+  void add(Event event);  // dropped when the record is full, or there is no memory for more
   uint64_t dropped() const { return dropped_; }
   static double now();
   static uint64_t thread_number();  // small, in order of first use

@@ -1,6 +1,7 @@
 // Wait: a thread that needs a result works on it, and sleeps only when there is nothing for it to do. Also: life cycle.
 #include <immintrin.h>
 
+#include <bit>
 #include <new>
 
 #include "engine/engine.h"
@@ -120,18 +121,30 @@ void Engine::configure(const std::vector<int>& workers, int cores) {
       auto device = std::make_unique<Device>();
       device->budget = std::make_unique<Budget>(i);
       Budget* budget = device->budget.get();
-      device->compute = std::make_unique<Queue>(Queue::Kind::compute, i, budget);
-      device->copy = std::make_unique<Queue>(Queue::Kind::copy, i, budget);
-      device->io = std::make_unique<Queue>(Queue::Kind::io, i, budget);
-      for (Queue* q : {device->compute.get(), device->copy.get(), device->io.get()}) q->sleeping.store(1);
+      device->compute = std::make_unique<Queue>(Queue::Kind::compute, i, budget, window_);
+      device->copy = std::make_unique<Queue>(Queue::Kind::copy, i, budget, window_);
+      device->io = std::make_unique<Queue>(Queue::Kind::io, i, budget, window_);
+      for (Queue* q : {device->compute.get(), device->copy.get(), device->io.get()}) q->sleeping.store(1), q->make_room(window_.size());
       devices_.push_back(std::move(device));
     }
     Device& device = *devices_[i];
-    device.compute->workers = workers[i];
-    device.copy->workers = device.io->workers = workers[i] > 0;
-    for (Queue* q : {device.compute.get(), device.copy.get(), device.io.get()}) queues_.push_back(q);
+    device.compute->wanted = workers[i];
+    device.copy->wanted = device.io->wanted = workers[i] > 0;
+    for (Queue* q : {device.compute.get(), device.copy.get(), device.io.get()}) {
+      q->workers = q->wanted;
+      queues_.push_back(q);
+    }
   }
   cores_ = std::max(1, cores);
+}
+
+void Engine::set_ops_ahead(uint64_t n) {
+  Lock held = lock();
+  uint64_t size = std::max(kLeastRing, std::bit_ceil(2 * n));  // several threads may pass the limit by one op each
+  for (auto& device : devices_)
+    for (Queue* q : {device->compute.get(), device->copy.get(), device->io.get()}) q->make_room(size);
+  if (size != window_.size()) window_.resize(size);
+  ops_ahead_ = n;
 }
 
 void Engine::stop_workers() {
@@ -174,6 +187,26 @@ void Engine::after_fork(bool child) {
     started_ = false;
   }
   mutex_.unlock();
+}
+
+std::vector<Pending> Engine::pending(size_t most) {
+  Lock held = lock();
+  std::vector<Pending> all;
+  uint64_t planned = planned_.load();
+  for (uint64_t seq = front_.load(), head = head_.load(); seq < head && all.size() < most; ++seq) {
+    Op* op = window_[seq].load(std::memory_order_acquire);
+    if (!op || op->dropped) continue;
+    auto state = seq >= planned ? Pending::State::issued : op->started ? Pending::State::running : op->unmet > 0 ? Pending::State::waiting : Pending::State::ready;
+    const char* name = seq >= planned ? op->kernel()->name() : op->name;
+    all.push_back({state, seq, 0, name, op->site, op->queue->device, static_cast<int>(op->queue->kind), op->started ? 0 : Budget::needs(*op)});
+  }
+  for (uint64_t seq = front_.load(); seq < planned; ++seq) {
+    Op* op = window_.op(seq);
+    for (Edge* edge : op ? op->successors : decltype(op->successors){})
+      for (Pending& one : all)
+        if (one.seq == edge->after->seq && one.after == 0) one.after = seq;
+  }
+  return all;
 }
 
 EngineStats Engine::stats() {

@@ -14,8 +14,20 @@ Engine& Engine::get() {
   return *engine;
 }
 
-Engine::Engine() : slots_(new std::atomic<Op*>[kRing]) {
-  for (uint64_t i = 0; i < kRing; ++i) slots_[i].store(nullptr, std::memory_order_relaxed);
+namespace {
+
+FailurePtr no_memory() {
+  auto made = std::make_shared<Failure>();
+  made->kind = ErrorKind::memory;
+  made->message = "memory: none is left, not even for the message of what failed";
+  return made;
+}
+
+}  // namespace
+
+Engine::Engine() : no_memory_(no_memory()) {
+  window_.resize(kLeastRing);
+  unseen_.reserve(kUnseen);
 }
 
 Op* Engine::make_op() {
@@ -46,7 +58,7 @@ uint64_t Engine::issue(Op* op) {
   op->seq = seq;
   // Several issuing threads may lose a little of the sum; the worker that dozes looks by itself.
   if (op->cost > kTinyCost) unseen_cost_.store(unseen_cost_.load(std::memory_order_relaxed) + op->cost, std::memory_order_relaxed);
-  slots_[seq % kRing].store(op, std::memory_order_release);
+  window_[seq].store(op, std::memory_order_release);
   if (queue->sleeping.load() > 0 && (queue->dozing.load() == 0 || unseen_cost_.load(std::memory_order_relaxed) >= kWakeCost)) wake(*queue);
   return seq;
 }
@@ -59,7 +71,8 @@ void Engine::wake(Queue& queue) {
     started_ = true;
     for (Queue* q : queues_) {
       q->sleeping.fetch_sub(1);
-      for (int i = 0; i < q->workers; ++i) start_thread(*q, i);
+      // With fewer threads than asked for it is slower; with none, whoever waits does the work.
+      for (q->workers = 0; q->workers < q->wanted && start_thread(*q, q->workers);) ++q->workers;
     }
   } else if (queue.sleeping.load() > 0) {
     queue.called.store(true);

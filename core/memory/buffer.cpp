@@ -14,9 +14,10 @@ namespace {
 
 Block* make_block(size_t bytes, Budget* budget) {
   char* data = MemoryCache::get().take(bytes);
-  if (!data) return nullptr;
-  if (budget) budget->charge(bytes);
-  return new Block{data, bytes, budget};
+  auto* block = data ? new (std::nothrow) Block{data, bytes, budget} : nullptr;
+  if (data && !block) MemoryCache::get().give(data, bytes);
+  if (block && budget) budget->charge(bytes);
+  return block;
 }
 
 }  // namespace

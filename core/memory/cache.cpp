@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
+#include <new>
 
 namespace forerun {
 
@@ -73,10 +74,11 @@ void MemoryCache::give(char* data, size_t bytes) {
   int c = size_class(bytes);
   {
     std::lock_guard held(mutex_);
-    if (cached_ + class_bytes(c) <= limit_) {
+    if (cached_ + class_bytes(c) <= limit_) try {
       free_[c].push_back(data);
       cached_ += class_bytes(c);
       return;
+    } catch (const std::bad_alloc&) {  // not even for the list
     }
   }
   to_system(data, class_bytes(c));

@@ -7,6 +7,7 @@
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -21,12 +22,21 @@ inline void check(bool holds, const std::string& what) {
   std::exit(1);
 }
 
+// Whether this thread is outside the engine, in what a test does for itself.
+inline thread_local bool outside = false;
+struct InEngine {
+  const bool before = std::exchange(outside, false);
+  ~InEngine() { outside = before; }
+};
+
 // The wait of a front end: in slices, as a wait that answers signals does.
 inline void wait_for(Storage& storage) {
+  InEngine entered;
   while (!Engine::get().wait(storage, std::chrono::milliseconds(50))) {
   }
 }
 inline void wait_all() {
+  InEngine entered;
   Engine& engine = Engine::get();
   uint64_t mark = engine.mark();
   while (!engine.wait_mark(mark, std::chrono::milliseconds(50))) {

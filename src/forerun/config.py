@@ -76,7 +76,7 @@ def configure(
 
 
 _PASSES = {"drop": 1, "fuse": 2, "reuse": 4}
-_MOST = {"workers": 4096, "cpu_devices": 256, "ops_ahead": 1 << 15, "memory_budget": 1 << 62, "memory_limit": 1 << 62}
+_MOST = {"workers": 4096, "cpu_devices": 256, "ops_ahead": 1 << 24, "memory_budget": 1 << 62, "memory_limit": 1 << 62}
 
 
 def _check(new: dict[str, Any]) -> None:
@@ -108,9 +108,8 @@ def _apply(new: dict[str, Any]) -> None:
     else:
         workers = [max(1, cores // n + (i < cores % n)) for i in range(n)]
         busy = max(cores, n)
-    _core.configure_queues(workers, busy)
+    _core.configure_queues(workers, busy, new["ops_ahead"])
     _core.set_synchronous(new["engine"] == "sync")
-    _core.set_ops_ahead(new["ops_ahead"])
     _core.set_passes(sum({_PASSES[name] for name in _names(new["passes"])}))
     memory = _core.granted_memory() // n
     budget, limit = new["memory_budget"] or memory // 2, new["memory_limit"] or memory - memory // 10

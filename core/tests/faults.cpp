@@ -1,0 +1,137 @@
+// Memory that cannot be had: each allocation that the engine makes is refused once, then many of them at random. What is sound has the
+// right values, what is not says why, nothing hangs, and all memory comes back.
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "base/free_list.h"
+#include "calculation.h"
+#include "cpu/workers.h"
+#include "memory/cache.h"
+
+namespace {
+
+std::atomic<int64_t> until_refused{-1};  // allocations of the engine that are granted before one is refused; negative: all are
+std::atomic<int64_t> refuse_again{-1};   // what until_refused is after that
+std::atomic<uint64_t> refused{0}, asked{0};
+
+bool refuse() {
+  if (forerun::test::outside) return false;
+  asked.fetch_add(1);
+  if (until_refused.load() < 0 || until_refused.fetch_sub(1) != 0) return false;
+  until_refused.store(refuse_again.load());
+  refused.fetch_add(1);
+  return true;
+}
+
+}  // namespace
+
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"  // they match: all of them are here
+void* operator new(size_t size) {
+  void* memory = refuse() ? nullptr : std::malloc(size ? size : 1);
+  if (!memory) throw std::bad_alloc();
+  return memory;
+}
+void* operator new(size_t size, const std::nothrow_t&) noexcept { return refuse() ? nullptr : std::malloc(size ? size : 1); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+extern "C" void* aligned_alloc(size_t alignment, size_t size) {
+  void* memory = nullptr;
+  return refuse() || posix_memalign(&memory, alignment, size) != 0 ? nullptr : memory;
+}
+
+using namespace forerun;
+using namespace forerun::test;
+
+namespace {
+
+// So that the engine must ask for memory again.
+void drop_what_is_kept() {
+  wait_all();
+  Engine::get().stop_workers();
+  while (Op* op = FreeList<Op>::take()) delete op;
+  while (Buffer* buffer = FreeList<Buffer>::take()) delete buffer;
+  while (KernelRoom* room = FreeList<KernelRoom>::take()) delete room;
+  MemoryCache::get().trim();
+}
+
+void forget_failures() {
+  while (FailurePtr failure = Engine::get().take_unseen_failure())
+    check(failure->kind == ErrorKind::memory || failure->kind == ErrorKind::value, "an error for want of memory says so, got " + failure->message);
+}
+
+// Some steps are held back until all of them are issued, so that they become groups.
+// From the n-th allocation on one is refused, and after each `period` others one more; negative: none.
+void calculate(uint32_t seed, int64_t n, int64_t period) {
+  bool refusing = n >= 0;
+  Calculation calculation(seed, 40, 300);
+  refuse_again.store(period), until_refused.store(n);
+  for (int round = 0; round < 4; ++round) {
+    Engine::get().gate(round % 2 == 0);
+    for (int i = 0; i < 12; ++i) try {
+        calculation.step();
+      } catch (const std::bad_alloc&) {
+        check(refusing, "memory is there");
+      }
+    Engine::get().gate(false);
+    calculation.check_all(!refusing);
+  }
+  refuse_again.store(-1), until_refused.store(-1);
+}
+
+void check_idle() {
+  wait_all();
+  forget_failures();
+  Budget& budget = *Engine::get().device(0).budget;
+  check(Engine::get().idle() && budget.running == 0 && budget.reserved.load() == 0, "nothing runs, nothing is reserved");
+  check(budget.live.load() == 0, "all memory came back, but for " + std::to_string(budget.live.load()) + " bytes");
+}
+
+// The n-th allocation is refused, for all n that there are. Returns how many.
+int64_t each_once(uint32_t seed, bool traced) {
+  for (int64_t n = 0;; ++n) {
+    drop_what_is_kept();
+    Calculation bystander(seed + 1, 9, 2049);
+    bystander.check_all();
+    if (traced) Engine::get().trace.start(1 << 20);
+    uint64_t before = refused.load();
+    calculate(seed, n, -1);
+    bystander.check_all();
+    if (traced) Engine::get().trace.stop();
+    if (refused.load() == before) return n;
+    for (int k = 0; k < 4; ++k) bystander.step();
+    bystander.check_all();
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int rounds = argc > 1 ? std::atoi(argv[1]) : 20;
+  outside = true;
+  Engine& engine = Engine::get();
+  use_cpu_workers(engine);
+  for (int workers : {0, 1, 2}) {
+    engine.stop_workers();
+    engine.configure({workers}, 2);
+    engine.set_fuse_from(0);
+    int64_t tried = each_once(7, false) + each_once(8, true);
+    check_idle();
+    std::printf("%d workers: each of %ld allocations refused once\n", workers, static_cast<long>(tried));
+    check(tried > 100, "there was something to refuse");
+  }
+  uint64_t before = refused.load();
+  for (int round = 0; round < rounds; ++round)
+    for (int64_t period : {2, 3, 7, 30, 200}) {
+      drop_what_is_kept();
+      calculate(static_cast<uint32_t>(100 + round), period, period);
+      check_idle();
+      calculate(static_cast<uint32_t>(round), -1, -1);
+    }
+  std::printf("%lu more refused in turn\n", static_cast<unsigned long>(refused.load() - before));
+  check_idle();
+  engine.stop_workers();
+  return 0;
+}
