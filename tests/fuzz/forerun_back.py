@@ -106,6 +106,7 @@ class AllAtOnce(RunningAhead):
 
     lock = threading.Lock()
     waiting = 0
+    issuing = False
 
     def may_narrow(self) -> bool:
         """Not while nothing runs."""
@@ -124,16 +125,17 @@ class AllAtOnce(RunningAhead):
         """One more waits, or one less."""
         with AllAtOnce.lock:
             AllAtOnce.waiting += change
-            _core.gate(AllAtOnce.waiting == 0)
+            _core.gate(AllAtOnce.issuing and AllAtOnce.waiting == 0)
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
         """The gate is shut until the end."""
-        AllAtOnce.waiting = 0
+        AllAtOnce.waiting, AllAtOnce.issuing = 0, True
         _core.gate(True)
         try:
             yield
         finally:
+            AllAtOnce.issuing = False
             _core.gate(False)
 
 
