@@ -8,13 +8,16 @@ BUILT   := $(VENV)/.built
 INSTALL := $(BIN)/pip install -q --disable-pip-version-check --no-build-isolation --no-deps --config-settings=build-dir=build/venv
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: tour test bench bench-own docs lint tsan asan develop clean
+.PHONY: tour test fuzz bench bench-own docs lint tsan asan develop clean
 
 tour: $(BUILT)  ## the experiments of the two chapters, measured on this machine
 	$(BIN)/forerun tour
 
 test: $(BUILT)
 	$(BIN)/python -m pytest $(ARGS)
+
+fuzz: $(BUILT)  ## random programs and files for a while: make fuzz ARGS="--seconds 3600 --jobs 2"
+	PYTHONPATH=tests $(BIN)/python -m fuzz $(ARGS)
 
 bench: $(BUILT)  ## the table beside the peers, which it installs below build/peers; then how cost grows
 	$(BIN)/python benchmarks/peers/run.py $(ARGS)

@@ -1,4 +1,4 @@
-"""`make fuzz`: random programs and random files in processes of their own, for some time. Exit status 1 if anything is found."""
+"""`make fuzz`: random programs and files in processes of their own, for a while. Status 1 if anything is found."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Campaign:
         self.next, self.folder = seed, folder
         self.end = time.monotonic() + seconds
         self.counts: Counter[str] = Counter()
-        self.findings: list[Path | str] = []
+        self.findings: list[Path] = []
         self.lock = threading.Lock()
 
     def take(self) -> int:
@@ -63,18 +63,24 @@ class Campaign:
             for message in watch.lines(["batch", str(seed), str(BATCH)], module="fuzz.files"):
                 with self.lock:
                     self.counts.update(message["counts"])
-                    self.findings += [f"files: {text}" for text in message["findings"]]
-                for text in message["findings"]:
-                    print(f"files: {text}", flush=True)
+                for finding in message["findings"]:
+                    self.note_file(finding["target"], finding["text"], bytes.fromhex(finding["data"]))
         except watch.Stopped as stop:
-            with self.lock:
-                self.findings.append(f"files from {seed}: {stop}")
-            print(f"files from {seed}: {stop}", flush=True)
+            self.note_file("any", f"batch {seed}: {stop}", b"")
+
+    def note_file(self, target: str, text: str, data: bytes) -> None:
+        """Keeps bytes that were read in a wrong way, and says so."""
+        with self.lock:
+            path = self.folder / f"{target.replace(' ', '-')}-{len(self.findings)}.bin"
+            self.folder.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+            self.findings.append(path)
+        print(f"{target}: {text}\n  kept as {path}", flush=True)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs the command line; 1 if there are findings."""
-    parser = argparse.ArgumentParser(prog="make fuzz", description="Random programs and files against their references.")
+    parser = argparse.ArgumentParser(prog="make fuzz", description="Random programs and files, compared.")
     parser.add_argument("--seconds", type=float, default=300)
     parser.add_argument("--seed", type=int, help="first number (default: another one each day)")
     parser.add_argument("--jobs", type=int, default=2, help="processes at once")
@@ -92,7 +98,9 @@ def replay(paths: list[Path]) -> int:
             for message in watch.lines(["replay", str(path)]):
                 finding = message["finding"]
                 failed += finding is not None
-                print(f"{path}: {finding['mode'] + ': ' + finding['text'] if finding else 'the same in all modes'}")
+                print(
+                    f"{path}: {finding['mode'] + ': ' + finding['text'] if finding else 'the same in all modes'}"
+                )
         except watch.Stopped as stop:
             failed += 1
             print(f"{path}: {stop}")

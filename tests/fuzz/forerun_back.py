@@ -1,4 +1,4 @@
-"""forerun, on two logical devices: as the engine's mode says, step by step, or everything issued before anything runs."""
+"""forerun on two logical devices: as its mode says, step by step, or all issued before anything runs."""
 
 from __future__ import annotations
 
@@ -78,7 +78,9 @@ class RunningAhead:
             return
         passes = ",".join(name for i, name in enumerate(("drop", "fuse", "reuse")) if n >> i & 1)
         with self.reading():
-            forerun.configure(passes=passes, ops_ahead=(1 << 14, 64, 7)[n % 3] if self.may_narrow() else 1 << 14)
+            forerun.configure(
+                passes=passes, ops_ahead=(1 << 14, 64, 7)[n % 3] if self.may_narrow() else 1 << 14
+            )
 
     def may_narrow(self) -> bool:
         """Whether the window may be made smaller."""

@@ -1,7 +1,7 @@
 """NumPy arrays that know what forerun says of them: which failures have spoilt their memory.
 
-A failure is kept per block of memory, as forerun keeps it: all views of a block share it. Where two failures meet, either
-may be the one that is raised, so what is kept is a set.
+A failure is kept per block of memory, as forerun keeps it: all views of a block share it. Where two failures meet,
+either may be the one that is raised, so what is kept is a set.
 """
 
 from __future__ import annotations

@@ -35,8 +35,10 @@ class Mode:
 
     @property
     def tight(self) -> bool:
-        """Whether operations may have to wait for those before them without needing their results: window and budget are
-        small, or so many tasks are ready at once that all workers may stand in some."""
+        """Whether operations may have to wait for some that they do not need.
+
+        Window or budget are small, or so many tasks are ready at once that all workers may stand in some.
+        """
         return self.at_once or self.settings.get("workers", 0) < 32
 
 
@@ -74,7 +76,13 @@ def configured(**settings: Any) -> Iterator[None]:
 @contextmanager
 def engine(**settings: Any) -> Iterator[None]:
     """The engine for a program: two devices, anything is worth a group, and no failure is left behind."""
-    default = {"engine": "async", "cpu_devices": 2, "passes": ALL, "ops_ahead": 1 << 14, "memory_budget": None}
+    default = {
+        "engine": "async",
+        "cpu_devices": 2,
+        "passes": ALL,
+        "ops_ahead": 1 << 14,
+        "memory_budget": None,
+    }
     with configured(**default | settings):
         _core.set_fuse_from(0)
         try:

@@ -110,5 +110,3 @@ def snapshot(values: numpy.ndarray) -> tuple[Any, ...]:
         for part in (values.real, values.imag) if values.dtype.kind == "c" else (values,):
             part[numpy.isnan(part)] = numpy.nan
     return values.shape, values.dtype.str, values.tobytes()
-
-

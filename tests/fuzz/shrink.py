@@ -64,7 +64,9 @@ def _smaller_numbers(program: Program, thread: int, still: Fails) -> Program:
                 step = program.threads[thread][i]
                 if getattr(step, name) <= value:
                     break
-                candidate = program.with_thread(thread, _with(program.threads[thread], i, replace(step, **{name: value})))
+                candidate = program.with_thread(
+                    thread, _with(program.threads[thread], i, replace(step, **{name: value}))
+                )
                 if still(candidate):
                     program = candidate
                     break

@@ -26,7 +26,9 @@ class Stopped(Exception):
     """A process has ended too early ("crash") or does not go on ("hang")."""
 
 
-def lines(arguments: Sequence[str], patience: float = PATIENCE, module: str = "fuzz.batch") -> Iterator[dict[str, Any]]:
+def lines(
+    arguments: Sequence[str], patience: float = PATIENCE, module: str = "fuzz.batch"
+) -> Iterator[dict[str, Any]]:
     """What a process says, line by line. Raises Stopped; the process is gone afterwards in any case."""
     environment = {**os.environ, "PYTHONPATH": str(TESTS), "PYTHONFAULTHANDLER": "1"}
     command = [sys.executable, "-m", module, *arguments]
@@ -73,14 +75,14 @@ def _stacks(process: subprocess.Popen[bytes], errors: bytes) -> str:
     return errors.decode(errors="replace")
 
 
-def smallest_that_stops(program: Program, kind: str, folder: Path, mode: str, patience: float) -> Program:
+def smallest_that_stops(program: Program, kind: str, folder: Path, patience: float) -> Program:
     """The smallest program that a process crashes or hangs with."""
     path = folder / f"trying-{os.getpid()}-{program.seed}.json"
 
     def fails(candidate: Program) -> bool:
         path.write_text(candidate.text(), encoding="utf-8")
         try:
-            for _ in lines(["replay", str(path), *([mode] if mode else [])], patience):
+            for _ in lines(["replay", str(path)], patience):
                 pass
         except Stopped as stop:
             return str(stop).startswith(kind)
@@ -99,7 +101,8 @@ def keep(program: Program, finding: Finding, folder: Path, patience: float = PAT
     noted = replace(program, note=f"{finding.mode}: {finding.text.splitlines()[0]}"[:400])
     path.write_text(noted.text(), encoding="utf-8")
     if finding.mode in ("crash", "hang"):
-        path.write_text(smallest_that_stops(noted, finding.mode, folder, "", min(patience, 20)).text(), encoding="utf-8")
+        smallest = smallest_that_stops(noted, finding.mode, folder, min(patience, 20))
+        path.write_text(smallest.text(), encoding="utf-8")
         return path
     with contextlib.suppress(Stopped):
         for _ in lines(["shrink", str(path), finding.mode], patience=600):
@@ -107,7 +110,10 @@ def keep(program: Program, finding: Finding, folder: Path, patience: float = PAT
     return path
 
 
-def programs(first: int, count: int, patience: float = PATIENCE) -> Iterator[tuple[int, dict[str, int], Finding | None]]:
+Outcome = tuple[int, dict[str, int], Finding | None]
+
+
+def programs(first: int, count: int, patience: float = PATIENCE) -> Iterator[Outcome]:
     """Runs a batch: the number of each program, what was done, and what was found."""
     running, until = first, first + count
     while running < until:
@@ -123,5 +129,3 @@ def programs(first: int, count: int, patience: float = PATIENCE) -> Iterator[tup
             kind, _, text = str(stop).partition(": ")
             yield running, {}, Finding(kind, text)
             running += 1
-
-

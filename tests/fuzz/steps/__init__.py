@@ -20,7 +20,19 @@ from fuzz.steps.writes import Writes
 
 
 class Machine(
-    Arrays, Elementwise, Writes, Views, Moves, Indexing, Joined, Failing, Hosts, Control, Table, Free, Gradients
+    Arrays,
+    Elementwise,
+    Writes,
+    Views,
+    Moves,
+    Indexing,
+    Joined,
+    Failing,
+    Hosts,
+    Control,
+    Table,
+    Free,
+    Gradients,
 ):
     """Runs any step."""
 
@@ -46,10 +58,19 @@ RANDOM = ("random", "drawn")
 def kinds_for(exact: bool, threads: bool, small: bool, rng: Any) -> tuple[str, ...]:
     """The kinds that a program may have.
 
-    Random numbers are numbered in the order of issue: not among threads, nor beside tasks that issue operations. Those need
-    a window and a budget that are not full without them.
+    Random numbers are numbered in the order of issue: not among threads, nor beside tasks that issue operations.
+    Those need a window and a budget that are not full without them.
     """
-    kinds: tuple[str, ...] = (*EXACT_KINDS, *FUSED_EXACT, *INDEX_KINDS, *HOST_KINDS, *CONTROL, "row", "row", "row")
+    kinds: tuple[str, ...] = (
+        *EXACT_KINDS,
+        *FUSED_EXACT,
+        *INDEX_KINDS,
+        *HOST_KINDS,
+        *CONTROL,
+        "row",
+        "row",
+        "row",
+    )
     if rng.random() < 0.5:
         kinds += (*FAILING, "heal", "heal", "spread")
     if not exact:

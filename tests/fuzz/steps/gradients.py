@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from forerun import autograd, gluon, np, npx
 from fuzz.pool import Pool, Slot
+
+CURVES: tuple[Callable[[Any], Any], ...] = (
+    lambda x: x * x,
+    lambda x: np.tanh(x),
+    lambda x: np.exp(-x * x),
+    lambda x: x - x.mean(),
+    lambda x: npx.softmax(x) if x.ndim else x,
+    lambda x: np.where(x > 0, x, x * 0.5),
+    lambda x: np.sin(x) * x.max(),
+    lambda x: x[..., ::-1] * 2 if x.ndim else x,
+    lambda x: np.cumsum(x, axis=0) / 8 if x.ndim else x,
+    lambda x: (x[None] * np.ones((2, *x.shape), x.dtype, device=x.device)).sum(0),
+)
 
 
 class Gradients(Pool):
@@ -23,11 +37,8 @@ class Gradients(Pool):
     def curve(self, x: Any, n: int) -> Any:
         """A function of x, of x's shape."""
         for i in range(1 + n % 3):
-            n, which = divmod(n, 9)
-            x = (lambda: x * x + i, lambda: np.tanh(x), lambda: np.exp(-x * x), lambda: x - x.mean(),
-                 lambda: npx.softmax(x) if x.ndim else x, lambda: np.where(x > 0, x, x * 0.5),
-                 lambda: np.sin(x) * x.max(), lambda: x[..., ::-1] * 2 if x.ndim else x,
-                 lambda: np.cumsum(x, axis=0) / 8 if x.ndim else x)[which]()  # fmt: skip
+            n, which = divmod(n, len(CURVES))
+            x = CURVES[which](x) + i
         return x
 
     def slope(self, a: int, b: int, c: int) -> None:

@@ -20,8 +20,9 @@ class Indexing(Pool):
         for extent in x.shape:
             n, choice = divmod(n, 7)
             at = n % extent if extent else 0
+            last = at - extent if extent else slice(0, 0)
             key.append((slice(None), slice(at, None), slice(None, -at or None, 2), slice(at, None, -1),
-                        slice(-2, None), at - extent if extent else slice(0, 0), slice(extent, at, -2))[choice])  # fmt: skip
+                        slice(-2, None), last, slice(extent, at, -2))[choice])  # fmt: skip
         if n % 3 == 0:
             key.insert(n % (len(key) + 1), None)
         if n % 5 == 0:
@@ -54,7 +55,9 @@ class Indexing(Pool):
 
     def positions(self, extent: int, n: int, device: int) -> Any:
         """Positions along an axis: of the program's numbers where it has any."""
-        whole = self.pick(n, lambda s: s.value.dtype in ("int64", "int32") and s.value.ndim > 0 and s.device == device)
+        whole = self.pick(
+            n, lambda s: s.value.dtype in ("int64", "int32") and s.value.ndim > 0 and s.device == device
+        )
         if whole is None:
             return None
         value = whole.value.reshape(-1)[: 1 + n % 5] % extent
@@ -102,7 +105,9 @@ class Indexing(Pool):
         if x is not None:
             axis = b % x.value.ndim
             order = self.xp.argsort(x.value, axis=axis, kind="stable")
-            self.put(self.xp.take_along_axis(x.value, order[..., ::-1] if c % 2 else order, axis=axis), x.device)
+            self.put(
+                self.xp.take_along_axis(x.value, order[..., ::-1] if c % 2 else order, axis=axis), x.device
+            )
 
     def ends(self, a: int, b: int, c: int) -> None:
         """Positions of extremes, and running sums."""
@@ -128,7 +133,9 @@ class Indexing(Pool):
         elif name == "stack":
             self.put(self.xp.stack([x.value, x.value], axis=axis), x.device)
         elif name == "expand":
-            self.put_view(self.xp.broadcast_to(self.xp.expand_dims(x.value, 0), (2, *x.value.shape)).copy(), x.device)
+            self.put_view(
+                self.xp.broadcast_to(self.xp.expand_dims(x.value, 0), (2, *x.value.shape)).copy(), x.device
+            )
         elif name == "pad":
             self.put(self.xp.pad(x.value, 1), x.device)
         else:
