@@ -109,8 +109,8 @@ def npy_files() -> list[bytes]:
         b"",
         b"\x93NUMPY",
     ]
-    return [*map(npy, arrays), *map(header, lies), *(header("(2,)", d) for d in dtypes), header("(4,)", version=b"\x02\x00"),
-            header("(4,)", version=b"\x03\x00"), header("(4,)", version=b"\x09\x00"), *others]  # fmt: skip
+    versions = [header("(4,)", version=v) for v in (b"\x02\x00", b"\x03\x00", b"\x09\x00")]
+    return [*map(npy, arrays), *map(header, lies), *(header("(2,)", d) for d in dtypes), *versions, *others]
 
 
 def npz_files() -> list[bytes]:
