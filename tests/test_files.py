@@ -120,8 +120,9 @@ class TestWriting:
         npx.save(tmp_path / "named", {"file": np.array(values, dtype=dtype)})
         numpy.save(tmp_path / "y", numpy.array(values, order="F"))
         found = numpy.load(tmp_path / "xs.npz")
-        for got in (numpy.load(tmp_path / "x.npy"), found["arr_0"], found["other"], np.load(tmp_path / "x.npy").asnumpy(),
-                    np.load(tmp_path / "y.npy").asnumpy(), npx.load(tmp_path / "named")["file"].asnumpy()):  # fmt: skip
+        ours = np.load(tmp_path / "x.npy"), np.load(tmp_path / "y.npy"), npx.load(tmp_path / "named")["file"]
+        theirs = numpy.load(tmp_path / "x.npy"), found["arr_0"], found["other"]
+        for got in (*theirs, *(x.asnumpy() for x in ours)):
             assert got.dtype == dtype
             assert got.shape == shape
             assert got.tobytes() == values.tobytes()

@@ -1,6 +1,7 @@
 // Errors as the engine carries them: raised at issue as C++ exceptions, or kept in a Failure that poisons arrays.
 #pragma once
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -24,6 +25,13 @@ struct Failure {
   uint32_t site = 0;                    // where the op was issued (bind/ keeps the table of sites)
   std::shared_ptr<void> exception;      // the original Python exception and its traceback, if there is one; owned by bind/
   mutable std::atomic<bool> seen{false};  // somebody raised it: it need not be reported at exit
+  // The number of failures that the engine does not keep and that nobody has seen, if this is one of them. Set before anybody can
+  // see the failure.
+  mutable std::shared_ptr<std::atomic<uint64_t>> unkept;
+
+  void see() const {
+    if (!seen.exchange(true) && unkept) unkept->fetch_sub(1);
+  }
 };
 
 using FailurePtr = std::shared_ptr<const Failure>;

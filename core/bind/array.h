@@ -61,8 +61,30 @@ extern bool synchronous;
 void issue(Op* op, int device, Queue::Kind kind = Queue::Kind::compute);
 // Waits until `array` has its values; raises if it is poisoned.
 void wait_for(const Array& array);
-void wait_all();
+// Waits until all of them have their values; raises what is wrong with them, several failures as a group.
+void wait_for(const std::vector<Array>& arrays);
+// Waits for all ops issued before `mark`; wait_all() raises the failures that nobody has seen.
 void wait_mark(uint64_t mark);
+void wait_all(uint64_t mark);
+// Waits for all work, and ends the workers; they start again with the next op.
+void quiesce();
+// A closed door keeps other threads from issuing; true: this thread has closed it before.
+bool close_door();
+void open_door();
+// From now on, waits raise and say why: nobody does what is pending.
+void give_up(const char* why);
+bool gave_up();
+class Door {
+ public:
+  Door() : before_(close_door()) {}
+  Door(const Door&) = delete;
+  ~Door() {
+    if (!before_) open_door();
+  }
+
+ private:
+  const bool before_;
+};
 // Raises if the array, whose values are there, is poisoned.
 void check_failure(const Array& array);
 // Error if the array must not be written to.

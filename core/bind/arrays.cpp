@@ -33,7 +33,8 @@ nb::object from_numpy(nb::handle values, nb::handle device) {
   return wrapped(from_object("array", values.ptr(), device_index("array", device)));
 }
 
-nb::object scalars(const std::vector<double>& values, nb::handle dtype, nb::handle device) {
+nb::object scalars(nb::handle numbers, nb::handle dtype, nb::handle device) {
+  auto values = list_of<double>(numbers);
   DType t = parse_dtype("scalars", dtype.ptr());
   Array made = Array::make(t, Dims{static_cast<int64_t>(values.size())}, budget_of(device_index("scalars", device)));
   if (!made.storage()->take()) throw std::bad_alloc();

@@ -1,8 +1,14 @@
 // Set-up, waiting, statistics and events, for Python.
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
 #include <set>
 
+#include "bind/gil.h"
 #include "bind/glue.h"
 #include "bind/hooks.h"
+#include "bind/host.h"
 #include "bind/site.h"
 #include "cpu/blas.h"
 #include "cpu/workers.h"
@@ -67,21 +73,13 @@ nb::dict stats() {
 }
 
 template <class F>
-void without_lock(F f) {
-  nb::gil_scoped_release released;
-  f();
-}
-
-// Leaves the engine idle with no thread; other Python threads may issue meanwhile, so it looks again with the lock held.
-void quiesce() {
-  Engine& engine = Engine::get();
-  do {
-    wait_mark(engine.mark());
-    without_lock([&] { engine.stop_workers(); });
-  } while (!engine.idle());
+auto without_lock(F f) {
+  Unlocked unlocked;
+  return f();
 }
 
 void configure(const std::vector<int>& workers, int cores, uint64_t ops_ahead) {
+  Door closed;
   quiesce();
   Engine::get().configure(workers, cores);
   Engine::get().set_ops_ahead(ops_ahead);
@@ -93,15 +91,75 @@ void set_memory(int device, size_t budget, size_t limit) {
 }
 
 nb::list unseen_failures() {
+  Engine::Unseen unseen = without_lock([] { return Engine::get().take_unseen(); });
   nb::list all;
-  while (FailurePtr f = Engine::get().take_unseen_failure()) all.append(nb::make_tuple(f->message, site_tuple(f->site)));
+  for (const FailurePtr& f : unseen.failures) all.append(nb::make_tuple(f->message, site_tuple(f->site)));
+  if (unseen.unkept) all.append(nb::make_tuple(nb::none(), unseen.unkept));
   return all;
+}
+
+// --- fork ---------------------------------------------------------------------------------------------------------------------
+
+// A signal handler's exception that ended the wait before a fork. Python drops what is raised there: it is raised behind the fork.
+PyObject* interrupted = nullptr;
+
+int raise_interrupted(void*) {
+  PyObject* exception = std::exchange(interrupted, nullptr);
+  if (!exception) return 0;
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception)), exception);
+  Py_DECREF(exception);
+  return -1;
+}
+
+// A process forks with all work done, and without workers. In a host task, or interrupted, it forks as it is.
+void before_fork() {
+  if (gave_up() || in_host_task()) return;
+  close_door();
+  try {
+    quiesce();
+  } catch (const PythonError&) {
+    PyObject *type, *trace;
+    PyErr_Fetch(&type, &interrupted, &trace);
+    PyErr_NormalizeException(&type, &interrupted, &trace);
+    Py_XDECREF(type), Py_XDECREF(trace);
+  }
+}
+
+void after_fork(bool child) {
+  open_door();
+  Engine& engine = Engine::get();
+  if (child && engine.lost()) give_up("a child of a process that forked before the work had ended");
+  if (child) engine.take_unseen();  // the parent tells them
+  if (interrupted) Py_AddPendingCall(raise_interrupted, nullptr);
+}
+
+// --- exit ---------------------------------------------------------------------------------------------------------------------
+
+// What the process ends with, instead of success; and whether work was given up, which may still go on and keeps the C++ world in use.
+int exit_status = 0;
+
+void at_exit(int status, void*) {
+  if (status == 0) status = exit_status;
+  if (gave_up() && !Engine::get().lost()) {
+    std::fflush(nullptr);
+    _exit(status);
+  }
+  if (status && status == std::exchange(exit_status, 0)) std::exit(status);  // the remaining handlers follow
+}
+
+// Work that is issued later is done by the thread that issues it.
+void finish() {
+  configure(std::vector<int>(static_cast<size_t>(Engine::get().devices()), 0), 1, Engine::get().ops_ahead());
+  synchronous = true;
 }
 
 }  // namespace
 
 void init_engine(nb::module_& m) {
-  m.def("configure_queues", configure, nb::arg("workers"), nb::arg("cores"), nb::arg("ops_ahead"),
+#ifdef __GLIBC__
+  on_exit(at_exit, nullptr);
+#endif
+  m.def("configure_queues", [](nb::handle workers, int cores, uint64_t ops_ahead) { configure(list_of<int>(workers), cores, ops_ahead); }, nb::arg("workers"), nb::arg("cores"), nb::arg("ops_ahead"),
         "Waits for all work, then sets workers per device, cores in all, and how many ops may be in flight.");
   m.def("set_synchronous", [](bool on) { synchronous = on; });
   m.def("set_passes", [](int passes) { Engine::get().set_passes(passes); }, "A sum of 1 (drop), 2 (fuse) and 4 (reuse).");
@@ -116,17 +174,21 @@ void init_engine(nb::module_& m) {
   m.def("load_blas", load_blas);
   m.def("blas_info", blas_info);
 
-  m.def("wait", [](nb::handle arrays) {
-    for (const Array& a : args("wait", arrays)) wait_for(a);
-  });
-  m.def("waitall", wait_all);
+  m.def("wait", [](nb::handle arrays) { wait_for(args("wait", arrays)); }, "Waits for several arrays; several failures are raised as a group.");
+  m.def("waitall", [] { wait_all(Engine::get().mark()); });
   m.def("mark", [] { return Engine::get().mark(); }, "Number of the next op.");
   m.def("wait_mark", wait_mark, "Waits for all ops issued before a mark.");
+  m.def("waitall_before", wait_all, "The same, and raises failures that nobody has seen.");
   m.def("gate", [](bool closed) { without_lock([&] { Engine::get().gate(closed); }); }, "Closed: nothing is planned or started.");
   m.def("quiesce", quiesce, "Waits for all work and ends the workers; they start again with the next op.");
-  m.def("before_fork", [] { quiesce(), Engine::get().before_fork(); });
-  m.def("after_fork", [](bool child) { Engine::get().after_fork(child); });
-  m.def("unseen_failures", unseen_failures, "Failures that nobody has seen, as (message, site); they count as seen then.");
+  m.def("before_fork", before_fork);
+  m.def("after_fork", after_fork);
+  m.def("finish", finish, "Waits for all work; what is issued later runs in the thread that issues it.");
+  m.def("give_up", [] { give_up("an interrupted wait for it at exit"); }, "Nothing will be waited for any more.");
+  m.def("gave_up", gave_up);
+  m.def("set_exit_status", [](int status) { exit_status = status; }, "What the process ends with if it would end in success.");
+  m.def("unseen_failures", unseen_failures,
+        "Failures that nobody has seen, as (message, site), at the end perhaps (None, how many more); they count as seen then.");
 
   m.def("pending", pending, nb::arg("most"), "The oldest ops that have not ended: (number, name, site, state, the op waited for or 0, device, queue, bytes).");
   m.def("stats", stats);
@@ -138,7 +200,7 @@ void init_engine(nb::module_& m) {
   m.def("current_site", [] { return site_tuple(current_site()); });
 }
 
-const char* intern(const std::string& name) {
+const char* intern(const char* name) {
   static std::set<std::string> names;  // guarded by the interpreter lock
   return names.insert(name).first->c_str();
 }

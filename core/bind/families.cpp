@@ -67,9 +67,9 @@ std::optional<Scalar> neutral_of(UfuncObject* u, DType t) {
   return scalar;
 }
 
-nb::object reduce(nb::handle op, nb::handle a, nb::handle axes_object, nb::handle dtype, bool keepdims, const std::string& name) {
+nb::object reduce(nb::handle op, nb::handle a, nb::handle axes_object, nb::handle dtype, bool keepdims, const char* name) {
   UfuncObject* u = get_ufunc("reduce", op.ptr());
-  const char* label = name.empty() ? u->name : intern(name);
+  const char* label = *name ? intern(name) : u->name;
   const Array& in = arg(label, a);
   DType t = dtype.is_none() ? in.layout.dtype : parse_dtype(label, dtype.ptr());
   Loop loop = uniform_loop(u, t);
@@ -142,9 +142,9 @@ Array sum_to(const Array& array, const Dims& shape) {
 
 namespace {
 
-nb::object scan(nb::handle op, nb::handle a, int64_t axis, nb::handle dtype, const std::string& name) {
+nb::object scan(nb::handle op, nb::handle a, int64_t axis, nb::handle dtype, const char* name) {
   UfuncObject* u = get_ufunc("scan", op.ptr());
-  const char* label = name.empty() ? u->name : intern(name);
+  const char* label = *name ? intern(name) : u->name;
   const Array& in = arg(label, a);
   DType t = dtype.is_none() ? in.layout.dtype : parse_dtype(label, dtype.ptr());
   Array out = Array::make(t, in.layout.shape, budget_of(device_of(in)));
@@ -348,7 +348,7 @@ void draws_on_host() {
   if (capture) capture->refuse("it draws random numbers on the host");
 }
 
-nb::object random(const std::string& kind, nb::handle shape, nb::handle dtype, nb::handle device, nb::handle lo, nb::handle hi) {
+nb::object random(std::string_view kind, nb::handle shape, nb::handle dtype, nb::handle device, nb::handle lo, nb::handle hi) {
   DType t = parse_dtype("random", dtype.ptr());
   int d = device_index("random", device);
   Distribution what = kind == "uniform"       ? Distribution::uniform
@@ -356,7 +356,7 @@ nb::object random(const std::string& kind, nb::handle shape, nb::handle dtype, n
                       : kind == "exponential" ? Distribution::exponential
                                               : Distribution::integers;
   if (what == Distribution::integers ? !(is_integer(t) || t == DType::b1) : t != DType::f32 && t != DType::f64)
-    throw Error(ErrorKind::type, "random: dtype must suit the distribution, got " + kind + " of " + name(t));
+    throw Error(ErrorKind::type, "random: dtype must suit the distribution, got " + std::string(kind) + " of " + name(t));
   double a = 0, b = 1;
   int64_t low = 0;
   uint64_t range = 0;
@@ -373,7 +373,7 @@ nb::object random(const std::string& kind, nb::handle shape, nb::handle dtype, n
     low = static_cast<int64_t>(PyLong_AsUnsignedLongLongMask(lo.ptr()));
   } else {
     a = nb::cast<double>(lo), b = nb::cast<double>(hi);
-    if (what != Distribution::uniform && b < 0) throw Error(ErrorKind::value, kind + ": scale must not be negative, got " + std::to_string(b));
+    if (what != Distribution::uniform && b < 0) throw Error(ErrorKind::value, std::string(kind) + ": scale must not be negative, got " + std::to_string(b));
   }
   Array out = Array::make(t, parse_dims("random", shape.ptr()), budget_of(d));
   Building op;
@@ -384,7 +384,7 @@ nb::object random(const std::string& kind, nb::handle shape, nb::handle dtype, n
 
 // --- host tasks ---------------------------------------------------------------------------------------------------------------
 
-nb::list host(nb::handle fn, nb::handle inputs, nb::handle outs, nb::handle device, const std::string& name, const std::string& queue, bool trusted) {
+nb::list host(nb::handle fn, nb::handle inputs, nb::handle outs, nb::handle device, const char* name, const char* queue, bool trusted) {
   const char* label = intern(name);
   std::vector<Array> in = args(label, inputs), out;
   int d = !device.is_none() || in.empty() ? device_index(label, device) : device_of(in[0]);
@@ -394,7 +394,7 @@ nb::list host(nb::handle fn, nb::handle inputs, nb::handle outs, nb::handle devi
     out.push_back(Array::make(parse_dtype(label, nb::object(spec[1]).ptr()), parse_dims(label, nb::object(spec[0]).ptr()), budget_of(d)));
   Building op;
   build_host(*op, label, fn.ptr(), in, out, trusted);
-  op.issue(d, queue == "io" ? Queue::Kind::io : Queue::Kind::compute);
+  op.issue(d, std::strcmp(queue, "io") == 0 ? Queue::Kind::io : Queue::Kind::compute);
   nb::list results;
   for (Array& a : out) results.append(wrapped(std::move(a)));
   return results;
@@ -415,7 +415,7 @@ void init_families(nb::module_& m) {
   m.def("gather_along", gather_along, nb::arg("a"), nb::arg("indices"), nb::arg("axis"));
   m.def("scatter_along", scatter_along, nb::arg("a"), nb::arg("indices"), nb::arg("axis"), nb::arg("values"), nb::arg("add") = false);
   m.def("concatenate", concatenate, nb::arg("arrays"), nb::arg("axis") = 0);
-  m.def("random", random, nb::arg("kind"), nb::arg("shape"), nb::arg("dtype"), nb::arg("device").none(), nb::arg("lo"), nb::arg("hi"));
+  m.def("random", [](const char* kind, nb::handle shape, nb::handle dtype, nb::handle device, nb::handle lo, nb::handle hi) { return random(kind, shape, dtype, device, lo, hi); }, nb::arg("kind"), nb::arg("shape"), nb::arg("dtype"), nb::arg("device").none(), nb::arg("lo"), nb::arg("hi"));
   m.def("random_key", [] { return draws_on_host(), next_number++; });
   m.def("random_seed", [] { return seed; });
   m.def("seed", [](uint64_t s) { draws_on_host(), seed = s, next_number = 0; });

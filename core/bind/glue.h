@@ -13,6 +13,15 @@ namespace forerun {
 
 namespace nb = nanobind;
 
+// Functions for Python take text as `const char*`, and sequences as handles: what nanobind converts into containers itself would end
+// the process where there is no memory for them.
+template <class T>
+std::vector<T> list_of(nb::handle sequence) {
+  std::vector<T> all;
+  for (nb::handle item : sequence) all.push_back(nb::cast<T>(item));
+  return all;
+}
+
 // An op being built: given back if building it fails, issued otherwise.
 class Building {
  public:
@@ -47,6 +56,6 @@ inline int same_device(const char* op, const Array& a, const Array& b) {
   return device_of(a);
 }
 int normal_axis(const char* op, int64_t axis, int ndim);
-const char* intern(const std::string& name);  // never freed
+const char* intern(const char* name);  // never freed
 
 }  // namespace forerun

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "bind/gil.h"
 #include "bind/ufunc.h"
 
 namespace forerun {
@@ -43,7 +44,7 @@ void set_slot(const char* name, PyObject* ufunc) {
 PyObject* call_hook(Hook hook, PyObject* a, PyObject* b, PyObject* c) {
   PyObject* f = hooks[static_cast<int>(hook)];
   if (!f) return PyErr_Format(PyExc_NotImplementedError, "%s: no function is registered", kHookNames[static_cast<int>(hook)]);
-  return PyObject_CallFunctionObjArgs(f, a, b, c, nullptr);
+  return till_the_end([&] { return PyObject_CallFunctionObjArgs(f, a, b, c, nullptr); });
 }
 
 void set_hook(const char* name, PyObject* function) { Py_XSETREF(named(kHookNames, hooks, name), Py_NewRef(function)); }

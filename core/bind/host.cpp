@@ -1,38 +1,99 @@
 #include "bind/host.h"
 
+#include <atomic>
+#include <memory>
+#include <utility>
+
+#include "bind/gil.h"
+#include "bind/glue.h"
 #include "bind/numpy.h"
 #include "bind/site.h"
+#include "cpu/workers.h"
 
 namespace forerun {
 
 namespace {
+
+thread_local int depth = 0;  // of host tasks that this thread is running
+
+struct InTask {
+  InTask() { ++depth; }
+  ~InTask() {
+    --depth;
+    PyErr_Clear();  // nothing is left behind where there was no memory to take it along
+  }
+};
+
+// A Python exception as a task has raised it. Readers raise the same object again and again: each gets it as it was.
+struct Raised {
+  PyObject *exception, *trace, *notes;  // trace and notes may be null
+  Raised* next = nullptr;               // in `discarded`
+};
+
+// Of failures that are no more. A failure may end its life in any thread, also under the engine's lock, where the interpreter lock
+// must not be waited for: so a thread that has it lets go of these.
+std::atomic<Raised*> discarded{nullptr};
+
+int let_go_of_discarded(void*) {
+  for (Raised* raised = discarded.exchange(nullptr); raised;) {
+    for (PyObject* o : {raised->exception, raised->trace, raised->notes}) Py_XDECREF(o);
+    delete std::exchange(raised, raised->next);
+  }
+  return 0;
+}
+
+void discard(void* kept) {
+  auto* raised = static_cast<Raised*>(kept);
+  raised->next = discarded.load();
+  while (!discarded.compare_exchange_weak(raised->next, raised)) {
+  }
+  if (!raised->next && Py_IsInitialized()) Py_AddPendingCall(let_go_of_discarded, nullptr);
+}
+
+// What says something about an exception may fail itself (it may be the program's code): then nothing is said.
+template <class F>
+void quietly(F f) {
+  f();
+  PyErr_Clear();
+}
+
+void add_site(nb::handle exception, uint32_t where) {
+  Site s = site(where);
+  if (!s.line) return;
+  nb::object file = nb::steal(PyUnicode_DecodeFSDefault(s.file.c_str()));
+  nb::object note = nb::steal(file ? PyUnicode_FromFormat("issued at %U:%d", file.ptr(), s.line) : nullptr);
+  nb::object add = nb::steal(PyObject_GetAttrString(PyExc_BaseException, "add_note"));
+  if (note && add) Py_XDECREF(PyObject_CallFunctionObjArgs(add.ptr(), exception.ptr(), note.ptr(), nullptr));
+}
+
+std::string described(PyObject* exception) {
+  std::string text = Py_TYPE(exception)->tp_name;
+  nb::object said = nb::steal(PyObject_Str(exception));
+  PyErr_Clear();
+  nb::object bytes = nb::steal(said ? PyUnicode_AsEncodedString(said.ptr(), "utf-8", "backslashreplace") : nullptr);
+  PyErr_Clear();
+  return bytes ? text + ": " + PyBytes_AS_STRING(bytes.ptr()) : text + ", whose text could not be had";
+}
 
 // The Python exception that is set now, as a failure of an op issued at `where`. Clears it.
 FailurePtr take_exception(uint32_t where) {
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace);
   PyErr_NormalizeException(&type, &value, &trace);
-  if (trace) PyException_SetTraceback(value, trace);
-  Site s = site(where);
-  std::string note = "issued at " + s.file + ":" + std::to_string(s.line);
-  if (s.line) Py_XDECREF(PyObject_CallMethod(value, "add_note", "s", note.c_str()));
-  PyErr_Clear();
+  nb::object kind = nb::steal(type), exception = nb::steal(value), traceback = nb::steal(trace);
+  if (traceback) PyException_SetTraceback(exception.ptr(), traceback.ptr());
+  quietly([&] { add_site(exception, where); });
   auto failure = std::make_shared<Failure>();
   failure->kind = ErrorKind::python;
   failure->site = where;
-  PyObject* text = PyObject_Str(value);
-  if (text) failure->message = std::string(Py_TYPE(value)->tp_name) + ": " + PyUnicode_AsUTF8(text);
-  Py_XDECREF(text), Py_XDECREF(type);
-  PyErr_Clear();
-  PyObject* pair = PyTuple_Pack(2, value, trace ? trace : Py_None);
-  Py_DECREF(value), Py_XDECREF(trace);
-  failure->exception = std::shared_ptr<void>(pair, [](void* exception) {
-    if (Py_IsInitialized()) {
-      PyGILState_STATE state = PyGILState_Ensure();
-      Py_XDECREF(static_cast<PyObject*>(exception));
-      PyGILState_Release(state);
-    }
-  });
+  quietly([&] { failure->message = described(exception.ptr()); });
+  nb::object notes;
+  quietly([&] { notes = nb::steal(PyObject_GetAttrString(exception.ptr(), "__notes__")); });
+  quietly([&] { notes = nb::steal(notes && PyList_Check(notes.ptr()) ? PyList_AsTuple(notes.ptr()) : nullptr); });
+  let_go_of_discarded(nullptr);
+  auto kept = std::make_unique<Raised>();
+  *kept = {exception.release().ptr(), traceback.release().ptr(), notes.release().ptr()};
+  failure->exception = std::shared_ptr<void>(kept.release(), discard);
   return failure;
 }
 
@@ -44,38 +105,33 @@ class HostKernel final : public Kernel {
     for (const Array& a : outputs) layouts_.push_back(a.layout);
   }
   HostKernel(const HostKernel& o) : name_(o.name_), fn_(Py_NewRef(o.fn_)), n_in_(o.n_in_), trusted_(o.trusted_), layouts_(o.layouts_) {}
-  ~HostKernel() override {
-    PyGILState_STATE state = PyGILState_Ensure();
-    Py_DECREF(fn_);
-    PyGILState_Release(state);
-  }
+  ~HostKernel() override { let_go(fn_); }
   const char* name() const override { return name_; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
   void run(Op& op, int64_t) override {
-    PyGILState_STATE state = PyGILState_Ensure();
-    FailurePtr failure = call(op) ? nullptr : take_exception(op.site);
-    PyGILState_Release(state);
+    FrontEndSignals signals;  // what the task starts, another program perhaps, is to be killed like anything else
+    Locked locked;
+    InTask entered;
+    FailurePtr failure = till_the_end([&] { return call(op) ? nullptr : take_exception(op.site); });
     if (failure) throw failure;
   }
 
  private:
   Buffer* buffer(Op& op, int i) { return static_cast<Buffer*>(op.access(i).storage); }
 
+  // False with an exception set.
   bool call(Op& op) {
-    PyObject* args = PyTuple_New(n_in_);
-    bool good = args;
-    for (int i = 0; good && i < n_in_; ++i) {
+    nb::object args = nb::steal(PyTuple_New(n_in_));
+    for (int i = 0; args && i < n_in_; ++i) {
       // The array holds its block: a callable may keep it, and later writes leave the block to it.
       PyObject* view = shared_view(Array(buffer(op, i), layouts_[i]));
-      good = view;
-      if (view && trusted_) PyArray_ENABLEFLAGS(reinterpret_cast<PyArrayObject*>(view), NPY_ARRAY_WRITEABLE);
-      if (view) PyTuple_SET_ITEM(args, i, view);
+      if (!view) return false;
+      if (trusted_) PyArray_ENABLEFLAGS(reinterpret_cast<PyArrayObject*>(view), NPY_ARRAY_WRITEABLE);
+      PyTuple_SET_ITEM(args.ptr(), i, view);
     }
-    PyObject* result = good ? PyObject_CallObject(fn_, args) : nullptr;
-    Py_XDECREF(args);
-    good = result && store(op, result);
-    Py_XDECREF(result);
-    return good;
+    nb::object result = nb::steal(args ? PyObject_CallObject(fn_, args.ptr()) : nullptr);
+    args.reset();
+    return result && store(op, result.ptr());
   }
 
   bool store(Op& op, PyObject* result) {
@@ -92,17 +148,16 @@ class HostKernel final : public Kernel {
   }
 
   bool store_one(Op& op, int i, PyObject* value) {
-    PyObject* from = PyArray_FROM_O(value);
+    nb::object from = nb::steal(PyArray_FROM_O(value));
     if (!from) return false;
-    auto* array = reinterpret_cast<PyArrayObject*>(from);
+    auto* array = reinterpret_cast<PyArrayObject*>(from.ptr());
     Dims shape(reinterpret_cast<const int64_t*>(PyArray_DIMS(array)), PyArray_NDIM(array));
-    bool good = shape == layouts_[i].shape;
-    if (!good) PyErr_Format(PyExc_ValueError, "%s: must return shape %s, got %s", name_, to_string(layouts_[i].shape).c_str(), to_string(shape).c_str());
-    PyObject* to = good ? numpy_view(layouts_[i], buffer(op, i)->data(), true, nullptr) : nullptr;
-    good = to && PyArray_CopyInto(reinterpret_cast<PyArrayObject*>(to), array) == 0;
-    Py_XDECREF(to);
-    Py_DECREF(from);
-    return good;
+    if (!(shape == layouts_[i].shape)) {
+      PyErr_Format(PyExc_ValueError, "%s: must return shape %s, got %s", name_, to_string(layouts_[i].shape).c_str(), to_string(shape).c_str());
+      return false;
+    }
+    nb::object to = nb::steal(numpy_view(layouts_[i], buffer(op, i)->data(), true, nullptr));
+    return to && PyArray_CopyInto(reinterpret_cast<PyArrayObject*>(to.ptr()), array) == 0;
   }
 
   const char* name_;
@@ -113,6 +168,25 @@ class HostKernel final : public Kernel {
 };
 
 }  // namespace
+
+bool in_host_task() { return depth > 0; }
+
+nb::object raised(const Failure& failure) {
+  auto* kept = static_cast<Raised*>(failure.exception.get());
+  nb::object exception = nb::borrow(kept->exception);
+  PyException_SetTraceback(exception.ptr(), kept->trace ? kept->trace : Py_None);
+  quietly([&] {
+    nb::object notes = nb::steal(kept->notes ? PySequence_List(kept->notes) : nullptr);
+    if (notes) PyObject_SetAttrString(exception.ptr(), "__notes__", notes.ptr());
+  });
+  return exception;
+}
+
+nb::object raised(const Failure& failure, PyObject* type) {
+  nb::object exception = checked(PyObject_CallFunction(type, "s", failure.message.c_str()));
+  quietly([&] { add_site(exception, failure.site); });
+  return exception;
+}
 
 void build_host(Op& op, const char* name, PyObject* fn, const std::vector<Array>& inputs, const std::vector<Array>& outputs, bool trusted) {
   for (const Array& a : inputs) op.add(a.storage(), Mode::read);

@@ -1,5 +1,10 @@
 // Issuing and waiting with the interpreter lock held, and failures as Python exceptions.
+#include <algorithm>
+#include <thread>
+
 #include "bind/array.h"
+#include "bind/gil.h"
+#include "bind/host.h"
 #include "bind/program.h"
 #include "bind/site.h"
 
@@ -11,15 +16,24 @@ namespace {
 
 constexpr std::chrono::milliseconds kSlice{40};  // between two looks for signals (Ctrl-C)
 
+// Work that nobody will do any more, because of what is said here; null: there is none.
+const char* given_up = nullptr;
+
+void must_not_be_given_up() {
+  if (given_up) throw Error(ErrorKind::runtime, std::string("engine: pending work must be waited for in the process that issued it, got ") + given_up);
+}
+
 // Repeats `wait(slice)` without the interpreter lock until it is true; signals may end it.
 template <class Wait>
 void wait_with_signals(const char* what, Wait wait) {
+  must_not_be_given_up();
   Trace& trace = Engine::get().trace;
   double started = trace.on() ? Trace::now() : 0;
   for (bool done = false; !done;) {
-    PyThreadState* state = PyEval_SaveThread();
-    done = wait(kSlice);
-    PyEval_RestoreThread(state);
+    {
+      Unlocked unlocked;
+      done = wait(kSlice);
+    }
     if (!done && PyErr_CheckSignals() < 0) throw PythonError{};
   }
   if (trace.on() && started) {
@@ -32,6 +46,31 @@ void wait_with_signals(const char* what, Wait wait) {
     event.ended = Trace::now();
     trace.add(std::move(event));
   }
+}
+
+// --- the door: while one thread brings the engine to rest, others issue nothing --------------------------------------------
+
+std::atomic<unsigned long> door{0};  // the thread that has closed it; written with the interpreter lock
+constexpr unsigned long kGivenUp = ~0ul;
+
+// While another thread has closed it. A thread on which a task waits must come through in the end, so nobody stands here for
+// ever, unless `always`.
+void stand_at_door(bool always) {
+  unsigned long me = PyThread_get_thread_ident();
+  int left = 1000;  // milliseconds
+  auto may_pass = [&] { return !door || door == me || in_host_task() || left <= 0; };
+  must_not_be_given_up();
+  while (!may_pass())  // others may have been faster
+    wait_with_signals("at rest", [&](std::chrono::milliseconds slice) {
+      for (auto i = slice.count(); i > 0 && !may_pass(); --i, left -= !always) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      return may_pass();
+    });
+}
+
+// A task must not wait for room: its own op may be the one that has not ended.
+void find_room(Engine& engine) {
+  if (!in_host_task()) return wait_with_signals("window full", [&](auto slice) { return engine.make_room(slice); });
+  if (engine.crammed()) throw Error(ErrorKind::runtime, "issue: a host task must leave room for others, got more than " + std::to_string(engine.ops_ahead()) + " operations issued since it began");
 }
 
 PyObject* python_type(ErrorKind kind) {
@@ -62,9 +101,10 @@ void issue(Op* op, int device, Queue::Kind kind) {
   op->queue = (kind == Queue::Kind::compute ? d.compute : kind == Queue::Kind::copy ? d.copy : d.io).get();
   op->budget = d.budget.get();
   op->site = current_site();
-  if (engine.must_wait()) {
+  if (door || engine.must_wait()) {
     try {
-      wait_with_signals("window full", [&](auto slice) { return engine.make_room(slice); });
+      if (door) stand_at_door(false);
+      if (engine.must_wait()) find_room(engine);
     } catch (...) {
       engine.discard(op);
       throw;
@@ -87,9 +127,10 @@ void issue(Op* op, int device, Queue::Kind kind) {
     }
   };
   try {
-    // Only for this op: a host task that issues is itself an op that has not ended, and so are those of other threads.
-    for (Storage* s : outputs) wait_with_signals("synchronous", [&](auto slice) { return s->settled() || engine.wait(*s, slice); });
-    if (outputs.empty()) wait_with_signals("synchronous", [&](auto slice) { return engine.wait_mark(seq + 1, slice); });
+    wait_with_signals("synchronous", [&](auto slice) {
+      if (outputs.empty()) return engine.wait_mark(seq + 1, slice);
+      return std::all_of(outputs.begin(), outputs.end(), [&](Storage* s) { return engine.wait(*s, slice); });
+    });
   } catch (...) {
     end(false);  // it may still run
     throw;
@@ -108,47 +149,126 @@ void check_failure(const Array& array) {
   }
 }
 
-void wait_for(const Array& array) {
+namespace {
+
+void wait_settled(const Array& array) {
   must_not_look("look at an array");
   Storage& storage = *array.storage();
-  if (!storage.settled() && !Engine::get().trace.on()) Engine::get().settle_small(storage);
+  if (!storage.settled() && !given_up && !Engine::get().trace.on()) Engine::get().settle_small(storage);
   while (!storage.settled()) wait_with_signals("wait", [&](auto slice) { return Engine::get().wait(storage, slice); });
+}
+
+nb::object exception_of(const Failure& failure) {
+  failure.see();
+  return failure.exception ? raised(failure) : raised(failure, python_type(failure.kind));
+}
+
+// The failures' exceptions, each once.
+std::vector<nb::object> exceptions_of(const std::vector<FailurePtr>& failures) {
+  std::vector<nb::object> found;
+  std::vector<const Failure*> met;
+  for (const FailurePtr& f : failures) {
+    if (std::find(met.begin(), met.end(), f.get()) != met.end()) continue;
+    met.push_back(f.get());
+    nb::object e = exception_of(*f);
+    if (std::none_of(found.begin(), found.end(), [&](auto& other) { return other.is(e); })) found.push_back(std::move(e));
+  }
+  return found;
+}
+
+// Raises what there is: one failure as itself, several as a group.
+void raise(const std::vector<FailurePtr>& failures, uint64_t more = 0) {
+  if (failures.empty()) return;
+  if (failures.size() == 1 && !more) {
+    set_python_error(*failures[0]);
+    throw PythonError{};
+  }
+  std::vector<nb::object> found = exceptions_of(failures);
+  nb::object raised = found[0];
+  if (found.size() > 1 || more) {
+    nb::list all;
+    for (nb::object& e : found) all.append(e);
+    std::string message = "operations that failed";
+    if (more) message += ", and " + std::to_string(more) + " more";
+    raised = checked(PyObject_CallFunction(PyExc_BaseExceptionGroup, "sO", message.c_str(), all.ptr()));
+  }
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.ptr())), raised.ptr());
+  throw PythonError{};
+}
+
+void must_not_be_in_task(const char* what) {
+  if (in_host_task()) throw Error(ErrorKind::runtime, std::string(what) + ": must not be called in a host task, which would wait for its own end");
+}
+
+}  // namespace
+
+void wait_for(const Array& array) {
+  wait_settled(array);
   check_failure(array);
 }
 
+void wait_for(const std::vector<Array>& arrays) {
+  std::vector<FailurePtr> failures;
+  for (const Array& a : arrays) {
+    wait_settled(a);
+    if (a.storage()->failure) failures.push_back(a.storage()->failure);
+  }
+  raise(failures);
+}
+
 void wait_mark(uint64_t mark) {
+  must_not_be_in_task("waitall");
   wait_with_signals("waitall", [&](auto slice) { return Engine::get().wait_mark(mark, slice); });
 }
 
-void wait_all() {
+void wait_all(uint64_t mark) {
   must_not_look("wait");
-  wait_mark(Engine::get().mark());
-  if (FailurePtr failure = Engine::get().take_unseen_failure()) {
-    set_python_error(*failure);
-    throw PythonError{};
-  }
+  wait_mark(mark);
+  Engine::Unseen unseen = Engine::get().take_unseen();
+  raise(unseen.failures, unseen.unkept);
 }
 
 void set_python_error(const Error& error) { PyErr_SetString(python_type(error.kind), error.what()); }
 
 void set_python_error(const Failure& failure) {
-  failure.seen.store(true);
-  if (failure.exception) {
-    auto* pair = static_cast<PyObject*>(failure.exception.get());
-    PyObject *exception = PyTuple_GET_ITEM(pair, 0), *trace = PyTuple_GET_ITEM(pair, 1);
-    PyException_SetTraceback(exception, trace);  // as it was: each read starts anew
-    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception)), exception);
-    return;
+  try {
+    nb::object exception = exception_of(failure);
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+  } catch (nb::python_error& error) {
+    error.restore();
   }
-  Site where = site(failure.site);
-  PyObject* exception = PyObject_CallFunction(python_type(failure.kind), "s", failure.message.c_str());
-  if (!exception) return;
-  if (where.line) {
-    std::string note = "issued at " + where.file + ":" + std::to_string(where.line);
-    Py_XDECREF(PyObject_CallMethod(exception, "add_note", "s", note.c_str()));
+}
+
+// --- bringing the engine to rest ----------------------------------------------------------------------------------------------
+
+bool close_door() {
+  stand_at_door(true);
+  unsigned long me = PyThread_get_thread_ident();
+  return door.exchange(me) == me;
+}
+
+void open_door() {
+  if (door != kGivenUp) door = 0;
+}
+
+void give_up(const char* why) { given_up = why, door = kGivenUp; }
+bool gave_up() { return given_up; }
+
+void quiesce() {
+  must_not_be_in_task("configure");
+  Engine& engine = Engine::get();
+  Door closed;
+  for (;;) {
+    wait_mark(engine.mark());
+    try {
+      wait_with_signals("waitall", [&](auto slice) { return engine.stop_workers(slice); });
+    } catch (...) {
+      engine.resume_workers();
+      throw;
+    }
+    if (engine.idle()) return;
+    engine.start_workers();  // a task has issued more
   }
-  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception)), exception);
-  Py_DECREF(exception);
 }
 
 }  // namespace forerun

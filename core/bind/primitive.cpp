@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "bind/gil.h"
 #include "bind/ufunc.h"
 
 namespace forerun {
@@ -63,12 +64,17 @@ bool record_call(PrimitiveObject* p, PyObject* const* args, Py_ssize_t n, PyObje
 PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   PrimitiveObject* p = as_primitive(self);
   bool recorded = std::exchange(recording, false);
-  PyObject* returned = PyObject_Vectorcall(p->forward, args, nargsf, kwnames);
+  PyObject* returned = till_the_end([&] { return PyObject_Vectorcall(p->forward, args, nargsf, kwnames); });
   recording = recorded;
   if (!returned || (!recorded && !p->kept)) return returned;
   PyObject* const* all = p->kept ? PySequence_Fast_ITEMS(returned) : &returned;
   PyObject* result = Py_NewRef(all[0]);
-  if (recorded && !record_call(p, args, PyVectorcall_NARGS(nargsf), kwnames, result, all + 1)) Py_CLEAR(result);
+  try {
+    if (recorded && !record_call(p, args, PyVectorcall_NARGS(nargsf), kwnames, result, all + 1)) Py_CLEAR(result);
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+    Py_CLEAR(result);
+  }
   Py_DECREF(returned);
   return result;
 }
@@ -161,7 +167,7 @@ PyObject* call_gradient(const char* op, PyObject* grads, Py_ssize_t i, PyObject*
   Py_ssize_t n = PyBytes_GET_SIZE(sources), made = 0;
   auto* source = reinterpret_cast<unsigned char*>(PyBytes_AS_STRING(sources));
   while (made < n && (args[made] = argument(source[made], i, g, y, inputs, attrs))) ++made;
-  PyObject* result = made == n ? PyObject_Vectorcall(PyTuple_GET_ITEM(grad, 0), args, static_cast<size_t>(n), nullptr) : nullptr;
+  PyObject* result = made == n ? till_the_end([&] { return PyObject_Vectorcall(PyTuple_GET_ITEM(grad, 0), args, static_cast<size_t>(n), nullptr); }) : nullptr;
   while (made > 0) Py_DECREF(args[--made]);
   return result;
 }

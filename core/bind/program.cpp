@@ -3,6 +3,7 @@
 
 #include <structmember.h>
 
+#include "bind/gil.h"
 #include "bind/glue.h"
 #include "bind/site.h"
 #include "bind/tape.h"
@@ -70,7 +71,7 @@ void begin(nb::handle inputs) {
 
 void drop() { delete std::exchange(capture, nullptr); }
 
-nb::object end(nb::handle inputs, int free, nb::handle results, nb::handle saved, nb::object about, std::vector<int> graded, nb::object leaves, const std::string& name) {
+nb::object end(nb::handle inputs, int free, nb::handle results, nb::handle saved, nb::object about, nb::handle graded, nb::object leaves, const char* name) {
   std::unique_ptr<Recording> ended(std::exchange(capture, nullptr));
   std::vector<Array> outputs = args("capture", results), more = args("capture", saved);
   int n = static_cast<int>(outputs.size());
@@ -88,7 +89,7 @@ nb::object end(nb::handle inputs, int free, nb::handle results, nb::handle saved
   p->program = new std::shared_ptr<const Program>(std::move(program));
   p->taped = new std::vector<bool>;
   for (nb::handle o : inputs) p->taped->push_back(on_tape(o.ptr()));
-  p->graded = new std::vector<int>(std::move(graded));
+  p->graded = new std::vector<int>(list_of<int>(graded));
   p->recording = recording, p->training = training, p->default_float = default_float, p->results = n;
   return made;
 }
@@ -191,14 +192,15 @@ PyObject* call(PyObject* self, PyObject* const* args, size_t nargsf, PyObject*) 
 int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   Py_VISIT(as_program(self)->call);
-  for (const Back& back : *as_program(self)->backs) Py_VISIT(back.program.ptr());
+  if (auto* backs = as_program(self)->backs)  // there is none where there was no memory for it
+    for (const Back& back : *backs) Py_VISIT(back.program.ptr());
   Py_VISIT(as_program(self)->leaves);
   return 0;
 }
 
 int clear(PyObject* self) {
   Py_CLEAR(as_program(self)->call);
-  as_program(self)->backs->clear();
+  if (as_program(self)->backs) as_program(self)->backs->clear();
   Py_CLEAR(as_program(self)->leaves);
   return 0;
 }
@@ -274,7 +276,7 @@ bool run_back(NodeObject* node, const std::vector<nb::object>& gradients, std::v
   }
   nb::list heads;
   for (const nb::object& g : gradients) heads.append(g ? g : nb::none());
-  nb::tuple made = nb::cast<nb::tuple>(nb::handle(p->call).attr("record_back")(inputs, heads, saved));
+  nb::tuple made = nb::cast<nb::tuple>(till_the_end([&] { return nb::object(nb::handle(p->call).attr("record_back")(inputs, heads, saved)); }));
   auto flows = nb::cast<std::vector<int>>(made[2]);
   if (nb::object(made[1]).is_none())
     p->no_back = true;
@@ -285,7 +287,7 @@ bool run_back(NodeObject* node, const std::vector<nb::object>& gradients, std::v
 }
 
 nb::object unfolded(NodeObject* node) {
-  return nb::handle(as_program(node->op)->call).attr("unfold")(nb::borrow(node->attrs), nb::borrow(node->inputs));
+  return till_the_end([&] { return nb::object(nb::handle(as_program(node->op)->call).attr("unfold")(nb::borrow(node->attrs), nb::borrow(node->inputs))); });
 }
 
 void init_programs(nb::module_& m) {
@@ -298,8 +300,8 @@ void init_programs(nb::module_& m) {
   m.def("capture_drop", drop, "Ends recording, without a program.");
   m.def("capturing", [] { return capture != nullptr; });
   m.def("tape_position", tape_position, "The number of the newest node.");
-  m.def("capture_refuse", [](const std::string& why) {
-    if (capture) capture->refuse(why.c_str());
+  m.def("capture_refuse", [](const char* why) {
+    if (capture) capture->refuse(why);
   });
   m.def("capture_refused", [] { return capture ? capture->refused() : std::string(); }, "Why there can be no program; empty if there can.");
 }

@@ -24,8 +24,10 @@ constexpr size_t kSeen = 1024;
 Seen seen[kSeen];
 
 uint32_t lookup(PyCodeObject* code, int offset) {
-  const char* file = PyUnicode_AsUTF8(code->co_filename);
-  if (!file) return PyErr_Clear(), 0;
+  PyObject* name = PyUnicode_EncodeFSDefault(code->co_filename);
+  if (!name) return PyErr_Clear(), 0;
+  std::string file = PyBytes_AS_STRING(name);
+  Py_DECREF(name);
   std::string_view path(file);
   if (!package_folder.empty() && path.starts_with(package_folder) && !path.starts_with(example_folder)) return 0;
   auto [entry, fresh] = numbers.try_emplace({file, PyCode_Addr2Line(code, offset)}, static_cast<uint32_t>(sites.size()));

@@ -8,7 +8,7 @@
 namespace forerun {
 
 struct Site {
-  std::string file;
+  std::string file;  // in the encoding of file names
   int line = 0;
 };
 

@@ -105,8 +105,13 @@ bool record(PyObject* op, PyObject* const* inputs, Py_ssize_t n_in, PyObject* co
     return true;
   };
   bool good = node->inputs && node->outputs;
-  for (Py_ssize_t i = 0; good && i < n_in; ++i) good = keep(node->inputs, i, inputs[i], i < 7 ? save >> i & 1 : save & 1, true);
-  for (Py_ssize_t i = 0; good && i < n_out; ++i) good = keep(node->outputs, i, outputs[i], save & kSaveOutputs, false);
+  try {
+    for (Py_ssize_t i = 0; good && i < n_in; ++i) good = keep(node->inputs, i, inputs[i], i < 7 ? save >> i & 1 : save & 1, true);
+    for (Py_ssize_t i = 0; good && i < n_out; ++i) good = keep(node->outputs, i, outputs[i], save & kSaveOutputs, false);
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+    good = false;
+  }
   for (Py_ssize_t i = 0; good && i < n_out; ++i) set_node(as_array(outputs[i]), self, i);
   PyObject_GC_Track(self);
   Py_DECREF(self);

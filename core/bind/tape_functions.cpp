@@ -61,7 +61,7 @@ void init_tape(nb::module_& m) {
     return a.storage()->failure != nullptr;
   });
 
-  m.def("set_slot", [](const std::string& name, nb::handle op) { set_slot(name.c_str(), op.ptr()); });
+  m.def("set_slot", [](const char* name, nb::handle op) { set_slot(name, op.ptr()); });
   m.def("set_hooks", [](nb::kwargs hooks) {
     for (auto [name, f] : hooks) set_hook(nb::cast<std::string>(name).c_str(), nb::handle(f).ptr());
   });

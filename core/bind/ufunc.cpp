@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "bind/gil.h"
 #include "bind/numpy.h"
 #include "bind/tape.h"
 #include "kernels/arithmetic.h"
@@ -440,7 +441,7 @@ static PyObject* call_beyond(UfuncObject* u, PyObject* const* inputs, PyObject* 
   auto* self = reinterpret_cast<PyObject*>(u);
   PyObject* result = Py_NewRef(Py_NotImplemented);
   if (PyObject_HasAttrString(self, "beyond"))
-    Py_SETREF(result, PyObject_CallMethod(self, "beyond", "OOO", inputs[0], inputs[1], out ? out : Py_None));
+    Py_SETREF(result, till_the_end([&] { return PyObject_CallMethod(self, "beyond", "OOO", inputs[0], inputs[1], out ? out : Py_None); }));
   if (result != Py_NotImplemented) {
     Py_DECREF(type);
     Py_XDECREF(value);

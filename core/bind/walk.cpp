@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "bind/gil.h"
 #include "bind/glue.h"
 #include "bind/gradient.h"
 #include "bind/hooks.h"
@@ -156,7 +157,9 @@ class Walk {
     const char* name = ufunc ? u->name : primitive ? PyUnicode_AsUTF8(p->name) : "";
     nb::object together;  // of ops that compute them all at once
     if (!grads) site.end();  // functions of the program's own have lines of their own
-    if (!grads) together = nb::handle(node->op).attr("gradients")(nb::handle(g), nb::handle(inputs), node->attrs ? nb::borrow(node->attrs) : nb::none());
+    if (!grads) together = till_the_end([&] {
+      return nb::object(nb::handle(node->op).attr("gradients")(nb::handle(g), nb::handle(inputs), node->attrs ? nb::borrow(node->attrs) : nb::none()));
+    });
     for (Py_ssize_t i = 0, n = PyTuple_GET_SIZE(inputs); i < n; ++i) {
       PyObject* x = PyTuple_GET_ITEM(inputs, i);
       if (!is_array(x) || !as_array(x)->node) continue;
@@ -191,9 +194,11 @@ struct Switches {
   bool recorded, trained;
 };
 
-nb::object walk(const std::string& op, const std::vector<nb::object>& heads, nb::object head_grads, nb::object variables, bool keep, bool create, bool train, bool zeros) {
+nb::object walk(const char* name, nb::handle head_list, nb::object head_grads, nb::object variables, bool keep, bool create, bool train, bool zeros) {
+  std::string op = name;
+  auto heads = list_of<nb::object>(head_list);
   std::vector<nb::object> wanted;
-  if (!variables.is_none()) wanted = nb::cast<std::vector<nb::object>>(variables);
+  if (!variables.is_none()) wanted = list_of<nb::object>(variables);
   Walk walk(variables.is_none() ? nullptr : &wanted, keep, create);
   Switches switches(create, train);
   for (size_t i = 0; i < heads.size(); ++i) {

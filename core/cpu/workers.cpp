@@ -24,6 +24,12 @@ std::vector<std::thread>& threads() {
   return *all;
 }
 
+sigset_t front_end_mask;        // of the thread that has started the workers last
+thread_local bool is_worker = false;
+
+void before_fork() { Engine::get().before_fork(), MemoryCache::get().before_fork(); }
+void after_fork(bool child) { MemoryCache::get().after_fork(), Engine::get().after_fork(child); }
+
 double cgroup_cores() {
   std::string quota;
   double period = 0;
@@ -55,9 +61,11 @@ void use_cpu_workers(Engine& engine) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
+    front_end_mask = before;
     bool started = true;
     try {
       threads().emplace_back([&engine, &queue, i] {
+        is_worker = true;
         const char* kinds[] = {"", "copy", "io"};
         char name[16];
         std::snprintf(name, sizeof name, "forerun-%d%s.%d", queue.device, kinds[static_cast<int>(queue.kind)], i);
@@ -74,7 +82,18 @@ void use_cpu_workers(Engine& engine) {
     for (std::thread& thread : threads()) thread.join();
     threads().clear();
   };
+  pthread_atfork(before_fork, [] { after_fork(false); }, [] { after_fork(true); });
   engine.trim = [] { return MemoryCache::get().trim(); };
+}
+
+FrontEndSignals::FrontEndSignals() {
+  if (is_worker) pthread_sigmask(SIG_SETMASK, &front_end_mask, nullptr);
+}
+
+FrontEndSignals::~FrontEndSignals() {
+  sigset_t all;
+  sigfillset(&all);
+  if (is_worker) pthread_sigmask(SIG_SETMASK, &all, nullptr);
 }
 
 }  // namespace forerun

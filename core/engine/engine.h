@@ -69,6 +69,8 @@ class Engine {
     front_seen_.store(front_.load(std::memory_order_acquire), std::memory_order_relaxed);
     return head - front_seen_.load(std::memory_order_relaxed) >= ops_ahead_;
   }
+  // There is hardly a slot left: even who cannot wait for room must not issue.
+  bool crammed() const { return head_.load() - front_.load() + 1024 >= window_.size(); }
   uint64_t mark() const { return head_.load(); }
 
   // --- wait: any thread, without the interpreter lock. False: not yet after `limit`; call again. ---------------------------
@@ -82,8 +84,12 @@ class Engine {
   bool make_room(std::chrono::milliseconds limit);
 
   // --- failures -----------------------------------------------------------------------------------------------------
-  // The oldest failure that nobody has seen, now marked as seen; null if there is none.
-  FailurePtr take_unseen_failure();
+  // Failures that nobody has seen, in the order in which they happened; they count as seen now. Of very many, `unkept` are only counted.
+  struct Unseen {
+    std::vector<FailurePtr> failures;
+    uint64_t unkept;
+  };
+  Unseen take_unseen();
 
   // --- set-up: while nothing is issued ----------------------------------------------------------------------------------
   Device& device(int i) { return *devices_[i]; }
@@ -97,13 +103,19 @@ class Engine {
   std::function<bool(Queue&, int)> start_thread;  // false: the system gives none
   std::function<void()> join_threads;
   void serve(Queue& queue);    // a worker's life
-  void stop_workers();         // without the interpreter lock; they start again with the next issue
+  // Ends all workers; false: not yet after `limit` (then call again, or resume_workers()). They start again with the next issue.
+  // By one thread at a time, without the interpreter lock.
+  bool stop_workers(std::chrono::milliseconds limit);
+  void resume_workers();       // they are not to stop after all; those that have, start again
+  void start_workers();        // unless they run
   void gate(bool closed);      // closed: nothing is planned or started
   void set_passes(int passes) { passes_.store(passes); }  // a sum of Pass; any time
   void set_fuse_from(uint32_t ns) { fuse_from_.store(ns); }  // an op that costs less is not worth a group
   bool idle() const { return front_.load() == head_.load(); }
-  void before_fork() { mutex_.lock(); }
-  void after_fork(bool child);
+  void before_fork();           // in any thread, just before the process forks
+  void after_fork(bool child);  // just after it. The child has no other thread
+  // In the child of a process that forked while work was pending: that work, and with it the engine, is the parent's alone.
+  bool lost() const { return lost_.load(); }
 
   EngineStats stats();
   std::vector<Pending> pending(size_t most);  // the oldest
@@ -112,7 +124,6 @@ class Engine {
 
  private:
   static constexpr uint64_t kLeastRing = 1 << 16;
-  static constexpr size_t kUnseen = 1000;
   static constexpr int kBatch = 32;           // small ops taken at once
   static constexpr uint32_t kTinyCost = 400;         // ns: handing it to another thread costs more
   static constexpr uint32_t kSmallCost = 2500;       // ns: not worth a lock of its own
@@ -177,6 +188,7 @@ class Engine {
   bool pick(Queue& queue, uint32_t most, Batch& batch);
   bool pick_any(Batch& batch, uint32_t most);
   Op* admissible(Queue& queue, uint32_t most);
+  static uint32_t piece_cost(const Op& op) { return static_cast<uint32_t>(std::max(op.cost, op.group_cost) / op.n_tiles); }  // of a tile
   bool older_elsewhere(const Queue& queue, uint64_t seq);
   bool start(Op* op);
   bool passes(Pass pass) const { return passes_.load(std::memory_order_relaxed) & static_cast<int>(pass); }
@@ -209,6 +221,9 @@ class Engine {
   FailurePtr memory_failure(const Op& op) const;
   void wake_others(Queue* mine, bool changed, const Batch* taken = nullptr, bool resumes = false);
   void fail(Op* op, FailurePtr failure);
+  void forget_seen();
+  void start_all();
+  bool start_one(Queue& queue, int i);
   bool unattended() const { return fresh_work() && helping_.load() == 0; }
   bool fresh_work() const { return head_.load() != planned_.load(std::memory_order_relaxed); }
 
@@ -228,9 +243,13 @@ class Engine {
   uint64_t left_head_ = 0, left_since_ = 0;       // left_to_issuer(): what it saw last, and since when it says yes (ticks)
   int busy_ = 0;                                  // how many do
   uint64_t issue_head_ = 0, issue_seen_ = 0;      // issuing(): what it saw last, and when that was new (ticks)
-  std::atomic<bool> gate_{false}, stopping_{false};
+  std::atomic<bool> gate_{false}, stopping_{false}, lost_{false};
   bool started_ = false;
-  std::vector<FailurePtr> unseen_;                // has room for kUnseen
+  int serving_ = 0;                               // workers that have not left serve(), or not entered it yet
+  std::condition_variable stopped_;               // there are none any more; used with mutex_
+  static constexpr size_t kMostUnseen = 1000;
+  std::vector<FailurePtr> unseen_;                // may have been seen meanwhile; has room for kMostUnseen
+  std::shared_ptr<std::atomic<uint64_t>> unkept_ = std::make_shared<std::atomic<uint64_t>>(0);  // since unseen_ was taken: failures beyond kMostUnseen that nobody has seen
   const FailurePtr no_memory_;                    // stands for a failure for which there is no memory; it has no line
   uint64_t failed_ = 0, ended_ops_ = 0, dropped_ = 0, groups_ = 0, grouped_ = 0, elided_ = 0, reused_ = 0;
   std::atomic<int> passes_{static_cast<int>(Pass::drop) | static_cast<int>(Pass::fuse) | static_cast<int>(Pass::reuse)};

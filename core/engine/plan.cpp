@@ -103,7 +103,7 @@ void Engine::link(Op* op) {
 
 // The oldest ready op that may start now.
 Op* Engine::admissible(Queue& queue, uint32_t most) {
-  auto may = [&](Op* op) { return (op->cost <= most || (op->n_tiles > 1 && most > kSmallCost)) && start(op); };
+  auto may = [&](Op* op) { return (most <= kSmallCost ? op->cost : piece_cost(*op)) <= most && start(op); };
   Op* top = queue.top();
   while (top && passes(Pass::drop) && dead(*top)) {
     queue.remove(top);
@@ -169,6 +169,7 @@ bool Engine::pick(Queue& queue, uint32_t most, Batch& batch) {
   if (counted && busy_ > 0 && busy_ + 1 == cores_ && issuing()) return false;
   if (queue.workers == 0 && most > kSmallCost) most = UINT32_MAX;
   Op* shared = queue.sharing.empty() || most <= kSmallCost ? nullptr : queue.sharing.front();
+  if (shared && piece_cost(*shared) > most) shared = nullptr;
   Op* top = queue.top();
   if (top && top->cost >= fuse_from_.load(std::memory_order_relaxed) && fresh_work()) plan();  // what it may be joined with
   if (!shared && !top) return false;

@@ -43,6 +43,7 @@ class Queue {
   Budget* const budget;
   int wanted = 1;                 // threads that are to serve it,
   int workers = 1;                // and those that do, once they are started; 0: whoever waits does
+  int left = 0;                   // of them, those that have stopped, while others have not
   int busy = 0;                   // threads that run its ops: workers, and waiting threads in their place
   // A device's share of the cores is in use.
   bool full() const { return kind == Kind::compute && workers > 0 && busy >= workers; }

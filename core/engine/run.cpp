@@ -56,6 +56,9 @@ void Engine::serve(Queue& queue) {
     if (away) queue.looking.fetch_add(1);
   }
   queue.looking.fetch_sub(1);
+  Lock held = lock();
+  ++queue.left;
+  if (--serving_ == 0) stopped_.notify_all();
 }
 
 // One thread a queue looks for work for a while before it sleeps, so that short pauses cost no system call.
@@ -313,7 +316,11 @@ bool Engine::take_memory(Op& op) {
 void Engine::fail(Op* op, FailurePtr failure) {
   op->failure = failure;
   ++failed_;
-  if (unseen_.size() < kUnseen) unseen_.push_back(std::move(failure));
+  if (unseen_.size() >= kMostUnseen) forget_seen();
+  if (unseen_.size() < kMostUnseen)
+    unseen_.push_back(std::move(failure));
+  else
+    unkept_->fetch_add(1), failure->unkept = unkept_;
 }
 
 FailurePtr Engine::memory_failure(const Op& op) const {

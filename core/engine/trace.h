@@ -29,6 +29,8 @@ class Trace {
   std::vector<Event> stop();
   void add(Event event);  // dropped when the record is full, or there is no memory for more
   uint64_t dropped() const { return dropped_; }
+  void before_fork() { mutex_.lock(); }
+  void after_fork() { mutex_.unlock(); }
   static double now();
   static uint64_t thread_number();  // small, in order of first use
 

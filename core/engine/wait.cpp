@@ -95,21 +95,19 @@ void Engine::notify_waiters() {
   watch_.notify_all();
 }
 
-FailurePtr Engine::take_unseen_failure() {
+Engine::Unseen Engine::take_unseen() {
+  std::vector<FailurePtr> room;
+  room.reserve(kMostUnseen);
   Lock held = lock();
-  FailurePtr found;
-  size_t kept = 0;
-  for (FailurePtr& f : unseen_) {
-    if (f->seen.load()) continue;
-    if (!found) {
-      f->seen.store(true);
-      found = f;
-    } else {
-      unseen_[kept++] = f;
-    }
-  }
-  unseen_.resize(kept);
-  return found;
+  forget_seen();
+  Unseen taken{std::exchange(unseen_, std::move(room)), unkept_->load()};
+  for (FailurePtr& f : taken.failures) f->see();
+  unkept_ = std::make_shared<std::atomic<uint64_t>>(0);
+  return taken;
+}
+
+void Engine::forget_seen() {
+  std::erase_if(unseen_, [](const FailurePtr& f) { return f->seen.load(); });
 }
 
 void Engine::configure(const std::vector<int>& workers, int cores) {
@@ -147,18 +145,46 @@ void Engine::set_ops_ahead(uint64_t n) {
   ops_ahead_ = n;
 }
 
-void Engine::stop_workers() {
-  {
-    Lock held = lock();
-    if (!started_) return;
-    stopping_.store(true);
-    for (Queue* q : queues_) q->wake.notify_all();
-  }
-  join_threads();
+void Engine::start_workers() {
   Lock held = lock();
+  if (!started_) start_all();
+}
+
+void Engine::start_all() {
+  started_ = true;
+  for (Queue* q : queues_) {
+    q->sleeping.fetch_sub(1);
+    // With fewer threads than asked for it is slower; with none, whoever waits does the work.
+    for (q->workers = 0; q->workers < q->wanted && start_one(*q, q->workers);) ++q->workers;
+  }
+}
+
+bool Engine::start_one(Queue& queue, int i) {
+  bool started = start_thread(queue, i);
+  serving_ += started;
+  return started;
+}
+
+bool Engine::stop_workers(std::chrono::milliseconds limit) {
+  Lock held = lock();
+  if (!started_) return true;
+  stopping_.store(true);
+  for (Queue* q : queues_) q->wake.notify_all();
+  if (!stopped_.wait_for(held, limit, [&] { return serving_ == 0; })) return false;
+  held.unlock();
+  join_threads();  // they have nothing left to do
+  held.lock();
   stopping_.store(false);
   started_ = false;
-  for (Queue* q : queues_) q->sleeping.store(1), q->called.store(false);
+  for (Queue* q : queues_) q->sleeping.store(1), q->called.store(false), q->left = 0;
+  return true;
+}
+
+void Engine::resume_workers() {
+  Lock held = lock();
+  stopping_.store(false);
+  for (Queue* q : queues_)
+    while (q->left > 0) q->workers -= !start_one(*q, --q->left);
 }
 
 void Engine::gate(bool closed) {
@@ -171,21 +197,31 @@ void Engine::gate(bool closed) {
   if (!closed) notify_waiters();
 }
 
-// The child has only the thread that forked. Nobody else holds the lock (before_fork), so the graph is whole; sleeping
-// threads of the parent are not there to be woken.
+void Engine::before_fork() {
+  mutex_.lock();
+  watch_mutex_.lock();
+  trace.before_fork();
+}
+
+// Nobody else has held a lock, so all is whole. Sleeping threads of the parent are not there to be woken; a condition variable on which
+// they sleep must not be destroyed.
 void Engine::after_fork(bool child) {
+  trace.after_fork();
   if (child) {
     for (Queue* q : queues_) {
       new (&q->wake) std::condition_variable;
       q->sleeping.store(1);
       q->spinning.store(0), q->looking.store(0), q->dozing.store(0), q->called.store(false);
     }
+    new (&stopped_) std::condition_variable;
     new (&watch_) std::condition_variable;
-    new (&watch_mutex_) std::mutex;
     helping_.store(0);
     watch_mark_.store(UINT64_MAX);
-    started_ = false;
+    started_ = false, serving_ = 0;
+    stopping_.store(false);
+    if (!idle()) lost_.store(true);
   }
+  watch_mutex_.unlock();
   mutex_.unlock();
 }
 

@@ -27,7 +27,7 @@ FailurePtr no_memory() {
 
 Engine::Engine() : no_memory_(no_memory()) {
   window_.resize(kLeastRing);
-  unseen_.reserve(kUnseen);
+  unseen_.reserve(kMostUnseen);
 }
 
 Op* Engine::make_op() {
@@ -68,12 +68,7 @@ void Engine::wake(Queue& queue) {
   if (queue.called.load()) return;
   Lock held = lock();
   if (!started_) {
-    started_ = true;
-    for (Queue* q : queues_) {
-      q->sleeping.fetch_sub(1);
-      // With fewer threads than asked for it is slower; with none, whoever waits does the work.
-      for (q->workers = 0; q->workers < q->wanted && start_thread(*q, q->workers);) ++q->workers;
-    }
+    start_all();
   } else if (queue.sleeping.load() > 0) {
     queue.called.store(true);
     queue.wake.notify_one();

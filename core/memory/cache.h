@@ -16,6 +16,8 @@ class MemoryCache {
   size_t trim(size_t keep = 0);         // gives cached blocks back to the system, largest first; returns how much
   size_t cached() const { return cached_; }
   void set_limit(size_t bytes) { limit_ = bytes; }  // of what is cached
+  void before_fork() { mutex_.lock(); }
+  void after_fork() { mutex_.unlock(); }
 
  private:
   static constexpr int kClasses = 64 * 8;

@@ -50,7 +50,7 @@ namespace {
 // So that the engine must ask for memory again.
 void drop_what_is_kept() {
   wait_all();
-  Engine::get().stop_workers();
+  stop_workers();
   while (Op* op = FreeList<Op>::take()) delete op;
   while (Buffer* buffer = FreeList<Buffer>::take()) delete buffer;
   while (KernelRoom* room = FreeList<KernelRoom>::take()) delete room;
@@ -58,7 +58,7 @@ void drop_what_is_kept() {
 }
 
 void forget_failures() {
-  while (FailurePtr failure = Engine::get().take_unseen_failure())
+  for (const FailurePtr& failure : Engine::get().take_unseen().failures)
     check(failure->kind == ErrorKind::memory || failure->kind == ErrorKind::value, "an error for want of memory says so, got " + failure->message);
 }
 
@@ -114,7 +114,7 @@ int main(int argc, char** argv) {
   Engine& engine = Engine::get();
   use_cpu_workers(engine);
   for (int workers : {0, 1, 2}) {
-    engine.stop_workers();
+    stop_workers();
     engine.configure({workers}, 2);
     engine.set_fuse_from(0);
     int64_t tried = each_once(7, false) + each_once(8, true);
@@ -132,6 +132,6 @@ int main(int argc, char** argv) {
     }
   std::printf("%lu more refused in turn\n", static_cast<unsigned long>(refused.load() - before));
   check_idle();
-  engine.stop_workers();
+  stop_workers();
   return 0;
 }

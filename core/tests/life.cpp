@@ -21,7 +21,7 @@ constexpr bool kForks = true;
 
 void set_up(const std::vector<int>& workers) {
   wait_all();
-  Engine::get().stop_workers();
+  stop_workers();
   Engine::get().configure(workers, 2);
 }
 
@@ -51,7 +51,7 @@ void workers_stop_and_start_again() {
   for (int round = 0; round < 20; ++round) {
     for (int i = 0; i < 50; ++i) program.step();
     wait_all();
-    Engine::get().stop_workers();
+    stop_workers();
   }
   program.check_all();
 }
@@ -62,10 +62,8 @@ void a_child_goes_on_with_its_own_workers() {
   Program program(3, 16, true);
   for (int i = 0; i < 200; ++i) program.step();
   wait_all();
-  Engine::get().stop_workers();
-  Engine::get().before_fork();
+  stop_workers();
   pid_t child = fork();
-  Engine::get().after_fork(child == 0);
   for (int i = 0; i < 500; ++i) program.step();
   program.check_all();
   if (child == 0) _exit(0);
@@ -108,9 +106,9 @@ void memory_that_cannot_be_had_is_a_failure_and_nothing_more() {
   for (Buffer* b : {small, large, later}) wait_for(*b);
   check(!small->failure && !later->failure, "arrays that fit are untouched");
   check(large->failure && large->failure->kind == ErrorKind::memory, "the large one failed for want of memory");
-  FailurePtr seen = engine.take_unseen_failure();
-  while (seen && seen != large->failure) seen = engine.take_unseen_failure();
-  check(seen == large->failure, "the failure is kept for whoever asks");
+  Engine::Unseen unseen = engine.take_unseen();
+  check(unseen.failures == std::vector{large->failure} && unseen.unkept == 0, "the failure is kept for whoever asks");
+  check(engine.take_unseen().failures.empty(), "and told once");
   for (Buffer* b : {small, large, later}) b->release_handle();
   budget.hard.store(SIZE_MAX);
 }
@@ -125,6 +123,6 @@ int main() {
   front_end_threads_come_and_go();
   memory_that_cannot_be_had_is_a_failure_and_nothing_more();
   wait_all();
-  Engine::get().stop_workers();
+  stop_workers();
   return 0;
 }

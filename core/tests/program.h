@@ -35,6 +35,11 @@ inline void wait_for(Storage& storage) {
   while (!Engine::get().wait(storage, std::chrono::milliseconds(50))) {
   }
 }
+inline void stop_workers() {
+  while (!Engine::get().stop_workers(std::chrono::milliseconds(50))) {
+  }
+}
+
 inline void wait_all() {
   InEngine entered;
   Engine& engine = Engine::get();

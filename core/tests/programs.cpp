@@ -40,7 +40,7 @@ void run_program(uint32_t seed, int steps) {
 void run(const Setup& setup, uint32_t seed, int steps) {
   Engine& engine = Engine::get();
   wait_all();
-  engine.stop_workers();
+  stop_workers();
   engine.configure(setup.workers, setup.cores);
   engine.set_ops_ahead(setup.ops_ahead);
   for (int i = 0; i < engine.devices(); ++i) engine.device(i).budget->soft.store(setup.soft);
@@ -70,7 +70,7 @@ int main(int argc, char** argv) {
     for (int round = 0; round < rounds; ++round) run(setup, round + 1, steps);
   }
   wait_all();
-  Engine::get().stop_workers();
+  stop_workers();
   for (int i = 0; i < Engine::get().devices(); ++i)
     check(Engine::get().device(i).budget->live.load() == 0, "all memory came back");
   return 0;

@@ -28,6 +28,7 @@ from .device import num_gpus as num_gpus
 from .engine import empty_cache as empty_cache
 from .engine import memory as memory
 from .engine import stats as stats
+from .engine import wait as wait
 from .engine import waitall as waitall
 from .pace import pace as pace
 

@@ -22,6 +22,13 @@ def _size(text: str) -> int:
     return int(float(text.strip()[:-1]) * 2 ** units[unit]) if unit in units else int(text)
 
 
+def _switch(text: str) -> bool:
+    """True or False from "1" or "0"."""
+    if text not in ("0", "1"):
+        raise ValueError
+    return text == "1"
+
+
 def _environment() -> dict[str, Any]:
     names: dict[str, tuple[str, Callable[[str], Any]]] = {
         "engine": ("FORERUN_ENGINE", str),
@@ -31,6 +38,7 @@ def _environment() -> dict[str, Any]:
         "memory_budget": ("FORERUN_MEMORY_BUDGET", _size),
         "memory_limit": ("FORERUN_MEMORY_LIMIT", _size),
         "passes": ("FORERUN_PASSES", str),
+        "exit_status": ("FORERUN_EXIT_STATUS", _switch),
     }
     found = {}
     for key, (name, read) in names.items():
@@ -38,7 +46,8 @@ def _environment() -> dict[str, Any]:
             try:
                 found[key] = read(text)
             except ValueError:
-                raise ValueError(f"{name}: must be {read.__name__.strip('_')}, got {text!r}") from None
+                kind = "0 or 1" if read is _switch else read.__name__.strip("_")
+                raise ValueError(f"{name}: must be {kind}, got {text!r}") from None
     return found
 
 
@@ -51,6 +60,7 @@ def configure(
     memory_budget: int | None = _SAME,
     memory_limit: int | None = _SAME,
     passes: str = _SAME,
+    exit_status: bool = _SAME,
 ) -> None:
     """Changes settings of the engine; what is not given stays as it is. Waits for all pending work first.
 
@@ -66,8 +76,10 @@ def configure(
     whose results nobody reads do not run), "fuse" (element-wise ops and reductions run together, tile by tile,
     without memory for what stands between them), "reuse" (a result is written where an operand stood that nobody
     needs any more). "" for none. Results are the same bits.
+    exit_status: whether a program that would end in success, but with an error that no read has raised, ends with the
+    status 1. True by default. The error is reported either way.
 
-    Raises ValueError for values out of range.
+    Raises ValueError for values out of range, TypeError for those of a wrong type, RuntimeError in a host task.
     """
     given = {k: v for k, v in locals().items() if v is not _SAME}
     new = {**_settings, **given}
@@ -84,6 +96,8 @@ def _check(new: dict[str, Any]) -> None:
         raise ValueError(f'configure: engine must be "async" or "sync", got {new["engine"]!r}')
     if not isinstance(new["passes"], str) or not set(_names(new["passes"])) <= set(_PASSES):
         raise ValueError(f"configure: passes must be some of {', '.join(_PASSES)}, got {new['passes']!r}")
+    if not isinstance(new["exit_status"], bool):
+        raise TypeError(f"configure: exit_status must be True or False, got {new['exit_status']!r}")
     for key, most in _MOST.items():
         value = new[key]
         if value is None and key in ("workers", "memory_budget", "memory_limit"):
@@ -133,6 +147,7 @@ def _start() -> None:
         "memory_budget": None,
         "memory_limit": None,
         "passes": ",".join(_PASSES),
+        "exit_status": True,
     }
     package = pathlib.Path(__file__).parent
     _core.set_package_folder(str(package) + os.sep, str(package / "tour") + os.sep)

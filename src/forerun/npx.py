@@ -34,7 +34,9 @@ class random:
 
 
 def waitall() -> None:
-    """Waits until all work issued so far has ended; raises an error that nobody has seen yet.
+    """Waits until all work issued so far has ended; raises the errors that nobody has seen yet.
+
+    One is raised as itself, several as an `ExceptionGroup`.
 
     >>> from forerun import np, npx
     >>> x = np.ones(3) + 1

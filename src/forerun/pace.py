@@ -22,10 +22,10 @@ def pace(iterable: Iterable[T], ahead: int = 1) -> Iterator[T]:
     """Goes through an iterable, and lets the loop run at most `ahead` iterations ahead of its operations.
 
     All operations issued up to the end of iteration t have ended before iteration t + 1 + ahead begins; the
-    making of an item counts as part of its iteration. ahead=0 is a barrier after each iteration. Errors of
-    operations are raised where values are read, as without `pace`.
+    making of an item counts as part of its iteration. ahead=0 is a barrier after each iteration.
 
-    Raises ValueError if ahead is negative.
+    Raises ValueError if ahead is negative; at the beginning of an iteration the errors of operations that have ended and
+    that nobody has seen, as `waitall` does.
 
     >>> import forerun
     >>> from forerun import np
@@ -44,7 +44,7 @@ def _paced(items: Iterator[T], ahead: int) -> Iterator[T]:
     ends: deque[int] = deque()  # one mark per iteration whose operations may not have ended
     while True:
         if len(ends) > ahead:
-            _core.wait_mark(ends.popleft())
+            _core.waitall_before(ends.popleft())
         try:
             item = next(items)
         except StopIteration:

@@ -1,0 +1,34 @@
+"""Programs in a Python of their own, for what a process does as a whole."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+PATIENCE = 60.0  # seconds after which nothing is worth waiting for
+START = "import forerun\nfrom forerun import np, _core\nfrom forerun.np import host\n"
+
+
+def command(program: str) -> list[str]:
+    """The command line that runs a program behind `START`."""
+    return [sys.executable, "-W", "error", "-c", START + program]
+
+
+def environment(**more: str) -> dict[str, str]:
+    """This process's variables without settings of forerun."""
+    return {k: v for k, v in os.environ.items() if not k.startswith("FORERUN_")} | more
+
+
+def execute(program: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """Runs a program to its end."""
+    return subprocess.run(
+        command(program), env=environment(**more), capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+
+
+def output(program: str, **more: str) -> list[str]:
+    """The words that the program prints. It must end well, without a word of complaint."""
+    done = execute(program, **more)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.split()
