@@ -64,8 +64,13 @@ class RunningAhead:
         return forerun.hybrid(function)
 
     def pace(self, items: Iterable[Any], ahead: int) -> Iterable[Any]:
-        """The items, at a pace."""
-        return forerun.pace(items, ahead)
+        """The items, at a pace; whose errors it raises depends on what was worth running, so they are left aside."""
+        items = list(items)
+        paced = iter(forerun.pace(items, ahead))
+        for item in items:
+            with contextlib.suppress(Exception):
+                next(paced)
+            yield item
 
     def barrier(self) -> None:
         """Waits for everything; which error it raises depends on what was worth running."""
@@ -152,7 +157,8 @@ class StepByStep(RunningAhead):
         try:
             forerun.waitall()
         except Exception as error:
-            self.failed.append(raised(error))
+            several = error.exceptions if isinstance(error, ExceptionGroup) else [error]
+            self.failed += [raised(one) for one in several if isinstance(one, Exception)]
 
 
 def raised(error: Exception) -> tuple[Any, ...]:
