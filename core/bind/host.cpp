@@ -24,7 +24,7 @@ struct InTask {
   }
 };
 
-// A Python exception as a task has raised it. Readers raise the same object again and again: each gets it as it was.
+// A Python exception as a task has raised it. Readers raise copies of it: each gets it as it was.
 struct Raised {
   PyObject *exception, *trace, *context, *notes;  // all but the first may be null
   Raised* next = nullptr;                         // in `discarded`
@@ -96,6 +96,26 @@ FailurePtr take_exception(uint32_t where) {
   exception.release();
   failure->exception = std::shared_ptr<void>(kept.release(), discard);
   return failure;
+}
+
+// copy.copy of an exception; where its type's constructor refuses, without a call of that. Null if there is none.
+nb::object copy_of(nb::handle exception) {
+  nb::object made, args = nb::steal(PyObject_GetAttrString(exception.ptr(), "args"));
+  quietly([&] {
+    nb::object copy = nb::steal(PyImport_ImportModule("copy"));
+    made = nb::steal(copy ? PyObject_CallMethod(copy.ptr(), "copy", "O", exception.ptr()) : nullptr);
+  });
+  if (args && (!made || Py_TYPE(made.ptr()) != Py_TYPE(exception.ptr()) || made.is(exception))) quietly([&] {
+    auto* base = reinterpret_cast<PyTypeObject*>(PyExc_BaseException);
+    made = nb::steal(base->tp_new(Py_TYPE(exception.ptr()), args.ptr(), nullptr));
+    nb::object own = nb::steal(PyObject_GenericGetDict(exception.ptr(), nullptr));
+    nb::object its = nb::steal(made ? PyObject_GenericGetDict(made.ptr(), nullptr) : nullptr);
+    if (!own || !its || PyDict_Update(its.ptr(), own.ptr()) < 0) made.reset();
+  });
+  // What the constructor was given is not always what it has kept.
+  if (!args || !made || PyObject_SetAttrString(made.ptr(), "args", args.ptr()) < 0) made.reset();
+  PyErr_Clear();
+  return made;
 }
 
 class HostKernel final : public Kernel {
@@ -172,9 +192,20 @@ class HostKernel final : public Kernel {
 
 bool in_host_task() { return depth > 0; }
 
+// An exception that is raised holds the frames that it passes, and these hold the arrays that failed, which hold the failure: with
+// the task's own exception that would be a circle that no collector sees. So what is raised is a copy.
 nb::object raised(const Failure& failure) {
   auto* kept = static_cast<Raised*>(failure.exception.get());
-  nb::object exception = nb::borrow(kept->exception);
+  nb::object exception = copy_of(kept->exception);
+  if (!exception) exception = nb::borrow(kept->exception);
+  else {
+    PyException_SetCause(exception.ptr(), PyException_GetCause(kept->exception));  // both steal what the other gives
+    PyException_SetContext(exception.ptr(), PyException_GetContext(kept->exception));
+    quietly([&] {
+      nb::object suppress = nb::steal(PyObject_GetAttrString(kept->exception, "__suppress_context__"));
+      if (suppress) PyObject_SetAttrString(exception.ptr(), "__suppress_context__", suppress.ptr());
+    });
+  }
   PyException_SetTraceback(exception.ptr(), kept->trace ? kept->trace : Py_None);
   PyException_SetContext(exception.ptr(), Py_XNewRef(kept->context));
   quietly([&] {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import sys
+from functools import partial
 
 from . import _core
 from .config import config
@@ -44,11 +45,6 @@ def _say(text: str) -> None:
         print(f"forerun: {text}", file=sys.stderr)
 
 
-def _in_child() -> None:
-    _core.after_fork(True)
-    _join_multiprocessing()
-
-
 def _join_multiprocessing() -> None:
     """Children of multiprocessing may leave without `atexit`: what is to be done at exit is a finalizer of theirs."""
     if util := sys.modules.get("multiprocessing.util"):
@@ -65,7 +61,9 @@ def _finalize(_: object = None) -> None:
 atexit.register(_at_exit)
 os.register_at_fork(
     before=_core.before_fork,
-    after_in_parent=lambda: _core.after_fork(False),
-    after_in_child=_in_child,
+    # Not functions of Python: a signal's handler that raises as they begin would leave the engine closed.
+    after_in_parent=partial(_core.after_fork, False),
+    after_in_child=partial(_core.after_fork, True),
 )
+os.register_at_fork(after_in_child=_join_multiprocessing)
 _join_multiprocessing()
