@@ -7,6 +7,7 @@
 
 #include "bind/gil.h"
 #include "bind/glue.h"
+#include "bind/hang.h"
 #include "bind/hooks.h"
 #include "bind/host.h"
 #include "bind/site.h"
@@ -190,6 +191,7 @@ void init_engine(nb::module_& m) {
   m.def("unseen_failures", unseen_failures,
         "Failures that nobody has seen, as (message, site), at the end perhaps (None, how many more); they count as seen then.");
 
+  m.def("set_hang_report", [](double seconds, nb::handle report) { set_hang_report(seconds, report.ptr()); });
   m.def("pending", pending, nb::arg("most"), "The oldest ops that have not ended: (number, name, site, state, the op waited for or 0, device, queue, bytes).");
   m.def("stats", stats);
   m.def("memory", memory, nb::arg("device") = 0);

@@ -119,7 +119,8 @@ class Engine {
   bool lost() const { return lost_.load(); }
 
   EngineStats stats();
-  std::vector<Pending> pending(size_t most);  // the oldest
+  std::vector<Pending> pending(size_t most);   // the oldest
+  uint64_t writer(const Storage& storage);     // number of the last issued op that writes it and has not ended; 0: none
   Trace trace;
   std::function<size_t()> trim;  // gives cached memory back to the system; returns how much
 

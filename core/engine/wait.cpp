@@ -250,11 +250,22 @@ std::vector<Pending> Engine::pending(size_t most) {
   }
   for (uint64_t seq = front_.load(); seq < planned; ++seq) {
     Op* op = window_.op(seq);
-    for (Edge* edge : op ? op->successors : decltype(op->successors){})
-      for (Pending& one : all)
-        if (one.seq == edge->after->seq && one.after == 0) one.after = seq;
+    for (Edge* edge : op ? op->successors : decltype(op->successors){}) {
+      auto at = std::lower_bound(all.begin(), all.end(), edge->after->seq, [](const Pending& one, uint64_t seq) { return one.seq < seq; });
+      if (at != all.end() && at->seq == edge->after->seq && at->after == 0) at->after = seq;
+    }
   }
   return all;
+}
+
+uint64_t Engine::writer(const Storage& storage) {
+  Lock held = lock();
+  for (uint64_t seq = head_.load(); --seq >= front_.load();) {
+    Op* op = window_[seq].load(std::memory_order_acquire);
+    for (int i = 0; op && !op->dropped && i < op->n_access; ++i)
+      if (op->access(i).storage == &storage && op->access(i).mode != Mode::read) return seq;
+  }
+  return 0;
 }
 
 EngineStats Engine::stats() {
