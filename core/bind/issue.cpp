@@ -162,7 +162,7 @@ void wait_settled(const Array& array) {
 }
 
 nb::object exception_of(const Failure& failure) {
-  failure.see();
+  Engine::get().seen(failure);
   return failure.exception ? raised(failure) : raised(failure, python_type(failure.kind));
 }
 
@@ -236,7 +236,12 @@ void set_python_error(const Error& error) { PyErr_SetString(python_type(error.ki
 void set_python_error(const Failure& failure) {
   try {
     nb::object exception = exception_of(failure);
-    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+    auto* type = reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr()));
+    // A task's exception has a context of its own: that of who reads it does not take its place.
+    if (failure.exception)
+      PyErr_Restore(Py_NewRef(type), exception.ptr(), PyException_GetTraceback(exception.ptr())), exception.release();
+    else
+      PyErr_SetObject(type, exception.ptr());
   } catch (nb::python_error& error) {
     error.restore();
   }

@@ -18,14 +18,13 @@ size_t frees(Op& op, bool read, size_t* written = nullptr) {
   size_t bytes = 0;
   for (int i = 0; i < op.n_access; ++i) {
     const Access& a = op.access(i);
-    bool again = false;
-    for (int k = 0; k < i; ++k) again = again || op.access(k).storage == a.storage;
-    if (again) continue;
+    if (a.storage->in_group++ > 0) continue;  // looked at before; not compared with all others, as there may be very many
     if (a.storage->budget != op.budget || a.storage->last_use != op.seq) continue;
     if (!a.storage->only_ops(a.storage->uses) && !(read && a.storage->last_write != op.seq)) continue;
     bytes += a.storage->charged();
     if (written && a.mode != Mode::read) *written += a.storage->charged();
   }
+  for (int i = 0; i < op.n_access; ++i) op.access(i).storage->in_group = 0;
   return bytes;
 }
 

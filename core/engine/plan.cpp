@@ -298,7 +298,7 @@ void Engine::end_one(Op* op, const Op* group) {
     if (a.mode != Mode::read && (op->failure || a.mode == Mode::write)) s.failure = op->failure;
     if (a.mode != Mode::read) {
       s.ended.fetch_add(1);  // seq_cst, like `watched` and a waiter's look at both: one of the two sees the other
-      if (s.watched.load()) s.watched.store(false), notify_ = true;
+      if (s.watched.load()) tell(s);
     }
     let_go(*op, s);
   }

@@ -42,8 +42,9 @@ class Queue {
   const int device;
   Budget* const budget;
   int wanted = 1;                 // threads that are to serve it,
-  int workers = 1;                // and those that do, once they are started; 0: whoever waits does
+  std::atomic<int> workers{1};    // and those that do, once they are started (written with the lock); 0: whoever waits does
   int left = 0;                   // of them, those that have stopped, while others have not
+  std::atomic<int> in_tasks{0};   // of them, those that run what nobody knows the length of (host tasks)
   int busy = 0;                   // threads that run its ops: workers, and waiting threads in their place
   // A device's share of the cores is in use.
   bool full() const { return kind == Kind::compute && workers > 0 && busy >= workers; }

@@ -52,7 +52,10 @@ void Engine::serve(Queue& queue) {
       queue.looking.fetch_sub(1);
       if (fresh_work() && queue.sleeping.load() > 0) wake(queue);  // issued just before: nobody else was told
     }
+    bool task = batch.n && batch.work[0].op->cost == kAnyCost;
+    if (task) enter_task(queue);
     run(batch);
+    if (task) leave_task(queue);
     if (away) queue.looking.fetch_add(1);
   }
   queue.looking.fetch_sub(1);

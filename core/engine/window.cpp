@@ -32,7 +32,7 @@ Engine::Engine() : no_memory_(no_memory()) {
 
 Op* Engine::make_op() {
   Op* op = FreeList<Op>::take();
-  return op ? op : new Op;
+  return op ? op : FreeList<Op>::made(new Op);
 }
 
 void Engine::recycle(Op* op) {

@@ -45,6 +45,8 @@ def __getattr__(name: str) -> Any:
         module = importlib.import_module(f".{name}", __name__)
         globals()[name] = module
         return module
+    if name in ("gather", "as_completed"):
+        return getattr(importlib.import_module(".aio", __name__), name)
     if name == "hybrid":
         return importlib.import_module(".recorded", __name__).hybrid
     if name == "install_as_mxnet":

@@ -139,6 +139,7 @@ def _apply(new: dict[str, Any]) -> None:
     for i in range(n):
         _core.set_memory(i, budget, limit)
     _core.set_hang_report(new["hang_report"] or 0.0, pending._report)
+    _core.set_cache_limits(min(4 << 30, n * limit // 4), n * limit)
     device.set_count(n)
     _settings.update(new)
 
