@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/error.h"
+#include "engine/bell.h"
 
 namespace forerun {
 
@@ -76,18 +77,20 @@ class Storage {
   Budget* budget;  // what its memory counts against; outlives every storage; fixed likewise
 
   alignas(64) std::atomic<uint32_t> ended{0};   // writes ended: release by the engine, acquire by who reads the values
-  std::atomic<bool> watched{false};  // somebody sleeps until a write of it ends
+  std::atomic<bool> watched{false};  // somebody sleeps until a write of it ends, or is to be told
 
   // Guarded by the engine's lock.
   Op* writer = nullptr;       // the last planned write that has not ended
   Access* readers = nullptr;  // planned reads since then that have not ended (a doubly linked list)
   bool promised = false;      // it has memory, or the op that takes it has started
   bool elided = false;        // only ops of one group use it: it never has memory, or has given it to an output of theirs
-  uint32_t in_group = 0;      // gather(): accesses by ops of the group
+  uint32_t in_group = 0;      // accesses by the ops that a function looks at; 0 outside of it
   uint32_t uses = 0;          // accesses of planned ops that have not ended
   uint64_t last_use = 0;      // number of the last planned op that uses it
   uint64_t last_write = 0;    // number of the last planned op that writes it
   Storage* next_let_go = nullptr;  // in Engine::let_go_
+
+  WatcherList watchers;       // who is to be told, in the order of their targets; guarded by the engine's watch_mutex_
 
   // Written by the op that writes the storage, before `ended`; read by ops ordered after it, or after settled().
   FailurePtr failure;
