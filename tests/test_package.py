@@ -12,6 +12,7 @@ import pkgutil
 import re
 import subprocess
 import sys
+import tomllib
 from types import ModuleType
 from typing import Any
 
@@ -21,12 +22,15 @@ import forerun
 from forerun import _core
 from forerun.ops import arithmetic, exponential
 
+ROOT = pathlib.Path(__file__).parents[1]
 FRONT_ENDS = ("np", "npx", "autograd", "gluon", "init", "torch", "d2l", "profiler", "tour", "optimizer")
 
 
 def output(program: str) -> list[str]:
     """The words that a program prints in a Python of its own."""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+    )
     return done.stdout.split()
 
 
@@ -87,10 +91,20 @@ class TestMetadata:
 
     def test_depends_on_numpy_alone(self):
         requires = importlib.metadata.requires("forerun") or []
-        assert [r.split(">")[0] for r in requires if "extra ==" not in r] == ["numpy"]
+        assert [re.split("[<>]", r)[0] for r in requires if "extra ==" not in r] == ["numpy"]
+
+    def test_what_is_needed_has_bounds(self):
+        """A version that is not there yet may be anything: each requirement says from where and up to where."""
+        settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+        project = settings["project"]
+        extras = [r for names in project["optional-dependencies"].values() for r in names]
+        wanted = settings["build-system"]["requires"] + project["dependencies"] + extras
+        assert [r for r in wanted if not r.startswith("forerun[") and not (">=" in r and "<" in r)] == []
 
     def test_command(self):
-        (command,) = [e for e in importlib.metadata.entry_points(group="console_scripts") if e.name == "forerun"]
+        (command,) = [
+            e for e in importlib.metadata.entry_points(group="console_scripts") if e.name == "forerun"
+        ]
         assert callable(command.load())
 
     def test_types_are_announced(self):
@@ -102,6 +116,45 @@ class TestMetadata:
         tree = ast.parse(stub.read_text())
         named = {node.name for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
         assert named == {name for name in vars(_core) if not name.startswith("__")}
+
+
+PARTS = {  # what must be said of what stands in a library, and how it is known that it stands there
+    "openblas": ("lib/libforerun_openblas.so", b"OpenBLAS", "BSD-3-Clause"),
+    "openblas, of GCC": ("lib/libforerun_openblas.so", b"OpenBLAS", "GCC RUNTIME LIBRARY EXCEPTION"),
+    "nanobind": ("_core", b"nanobind", "Redistribution and use"),
+    "robin_map": ("_core", b"nanobind", "MIT License"),
+    "numpy": ("_core", b"numpy", "NumPy Developers"),
+}
+
+
+class TestLicences:
+    """Of all that a wheel carries; docs/licences.md lists them."""
+
+    def folder(self) -> pathlib.Path:
+        return pathlib.Path(_core.__file__).parent
+
+    @pytest.mark.parametrize("name", PARTS)
+    def test_of_what_is_in_a_library(self, name):
+        library, sign, words = PARTS[name]
+        file = pathlib.Path(_core.__file__) if library == "_core" else self.folder() / library
+        assert sign in file.read_bytes()
+        assert words in (self.folder() / "licenses" / f"{name.split(',')[0]}.txt").read_text()
+
+    def test_no_library_is_unknown(self):
+        known = {"libforerun_openblas.so"}
+        assert {f.name for f in (self.folder() / "lib").iterdir()} - known == {
+            f.name
+            for f in (self.folder() / "lib").glob(
+                "lib[gq]*"
+            )  # the Fortran run time, in older OpenBLAS wheels
+        }
+
+    def test_the_page_lists_what_is_carried(self):
+        page = (ROOT / "docs" / "licences.md").read_text()
+        carried = {f.name for f in (self.folder() / "licenses").iterdir()}
+        assert carried == {f"{name.split(',')[0]}.txt" for name in PARTS}
+        assert carried == set(re.findall(r"`(\w+\.txt)`", page))
+        assert all(name.removesuffix(".txt") in (ROOT / "NOTICE").read_text().lower() for name in carried)
 
 
 REMARK = re.compile(r"(\w+\([^()]*\d[^()]*\)) is (-?[\d.]*\d|True|False)")  # "floor(-1.5) is -2.0"
@@ -161,6 +214,11 @@ class TestDocstrings:
                 continue
             for key, method in vars(cls).items():
                 ours = inspect.isfunction(method) and method.__module__ == name
-                if ours and not key.startswith("_") and key != "forward" and not documented(getattr(cls, key)):
+                if (
+                    ours
+                    and not key.startswith("_")
+                    and key != "forward"
+                    and not documented(getattr(cls, key))
+                ):
                     missing.append(f"{cls.__name__}.{key}")
         assert missing == []

@@ -18,18 +18,10 @@ from conftest import closed_gate
 from forerun import _core, autograd, gluon, np, npx, profiler
 from forerun.config import _PASSES
 from forerun.np import host
-from programs import (
-    FUSED_EXACT,
-    FUSED_KINDS,
-    Shape,
-    Snapshot,
-    Step,
-    all_at_once,
-    configured,
-    in_order,
-    running_ahead,
-    seeded,
-)
+from fuzz.modes import all_at_once, configured, in_order, running_ahead
+from fuzz.pool import Entry
+from fuzz.program import Shape, Step, seeded
+from fuzz.steps import FUSED_EXACT, FUSED_KINDS
 
 ALL = ",".join(_PASSES)
 SETTINGS = ("", *_PASSES, ALL)  # none, each alone, all
@@ -77,7 +69,7 @@ def at_once(program: Callable[..., Any], *inputs: Any) -> tuple[Any, dict[str, i
     return results, {name: n - before[name] for name, n in done().items()}
 
 
-def bits(results: Any) -> list[Snapshot]:
+def bits(results: Any) -> list[Entry]:
     values = [x.asnumpy() for x in (results if isinstance(results, list | tuple) else [results])]
     return [(v.shape, v.dtype.str, v.tobytes()) for v in values]
 

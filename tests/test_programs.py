@@ -8,7 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from programs import EXACT_KINDS, FREE_KINDS, LARGE, Step, configured, in_order, running_ahead, seeded
+from fuzz.modes import configured, in_order, running_ahead
+from fuzz.program import LARGE, Step, seeded
+from fuzz.steps import EXACT_KINDS, FREE_KINDS
 
 MODES: dict[str, dict[str, Any]] = {
     "sync": {"engine": "sync"},

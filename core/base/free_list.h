@@ -15,6 +15,7 @@ namespace forerun {
 //
 // The shared stack holds kKeep objects at most, and so does each thread's own, which was the shared one before: what a burst
 // needed beyond that goes back to the allocator at once. trim() gives back the rest.
+// Modelled in tests/model/free_list.py.
 template <class T>
 class FreeList {
  public:

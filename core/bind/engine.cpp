@@ -8,6 +8,7 @@
 
 #include "bind/gil.h"
 #include "bind/glue.h"
+#include "bind/hang.h"
 #include "bind/hooks.h"
 #include "bind/host.h"
 #include "bind/site.h"
@@ -117,14 +118,23 @@ nb::list unseen_failures() {
 
 // --- fork ---------------------------------------------------------------------------------------------------------------------
 
-// A signal handler's exception that ended the wait before a fork. Python drops what is raised there: it is raised behind the fork.
-PyObject* interrupted = nullptr;
+// A signal handler's exception that ended the wait before a fork. Python drops what is raised there: it is raised behind the fork,
+// when other functions that Python calls then have returned to the frame that forked.
+PyObject *interrupted = nullptr, *forking_frame = nullptr;
+
+bool within(PyObject* frame) {
+  nb::object at = nb::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
+  if (at.is(frame)) return false;
+  while (at && !at.is(frame)) at = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(reinterpret_cast<PyFrameObject*>(at.ptr()))));
+  return at.is_valid();
+}
 
 int raise_interrupted(void*) {
-  PyObject* exception = std::exchange(interrupted, nullptr);
-  if (!exception) return 0;
-  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception)), exception);
-  Py_DECREF(exception);
+  if (!interrupted) return 0;
+  if (within(forking_frame)) return Py_AddPendingCall(raise_interrupted, nullptr), 0;
+  nb::object exception = nb::steal(std::exchange(interrupted, nullptr));
+  Py_CLEAR(forking_frame);
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
   return -1;
 }
 
@@ -139,6 +149,7 @@ void before_fork() {
     PyErr_Fetch(&type, &interrupted, &trace);
     PyErr_NormalizeException(&type, &interrupted, &trace);
     Py_XDECREF(type), Py_XDECREF(trace);
+    Py_XSETREF(forking_frame, Py_XNewRef(reinterpret_cast<PyObject*>(PyEval_GetFrame())));
   }
 }
 
@@ -210,6 +221,7 @@ void init_engine(nb::module_& m) {
   m.def("unseen_failures", unseen_failures,
         "Failures that nobody has seen, as (message, site), at the end perhaps (None, how many more); they count as seen then.");
 
+  m.def("set_hang_report", [](double seconds, nb::handle report) { set_hang_report(seconds, report.ptr()); });
   m.def("pending", pending, nb::arg("most"), "The oldest ops that have not ended: (number, name, site, state, the op waited for or 0, device, queue, bytes).");
   m.def("stats", stats);
   m.def("memory", memory, nb::arg("device") = 0);

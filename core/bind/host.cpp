@@ -26,8 +26,8 @@ struct InTask {
 
 // A Python exception as a task has raised it. Readers raise copies of it: each gets it as it was.
 struct Raised {
-  PyObject *exception, *trace, *notes;  // trace and notes may be null
-  Raised* next = nullptr;               // in `discarded`
+  PyObject *exception, *trace, *context, *notes;  // all but the first may be null
+  Raised* next = nullptr;                         // in `discarded`
 };
 
 // Of failures that are no more. A failure may end its life in any thread, also under the engine's lock, where the interpreter lock
@@ -36,7 +36,7 @@ std::atomic<Raised*> discarded{nullptr};
 
 int let_go_of_discarded(void*) {
   for (Raised* raised = discarded.exchange(nullptr); raised;) {
-    for (PyObject* o : {raised->exception, raised->trace, raised->notes}) Py_XDECREF(o);
+    for (PyObject* o : {raised->exception, raised->trace, raised->context, raised->notes}) Py_XDECREF(o);
     delete std::exchange(raised, raised->next);
   }
   return 0;
@@ -92,7 +92,8 @@ FailurePtr take_exception(uint32_t where) {
   quietly([&] { notes = nb::steal(notes && PyList_Check(notes.ptr()) ? PyList_AsTuple(notes.ptr()) : nullptr); });
   let_go_of_discarded(nullptr);
   auto kept = std::make_unique<Raised>();
-  *kept = {exception.release().ptr(), traceback.release().ptr(), notes.release().ptr()};
+  *kept = {exception.ptr(), traceback.release().ptr(), PyException_GetContext(exception.ptr()), notes.release().ptr()};
+  exception.release();
   failure->exception = std::shared_ptr<void>(kept.release(), discard);
   return failure;
 }
@@ -206,6 +207,7 @@ nb::object raised(const Failure& failure) {
     });
   }
   PyException_SetTraceback(exception.ptr(), kept->trace ? kept->trace : Py_None);
+  PyException_SetContext(exception.ptr(), Py_XNewRef(kept->context));
   quietly([&] {
     nb::object notes = nb::steal(kept->notes ? PySequence_List(kept->notes) : nullptr);
     if (notes) PyObject_SetAttrString(exception.ptr(), "__notes__", notes.ptr());

@@ -20,6 +20,7 @@ void init_families(nb::module_& m);  // reductions, scans, products, indexing, r
 void init_tape(nb::module_& m);
 void init_programs(nb::module_& m);  // recording what is issued, to issue it again
 void init_walk(nb::module_& m);
+void init_await(nb::module_& m);     // bells and watches, for event loops
 
 namespace {
 
@@ -45,6 +46,7 @@ NB_MODULE(_core, m) {
       set_python_error(error);
     }
   });
+  nb::set_leak_warnings(false);  // a loop that nobody closed has its bell to the end of the process
   m.doc() = "The engine of forerun, and the arrays that it works on. Private: use the package.";
   m.attr("Array") = nb::steal(reinterpret_cast<PyObject*>(make_array_type()));
   m.attr("Ufunc") = nb::steal(reinterpret_cast<PyObject*>(make_ufunc_type()));
@@ -58,4 +60,5 @@ NB_MODULE(_core, m) {
   init_tape(m);
   init_programs(m);
   init_walk(m);
+  init_await(m);
 }

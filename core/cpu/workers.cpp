@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <cstdio>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,33 +25,43 @@ sigset_t front_end_mask;        // of the thread that has started the workers la
 thread_local bool is_worker = false;
 
 void before_fork() { Engine::get().before_fork(), MemoryCache::get().before_fork(); }
-void after_fork(bool child) { MemoryCache::get().after_fork(), Engine::get().after_fork(child); }
+void after_fork(bool child) {
+  if (child) new (&threads()) std::vector<std::thread>;  // those of the parent are not there to be joined
+  MemoryCache::get().after_fork(), Engine::get().after_fork(child);
+}
+
+// False: the system gives no thread.
+template <class F>
+bool start(const char* name, F life) {
+  // Signals belong to the front end's threads.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  front_end_mask = before;
+  bool started = true;
+  try {
+    threads().emplace_back([life] {
+      is_worker = true;
+      life();
+    });
+    pthread_setname_np(threads().back().native_handle(), name);
+  } catch (const std::exception&) {  // no memory, or too many threads
+    started = false;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return started;
+}
 
 }  // namespace
 
 void use_cpu_workers(Engine& engine) {
   engine.start_thread = [&engine](Queue& queue, int i) {
-    // Signals belong to the front end's threads.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    front_end_mask = before;
-    bool started = true;
-    try {
-      threads().emplace_back([&engine, &queue, i] {
-        is_worker = true;
-        const char* kinds[] = {"", "copy", "io"};
-        char name[16];
-        std::snprintf(name, sizeof name, "forerun-%d%s.%d", queue.device, kinds[static_cast<int>(queue.kind)], i);
-        pthread_setname_np(pthread_self(), name);
-        engine.serve(queue);
-      });
-    } catch (const std::exception&) {  // no memory, or too many threads
-      started = false;
-    }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    return started;
+    const char* kinds[] = {"", "copy", "io"};
+    char name[16];
+    std::snprintf(name, sizeof name, "forerun-%d%s.%d", queue.device, kinds[static_cast<int>(queue.kind)], i);
+    return start(name, [&engine, &queue] { engine.serve(queue); });
   };
+  engine.start_stand_in = [&engine] { return start("forerun-await", [&engine] { engine.stand_in(); }); };
   engine.join_threads = [] {
     for (std::thread& thread : threads()) thread.join();
     threads().clear();

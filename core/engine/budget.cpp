@@ -41,7 +41,8 @@ bool Budget::admits(Op& op) {
   size_t now = occupied(), want = op.to_take;
   if (want == 0 || oldest(op)) return true;
   if (now + want > soft.load(std::memory_order_relaxed)) return false;
-  if (ahead_ + want <= margin(high_) && now + want + high_ <= hard.load(std::memory_order_relaxed)) return true;
+  // Where all might not fit, only the long look tells that it does not take what an older op will need.
+  if (ahead_ + want <= margin(high_) && now + coming_ <= hard.load(std::memory_order_relaxed)) return true;
   size_t transient = 0;
   frees(op, false, &transient);
   if (transient == want) return true;  // nobody will read it: gone as soon as it is there
@@ -79,6 +80,7 @@ bool Budget::admits_group(const Op& op, size_t own) const {
 
 void Budget::starts(Op& op, size_t own) {
   ++running;
+  coming_ -= op.wants;
   size_t before = occupied();
   reserved.fetch_add(op.to_take, std::memory_order_relaxed);
   if (!oldest(op)) own = 0;
@@ -89,12 +91,16 @@ void Budget::starts(Op& op, size_t own) {
 
 void Budget::undo_start(Op& op) {
   --running;
+  coming_ += op.wants;
   ahead_ -= op.ahead;
   op.ahead = 0;
 }
 
 void Budget::ends(Op& op) {
-  running -= op.started;
+  if (op.started)
+    --running;
+  else
+    coming_ -= op.wants;
   op.ended = true;
   early_ += op.freed;
 }

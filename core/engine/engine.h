@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/bell.h"
 #include "engine/budget.h"
 #include "engine/op.h"
 #include "engine/queue.h"
@@ -77,11 +78,19 @@ class Engine {
   bool wait(Storage& storage, std::chrono::milliseconds limit);       // all writes issued so far have ended
   // A try before wait(), which may hold the interpreter lock: runs small ops, a microsecond each, if that is all there is.
   void settle_small(Storage& storage);
+  // Whether a look at the graph is short: little has been issued since the last.
+  bool little_fresh() const { return head_.load(std::memory_order_relaxed) - planned_.load(std::memory_order_relaxed) <= kFewFresh; }
   // The same for an issuing thread, after each kKeepUp ops: while all is tiny it runs them itself, as long as they are in its cache.
   void keep_up();
-  static constexpr uint64_t kKeepUp = 64;
+  static constexpr uint64_t kKeepUp = 64, kFewFresh = 4 * kKeepUp;
   bool wait_mark(uint64_t mark, std::chrono::milliseconds limit);     // all ops issued before mark have ended
   bool make_room(std::chrono::milliseconds limit);
+
+  // --- be told instead: any thread, may hold the interpreter lock (bell.h) -------------------------------------------------
+  bool watch(Watcher& watcher, Storage& storage, Bell& bell);  // false: all writes issued so far have ended, nobody will be told
+  void unwatch(Watcher& watcher);
+  size_t take_told(Bell& bell, Watcher** told, size_t most);   // in the order in which the writes ended
+  void forget(Bell& bell);
 
   // --- failures -----------------------------------------------------------------------------------------------------
   // Failures that nobody has seen, in the order in which they happened; they count as seen now. Of very many, `unkept` are only counted.
@@ -105,6 +114,8 @@ class Engine {
   std::function<bool(Queue&, int)> start_thread;  // false: the system gives none
   std::function<void()> join_threads;
   void serve(Queue& queue);    // a worker's life
+  std::function<bool()> start_stand_in;  // by cpu/, like the above; it calls stand_in()
+  void stand_in();
   // Ends all workers; false: not yet after `limit` (then call again, or resume_workers()). They start again with the next issue.
   // By one thread at a time, without the interpreter lock.
   bool stop_workers(std::chrono::milliseconds limit);
@@ -114,13 +125,15 @@ class Engine {
   void set_passes(int passes) { passes_.store(passes); }  // a sum of Pass; any time
   void set_fuse_from(uint32_t ns) { fuse_from_.store(ns); }  // an op that costs less is not worth a group
   bool idle() const { return front_.load() == head_.load(); }
+  bool at_rest();              // it is idle, and no worker runs: an op that has ended meanwhile may have started them again
   void before_fork();           // in any thread, just before the process forks
   void after_fork(bool child);  // just after it. The child has no other thread
   // In the child of a process that forked while work was pending: that work, and with it the engine, is the parent's alone.
   bool lost() const { return lost_.load(); }
 
   EngineStats stats();
-  std::vector<Pending> pending(size_t most);  // the oldest
+  std::vector<Pending> pending(size_t most);   // the oldest
+  uint64_t writer(const Storage& storage);     // number of the last issued op that writes it and has not ended; 0: none
   Trace trace;
   std::function<size_t()> trim;  // gives cached memory back to the system; returns how much
 
@@ -176,10 +189,17 @@ class Engine {
   bool spin(Queue& queue);
   void let_issue();
   void notify_waiters();
+  void ring_bells();            // with watch_mutex_
+  void enter_task(Queue& queue);
+  void leave_task(Queue& queue);
+  bool stand_in_needed() const { return in_tasks_.load() > 0 && watching_.load() > 0; }
+  void call_stand_in();
+  void wake_stand_in();
+  void tell(Storage& storage);  // with the lock
   template <class Stop>
   void run_small(uint32_t most, Stop stop);
   template <class Done, class Arm>
-  bool wait_until(Done done, Arm arm, std::chrono::milliseconds limit);
+  bool wait_until(Done done, Arm arm, std::chrono::milliseconds limit, uint32_t most = kHelpCost);
   void recycle(Op* op);
 
   // With the lock held.
@@ -210,6 +230,7 @@ class Engine {
   static void undo_reuse(Op* op);
   void dissolve(Op* op);
   void ready(Op* op);
+  bool alone(const Op& op, int running) const;
   bool starves(Op& op);
   bool over_limit(const Op& op) const;
   void put_back(Op* op, bool no_memory);
@@ -246,6 +267,7 @@ class Engine {
   int busy_ = 0;                                  // how many do
   uint64_t issue_head_ = 0, issue_seen_ = 0;      // issuing(): what it saw last, and when that was new (ticks)
   std::atomic<bool> gate_{false}, stopping_{false}, lost_{false};
+  bool gave_way_ = false;                         // the last pick() left work to somebody who might not take it: look again soon
   bool started_ = false;
   int serving_ = 0;                               // workers that have not left serve(), or not entered it yet
   std::condition_variable stopped_;               // there are none any more; used with mutex_
@@ -258,19 +280,24 @@ class Engine {
   std::atomic<uint32_t> fuse_from_{2000};
   uint32_t round_ = 0;                            // of gather()
   Chain<Op, &Op::next_in> idle_dropped_;          // dropped ops that wait for nothing any more, to be ended
-  bool ended_early_ = false;                      // an op has ended without having run: other queues may have work now
+  bool ended_early_ = false;                      // an op was planned, or has ended, without having run: other queues may have work now
   Chain<Op, &Op::next_in> retired_;               // to be used again once the lock is gone
   Chain<Storage, &Storage::next_let_go> let_go_;  // references of ended ops, to be released once the lock is gone
   bool notify_ = false;                           // a waiter sleeps for something that has ended
 
-  // Sleeping waiters.
+  // Sleeping waiters, and watchers. A thread may take this lock while it holds the one above, never the other way round.
   std::mutex watch_mutex_;
+  Bell* to_ring_ = nullptr;
+  std::atomic<int> watching_{0};  // watchers that are still to be told; written with the lock
+  std::atomic<int> in_tasks_{0};  // queues all of whose workers run host tasks
+  bool stand_in_started_ = false;         // guarded by mutex_
+  std::condition_variable stand_in_wake_;  // it is needed, or must stop; used with watch_mutex_
   std::condition_variable watch_;
+  std::atomic<uint64_t> told_{0};                 // how often waiters have been told to look again; written with watch_mutex_
   std::atomic<uint64_t> watch_mark_{UINT64_MAX};  // somebody sleeps until front_ reaches it
   std::atomic<uint64_t> waits_{0}, helped_{0};
   std::atomic<uint64_t> resumed_{0};  // when a wait ended last (ticks)
   std::atomic<int> helping_{0};  // waiting threads that are awake
-
 };
 
 }  // namespace forerun

@@ -165,6 +165,7 @@ class Op {
   std::vector<uint64_t> depends;   // numbers of the ops it reads from; only while events are recorded
   size_t to_take = 0;              // bytes of its outputs that have no memory yet, at its start
   size_t ahead = 0;                // bytes taken before its turn
+  size_t wants = 0;                // bytes that its outputs lacked when it was planned
   size_t freed = 0;                // bytes that came back when it ended
   uint64_t look_again = 0;         // refused by the budget: until the oldest op has this number
   int64_t n_tiles = 1, next_tile = 0, tiles_left = 0;

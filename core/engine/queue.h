@@ -42,8 +42,9 @@ class Queue {
   const int device;
   Budget* const budget;
   int wanted = 1;                 // threads that are to serve it,
-  int workers = 1;                // and those that do, once they are started; 0: whoever waits does
+  std::atomic<int> workers{1};    // and those that do, once they are started (written with the lock); 0: whoever waits does
   int left = 0;                   // of them, those that have stopped, while others have not
+  std::atomic<int> in_tasks{0};   // of them, those that run what nobody knows the length of (host tasks)
   int busy = 0;                   // threads that run its ops: workers, and waiting threads in their place
   // A device's share of the cores is in use.
   bool full() const { return kind == Kind::compute && workers > 0 && busy >= workers; }
@@ -51,6 +52,7 @@ class Queue {
   Chain<Op, &Op::next_in> sharing;  // started, tiles left to claim; oldest first
   std::condition_variable wake;   // used with the engine's lock
   std::atomic<bool> refused{false};  // a hint: there is work, but none that may start now
+  uint64_t refused_at = UINT64_MAX;  // how many ops had ended when the budget refused all of it; as long as no more have, it does
   // Read at each issue: on a cache line that workers seldom write.
   alignas(64) std::atomic<int> sleeping{0};   // workers in wake, plus 1 while no worker has been started
   std::atomic<int> dozing{0};     // of them, those that look at the window again within a fraction of a millisecond

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/error.h"
+#include "engine/bell.h"
 
 namespace forerun {
 
@@ -76,7 +77,7 @@ class Storage {
   Budget* budget;  // what its memory counts against; outlives every storage; fixed likewise
 
   alignas(64) std::atomic<uint32_t> ended{0};   // writes ended: release by the engine, acquire by who reads the values
-  std::atomic<bool> watched{false};  // somebody sleeps until a write of it ends
+  std::atomic<bool> watched{false};  // somebody sleeps until a write of it ends, or is to be told
 
   // Guarded by the engine's lock.
   Op* writer = nullptr;       // the last planned write that has not ended
@@ -88,6 +89,8 @@ class Storage {
   uint64_t last_use = 0;      // number of the last planned op that uses it
   uint64_t last_write = 0;    // number of the last planned op that writes it
   Storage* next_let_go = nullptr;  // in Engine::let_go_
+
+  WatcherList watchers;       // who is to be told, in the order of their targets; guarded by the engine's watch_mutex_
 
   // Written by the op that writes the storage, before `ended`; read by ops ordered after it, or after settled().
   FailurePtr failure;

@@ -12,11 +12,13 @@ namespace forerun {
 namespace {
 // A waiting thread looks this often for work, with so many pauses between, before it sleeps: some 30 us.
 constexpr int kLooks = 40, kPauses = 16;
+constexpr std::chrono::milliseconds kStandInLooks{10};  // how often the stand-in looks for work while there is none
 constexpr uint64_t kSmallWork = 100'000;  // ns: of small ops that are run at once with the interpreter lock
 }
 
+// With end_one() modelled in tests/model/completion.py.
 template <class Done, class Arm>
-bool Engine::wait_until(Done done, Arm arm, std::chrono::milliseconds limit) {
+bool Engine::wait_until(Done done, Arm arm, std::chrono::milliseconds limit, uint32_t most) {
   if (done()) return true;
   waits_.fetch_add(1, std::memory_order_relaxed);
   Clock::time_point deadline{};  // counts from the first look at the clock, which small ops need not pay for
@@ -27,9 +29,10 @@ bool Engine::wait_until(Done done, Arm arm, std::chrono::milliseconds limit) {
   };
   bool over = false, late = false;
   while (!over && !late) {
+    uint64_t told = told_.load();
     helping_.fetch_add(1);
     for (int idle = 0; idle < kLooks && !over; ++idle) {
-      if (help(kHelpCost)) idle = -1;
+      if (help(most)) idle = -1;
       for (int i = 0; i < kPauses && !(over = done()); ++i) _mm_pause();
       if (!over && idle < 0 && passed()) break;
     }
@@ -38,7 +41,8 @@ bool Engine::wait_until(Done done, Arm arm, std::chrono::milliseconds limit) {
     std::unique_lock held(watch_mutex_);
     arm();
     if ((over = done())) break;
-    late = passed() || watch_.wait_until(held, deadline) == std::cv_status::timeout;
+    // Told to look since the last look for work: without workers nobody else would take what there is now.
+    late = passed() || (told == told_.load() && watch_.wait_until(held, deadline) == std::cv_status::timeout);
     over = done();
   }
   resumed_.store(__rdtsc(), std::memory_order_relaxed);
@@ -85,6 +89,18 @@ bool Engine::wait_mark(uint64_t mark, std::chrono::milliseconds limit) {
   return wait_until([&] { return front_.load() >= mark; }, arm, limit);
 }
 
+void Engine::stand_in() {
+  auto over = [&] { return stopping_.load() || !stand_in_needed(); };
+  while (!stopping_.load()) {
+    if (!wait_until(over, [] {}, kStandInLooks, kAnyCost - 1)) continue;
+    std::unique_lock held(watch_mutex_);
+    stand_in_wake_.wait(held, [&] { return stopping_.load() || stand_in_needed(); });
+  }
+  Lock held = lock();
+  stand_in_started_ = false;
+  if (--serving_ == 0) stopped_.notify_all();
+}
+
 bool Engine::make_room(std::chrono::milliseconds limit) {
   // Some slack, so that the front end does not come back for every op.
   uint64_t head = head_.load(), keep = ops_ahead_ - std::max<uint64_t>(1, ops_ahead_ / 8);
@@ -93,7 +109,9 @@ bool Engine::make_room(std::chrono::milliseconds limit) {
 
 void Engine::notify_waiters() {
   std::lock_guard held(watch_mutex_);
+  told_.fetch_add(1);
   watch_.notify_all();
+  ring_bells();
 }
 
 void Engine::seen(const Failure& failure) {
@@ -176,11 +194,13 @@ bool Engine::start_one(Queue& queue, int i) {
   return started;
 }
 
+// With the door (bind/issue.cpp) modelled in tests/model/life.py.
 bool Engine::stop_workers(std::chrono::milliseconds limit) {
   Lock held = lock();
   if (!started_) return true;
   stopping_.store(true);
   for (Queue* q : queues_) q->wake.notify_all();
+  wake_stand_in();
   if (!stopped_.wait_for(held, limit, [&] { return serving_ == 0; })) return false;
   held.unlock();
   join_threads();  // they have nothing left to do
@@ -188,7 +208,14 @@ bool Engine::stop_workers(std::chrono::milliseconds limit) {
   stopping_.store(false);
   started_ = false;
   for (Queue* q : queues_) q->sleeping.store(1), q->called.store(false), q->left = 0;
+  held.unlock();
+  notify_waiters();  // who looked for work while they stopped was given none
   return true;
+}
+
+bool Engine::at_rest() {
+  Lock held = lock();
+  return idle() && !started_;
 }
 
 void Engine::resume_workers() {
@@ -196,6 +223,8 @@ void Engine::resume_workers() {
   stopping_.store(false);
   for (Queue* q : queues_)
     while (q->left > 0) q->workers -= !start_one(*q, --q->left);
+  held.unlock();
+  if (stand_in_needed()) call_stand_in();
 }
 
 void Engine::gate(bool closed) {
@@ -222,13 +251,15 @@ void Engine::after_fork(bool child) {
     for (Queue* q : queues_) {
       new (&q->wake) std::condition_variable;
       q->sleeping.store(1);
-      q->spinning.store(0), q->looking.store(0), q->dozing.store(0), q->called.store(false);
+      q->in_tasks.store(0), q->spinning.store(0), q->looking.store(0), q->dozing.store(0), q->called.store(false);
     }
     new (&stopped_) std::condition_variable;
     new (&watch_) std::condition_variable;
     helping_.store(0);
     watch_mark_.store(UINT64_MAX);
-    started_ = false, serving_ = 0;
+    started_ = stand_in_started_ = false, serving_ = 0;
+    in_tasks_.store(0);
+    new (&stand_in_wake_) std::condition_variable;
     stopping_.store(false);
     if (!idle()) lost_.store(true);
   }
@@ -249,11 +280,22 @@ std::vector<Pending> Engine::pending(size_t most) {
   }
   for (uint64_t seq = front_.load(); seq < planned; ++seq) {
     Op* op = window_.op(seq);
-    for (Edge* edge : op ? op->successors : decltype(op->successors){})
-      for (Pending& one : all)
-        if (one.seq == edge->after->seq && one.after == 0) one.after = seq;
+    for (Edge* edge : op ? op->successors : decltype(op->successors){}) {
+      auto at = std::lower_bound(all.begin(), all.end(), edge->after->seq, [](const Pending& one, uint64_t seq) { return one.seq < seq; });
+      if (at != all.end() && at->seq == edge->after->seq && at->after == 0) at->after = seq;
+    }
   }
   return all;
+}
+
+uint64_t Engine::writer(const Storage& storage) {
+  Lock held = lock();
+  for (uint64_t seq = head_.load(); --seq >= front_.load();) {
+    Op* op = window_[seq].load(std::memory_order_acquire);
+    for (int i = 0; op && !op->dropped && i < op->n_access; ++i)
+      if (op->access(i).storage == &storage && op->access(i).mode != Mode::read) return seq;
+  }
+  return 0;
 }
 
 EngineStats Engine::stats() {

@@ -47,6 +47,7 @@ void Engine::discard(Op* op) {
   recycle(op);
 }
 
+// With wake(), sleep() and serve() modelled in tests/model/wake.py.
 uint64_t Engine::issue(Op* op) {
   if (trace.on()) op->t_issued = Trace::now();
   for (int i = 0; i < op->n_access; ++i)

@@ -31,6 +31,8 @@ from .engine import stats as stats
 from .engine import wait as wait
 from .engine import waitall as waitall
 from .pace import pace as pace
+from .pending import Pending as Pending
+from .pending import pending as pending
 
 __version__ = "0.1.0"
 
@@ -43,6 +45,8 @@ def __getattr__(name: str) -> Any:
         module = importlib.import_module(f".{name}", __name__)
         globals()[name] = module
         return module
+    if name in ("gather", "as_completed"):
+        return getattr(importlib.import_module(".aio", __name__), name)
     if name == "hybrid":
         return importlib.import_module(".recorded", __name__).hybrid
     if name == "install_as_mxnet":

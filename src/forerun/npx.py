@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy
-
 from . import _core, np
 from .device import cpu as cpu
 from .device import current_device as current_device
 from .device import gpu as gpu
 from .device import num_gpus as num_gpus
+from .np import files as _files
 from .ops import convert
 from .ops.host import host as host
 from .ops.indexing import one_hot as one_hot
@@ -98,12 +97,15 @@ def save(file: Any, arrays: Any) -> None:
     else:
         several = arrays if isinstance(arrays, (list, tuple)) else [arrays]
         named = {f"arr_{i}": a for i, a in enumerate(several)}
-    with open(file, "wb") as out:
-        numpy.savez(out, **{name: a.numpy() for name, a in named.items()})
+    values = {name: np.asarray(a).numpy() for name, a in named.items()}
+    with _files.replacing(file) as out:
+        _files.write_arrays(out, values)
 
 
 def load(file: Any) -> Any:
     """Reads what `save` wrote: a list of arrays, or a dict if they had names.
+
+    OSError if there is no such file, ValueError if it is another; nothing in it is executed.
 
     >>> import tempfile
     >>> from forerun import np, npx
@@ -112,8 +114,8 @@ def load(file: Any) -> Any:
     ...     npx.load(f"{folder}/x")
     [array([0, 1]), array([1.])]
     """
-    with numpy.load(file) as found:
-        arrays = {name: np.array(found[name], dtype=found[name].dtype) for name in found.files}
+    with _files.opened(file) as found:
+        arrays = {name: np.asarray(values) for name, values in _files.read_arrays(found).items()}
     if arrays and all(name == f"arr_{i}" for i, name in enumerate(arrays)):
         return list(arrays.values())
     return arrays

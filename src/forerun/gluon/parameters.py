@@ -9,6 +9,7 @@ from typing import Any
 import numpy
 
 from ..init import Initializer
+from ..np import files
 from .constant import Constant
 from .parameter import Devices, Parameter
 
@@ -112,11 +113,12 @@ def _set(name: str, parameter: Parameter, value: numpy.ndarray, devices: Devices
 
 def save(filename: str | os.PathLike[str], arrays: Mapping[str, Any]) -> None:
     """Writes named arrays to an npz file with exactly this name. Waits for them."""
-    with open(filename, "wb") as file:
-        numpy.savez(file, **{name: array.asnumpy() for name, array in arrays.items()})
+    values = {name: array.asnumpy() for name, array in arrays.items()}
+    with files.replacing(filename) as file:
+        files.write_arrays(file, values)
 
 
 def load(filename: str | os.PathLike[str]) -> dict[str, numpy.ndarray]:
-    """The named arrays of an npz file, as NumPy arrays."""
-    with numpy.load(filename, allow_pickle=False) as file:
-        return {name: file[name] for name in file.files}
+    """The named arrays of an npz file, as NumPy arrays. ValueError for any other file."""
+    with files.opened(filename) as file:
+        return files.read_arrays(file)

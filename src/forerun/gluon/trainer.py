@@ -12,6 +12,7 @@ from typing import Any
 import numpy
 
 from .. import _core, autograd
+from ..np import files
 from ..optimizer import Item, Optimizer, State, create
 from . import changes
 from .parameter import Parameter
@@ -145,25 +146,57 @@ class Trainer:
             for i, states in self._states.items()
             for name, value in states[0].items()
         }
-        with open(filename, "wb") as file:
-            numpy.savez(file, num_update=numpy.asarray(self._optimizer.num_update), **values)
+        values["num_update"] = numpy.asarray(self._optimizer.num_update)
+        with files.replacing(filename) as file:
+            files.write_arrays(file, values)
 
     def load_states(self, filename: str | os.PathLike[str]) -> None:
-        """Takes over what `save_states` wrote, on all devices. Raises ValueError for another kind of optimizer."""
-        with numpy.load(filename, allow_pickle=False) as file:
-            values = {name: file[name] for name in file.files}
-        self._optimizer.num_update = int(values.pop("num_update"))
-        for i in sorted({int(name.split(".")[0]) for name in values}):
-            for state in self._states_of(i, self._params[i].list_data()):
-                _restore(state, {n.split(".")[1]: v for n, v in values.items() if n.startswith(f"{i}.")})
+        """Takes over what `save_states` wrote, on all devices.
+
+        Raises ValueError for another kind of file or optimizer; then nothing has changed.
+        """
+        with files.opened(filename) as file:
+            values = files.read_arrays(file, "load_states")
+        count = _number(values.pop("num_update", None))
+        found = {i: self._states_of(i, self._params[i].list_data()) for i in self._numbers(values)}
+        of = lambda i: {n.partition(".")[2]: v for n, v in values.items() if n.startswith(f"{i}.")}
+        news = [(state, of(i)) for i, states in found.items() for state in states]
+        for state, new in news:
+            _check(state, new)
+        self._optimizer.num_update = count
+        for state, new in news:
+            _restore(state, new)
+
+    def _numbers(self, values: Mapping[str, Any]) -> list[int]:
+        """Of the parameters that values named "number.name" belong to."""
+        known = {str(i): i for i in range(len(self._params))}
+        for name in values:
+            number, dot, _ = name.partition(".")
+            if not dot or number not in known:
+                raise ValueError(f"load_states: names must be of {len(known)} parameters, got {name!r}")
+        return sorted({known[name.partition(".")[0]] for name in values})
 
 
-def _restore(state: State, values: dict[str, numpy.ndarray]) -> None:
+def _number(value: numpy.ndarray | None) -> int:
+    if value is None or value.size != 1 or value.dtype.kind not in "iu":
+        raise ValueError(f"load_states: counts must be integers, got {value!r}")
+    return int(value.item())
+
+
+def _check(state: State, values: dict[str, numpy.ndarray]) -> None:
     if state.keys() != values.keys():
         raise ValueError(f"load_states: file must have {sorted(state)}, got {sorted(values)}")
     for name, value in values.items():
         if name == "t":
-            state[name] = int(value)
+            _number(value)
+        elif value.shape != state[name].shape or value.dtype.kind not in "biuf":
+            raise ValueError(f"load_states: {name} must be of {state[name].shape}, got {value.dtype} of {value.shape}")
+
+
+def _restore(state: State, values: dict[str, numpy.ndarray]) -> None:
+    for name, value in values.items():
+        if name == "t":
+            state[name] = _number(value)
         else:
             state[name][...] = value
 

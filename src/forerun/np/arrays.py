@@ -348,12 +348,14 @@ class ndarray(_core.Array):
         return self.round(decimals)
 
     def __await__(self) -> Generator[Any, None, Any]:
-        """`await x` in asyncio: lets other tasks go on until the values are there, then gives the array."""
-        if not self.ready:
-            import asyncio  # its 20 ms are for those who use it
+        """`await x` in asyncio: lets other tasks go on until the values are there, then gives the array.
 
-            yield from asyncio.get_running_loop().run_in_executor(None, self.wait).__await__()
-        self.wait()  # there by now: raises what the computation raised
+        Raises what the computation raised.
+        """
+        if not _core.arrived(self):
+            from .. import aio  # asyncio's 20 ms are for those who use it
+
+            yield from aio.arrival(self)
         return self
 
     def __copy__(self) -> Any:

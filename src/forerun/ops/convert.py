@@ -103,7 +103,10 @@ def as_dtype(op: str, dtype: Any) -> numpy.dtype:
         return _default_float
     if dtype is complex:
         return numpy.dtype("complex128" if _default_float.itemsize == 8 else "complex64")
-    found = numpy.dtype(dtype)
+    try:
+        found = numpy.dtype(dtype)
+    except SyntaxError:  # of text that begins like a dtype with a shape
+        raise TypeError(f"{op}: dtype must be one of NumPy's, got {dtype!r}") from None
     if found not in _DTYPES:
         raise TypeError(f"{op}: dtype must be bool, integer, float16/32/64 or complex64/128, got {found}")
     return found

@@ -65,7 +65,7 @@ def _triangle(x: Any, k: int, lower: bool) -> Any:
         raise ValueError(f"{name}: array must have at least one axis, got shape ()")
     rows = x.shape[-2] if x.ndim > 1 else x.shape[-1]
     mask = numpy.tri(rows, x.shape[-1], k if lower else k - 1, dtype=bool)
-    return where(_core.from_numpy(mask if lower else ~mask, x.device), x, 0)
+    return where(_core.from_numpy(mask if lower else ~mask, x.device), x, x.dtype.kind != "b" and 0)
 
 
 def tril(x: Any, k: int = 0) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 
 from .. import _core
-from .convert import asarray, axes_of, cast, count_of, is_array, one_of
+from .convert import asarray, axes_of, cast, copy, count_of, is_array, one_of
 from .creation import _known, zeros
 from .indexing import _index_array, clip, setitem, take, where
 from .joining import concatenate, split
@@ -183,7 +183,7 @@ def block(arrays: Any) -> Any:
         x = asarray(blocks)
         return reshape(x, (1,) * (ndim - x.ndim) + x.shape)
 
-    return joined(arrays, depth)
+    return joined(arrays, depth) if depth else copy(asarray(arrays))
 
 
 # --- in place -------------------------------------------------------------------------------------

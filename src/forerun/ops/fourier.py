@@ -14,7 +14,7 @@ import numpy
 from .. import _core
 from ..device import Device, resolve
 from .base import primitive
-from .convert import as_dtype, asarray, axes_of, cast, default_float, one_of
+from .convert import as_dtype, asarray, axes_of, cast, copy, default_float, one_of
 from .host import host_op
 from .indexing import getitem
 from .joining import pad, roll
@@ -347,7 +347,7 @@ def rfftfreq(n: int, d: float = 1.0, dtype: Any = None, *, device: Device | str 
 def _shifted(op: str, x: Any, axes: int | Sequence[int] | None, back: bool) -> Any:
     x = asarray(x)
     at = axes_of(op, axes, x.ndim)
-    return roll(x, tuple(-(x.shape[a] // 2) if back else x.shape[a] // 2 for a in at), at) if at else x
+    return roll(x, tuple(-(x.shape[a] // 2) if back else x.shape[a] // 2 for a in at), at) if at else copy(x)
 
 
 def fftshift(x: Any, axes: int | Sequence[int] | None = None) -> Any:

@@ -8,7 +8,7 @@ import numpy
 
 from .. import _core
 from .base import Elementwise, primitive
-from .convert import asarray, axes_of, cast, is_array, together
+from .convert import asarray, axes_of, cast, copy, is_array, together
 from .shape import broadcast_to, moveaxis, ravel, reshape
 
 __all__ = [
@@ -399,6 +399,8 @@ def clip(
 
     low, high = a_min if a_min is not None else min, a_max if a_max is not None else max
     x = asarray(x)
+    if low is None and high is None:
+        x = copy(x)
     if low is not None:
         x = maximum(x, low)
     if high is not None:

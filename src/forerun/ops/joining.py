@@ -11,7 +11,7 @@ import numpy
 
 from .. import _core
 from .base import primitive
-from .convert import asarray, axes_of, cast, counts_of, one_of, promote
+from .convert import asarray, axes_of, cast, copy, counts_of, one_of, promote
 from .host import host
 from .indexing import take
 from .shape import Axis, atleast_1d, atleast_2d, atleast_3d, broadcast_to, expand_dims, ravel, reshape
@@ -216,13 +216,15 @@ def roll(x: Any, shift: int | Sequence[int], axis: Axis = None) -> Any:
         at = at * len(shifts)
     if len(at) != len(shifts):
         raise ValueError(f"roll: shift and axis must be of one length, got {shift} and {axis}")
+    moved = False
     for a, s in zip(at, shifts):
         n = x.shape[a]
         s = s % n if n else 0
         if s:
             head = (slice(None),) * a
             x = concatenate([x[(*head, slice(n - s, None))], x[(*head, slice(0, n - s))]], a)
-    return x
+            moved = True
+    return x if moved else copy(x)
 
 
 def repeat(x: Any, repeats: int | Sequence[int], axis: int | None = None) -> Any:
@@ -259,6 +261,8 @@ def tile(x: Any, reps: int | Sequence[int]) -> Any:
     n = max(x.ndim, len(counts))
     shape = (1,) * (n - x.ndim) + x.shape
     counts = (1,) * (n - len(counts)) + counts
+    if set(counts) <= {1}:
+        return copy(reshape(x, shape))
     inner = tuple(v for s in shape for v in (1, s))
     outer = tuple(v for s, c in zip(shape, counts) for v in (c, s))
     return reshape(broadcast_to(reshape(x, inner), outer), tuple(s * c for s, c in zip(shape, counts)))

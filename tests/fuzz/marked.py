@@ -1,0 +1,145 @@
+"""NumPy arrays that know what forerun says of them: which failures have spoilt their memory.
+
+A failure is kept per block of memory, as forerun keeps it: all views of a block share it. Where two failures meet,
+either may be the one that is raised, so what is kept is a set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy
+
+Failure = tuple[str, str]  # the exception's type and its message
+Failures = frozenset[Failure]
+SOUND: Failures = frozenset()
+
+
+class Poisoned(Exception):
+    """A call that waits, for values that nobody can read."""
+
+    def __init__(self, found: Failures) -> None:
+        super().__init__(sorted(found))
+        self.failures = found
+
+
+class Cell:
+    """What is wrong with a block of memory."""
+
+    __slots__ = ("failures",)
+
+    def __init__(self, failures: Failures) -> None:
+        self.failures = failures
+
+
+def owner(x: Any) -> Any:
+    """The array that owns the memory."""
+    while isinstance(x.base, numpy.ndarray):
+        x = x.base
+    return x
+
+
+class Marked(numpy.ndarray):
+    """An array with a cell, which it shares with its views."""
+
+    cell: Cell
+
+    def __array_finalize__(self, like: Any) -> None:
+        known = getattr(like, "cell", None)
+        if known is not None and owner(self) is owner(like):
+            self.cell = known
+        else:
+            self.cell = Cell(known.failures if known is not None else SOUND)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
+        written = () if out is None else out
+        with numpy.errstate(all="ignore"):
+            more = {"out": tuple(map(plain, written))} if written else {}
+            result = getattr(ufunc, method)(*map(plain, inputs), **more, **kwargs)
+        found = failures((inputs, kwargs))
+        if written:
+            for target in written:
+                write(target, found)
+            return written[0] if len(written) == 1 else written
+        return marked(result, found)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        with numpy.errstate(all="ignore"):
+            result = func(*plain(args), **plain(kwargs))
+        if func.__name__.endswith("_like"):
+            args = args[1:]  # of the first one, only the shape and the dtype count
+        return marked(result, failures((args, kwargs)), blocks((args, kwargs)))
+
+    def __getitem__(self, key: Any) -> Any:
+        result = plain(self)[elements_as_views(plain(key))]
+        if owner(result) is not owner(self):
+            return marked(result, failures((self, key)))
+        view = result.view(Marked)
+        view.cell = self.cell
+        return view
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        plain(self)[plain(key)] = plain(value)
+        if elements_as_views(key) is not key:
+            write(self[key], failures(value))
+        else:
+            self.cell.failures |= failures((key, value))
+
+
+def elements_as_views(key: Any) -> Any:
+    """A basic key with an ellipsis, so that elements are arrays without axes, as in forerun. Other keys as they are."""
+    parts = key if isinstance(key, tuple) else (key,)
+    if not all(part is None or isinstance(part, int | slice | type(Ellipsis)) for part in parts):
+        return key
+    return (*parts,) if any(part is Ellipsis for part in parts) else (*parts, Ellipsis)
+
+
+def plain(x: Any) -> Any:
+    """Without cells, in sequences too."""
+    if isinstance(x, Marked):
+        return x.view(numpy.ndarray)
+    if isinstance(x, list | tuple):
+        return rebuilt(x, map(plain, x))
+    if isinstance(x, dict):
+        return {k: plain(v) for k, v in x.items()}
+    return x
+
+
+def failures(x: Any) -> Failures:
+    """What is wrong with any of the arrays."""
+    if isinstance(x, Marked):
+        return x.cell.failures
+    if isinstance(x, dict):
+        x = list(x.values())
+    return frozenset().union(*map(failures, x)) if isinstance(x, list | tuple) else SOUND
+
+
+def rebuilt(like: Any, values: Iterable[Any]) -> Any:
+    """A list, a tuple, or a tuple with names, of other values."""
+    return type(like)(*values) if hasattr(like, "_fields") else type(like)(values)
+
+
+def blocks(x: Any) -> dict[int, Cell]:
+    """The cells of arrays, by who owns their memory."""
+    if isinstance(x, Marked):
+        return {id(owner(x)): x.cell}
+    if isinstance(x, dict):
+        x = list(x.values())
+    return {k: v for part in x for k, v in blocks(part).items()} if isinstance(x, list | tuple) else {}
+
+
+def marked(x: Any, found: Failures, known: dict[int, Cell] | None = None) -> Any:
+    """Results as new arrays with these failures; those that lie in a known block, as views with its cell."""
+    if isinstance(x, list | tuple):
+        return rebuilt(x, (marked(v, found, known) for v in x))
+    cell = (known or {}).get(id(owner(x))) if isinstance(x, numpy.ndarray) else None
+    result = (x if cell else numpy.array(x, order="C")).view(Marked)
+    result.cell = cell or Cell(found)
+    return result
+
+
+def write(target: Marked, found: Failures) -> None:
+    """`target` was written with something that these failures had spoilt: all of its block, or a part."""
+    whole = target.flags.c_contiguous and target.nbytes == owner(target).nbytes
+    target.cell.failures = found if whole else target.cell.failures | found
