@@ -8,13 +8,19 @@ BUILT   := $(VENV)/.built
 INSTALL := $(BIN)/pip install -q --disable-pip-version-check --no-build-isolation --no-deps --config-settings=build-dir=build/venv
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: tour test bench bench-own docs lint tsan asan develop clean
+.PHONY: tour test model load soak bench bench-own docs lint tsan asan develop clean
 
 tour: $(BUILT)  ## the experiments of the two chapters, measured on this machine
 	$(BIN)/forerun tour
 
 test: $(BUILT)
 	$(BIN)/python -m pytest $(ARGS)
+
+load: $(BUILT)  ## the most that is promised: millions of ops, chains and arrays, arrays beyond 4 GB; ARGS: names of cases
+	$(BIN)/python tests/load.py $(ARGS)
+
+soak: $(BUILT)  ## a program like a service, and whether anything grows; ARGS="--minutes 30"
+	$(BIN)/python tests/soak.py $(ARGS)
 
 bench: $(BUILT)  ## the table beside the peers, which it installs below build/peers; then how cost grows
 	$(BIN)/python benchmarks/peers/run.py $(ARGS)
@@ -33,6 +39,9 @@ lint: $(BUILT)
 	$(BIN)/ruff check .
 	cp build/venv/_core.pyi src/forerun/_core.pyi  # where mypy looks for it
 	$(BIN)/mypy
+
+model: $(BUILT)  ## the models of the hand-overs between threads: states, and the fault of each mutant
+	$(BIN)/python tests/model/run.py $(ARGS)
 
 tsan asan: $(TOOLS)  ## the core's stress tests under a sanitizer
 	$(BIN)/cmake --preset $@ -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja

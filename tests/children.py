@@ -10,9 +10,9 @@ PATIENCE = 60.0  # seconds after which nothing is worth waiting for
 START = "import forerun\nfrom forerun import np, _core\nfrom forerun.np import host\n"
 
 
-def command(program: str) -> list[str]:
-    """The command line that runs a program behind `START`."""
-    return [sys.executable, "-W", "error", "-c", START + program]
+def command(program: str, early: str = "") -> list[str]:
+    """The command line that runs a program behind `START`, which stands behind `early`."""
+    return [sys.executable, "-W", "error", "-c", early + START + program]
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -20,10 +20,10 @@ def environment(**more: str) -> dict[str, str]:
     return {k: v for k, v in os.environ.items() if not k.startswith("FORERUN_")} | more
 
 
-def execute(program: str, **more: str) -> subprocess.CompletedProcess[str]:
+def execute(program: str, early: str = "", **more: str) -> subprocess.CompletedProcess[str]:
     """Runs a program to its end."""
     return subprocess.run(
-        command(program), env=environment(**more), capture_output=True, text=True, timeout=PATIENCE, check=False
+        command(program, early), env=environment(**more), capture_output=True, text=True, timeout=PATIENCE, check=False
     )
 
 
@@ -32,3 +32,11 @@ def output(program: str, **more: str) -> list[str]:
     done = execute(program, **more)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.split()
+
+
+def run_file(file: os.PathLike[str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs a program that stands in a file, which multiprocessing can import."""
+    line = [sys.executable, "-W", "error", os.fspath(file), *arguments]
+    return subprocess.run(
+        line, env=environment(), capture_output=True, text=True, timeout=PATIENCE, check=False
+    )

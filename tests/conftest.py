@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ import pytest
 import forerun
 from forerun import _core, npx
 from forerun.config import _apply as put_back
+from leaks import held, settled
 
 ENGINES: dict[str, dict[str, Any]] = {
     "sync": {"engine": "sync"},
@@ -73,6 +75,23 @@ def two_devices() -> Iterator[list[forerun.Device]]:
     forerun.configure(cpu_devices=2)
     yield forerun.devices()
     put_back(before)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def modules_are_there() -> None:
+    """What is imported by now stays: a collection need not look at it each time."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
+    """No test leaves arrays, memory, threads or files behind."""
+    before = held()
+    yield
+    getattr(request.node, "funcargs", {}).clear()  # what other fixtures have made
+    left = settled(before)
+    assert not left, f"left behind: {left}"
 
 
 @pytest.fixture(autouse=True)

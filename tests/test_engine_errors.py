@@ -219,16 +219,6 @@ class TestWaitall:
         assert all(g.ready for g in good)
         assert bad.ready
 
-    def test_one_error_at_a_time(self, ahead):
-        arrays = [fails(np.ones(3), e) for e in (KeyError, OSError)]
-        raised = []
-        for _ in arrays:
-            with pytest.raises((KeyError, OSError)) as caught:
-                forerun.waitall()
-            raised.append(type(caught.value))
-        forerun.waitall()
-        assert set(raised) == {KeyError, OSError}
-
 
 class TestWrites:
     """A failed array is good again once all of it has been written."""

@@ -131,7 +131,7 @@ class TestRunAhead:
     def test_peak_is_near_that_with_barriers(self, ahead, program):
         with_barrier = max(peak(program, True) for _ in range(3))
         without = max(peak(program, False) for _ in range(3))
-        assert with_barrier >= 3 * MB  # the program is big enough to tell
+        assert with_barrier >= 2 * MB  # the program is big enough to tell
         # 2 MiB may be ahead of any program; what several workers hold at once differs by an array or two.
         assert without <= 1.25 * with_barrier + (2 if ahead == "1 worker" else 5) * MB
 
@@ -327,7 +327,7 @@ class TestReturned:
 
     def test_cache_limit(self, engine):
         forerun.empty_cache()
-        _core.set_cache_limit(2 * MB)
+        _core.set_cache_limits(2 * MB, 1 << 62)
         try:
             arrays = [np.ones(N) for _ in range(6)]
             forerun.waitall()
@@ -335,7 +335,7 @@ class TestReturned:
             live()
             assert forerun.memory()["cached"] <= 2 * MB
         finally:
-            _core.set_cache_limit(4 << 30)
+            forerun.configure()  # as it was
 
     def test_each_device_counts_its_own(self, ahead):
         forerun.configure(cpu_devices=2)

@@ -1,5 +1,6 @@
 """Layers against NumPy's formulas, and their gradients against differences."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -28,17 +29,17 @@ def values(layer: gluon.Block) -> dict[str, numpy.ndarray]:
 
 
 @pytest.mark.parametrize(
-    ("layer", "shape", "inputs"),
+    ("make", "shape", "inputs"),
     [
-        (nn.Dense(3), (2, 4), 4),
-        (nn.Dense(3, activation="tanh"), (2, 2, 5), 10),
-        (nn.Dense(3, flatten=False), (2, 5, 4), 4),
-        (nn.Dense(3, use_bias=False), (6,), 1),
+        (lambda: nn.Dense(3), (2, 4), 4),
+        (lambda: nn.Dense(3, activation="tanh"), (2, 2, 5), 10),
+        (lambda: nn.Dense(3, flatten=False), (2, 5, 4), 4),
+        (lambda: nn.Dense(3, use_bias=False), (6,), 1),
     ],
     ids=["matrix", "flatten", "last axis", "vector"],
 )
-def test_dense(layer: nn.Dense, shape: tuple[int, ...], inputs: int) -> None:
-    layer, x = made(layer, *shape)
+def test_dense(make: Callable[[], nn.Dense], shape: tuple[int, ...], inputs: int) -> None:
+    layer, x = made(make(), *shape)
     v, rows = values(layer), numpy.asarray(x)
     rows = rows if not layer._flatten else rows.reshape(shape[0], -1)
     expected = rows @ v["weight"].T + v.get("bias", 0)

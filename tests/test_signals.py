@@ -2,23 +2,69 @@
 
 from __future__ import annotations
 
+import faulthandler
+import io
 import os
+import pickle
 import signal
+import statistics
+import tempfile
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
+import numpy
 import pytest
 
 import forerun
 from children import PATIENCE, execute, output
-from conftest import running
-from forerun import np
+from conftest import put_back, running
+from forerun import _core, np, npx, profiler
 from forerun.np import host
 
+TRIES = 3
+SOON, LATEST = 0.1, 1.0  # seconds from the signal to the exception: in the middle, and at most
 
-def until_interrupted(wait: Callable[[Any], Any]) -> None:
-    """Calls `wait` with a result that is not there, again and again; Ctrl-C comes when the result is being computed."""
+
+class Interruption:
+    """Sends a signal when this thread waits, and keeps how long it took until the wait was over."""
+
+    def __init__(self) -> None:
+        self.sent = 0.0
+        self.waits = _core.stats()["waits"]
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self.send)
+
+    def send(self) -> None:
+        while _core.stats()["waits"] == self.waits and not self.over.is_set():
+            time.sleep(0.001)  # leaves the core to the thread that is to wait
+        self.sent = time.monotonic()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    def end(self, wait: Callable[[], Any]) -> float:
+        """Seconds from the signal to the exception that ends the wait."""
+
+        def interrupted() -> None:
+            self.thread.start()
+            wait()
+            self.over.set()  # it did not wait: the signal comes all the same, and must not come later
+            self.thread.join()
+
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                interrupted()
+            ended = time.monotonic()
+        finally:
+            self.over.set()
+            self.thread.join()
+        return ended - self.sent
+
+
+@contextmanager
+def held() -> Iterator[Any]:
+    """An array whose task has begun, and ends only behind the block; it must be right then."""
     started, go = threading.Event(), threading.Event()
 
     def task() -> int:
@@ -26,47 +72,263 @@ def until_interrupted(wait: Callable[[Any], Any]) -> None:
         assert go.wait(PATIENCE)
         return 5
 
-    def interrupt() -> None:
-        assert started.wait(PATIENCE)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    result = host(task, [], [((), "int64")])[0]
-    thread = threading.Thread(target=interrupt)
+    x = host(task, [], [((), "int64")])[0]
+    assert started.wait(PATIENCE)
     try:
-        thread.start()
-        while not go.is_set():
-            wait(result)
+        yield x
+        assert not x.ready
     finally:
-        ready = result.ready
         go.set()
-        thread.join()
-        assert result.item() == 5
-    assert not ready
+        assert x.item() == 5
+
+
+def in_pace(x: Any) -> None:
+    """Goes through a paced loop, which waits for all that was issued before."""
+    for _ in forerun.pace(range(3), ahead=0):
+        x = x + 1
+
+
+def until_full(x: Any) -> None:
+    """Issues until there is no room."""
+    for _ in range(100):
+        x = x + 1
+
+
+def profiled(x: Any) -> None:
+    """The end of a profile waits."""
+    with profiler.profile():
+        x + 1
+
+
+WAITS: dict[str, Callable[[Any], Any]] = {
+    "wait": lambda x: x.wait(),
+    "wait of something computed": lambda x: (x + 1).wait_to_read(),
+    "wait of several": lambda x: forerun.wait([np.ones(3), {"x": x + 1}]),
+    "waitall": lambda x: forerun.waitall(),
+    "npx.waitall": lambda x: npx.waitall(),
+    "item": lambda x: x.item(),
+    "tolist": lambda x: x.tolist(),
+    "numpy": lambda x: x.numpy(),
+    "asnumpy": lambda x: x.asnumpy(),
+    "asarray": numpy.asarray,
+    "memoryview": memoryview,
+    "DLPack": numpy.from_dlpack,
+    "repr": repr,
+    "bool": bool,
+    "index": lambda x: [0] * x,
+    "nonzero": lambda x: np.nonzero(x.reshape(1)),
+    "mask": lambda x: np.ones(1)[x.reshape(1) > 0],
+    "numpy.save": lambda x: numpy.save(io.BytesIO(), x),
+    "npx.save": lambda x: npx.save(tempfile.mktemp(), x),
+    "pickle": pickle.dumps,
+    "pace": in_pace,
+    "room": until_full,
+    "configure": lambda x: forerun.configure(workers=1),
+    "profile": profiled,
+}
+
+
+@pytest.fixture
+def one_worker() -> Iterator[None]:
+    """One worker, and little room."""
+    before = forerun.config()
+    forerun.configure(engine="async", workers=1, ops_ahead=16)
+    yield
+    put_back(before)
 
 
 class TestInterrupt:
-    @pytest.mark.parametrize(
-        "wait",
-        [lambda x: x.wait(), lambda x: (x + 1).item(), lambda x: forerun.waitall(), lambda x: np.ones(3)],
-        ids=["wait", "read", "waitall", "room"],
-    )
-    def test_ctrl_c_ends_a_wait(self, wait):
-        with running("1 worker"):
-            forerun.configure(ops_ahead=16)  # `room`: there is none before the task has ended
-            with pytest.raises(KeyboardInterrupt):
-                until_interrupted(wait)
+    @pytest.mark.parametrize("name", WAITS)
+    def test_ctrl_c_ends_a_wait_soon(self, name, one_worker):
+        took = []
+        for _ in range(TRIES):
+            with held() as x:
+                took.append(Interruption().end(lambda x=x: WAITS[name](x)))
             assert (np.ones(3) + 1).tolist() == [2, 2, 2]
+        assert statistics.median(took) < SOON
+        assert max(took) < LATEST
 
-    def test_handler_that_raises_nothing_does_not_end_it(self):
-        with running("1 worker"):
-            seen, go = threading.Event(), threading.Event()
-            before = signal.signal(signal.SIGUSR1, lambda *_: (seen.set(), go.set()))
+    def test_a_product_that_the_waiting_thread_helps_with(self):
+        """Pieces of a large product are long, so this thread, which answers signals, leaves them to workers."""
+        with running("4 workers"):
+            x = np.ones((4000, 4000))
+            x.wait()
+            product = x @ x
+            took = [Interruption().end(product.wait)]
+            assert not product.ready
+            took += [Interruption().end(product.wait) for _ in range(TRIES - 1)]
+            assert statistics.median(took) < SOON
+            assert max(took) < LATEST
+            assert product[7, 7].item() == 4000
+
+    def test_synchronous_task(self):
+        """The task runs in the calling thread: the interrupt is raised in it."""
+        with running("sync"):
+            took = []
+            for _ in range(TRIES):
+                inside = []
+
+                def task(inside=inside) -> int:
+                    try:
+                        return int(threading.Event().wait(PATIENCE))
+                    except KeyboardInterrupt:
+                        inside.append(True)
+                        raise
+
+                took.append(Interruption().end(lambda: host(task, [], [((), "int64")])))
+                assert inside == [True]
+                assert (np.ones(3) + 1).tolist() == [2, 2, 2]
+            assert statistics.median(took) < SOON
+            assert max(took) < LATEST
+
+    def test_workers_that_have_stopped_already_start_again(self):
+        """An interrupted `configure` has told workers to stop; who has, comes back."""
+        with running("4 workers"):
+            started, go, entered = threading.Event(), threading.Event(), []
+
+            def issues() -> int:
+                started.set()
+                go.wait(PATIENCE)
+                return 5
+
+            x = host(issues, [], [((), "int64")])[0]
+            assert started.wait(PATIENCE)
+            Interruption().end(lambda: forerun.configure(workers=2))
+            meet = threading.Barrier(3)  # needs three workers beside the one that is held
+            entered = [host(lambda: int(meet.wait(PATIENCE) >= 0), [], [((), "int64")])[0] for _ in range(3)]
+            assert [y.item() for y in entered] == [1, 1, 1]
+            go.set()
+            assert x.item() == 5
+            assert forerun.config()["workers"] == 4
+
+    def test_another_threads_wait_goes_on(self, one_worker):
+        found: list[Any] = []
+        with held() as x:
+            y = x + 1
+            thread = threading.Thread(target=lambda: found.append(y.item()))
+            waits = _core.stats()["waits"]
+            thread.start()
+            while _core.stats()["waits"] == waits:
+                time.sleep(0.001)
+            Interruption().end(y.wait)
+            assert thread.is_alive()
+        thread.join(PATIENCE)
+        assert found == [6]
+
+    def test_a_handler_that_raises_nothing_ends_no_wait(self, one_worker):
+        seen, go = threading.Event(), threading.Event()
+        before = signal.signal(signal.SIGUSR1, lambda *_: (seen.set(), go.set()))
+        try:
+            result = host(lambda: (go.wait(PATIENCE), 5)[1], [], [((), "int64")])[0]
+            timer = threading.Timer(0, os.kill, (os.getpid(), signal.SIGUSR1))
+            timer.start()
+            assert result.item() == 5
+            assert seen.is_set()
+            timer.join()
+        finally:
+            signal.signal(signal.SIGUSR1, before)
+
+    def test_a_handler_may_use_arrays(self, one_worker):
+        """In the middle of a wait, and of the wait for all of it before new settings."""
+        found: list[Any] = []
+        go = threading.Event()
+
+        def handler(*_: Any) -> None:
+            found.append((np.ones(3) + 1).tolist())
+            go.set()
+
+        before = signal.signal(signal.SIGUSR1, handler)
+        try:
+            for wait in (lambda x: x.wait(), lambda x: forerun.configure(workers=1)):
+                go.clear()
+
+                def task() -> int:
+                    os.kill(os.getpid(), signal.SIGUSR1)
+                    go.wait(PATIENCE)
+                    return 5
+
+                x = host(task, [], [((), "int64")])[0]
+                wait(x)
+                assert x.item() == 5
+        finally:
+            signal.signal(signal.SIGUSR1, before)
+        assert found == [[2, 2, 2]] * 2
+
+
+class TestOthers:
+    def test_sigterm_ends_a_process_with_work_pending(self):
+        program = """
+import os, signal, threading
+host(lambda: threading.Event().wait(), [], [])
+x = np.ones((3000, 3000))
+y = x @ x
+threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGTERM)).start()
+y.wait()
+forerun.waitall()
+"""
+        done = execute(program)
+        assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGTERM, "", "")
+
+    def test_handler_of_sigterm_runs_during_a_wait(self):
+        program = """
+import os, signal, threading
+go = threading.Event()
+signal.signal(signal.SIGTERM, lambda *_: (print("handled"), go.set()))
+def task():
+    os.kill(os.getpid(), signal.SIGTERM)
+    go.wait(60)
+    return 5
+print(host(task, [], [((), "int64")])[0].item())
+"""
+        assert output(program) == ["handled", "5"]
+
+    @pytest.mark.parametrize("how", ["later", "signal"])
+    def test_faulthandler_shows_a_thread_that_waits(self, how, tmp_path):
+        with open(tmp_path / "traces", "w+") as file:
+
+            def task() -> int:
+                if how == "signal":
+                    os.kill(os.getpid(), signal.SIGUSR1)
+                deadline = time.monotonic() + PATIENCE
+                while not os.path.getsize(file.name) and time.monotonic() < deadline:
+                    time.sleep(0.001)
+                return 5
+
+            def waits_here(x: Any) -> int:
+                return x.item()
+
+            if how == "later":
+                faulthandler.dump_traceback_later(0.01, file=file)
+            else:
+                faulthandler.register(signal.SIGUSR1, file=file)
             try:
-                result = host(lambda: (go.wait(PATIENCE), 5)[1], [], [((), "int64")])[0]
-                timer = threading.Timer(0, os.kill, (os.getpid(), signal.SIGUSR1))
-                timer.start()
-                assert result.item() == 5
-                assert seen.is_set()
-                timer.join()
+                assert waits_here(host(task, [], [((), "int64")])[0]) == 5
             finally:
-                signal.signal(signal.SIGUSR1, before)
+                faulthandler.cancel_dump_traceback_later()
+                faulthandler.unregister(signal.SIGUSR1)
+            assert "in waits_here" in (tmp_path / "traces").read_text()
+
+    @pytest.mark.parametrize("mode", ["4 workers", "sync"])
+    def test_a_storm_of_signals(self, mode):
+        """A handler each millisecond: waits end, and find what is right."""
+        with running(mode):
+            calls: list[int] = []
+            before = signal.signal(signal.SIGALRM, lambda *_: calls.append(1))
+            x = np.ones((200, 200))
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+                deadline = time.monotonic() + PATIENCE
+                rounds = 0
+                while (len(calls) < 50 or rounds < 50) and time.monotonic() < deadline:
+                    y = x
+                    for _ in range(5):
+                        y = y @ x / 200
+                    slow = host(lambda: (time.sleep(0.003), 5)[1], [], [((), "int64")])[0]
+                    assert y[3, 3].item() == 1
+                    assert slow.item() == 5
+                    rounds += 1
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                signal.signal(signal.SIGALRM, before)
+            assert len(calls) >= 50
+            assert rounds >= 50

@@ -1,40 +1,128 @@
 // Objects that are used again and again: taken mostly by one thread, given back by another.
 #pragma once
+#include <malloc.h>
+
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <new>
 
 namespace forerun {
 
 // T has a member `T* next_free`. Giving back pushes onto a shared stack; a thread whose own stack is empty takes the
 // shared one whole, which leaves no room for the ABA problem. One list per type: the stacks are static.
+//
+// The shared stack holds kKeep objects at most, and so does each thread's own, which was the shared one before: what a burst
+// needed beyond that goes back to the allocator at once. trim() gives back the rest.
+// Modelled in tests/model/free_list.py.
 template <class T>
 class FreeList {
  public:
+  // 8 MiB of them: more than are on their way in a loop that runs ahead, little beside what arrays take.
+  static constexpr uint64_t kKeep = std::min<uint64_t>((size_t{8} << 20) / sizeof(T), 65535);
+
   // An object used before, as it was given back; null if there is none.
   static T* take() {
-    if (!mine_.first && !(mine_.first = shared_.exchange(nullptr, std::memory_order_acquire))) return nullptr;
-    T* object = mine_.first;
-    mine_.first = object->next_free;
+    Mine& mine = mine_;
+    if (!mine.first && !(mine.first = pointer(shared_.exchange(0, std::memory_order_acquire)))) return nullptr;
+    T* object = mine.first;
+    mine.first = object->next_free;
+    mine.count(1);
+    return object;
+  }
+  // Makes `object`, new because there was none to take, one that is in use.
+  static T* made(T* object) {
+    mine_.count(1);
     return object;
   }
   static void give(T* object) {
-    object->next_free = shared_.load(std::memory_order_relaxed);
-    while (!shared_.compare_exchange_weak(object->next_free, object, std::memory_order_release, std::memory_order_relaxed)) {
-    }
+    mine_.count(-1);
+    push(object);
+  }
+
+  // How many objects are in use: taken or made, and not given back. Exact while no other thread takes or gives.
+  static int64_t in_use() {
+    int64_t sum = 0;
+    for (Count* c = counts_.load(std::memory_order_acquire); c; c = c->next) sum += c->in_use.load(std::memory_order_relaxed);
+    return sum;
+  }
+  // Gives the objects on the shared stack and on this thread's own to the allocator; how many bytes.
+  static size_t trim() {
+    size_t bytes = drop(pointer(shared_.exchange(0, std::memory_order_acquire)));
+    T* own = mine_.first;
+    mine_.first = nullptr;
+    return bytes + drop(own);
   }
 
  private:
+  // What one thread took less what it gave back, and the threads that had the count before it. Never freed: a thread that
+  // starts uses the count of one that has ended.
+  struct alignas(64) Count {
+    std::atomic<int64_t> in_use{0};  // written by the owner alone
+    std::atomic<bool> owned{true};
+    Count* next = nullptr;           // fixed once it is in counts_
+  };
+  static Count* claim() {
+    for (Count* c = counts_.load(std::memory_order_acquire); c; c = c->next)
+      if (!c->owned.load(std::memory_order_relaxed) && !c->owned.exchange(true, std::memory_order_acquire)) return c;  // sees what the last owner wrote
+    auto* c = new (std::nothrow) Count;
+    if (!c) return &first_;  // shared with its owner: what both count at once is lost
+    c->next = counts_.load(std::memory_order_relaxed);
+    while (!counts_.compare_exchange_weak(c->next, c, std::memory_order_release, std::memory_order_relaxed)) {
+    }
+    return c;
+  }
   struct Mine {
     T* first = nullptr;
+    Count* const counted = claim();
+    void count(int64_t by) { counted->in_use.store(counted->in_use.load(std::memory_order_relaxed) + by, std::memory_order_relaxed); }
     ~Mine() {  // the thread ends: others may use what it had left
       while (first) {
-        T* next = first->next_free;
-        give(first);
-        first = next;
+        T* object = first;
+        first = object->next_free;
+        push(object);
       }
+      counted->owned.store(false, std::memory_order_release);
     }
   };
+
+  static constexpr size_t kTrimAfter = size_t{64} << 20;
+  static inline std::atomic<size_t> deleted_{0};  // bytes
+
+  // The stack's head carries how many objects there are, in the bits that no address has.
+  static constexpr int kCountShift = 48;
+  static T* pointer(uint64_t head) { return reinterpret_cast<T*>(head & ((uint64_t{1} << kCountShift) - 1)); }
+
+  static void push(T* object) {
+    uint64_t head = shared_.load(std::memory_order_relaxed), next;
+    do {
+      if (head >> kCountShift >= kKeep) {
+        delete object;
+        // Allocators keep what is freed below what is still used; a burst that is over leaves much.
+        size_t before = deleted_.fetch_add(sizeof(T), std::memory_order_relaxed);
+        if (before / kTrimAfter != (before + sizeof(T)) / kTrimAfter) malloc_trim(0);
+        return;
+      }
+      object->next_free = pointer(head);
+      next = reinterpret_cast<uint64_t>(object) | ((head >> kCountShift) + 1) << kCountShift;
+    } while (!shared_.compare_exchange_weak(head, next, std::memory_order_release, std::memory_order_relaxed));
+  }
+  static size_t drop(T* first) {
+    size_t bytes = 0;
+    while (first) {
+      T* object = first;
+      first = object->next_free;
+      delete object;
+      bytes += sizeof(T);
+    }
+    return bytes;
+  }
+
+  static inline Count first_{{0}, {false}, nullptr};
+  static inline std::atomic<Count*> counts_{&first_};
+  static inline std::atomic<uint64_t> shared_{0};
   static inline thread_local Mine mine_;
-  static inline std::atomic<T*> shared_{nullptr};
 };
 
 }  // namespace forerun

@@ -194,9 +194,35 @@ PyObject* numpy(PyObject* self, PyObject*) {
   return guarded([&] { return to_numpy(get_array("numpy", self)); });
 }
 
+// NumPy drops whatever an object's buffer raises, and calls __array__ in the same breath, which would wait again. What must not get
+// lost there, Ctrl-C above all, is kept for that call.
+struct Dropped {
+  PyObject *exception = nullptr, *array;
+  PyFrameObject* frame;
+  int instruction;
+
+  static int here(PyFrameObject* frame) { return frame ? PyFrame_GetLasti(frame) : -1; }
+  void keep(PyObject* from) {
+    if (PyErr_ExceptionMatches(PyExc_Exception)) return;
+    PyObject *type, *trace;
+    PyErr_Fetch(&type, &exception, &trace);
+    PyErr_NormalizeException(&type, &exception, &trace);
+    array = from, frame = PyEval_GetFrame(), instruction = here(frame);
+    PyErr_Restore(type, Py_NewRef(exception), trace);
+  }
+  bool raise(PyObject* to) {
+    PyFrameObject* now = PyEval_GetFrame();
+    bool same = exception && array == to && frame == now && instruction == here(now);
+    if (same) PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception)), exception);
+    Py_CLEAR(exception);
+    return same;
+  }
+} dropped;
+
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
+  Py_CLEAR(dropped.exception);
   PyObject* values = numpy(self, nullptr);
-  if (!values) return view->obj = nullptr, -1;
+  if (!values) return dropped.keep(self), view->obj = nullptr, -1;
   int result = PyObject_GetBuffer(values, view, flags);  // belongs to `values`, which is read-only
   Py_DECREF(values);
   return result;
@@ -213,6 +239,7 @@ PyObject* asnumpy(PyObject* self, PyObject*) {
 PyObject* to_array(PyObject* self, PyObject* args, PyObject* kwargs) {
   static const char* names[] = {"dtype", "copy", nullptr};
   PyObject *dtype = Py_None, *copy = Py_None;
+  if (dropped.raise(self)) return nullptr;
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OO", const_cast<char**>(names), &dtype, &copy)) return nullptr;
   PyObject* view = copy == Py_True ? asnumpy(self, nullptr) : numpy(self, nullptr);
   if (!view || dtype == Py_None) return view;

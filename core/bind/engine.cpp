@@ -1,4 +1,5 @@
 // Set-up, waiting, statistics and events, for Python.
+#include <malloc.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -7,12 +8,15 @@
 
 #include "bind/gil.h"
 #include "bind/glue.h"
+#include "bind/hang.h"
 #include "bind/hooks.h"
 #include "bind/host.h"
 #include "bind/site.h"
 #include "cpu/blas.h"
+#include "cpu/granted.h"
 #include "cpu/workers.h"
 #include "kernels/group.h"
+#include "kernels/matmul.h"
 #include "memory/cache.h"
 
 namespace forerun {
@@ -72,6 +76,20 @@ nb::dict stats() {
   return d;
 }
 
+nb::dict in_use() {
+  nb::dict d;
+  d["storages"] = FreeList<Buffer>::in_use(), d["ops"] = FreeList<Op>::in_use(), d["rooms"] = FreeList<KernelRoom>::in_use();
+  d["blocks"] = MemoryCache::get().in_use();
+  return d;
+}
+
+size_t empty_cache() {
+  size_t bytes = MemoryCache::get().trim();
+  FreeList<Buffer>::trim(), FreeList<Op>::trim(), FreeList<KernelRoom>::trim();
+  malloc_trim(0);
+  return bytes;
+}
+
 template <class F>
 auto without_lock(F f) {
   Unlocked unlocked;
@@ -100,14 +118,23 @@ nb::list unseen_failures() {
 
 // --- fork ---------------------------------------------------------------------------------------------------------------------
 
-// A signal handler's exception that ended the wait before a fork. Python drops what is raised there: it is raised behind the fork.
-PyObject* interrupted = nullptr;
+// A signal handler's exception that ended the wait before a fork. Python drops what is raised there: it is raised behind the fork,
+// when other functions that Python calls then have returned to the frame that forked.
+PyObject *interrupted = nullptr, *forking_frame = nullptr;
+
+bool within(PyObject* frame) {
+  nb::object at = nb::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
+  if (at.is(frame)) return false;
+  while (at && !at.is(frame)) at = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(reinterpret_cast<PyFrameObject*>(at.ptr()))));
+  return at.is_valid();
+}
 
 int raise_interrupted(void*) {
-  PyObject* exception = std::exchange(interrupted, nullptr);
-  if (!exception) return 0;
-  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception)), exception);
-  Py_DECREF(exception);
+  if (!interrupted) return 0;
+  if (within(forking_frame)) return Py_AddPendingCall(raise_interrupted, nullptr), 0;
+  nb::object exception = nb::steal(std::exchange(interrupted, nullptr));
+  Py_CLEAR(forking_frame);
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
   return -1;
 }
 
@@ -122,6 +149,7 @@ void before_fork() {
     PyErr_Fetch(&type, &interrupted, &trace);
     PyErr_NormalizeException(&type, &interrupted, &trace);
     Py_XDECREF(type), Py_XDECREF(trace);
+    Py_XSETREF(forking_frame, Py_XNewRef(reinterpret_cast<PyObject*>(PyEval_GetFrame())));
   }
 }
 
@@ -166,13 +194,16 @@ void init_engine(nb::module_& m) {
   m.def("set_fuse_from", [](uint32_t ns) { Engine::get().set_fuse_from(ns); }, "How much an op must cost, about, to be worth a group; 0: any.");
   m.def("ops_ahead", [] { return Engine::get().ops_ahead(); });
   m.def("set_memory", set_memory, nb::arg("device"), nb::arg("budget"), nb::arg("limit"));
-  m.def("set_cache_limit", [](size_t bytes) { MemoryCache::get().set_limit(bytes); });
-  m.def("granted_cores", granted_cores);
-  m.def("granted_memory", granted_memory);
+  m.def("set_cache_limits", [](size_t cached, size_t total) { MemoryCache::get().set_limits(cached, total); }, nb::arg("cached"), nb::arg("total"),
+        "Bytes that are kept for the next array at most, and bytes that these and the arrays' blocks may take together before some are given back.");
+  m.def("granted_cores", granted_cores, nb::arg("root") = "", "root: a folder that stands for / in a test.");
+  m.def("granted_memory", granted_memory, nb::arg("root") = "");
   m.def("set_package_folder", set_package_folder);
   m.def("set_devices", [](nb::list devices) { set_devices(devices.ptr()); });
   m.def("load_blas", load_blas);
   m.def("blas_info", blas_info);
+  m.def("set_blas_limits", [](int64_t extent, int64_t step) { blas_limits = {extent, step}; }, nb::arg("extent") = BlasLimits{}.extent, nb::arg("step") = BlasLimits{}.step,
+        "How many rows, columns and terms, and which steps, BLAS is given at once; for tests, as large ones take long.");
 
   m.def("wait", [](nb::handle arrays) { wait_for(args("wait", arrays)); }, "Waits for several arrays; several failures are raised as a group.");
   m.def("waitall", [] { wait_all(Engine::get().mark()); });
@@ -190,19 +221,29 @@ void init_engine(nb::module_& m) {
   m.def("unseen_failures", unseen_failures,
         "Failures that nobody has seen, as (message, site), at the end perhaps (None, how many more); they count as seen then.");
 
+  m.def("set_hang_report", [](double seconds, nb::handle report) { set_hang_report(seconds, report.ptr()); });
   m.def("pending", pending, nb::arg("most"), "The oldest ops that have not ended: (number, name, site, state, the op waited for or 0, device, queue, bytes).");
   m.def("stats", stats);
   m.def("memory", memory, nb::arg("device") = 0);
-  m.def("empty_cache", [] { return MemoryCache::get().trim(); });
+  m.def("empty_cache", empty_cache, "Gives what is kept for the next arrays and ops back to the system; how many bytes of blocks that was.");
+  m.def("in_use", in_use, "How many objects of the core are in use: storages, ops, and the room of large kernels; bytes of blocks.");
   m.def("reset_peak", [](int device) { Engine::get().device(device).budget->reset_peak(); }, nb::arg("device") = 0);
   m.def("trace_start", [](size_t capacity) { Engine::get().trace.start(capacity); }, nb::arg("capacity") = 1000000);
   m.def("trace_stop", events);
   m.def("current_site", [] { return site_tuple(current_site()); });
 }
 
-const char* intern(const char* name) {
-  static std::set<std::string> names;  // guarded by the interpreter lock
-  return names.insert(name).first->c_str();
+namespace {
+std::set<std::string> names;  // guarded by the interpreter lock
+}
+
+const char* intern(const char* name) { return names.insert(name).first->c_str(); }
+
+const char* intern_some(const char* name) {
+  constexpr size_t kMost = 1 << 16;
+  if (names.size() < kMost) return intern(name);
+  auto known = names.find(name);
+  return known == names.end() ? "one of many" : known->c_str();
 }
 
 int device_index(const char* op, nb::handle device) {

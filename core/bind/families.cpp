@@ -385,7 +385,7 @@ nb::object random(std::string_view kind, nb::handle shape, nb::handle dtype, nb:
 // --- host tasks ---------------------------------------------------------------------------------------------------------------
 
 nb::list host(nb::handle fn, nb::handle inputs, nb::handle outs, nb::handle device, const char* name, const char* queue, bool trusted) {
-  const char* label = intern(name);
+  const char* label = intern_some(name);
   std::vector<Array> in = args(label, inputs), out;
   int d = !device.is_none() || in.empty() ? device_index(label, device) : device_of(in[0]);
   if (device.is_none())

@@ -56,6 +56,7 @@ inline int same_device(const char* op, const Array& a, const Array& b) {
   return device_of(a);
 }
 int normal_axis(const char* op, int64_t axis, int ndim);
-const char* intern(const char* name);  // never freed
+const char* intern(const char* name);       // never freed
+const char* intern_some(const char* name);  // the same for names of the program's own: not of endlessly many
 
 }  // namespace forerun

@@ -24,10 +24,10 @@ struct InTask {
   }
 };
 
-// A Python exception as a task has raised it. Readers raise the same object again and again: each gets it as it was.
+// A Python exception as a task has raised it. Readers raise copies of it: each gets it as it was.
 struct Raised {
-  PyObject *exception, *trace, *notes;  // trace and notes may be null
-  Raised* next = nullptr;               // in `discarded`
+  PyObject *exception, *trace, *context, *notes;  // all but the first may be null
+  Raised* next = nullptr;                         // in `discarded`
 };
 
 // Of failures that are no more. A failure may end its life in any thread, also under the engine's lock, where the interpreter lock
@@ -36,7 +36,7 @@ std::atomic<Raised*> discarded{nullptr};
 
 int let_go_of_discarded(void*) {
   for (Raised* raised = discarded.exchange(nullptr); raised;) {
-    for (PyObject* o : {raised->exception, raised->trace, raised->notes}) Py_XDECREF(o);
+    for (PyObject* o : {raised->exception, raised->trace, raised->context, raised->notes}) Py_XDECREF(o);
     delete std::exchange(raised, raised->next);
   }
   return 0;
@@ -92,9 +92,30 @@ FailurePtr take_exception(uint32_t where) {
   quietly([&] { notes = nb::steal(notes && PyList_Check(notes.ptr()) ? PyList_AsTuple(notes.ptr()) : nullptr); });
   let_go_of_discarded(nullptr);
   auto kept = std::make_unique<Raised>();
-  *kept = {exception.release().ptr(), traceback.release().ptr(), notes.release().ptr()};
+  *kept = {exception.ptr(), traceback.release().ptr(), PyException_GetContext(exception.ptr()), notes.release().ptr()};
+  exception.release();
   failure->exception = std::shared_ptr<void>(kept.release(), discard);
   return failure;
+}
+
+// copy.copy of an exception; where its type's constructor refuses, without a call of that. Null if there is none.
+nb::object copy_of(nb::handle exception) {
+  nb::object made, args = nb::steal(PyObject_GetAttrString(exception.ptr(), "args"));
+  quietly([&] {
+    nb::object copy = nb::steal(PyImport_ImportModule("copy"));
+    made = nb::steal(copy ? PyObject_CallMethod(copy.ptr(), "copy", "O", exception.ptr()) : nullptr);
+  });
+  if (args && (!made || Py_TYPE(made.ptr()) != Py_TYPE(exception.ptr()) || made.is(exception))) quietly([&] {
+    auto* base = reinterpret_cast<PyTypeObject*>(PyExc_BaseException);
+    made = nb::steal(base->tp_new(Py_TYPE(exception.ptr()), args.ptr(), nullptr));
+    nb::object own = nb::steal(PyObject_GenericGetDict(exception.ptr(), nullptr));
+    nb::object its = nb::steal(made ? PyObject_GenericGetDict(made.ptr(), nullptr) : nullptr);
+    if (!own || !its || PyDict_Update(its.ptr(), own.ptr()) < 0) made.reset();
+  });
+  // What the constructor was given is not always what it has kept.
+  if (!args || !made || PyObject_SetAttrString(made.ptr(), "args", args.ptr()) < 0) made.reset();
+  PyErr_Clear();
+  return made;
 }
 
 class HostKernel final : public Kernel {
@@ -171,10 +192,22 @@ class HostKernel final : public Kernel {
 
 bool in_host_task() { return depth > 0; }
 
+// An exception that is raised holds the frames that it passes, and these hold the arrays that failed, which hold the failure: with
+// the task's own exception that would be a circle that no collector sees. So what is raised is a copy.
 nb::object raised(const Failure& failure) {
   auto* kept = static_cast<Raised*>(failure.exception.get());
-  nb::object exception = nb::borrow(kept->exception);
+  nb::object exception = copy_of(kept->exception);
+  if (!exception) exception = nb::borrow(kept->exception);
+  else {
+    PyException_SetCause(exception.ptr(), PyException_GetCause(kept->exception));  // both steal what the other gives
+    PyException_SetContext(exception.ptr(), PyException_GetContext(kept->exception));
+    quietly([&] {
+      nb::object suppress = nb::steal(PyObject_GetAttrString(kept->exception, "__suppress_context__"));
+      if (suppress) PyObject_SetAttrString(exception.ptr(), "__suppress_context__", suppress.ptr());
+    });
+  }
   PyException_SetTraceback(exception.ptr(), kept->trace ? kept->trace : Py_None);
+  PyException_SetContext(exception.ptr(), Py_XNewRef(kept->context));
   quietly([&] {
     nb::object notes = nb::steal(kept->notes ? PySequence_List(kept->notes) : nullptr);
     if (notes) PyObject_SetAttrString(exception.ptr(), "__notes__", notes.ptr());

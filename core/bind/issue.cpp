@@ -4,6 +4,7 @@
 
 #include "bind/array.h"
 #include "bind/gil.h"
+#include "bind/hang.h"
 #include "bind/host.h"
 #include "bind/program.h"
 #include "bind/site.h"
@@ -25,8 +26,9 @@ void must_not_be_given_up() {
 
 // Repeats `wait(slice)` without the interpreter lock until it is true; signals may end it.
 template <class Wait>
-void wait_with_signals(const char* what, Wait wait) {
+void wait_with_signals(const char* what, Wait wait, Storage* wanted = nullptr) {
   must_not_be_given_up();
+  HangWatch watch(what, wanted);
   Trace& trace = Engine::get().trace;
   double started = trace.on() ? Trace::now() : 0;
   for (bool done = false; !done;) {
@@ -34,7 +36,7 @@ void wait_with_signals(const char* what, Wait wait) {
       Unlocked unlocked;
       done = wait(kSlice);
     }
-    if (!done && PyErr_CheckSignals() < 0) throw PythonError{};
+    if (!done && (PyErr_CheckSignals() < 0 || !watch.look())) throw PythonError{};
   }
   if (trace.on() && started) {
     Event event;
@@ -48,7 +50,7 @@ void wait_with_signals(const char* what, Wait wait) {
   }
 }
 
-// --- the door: while one thread brings the engine to rest, others issue nothing --------------------------------------------
+// --- the door: while one thread brings the engine to rest, others issue nothing; modelled in tests/model/life.py --------------
 
 std::atomic<unsigned long> door{0};  // the thread that has closed it; written with the interpreter lock
 constexpr unsigned long kGivenUp = ~0ul;
@@ -101,21 +103,22 @@ void issue(Op* op, int device, Queue::Kind kind) {
   op->queue = (kind == Queue::Kind::compute ? d.compute : kind == Queue::Kind::copy ? d.copy : d.io).get();
   op->budget = d.budget.get();
   op->site = current_site();
-  if (door || engine.must_wait()) {
+  std::vector<Storage*> outputs;
+  if (door || engine.must_wait() || capture || synchronous) {
     try {
       if (door) stand_at_door(false);
       if (engine.must_wait()) find_room(engine);
+      if (synchronous) outputs.reserve(static_cast<size_t>(op->n_access));
+      if (capture) capture->add(*op);
     } catch (...) {
       engine.discard(op);
       throw;
     }
   }
-  if (capture) capture->add(*op);
   if (!synchronous) {
     if (engine.issue(op) % Engine::kKeepUp == 0) engine.keep_up();
     return;
   }
-  std::vector<Storage*> outputs;
   for (int i = 0; i < op->n_access; ++i)
     if (op->access(i).mode != Mode::read) outputs.push_back(op->access(i).storage), outputs.back()->retain();
   uint64_t seq = engine.issue(op);
@@ -155,11 +158,11 @@ void wait_settled(const Array& array) {
   must_not_look("look at an array");
   Storage& storage = *array.storage();
   if (!storage.settled() && !given_up && !Engine::get().trace.on()) Engine::get().settle_small(storage);
-  while (!storage.settled()) wait_with_signals("wait", [&](auto slice) { return Engine::get().wait(storage, slice); });
+  while (!storage.settled()) wait_with_signals("wait", [&](auto slice) { return Engine::get().wait(storage, slice); }, &storage);
 }
 
 nb::object exception_of(const Failure& failure) {
-  failure.see();
+  Engine::get().seen(failure);
   return failure.exception ? raised(failure) : raised(failure, python_type(failure.kind));
 }
 
@@ -233,7 +236,12 @@ void set_python_error(const Error& error) { PyErr_SetString(python_type(error.ki
 void set_python_error(const Failure& failure) {
   try {
     nb::object exception = exception_of(failure);
-    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+    auto* type = reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr()));
+    // A task's exception has a context of its own: that of who reads it does not take its place.
+    if (failure.exception)
+      PyErr_Restore(Py_NewRef(type), exception.ptr(), PyException_GetTraceback(exception.ptr())), exception.release();
+    else
+      PyErr_SetObject(type, exception.ptr());
   } catch (nb::python_error& error) {
     error.restore();
   }
@@ -266,8 +274,8 @@ void quiesce() {
       engine.resume_workers();
       throw;
     }
-    if (engine.idle()) return;
-    engine.start_workers();  // a task has issued more
+    if (engine.at_rest()) return;
+    engine.start_workers();  // somebody has come through, and issued more
   }
 }
 

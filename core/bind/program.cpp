@@ -85,7 +85,7 @@ nb::object end(nb::handle inputs, int free, nb::handle results, nb::handle saved
   p->leaves = leaves.inc_ref().ptr();
   p->free = free;
   std::shared_ptr<Program> program = ended->finish(outputs);
-  program->set_name(intern(name));
+  program->set_name(intern_some(name));
   p->program = new std::shared_ptr<const Program>(std::move(program));
   p->taped = new std::vector<bool>;
   for (nb::handle o : inputs) p->taped->push_back(on_tape(o.ptr()));

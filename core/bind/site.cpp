@@ -10,8 +10,14 @@ namespace {
 
 // All guarded by the interpreter lock.
 std::string package_folder, example_folder;
-std::vector<Site> sites{Site{}};
-std::map<std::pair<std::string, int>, uint32_t> numbers;
+
+// Lines by number, counted up for ever. When there are kMost of them, they become the `past` ones and counting goes on with an
+// empty table; those before are forgotten. So a program that generates code does not fill the memory, and what was issued
+// lately still has its line.
+constexpr size_t kMost = 1 << 16;
+std::vector<Site> sites{Site{}}, past;
+uint32_t first_number = 0;  // of sites[0]
+std::map<std::pair<std::string, int>, uint32_t> numbers;  // of `sites`
 
 // What was found for a place in a code object, kept in a small table; an entry holds its code object, so that no other can take
 // its address.
@@ -23,6 +29,13 @@ struct Seen {
 constexpr size_t kSeen = 1024;
 Seen seen[kSeen];
 
+void start_over() {
+  first_number += static_cast<uint32_t>(sites.size());
+  past = std::exchange(sites, {});
+  numbers.clear();
+  for (Seen& entry : seen) entry.offset = -2;  // they hold numbers that will be forgotten
+}
+
 uint32_t lookup(PyCodeObject* code, int offset) {
   PyObject* name = PyUnicode_EncodeFSDefault(code->co_filename);
   if (!name) return PyErr_Clear(), 0;
@@ -30,7 +43,8 @@ uint32_t lookup(PyCodeObject* code, int offset) {
   Py_DECREF(name);
   std::string_view path(file);
   if (!package_folder.empty() && path.starts_with(package_folder) && !path.starts_with(example_folder)) return 0;
-  auto [entry, fresh] = numbers.try_emplace({file, PyCode_Addr2Line(code, offset)}, static_cast<uint32_t>(sites.size()));
+  if (sites.size() >= kMost) start_over();
+  auto [entry, fresh] = numbers.try_emplace({file, PyCode_Addr2Line(code, offset)}, first_number + static_cast<uint32_t>(sites.size()));
   if (fresh) sites.push_back(Site{entry->first.first, entry->first.second});
   return entry->second;
 }
@@ -69,7 +83,11 @@ uint32_t current_site() {
   return found;
 }
 
-Site site(uint32_t number) { return number < sites.size() ? sites[number] : Site{}; }
+Site site(uint32_t number) {
+  if (number >= first_number) return number - first_number < sites.size() ? sites[number - first_number] : Site{};
+  uint32_t back = first_number - number;
+  return back <= past.size() ? past[past.size() - back] : Site{};
+}
 
 void set_package_folder(const std::string& folder, const std::string& examples) { package_folder = folder, example_folder = examples; }
 

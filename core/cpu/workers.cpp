@@ -1,13 +1,10 @@
 #include "cpu/workers.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
-#include <unistd.h>
 
-#include <cmath>
 #include <cstdio>
-#include <fstream>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -28,16 +25,9 @@ sigset_t front_end_mask;        // of the thread that has started the workers la
 thread_local bool is_worker = false;
 
 void before_fork() { Engine::get().before_fork(), MemoryCache::get().before_fork(); }
-void after_fork(bool child) { MemoryCache::get().after_fork(), Engine::get().after_fork(child); }
-
-double cgroup_cores() {
-  std::string quota;
-  double period = 0;
-  if (std::ifstream("/sys/fs/cgroup/cpu.max") >> quota >> period && quota != "max" && period > 0) return std::stod(quota) / period;
-  double v1 = 0, v1_period = 0;
-  if (std::ifstream("/sys/fs/cgroup/cpu/cpu.cfs_quota_us") >> v1 && v1 > 0)
-    if (std::ifstream("/sys/fs/cgroup/cpu/cpu.cfs_period_us") >> v1_period && v1_period > 0) return v1 / v1_period;
-  return 1e9;
+void after_fork(bool child) {
+  if (child) new (&threads()) std::vector<std::thread>;  // those of the parent are not there to be joined
+  MemoryCache::get().after_fork(), Engine::get().after_fork(child);
 }
 
 // False: the system gives no thread.
@@ -63,19 +53,6 @@ bool start(const char* name, F life) {
 }
 
 }  // namespace
-
-int granted_cores() {
-  cpu_set_t set;
-  int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : static_cast<int>(std::thread::hardware_concurrency());
-  return std::max(1, static_cast<int>(std::min<double>(cores, std::ceil(cgroup_cores()))));
-}
-
-size_t granted_memory() {
-  size_t bytes = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGE_SIZE)), limit = 0;
-  for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"})
-    if (std::ifstream(path) >> limit && limit > 0) bytes = std::min(bytes, limit);
-  return bytes;
-}
 
 void use_cpu_workers(Engine& engine) {
   engine.start_thread = [&engine](Queue& queue, int i) {

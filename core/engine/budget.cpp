@@ -18,14 +18,13 @@ size_t frees(Op& op, bool read, size_t* written = nullptr) {
   size_t bytes = 0;
   for (int i = 0; i < op.n_access; ++i) {
     const Access& a = op.access(i);
-    bool again = false;
-    for (int k = 0; k < i; ++k) again = again || op.access(k).storage == a.storage;
-    if (again) continue;
+    if (a.storage->in_group++ > 0) continue;  // looked at before; not compared with all others, as there may be very many
     if (a.storage->budget != op.budget || a.storage->last_use != op.seq) continue;
     if (!a.storage->only_ops(a.storage->uses) && !(read && a.storage->last_write != op.seq)) continue;
     bytes += a.storage->charged();
     if (written && a.mode != Mode::read) *written += a.storage->charged();
   }
+  for (int i = 0; i < op.n_access; ++i) op.access(i).storage->in_group = 0;
   return bytes;
 }
 
@@ -42,7 +41,8 @@ bool Budget::admits(Op& op) {
   size_t now = occupied(), want = op.to_take;
   if (want == 0 || oldest(op)) return true;
   if (now + want > soft.load(std::memory_order_relaxed)) return false;
-  if (ahead_ + want <= margin(high_) && now + want + high_ <= hard.load(std::memory_order_relaxed)) return true;
+  // Where all might not fit, only the long look tells that it does not take what an older op will need.
+  if (ahead_ + want <= margin(high_) && now + coming_ <= hard.load(std::memory_order_relaxed)) return true;
   size_t transient = 0;
   frees(op, false, &transient);
   if (transient == want) return true;  // nobody will read it: gone as soon as it is there
@@ -80,6 +80,7 @@ bool Budget::admits_group(const Op& op, size_t own) const {
 
 void Budget::starts(Op& op, size_t own) {
   ++running;
+  coming_ -= op.wants;
   size_t before = occupied();
   reserved.fetch_add(op.to_take, std::memory_order_relaxed);
   if (!oldest(op)) own = 0;
@@ -90,12 +91,16 @@ void Budget::starts(Op& op, size_t own) {
 
 void Budget::undo_start(Op& op) {
   --running;
+  coming_ += op.wants;
   ahead_ -= op.ahead;
   op.ahead = 0;
 }
 
 void Budget::ends(Op& op) {
-  running -= op.started;
+  if (op.started)
+    --running;
+  else
+    coming_ -= op.wants;
   op.ended = true;
   early_ += op.freed;
 }

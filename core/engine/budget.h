@@ -23,7 +23,10 @@ class Budget {
   void reset_peak() { peak.store(live.load()); }
 
   // The rest is guarded by the engine's lock.
-  void planned(Op* op) { order_.push_back(op); }
+  void planned(Op* op) {
+    order_.push_back(op);
+    coming_ += op->wants = needs(*op);
+  }
   bool oldest(const Op& op) const { return !order_.empty() && order_.front() == &op; }
   // Whether `op`, which needs op.to_take bytes and is ready, may take them now.
   bool admits(Op& op);
@@ -52,6 +55,7 @@ class Budget {
   bool fits(Op& op) const;  // looks at all ops before it
 
   Chain<Op, &Op::next_planned> order_;  // planned ops in program order; ended ones wait for older ones
+  size_t coming_ = 0;  // bytes that ops in order_ want that have not started: no less than they will take
   size_t ahead_ = 0;  // bytes taken by ops in order_ before their turn
   size_t early_ = 0;  // bytes given back by ops in order_ that have ended before their turn
   size_t high_ = 0;   // the most that would have been live when an oldest op started, had all run in order; since all work last ended

@@ -99,6 +99,8 @@ class Engine {
     uint64_t unkept;
   };
   Unseen take_unseen();
+  // Somebody raises it: it need not be reported, nor be kept with all that its exception refers to.
+  void seen(const Failure& failure);
 
   // --- set-up: while nothing is issued ----------------------------------------------------------------------------------
   Device& device(int i) { return *devices_[i]; }
@@ -123,13 +125,15 @@ class Engine {
   void set_passes(int passes) { passes_.store(passes); }  // a sum of Pass; any time
   void set_fuse_from(uint32_t ns) { fuse_from_.store(ns); }  // an op that costs less is not worth a group
   bool idle() const { return front_.load() == head_.load(); }
+  bool at_rest();              // it is idle, and no worker runs: an op that has ended meanwhile may have started them again
   void before_fork();           // in any thread, just before the process forks
   void after_fork(bool child);  // just after it. The child has no other thread
   // In the child of a process that forked while work was pending: that work, and with it the engine, is the parent's alone.
   bool lost() const { return lost_.load(); }
 
   EngineStats stats();
-  std::vector<Pending> pending(size_t most);  // the oldest
+  std::vector<Pending> pending(size_t most);   // the oldest
+  uint64_t writer(const Storage& storage);     // number of the last issued op that writes it and has not ended; 0: none
   Trace trace;
   std::function<size_t()> trim;  // gives cached memory back to the system; returns how much
 
@@ -226,6 +230,7 @@ class Engine {
   static void undo_reuse(Op* op);
   void dissolve(Op* op);
   void ready(Op* op);
+  bool alone(const Op& op, int running) const;
   bool starves(Op& op);
   bool over_limit(const Op& op) const;
   void put_back(Op* op, bool no_memory);
@@ -262,6 +267,7 @@ class Engine {
   int busy_ = 0;                                  // how many do
   uint64_t issue_head_ = 0, issue_seen_ = 0;      // issuing(): what it saw last, and when that was new (ticks)
   std::atomic<bool> gate_{false}, stopping_{false}, lost_{false};
+  bool gave_way_ = false;                         // the last pick() left work to somebody who might not take it: look again soon
   bool started_ = false;
   int serving_ = 0;                               // workers that have not left serve(), or not entered it yet
   std::condition_variable stopped_;               // there are none any more; used with mutex_
@@ -274,7 +280,7 @@ class Engine {
   std::atomic<uint32_t> fuse_from_{2000};
   uint32_t round_ = 0;                            // of gather()
   Chain<Op, &Op::next_in> idle_dropped_;          // dropped ops that wait for nothing any more, to be ended
-  bool ended_early_ = false;                      // an op has ended without having run: other queues may have work now
+  bool ended_early_ = false;                      // an op was planned, or has ended, without having run: other queues may have work now
   Chain<Op, &Op::next_in> retired_;               // to be used again once the lock is gone
   Chain<Storage, &Storage::next_let_go> let_go_;  // references of ended ops, to be released once the lock is gone
   bool notify_ = false;                           // a waiter sleeps for something that has ended
@@ -287,6 +293,7 @@ class Engine {
   bool stand_in_started_ = false;         // guarded by mutex_
   std::condition_variable stand_in_wake_;  // it is needed, or must stop; used with watch_mutex_
   std::condition_variable watch_;
+  std::atomic<uint64_t> told_{0};                 // how often waiters have been told to look again; written with watch_mutex_
   std::atomic<uint64_t> watch_mark_{UINT64_MAX};  // somebody sleeps until front_ reaches it
   std::atomic<uint64_t> waits_{0}, helped_{0};
   std::atomic<uint64_t> resumed_{0};  // when a wait ended last (ticks)

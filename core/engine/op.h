@@ -106,7 +106,7 @@ class Op {
     unsigned char* at = buffer_;
     if constexpr (sizeof(K) > kKernelBytes) {
       room_ = FreeList<KernelRoom>::take();
-      if (!room_) room_ = new KernelRoom;
+      if (!room_) room_ = FreeList<KernelRoom>::made(new KernelRoom);
       at = room_->bytes;
     }
     kernel_ = new (at) K(std::forward<Args>(args)...);
@@ -137,17 +137,15 @@ class Op {
     if (room_) FreeList<KernelRoom>::give(std::exchange(room_, nullptr));
   }
 
-  // As new, for the next use; keeps the room of its vectors.
+  // As new, for the next use; keeps the room of its vectors, unless that is much: ops wait for their next use for long.
   void reset() {
     n_access = 0;
-    more_access_.clear();
-    successors.clear();
-    depends.clear();
+    empty(more_access_), successors.clear(), empty(depends);
     failure.reset();
     unmet = 0;
     ahead = freed = 0, look_again = 0;
     started = ended = needs_turn = dropped = false;
-    group.reset(), members.clear(), reused.clear();
+    group.reset(), empty(members), empty(reused);
     group_cost = seen = 0, reached = 0;
   }
 
@@ -167,6 +165,7 @@ class Op {
   std::vector<uint64_t> depends;   // numbers of the ops it reads from; only while events are recorded
   size_t to_take = 0;              // bytes of its outputs that have no memory yet, at its start
   size_t ahead = 0;                // bytes taken before its turn
+  size_t wants = 0;                // bytes that its outputs lacked when it was planned
   size_t freed = 0;                // bytes that came back when it ended
   uint64_t look_again = 0;         // refused by the budget: until the oldest op has this number
   int64_t n_tiles = 1, next_tile = 0, tiles_left = 0;
@@ -189,6 +188,11 @@ class Op {
 
  private:
   Access& spill();
+  template <class T>
+  static void empty(std::vector<T>& all) {
+    if (all.capacity() * sizeof(T) <= 1024) return all.clear();
+    std::vector<T>().swap(all);
+  }
 
   Kernel* kernel_ = nullptr;
   KernelRoom* room_ = nullptr;  // of the kernel, if it does not stand in buffer_

@@ -125,13 +125,19 @@ Op* Engine::admissible(Queue& queue, uint32_t most) {
     if (start(top)) return queue.remove(top), top;
   }
   queue.refused.store(true, std::memory_order_relaxed);
+  if (top->cost <= most) queue.refused_at = ended_ops_;
   return nullptr;
 }
 
-// Whether `op` is the oldest of its budget, nothing of the budget runs or can run on another queue, and still it lacks memory.
+// Whether all before it has ended, on other devices too, which may have held arrays of this one, and of its budget `running` ops run.
+bool Engine::alone(const Op& op, int running) const {
+  return op.seq == front_.load(std::memory_order_relaxed) && op.budget->running == running;
+}
+
+// Modelled in tests/model/budget.py. Whether it is the oldest op, nothing of its budget runs or can run on another queue, and still it lacks memory.
 bool Engine::starves(Op& op) {
   Budget& budget = *op.budget;
-  if (!budget.oldest(op) || budget.running > 0 || !over_limit(op)) return false;
+  if (!alone(op, 0) || !over_limit(op)) return false;
   for (Queue* q : queues_)
     if (q != op.queue && q->budget == &budget)
       for (Op* other = q->top(); other; other = q->behind(other))
@@ -149,8 +155,9 @@ bool Engine::older_elsewhere(const Queue& queue, uint64_t seq) {
   if (queue.workers == 0 || queue.kind == Queue::Kind::io || busy_ + 1 < cores_) return false;
   for (Queue* q : queues_) {
     if (q == &queue || q->kind == Queue::Kind::io || !q->top() || q->top()->seq > seq || q->sleeping.load() == 0) continue;
+    if (q->refused_at == ended_ops_) continue;  // it may not start yet
     q->wake.notify_one();
-    return true;
+    return gave_way_ = true;
   }
   return false;
 }
@@ -165,13 +172,20 @@ bool Engine::issuing() {
 
 bool Engine::pick(Queue& queue, uint32_t most, Batch& batch) {
   bool counted = queue.kind != Queue::Kind::io;
+  gave_way_ = false;
   if (gate_ || (counted && (busy_ >= cores_ || queue.full()))) return false;
-  if (counted && busy_ > 0 && busy_ + 1 == cores_ && issuing()) return false;
+  if (counted && busy_ > 0 && busy_ + 1 == cores_ && issuing()) {
+    gave_way_ = true;
+    return false;
+  }
   if (queue.workers == 0 && most > kSmallCost) most = UINT32_MAX;
   Op* shared = queue.sharing.empty() || most <= kSmallCost ? nullptr : queue.sharing.front();
   if (shared && piece_cost(*shared) > most) shared = nullptr;
   Op* top = queue.top();
-  if (top && top->cost >= fuse_from_.load(std::memory_order_relaxed) && fresh_work()) plan();  // what it may be joined with
+  if (top && top->cost >= fuse_from_.load(std::memory_order_relaxed) && fresh_work()) {  // what it may be joined with
+    plan();
+    ended_early_ = true;
+  }
   if (!shared && !top) return false;
   if (older_elsewhere(queue, shared && (!top || shared->seq < top->seq) ? shared->seq : top->seq)) return false;
   bool share = shared && (!top || shared->seq < top->seq);
@@ -218,8 +232,7 @@ bool Engine::start(Op* op) {
   bool sharing = passes(Pass::reuse) && op->to_take > 0 && op->kernel()->fusible();
   size_t whole = op->to_take;
   if (sharing) op->to_take -= reuse(op, false);
-  bool alone = budget.oldest(*op) && budget.running == 0;
-  if (op->needs_turn && !alone) return false;
+  if (op->needs_turn && !alone(*op, 0)) return false;
   if (over_limit(*op) || !budget.admits(*op)) return false;
   size_t own = op->to_take;
   if (passes(Pass::fuse) && op->cost >= fuse_from_.load(std::memory_order_relaxed) && op->unmet == 0 && !op->needs_turn && !op->failure && op->kernel()->fusible()) gather(op);

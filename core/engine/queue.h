@@ -52,6 +52,7 @@ class Queue {
   Chain<Op, &Op::next_in> sharing;  // started, tiles left to claim; oldest first
   std::condition_variable wake;   // used with the engine's lock
   std::atomic<bool> refused{false};  // a hint: there is work, but none that may start now
+  uint64_t refused_at = UINT64_MAX;  // how many ops had ended when the budget refused all of it; as long as no more have, it does
   // Read at each issue: on a cache line that workers seldom write.
   alignas(64) std::atomic<int> sleeping{0};   // workers in wake, plus 1 while no worker has been started
   std::atomic<int> dozing{0};     // of them, those that look at the window again within a fraction of a millisecond

@@ -130,6 +130,7 @@ void Engine::exchange(Batch& batch, Queue* queue, uint32_t most, Idle idle) {
         if (find()) break;
         if (!queue || (fresh_work() && !left_to_issuer())) continue;
       }
+      left = left || (queue && gave_way_);
       changed = changed || std::exchange(ended_early_, false);
       if (idle == Idle::leave || notify_ || !let_go_.empty() || !retired_.empty()) break;  // those first
       if (changed) wake_others(queue, true), changed = false;
@@ -147,7 +148,7 @@ void Engine::exchange(Batch& batch, Queue* queue, uint32_t most, Idle idle) {
   if (notify) notify_waiters();
 }
 
-// A worker without work dozes for a while, so that whoever issues small ops need not wake it; then it sleeps.
+// Modelled in tests/model/wake.py. A worker without work dozes for a while, so that whoever issues small ops need not wake it; then it sleeps.
 void Engine::sleep(Queue& queue, Lock& held, std::chrono::microseconds limit) {
   bool doze = limit != kForever;
   queue.dozing.fetch_add(doze);
@@ -183,7 +184,7 @@ bool Engine::end_work(Batch& batch, Lock& held) {
   for (int i = 0; i < batch.n; ++i) {
     Work& work = batch.work[i];
     Op* op = work.op;
-    if (work.no_memory && op->budget->oldest(*op) && op->budget->running == 1)
+    if (work.no_memory && alone(*op, 1))
       fail(op, memory_failure(*op)), work.no_memory = false, op->tiles_left = 1;
     if (work.no_memory || work.held_back) {
       put_back(op, work.no_memory);
@@ -288,7 +289,7 @@ FailurePtr Engine::failure(ErrorKind kind, uint32_t site, F message) const {
   }
 }
 
-// The first tile of several: now that its outputs have memory, other workers may join.
+// Modelled in tests/model/tiles.py. The first tile of several: now that its outputs have memory, other workers may join.
 void Engine::run_tiles(Work& work) {
   Op* op = work.op;
   {

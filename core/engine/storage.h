@@ -84,7 +84,7 @@ class Storage {
   Access* readers = nullptr;  // planned reads since then that have not ended (a doubly linked list)
   bool promised = false;      // it has memory, or the op that takes it has started
   bool elided = false;        // only ops of one group use it: it never has memory, or has given it to an output of theirs
-  uint32_t in_group = 0;      // gather(): accesses by ops of the group
+  uint32_t in_group = 0;      // accesses by the ops that a function looks at; 0 outside of it
   uint32_t uses = 0;          // accesses of planned ops that have not ended
   uint64_t last_use = 0;      // number of the last planned op that uses it
   uint64_t last_write = 0;    // number of the last planned op that writes it

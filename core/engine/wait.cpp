@@ -1,6 +1,7 @@
 // Wait: a thread that needs a result works on it, and sleeps only when there is nothing for it to do. Also: life cycle.
 #include <immintrin.h>
 
+#include <algorithm>
 #include <bit>
 #include <new>
 
@@ -15,6 +16,7 @@ constexpr std::chrono::milliseconds kStandInLooks{10};  // how often the stand-i
 constexpr uint64_t kSmallWork = 100'000;  // ns: of small ops that are run at once with the interpreter lock
 }
 
+// With end_one() modelled in tests/model/completion.py.
 template <class Done, class Arm>
 bool Engine::wait_until(Done done, Arm arm, std::chrono::milliseconds limit, uint32_t most) {
   if (done()) return true;
@@ -27,6 +29,7 @@ bool Engine::wait_until(Done done, Arm arm, std::chrono::milliseconds limit, uin
   };
   bool over = false, late = false;
   while (!over && !late) {
+    uint64_t told = told_.load();
     helping_.fetch_add(1);
     for (int idle = 0; idle < kLooks && !over; ++idle) {
       if (help(most)) idle = -1;
@@ -38,7 +41,8 @@ bool Engine::wait_until(Done done, Arm arm, std::chrono::milliseconds limit, uin
     std::unique_lock held(watch_mutex_);
     arm();
     if ((over = done())) break;
-    late = passed() || watch_.wait_until(held, deadline) == std::cv_status::timeout;
+    // Told to look since the last look for work: without workers nobody else would take what there is now.
+    late = passed() || (told == told_.load() && watch_.wait_until(held, deadline) == std::cv_status::timeout);
     over = done();
   }
   resumed_.store(__rdtsc(), std::memory_order_relaxed);
@@ -105,8 +109,19 @@ bool Engine::make_room(std::chrono::milliseconds limit) {
 
 void Engine::notify_waiters() {
   std::lock_guard held(watch_mutex_);
+  told_.fetch_add(1);
   watch_.notify_all();
   ring_bells();
+}
+
+void Engine::seen(const Failure& failure) {
+  failure.see();
+  FailurePtr kept;  // let go without the lock: it may be the last reference
+  Lock held = lock();
+  auto at = std::find_if(unseen_.begin(), unseen_.end(), [&](const FailurePtr& f) { return f.get() == &failure; });
+  if (at == unseen_.end()) return;
+  kept = std::move(*at);
+  unseen_.erase(at);
 }
 
 Engine::Unseen Engine::take_unseen() {
@@ -179,6 +194,7 @@ bool Engine::start_one(Queue& queue, int i) {
   return started;
 }
 
+// With the door (bind/issue.cpp) modelled in tests/model/life.py.
 bool Engine::stop_workers(std::chrono::milliseconds limit) {
   Lock held = lock();
   if (!started_) return true;
@@ -192,7 +208,14 @@ bool Engine::stop_workers(std::chrono::milliseconds limit) {
   stopping_.store(false);
   started_ = false;
   for (Queue* q : queues_) q->sleeping.store(1), q->called.store(false), q->left = 0;
+  held.unlock();
+  notify_waiters();  // who looked for work while they stopped was given none
   return true;
+}
+
+bool Engine::at_rest() {
+  Lock held = lock();
+  return idle() && !started_;
 }
 
 void Engine::resume_workers() {
@@ -257,11 +280,22 @@ std::vector<Pending> Engine::pending(size_t most) {
   }
   for (uint64_t seq = front_.load(); seq < planned; ++seq) {
     Op* op = window_.op(seq);
-    for (Edge* edge : op ? op->successors : decltype(op->successors){})
-      for (Pending& one : all)
-        if (one.seq == edge->after->seq && one.after == 0) one.after = seq;
+    for (Edge* edge : op ? op->successors : decltype(op->successors){}) {
+      auto at = std::lower_bound(all.begin(), all.end(), edge->after->seq, [](const Pending& one, uint64_t seq) { return one.seq < seq; });
+      if (at != all.end() && at->seq == edge->after->seq && at->after == 0) at->after = seq;
+    }
   }
   return all;
+}
+
+uint64_t Engine::writer(const Storage& storage) {
+  Lock held = lock();
+  for (uint64_t seq = head_.load(); --seq >= front_.load();) {
+    Op* op = window_[seq].load(std::memory_order_acquire);
+    for (int i = 0; op && !op->dropped && i < op->n_access; ++i)
+      if (op->access(i).storage == &storage && op->access(i).mode != Mode::read) return seq;
+  }
+  return 0;
 }
 
 EngineStats Engine::stats() {

@@ -32,7 +32,7 @@ Engine::Engine() : no_memory_(no_memory()) {
 
 Op* Engine::make_op() {
   Op* op = FreeList<Op>::take();
-  return op ? op : new Op;
+  return op ? op : FreeList<Op>::made(new Op);
 }
 
 void Engine::recycle(Op* op) {
@@ -47,6 +47,7 @@ void Engine::discard(Op* op) {
   recycle(op);
 }
 
+// With wake(), sleep() and serve() modelled in tests/model/wake.py.
 uint64_t Engine::issue(Op* op) {
   if (trace.on()) op->t_issued = Trace::now();
   for (int i = 0; i < op->n_access; ++i)

@@ -7,6 +7,7 @@
 namespace forerun {
 
 Blas blas;
+BlasLimits blas_limits;
 
 namespace {
 
@@ -15,7 +16,6 @@ constexpr double kTileFlops = 1e7;               // batch items together make at
 constexpr double kCutFlops = 3e7, kGrowth = 12;  // products above are cut in two, and in twice as many for each `kGrowth` times more
 constexpr double kMostFlops = 8.2e9;             // of a block: a waiting thread that computes one must see Ctrl-C soon
 constexpr int64_t kRowStep = 12;                 // the best kernels take so many rows at once, or twice as many
-constexpr int64_t kMost = 1 << 30;               // rows or columns: BLAS counts with 32 bits
 constexpr int64_t kVectorBytes = 1 << 20;        // of a matrix that is multiplied by a vector, per tile
 
 // A matrix as BLAS sees it.
@@ -27,30 +27,31 @@ struct Matrix {
   int64_t leading() const { return transposed() ? column_step : row_step; }
 };
 
-void multiply(DType t, const Matrix& a, const Matrix& b, char* out, int64_t ldc) {
+// out = a @ b, or out += a @ b.
+void multiply(DType t, const Matrix& a, const Matrix& b, char* out, int64_t ldc, bool add) {
   int m = static_cast<int>(a.rows), n = static_cast<int>(b.columns), k = static_cast<int>(a.columns);
   int ta = a.transposed() ? kTrans : kNoTrans, tb = b.transposed() ? kTrans : kNoTrans;
   int lda = static_cast<int>(a.leading()), ldb = static_cast<int>(b.leading()), ld = static_cast<int>(ldc);
-  const double one[2] = {1, 0}, zero[2] = {0, 0};
-  const float one_f[2] = {1, 0}, zero_f[2] = {0, 0};
+  const double one[2] = {1, 0}, beta[2] = {add ? 1.0 : 0.0, 0};
+  const float one_f[2] = {1, 0}, beta_f[2] = {add ? 1.0f : 0.0f, 0};
   switch (t) {
-    case DType::f32: return blas.sgemm(kRowMajor, ta, tb, m, n, k, 1, reinterpret_cast<float*>(a.data), lda, reinterpret_cast<float*>(b.data), ldb, 0, reinterpret_cast<float*>(out), ld);
-    case DType::f64: return blas.dgemm(kRowMajor, ta, tb, m, n, k, 1, reinterpret_cast<double*>(a.data), lda, reinterpret_cast<double*>(b.data), ldb, 0, reinterpret_cast<double*>(out), ld);
-    case DType::c64: return blas.cgemm(kRowMajor, ta, tb, m, n, k, one_f, a.data, lda, b.data, ldb, zero_f, out, ld);
-    default: return blas.zgemm(kRowMajor, ta, tb, m, n, k, one, a.data, lda, b.data, ldb, zero, out, ld);
+    case DType::f32: return blas.sgemm(kRowMajor, ta, tb, m, n, k, 1, reinterpret_cast<float*>(a.data), lda, reinterpret_cast<float*>(b.data), ldb, beta_f[0], reinterpret_cast<float*>(out), ld);
+    case DType::f64: return blas.dgemm(kRowMajor, ta, tb, m, n, k, 1, reinterpret_cast<double*>(a.data), lda, reinterpret_cast<double*>(b.data), ldb, beta[0], reinterpret_cast<double*>(out), ld);
+    case DType::c64: return blas.cgemm(kRowMajor, ta, tb, m, n, k, one_f, a.data, lda, b.data, ldb, beta_f, out, ld);
+    default: return blas.zgemm(kRowMajor, ta, tb, m, n, k, one, a.data, lda, b.data, ldb, beta, out, ld);
   }
 }
 
-// Matrix times vector, of real numbers: y[i] = sum over j of a[i, j] * x[j]; steps in elements.
-void multiply_vector(DType t, const Matrix& a, const char* x, int64_t x_step, char* y, int64_t y_step) {
+// Matrix times vector, of real numbers: y[i] = (y[i] +) sum over j of a[i, j] * x[j]; steps in elements.
+void multiply_vector(DType t, const Matrix& a, const char* x, int64_t x_step, char* y, bool add) {
   // As BLAS sees it: rows apart by the leading step, or the transpose of that.
   bool across = a.transposed();
   int rows = static_cast<int>(across ? a.columns : a.rows), columns = static_cast<int>(across ? a.rows : a.columns);
-  int trans = across ? kTrans : kNoTrans, lda = static_cast<int>(a.leading()), ix = static_cast<int>(x_step), iy = static_cast<int>(y_step);
+  int trans = across ? kTrans : kNoTrans, lda = static_cast<int>(a.leading()), ix = static_cast<int>(x_step);
   if (t == DType::f32)
-    blas.sgemv(kRowMajor, trans, rows, columns, 1, reinterpret_cast<float*>(a.data), lda, reinterpret_cast<const float*>(x), ix, 0, reinterpret_cast<float*>(y), iy);
+    blas.sgemv(kRowMajor, trans, rows, columns, 1, reinterpret_cast<float*>(a.data), lda, reinterpret_cast<const float*>(x), ix, add ? 1 : 0, reinterpret_cast<float*>(y), 1);
   else
-    blas.dgemv(kRowMajor, trans, rows, columns, 1, reinterpret_cast<double*>(a.data), lda, reinterpret_cast<const double*>(x), ix, 0, reinterpret_cast<double*>(y), iy);
+    blas.dgemv(kRowMajor, trans, rows, columns, 1, reinterpret_cast<double*>(a.data), lda, reinterpret_cast<const double*>(x), ix, add ? 1 : 0, reinterpret_cast<double*>(y), 1);
 }
 
 template <size_t size>
@@ -96,8 +97,8 @@ class MatmulKernel final : public Kernel {
       for (double limit = kCutFlops; flops * static_cast<double>(batch) > limit; limit *= kGrowth) pieces *= 2;
       auto few = [&](double blocks) { return blocks * static_cast<double>(batch) < pieces || flops > blocks * kMostFlops; };
       while (flops > kCutFlops && few(static_cast<double>(down * across))) (m / down >= n / across ? down : across) *= 2;
-      while (m / down > kMost) down *= 2;
-      while (n / across > kMost) across *= 2;
+      while (m / down > blas_limits.extent) down *= 2;
+      while (n / across > blas_limits.extent) across *= 2;
     }
     rows_at_once = (m + down - 1) / down, columns_at_once = (n + across - 1) / across;
     if (down > 1 && rows_at_once > 10 * kRowStep) rows_at_once = (rows_at_once + kRowStep - 1) / kRowStep * kRowStep;
@@ -131,7 +132,7 @@ class MatmulKernel final : public Kernel {
     Matrix x{data, r1 - r0, c1 - c0, rs % size ? 0 : rs / size, cs % size ? 0 : cs / size};
     if (x.rows == 1 && x.column_step == 1) x.row_step = std::max<int64_t>(1, x.columns);
     if (x.columns == 1 && x.row_step == 1) x.column_step = std::max<int64_t>(1, x.rows);
-    if (x.fits() && x.leading() <= INT32_MAX) return x;
+    if (x.fits() && x.leading() <= blas_limits.step) return x;
     packed.resize(static_cast<size_t>(x.rows * x.columns * size));
     if (size == 4) pack<4>(packed.data(), data, x.rows, x.columns, rs, cs);
     else if (size == 8) pack<8>(packed.data(), data, x.rows, x.columns, rs, cs);
@@ -140,22 +141,31 @@ class MatmulKernel final : public Kernel {
   }
 
   void block(Op& op, int64_t item, int64_t r0, int64_t r1, int64_t c0, int64_t c1) {
-    thread_local std::vector<char> packed_a, packed_b;
+    if (n > blas_limits.step && r1 - r0 > 1) {  // too far from row to row
+      for (int64_t r = r0; r < r1; ++r) block(op, item, r, r + 1, c0, c1);
+      return;
+    }
     char* c = operand_data(op, 2, position(item, out)) + (r0 * n + c0) * size;
     if (k == 0) {
       for (int64_t r = r0; r < r1; ++r) std::memset(c + (r - r0) * n * size, 0, static_cast<size_t>((c1 - c0) * size));
       return;
     }
-    Matrix ma = matrix(operand_data(op, 0, position(item, a)), a, r0, r1, 0, k, packed_a);
-    Matrix mb = matrix(operand_data(op, 1, position(item, b)), b, 0, k, c0, c1, packed_b);
+    for (int64_t k0 = 0; k0 < k; k0 += blas_limits.extent) terms(op, item, r0, r1, c0, c1, k0, std::min(k, k0 + blas_limits.extent), c);
+  }
+
+  // Adds the products of columns k0 to k1 of a and rows k0 to k1 of b to a block of the result, or sets it to the first of them.
+  void terms(Op& op, int64_t item, int64_t r0, int64_t r1, int64_t c0, int64_t c1, int64_t k0, int64_t k1, char* c) {
+    thread_local std::vector<char> packed_a, packed_b;
+    Matrix ma = matrix(operand_data(op, 0, position(item, a)), a, r0, r1, k0, k1, packed_a);
+    Matrix mb = matrix(operand_data(op, 1, position(item, b)), b, k0, k1, c0, c1, packed_b);
     bool real = dtype == DType::f32 || dtype == DType::f64;
     if (real && n == 1 && blas.sgemv && blas.dgemv) {
-      multiply_vector(dtype, ma, mb.data, mb.row_step, c, 1);
+      multiply_vector(dtype, ma, mb.data, mb.row_step, c, k0 > 0);
     } else if (real && m == 1 && blas.sgemv && blas.dgemv) {
       Matrix turned{mb.data, mb.columns, mb.rows, mb.column_step, mb.row_step};
-      multiply_vector(dtype, turned, ma.data, ma.column_step, c, 1);
+      multiply_vector(dtype, turned, ma.data, ma.column_step, c, k0 > 0);
     } else {
-      multiply(dtype, ma, mb, c, std::max<int64_t>(1, n));
+      multiply(dtype, ma, mb, c, r1 - r0 == 1 ? c1 - c0 : n, k0 > 0);
     }
     if (packed_a.capacity() > (1 << 22)) std::vector<char>().swap(packed_a);
     if (packed_b.capacity() > (1 << 22)) std::vector<char>().swap(packed_b);

@@ -22,6 +22,13 @@ struct Blas {
 };
 extern Blas blas;
 
+// BLAS counts with 32 bits: what it is given at once. Tests make it small.
+struct BlasLimits {
+  int64_t extent = 1 << 30;     // rows, columns and terms
+  int64_t step = INT32_MAX;     // elements from one row, or column, to the next
+};
+extern BlasLimits blas_limits;
+
 // out[b] = a[b] @ b[b]: a (..., m, k), b (..., k, n), out (..., m, n) dense; batch axes already broadcast (strides may be 0); one dtype.
 // Row or column strides that BLAS can take are used in place, others are packed first. dtypes without BLAS (integers, bool, float16)
 // use `fallback`: NumPy's matmul loop ((m,k),(k,n)->(m,n) gufunc: dims {N, m, k, n}; steps {a, b, out outer; a_m, a_k, b_k, b_n, out_m, out_n}).

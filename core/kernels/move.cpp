@@ -130,9 +130,22 @@ class ConcatenateKernel final : public Kernel {
  public:
   const char* name() const override { return "concatenate"; }
   bool droppable() const override { return true; }
-  int64_t tiles() const override { return static_cast<int64_t>(from.size()); }
+  int64_t tiles() const override { return static_cast<int64_t>(ends.size()); }
   bool copy_to(Op& op) const override { return op.copy(*this); }
-  void run(Op& op, int64_t i) override {
+  void run(Op& op, int64_t tile) override {
+    for (size_t i = tile > 0 ? ends[tile - 1] : 0; i < ends[tile]; ++i) copy_one(op, i);
+  }
+  // Once all are there: small ones go together.
+  void cut() {
+    int64_t elements = 0;
+    for (size_t i = 0; i < from.size(); ++i)
+      if ((elements += from[i].size) >= kTile / 8 || i + 1 == from.size()) ends.push_back(i + 1), elements = 0;
+  }
+  std::vector<Layout> from, to;
+  std::vector<size_t> ends;  // of the tiles, by number of the array
+
+ private:
+  void copy_one(Op& op, size_t i) {
     const Layout &f = from[i], &t = to[i];
     if (f.size == 0) return;
     const Dims* strides[] = {&f.strides, &t.strides};
@@ -145,7 +158,6 @@ class ConcatenateKernel final : public Kernel {
       copy_row(target + rows.at(r, nest.strides[1]), nest.strides[1][last], source + rows.at(r, nest.strides[0]), nest.strides[0][last],
                nest.shape[last], t.dtype);
   }
-  std::vector<Layout> from, to;
 };
 
 }  // namespace
@@ -162,6 +174,7 @@ void build_concatenate(Op& op, const std::vector<Array>& arrays, int axis, const
     at += a.layout.shape[axis];
     k.to.push_back(part);
   }
+  k.cut();
   op.add(to.storage(), to.write_mode());
   op.cost = cost_of(to.layout.nbytes());
 }

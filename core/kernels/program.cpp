@@ -24,7 +24,10 @@ class ProgramKernel final : public Kernel {
       std::unique_ptr<Program::Instance>& instance;
       ~GiveBack() {
         std::lock_guard held(program.mutex_);
-        program.free_.push_back(std::move(instance));
+        try {
+          program.free_.push_back(std::move(instance));
+        } catch (const std::bad_alloc&) {  // it is made anew
+        }
       }
     } give_back{*program_, instance};
     for (auto [access, outer] : instance->patches) access->storage = op.access(outer).storage;

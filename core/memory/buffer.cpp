@@ -31,7 +31,7 @@ void Block::release() {
 
 Buffer* Buffer::make(size_t bytes, Budget* budget) {
   Buffer* old = FreeList<Buffer>::take();
-  if (!old) return new Buffer(bytes, budget);
+  if (!old) return FreeList<Buffer>::made(new Buffer(bytes, budget));
   old->renew(bytes, budget);
   return old;
 }

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
@@ -56,40 +57,97 @@ MemoryCache& MemoryCache::get() {
 
 char* MemoryCache::take(size_t bytes) {
   int c = size_class(bytes);
+  size_t size = class_bytes(c);
+  Idle* leaving = nullptr;
   {
     std::lock_guard held(mutex_);
-    if (!free_[c].empty()) {
-      char* data = free_[c].back();
-      free_[c].pop_back();
-      cached_ -= class_bytes(c);
-      return data;
+    classes_[c].used = ++taken_;
+    in_use_ += size;
+    if (Idle* block = classes_[c].first) {
+      classes_[c].first = block->next;
+      cached_ -= size;
+      return reinterpret_cast<char*>(block);
     }
+    if (in_use_ + cached_ > total_) leaving = shrink(total_ - std::min(total_, in_use_));
   }
-  char* data = from_system(class_bytes(c));
-  if (!data && trim() > 0) data = from_system(class_bytes(c));
-  return data;
+  release(leaving);
+  char* data = from_system(size);
+  if (!data && trim() > 0) data = from_system(size);
+  if (data) return data;
+  std::lock_guard held(mutex_);
+  in_use_ -= size;
+  return nullptr;
 }
 
 void MemoryCache::give(char* data, size_t bytes) {
   int c = size_class(bytes);
+  size_t size = class_bytes(c);
+  Idle* leaving;
   {
     std::lock_guard held(mutex_);
-    if (cached_ + class_bytes(c) <= limit_) try {
-      free_[c].push_back(data);
-      cached_ += class_bytes(c);
-      return;
-    } catch (const std::bad_alloc&) {  // not even for the list
+    in_use_ -= size;
+    classes_[c].first = new (data) Idle{classes_[c].first, size};
+    cached_ += size;
+    leaving = shrink(std::min(limit_, total_ - std::min(total_, in_use_)));
+  }
+  release(leaving);
+}
+
+// Sizes that have not been asked for the longest go first: a program whose sizes have changed does not pay for those it had.
+MemoryCache::Idle* MemoryCache::shrink(size_t keep) {
+  Idle* leaving = nullptr;
+  while (cached_ > keep) {
+    Class* oldest = nullptr;
+    for (Class& c : classes_)
+      if (c.first && (!oldest || c.used < oldest->used)) oldest = &c;
+    while (oldest->first && cached_ > keep) {
+      Idle* block = oldest->first;
+      oldest->first = block->next;
+      cached_ -= block->bytes;
+      block->next = leaving, leaving = block;
     }
   }
-  to_system(data, class_bytes(c));
+  return leaving;
+}
+
+size_t MemoryCache::release(Idle* first) {
+  size_t bytes = 0;
+  while (first) {
+    Idle* block = first;
+    first = block->next;
+    bytes += block->bytes;
+    to_system(reinterpret_cast<char*>(block), block->bytes);
+  }
+  return bytes;
 }
 
 size_t MemoryCache::trim(size_t keep) {
+  Idle* leaving;
+  {
+    std::lock_guard held(mutex_);
+    leaving = shrink(keep);
+  }
+  return release(leaving);
+}
+
+size_t MemoryCache::cached() const {
   std::lock_guard held(mutex_);
-  size_t before = cached_;
-  for (int c = kClasses - 1; c >= 0 && cached_ > keep; --c)
-    for (; !free_[c].empty() && cached_ > keep; free_[c].pop_back(), cached_ -= class_bytes(c)) to_system(free_[c].back(), class_bytes(c));
-  return before - cached_;
+  return cached_;
+}
+
+size_t MemoryCache::in_use() const {
+  std::lock_guard held(mutex_);
+  return in_use_;
+}
+
+void MemoryCache::set_limits(size_t cached, size_t total) {
+  Idle* leaving;
+  {
+    std::lock_guard held(mutex_);
+    limit_ = cached, total_ = total;
+    leaving = shrink(std::min(limit_, total_ - std::min(total_, in_use_)));
+  }
+  release(leaving);
 }
 
 }  // namespace forerun

@@ -1,30 +1,48 @@
 // Blocks of host memory, kept when they are given back: fresh pages cost more than most operations on them.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
-#include <vector>
 
 namespace forerun {
 
 // One for all CPU devices. Sizes are rounded up to classes (at most an eighth more); blocks of 1 MiB and more are mapped for
 // themselves on huge pages. Any thread.
+//
+// Two limits: of what is cached, and of that and what is in use together. Over the first, blocks of the sizes that have not
+// been asked for the longest go; over the second, the cache makes room for fresh blocks, but never refuses one.
 class MemoryCache {
  public:
   static MemoryCache& get();
   char* take(size_t bytes);             // null: none to be had, even with the cache emptied
   void give(char* data, size_t bytes);  // bytes as asked for
-  size_t trim(size_t keep = 0);         // gives cached blocks back to the system, largest first; returns how much
-  size_t cached() const { return cached_; }
-  void set_limit(size_t bytes) { limit_ = bytes; }  // of what is cached
+  size_t trim(size_t keep = 0);         // gives cached blocks back to the system; returns how many bytes
+  size_t cached() const;
+  size_t in_use() const;                // of blocks taken and not given back, as rounded up
+  void set_limits(size_t cached, size_t total);
   void before_fork() { mutex_.lock(); }
   void after_fork() { mutex_.unlock(); }
 
  private:
   static constexpr int kClasses = 64 * 8;
-  std::mutex mutex_;
-  std::vector<char*> free_[kClasses];  // guarded by mutex_
-  size_t cached_ = 0;                  // likewise
-  size_t limit_ = size_t{4} << 30;
+  // A block that nobody uses, in its own first bytes: keeping one needs no memory.
+  struct Idle {
+    Idle* next;
+    size_t bytes;
+  };
+  struct Class {
+    Idle* first = nullptr;
+    uint64_t used = 0;  // when a block of it was asked for last, in calls of take()
+  };
+  // Takes blocks off the lists until at most `keep` bytes are cached; the caller gives them to the system once the lock is gone.
+  Idle* shrink(size_t keep);
+  static size_t release(Idle* first);
+
+  mutable std::mutex mutex_;
+  Class classes_[kClasses];  // the rest is guarded by mutex_
+  uint64_t taken_ = 0;       // calls of take()
+  size_t cached_ = 0, in_use_ = 0;
+  size_t limit_ = size_t{4} << 30, total_ = SIZE_MAX;
 };
 
 }  // namespace forerun

@@ -51,9 +51,7 @@ namespace {
 void drop_what_is_kept() {
   wait_all();
   stop_workers();
-  while (Op* op = FreeList<Op>::take()) delete op;
-  while (Buffer* buffer = FreeList<Buffer>::take()) delete buffer;
-  while (KernelRoom* room = FreeList<KernelRoom>::take()) delete room;
+  FreeList<Op>::trim(), FreeList<Buffer>::trim(), FreeList<KernelRoom>::trim();
   MemoryCache::get().trim();
 }
 

@@ -31,6 +31,8 @@ from .engine import stats as stats
 from .engine import wait as wait
 from .engine import waitall as waitall
 from .pace import pace as pace
+from .pending import Pending as Pending
+from .pending import pending as pending
 
 __version__ = "0.1.0"
 

@@ -7,7 +7,7 @@ import pathlib
 from collections.abc import Callable
 from typing import Any
 
-from . import _core, device
+from . import _core, device, pending
 
 __all__ = ["configure", "config"]
 
@@ -39,6 +39,7 @@ def _environment() -> dict[str, Any]:
         "memory_limit": ("FORERUN_MEMORY_LIMIT", _size),
         "passes": ("FORERUN_PASSES", str),
         "exit_status": ("FORERUN_EXIT_STATUS", _switch),
+        "hang_report": ("FORERUN_HANG_REPORT", float),
     }
     found = {}
     for key, (name, read) in names.items():
@@ -61,6 +62,7 @@ def configure(
     memory_limit: int | None = _SAME,
     passes: str = _SAME,
     exit_status: bool = _SAME,
+    hang_report: float | None = _SAME,
 ) -> None:
     """Changes settings of the engine; what is not given stays as it is. Waits for all pending work first.
 
@@ -78,6 +80,8 @@ def configure(
     needs any more). "" for none. Results are the same bits.
     exit_status: whether a program that would end in success, but with an error that no read has raised, ends with the
     status 1. True by default. The error is reported either way.
+    hang_report: seconds after which a wait during which no op has ended prints what it waits for, line by line, to
+    standard error, and again each time they have passed. None (the default): never.
 
     Raises ValueError for values out of range, TypeError for those of a wrong type, RuntimeError in a host task.
     """
@@ -96,6 +100,11 @@ def _check(new: dict[str, Any]) -> None:
         raise ValueError(f'configure: engine must be "async" or "sync", got {new["engine"]!r}')
     if not isinstance(new["passes"], str) or not set(_names(new["passes"])) <= set(_PASSES):
         raise ValueError(f"configure: passes must be some of {', '.join(_PASSES)}, got {new['passes']!r}")
+    seconds = new["hang_report"]
+    if seconds is not None and (not isinstance(seconds, (int, float)) or isinstance(seconds, bool)):
+        raise TypeError(f"configure: hang_report must be a number of seconds, got {seconds!r}")
+    if seconds is not None and not 0 < seconds < float("inf"):
+        raise ValueError(f"configure: hang_report must be positive, got {seconds}")
     if not isinstance(new["exit_status"], bool):
         raise TypeError(f"configure: exit_status must be True or False, got {new['exit_status']!r}")
     for key, most in _MOST.items():
@@ -129,6 +138,8 @@ def _apply(new: dict[str, Any]) -> None:
     budget, limit = new["memory_budget"] or memory // 2, new["memory_limit"] or memory - memory // 10
     for i in range(n):
         _core.set_memory(i, budget, limit)
+    _core.set_hang_report(new["hang_report"] or 0.0, pending._report)
+    _core.set_cache_limits(min(4 << 30, n * limit // 4), n * limit)
     device.set_count(n)
     _settings.update(new)
 
@@ -148,6 +159,7 @@ def _start() -> None:
         "memory_limit": None,
         "passes": ",".join(_PASSES),
         "exit_status": True,
+        "hang_report": None,
     }
     package = pathlib.Path(__file__).parent
     _core.set_package_folder(str(package) + os.sep, str(package / "tour") + os.sep)

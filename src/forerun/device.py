@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 from . import _core
 
 __all__ = ["Device", "cpu", "gpu", "num_gpus", "num_cpus", "current_device", "resolve", "devices"]
@@ -10,7 +12,7 @@ __all__ = ["Device", "cpu", "gpu", "num_gpus", "num_cpus", "current_device", "re
 class Device:
     """A place where arrays live, with a queue of its own and a share of the cores.
 
-    Equal devices compare and hash equal. As a context manager it is where new arrays are made:
+    Equal devices compare and hash equal. As a context manager it is where this thread makes new arrays:
 
     >>> import forerun
     >>> with forerun.cpu(0):
@@ -24,7 +26,7 @@ class Device:
     def __init__(self, device_type: str = "cpu", device_id: int = 0) -> None:
         self.device_type = device_type
         self.device_id = device_id
-        self._before: list[Device | None] = []
+        self._before: dict[int, list[Device | None]] = {}  # by thread
 
     @property
     def index(self) -> int:
@@ -35,14 +37,16 @@ class Device:
         return self.device_id
 
     def __enter__(self) -> Device:
-        global _current
-        self._before.append(_current)
-        _current = resolve(self)
+        device = resolve(self)
+        self._before.setdefault(threading.get_ident(), []).append(_here.device)
+        _here.device = device
         return self
 
     def __exit__(self, *exc: object) -> None:
-        global _current
-        _current = self._before.pop()
+        before = self._before[threading.get_ident()]
+        _here.device = before.pop()
+        if not before:
+            del self._before[threading.get_ident()]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Device):
@@ -58,7 +62,13 @@ class Device:
 
 _devices: list[Device] = []
 _known: list[Device] = []  # all there have been: arrays of devices that are gone still say where they are
-_current: Device | None = None
+
+
+class _Here(threading.local):
+    device: Device | None = None  # None: the first one
+
+
+_here = _Here()
 
 
 def cpu(device_id: int = 0) -> Device:
@@ -102,13 +112,14 @@ def devices() -> list[Device]:
 
 
 def current_device() -> Device:
-    """Where new arrays are made when nothing else is said.
+    """Where this thread makes new arrays when nothing else is said.
 
     >>> from forerun import npx
     >>> npx.current_device()
     cpu(0)
     """
-    return _current if _current is not None else _devices[0]
+    device = _here.device
+    return device if device is not None and device.device_id < len(_devices) else _devices[0]
 
 
 def resolve(device: Device | str | None = None) -> Device:
@@ -130,9 +141,6 @@ def resolve(device: Device | str | None = None) -> Device:
 
 def set_count(n: int) -> None:
     """Makes `n` logical CPU devices known; the engine has been told before."""
-    global _current
     _known.extend(Device("cpu", i) for i in range(len(_known), n))
     _devices[:] = _known[:n]
     _core.set_devices(_known)
-    if _current is not None and _current.device_id >= n:
-        _current = None

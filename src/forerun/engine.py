@@ -38,8 +38,8 @@ def _arrays(nested: Any) -> Iterator[_core.Array]:
 def waitall() -> None:
     """Waits until all work issued so far has ended; raises the errors that nobody has seen yet.
 
-    One is raised as itself, several as an `ExceptionGroup`. Raises RuntimeError in a host task, which would wait for its
-    own end.
+    One is raised as itself, several as an `ExceptionGroup`. Raises RuntimeError in a host task, which would wait for
+    its own end.
 
     >>> import forerun
     >>> forerun.waitall()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import sys
+from functools import partial
 
 from . import _core
 from .config import config
@@ -44,17 +45,25 @@ def _say(text: str) -> None:
         print(f"forerun: {text}", file=sys.stderr)
 
 
-def _in_child() -> None:
-    """Children of multiprocessing leave without `atexit`; what is to be done at exit they do as a finalizer."""
-    _core.after_fork(True)
+def _join_multiprocessing() -> None:
+    """Children of multiprocessing may leave without `atexit`: what is to be done at exit is a finalizer of theirs."""
     if util := sys.modules.get("multiprocessing.util"):
-        # The child forgets its parent's finalizers first, and then calls what is registered here.
-        util.register_after_fork(_core, lambda _: util.Finalize(None, _at_exit, exitpriority=-1000))
+        # When a child begins to run, it forgets the finalizers that it has, and then calls what is registered here.
+        util.register_after_fork(_core, _finalize)
+        if sys.modules["multiprocessing.process"].parent_process():
+            _finalize()
+
+
+def _finalize(_: object = None) -> None:
+    sys.modules["multiprocessing.util"].Finalize(None, _at_exit, exitpriority=-1000)
 
 
 atexit.register(_at_exit)
 os.register_at_fork(
     before=_core.before_fork,
-    after_in_parent=lambda: _core.after_fork(False),
-    after_in_child=_in_child,
+    # Not functions of Python: a signal's handler that raises as they begin would leave the engine closed.
+    after_in_parent=partial(_core.after_fork, False),
+    after_in_child=partial(_core.after_fork, True),
 )
+os.register_at_fork(after_in_child=_join_multiprocessing)
+_join_multiprocessing()

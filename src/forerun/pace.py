@@ -24,8 +24,8 @@ def pace(iterable: Iterable[T], ahead: int = 1) -> Iterator[T]:
     All operations issued up to the end of iteration t have ended before iteration t + 1 + ahead begins; the
     making of an item counts as part of its iteration. ahead=0 is a barrier after each iteration.
 
-    Raises ValueError if ahead is negative; at the beginning of an iteration the errors of operations that have ended and
-    that nobody has seen, as `waitall` does.
+    Raises ValueError if ahead is negative; at the beginning of an iteration the errors of operations that have ended
+    and that nobody has seen, as `waitall` does.
 
     >>> import forerun
     >>> from forerun import np

@@ -145,21 +145,26 @@ def large() -> Values:
     return values([(y @ x.T).sum(axis=0), y.mean(), np.sort(y[:, 0])])
 
 
-def main() -> None:
-    figures = Figures()
+def forward_of_all(figures: Figures) -> None:
     for case in CASES:
         each_refused(case.name, forward(case), figures, same=not (case.waits or draws(case)))
-    print("forward", figures.refused, figures.raised)
-    figures = Figures()
+
+
+def gradient_of_all(figures: Figures) -> None:
     for case in CASES:
         if isinstance(case.grad, tuple):
             each_refused(case.name, gradient(case), figures, same=not draws(case))
-    print("gradient", figures.refused, figures.raised)
-    figures = Figures()
+
+
+def programs(figures: Figures) -> None:
     each_refused("large", large, figures)
     for hybrid in (False, True):
         each_refused("training", training(hybrid), figures, step=7)
-    print("programs", figures.refused, figures.raised)
 
 
-main()
+PARTS = {"forward": forward_of_all, "gradient": gradient_of_all, "programs": programs}
+
+for part in sys.argv[1:] or PARTS:
+    figures = Figures()
+    PARTS[part](figures)
+    print(part, figures.refused, figures.raised, flush=True)

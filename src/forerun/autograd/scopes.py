@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any
@@ -24,10 +25,10 @@ class Scope:
     def __init__(self, recording: bool | None, training: bool | None) -> None:
         self.recording = recording
         self.training = training
-        self._before: list[tuple[bool, bool]] = []
+        self._before: dict[int, list[tuple[bool, bool]]] = {}  # by thread
 
     def __enter__(self) -> None:
-        self._before.append((_core.recording(), _core.training()))
+        self._before.setdefault(threading.get_ident(), []).append((_core.recording(), _core.training()))
         if self.recording is not None:
             _core.set_recording(self.recording)
         if self.training is not None:
@@ -36,7 +37,10 @@ class Scope:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        recording, training = self._before.pop()
+        before = self._before[threading.get_ident()]
+        recording, training = before.pop()
+        if not before:
+            del self._before[threading.get_ident()]
         _core.set_recording(recording)
         _core.set_training(training)
 

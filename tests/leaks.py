@@ -1,0 +1,35 @@
+"""What must be as before when a piece of a program is over: arrays, memory, threads, files."""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+
+import forerun
+from forerun import _core
+
+
+def held() -> dict[str, int]:
+    """How much there is now of each thing that must not pile up."""
+    found = dict(_core.in_use())
+    found["live bytes"] = sum(forerun.memory(device)["live"] for device in forerun.devices())
+    found["threads"] = threading.active_count()
+    found["files"] = len(os.listdir("/proc/self/fd"))
+    return found
+
+
+def more(before: dict[str, int]) -> dict[str, int]:
+    """What there is more of than before, and how much more."""
+    now = held()
+    return {name: now[name] - n for name, n in before.items() if now[name] > n}
+
+
+def settled(before: dict[str, int]) -> dict[str, int]:
+    """The same once pending work has ended and cycles are gone; cheap where nothing is more from the start."""
+    if more(before):
+        _core.wait_mark(_core.mark())
+        gc.collect()
+    if more(before):
+        _core.quiesce()  # the last references go when the workers do
+    return more(before)

@@ -1,0 +1,41 @@
+"""Memory and threads that cannot be had: no request for them, refused, ends the process, spoils a value, or hangs."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+HERE = pathlib.Path(__file__).parent / "faults"
+PATIENCE = 300.0  # seconds after which nothing is worth waiting for
+
+
+@pytest.fixture(scope="module")
+def refusing(tmp_path_factory) -> pathlib.Path:
+    """A library that refuses requests of C++ code, to be preloaded."""
+    compiler = next(filter(None, map(shutil.which, (os.environ.get("CXX", ""), "c++", "g++", "clang++"))))
+    library = tmp_path_factory.mktemp("faults") / "refuse.so"
+    source = str(HERE / "refuse.cpp")
+    subprocess.run([compiler, "-std=c++20", "-O1", "-shared", "-fPIC", "-w", "-o", library, source, "-ldl"], check=True)
+    return library
+
+
+def run(library: pathlib.Path, *part: str) -> list[list[str]]:
+    """The words of each line that the program prints. It must end well, without a word of complaint."""
+    environment = os.environ | {"LD_PRELOAD": str(library)}
+    command = [sys.executable, "-X", "faulthandler", str(HERE / "program.py"), *part]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return [line.split() for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize(("part", "least"), [("forward", 1000), ("gradient", 1000), ("programs", 100)])
+def test_each_request_may_be_refused(refusing, part, least):
+    ((name, refused, raised),) = run(refusing, part)
+    assert name == part
+    assert least < int(refused)
+    assert 0 < int(raised) < int(refused)  # some are done without
