@@ -136,7 +136,7 @@ void interfere(const std::atomic<bool>& over) {
     engine.gate(true);
     for (int i = static_cast<int>(random() % 100); i > 0; --i) std::this_thread::yield();
     engine.gate(false);
-    if (random() % 4 == 0) engine.stop_workers();
+    if (random() % 4 == 0) stop_workers();
     engine.stats();
     std::this_thread::yield();
   }
@@ -145,7 +145,7 @@ void interfere(const std::atomic<bool>& over) {
 
 void run(int workers, int threads, uint64_t ops_ahead, int steps) {
   wait_all();
-  Engine::get().stop_workers();
+  stop_workers();
   Engine::get().configure({workers}, std::max(1, workers));
   Engine::get().set_ops_ahead(ops_ahead);
   int64_t before = FreeList<Buffer>::in_use();
@@ -161,7 +161,7 @@ void run(int workers, int threads, uint64_t ops_ahead, int steps) {
     shared.check_all();
   }
   wait_all();
-  Engine::get().stop_workers();
+  stop_workers();
   check(FreeList<Buffer>::in_use() == before && FreeList<Op>::in_use() == 0, "all storages and ops came back");
 }
 
