@@ -43,9 +43,10 @@ class NumberSet {
       if (bits_[level][at / 64] &= ~(uint64_t{1} << (at % 64))) break;
     if (number == first_) first_ = bits_[levels_ - 1][0] ? behind(number) : kNone;
   }
-  // The smallest that is larger than `number`, which is or was in the set; kNone if there is none.
+  // The smallest that is larger than `number`, which might be in the set; kNone if there is none.
   uint64_t next(uint64_t number) const {
-    uint64_t found = empty() ? kNone : behind(number);
+    if (empty()) return kNone;
+    uint64_t found = behind(number);
     return found - first_ <= mask_ ? found : kNone;  // not once around
   }
 

@@ -103,6 +103,7 @@ void issue(Op* op, int device, Queue::Kind kind) {
   op->queue = (kind == Queue::Kind::compute ? d.compute : kind == Queue::Kind::copy ? d.copy : d.io).get();
   op->budget = d.budget.get();
   op->site = current_site();
+  op->inner = in_host_task();
   std::vector<Storage*> outputs;
   if (door || engine.must_wait() || capture || synchronous) {
     try {

@@ -30,6 +30,20 @@ size_t frees(Op& op, bool read, size_t* written = nullptr) {
 
 }  // namespace
 
+void Budget::planned(Op* op) {
+  op->before_planned = last_, op->next_planned = nullptr;
+  (last_ ? last_->next_planned : first_) = op;
+  last_ = op;
+  coming_ += op->wants = needs(*op);
+}
+
+void Budget::take_out(Op* op) {
+  (op->before_planned ? op->before_planned->next_planned : first_) = op->next_planned;
+  (op->next_planned ? op->next_planned->before_planned : last_) = op->before_planned;
+  ahead_ -= op->ahead, early_ -= op->freed;
+  done_.push_back(op);
+}
+
 size_t Budget::needs(Op& op) {
   size_t bytes = 0;
   for (int i = 0; i < op.n_access; ++i)
@@ -39,7 +53,7 @@ size_t Budget::needs(Op& op) {
 
 bool Budget::admits(Op& op) {
   size_t now = occupied(), want = op.to_take;
-  if (want == 0 || oldest(op)) return true;
+  if (want == 0 || oldest(op) || op.inner) return true;
   if (now + want > soft.load(std::memory_order_relaxed)) return false;
   // Where all might not fit, only the long look tells that it does not take what an older op will need.
   if (ahead_ + want <= margin(high_) && now + coming_ <= hard.load(std::memory_order_relaxed)) return true;
@@ -47,7 +61,7 @@ bool Budget::admits(Op& op) {
   frees(op, false, &transient);
   if (transient == want) return true;  // nobody will read it: gone as soon as it is there
   // The long look is not repeated before half of the way to its turn is done.
-  uint64_t front = order_.front()->seq;
+  uint64_t front = first_->seq;
   if (front < op.look_again) return false;
   if (fits(op)) return true;
   op.look_again = front + (op.seq - front) / 2;
@@ -59,8 +73,7 @@ bool Budget::fits(Op& op) const {
   // What will be live, op after op, if the rest up to `op` runs in order; and what would be, had all of it run in order.
   size_t level = now, most = now, plain = this->plain(now), usual = plain;
   int looked = 0;
-  for (Op* other : order_) {
-    if (other == &op) break;
+  for (Op* other = first_; other != &op; other = other->next_planned) {
     if (++looked > kLookAhead) return false;
     size_t more = other->started ? 0 : needs(*other);
     level += more, plain += more + other->ahead;
@@ -79,7 +92,7 @@ bool Budget::admits_group(const Op& op, size_t own) const {
 }
 
 void Budget::starts(Op& op, size_t own) {
-  ++running;
+  ++running, tasks += op.is_task();
   coming_ -= op.wants;
   size_t before = occupied();
   reserved.fetch_add(op.to_take, std::memory_order_relaxed);
@@ -90,7 +103,7 @@ void Budget::starts(Op& op, size_t own) {
 }
 
 void Budget::undo_start(Op& op) {
-  --running;
+  --running, tasks -= op.is_task();
   coming_ += op.wants;
   ahead_ -= op.ahead;
   op.ahead = 0;
@@ -98,19 +111,27 @@ void Budget::undo_start(Op& op) {
 
 void Budget::ends(Op& op) {
   if (op.started)
-    --running;
+    --running, tasks -= op.is_task();
   else
     coming_ -= op.wants;
   op.ended = true;
   early_ += op.freed;
+  if (op.next_planned && op.next_planned->ended) merge_next(&op);
+  if (op.before_planned && op.before_planned->ended) merge_next(op.before_planned);
+  if (first_->ended) take_out(first_);
+  if (!first_) high_ = 0;  // what follows has a peak of its own
 }
 
-Op* Budget::retire() {
-  if (order_.empty() || !order_.front()->ended) return nullptr;
-  Op* op = order_.pop_front();
-  ahead_ -= op->ahead, early_ -= op->freed;
-  if (order_.empty()) high_ = 0;  // what follows has a peak of its own
-  return op;
+// Both have ended.
+void Budget::merge_next(Op* op) {
+  Op* next = op->next_planned;
+  size_t first = op->ahead, second = op->ahead + next->ahead - std::min(op->ahead + next->ahead, op->freed);  // what both had, in turn
+  size_t all = op->ahead + next->ahead, back = op->freed + next->freed, most = std::max(first, second);
+  ahead_ += most - op->ahead, early_ += most + back - all - op->freed;
+  op->ahead = most, op->freed = most + back - all;
+  take_out(next);
 }
+
+Op* Budget::retire() { return done_.empty() ? nullptr : done_.pop_front(); }
 
 }  // namespace forerun

@@ -23,11 +23,8 @@ class Budget {
   void reset_peak() { peak.store(live.load()); }
 
   // The rest is guarded by the engine's lock.
-  void planned(Op* op) {
-    order_.push_back(op);
-    coming_ += op->wants = needs(*op);
-  }
-  bool oldest(const Op& op) const { return !order_.empty() && order_.front() == &op; }
+  void planned(Op* op);
+  bool oldest(const Op& op) const { return first_ == &op; }
   // Whether `op`, which needs op.to_take bytes and is ready, may take them now.
   bool admits(Op& op);
   // The same for an op that may start and would take `own` bytes by itself, but op.to_take with those that it is joined with.
@@ -37,7 +34,7 @@ class Budget {
   size_t occupied() const { return live.load(std::memory_order_relaxed) + reserved.load(std::memory_order_relaxed); }
   void undo_start(Op& op);
   void ends(Op& op);
-  // The oldest op if it has ended; the engine frees it.
+  // An op that the budget needs no longer, or null; the engine frees it.
   Op* retire();
 
   const int device;
@@ -45,7 +42,8 @@ class Budget {
   std::atomic<size_t> reserved{0};     // for ops that have started and not yet taken their memory
   std::atomic<size_t> soft{SIZE_MAX};  // ops before their turn stay below
   std::atomic<size_t> hard{SIZE_MAX};  // nothing goes above: MemoryError
-  int running = 0;                     // ops started and not ended
+  int running = 0;                     // ops started and not ended;
+  int tasks = 0;                       // of them, those of which nobody knows how long they take
 
  private:
   // What may be taken ahead of its turn: a sixteenth of the peak, or what a process does not notice.
@@ -53,11 +51,17 @@ class Budget {
   static constexpr int kLookAhead = 256;     // ops before `op` that are looked at
 
   bool fits(Op& op) const;  // looks at all ops before it
+  void take_out(Op* op);
+  void merge_next(Op* op);
 
-  Chain<Op, &Op::next_planned> order_;  // planned ops in program order; ended ones wait for older ones
-  size_t coming_ = 0;  // bytes that ops in order_ want that have not started: no less than they will take
-  size_t ahead_ = 0;  // bytes taken by ops in order_ before their turn
-  size_t early_ = 0;  // bytes given back by ops in order_ that have ended before their turn
+  // Planned ops in program order. One that has ended stays until the oldest one has, as what it took and gave back came before its turn.
+  // Of those that stand side by side one stands for all: its `ahead` is the most that they had, one after the other, its `freed` what
+  // was given back from there on. So however long the oldest one takes, there are no more than two for each that has not ended.
+  Op *first_ = nullptr, *last_ = nullptr;
+  Chain<Op, &Op::next_in> done_;  // to be freed
+  size_t coming_ = 0;  // bytes that ops of these want that have not started: no less than they will take
+  size_t ahead_ = 0;  // bytes taken by them before their turn
+  size_t early_ = 0;  // bytes given back by those that have ended before their turn
   size_t high_ = 0;   // the most that would have been live when an oldest op started, had all run in order; since all work last ended
   // What would be live now, had all run in order.
   size_t plain(size_t now) const { return now + early_ - std::min(now + early_, ahead_); }

@@ -139,7 +139,7 @@ class Op {
 
   // As new, for the next use; keeps the room of its vectors, unless that is much: ops wait for their next use for long.
   void reset() {
-    n_access = 0;
+    n_access = 0, inner = false;
     empty(more_access_), successors.clear(), empty(depends);
     failure.reset();
     unmet = 0;
@@ -157,6 +157,8 @@ class Op {
   const char* name = "";     // outlives the op
   uint32_t cost = 0;         // about how long it takes, in ns (saturating)
   int n_access = 0;
+  bool inner = false;        // issued by a running task, which may wait for it
+  bool is_task() const { return cost == UINT32_MAX; }  // nobody knows how long it takes, and it may sleep
   double t_issued = 0, t_started = 0;  // only while events are recorded
 
   // Guarded by the engine's lock.
@@ -182,7 +184,7 @@ class Op {
   std::vector<Reuse> reused;       // outputs that have taken over the memory of inputs that end with this op
   uint32_t seen = 0;               // gather(): looked at in this round;
   int reached = 0;                 // how many of the ops it waits for are in the group
-  Op* next_planned = nullptr;      // in Budget::order_
+  Op *next_planned = nullptr, *before_planned = nullptr;  // in Budget's order
   Op* next_in = nullptr;           // in Queue::sharing, or Engine::idle_dropped_, or Engine::retired_: it stands in one of them at most
   Op* next_free = nullptr;
 

@@ -104,25 +104,32 @@ void Engine::link(Op* op) {
 // The oldest ready op that may start now.
 Op* Engine::admissible(Queue& queue, uint32_t most) {
   auto may = [&](Op* op) { return (most <= kSmallCost ? op->cost : piece_cost(*op)) <= most && start(op); };
-  Op* top = queue.top();
+  bool tasks = most == kAnyCost;
+  Op* top = queue.top(tasks);
   while (top && passes(Pass::drop) && dead(*top)) {
     queue.remove(top);
     drop(top);
     end(top);
-    top = queue.top();
+    top = queue.top(tasks);
   }
   if (!top) return nullptr;
   queue.refused.store(false, std::memory_order_relaxed);
   if (may(top)) return queue.remove(top), top;
   // Rare: the oldest one needs memory that is not there yet. A few others may need none.
-  Op* op = queue.behind(top);
-  for (int looks = 16; op && looks > 0; op = queue.behind(op), --looks)
+  Op* op = queue.behind(top, tasks);
+  for (int looks = 16; op && looks > 0; op = queue.behind(op, tasks), --looks)
     if (may(op)) return queue.remove(op), op;
+  auto fails = [&](Op* op) {
+    if (op->cost > most || !starves(*op)) return false;
+    fail(op, memory_failure(*op));  // nothing is left that could give memory back
+    return start(op);
+  };
+  for (op = queue.top_inner(); op; op = queue.inner_behind(op))
+    if (may(op) || fails(op)) return queue.remove(op), op;
   if (top->cost <= most && starves(*top)) {
-    for (op = queue.behind(top); op; op = queue.behind(op))
+    for (op = queue.behind(top, tasks); op; op = queue.behind(op, tasks))
       if (Budget::needs(*op) == 0 && may(op)) return queue.remove(op), op;
-    fail(top, memory_failure(*top));  // nothing is left that could give memory back
-    if (start(top)) return queue.remove(top), top;
+    if (fails(top)) return queue.remove(top), top;
   }
   queue.refused.store(true, std::memory_order_relaxed);
   if (top->cost <= most) queue.refused_at = ended_ops_;
@@ -130,7 +137,9 @@ Op* Engine::admissible(Queue& queue, uint32_t most) {
 }
 
 // Whether all before it has ended, on other devices too, which may have held arrays of this one, and of its budget `running` ops run.
+// What a task has issued may be what that task waits for: it counts as alone beside tasks.
 bool Engine::alone(const Op& op, int running) const {
+  if (op.inner) return op.budget->running - op.budget->tasks == running;
   return op.seq == front_.load(std::memory_order_relaxed) && op.budget->running == running;
 }
 
@@ -140,7 +149,7 @@ bool Engine::starves(Op& op) {
   if (!alone(op, 0) || !over_limit(op)) return false;
   for (Queue* q : queues_)
     if (q != op.queue && q->budget == &budget)
-      for (Op* other = q->top(); other; other = q->behind(other))
+      for (Op* other = q->top(!op.inner); other; other = q->behind(other, !op.inner))
         if (Budget::needs(*other) == 0) return false;
   return true;
 }
@@ -178,10 +187,10 @@ bool Engine::pick(Queue& queue, uint32_t most, Batch& batch) {
     gave_way_ = true;
     return false;
   }
-  if (queue.workers == 0 && most > kSmallCost) most = UINT32_MAX;
+  if (queue.workers == 0 && most > kSmallCost) most = kAnyCost;
   Op* shared = queue.sharing.empty() || most <= kSmallCost ? nullptr : queue.sharing.front();
   if (shared && piece_cost(*shared) > most) shared = nullptr;
-  Op* top = queue.top();
+  Op* top = queue.top(most == kAnyCost);
   if (top && top->cost >= fuse_from_.load(std::memory_order_relaxed) && fresh_work()) {  // what it may be joined with
     plan();
     ended_early_ = true;
@@ -192,7 +201,7 @@ bool Engine::pick(Queue& queue, uint32_t most, Batch& batch) {
   Op* op = share ? nullptr : admissible(queue, most);
   if (!op && !shared) return false;
   // Nobody knows how long a host task takes, and it may sleep: it holds no core, so that who waits may work beside it.
-  if (counted && !(op && op->cost == UINT32_MAX)) batch.held = &queue, ++busy_, ++queue.busy;
+  if (counted && !(op && op->is_task())) batch.held = &queue, ++busy_, ++queue.busy;
   if (!op) {
     batch.work[batch.n++] = Work{shared, shared->next_tile++}, batch.sure = 1;
     if (shared->next_tile == shared->n_tiles) queue.sharing.pop_front();
@@ -213,7 +222,8 @@ bool Engine::pick_any(Batch& batch, uint32_t most) {
   uint64_t seq = UINT64_MAX;
   for (Queue* q : queues_) {
     if (!q->has_work() || (q->kind == Queue::Kind::io && q->workers > 0)) continue;
-    uint64_t s = q->seems_busy() ? q->top()->seq : UINT64_MAX;
+    Op* top = q->top(most == kAnyCost || (q->workers == 0 && most > kSmallCost));
+    uint64_t s = top ? top->seq : UINT64_MAX;
     if (!q->sharing.empty()) s = std::min(s, q->sharing.front()->seq);
     if (s < seq) seq = s, oldest = q;
   }

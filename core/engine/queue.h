@@ -1,5 +1,6 @@
 // Where ops of one kind on one device wait for a worker: compute, copies, files.
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 
@@ -17,20 +18,30 @@ class Queue {
   Queue(Kind kind, int device, Budget* budget, const Window& window) : kind(kind), device(device), budget(budget), window_(window) {}
   // While nothing is issued: for a window of this size.
   void make_room(uint64_t size) {
-    if (ready_.room() < size) ready_.reset(size);
+    for (NumberSet& set : ready_)
+      if (set.room() < size) set.reset(size);
   }
 
   void push(Op* op) {
-    ready_.insert(op->seq);
+    ready_[kind_of(op)].insert(op->seq);
     count(1, op);
   }
-  // The oldest, or null.
-  Op* top() const { return at(ready_.first()); }
-  // The oldest of those that are younger than `op`, which stands here; or null.
-  Op* behind(const Op* op) const { return at(ready_.next(op->seq)); }
+  // The oldest, or null. `tasks`: those too of which nobody knows how long they take.
+  Op* top(bool tasks = true) const {
+    uint64_t first = std::min(ready_[kPlain].first(), ready_[kInner].first());
+    return at(tasks ? std::min(first, ready_[kTask].first()) : first);
+  }
+  // The oldest of those that are younger than `op`; or null.
+  Op* behind(const Op* op, bool tasks = true) const {
+    uint64_t next = std::min(ready_[kPlain].next(op->seq), ready_[kInner].next(op->seq));
+    return at(tasks ? std::min(next, ready_[kTask].next(op->seq)) : next);
+  }
+  // The same for ops that were issued by running tasks, which may wait for them.
+  Op* top_inner() const { return at(ready_[kInner].first()); }
+  Op* inner_behind(const Op* op) const { return at(ready_[kInner].next(op->seq)); }
   // Takes an op out, wherever it stands.
   void remove(Op* op) {
-    ready_.erase(op->seq);
+    ready_[kind_of(op)].erase(op->seq);
     count(-1, op);
   }
   bool has_work() const { return seems_busy() || !sharing.empty(); }
@@ -68,8 +79,10 @@ class Queue {
     ready_cost += by > 0 ? worth(op) : -worth(op);
     count_.store(count_.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
   }
+  enum { kPlain, kTask, kInner, kKinds };
+  static int kind_of(const Op* op) { return op->is_task() ? kTask : op->inner ? kInner : kPlain; }
   const Window& window_;
-  NumberSet ready_;  // numbers of the ops
+  NumberSet ready_[kKinds];  // numbers of the ops
 };
 
 }  // namespace forerun

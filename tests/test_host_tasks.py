@@ -1,0 +1,74 @@
+"""Host tasks that take long, or that issue work and wait for it: others go on, and they themselves end."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+import forerun
+from forerun import np, npx
+from forerun.config import _apply as put_back
+
+LARGE = 50_000  # elements: far more than a margin of 1000 bytes
+
+
+@pytest.fixture
+def settings() -> Iterator[None]:
+    before = forerun.config()
+    yield
+    forerun.waitall()
+    put_back(before)
+
+
+def many(task, n=60):
+    """As many tasks as no look at a few of the ready ones sees behind."""
+    return [npx.host(task, [np.ones(3)], [((3,), "float32")])[0] for _ in range(n)]
+
+
+@pytest.mark.parametrize("budget", [None, 1000], ids=["", "tight budget"])
+@pytest.mark.parametrize("workers", [1, 4])
+def test_tasks_that_wait_for_work_of_their_own(settings, workers, budget):
+    forerun.configure(workers=workers, memory_budget=budget)
+    large = np.ones(LARGE)
+
+    def task(v):
+        return v + (large * 2 - np.sqrt(large)).sum().item()
+
+    assert [x.tolist() for x in many(task)] == [[LARGE + 1.0] * 3] * 60
+
+
+def test_work_of_a_task_that_cannot_have_memory_fails(settings):
+    forerun.configure(workers=1)
+    large = np.ones(LARGE)
+    large.wait()
+    forerun.configure(memory_limit=forerun.memory()["live"] + 1000)
+    seen = []
+
+    def task(v):
+        with pytest.raises(MemoryError, match="memory: arrays must fit into the limit"):
+            (large * 2).wait()
+        seen.append(True)
+        return v
+
+    assert many(task, 1)[0].tolist() == [1.0] * 3
+    assert seen == [True]
+
+
+@pytest.mark.parametrize("n", [2000])
+def test_others_go_on_while_the_oldest_takes_long(settings, n):
+    """What has ended behind it is no obstacle, however much of it there is."""
+    forerun.configure(workers=2)
+    go = threading.Event()
+    held = npx.host(lambda v: (go.wait(60), v)[1], [np.ones(3)], [((3,), "float32")])[0]
+    large = np.ones(LARGE)
+    ended = forerun.stats()["done"]
+    for _ in range(n):
+        (large + 1).wait()
+    assert not held.ready
+    assert forerun.stats()["done"] - ended >= n
+    peak = forerun.memory()["live"]
+    assert peak < 10 * 4 * LARGE
+    go.set()
+    assert held.tolist() == [1.0] * 3
