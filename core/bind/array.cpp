@@ -205,10 +205,16 @@ struct Dropped {
   void keep(PyObject* from) {
     if (PyErr_ExceptionMatches(PyExc_Exception)) return;
     PyObject *type, *trace;
-    PyErr_Fetch(&type, &exception, &trace);
-    PyErr_NormalizeException(&type, &exception, &trace);
+    PyObject* raised;
+    PyErr_Fetch(&type, &raised, &trace);
+    PyErr_NormalizeException(&type, &raised, &trace);
+    // Another of its kind: the one that is raised will hold the frames that it passes.
+    PyObject* args = PyObject_GetAttrString(raised, "args");
+    exception = args ? PyObject_CallObject(type, args) : nullptr;
+    Py_XDECREF(args);
+    PyErr_Clear();
     array = from, frame = PyEval_GetFrame(), instruction = here(frame);
-    PyErr_Restore(type, Py_NewRef(exception), trace);
+    PyErr_Restore(type, raised, trace);
   }
   bool raise(PyObject* to) {
     PyFrameObject* now = PyEval_GetFrame();

@@ -113,7 +113,8 @@ nb::object copy_of(nb::handle exception) {
     if (!own || !its || PyDict_Update(its.ptr(), own.ptr()) < 0) made.reset();
   });
   // What the constructor was given is not always what it has kept.
-  if (!args || !made || PyObject_SetAttrString(made.ptr(), "args", args.ptr()) < 0) made.reset();
+  nb::object name = nb::steal(PyUnicode_FromString("args"));
+  if (!args || !made || !name || PyObject_GenericSetAttr(made.ptr(), name.ptr(), args.ptr()) < 0) made.reset();
   PyErr_Clear();
   return made;
 }
