@@ -48,8 +48,8 @@ def make_net() -> Any:
     net.add(nn.Embedding(VOCABULARY, 64), MeanOfRows(), nn.Dense(256, activation="relu"), nn.Dense(SCORES))
     net.initialize()
     net.hybridize()
-    for rows in range(1, MOST_ROWS + 1):
-        net(np.zeros((rows, WORDS), dtype="int32"))
+    for rows in 2 * list(range(1, MOST_ROWS + 1)):  # recorded, and run as a program
+        net(np.zeros((rows, WORDS), dtype="int64"))
     forerun.waitall()
     return net
 

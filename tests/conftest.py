@@ -63,6 +63,7 @@ def gate() -> Iterator[None]:
     rescue.start()
     yield
     rescue.cancel()
+    rescue.join()
     _core.gate(False)
     _core.waitall()
     assert not opened

@@ -10,6 +10,7 @@ from typing import Any
 
 import uvloop
 
+from conftest import closed_gate
 from forerun import np, npx
 
 
@@ -55,3 +56,14 @@ async def turns(n: int = 3) -> None:
 def descriptors() -> int:
     """How many files, sockets and bells the process has open."""
     return len(os.listdir("/proc/self/fd"))
+
+
+async def _first() -> None:
+    with closed_gate():
+        tasks = [asyncio.ensure_future(np.ones(2) + 1)]
+        await turns()
+    await asyncio.wait(tasks)
+
+
+for _loop in LOOPS:  # what a process keeps from the first loop of a kind on is no test's
+    run(_first(), _loop)

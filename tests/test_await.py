@@ -10,10 +10,10 @@ import weakref
 import pytest
 
 import forerun
+from children import output
 from conftest import closed_gate, running
 from forerun import aio, np, npx
 from loops import LOOPS, descriptors, held, run, turns
-from children import output
 
 
 @pytest.fixture
@@ -351,7 +351,9 @@ class TestHostTasks:
     def test_one_that_awaits(self):
         def inside(v):
             x = np.ones((300, 300))
-            return run(wrapped(x @ x))[0, 0].item() + v
+            y = run(wrapped(x @ x))[0, 0].item() + v
+            del threading._active[threading.get_ident()]  # Python would count the worker as its own for ever
+            return y
 
         async def main() -> list[float]:
             (x,) = npx.host(inside, [np.ones(3)], [((3,), "float32")])
@@ -369,3 +371,22 @@ def test_awaiting_is_refused_while_a_call_is_recorded():
 
     with pytest.raises(RuntimeError, match="hybridize: code must not depend on values"):
         looks(np.ones(3))
+
+
+def test_pending_work_that_nobody_will_do_is_said_to_be_so():
+    assert output(
+        """
+import asyncio
+x = np.ones(3)
+x.wait()
+_core.gate(True)
+y = x + 1
+_core.give_up()
+async def main():
+    try:
+        await y
+    except RuntimeError as error:
+        print(str(error).startswith("engine: pending work must be waited for"))
+asyncio.run(main())
+"""
+    ) == ["True"]

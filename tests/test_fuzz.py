@@ -177,6 +177,13 @@ class TestItself:
         with pytest.raises(watch.Stopped, match=kind):
             next(said)
 
+    def test_a_process_that_cannot_begin_ends_the_run(self, tmp_path, monkeypatch, capsys):
+        from fuzz.__main__ import main
+
+        monkeypatch.setattr(watch, "TESTS", tmp_path)  # where there is no fuzz.batch
+        assert main(["--seconds", "60", "--seed", "5", "--jobs", "1", "--out", str(tmp_path)]) == 1
+        assert "findings 1" in capsys.readouterr().out
+
     def test_command_line_runs_and_says_what_it_did(self, tmp_path, capsys):
         from fuzz.__main__ import main
 

@@ -134,12 +134,11 @@ class TestAsCompleted:
             arrays = [held(go, value=float(i)) for i, go in enumerate(events)]
             there = np.zeros(3)
             there.wait()
-            events[2].set()
             found = []
             async for x in forerun.as_completed([*arrays, there]):
                 found.append(x)
                 if len(found) < 4:
-                    events[[2, 2, 0, 1][len(found)]].set()
+                    events[[2, 0, 1][len(found) - 1]].set()
             assert found[0] is there
             assert [x.tolist() for x in found[1:]] == [[2] * 3, [0] * 3, [1] * 3]
 

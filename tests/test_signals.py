@@ -5,6 +5,7 @@ from __future__ import annotations
 import faulthandler
 import io
 import os
+import pathlib
 import pickle
 import signal
 import statistics
@@ -12,7 +13,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy
@@ -80,6 +81,15 @@ def held() -> Iterator[Any]:
     finally:
         go.set()
         assert x.item() == 5
+
+
+def workers() -> int:
+    """How many threads serve the queue for computation."""
+    found = 0
+    for thread in pathlib.Path("/proc/self/task").iterdir():
+        with suppress(FileNotFoundError):  # it has ended
+            found += (thread / "comm").read_text().startswith("forerun-0.")
+    return found
 
 
 def in_pace(x: Any) -> None:
@@ -182,23 +192,39 @@ class TestInterrupt:
             assert max(took) < LATEST
 
     def test_workers_that_have_stopped_already_start_again(self):
-        """An interrupted `configure` has told workers to stop; who has, comes back."""
+        """An interrupted `configure` may have told workers to stop, and one may be at work that a task has issued."""
         with running("4 workers"):
-            started, go, entered = threading.Event(), threading.Event(), []
+            waits, started, go = _core.stats()["waits"], threading.Event(), threading.Event()
+            late: list[Any] = []
 
-            def issues() -> int:
+            def held() -> int:
                 started.set()
                 go.wait(PATIENCE)
                 return 5
 
+            def issues() -> int:
+                while _core.stats()["waits"] == waits:
+                    time.sleep(0.001)
+                late.append(host(held, [], [((), "int64")])[0])
+                return int(started.wait(PATIENCE))
+
+            def interrupt() -> None:
+                assert started.wait(PATIENCE)
+                while workers() == 4:
+                    time.sleep(0.001)
+                os.kill(os.getpid(), signal.SIGINT)
+
             x = host(issues, [], [((), "int64")])[0]
-            assert started.wait(PATIENCE)
-            Interruption().end(lambda: forerun.configure(workers=2))
+            thread = threading.Thread(target=interrupt)
+            thread.start()
+            with pytest.raises(KeyboardInterrupt):
+                forerun.configure(workers=2)
+            thread.join()
             meet = threading.Barrier(3)  # needs three workers beside the one that is held
-            entered = [host(lambda: int(meet.wait(PATIENCE) >= 0), [], [((), "int64")])[0] for _ in range(3)]
-            assert [y.item() for y in entered] == [1, 1, 1]
+            met = [host(lambda: int(meet.wait(PATIENCE) >= 0), [], [((), "int64")])[0] for _ in range(3)]
+            assert [y.item() for y in met] == [1, 1, 1]
             go.set()
-            assert x.item() == 5
+            assert (x.item(), late[0].item()) == (1, 5)
             assert forerun.config()["workers"] == 4
 
     def test_another_threads_wait_goes_on(self, one_worker):

@@ -12,6 +12,8 @@ struct Watch : Watcher {
   Watch(nb::handle bell, const Array& array) : array(array), owner(nb::borrow(bell)) {
     must_not_look("look at an array");
     Engine& engine = Engine::get();
+    // Nobody will do what is pending, which a wait says; or no thread could be had to do it, and only waits do.
+    if (gave_up() || (!synchronous && engine.device(device_of(array)).compute->workers == 0)) wait_for(array);
     if (engine.little_fresh() && !engine.trace.on()) engine.settle_small(*array.storage());
     waits = engine.watch(*this, *array.storage(), nb::cast<Bell&>(bell));
   }

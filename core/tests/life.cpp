@@ -123,13 +123,21 @@ void workers_that_are_not_to_stop_go_on() {
   for (int i = 0; i < 100; ++i) program.step();
   wait_all();
   std::atomic<bool> started{false}, go{false};
-  Op* op = engine.make_op();
-  op->queue = engine.device(0).compute.get(), op->budget = engine.device(0).budget.get();
-  op->emplace<Held>(started, go);
-  engine.issue(op);
+  auto hold = [&](std::atomic<bool>& started, std::atomic<bool>& go) {
+    Op* op = engine.make_op();
+    op->queue = engine.device(0).compute.get(), op->budget = engine.device(0).budget.get();
+    op->cost = UINT32_MAX;  // it takes no core
+    op->emplace<Held>(started, go);
+    engine.issue(op);
+  };
+  hold(started, go);
   while (!started) std::this_thread::yield();
   check(!engine.stop_workers(std::chrono::milliseconds(20)), "not all workers have stopped while one is at work");
   engine.resume_workers();
+  std::atomic<bool> others[2] = {false, false};
+  for (auto& other : others) hold(other, go);
+  for (auto& other : others)
+    while (!other) std::this_thread::yield();  // as many as before are there
   go = true;
   for (int i = 0; i < 100; ++i) program.step();
   program.check_all();

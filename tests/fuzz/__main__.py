@@ -44,7 +44,14 @@ class Campaign:
         return time.monotonic() >= self.end
 
     def work(self) -> None:
-        """Batch after batch, a batch of files after each."""
+        """Batch after batch, a batch of files after each, until the time is spent or nothing can be run."""
+        try:
+            self.batches()
+        except watch.Stopped as stop:
+            self.note_file("start", str(stop), b"")
+
+    def batches(self) -> None:
+        """Batch after batch."""
         while not self.over():
             first = self.take()
             for seed, counts, finding in watch.programs(first, BATCH):

@@ -114,18 +114,24 @@ Outcome = tuple[int, dict[str, int], Finding | None]
 
 
 def programs(first: int, count: int, patience: float = PATIENCE) -> Iterator[Outcome]:
-    """Runs a batch: the number of each program, what was done, and what was found."""
+    """Runs a batch: the number of each program, what was done, and what was found.
+
+    Raises Stopped if a process does not even begin: then it is no program's fault.
+    """
     running, until = first, first + count
     while running < until:
+        begun = False
         try:
             for message in lines(["batch", str(running), str(until - running)], patience):
                 if "begin" in message:
-                    running = message["begin"]
+                    running, begun = message["begin"], True
                 else:
                     found = message["finding"]
                     running += 1
                     yield message["end"], message["counts"], Finding(**found) if found else None
         except Stopped as stop:
+            if not begun:
+                raise
             kind, _, text = str(stop).partition(": ")
             yield running, {}, Finding(kind, text)
             running += 1

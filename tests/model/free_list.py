@@ -7,6 +7,8 @@ Memory orders: a push releases and the exchange that takes all acquires; pushes 
 read-modify-writes, so who takes the whole stack sees `next` of everything in it. A push compares with the
 object it has linked to, and only with that: if the stack has been taken, and the same object pushed again
 meanwhile, the link is as right as before. So there is no ABA problem.
+
+Left out: the head's count, which changes with the head in one action, and objects that go back to the allocator.
 """
 
 from __future__ import annotations

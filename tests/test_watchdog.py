@@ -1,0 +1,31 @@
+"""A test that hangs ends the run, and says what it waits for."""
+
+from __future__ import annotations
+
+import pathlib
+import subprocess
+import sys
+
+from watchdog import STATUS
+
+HANGS = """
+import threading
+from forerun import np, npx
+
+def test_hangs():
+    never = threading.Event()
+    x = npx.host(lambda v: (never.wait(), v)[1], [np.ones(3)], [((3,), "float32")], name="stuck")[0]
+    (x + 1).item()
+"""
+
+
+def test_a_hang_is_shown(tmp_path):
+    (tmp_path / "test_that_hangs.py").write_text(HANGS)
+    root = pathlib.Path(__file__).parents[1]
+    command = [sys.executable, "-m", "pytest", "-c", root / "pyproject.toml", "--rootdir", tmp_path, "--limit", "2"]
+    done = subprocess.run([*command, tmp_path], capture_output=True, text=True, timeout=120, check=False, cwd=root)
+    assert done.returncode == STATUS
+    assert "test_hangs has not ended within 2.0 s" in done.stderr
+    assert "stuck of " in done.stderr
+    assert ": runs" in done.stderr
+    assert "in test_hangs" in done.stderr  # where the thread stands
