@@ -25,7 +25,7 @@ class FreeList {
   // An object used before, as it was given back; null if there is none.
   static T* take() {
     Mine& mine = mine_;
-    if (!mine.first && !(mine.first = pointer(shared_.exchange(0, std::memory_order_acquire)))) return nullptr;
+    if (!mine.first && !(mine.first = take_shared())) return nullptr;
     T* object = mine.first;
     mine.first = object->next_free;
     mine.count(1);
@@ -49,7 +49,7 @@ class FreeList {
   }
   // Gives the objects on the shared stack and on this thread's own to the allocator; how many bytes.
   static size_t trim() {
-    size_t bytes = drop(pointer(shared_.exchange(0, std::memory_order_acquire)));
+    size_t bytes = drop(take_shared());
     T* own = mine_.first;
     mine_.first = nullptr;
     return bytes + drop(own);
@@ -90,23 +90,23 @@ class FreeList {
   static constexpr size_t kTrimAfter = size_t{64} << 20;
   static inline std::atomic<size_t> deleted_{0};  // bytes
 
-  // The stack's head carries how many objects there are, in the bits that no address has.
-  static constexpr int kCountShift = 48;
-  static T* pointer(uint64_t head) { return reinterpret_cast<T*>(head & ((uint64_t{1} << kCountShift) - 1)); }
-
+  static T* take_shared() {
+    T* all = shared_.exchange(nullptr, std::memory_order_acquire);
+    if (all) kept_.store(0, std::memory_order_relaxed);
+    return all;
+  }
   static void push(T* object) {
-    uint64_t head = shared_.load(std::memory_order_relaxed), next;
-    do {
-      if (head >> kCountShift >= kKeep) {
-        delete object;
-        // Allocators keep what is freed below what is still used; a burst that is over leaves much.
-        size_t before = deleted_.fetch_add(sizeof(T), std::memory_order_relaxed);
-        if (before / kTrimAfter != (before + sizeof(T)) / kTrimAfter) malloc_trim(0);
-        return;
-      }
-      object->next_free = pointer(head);
-      next = reinterpret_cast<uint64_t>(object) | ((head >> kCountShift) + 1) << kCountShift;
-    } while (!shared_.compare_exchange_weak(head, next, std::memory_order_release, std::memory_order_relaxed));
+    if (kept_.load(std::memory_order_relaxed) >= kKeep) {
+      delete object;
+      // Allocators keep what is freed below what is still used; a burst that is over leaves much.
+      size_t before = deleted_.fetch_add(sizeof(T), std::memory_order_relaxed);
+      if (before / kTrimAfter != (before + sizeof(T)) / kTrimAfter) malloc_trim(0);
+      return;
+    }
+    kept_.fetch_add(1, std::memory_order_relaxed);
+    object->next_free = shared_.load(std::memory_order_relaxed);
+    while (!shared_.compare_exchange_weak(object->next_free, object, std::memory_order_release, std::memory_order_relaxed)) {
+    }
   }
   static size_t drop(T* first) {
     size_t bytes = 0;
@@ -121,7 +121,8 @@ class FreeList {
 
   static inline Count first_{{0}, {false}, nullptr};
   static inline std::atomic<Count*> counts_{&first_};
-  static inline std::atomic<uint64_t> shared_{0};
+  static inline std::atomic<T*> shared_{nullptr};
+  static inline std::atomic<uint64_t> kept_{0};  // on the shared stack, but for what threads push at the moment it is taken
   static inline thread_local Mine mine_;
 };
 

@@ -163,15 +163,19 @@ void a_list_keeps_no_more_than_a_loop_needs() {
   other.join();
   check(List::in_use() == 0, "none is in use, whoever gave them back");
   check(Counted::alive == kKeep, "a part is kept, got " + std::to_string(Counted::alive));
-  check(make() && List::in_use() == 1 && Counted::alive == kKeep, "and used again");
+  Counted* again = make();
+  check(List::in_use() == 1 && Counted::alive == kKeep, "and used again");
   check(List::trim() == size_t{kKeep - 1} * sizeof(Counted) && Counted::alive == 1, "the rest can be given back, too");
+  List::give(again);
 }
 
 void counts_of_threads_that_are_gone_stay() {
   using List = FreeList<Counted>;
   int64_t before = List::in_use();
-  for (int round = 0; round < 200; ++round) std::thread([] { make(); }).join();
+  std::vector<Counted*> taken;
+  for (int round = 0; round < 200; ++round) std::thread([&] { taken.push_back(make()); }).join();
   check(List::in_use() == before + 200, "what a thread took is in use when it has ended");
+  for (Counted* one : taken) List::give(one);
 }
 
 }  // namespace
