@@ -54,6 +54,7 @@ void wait_with_signals(const char* what, Wait wait, Storage* wanted = nullptr) {
 
 std::atomic<unsigned long> door{0};  // the thread that has closed it; written with the interpreter lock
 constexpr unsigned long kGivenUp = ~0ul;
+std::atomic<int> standing{0};        // threads in front of it
 
 // While another thread has closed it. A thread on which a task waits must come through in the end, so nobody stands here for
 // ever, unless `always`.
@@ -62,11 +63,22 @@ void stand_at_door(bool always) {
   int left = 1000;  // milliseconds
   auto may_pass = [&] { return !door || door == me || in_host_task() || left <= 0; };
   must_not_be_given_up();
+  if (may_pass()) return;
+  struct Standing {
+    Standing() { ++standing; }
+    ~Standing() { --standing; }
+  } counted;
   while (!may_pass())  // others may have been faster
     wait_with_signals("at rest", [&](std::chrono::milliseconds slice) {
       for (auto i = slice.count(); i > 0 && !may_pass(); --i, left -= !always) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       return may_pass();
     });
+}
+
+// Whoever closes it again and again lets those through that have stood there meanwhile.
+void let_through() {
+  Unlocked unlocked;
+  for (int i = 0; i < 5 && standing > 0 && !door; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 // A task must not wait for room: its own op may be the one that has not ended.
@@ -251,6 +263,7 @@ void set_python_error(const Failure& failure) {
 // --- bringing the engine to rest ----------------------------------------------------------------------------------------------
 
 bool close_door() {
+  if (standing > 0 && !door) let_through();
   stand_at_door(true);
   unsigned long me = PyThread_get_thread_ident();
   return door.exchange(me) == me;

@@ -46,7 +46,7 @@ class Pending:
         if not self.needs:
             return "ready, waits for a thread"
         memory = _core.memory(self.device)
-        held = ", ".join(f"{memory[key]} {word}" for key, word in (("live", "live"), ("budget", "budget"), ("limit", "limit")))
+        held = ", ".join(f"{key} {memory[key]}" for key in ("live", "budget", "limit"))
         return f"ready, waits for a thread or for {self.needs} bytes of memory ({held})"
 
 

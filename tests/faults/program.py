@@ -1,7 +1,7 @@
 """Run with `refuse.cpp` preloaded: every op of the table, while each request for memory is refused once.
 
-Prints how many requests were refused, and how many calls raised MemoryError for it. Ends with an error if anything else
-comes of it: another exception, a wrong value, memory that does not come back, an array spoiled that has nothing to do with it.
+Prints how many requests were refused, and how many calls raised MemoryError for it. Ends with an error if anything
+else comes of it: another exception, a wrong value, or an array spoiled that has nothing to do with it.
 """
 
 from __future__ import annotations

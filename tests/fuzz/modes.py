@@ -33,14 +33,6 @@ class Mode:
     at_once: bool = False
     settings: dict[str, Any] = field(default_factory=dict, hash=False)
 
-    @property
-    def tight(self) -> bool:
-        """Whether operations may have to wait for some that they do not need.
-
-        Window or budget are small, or so many tasks are ready at once that all workers may stand in some.
-        """
-        return self.at_once or self.settings.get("workers", 0) < 32
-
 
 MODES = [
     Mode("1 worker", settings={"workers": 1}),
