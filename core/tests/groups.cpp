@@ -134,7 +134,7 @@ void one_of_a_group_fails(Readers readers, int refusals, bool throws) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  int steps = argc > 1 ? std::atoi(argv[1]) : 100;
+  int steps = argc > 1 ? std::atoi(argv[1]) : kSanitized ? 40 : 100;
   Engine& engine = Engine::get();
   use_cpu_workers(engine);
   run({1}, 1, SIZE_MAX, 0, false, steps);

@@ -16,6 +16,12 @@
 
 namespace forerun::test {
 
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr bool kSanitized = true;  // everything takes some ten times as long
+#else
+constexpr bool kSanitized = false;
+#endif
+
 inline void check(bool holds, const std::string& what) {
   if (holds) return;
   std::fprintf(stderr, "failed: %s\n", what.c_str());

@@ -12,11 +12,7 @@ using namespace forerun::test;
 
 namespace {
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr int kSteps = 20'000;
-#else
-constexpr int kSteps = 60'000;
-#endif
+constexpr int kSteps = kSanitized ? 20'000 : 60'000;
 constexpr size_t kElements = 64, kBytes = kElements * 8;
 
 uint64_t* values(Storage* storage) { return reinterpret_cast<uint64_t*>(static_cast<Buffer*>(storage)->data()); }
