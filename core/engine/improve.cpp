@@ -39,21 +39,20 @@ void Engine::leave(Access& a) {
   a.linked = false;
 }
 
-// Nobody holds what it writes, and no other op that is issued uses it.
+// Nobody holds what it writes, and no other op that is issued uses it. (What can be dropped writes one or two storages, however many
+// it reads.)
 bool Engine::dead(Op& op) {
   bool writes = false;
   for (int i = 0; i < op.n_access; ++i) {
     if (op.access(i).mode == Mode::read) continue;
     writes = true;
-    if (op.access(i).storage->more_than(static_cast<uint32_t>(op.n_access))) return false;  // most are not
+    Storage* s = op.access(i).storage;
+    if (s->more_than(static_cast<uint32_t>(op.n_access))) return false;  // most are not
+    uint32_t mine = 0;
+    for (int k = 0; k < op.n_access; ++k) mine += op.access(k).storage == s;
+    if (!s->only_ops(mine)) return false;
   }
-  if (!writes || !op.kernel()->droppable()) return false;
-  for (int i = 0; i < op.n_access; ++i) ++op.access(i).storage->in_group;
-  bool nobody = true;
-  for (int i = 0; i < op.n_access; ++i)
-    nobody = nobody && (op.access(i).mode == Mode::read || op.access(i).storage->only_ops(op.access(i).storage->in_group));
-  for (int i = 0; i < op.n_access; ++i) op.access(i).storage->in_group = 0;
-  return nobody;
+  return writes && op.kernel()->droppable();
 }
 
 // It will not run. It lets go of its storages now, which may make the ops dead that wrote them; it is to be ended when what it
