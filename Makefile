@@ -8,13 +8,16 @@ BUILT   := $(VENV)/.built
 INSTALL := $(BIN)/pip install -q --disable-pip-version-check --no-build-isolation --no-deps --config-settings=build-dir=build/venv
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: tour test model load soak fuzz bench bench-own docs lint tsan asan develop clean
+.PHONY: tour test model faults load soak fuzz bench bench-own docs lint tsan asan develop clean
 
 tour: $(BUILT)  ## the experiments of the two chapters, measured on this machine
 	$(BIN)/forerun tour
 
 test: $(BUILT)
 	$(BIN)/python -m pytest $(ARGS)
+
+faults: $(BUILT)  ## each request for memory or threads is refused once, under every op
+	$(BIN)/python tests/test_faults.py
 
 load: $(BUILT)  ## the most that is promised: millions of ops, chains and arrays, arrays beyond 4 GB; ARGS: names of cases
 	$(BIN)/python tests/load.py $(ARGS)

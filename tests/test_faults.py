@@ -1,4 +1,7 @@
-"""Memory and threads that cannot be had: no request for them, refused, ends the process, spoils a value, or hangs."""
+"""Memory and threads that cannot be had: no request for them, refused, ends the process, spoils a value, or hangs.
+
+Run as a program, it prints how many requests were refused, and how many calls raised MemoryError for it.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -14,14 +18,17 @@ HERE = pathlib.Path(__file__).parent / "faults"
 PATIENCE = 300.0  # seconds after which nothing is worth waiting for
 
 
-@pytest.fixture(scope="module")
-def refusing(tmp_path_factory) -> pathlib.Path:
+def compiled(folder: pathlib.Path) -> pathlib.Path:
     """A library that refuses requests of C++ code, to be preloaded."""
     compiler = next(filter(None, map(shutil.which, (os.environ.get("CXX", ""), "c++", "g++", "clang++"))))
-    library = tmp_path_factory.mktemp("faults") / "refuse.so"
-    source = str(HERE / "refuse.cpp")
+    library, source = folder / "refuse.so", HERE / "refuse.cpp"
     subprocess.run([compiler, "-std=c++20", "-O1", "-shared", "-fPIC", "-w", "-o", library, source, "-ldl"], check=True)
     return library
+
+
+@pytest.fixture(scope="module")
+def refusing(tmp_path_factory) -> pathlib.Path:
+    return compiled(tmp_path_factory.mktemp("faults"))
 
 
 def run(library: pathlib.Path, *part: str) -> list[list[str]]:
@@ -39,3 +46,9 @@ def test_each_request_may_be_refused(refusing, part, least):
     assert name == part
     assert least < int(refused)
     assert 0 < int(raised) < int(refused)  # some are done without
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        for name, refused, raised in run(compiled(pathlib.Path(folder))):
+            print(f"{name}: {refused} requests refused, {raised} calls raised MemoryError, no other effect", flush=True)

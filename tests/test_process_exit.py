@@ -302,6 +302,7 @@ try:
     error = interpreters.run_string(one, code)
 except Exception as raised:
     error = raised
-print("must be imported in the main interpreter" in str(error), "ImportError" in str(error))
+words = ("must be imported in the main interpreter", "does not support loading in subinterpreters")  # ours, CPython's
+print(any(text in str(error) for text in words), "ImportError" in str(error))
 """
     assert output(program) == ["True", "True"]
