@@ -27,7 +27,7 @@ void Engine::leave(Access& a) {
   Storage& s = *a.storage;
   --s.uses;
   if (a.mode != Mode::read) {
-    if (s.writer == a.op) s.writer = nullptr;
+    if (s.writer == a.op()) s.writer = nullptr;
     return;
   }
   if (!a.linked) return;
@@ -65,7 +65,7 @@ void Engine::drop(Op* op) {
     leave(a);
     Storage& s = *a.storage;
     if (a.mode != Mode::read) s.ended.fetch_add(1);
-    if (s.last_use == op->seq) s.last_use = s.readers ? s.readers->op->seq : s.writer ? s.writer->seq : 0;
+    if (s.last_use == op->seq) s.last_use = s.readers ? s.readers->op()->seq : s.writer ? s.writer->seq : 0;
     let_go(*op, s);
   }
   op->n_access = 0;
@@ -107,7 +107,7 @@ int Engine::candidates(Op* first, Op** found) {
     const Access& a = first->access(i);
     int most = kFuseMost;
     for (Access* other = a.linked ? a.storage->readers : nullptr; other && most-- > 0; other = other->next)
-      if (Budget::needs(*other->op) <= a.storage->bytes / 8) look(other->op);
+      if (Budget::needs(*other->op()) <= a.storage->bytes / 8) look(other->op());
   }
   for (int i = 0; i < n; ++i) look_around(found[i]);
   std::sort(found, found + n, [](Op* a, Op* b) { return a->seq < b->seq; });

@@ -32,13 +32,14 @@ struct Edge {
 // Each access makes at most two edges, which have their place here: so nothing that happens after issue needs memory for the graph.
 struct Access {
   Storage* storage = nullptr;
-  Op* op = nullptr;
-  Access *prev = nullptr, *next = nullptr;  // in Storage::readers while `linked`; guarded by the engine's lock
   Edge from;                                // in the successors of the write that this op waits for
+  Access *prev = nullptr, *next = nullptr;  // in Storage::readers while `linked`; guarded by the engine's lock
   Edge to;                                  // of a read: in this op's successors, the write that waits for it
   Mode mode = Mode::read;
   bool linked = false;
+  Op* op() const { return from.after; }
 };
+static_assert(sizeof(Access) == 64);
 
 class Group;
 
@@ -123,7 +124,7 @@ class Op {
   }
   void put(Storage* storage, Mode mode) {  // without a reference
     Access& a = n_access < kInlineAccess ? inline_access_[n_access] : spill();
-    a = Access{storage, this, nullptr, nullptr, {}, {}, mode, false};
+    a = Access{storage, {this, nullptr}, nullptr, nullptr, {}, mode, false};
     ++n_access;
   }
 

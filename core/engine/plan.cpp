@@ -26,7 +26,7 @@ void note_dependency(Op* op, uint64_t on) {
 
 void link_read(Access& a) {
   Storage& s = *a.storage;
-  if (s.writer) order(s.writer, a.op, a.from);
+  if (s.writer) order(s.writer, a.op(), a.from);
   a.prev = nullptr;
   a.next = s.readers;
   if (s.readers) s.readers->prev = &a;
@@ -37,15 +37,15 @@ void link_read(Access& a) {
 // A write waits for the write before it and for all reads of what that one left.
 void link_write(Access& a) {
   Storage& s = *a.storage;
-  if (s.writer && s.writer != a.op) order(s.writer, a.op, a.from);
+  if (s.writer && s.writer != a.op()) order(s.writer, a.op(), a.from);
   for (Access* r = s.readers; r;) {
     Access* next = r->next;
-    if (r->op != a.op) order(r->op, a.op, r->to);
+    if (r->op() != a.op()) order(r->op(), a.op(), r->to);
     r->linked = false;
     r = next;
   }
   s.readers = nullptr;
-  s.writer = a.op;
+  s.writer = a.op();
 }
 
 }  // namespace
