@@ -23,7 +23,6 @@ from ..ops import exponential as _exponential
 from ..ops.arithmetic import *  # noqa: F403
 from ..ops.arithmetic import round as _round
 from ..ops.convert import as_dtype as _as_dtype
-from ..ops.convert import asarray as asarray
 from ..ops.convert import cast as _cast
 from ..ops.convert import copy as copy
 from ..ops.convert import default_float as _default_float
@@ -31,6 +30,7 @@ from ..ops.convert import is_array as _is_array
 from ..ops.convert import promote as _promote
 from ..ops.convert import together as _together
 from ..ops.creation import *  # noqa: F403
+from ..ops.creation import asarray as asarray
 from ..ops.diagonals import *  # noqa: F403
 from ..ops.editing import *  # noqa: F403
 from ..ops.exponential import *  # noqa: F403
@@ -49,6 +49,9 @@ from . import files as _files
 from . import linalg as linalg
 from . import random as random
 from .arrays import ndarray as ndarray
+from .inspection import __array_namespace_info__ as __array_namespace_info__
+
+__array_api_version__ = "2025.12"
 
 bool_ = bool = _numpy.dtype("bool")
 int8, int16, int32, int64 = map(_numpy.dtype, ("int8", "int16", "int32", "int64"))
@@ -95,16 +98,19 @@ def round(a: _Any, decimals: int = 0) -> _Any:
 around = round
 
 
-def astype(x: _Any, dtype: _Any, *, copy: _Any = True) -> _Any:
+def astype(x: _Any, dtype: _Any, /, *, copy: _Any = True, device: _Any = None) -> _Any:
     """x with its elements converted to a dtype. Floats lose their fraction in integers.
 
-    TypeError for a dtype that arrays cannot have. copy: False returns x itself if it has that dtype.
+    TypeError for a dtype that arrays cannot have. copy: False returns x itself if it has that dtype and is on that
+    device. device: where the result is to be, by default where x is.
 
     >>> from forerun import np
     >>> np.astype(np.array([1.5, -1.5]), int).tolist()
     [1, -1]
     """
-    return asarray(x).astype(dtype, copy=copy)
+    x = asarray(x)
+    moved = x if device is None else x.to_device(device)
+    return moved.astype(dtype, copy=copy and moved is x)
 
 
 def result_type(*arrays_and_dtypes: _Any) -> _numpy.dtype:
