@@ -149,7 +149,7 @@ def _with_weak(found: numpy.dtype, rank: int) -> numpy.dtype:
     return numpy.dtype("int64") if rank == 1 and found.kind == "b" else found
 
 
-def promote_types(a: Any, b: Any) -> numpy.dtype:
+def promote_types(type1: Any, type2: Any) -> numpy.dtype:
     """The dtype that arrays of two dtypes have together: an integer and a float give that float.
 
     bfloat16 and float16, of which neither holds the other, give float32. TypeError for a dtype that arrays cannot
@@ -159,7 +159,7 @@ def promote_types(a: Any, b: Any) -> numpy.dtype:
     >>> np.promote_types("int64", "float16"), np.promote_types("int8", "uint8")
     (dtype('float16'), dtype('int16'))
     """
-    return promote(as_dtype("promote_types", a), as_dtype("promote_types", b))
+    return promote(as_dtype("promote_types", type1), as_dtype("promote_types", type2))
 
 
 def can_cast(from_: Any, to: Any, casting: Any = "safe") -> Any:
@@ -229,16 +229,16 @@ def isdtype(dtype: Any, kind: Any) -> Any:
     return numpy.isdtype(float32, tuple(words)) or numpy.isdtype(dtype, tuple(others))
 
 
-def min_scalar_type(x: Any) -> numpy.dtype:
+def min_scalar_type(a: Any) -> numpy.dtype:
     """The smallest dtype that holds a number's value; of an array with axes, its dtype. Waits for an array without.
 
     >>> from forerun import np
     >>> np.min_scalar_type(300), np.min_scalar_type(-1), np.min_scalar_type(np.ones(2))
     (dtype('uint16'), dtype('int8'), dtype('float32'))
     """
-    if is_array(x) and (x.ndim or is_bfloat16(x.dtype)):
-        return x.dtype
-    return numpy.min_scalar_type(x.numpy() if is_array(x) else x)
+    if is_array(a) and (a.ndim or is_bfloat16(a.dtype)):
+        return a.dtype
+    return numpy.min_scalar_type(a.numpy() if is_array(a) else a)
 
 
 def common_type(*arrays: Any) -> Any:
