@@ -20,7 +20,7 @@ from forerun.np import ndarray
 from forerun.ops.base import Elementwise
 
 UFUNCS = [c for c in CASES if isinstance(c.op, Elementwise)]
-SCALAR_TYPES = {name for name, thing in vars(np).items() if isinstance(thing, type) and issubclass(thing, numpy.generic)}
+SCALAR_TYPES = {n for n, v in vars(np).items() if isinstance(v, type) and issubclass(v, numpy.generic)}
 PLAIN = [c for c in CASES if not c.random]
 
 

@@ -25,7 +25,7 @@ _NAMES = (
 )  # fmt: skip
 _DTYPES = {name: numpy.dtype(name) for name in _NAMES if name != "bfloat16"}
 _NUMBERS = {numpy.dtype(kind).num for kind in (*_DTYPES, "longlong", "ulonglong")}
-_SUPPORTED = "bool, an integer, float16/32/64, bfloat16 or complex64/128"
+_SUPPORTED = "bool, integer, float16/32/64, bfloat16 or complex64/128"
 
 _default_float = numpy.dtype("float32")
 _ints_become_floats = False
@@ -137,7 +137,8 @@ def as_dtype(op: str, dtype: Any) -> numpy.dtype:
     except SyntaxError:  # of text that begins like a dtype with a shape
         raise TypeError(f"{op}: dtype must be one of NumPy's, got {dtype!r}") from None
     if not is_supported(found) or not found.isnative:
-        raise TypeError(f"{op}: dtype must be {_SUPPORTED} in native byte order, got {found}")
+        order = "" if found.isnative else " in native byte order"
+        raise TypeError(f"{op}: dtype must be {_SUPPORTED}{order}, got {found}")
     return found
 
 
@@ -204,7 +205,7 @@ def asarray(x: Any, dtype: Any = None, device: Device | str | None = None, op: s
         if want is not None:
             values = values.astype(want, copy=False)
     if not is_supported(values.dtype):
-        raise TypeError(f"{op}: values must be of {_SUPPORTED}, got dtype {values.dtype}")
+        raise TypeError(f"{op}: values must be {_SUPPORTED}, got dtype {values.dtype}")
     return _core.from_numpy(values, resolve(device))
 
 
