@@ -16,8 +16,9 @@ from ..device import Device, resolve
 from .base import primitive
 
 __all__ = [
-    "asarray", "as_dtype", "axes_of", "count_of", "counts_of", "default_float", "is_array", "is_bfloat16",
-    "is_inexact", "is_real_float", "is_supported", "one_of", "promote", "set_defaults", "together", "vector_of", "converted",
+    "asarray", "as_dtype", "axes_of", "converted", "count_of", "counts_of", "default_float", "is_array", "is_bfloat16",
+    "is_inexact", "is_real_float", "is_supported", "one_of", "promote", "set_defaults", "together", "vector_of",
+    "whole",
 ]  # fmt: skip
 
 # In the core's order.
@@ -166,8 +167,8 @@ def asarray(x: Any, dtype: Any = None, device: Device | str | None = None, op: s
     """x as an array: itself if it is one of that dtype and device, otherwise a new one.
 
     Python floats get the default float; Python integers int64 (the default float after `npx.set_np()`);
-    NumPy arrays and scalars, and what has `__array__`, keep their dtype. ValueError if lists at one depth differ in length, TypeError if
-    values are no numbers, OverflowError for a Python integer that does not fit into the dtype.
+    NumPy arrays and scalars, and what has `__array__`, keep their dtype. ValueError if lists at one depth differ in
+    length, TypeError if values are no numbers, OverflowError for a Python integer that does not fit into the dtype.
 
     >>> from forerun import np
     >>> x = np.asarray([1, 2, 3])
@@ -202,7 +203,8 @@ def asarray(x: Any, dtype: Any = None, device: Device | str | None = None, op: s
 def _numbers_of(op: str, x: Any, want: numpy.dtype | None) -> numpy.ndarray:
     """Python's numbers as NumPy takes them: what does not fit into the dtype is refused."""
     try:
-        return numpy.array(x, want)
+        with numpy.errstate(over="ignore"):
+            return numpy.array(x, want)
     except ValueError as error:
         if "inhomogeneous" not in str(error):
             raise
@@ -236,6 +238,16 @@ def _depth() -> int:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("forerun."):
         frame, depth = frame.f_back, depth + 1
     return depth
+
+
+def whole(x: Any, device: Device | str | None = None, op: str = "asarray") -> Any:
+    """x as an array for a parameter that counts: Python's integers stay integers, whatever `npx.set_np` says.
+
+    >>> whole([1, 2]).dtype
+    dtype('int64')
+    """
+    values = x if is_array(x) else numpy.asarray(x)
+    return asarray(x if is_array(x) or values.dtype.kind not in "iu" else values, device=device, op=op)
 
 
 def _has_arrays(x: Any) -> bool:

@@ -9,7 +9,7 @@ import numpy
 
 from .. import _core
 from ..device import Device, resolve
-from .convert import as_dtype, asarray, axes_of, count_of, is_inexact, is_real_float, one_of, vector_of
+from .convert import as_dtype, asarray, axes_of, count_of, is_inexact, is_real_float, one_of, vector_of, whole
 
 __all__ = [
     "host", "host_op", "sort", "argsort", "argmax", "argmin", "median", "quantile", "percentile",
@@ -330,7 +330,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     >>> np.bincount([0, 2, 2]).tolist(), np.bincount([0, 2, 2], weights=[0.5, 1, 2]).tolist()
     ([1, 0, 2], [0.5, 0.0, 3.0])
     """
-    x, minlength = vector_of("bincount", x), count_of("bincount", "minlength", minlength)
+    x, minlength = vector_of("bincount", whole(x)), count_of("bincount", "minlength", minlength)
     if x.dtype.kind not in "iub":
         raise TypeError(f"bincount: array must be of integers, got {x.dtype}")
     if weights is not None and asarray(weights).shape != x.shape:
