@@ -25,6 +25,7 @@ NOT_OPS = {
         "broadcast_shapes", "isscalar", "iscomplexobj", "isrealobj", "array2string", "array_repr", "array_str",
         "base_repr", "binary_repr", "errstate", "format_float_positional", "format_float_scientific",
         "get_printoptions", "geterr", "printoptions", "seterr", "typename", "iterable", "isfortran",
+        "isdtype", "min_scalar_type", "common_type",
     },
     "np.fft": set(),
     "np.linalg": {"LinAlgError"},

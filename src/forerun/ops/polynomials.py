@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 
 from .. import _core
-from .convert import asarray, cast, count_of, default_float, is_array, promote, vector_of
+from .convert import asarray, cast, count_of, default_float, is_array, is_inexact, promote, vector_of
 from .creation import zeros_like
 from .host import host, host_op
 from .joining import concatenate
@@ -24,7 +24,7 @@ def _coefficients(op: str, p: Any) -> Any:
 
 
 def _inexact(x: Any) -> Any:
-    return x if x.dtype.kind in "fc" else cast(x, default_float())
+    return x if is_inexact(x.dtype) else cast(x, default_float())
 
 
 def polyval(p: Any, x: Any) -> Any:

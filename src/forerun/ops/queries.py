@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 
 from .arithmetic import equal, isinf, signbit
-from .convert import asarray, cast, default_float, is_array, store
+from .convert import asarray, cast, default_float, is_array, is_inexact, is_real_float, store
 from .host import host_op
 from .reduction import all as all_
 from .shape import fortran, imag, real
@@ -42,7 +42,7 @@ def _infinite(op: str, x: Any, negative: bool, out: Any) -> Any:
     x = asarray(x)
     if x.dtype.kind == "c":
         raise TypeError(f"{op}: array must be of real numbers, got {x.dtype}")
-    if x.dtype.kind != "f":
+    if not is_real_float(x.dtype):
         x = cast(x, default_float())
     sign = signbit(x)
     return store(op, isinf(x) & (sign if negative else ~sign), out)
@@ -113,7 +113,7 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: str | None = None) -> An
     [1.0, 2.0]
     """
     x = asarray(a, dtype)
-    if x.dtype.kind not in "fc":
+    if not is_inexact(x.dtype):
         return x
 
     def checked(v: numpy.ndarray) -> numpy.ndarray:

@@ -22,7 +22,18 @@ from .arithmetic import (
     subtract,
 )
 from .base import primitive
-from .convert import as_dtype, asarray, axes_of, cast, copy, count_of, default_float, store, together
+from .convert import (
+    as_dtype,
+    asarray,
+    axes_of,
+    cast,
+    copy,
+    count_of,
+    default_float,
+    is_inexact,
+    store,
+    together,
+)
 from .exponential import exp, log
 from .joining import concatenate
 from .shape import broadcast_to, flip, moveaxis, ravel, real, reshape, transpose
@@ -137,7 +148,7 @@ def sum(
     """
     x = asarray(a)
     want = _accumulator(x, dtype, "sum")
-    if want != x.dtype and want.kind in "fc":
+    if want != x.dtype and is_inexact(want):
         x = cast(x, want)
     x = _chosen(x, where, 0)
     result = _sum(x, axes_of("sum", axis, x.ndim), keepdims, want if want != x.dtype else None)
@@ -158,7 +169,7 @@ def prod(
     """
     x = asarray(a)
     want = _accumulator(x, dtype, "prod")
-    if want != x.dtype and want.kind in "fc":
+    if want != x.dtype and is_inexact(want):
         x = cast(x, want)
     x = _chosen(x, where, 1)
     result = _prod(x, axes_of("prod", axis, x.ndim), keepdims, want if want != x.dtype else None)
@@ -250,7 +261,7 @@ def count_nonzero(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
 def _floating(x: Any, dtype: Any, op: str) -> Any:
     x = asarray(x)
     want = (
-        as_dtype(op, dtype) if dtype is not None else (x.dtype if x.dtype.kind in "fc" else default_float())
+        as_dtype(op, dtype) if dtype is not None else (x.dtype if is_inexact(x.dtype) else default_float())
     )
     return x if want == x.dtype else cast(x, want)
 
@@ -259,7 +270,7 @@ def _count(x: Any, axes: tuple[int, ...], where: Any) -> Any:
     """How many elements over axes count: a number, or floats with the axes kept if a mask chooses them."""
     if where is True:
         return math.prod(x.shape[i] for i in axes)
-    real_dtype = numpy.empty(0, x.dtype).real.dtype
+    real_dtype = numpy.empty(0, x.dtype).real.dtype if x.dtype.kind == "c" else x.dtype
     mask = broadcast_to(asarray(where, device=x.device), x.shape)
     return _sum(cast(mask, real_dtype), axes, True)
 
@@ -279,7 +290,7 @@ def _divided(total: Any, n: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
 def mean(
     a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
 ) -> Any:
-    """The mean over axes (by default all); of integers in the default float. float16 is summed in float32.
+    """The mean over axes (by default all); of integers in the default float. 16-bit floats in float32, rounded once.
 
     where: a mask of the elements that count. Of no elements: NaN.
 
@@ -288,7 +299,7 @@ def mean(
     [2.0, 3.0]
     """
     x = _floating(a, dtype, "mean")
-    if x.dtype == numpy.float16:
+    if x.dtype.itemsize == 2:
         wide = mean(cast(x, numpy.dtype("float32")), axis, None, None, keepdims, where=where)
         return store("mean", cast(wide, x.dtype), out)
     axes = axes_of("mean", axis, x.ndim)
@@ -426,7 +437,7 @@ def nansum(
     from .indexing import where as select
 
     x = asarray(a)
-    known = select(x != x, 0, x) if x.dtype.kind in "fc" else x
+    known = select(x != x, 0, x) if is_inexact(x.dtype) else x
     return sum(known, axis, dtype, out, keepdims, initial, where)
 
 

@@ -10,7 +10,7 @@ import numpy
 from .. import _core
 from ..device import Device
 from .arithmetic import absolute, remainder
-from .convert import asarray, axes_of, cast, default_float, promote
+from .convert import asarray, axes_of, cast, default_float, is_inexact, is_real_float, promote
 from .creation import _placed
 from .exponential import arctan2
 from .host import host_op, sort
@@ -92,7 +92,7 @@ def i0(x: Any) -> Any:
     x = asarray(x)
     if x.dtype.kind == "c":
         raise TypeError(f"i0: array must be of real numbers, got {x.dtype}")
-    dtype = x.dtype if x.dtype.kind == "f" else default_float()
+    dtype = x.dtype if is_real_float(x.dtype) else default_float()
     return host_op("i0", lambda v: numpy.i0(v.astype("float64")).reshape(v.shape).astype(dtype), [x], x.shape, dtype)
 
 
@@ -107,7 +107,7 @@ def angle(z: Any, deg: bool = False) -> Any:
     [0.0, 90.0]
     """
     z = asarray(z)
-    z = z if z.dtype.kind in "fc" else cast(z, default_float())
+    z = z if is_inexact(z.dtype) else cast(z, default_float())
     y = imag(z) if z.dtype.kind == "c" else _core.full(z.shape, 0, z.dtype, z.device)
     found = arctan2(y, real(z))
     return found * (180 / numpy.pi) if deg else found
