@@ -16,9 +16,9 @@ from ..device import Device, resolve
 from .base import primitive
 
 __all__ = [
-    "asarray", "as_dtype", "axes_of", "converted", "count_of", "counts_of", "default_float", "is_array", "is_bfloat16",
-    "is_inexact", "is_real_float", "is_supported", "one_of", "promote", "set_defaults", "together", "vector_of",
-    "whole",
+    "asarray", "as_dtype", "axes_of", "castable", "converted", "count_of", "counts_of", "default_float", "is_array",
+    "is_bfloat16", "is_inexact", "is_real_float", "is_supported", "one_of", "promote", "set_defaults", "store",
+    "together", "unsupported", "vector_of", "whole",
 ]  # fmt: skip
 
 # In the core's order.
@@ -161,6 +161,23 @@ def is_bfloat16(dtype: numpy.dtype) -> bool:
     False
     """
     return dtype.kind == "V" and dtype.name == "bfloat16"
+
+
+def castable(source: numpy.dtype, target: numpy.dtype, casting: Any) -> bool:
+    """Whether a rule of NumPy's allows a cast; bfloat16 holds integers of 8 bits, and float32 holds it.
+
+    >>> castable(numpy.dtype("int8"), numpy.dtype("float32"), "safe")
+    True
+    """
+    if not (is_bfloat16(source) or is_bfloat16(target)):
+        return numpy.can_cast(source, target, casting)
+    half = numpy.dtype("float16")  # to NumPy, the same kind of dtype
+    like = numpy.can_cast(
+        half if is_bfloat16(source) else source, half if is_bfloat16(target) else target, casting
+    )
+    if source == target or casting not in ("no", "equiv", "safe"):
+        return like
+    return like and casting == "safe" and half not in (source, target)
 
 
 def asarray(x: Any, dtype: Any = None, device: Device | str | None = None, op: str = "asarray") -> Any:
@@ -322,6 +339,43 @@ def one_of(op: str, name: str, value: Any, allowed: Sequence[str]) -> None:
     """
     if value not in allowed:
         raise ValueError(f"{op}: {name} must be one of {', '.join(allowed)}, got {value!r}")
+
+
+def store(op: str, result: Any, out: Any) -> Any:
+    """The result, or `out` with the result written into it. A NumPy array as `out` waits.
+
+    ValueError if out has another shape, TypeError if it is no array or its dtype is of another kind.
+
+    >>> into = asarray([0.0, 0.0])
+    >>> store("op", asarray([1, 2]), into) is into, into.tolist()
+    (True, [1.0, 2.0])
+    """
+    if out is None:
+        return result
+    if not isinstance(out, (_core.Array, numpy.ndarray)):
+        raise TypeError(f"{op}: out must be an array, got {type(out).__name__}")
+    if out.shape != result.shape:
+        raise ValueError(f"{op}: out must have shape {result.shape}, got {out.shape}")
+    if not castable(result.dtype, out.dtype, "same_kind"):
+        raise TypeError(f"{op}: out must be of a dtype that {result.dtype} casts to, got {out.dtype}")
+    if isinstance(out, numpy.ndarray):
+        out[...] = result.numpy()
+    else:
+        _core.assign(out, result)
+    return out
+
+
+def unsupported(op: str, **options: Any) -> None:
+    """Refuses arguments of NumPy's that mean nothing here, unless they are None. NotImplementedError.
+
+    >>> unsupported("op", like=None)
+    >>> unsupported("op", like=1)
+    Traceback (most recent call last):
+    NotImplementedError: op: like must not be given, got 1
+    """
+    for name, value in options.items():
+        if value is not None:
+            raise NotImplementedError(f"{op}: {name} must not be given, got {value!r}")
 
 
 def together(op: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:

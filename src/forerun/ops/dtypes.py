@@ -58,6 +58,7 @@ from .. import _core
 from .convert import (
     as_dtype,
     asarray,
+    castable,
     default_float,
     is_array,
     is_bfloat16,
@@ -175,9 +176,7 @@ def can_cast(from_: Any, to: Any, casting: Any = "safe") -> Any:
     if type(from_) in _WEAK:
         raise TypeError(f"can_cast: from_ must be a dtype or an array, got the Python number {from_!r}")
     source, target = _meant(from_ if isinstance(from_, type) else getattr(from_, "dtype", from_)), _meant(to)
-    if not (is_bfloat16(source) or is_bfloat16(target)):
-        return numpy.can_cast(source, target, casting)
-    return _can_cast_bfloat16(source, target, casting)
+    return castable(source, target, casting)
 
 
 def _meant(dtype: Any) -> numpy.dtype:
@@ -187,17 +186,6 @@ def _meant(dtype: Any) -> numpy.dtype:
         if isinstance(dtype, str) and dtype == "bfloat16"
         else numpy.dtype(dtype)
     )
-
-
-def _can_cast_bfloat16(source: numpy.dtype, target: numpy.dtype, casting: Any) -> Any:
-    """NumPy's rules where one side is bfloat16: it holds integers of 8 bits, and float32 holds it."""
-    known = numpy.dtype("float16")  # to NumPy, the same kind of dtype
-    unlike = numpy.can_cast(
-        known if is_bfloat16(source) else source, known if is_bfloat16(target) else target, casting
-    )
-    if source == target or casting not in ("no", "equiv", "safe"):
-        return unlike
-    return unlike and casting == "safe" and numpy.dtype("float16") not in (source, target)
 
 
 _ABSTRACT = (
