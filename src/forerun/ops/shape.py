@@ -275,7 +275,7 @@ def _real(x: Any) -> Any:
     return _core.getitem(_parts(x), (..., 0))
 
 
-@primitive(lambda g: -1j * g if g.dtype.kind != "c" else g * -1j)
+@primitive(lambda g: g * 1j)
 def _imag(x: Any) -> Any:
     return _core.getitem(_parts(x), (..., 1))
 
