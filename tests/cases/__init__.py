@@ -1,6 +1,6 @@
 """The table of cases: a row per op. What is tested of each op follows from its row."""
 
-from cases import editing, elementwise, network, randoms, reduction, shape, signal, statistics
+from cases import editing, elementwise, linalg, network, randoms, reduction, shape, signal, statistics
 from cases.table import Case
 
 CASES: list[Case] = [
@@ -8,6 +8,7 @@ CASES: list[Case] = [
     *shape.ROWS,
     *editing.ROWS,
     *reduction.ROWS,
+    *linalg.ROWS,
     *statistics.ROWS,
     *signal.ROWS,
     *network.ROWS,
@@ -19,7 +20,7 @@ NOT_OPS = {
     "np": {
         "dtype", "ndarray", "shape", "ndim", "size", "result_type", "may_share_memory", "shares_memory", "host_op",
         "save", "load", "savez", "set_printoptions", "iinfo", "finfo", "issubdtype", "promote_types", "can_cast",
-        "broadcast_shapes", "isscalar", "iscomplexobj", "isrealobj",
+        "broadcast_shapes", "einsum_path", "isscalar", "iscomplexobj", "isrealobj",
     },
     "np.fft": set(),
     "np.linalg": {"LinAlgError"},

@@ -33,6 +33,7 @@ from ..ops.convert import together as _together
 from ..ops.creation import *  # noqa: F403
 from ..ops.diagonals import *  # noqa: F403
 from ..ops.editing import *  # noqa: F403
+from ..ops.einstein import *  # noqa: F403
 from ..ops.exponential import *  # noqa: F403
 from ..ops.host import *  # noqa: F403
 from ..ops.indexing import *  # noqa: F403
