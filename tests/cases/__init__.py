@@ -23,7 +23,8 @@ NOT_OPS = {
     "np": {
         "dtype", "ndarray", "shape", "ndim", "size", "result_type", "may_share_memory", "shares_memory", "host_op",
         "save", "load", "savez", "set_printoptions", "iinfo", "finfo", "issubdtype", "promote_types", "can_cast",
-        "broadcast_shapes", "einsum_path", "isscalar", "iscomplexobj", "isrealobj", "array2string", "array_repr", "array_str",
+        "broadcast_shapes", "einsum_path", "isscalar", "iscomplexobj", "isrealobj", "array2string", "array_repr",
+        "array_str",
         "base_repr", "binary_repr", "errstate", "format_float_positional", "format_float_scientific",
         "get_printoptions", "geterr", "printoptions", "seterr", "typename", "iterable", "isfortran",
         "isdtype", "min_scalar_type", "common_type",
