@@ -44,6 +44,7 @@ from ..ops.sets import *  # noqa: F403
 from ..ops.shape import *  # noqa: F403
 from ..ops.signal import *  # noqa: F403
 from ..ops.statistics import *  # noqa: F403
+from . import einops as _einops
 from . import fft as fft
 from . import files as _files
 from . import linalg as linalg
@@ -328,3 +329,6 @@ def savez(file: _Any, *args: _Any, **named: _Any) -> None:
     values = {name: asarray(x).numpy() for name, x in {**unnamed, **named}.items()}
     with _files.replacing(file, ".npz") as out:
         _files.write_arrays(out, values)
+
+
+_einops.register()
