@@ -8,7 +8,7 @@ import numpy
 
 from .. import _core
 from .base import Elementwise, primitive
-from .convert import asarray, axes_of, cast, copy, is_array, together
+from .convert import asarray, axes_of, cast, copy, is_array, is_real_float, together
 from .shape import broadcast_to, moveaxis, ravel, reshape
 
 __all__ = [
@@ -136,12 +136,12 @@ def _index_arrays(x: Any, e: Any) -> list[Any]:
 def _index_array(x: Any, e: Any) -> Any:
     if not is_array(e):
         values = numpy.asarray(e)
-        if values.size == 0 and values.dtype.kind == "f":
+        if values.size == 0 and is_real_float(values.dtype):
             values = values.astype("int64")
         if values.dtype.kind not in "iub":
             raise IndexError(f"getitem: indices must be integers or bools, got {values.dtype}")
         e = _core.from_numpy(values, x.device)
-    if e.dtype.kind == "f":
+    if is_real_float(e.dtype):
         e = cast(e, numpy.dtype("int64"))  # MXNet's float indices
     if e.dtype.kind not in "iub":
         raise IndexError(f"getitem: indices must be integers or bools, got {e.dtype}")
