@@ -22,13 +22,13 @@ from ..ops import arithmetic as _arithmetic
 from ..ops import exponential as _exponential
 from ..ops.arithmetic import *  # noqa: F403
 from ..ops.arithmetic import round as _round
-from ..ops.convert import asarray as asarray
 from ..ops.convert import cast as _cast
 from ..ops.convert import copy as copy
 from ..ops.convert import default_float as _default_float
 from ..ops.convert import is_inexact as _is_inexact
 from ..ops.convert import together as _together
 from ..ops.creation import *  # noqa: F403
+from ..ops.creation import asarray as asarray
 from ..ops.diagonals import *  # noqa: F403
 from ..ops.dtypes import *  # noqa: F403
 from ..ops.editing import *  # noqa: F403
@@ -49,6 +49,9 @@ from . import files as _files
 from . import linalg as linalg
 from . import random as random
 from .arrays import ndarray as ndarray
+from .inspection import __array_namespace_info__ as __array_namespace_info__
+
+__array_api_version__ = "2025.12"
 
 bool = bool_  # noqa: F405
 pi, e, inf, nan, newaxis, euler_gamma = _math.pi, _math.e, _math.inf, _math.nan, None, _numpy.euler_gamma
@@ -89,16 +92,19 @@ def round(a: _Any, decimals: int = 0) -> _Any:
 around = round
 
 
-def astype(x: _Any, dtype: _Any, *, copy: _Any = True) -> _Any:
+def astype(x: _Any, dtype: _Any, /, *, copy: _Any = True, device: _Any = None) -> _Any:
     """x with its elements converted to a dtype. Floats lose their fraction in integers.
 
-    TypeError for a dtype that arrays cannot have. copy: False returns x itself if it has that dtype.
+    TypeError for a dtype that arrays cannot have. copy: False returns x itself if it has that dtype and is on that
+    device. device: where the result is to be, by default where x is.
 
     >>> from forerun import np
     >>> np.astype(np.array([1.5, -1.5]), int).tolist()
     [1, -1]
     """
-    return asarray(x).astype(dtype, copy=copy)
+    x = asarray(x)
+    moved = x if device is None else x.to_device(device)
+    return moved.astype(dtype, copy=copy and moved is x)
 
 
 def shape(a: _Any) -> tuple[int, ...]:

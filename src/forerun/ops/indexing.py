@@ -385,11 +385,11 @@ def compress(condition: Any, x: Any, axis: int | None = None) -> Any:
 
 
 def clip(
-    x: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None
+    x: Any, min: Any = None, max: Any = None, out: Any = None, *, a_min: Any = None, a_max: Any = None
 ) -> Any:
-    """x with values below a_min raised to it, and values above a_max lowered to it. NaN stays.
+    """x with values below min raised to it, and values above max lowered to it. NaN stays.
 
-    Either may be None, a number or an array that broadcasts. min, max: other words for them.
+    Either may be None, a number or an array that broadcasts. a_min, a_max: other words for them.
 
     >>> from forerun import np
     >>> np.clip([1, 5, 9], 2, 6).tolist()
@@ -397,7 +397,7 @@ def clip(
     """
     from .arithmetic import maximum, minimum
 
-    low, high = a_min if a_min is not None else min, a_max if a_max is not None else max
+    low, high = min if a_min is None else a_min, max if a_max is None else a_max
     x = asarray(x)
     if low is None and high is None:
         x = copy(x)
