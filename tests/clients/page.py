@@ -20,8 +20,11 @@ PAGE = HERE.parents[1] / "docs" / "clients.md"
 BEGIN, END = "<!-- tables: make clients -->\n", "<!-- end of tables -->\n"
 PATIENCE = 300.0  # seconds for one library; a loaded machine takes a tenth
 WORDS = {
-    "waits": "Wait", "other": "Give something else than our arrays", "raises": "Raise", "wrong": "Give other values than with NumPy's arrays",
-}  # fmt: skip
+    "waits": "Wait",
+    "other": "Give something else than our arrays",
+    "raises": "Raise",
+    "wrong": "Give other values than with NumPy's arrays",
+}
 
 
 def looked(name: str) -> dict[str, Any]:

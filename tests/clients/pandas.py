@@ -35,7 +35,6 @@ ROWS = {
     "with our arrays": """
         frame[v > 2]
         frame.iloc[n]
-        series.isin(v)
         series.where(v > 2)
         pd.cut(v, 2, labels=False)
         frame.groupby(v).sum()

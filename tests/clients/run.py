@@ -9,7 +9,8 @@ import os
 import sys
 import warnings
 
-os.environ.setdefault("SCIPY_ARRAY_API", "1")  # before SciPy is imported
+if sys.argv[1] in ("scipy", "sklearn"):
+    os.environ["SCIPY_ARRAY_API"] = "1"  # SciPy looks for it when it is imported
 
 from clients.look import looked_at
 from forerun import npx

@@ -128,7 +128,7 @@ ROWS = {
         signal.upfirdn(u, x, 2)
         signal.freqz(u)
         signal.bilinear(u, v)
-        signal.tf2zpk(u, xp([1.0, 0.5]))
+        signal.zpk2tf(u, v, 2.0)
         signal.cspline1d(x)
     """,
     "ndimage": """

@@ -2,11 +2,6 @@
 
 einops asks the subclasses of its backend class who knows an array. Ours is made when einops is imported, by whomever
 and whether before or after this package, which does not import it.
-
->>> from forerun import np
->>> import einops
->>> einops.rearrange(np.arange(6), "(rows columns) -> columns rows", rows=2).tolist()
-[[0, 3], [1, 4], [2, 5]]
 """
 
 from __future__ import annotations
@@ -64,13 +59,7 @@ class _Arrival(MetaPathFinder):
 
 
 def register() -> None:
-    """Makes einops know our arrays: at once if it is imported, else when it is.
-
-    >>> import einops
-    >>> from einops._backends import get_backend
-    >>> get_backend(namespace().zeros(2))
-    <einops backend for forerun>
-    """
+    """Makes einops know our arrays: at once if it is imported, else when it is."""
     if _BACKENDS in sys.modules:
         _add_backend(sys.modules[_BACKENDS])
     else:
