@@ -37,17 +37,18 @@ SETTINGS = {"scipy": '["array_api_strict"]', "sklearn": "1"}
 
 def command(library: str, part: str) -> list[str]:
     """Return the command line that tests one subpackage."""
-    quiet = [
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "-W",
-        "ignore",
-        "--tb=short",
-        "--junit-xml",
-        str(OUT / f"{library}.{part}.xml"),
+    alone = ["-c", os.devnull, "--rootdir", str(OUT), "-q", "-p", "no:cacheprovider", "-W", "ignore"]
+    report = ["--tb=short", "--junit-xml", str(OUT / f"{library}.{part}.xml")]
+    return [
+        sys.executable,
+        "-m",
+        "pytest",
+        "--pyargs",
+        f"{library}.{part}",
+        *SELECTED[library],
+        *alone,
+        *report,
     ]
-    return [sys.executable, "-m", "pytest", "--pyargs", f"{library}.{part}", *SELECTED[library], *quiet]
 
 
 def environment(library: str) -> dict[str, str]:

@@ -46,7 +46,7 @@ def looked(name: str) -> dict[str, Any]:
 
 def kinds(seen: dict[str, Any]) -> dict[str, str]:
     """The kind of each expression's result."""
-    return {e: kind for expressions in seen["subjects"].values() for e, (kind, _) in expressions.items()}
+    return {e: word.partition(": ")[0] for found in seen["subjects"].values() for e, word in found.items()}
 
 
 def table(seen: dict[str, Any]) -> list[str]:
@@ -56,7 +56,7 @@ def table(seen: dict[str, Any]) -> list[str]:
         "|---|---|---|---|---|",
     ]
     for subject, expressions in seen["subjects"].items():
-        found = [kind for kind, _ in expressions.values()]
+        found = [word.partition(": ")[0] for word in expressions.values()]
         cells = [str(found.count(kind) or "") for kind in ("at once", "waits", "other", "raises")]
         lines.append(f"| {subject} | " + " | ".join(cells) + " |")
     return lines
@@ -67,10 +67,10 @@ def exceptions(seen: dict[str, Any]) -> list[str]:
     lines = []
     for kind, word in WORDS.items():
         found = [
-            f"`{e}`" + (f" ({why})" if why else "")
+            f"`{e}`" + (f" ({what.partition(': ')[2]})" if ": " in what else "")
             for expressions in seen["subjects"].values()
-            for e, (k, why) in expressions.items()
-            if k == kind
+            for e, what in expressions.items()
+            if what.partition(": ")[0] == kind
         ]
         lines += [f"{word}:", "", *(f"- {line}" for line in found), ""] if found else []
     return lines

@@ -23,7 +23,7 @@ def main(name: str) -> None:
     client = importlib.import_module(f"clients.{name}")
     subjects = {
         subject: {
-            expression: looked_at(expression, client.names)
+            expression: ": ".join(filter(None, looked_at(expression, client.names)))
             for expression in map(str.strip, lines.strip().splitlines())
         }
         for subject, lines in client.ROWS.items()
