@@ -22,6 +22,7 @@ from .convert import (
     is_real_float,
     one_of,
     together,
+    whole,
 )
 from .exponential import exp, log
 from .host import host_op
@@ -57,7 +58,7 @@ def _drawn(
     if _numbers(*parameters):
         _refused(name, draw, parameters)
         return host_op(name, lambda _: result(*parameters), [asarray(0, device=device)], shape, want)
-    arrays = [asarray(p, device=None if is_array(p) else device) for p in parameters]
+    arrays = [whole(p, device=None if is_array(p) else device) for p in parameters]
     return host_op(name, result, arrays, shape, want)
 
 

@@ -27,6 +27,7 @@ from .convert import (
     is_real_float,
     store,
     together,
+    whole,
 )
 from .host import host_op
 from .indexing import take
@@ -285,7 +286,7 @@ def randint(
         return current().fill("integers", shape, want, where, int(low), int(high))
     if want.kind not in "iub":
         raise TypeError(f"randint: dtype must be of integers, got {want}")
-    ends = [asarray(v, device=None if is_array(v) else where) for v in (low, high)]
+    ends = [whole(v, device=None if is_array(v) else where) for v in (low, high)]
     make = current().generator()
     return host_op("randint", lambda a, b: make().integers(a, b, shape, want), ends, shape, want)
 
