@@ -121,14 +121,15 @@ nb::object copy_of(nb::handle exception) {
 
 class HostKernel final : public Kernel {
  public:
-  HostKernel(const char* name, PyObject* fn, const std::vector<Array>& inputs, const std::vector<Array>& outputs, bool trusted)
-      : name_(name), fn_(Py_NewRef(fn)), n_in_(static_cast<int>(inputs.size())), trusted_(trusted) {
+  HostKernel(const char* name, PyObject* fn, const std::vector<Array>& inputs, const std::vector<Array>& outputs, HostTask kind)
+      : name_(name), fn_(Py_NewRef(fn)), n_in_(static_cast<int>(inputs.size())), kind_(kind) {
     for (const Array& a : inputs) layouts_.push_back(a.layout);
     for (const Array& a : outputs) layouts_.push_back(a.layout);
   }
-  HostKernel(const HostKernel& o) : name_(o.name_), fn_(Py_NewRef(o.fn_)), n_in_(o.n_in_), trusted_(o.trusted_), layouts_(o.layouts_) {}
+  HostKernel(const HostKernel& o) : name_(o.name_), fn_(Py_NewRef(o.fn_)), n_in_(o.n_in_), kind_(o.kind_), layouts_(o.layouts_) {}
   ~HostKernel() override { let_go(fn_); }
   const char* name() const override { return name_; }
+  bool droppable() const override { return kind_ == HostTask::fills; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
   void run(Op& op, int64_t) override {
     FrontEndSignals signals;  // what the task starts, another program perhaps, is to be killed like anything else
@@ -143,17 +144,36 @@ class HostKernel final : public Kernel {
 
   // False with an exception set.
   bool call(Op& op) {
-    nb::object args = nb::steal(PyTuple_New(n_in_));
+    bool fills = kind_ == HostTask::fills;
+    int n_out = static_cast<int>(layouts_.size()) - n_in_;
+    nb::object args = nb::steal(PyTuple_New(n_in_ + (fills ? n_out : 0)));
     for (int i = 0; args && i < n_in_; ++i) {
       // The array holds its block: a callable may keep it, and later writes leave the block to it.
       PyObject* view = shared_view(Array(buffer(op, i), layouts_[i]));
       if (!view) return false;
-      if (trusted_) PyArray_ENABLEFLAGS(reinterpret_cast<PyArrayObject*>(view), NPY_ARRAY_WRITEABLE);
+      if (kind_ != HostTask::any) PyArray_ENABLEFLAGS(reinterpret_cast<PyArrayObject*>(view), NPY_ARRAY_WRITEABLE);
       PyTuple_SET_ITEM(args.ptr(), i, view);
     }
+    for (int i = n_in_; args && fills && i < n_in_ + n_out; ++i) {
+      PyObject* room = PyMemoryView_FromMemory(buffer(op, i)->data(), static_cast<Py_ssize_t>(layouts_[i].nbytes()), PyBUF_WRITE);
+      if (!room) return false;
+      PyTuple_SET_ITEM(args.ptr(), i, room);
+    }
     nb::object result = nb::steal(args ? PyObject_CallObject(fn_, args.ptr()) : nullptr);
+    if (fills && args) close_rooms(args.ptr());
     args.reset();
-    return result && store(op, result.ptr());
+    return result && (fills || store(op, result.ptr()));
+  }
+
+  // What the task has kept of the memory that it filled, in the frames of its exception perhaps, is not to be used any more.
+  void close_rooms(PyObject* args) {
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    for (Py_ssize_t i = n_in_; i < PyTuple_GET_SIZE(args); ++i) {
+      Py_XDECREF(PyObject_CallMethod(PyTuple_GET_ITEM(args, i), "release", nullptr));
+      PyErr_Clear();
+    }
+    PyErr_Restore(type, value, trace);
   }
 
   bool store(Op& op, PyObject* result) {
@@ -185,7 +205,7 @@ class HostKernel final : public Kernel {
   const char* name_;
   PyObject* fn_;
   int n_in_;
-  bool trusted_;
+  HostTask kind_;
   std::vector<Layout> layouts_;  // inputs, then outputs
 };
 
@@ -222,11 +242,11 @@ nb::object raised(const Failure& failure, PyObject* type) {
   return exception;
 }
 
-void build_host(Op& op, const char* name, PyObject* fn, const std::vector<Array>& inputs, const std::vector<Array>& outputs, bool trusted) {
+void build_host(Op& op, const char* name, PyObject* fn, const std::vector<Array>& inputs, const std::vector<Array>& outputs, HostTask kind) {
   for (const Array& a : inputs) op.add(a.storage(), Mode::read);
   for (const Array& a : outputs) op.add(a.storage(), a.write_mode());
   op.cost = UINT32_MAX;  // nobody knows
-  op.emplace<HostKernel>(name, fn, inputs, outputs, trusted);
+  op.emplace<HostKernel>(name, fn, inputs, outputs, kind);
 }
 
 }  // namespace forerun

@@ -6,9 +6,15 @@
 
 namespace forerun {
 
+enum class HostTask {
+  any,
+  trusted,  // is known not to write to its inputs, which need not be marked as read-only (NumPy copies such for some functions)
+  fills,    // trusted; it is given the outputs' memory, after the inputs, as memoryviews of bytes; it does nothing else than to fill
+            // them, and so need not run if nobody reads them
+};
+
 // Fills `op`: fn(*inputs as read-only numpy arrays) must return what the outputs take. With the interpreter lock.
-// trusted: fn is known not to write to its inputs, which need not be marked as read-only (NumPy copies such for some functions).
-void build_host(Op& op, const char* name, PyObject* fn, const std::vector<Array>& inputs, const std::vector<Array>& outputs, bool trusted);
+void build_host(Op& op, const char* name, PyObject* fn, const std::vector<Array>& inputs, const std::vector<Array>& outputs, HostTask kind);
 
 bool in_host_task();  // whether this thread is running one
 

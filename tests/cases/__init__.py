@@ -18,7 +18,8 @@ CASES: list[Case] = [
 NOT_OPS = {
     "np": {
         "dtype", "ndarray", "shape", "ndim", "size", "result_type", "may_share_memory", "shares_memory", "host_op",
-        "save", "load", "savez", "set_printoptions", "iinfo", "finfo", "issubdtype", "promote_types", "can_cast",
+        "save", "load", "savez", "savez_compressed", "savetxt", "loadtxt", "genfromtxt", "fromfile",
+        "set_printoptions", "iinfo", "finfo", "issubdtype", "promote_types", "can_cast",
         "broadcast_shapes", "isscalar", "iscomplexobj", "isrealobj",
     },
     "np.fft": set(),
