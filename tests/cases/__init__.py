@@ -20,7 +20,7 @@ NOT_OPS = {
         "dtype", "ndarray", "shape", "ndim", "size", "result_type", "may_share_memory", "shares_memory", "host_op",
         "save", "load", "savez", "savez_compressed", "savetxt", "loadtxt", "genfromtxt", "fromfile",
         "set_printoptions", "iinfo", "finfo", "issubdtype", "promote_types", "can_cast",
-        "broadcast_shapes", "isscalar", "iscomplexobj", "isrealobj",
+        "broadcast_shapes", "isdtype", "min_scalar_type", "common_type", "isscalar", "iscomplexobj", "isrealobj",
     },
     "np.fft": set(),
     "np.linalg": {"LinAlgError"},

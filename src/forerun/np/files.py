@@ -204,7 +204,7 @@ def fromfile(file: Any, dtype: Any = float, count: int = -1, sep: str = "", offs
     >>> import tempfile
     >>> from forerun import np
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     np.array([1, 2, 3], dtype="int16").tofile(f"{folder}/x")
+    ...     size = np.array([1, 2, 3], dtype="int16").tofile(f"{folder}/x")
     ...     np.fromfile(f"{folder}/x", "int16").tolist()
     [1, 2, 3]
     """

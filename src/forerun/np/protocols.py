@@ -61,6 +61,21 @@ def namespace() -> Any:
     return importlib.import_module(__package__)
 
 
+_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
+
+
+def array_namespace(self: Any, /, *, api_version: str | None = None) -> Any:
+    """`__array_namespace__`: where libraries find the functions of the Python array API standard, `forerun.np`.
+
+    ValueError for a version of the standard that it does not hold.
+    """
+    if api_version is not None and api_version not in _VERSIONS:
+        raise ValueError(
+            f"__array_namespace__: api_version must be one of {', '.join(_VERSIONS)}, got {api_version!r}"
+        )
+    return namespace()
+
+
 def array_function(self: Any, func: Any, types: Iterable[type], args: Any, kwargs: Any) -> Any:
     """`__array_function__`: any other NumPy function called with one of our arrays."""
     ours: Any = namespace()

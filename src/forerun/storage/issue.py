@@ -44,16 +44,17 @@ def save(
     computation of the values, is raised by reads of the size.
     """
     with order.issuing:
-        file = order.announced(path, kind, dict(zip(arrays, headers)))
+        announced = order.announced(path, kind, dict(zip(arrays, headers)))
+        number, mark = announced.number, announced.mark
 
         def task(*values: numpy.ndarray) -> tuple[int, int]:
             with replacing(path) as out:
                 write(out, *values)
                 size = out.tell() if out.seekable() else sum(v.nbytes for v in values)
-            order.written(file)
+            order.written(path, number)
             return size, 0
 
-        outs = [((), numpy.dtype("int64")), file.mark]
+        outs = [((), numpy.dtype("int64")), mark]
         device = next((x.device for x in arrays.values()), None)
         size, _ = _core.host(task, list(arrays.values()), outs, device, op, "io", True)
     return size
@@ -153,10 +154,12 @@ def _bounded(x: Any) -> None:
 def reads(op: str, header: Header, fill: Callable[..., Any], after: Any = None, device: Any = None) -> Any:
     """Issues the read of an array. `fill` gets the memory for its values, in the order of the file.
 
-    after: what must have ended before; `fill` gets it first.
+    after: the mark of a file that must have been written before, and not again before the read has ended.
     """
     inputs = [] if after is None else [after]
-    task = fill if after is None else lambda _, room: fill(room)
+    task = (
+        fill if after is None else lambda _, room, after=after: fill(room)
+    )  # and keeps the mark
     (x,) = _core.host(task, inputs, [(header.laid_out, header.native)], device, op, "io", True, True)
     _bounded(x)
     return x.transpose() if header.fortran else x

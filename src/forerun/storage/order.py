@@ -8,6 +8,7 @@ program knows, and reads what is there.
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 import weakref
@@ -26,6 +27,7 @@ class Write:
     """The last write of a file that was issued. kind: its format. headers: of each array by its name."""
 
     path: str
+    number: int
     mark: Any
     kind: str
     headers: dict[str, Any]
@@ -33,6 +35,7 @@ class Write:
 
 _marks: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
 _last: dict[str, Write] = {}  # of each file, unless it has ended well; or badly, and somebody has been told
+_numbers = itertools.count()
 _swept = 64  # how many there may be before one looks which have ended
 
 # A thread that issues a write holds the first one until it has, for the order in which writes are announced and issued
@@ -47,15 +50,15 @@ def announced(path: str, kind: str, headers: dict[str, Any]) -> Write:
         mark = _marks.get(path)
         if mark is None:
             mark = _marks[path] = _core.full((), 0, numpy.dtype("uint8"))
-        write = _last[path] = Write(path, mark, kind, headers)
+        write = _last[path] = Write(path, next(_numbers), mark, kind, headers)
     return write
 
 
-def written(write: Write) -> None:
-    """Says that a write has ended well."""
+def written(path: str, number: int) -> None:
+    """Says that a write has ended well. By its number: a task that held the mark, and failed, would keep it."""
     with _table:
-        if _last.get(write.path) is write:
-            del _last[write.path]
+        if path in _last and _last[path].number == number:
+            del _last[path]
 
 
 def under_way(path: str) -> Write | None:
