@@ -192,7 +192,7 @@ def trained() -> gluon.Trainer:
 def states() -> list[bytes]:
     """What a trainer writes, and other archives."""
     with file_of(b"") as path:
-        trained().save_states(path)
+        trained().save_states(path).wait()
         return [Path(path).read_bytes(), *npz_files()]
 
 
