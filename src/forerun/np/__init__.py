@@ -52,6 +52,7 @@ from ..ops.shape import *  # noqa: F403
 from ..ops.signal import *  # noqa: F403
 from ..ops.statistics import *  # noqa: F403
 from ..ops.windows import *  # noqa: F403
+from . import einops as _einops
 from . import emath as emath
 from . import fft as fft
 from . import linalg as linalg
@@ -250,3 +251,6 @@ def __getattr__(name: str) -> _Any:
         return _numpy.dtype(_core.bfloat16()).type
     except ImportError as error:
         raise AttributeError(str(error)) from None
+
+
+_einops.register()
