@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy
@@ -84,6 +85,22 @@ def test_dtypes_of_several_kinds() -> None:
         dtypes(kind=1)
     with pytest.raises(ValueError, match="device: must be one of"):
         dtypes(device="cpu:7")
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "complex128", "bfloat16"])
+def test_limits_of_floats_are_python_numbers(dtype: str) -> None:
+    for info in (np.finfo(dtype), np.finfo(np.ones(2, dtype)), copy.copy(np.finfo(dtype))):
+        assert all(type(v) is float for v in (info.eps, info.max, info.min, info.smallest_normal, info.tiny))
+        assert type(info.bits) is type(info.precision) is int
+        assert info.dtype == np.real(np.ones(1, dtype)).dtype
+        x = np.ones(2, dtype)
+        assert (x + info.eps).dtype == dtype
+        assert (x + info.eps != x).all()
+        assert (x + info.eps / 4 == x).all()
+    with pytest.raises(AttributeError):
+        info.no_such_limit  # noqa: B018
+    assert "max" in dir(info)
+    assert repr(info) == repr(np.finfo(info.dtype))
 
 
 # --- copies ---------------------------------------------------------------------------------------
