@@ -3,14 +3,33 @@
 from __future__ import annotations
 
 import copy
+import inspect
+from inspect import Parameter, Signature
 from typing import Any
 
 import numpy
 import pytest
 
 import forerun
+import standard
 from conftest import closed_gate
 from forerun import cpu, np, npx
+from forerun.ops.base import Elementwise
+
+# Defaults of ours that mean what the standard's do.
+SAME = {("norm", None, "backward"), ("correction", None, 0.0), ("ord", None, 2), ("ord", None, "fro")}
+SPACES: list[tuple[Any, str]] = [
+    (np, standard.NAMESPACE),
+    (np.linalg, standard.LINALG),
+    (np.fft, standard.FFT),
+    (np.__array_namespace_info__(), standard.INFO),
+    (np.ones((), "int64"), standard.ARRAY),
+]
+FUNCTIONS = [
+    pytest.param(space, name, wanted, id=f"{getattr(space, '__name__', type(space).__name__)}.{name}")
+    for space, table in SPACES
+    for name, wanted in standard.signatures(table).items()
+]
 
 NAMES = {
     "bool": ["bool"],
@@ -19,6 +38,47 @@ NAMES = {
     "real floating": ["float32", "float64"],
     "complex floating": ["complex64", "complex128"],
 }
+
+
+# --- names and parameters -------------------------------------------------------------------------
+
+
+def taken(name: str, ours: Parameter | None, wanted: Parameter) -> None:
+    """Checks that a parameter can be given as the standard has it, and means the same when it is not."""
+    assert ours is not None, f"{name}: there must be a parameter {wanted.name}"
+    by_name = wanted.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+    assert not by_name or ours.name == wanted.name, f"{name}: {ours.name} must be called {wanted.name}"
+    allowed = {wanted.kind, Parameter.POSITIONAL_OR_KEYWORD}
+    assert ours.kind in allowed, f"{name}: {ours.name} must be {wanted.kind.description}"
+    if wanted.default is not Parameter.empty:
+        same = ours.default == wanted.default or (ours.name, ours.default, wanted.default) in SAME
+        assert same, f"{name}: {ours.name} must be {wanted.default!r} when not given, got {ours.default!r}"
+
+
+@pytest.mark.parametrize(("space", "name", "wanted"), FUNCTIONS)
+def test_functions_take_the_parameters_of_the_standard(space: Any, name: str, wanted: Signature) -> None:
+    function = getattr(space, name)
+    if isinstance(function, Elementwise):  # parameters are by position
+        assert [p.kind for p in wanted.parameters.values()] == [Parameter.POSITIONAL_ONLY] * function.ufunc.nin
+        return
+    ours = list(inspect.signature(function).parameters.values())
+    by_name = {p.name: p for p in ours}
+    for i, parameter in enumerate(wanted.parameters.values()):
+        at = None if i >= len(ours) else ours[i]
+        taken(name, by_name.get(parameter.name) if parameter.kind == Parameter.KEYWORD_ONLY else at, parameter)
+    known = [p for p in wanted.parameters.values() if p.kind != Parameter.KEYWORD_ONLY]
+    for parameter in ours[len(known) :]:
+        variadic = parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+        assert variadic or parameter.default is not Parameter.empty, f"{name}: {parameter.name} must be optional"
+
+
+def test_constants_and_attributes() -> None:
+    for name in standard.CONSTANTS:
+        assert getattr(np, name) is getattr(numpy, name) or getattr(np, name) == getattr(numpy, name)
+    x = np.ones((2, 3), "int8")
+    found = {name: getattr(x, name) for name in standard.ATTRIBUTES}
+    assert found.pop("T").shape == found.pop("mT").shape == (3, 2)
+    assert found == {"dtype": np.int8, "device": cpu(0), "ndim": 2, "shape": (2, 3), "size": 6}
 
 
 # --- inspection -----------------------------------------------------------------------------------
