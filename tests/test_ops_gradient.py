@@ -242,3 +242,15 @@ def test_a_row_is_differentiated_in_every_mode_alike(create_graph: bool, engine:
     arrays, function = samples(case, "float32")[0]
     again = [gradients(function, arrays, [0, 1, 2], create_graph)[1] for _ in range(2)]
     assert [g.numpy().tobytes() for g in again[0]] == [g.numpy().tobytes() for g in again[1]]
+
+
+def test_complex_factors_that_are_python_numbers() -> None:
+    """The gradient of Re(c z) is the conjugate of c, whether c is an array or a number; that of Im(c b) is Im(c)."""
+    z, b = np.array([1 + 1j]), np.array([1.0])
+    for c in (2 + 3j, np.array(2 + 3j)):
+        for x, function, want in ((z, np.real, 2 - 3j), (b, np.real, 2.0), (b, np.imag, 3.0)):
+            x.attach_grad()
+            with autograd.record():
+                loss = function(c * x).sum()
+            loss.backward()
+            assert x.grad.item() == want

@@ -15,7 +15,8 @@ from .base import primitive
 
 __all__ = [
     "asarray", "as_dtype", "axes_of", "count_of", "counts_of", "default_float", "is_array", "is_bfloat16",
-    "is_inexact", "is_real_float", "is_supported", "one_of", "promote", "set_defaults", "together", "vector_of",
+    "is_inexact", "is_real_float", "is_supported", "one_of", "promote", "set_defaults", "store", "together",
+    "unsupported", "vector_of",
 ]  # fmt: skip
 
 # In the core's order.
@@ -281,6 +282,43 @@ def one_of(op: str, name: str, value: Any, allowed: Sequence[str]) -> None:
     """
     if value not in allowed:
         raise ValueError(f"{op}: {name} must be one of {', '.join(allowed)}, got {value!r}")
+
+
+def store(op: str, result: Any, out: Any) -> Any:
+    """The result, or `out` with the result written into it. A NumPy array as `out` waits.
+
+    ValueError if out has another shape, TypeError if it is no array or its dtype is of another kind.
+
+    >>> into = asarray([0.0, 0.0])
+    >>> store("op", asarray([1, 2]), into) is into, into.tolist()
+    (True, [1.0, 2.0])
+    """
+    if out is None:
+        return result
+    if not isinstance(out, (_core.Array, numpy.ndarray)):
+        raise TypeError(f"{op}: out must be an array, got {type(out).__name__}")
+    if out.shape != result.shape:
+        raise ValueError(f"{op}: out must have shape {result.shape}, got {out.shape}")
+    if not numpy.can_cast(result.dtype, out.dtype, "same_kind"):
+        raise TypeError(f"{op}: out must be of a dtype that {result.dtype} casts to, got {out.dtype}")
+    if isinstance(out, numpy.ndarray):
+        out[...] = result.numpy()
+    else:
+        _core.assign(out, result)
+    return out
+
+
+def unsupported(op: str, **options: Any) -> None:
+    """Refuses arguments of NumPy's that mean nothing here, unless they are None. NotImplementedError.
+
+    >>> unsupported("op", like=None)
+    >>> unsupported("op", like=1)
+    Traceback (most recent call last):
+    NotImplementedError: op: like must not be given, got 1
+    """
+    for name, value in options.items():
+        if value is not None:
+            raise NotImplementedError(f"{op}: {name} must not be given, got {value!r}")
 
 
 def together(op: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
