@@ -10,7 +10,7 @@ SUITE   := build/array-api-tests
 SUITE_COMMIT := 55fcc60179efa2680ddd6cd926ddf17b83530e2b
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: tour test standard model faults load soak fuzz bench bench-own docs lint tsan asan develop clean
+.PHONY: tour test standard clients model faults load soak fuzz bench bench-own docs lint tsan asan develop clean
 
 tour: $(BUILT)  ## the experiments of the two chapters, measured on this machine
 	$(BIN)/forerun tour
@@ -32,6 +32,9 @@ load: $(BUILT)  ## the most that is promised: millions of ops, chains and arrays
 
 soak: $(BUILT)  ## a program like a service, and whether anything grows; ARGS="--minutes 30"
 	$(BIN)/python tests/soak.py $(ARGS)
+
+clients: $(BUILT)  ## looks again at libraries on our arrays, and writes the tables of docs/clients.md; ARGS: names of libraries
+	PYTHONPATH=tests $(BIN)/python -m clients.page $(ARGS)
 
 fuzz: $(BUILT)  ## random programs and files for a while: make fuzz ARGS="--seconds 3600 --jobs 2"
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(ARGS)

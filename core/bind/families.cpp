@@ -406,7 +406,7 @@ nb::object random(std::string_view kind, nb::handle shape, nb::handle dtype, nb:
 
 // --- host tasks ---------------------------------------------------------------------------------------------------------------
 
-nb::list host(nb::handle fn, nb::handle inputs, nb::handle outs, nb::handle device, const char* name, const char* queue, bool trusted) {
+nb::list host(nb::handle fn, nb::handle inputs, nb::handle outs, nb::handle device, const char* name, const char* queue, bool trusted, int64_t pieces, int axis) {
   const char* label = intern_some(name);
   std::vector<Array> in = args(label, inputs), out;
   int d = !device.is_none() || in.empty() ? device_index(label, device) : device_of(in[0]);
@@ -414,8 +414,14 @@ nb::list host(nb::handle fn, nb::handle inputs, nb::handle outs, nb::handle devi
     for (const Array& a : in) same_device(label, in[0], a);
   for (nb::handle spec : outs)
     out.push_back(Array::make(parse_dtype(label, nb::object(spec[1]).ptr()), parse_dims(label, nb::object(spec[0]).ptr()), budget_of(d)));
+  if (pieces != 1) {
+    for (const std::vector<Array>* operands : {&in, &out})
+      for (const Array& a : *operands)
+        if (axis < 0 || axis >= a.layout.ndim() || pieces < 1 || a.layout.shape[axis] < pieces || a.layout.shape[axis] != (out.empty() ? a : out[0]).layout.shape[axis])
+          throw Error(ErrorKind::value, std::string(label) + ": operands must have one extent of at least " + std::to_string(pieces) + " along axis " + std::to_string(axis) + ", got shape " + to_string(a.layout.shape));
+  }
   Building op;
-  build_host(*op, label, fn.ptr(), in, out, trusted);
+  build_host(*op, label, fn.ptr(), in, out, trusted, {pieces, axis});
   op.issue(d, std::strcmp(queue, "io") == 0 ? Queue::Kind::io : Queue::Kind::compute);
   nb::list results;
   for (Array& a : out) results.append(wrapped(std::move(a)));
@@ -442,7 +448,7 @@ void init_families(nb::module_& m) {
   m.def("random_seed", [] { return seed; });
   m.def("seed", [](uint64_t s) { draws_on_host(), seed = s, next_number = 0; });
   m.def("host", host, nb::arg("fn"), nb::arg("inputs"), nb::arg("outs"), nb::arg("device").none() = nb::none(), nb::arg("name") = "host",
-        nb::arg("queue") = "compute", nb::arg("trusted") = false);
+        nb::arg("queue") = "compute", nb::arg("trusted") = false, nb::arg("pieces") = 1, nb::arg("axis") = 0);
 }
 
 }  // namespace forerun

@@ -1,6 +1,6 @@
 """The table of cases: a row per op. What is tested of each op follows from its row."""
 
-from cases import editing, elementwise, names, network, randoms, reduction, shape, signal, statistics
+from cases import editing, elementwise, linalg, names, network, randoms, reduction, shape, signal, statistics
 from cases.table import Case
 
 CASES: list[Case] = [
@@ -8,6 +8,7 @@ CASES: list[Case] = [
     *shape.ROWS,
     *editing.ROWS,
     *reduction.ROWS,
+    *linalg.ROWS,
     *statistics.ROWS,
     *signal.ROWS,
     *network.ROWS,
@@ -22,7 +23,8 @@ NOT_OPS = {
     "np": {
         "dtype", "ndarray", "shape", "ndim", "size", "result_type", "may_share_memory", "shares_memory", "host_op",
         "save", "load", "savez", "set_printoptions", "iinfo", "finfo", "issubdtype", "promote_types", "can_cast",
-        "broadcast_shapes", "isscalar", "iscomplexobj", "isrealobj", "array2string", "array_repr", "array_str",
+        "broadcast_shapes", "einsum_path", "isscalar", "iscomplexobj", "isrealobj", "array2string", "array_repr",
+        "array_str",
         "base_repr", "binary_repr", "errstate", "format_float_positional", "format_float_scientific",
         "get_printoptions", "geterr", "printoptions", "seterr", "typename", "iterable", "isfortran",
         "isdtype", "min_scalar_type", "common_type",

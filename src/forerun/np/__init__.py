@@ -35,6 +35,7 @@ from ..ops.creation import asarray as asarray
 from ..ops.diagonals import *  # noqa: F403
 from ..ops.dtypes import *  # noqa: F403
 from ..ops.editing import *  # noqa: F403
+from ..ops.einstein import *  # noqa: F403
 from ..ops.exponential import *  # noqa: F403
 from ..ops.host import *  # noqa: F403
 from ..ops.indexing import *  # noqa: F403
@@ -51,6 +52,7 @@ from ..ops.shape import *  # noqa: F403
 from ..ops.signal import *  # noqa: F403
 from ..ops.statistics import *  # noqa: F403
 from ..ops.windows import *  # noqa: F403
+from . import einops as _einops
 from . import emath as emath
 from . import fft as fft
 from . import files as _files
@@ -306,3 +308,6 @@ def __getattr__(name: str) -> _Any:
         return _numpy.dtype(_core.bfloat16()).type
     except ImportError as error:
         raise AttributeError(str(error)) from None
+
+
+_einops.register()

@@ -106,15 +106,21 @@ class ndarray(_core.Array):
     def astype(
         self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
     ) -> Any:
-        """The elements converted to a dtype; without `copy`, the array itself if it has that dtype."""
+        """The elements converted to a dtype; without `copy`, the array itself if it has that dtype.
+
+        casting: by which rule this must be possible (`np.can_cast`), TypeError if it is not. Floats lose their
+        fraction in integers; what an integer cannot hold is kept by its lowest bits.
+        """
+        if order not in ("K", "C", "A"):
+            raise ValueError(f'astype: order must be "C", "K" or "A", got {order!r}')
         want = convert.as_dtype("astype", dtype)
         if want == self.dtype:
             return convert.copy(self) if copy else self
-        if not numpy.can_cast(self.dtype, want, casting):  # type: ignore[arg-type]
+        if casting != "unsafe" and not convert.castable(self.dtype, want, casting):
             raise TypeError(
                 f"astype: casting must be possible by rule {casting!r}, got {self.dtype} to {want}"
             )
-        return convert.cast(self, want)
+        return convert.converted(self, want)
 
     def fill(self, value: Any) -> None:
         """Writes one value everywhere, in place."""

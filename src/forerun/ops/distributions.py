@@ -13,7 +13,7 @@ import numpy
 
 from .. import _core
 from ..device import resolve
-from .convert import as_dtype, asarray, cast, count_of, default_float, is_array, is_real_float
+from .convert import as_dtype, asarray, cast, count_of, default_float, is_array, is_real_float, whole
 from .exponential import exp, log
 from .host import host_op
 from .random import _FLOAT32, Size, Where, _generator, _numbers, _rows, _shape
@@ -33,7 +33,7 @@ def _drawn(
     device: Where,
     like: tuple[int, ...] = (),
 ) -> Any:
-    arrays = [asarray(p, device=None if is_array(p) else device) for p in parameters]
+    arrays = [whole(p, device=None if is_array(p) else device) for p in parameters]
     shape = _shape(name, size, *parameters) + like
     want = as_dtype(name, dtype)
     make = _generator()

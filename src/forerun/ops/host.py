@@ -21,6 +21,7 @@ from .convert import (
     one_of,
     store,
     vector_of,
+    whole,
 )
 
 __all__ = [
@@ -478,7 +479,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     >>> np.bincount([0, 2, 2]).tolist(), np.bincount([0, 2, 2], weights=[0.5, 1, 2]).tolist()
     ([1, 0, 2], [0.5, 0.0, 3.0])
     """
-    x, minlength = vector_of("bincount", x), count_of("bincount", "minlength", minlength)
+    x, minlength = vector_of("bincount", whole(x)), count_of("bincount", "minlength", minlength)
     if x.dtype.kind not in "iub":
         raise TypeError(f"bincount: array must be of integers, got {x.dtype}")
     if weights is not None and asarray(weights).shape != x.shape:
