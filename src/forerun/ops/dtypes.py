@@ -211,13 +211,7 @@ def _meant(dtype: Any) -> numpy.dtype:
     )
 
 
-_ABSTRACT = (
-    number,
-    inexact,
-    floating,
-    complexfloating,
-    generic,
-)  # what numpy.dtype() takes for another dtype
+_ABSTRACT = {generic, number, integer, signedinteger, unsignedinteger, inexact, floating, complexfloating}
 
 
 def issubdtype(arg1: Any, arg2: Any) -> Any:
