@@ -218,7 +218,7 @@ def test_a_device_is_given() -> None:
 
 def test_two_devices(two_devices: list[forerun.Device]) -> None:
     info = np.__array_namespace_info__()
-    assert info.devices() == (cpu(0), cpu(1))
+    assert info.devices() == [cpu(0), cpu(1)]
     with cpu(1):
         assert info.default_device() == np.ones(1).device == cpu(1)
     x = np.arange(3)
