@@ -307,6 +307,26 @@ def test_random_numbers_are_those_of_float32_rounded() -> None:
     assert np.random.gamma(2.0, size=3, dtype="bfloat16").dtype == BF16
 
 
+def test_files_of_numpys_have_no_word_for_it(tmp_path: Any) -> None:
+    for save in (np.save, np.savez):
+        with pytest.raises(TypeError, match="save: dtype must be one that NumPy's format has a word for, got bfloat16"):
+            save(tmp_path / "x", np.ones(2, "bfloat16"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_not_finite_is_replaced() -> None:
+    x = np.array([math.nan, math.inf, -math.inf], "bfloat16")
+    assert np.nan_to_num(x).tolist() == [0, float(np.finfo(BF16).max), float(np.finfo(BF16).min)]
+
+
+def test_functions_of_several_results() -> None:
+    a = some(40)
+    for name, args in (("divmod", (a, a[::-1])), ("modf", (a,)), ("frexp", (a,))):
+        got = getattr(np, name)(*map(np.asarray, args))
+        for g, w in zip(got, getattr(numpy, name)(*args), strict=True):
+            assert same(g, w), name
+
+
 def test_python_sees_numbers() -> None:
     x = np.array([1.5, -3], "bfloat16")
     assert repr(x) == repr(numpy.array([1.5, -3], BF16))
