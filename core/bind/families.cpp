@@ -367,10 +367,11 @@ nb::object concatenate(nb::handle sequence, int64_t axis) {
 uint64_t seed = 0, next_number = 0;  // guarded by the interpreter lock
 
 void draws_on_host() {
-  if (capture) capture->refuse("it draws random numbers on the host");
+  if (capture) capture->refuse("it draws random numbers on the host, or from a stream of its own");
 }
 
-nb::object random(std::string_view kind, nb::handle shape, nb::handle dtype, nb::handle device, nb::handle lo, nb::handle hi) {
+// With a stream of the caller's, (its seed, number of the op in it), the numbers are the same in each run of a program: so it is no program.
+nb::object random(std::string_view kind, nb::handle shape, nb::handle dtype, nb::handle device, nb::handle lo, nb::handle hi, nb::handle stream) {
   DType t = parse_dtype("random", dtype.ptr());
   int d = device_index("random", device);
   Distribution what = kind == "uniform"       ? Distribution::uniform
@@ -398,8 +399,15 @@ nb::object random(std::string_view kind, nb::handle shape, nb::handle dtype, nb:
     if (what != Distribution::uniform && b < 0) throw Error(ErrorKind::value, std::string(kind) + ": scale must not be negative, got " + std::to_string(b));
   }
   Array out = Array::make(t, parse_dims("random", shape.ptr()), budget_of(d));
+  uint64_t from = seed, number = 0;
+  if (stream.is_none()) {
+    number = next_number++;
+  } else {
+    draws_on_host();
+    from = nb::cast<uint64_t>(stream[0]), number = nb::cast<uint64_t>(stream[1]);
+  }
   Building op;
-  build_random(*op, what, seed, next_number++, a, b, low, range, out);
+  build_random(*op, what, from, number, a, b, low, range, out);
   op.issue(d);
   return wrapped(std::move(out));
 }
@@ -444,10 +452,11 @@ void init_families(nb::module_& m) {
   m.def("gather_along", gather_along, nb::arg("a"), nb::arg("indices"), nb::arg("axis"));
   m.def("scatter_along", scatter_along, nb::arg("a"), nb::arg("indices"), nb::arg("axis"), nb::arg("values"), nb::arg("add") = false);
   m.def("concatenate", concatenate, nb::arg("arrays"), nb::arg("axis") = 0);
-  m.def("random", [](const char* kind, nb::handle shape, nb::handle dtype, nb::handle device, nb::handle lo, nb::handle hi) { return random(kind, shape, dtype, device, lo, hi); }, nb::arg("kind"), nb::arg("shape"), nb::arg("dtype"), nb::arg("device").none(), nb::arg("lo"), nb::arg("hi"));
+  m.def("random", [](const char* kind, nb::handle shape, nb::handle dtype, nb::handle device, nb::handle lo, nb::handle hi, nb::handle stream) { return random(kind, shape, dtype, device, lo, hi, stream); }, nb::arg("kind"), nb::arg("shape"), nb::arg("dtype"), nb::arg("device").none(), nb::arg("lo"), nb::arg("hi"), nb::arg("stream") = nb::none());
   m.def("random_key", [] { return draws_on_host(), next_number++; });
   m.def("random_seed", [] { return seed; });
-  m.def("seed", [](uint64_t s) { draws_on_host(), seed = s, next_number = 0; });
+  m.def("random_drawn", [] { return next_number; });  // how many ops have drawn since then
+  m.def("seed", [](uint64_t s, uint64_t drawn) { draws_on_host(), seed = s, next_number = drawn; }, nb::arg("value"), nb::arg("drawn") = 0);
   m.def("host", host, nb::arg("fn"), nb::arg("inputs"), nb::arg("outs"), nb::arg("device").none() = nb::none(), nb::arg("name") = "host",
         nb::arg("queue") = "compute", nb::arg("trusted") = false, nb::arg("fills") = false, nb::arg("pieces") = 1, nb::arg("axis") = 0);
 }
