@@ -78,9 +78,7 @@ def read_contents(file: BinaryIO, size: int, op: str) -> Contents:
 
 def _parsed(text: bytes, op: str) -> dict[str, Any]:
     try:
-        said = json.loads(
-            text.decode(), object_pairs_hook=_once, parse_constant=_refused, parse_float=_refused
-        )
+        said = _json.decode(text.decode())
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{op}: header must be in JSON, got {str(error)[:200]}") from None
     if not isinstance(said, dict):
@@ -97,6 +95,9 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refused(text: str) -> Any:
     raise ValueError(f"the number {text[:50]}")
+
+
+_json = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_refused, parse_float=_refused)
 
 
 def _texts(metadata: Any) -> bool:
