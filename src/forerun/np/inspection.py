@@ -58,9 +58,9 @@ class Info:
         """Where this thread makes new arrays when nothing else is said."""
         return current_device()
 
-    def devices(self) -> list[Device]:
+    def devices(self) -> tuple[Device, ...]:
         """All devices, in the order of their numbers."""
-        return devices()
+        return tuple(devices())
 
     def default_dtypes(self, *, device: Device | str | None = None) -> dict[str, numpy.dtype]:
         """The dtypes that numbers get when nothing else is said; the same on every device.
@@ -94,6 +94,6 @@ def __array_namespace_info__() -> Info:
 
     >>> from forerun import np
     >>> np.__array_namespace_info__().devices()
-    [cpu(0)]
+    (cpu(0),)
     """
     return Info()
