@@ -1,11 +1,11 @@
 #include "bind/host.h"
 
-#include <atomic>
 #include <memory>
 #include <utility>
 
 #include "bind/gil.h"
 #include "bind/glue.h"
+#include "bind/later.h"
 #include "bind/numpy.h"
 #include "bind/site.h"
 #include "cpu/workers.h"
@@ -25,30 +25,20 @@ struct InTask {
 };
 
 // A Python exception as a task has raised it. Readers raise copies of it: each gets it as it was.
-struct Raised {
+struct Raised : Later {
   PyObject *exception, *trace, *context, *notes;  // all but the first may be null
-  Raised* next = nullptr;                         // in `discarded`
+
+  Raised(PyObject* exception, PyObject* trace, PyObject* context, PyObject* notes)
+      : Later(end), exception(exception), trace(trace), context(context), notes(notes) {}
+  static void end(Later* what) {
+    auto* raised = static_cast<Raised*>(what);
+    for (PyObject* o : {raised->exception, raised->trace, raised->context, raised->notes}) Py_XDECREF(o);
+    delete raised;
+  }
 };
 
-// Of failures that are no more. A failure may end its life in any thread, also under the engine's lock, where the interpreter lock
-// must not be waited for: so a thread that has it lets go of these.
-std::atomic<Raised*> discarded{nullptr};
-
-int let_go_of_discarded(void*) {
-  for (Raised* raised = discarded.exchange(nullptr); raised;) {
-    for (PyObject* o : {raised->exception, raised->trace, raised->context, raised->notes}) Py_XDECREF(o);
-    delete std::exchange(raised, raised->next);
-  }
-  return 0;
-}
-
-void discard(void* kept) {
-  auto* raised = static_cast<Raised*>(kept);
-  raised->next = discarded.load();
-  while (!discarded.compare_exchange_weak(raised->next, raised)) {
-  }
-  if (!raised->next && Py_IsInitialized()) Py_AddPendingCall(let_go_of_discarded, nullptr);
-}
+// A failure may end its life in any thread, also under the engine's lock, where the interpreter lock must not be waited for.
+void discard(void* kept) { later(static_cast<Raised*>(kept)); }
 
 // What says something about an exception may fail itself (it may be the program's code): then nothing is said.
 template <class F>
@@ -90,9 +80,9 @@ FailurePtr take_exception(uint32_t where) {
   nb::object notes;
   quietly([&] { notes = nb::steal(PyObject_GetAttrString(exception.ptr(), "__notes__")); });
   quietly([&] { notes = nb::steal(notes && PyList_Check(notes.ptr()) ? PyList_AsTuple(notes.ptr()) : nullptr); });
-  let_go_of_discarded(nullptr);
-  auto kept = std::make_unique<Raised>();
-  *kept = {exception.ptr(), traceback.release().ptr(), PyException_GetContext(exception.ptr()), notes.release().ptr()};
+  end_given_up();
+  auto kept = std::make_unique<Raised>(exception.ptr(), traceback.ptr(), PyException_GetContext(exception.ptr()), notes.ptr());
+  traceback.release(), notes.release();
   exception.release();
   failure->exception = std::shared_ptr<void>(kept.release(), discard);
   return failure;
