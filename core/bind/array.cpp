@@ -142,13 +142,15 @@ PyObject* compare(PyObject* a, PyObject* b, int how) {
   return call_slot(slots[how], inputs, 2, nullptr);
 }
 
+const Layout& layout_of(PyObject* self) { return as_array(self)->array.layout; }
+
 // --- reading values: these wait ---------------------------------------------------------------------------------------------------
 
 // The first element of a one-element array, once it is there.
 const char* only_element(const char* op, PyObject* self) {
   const Array& a = get_array(op, self);
   if (a.layout.size != 1)
-    throw Error(a.layout.size == 0 || std::strcmp(op, "bool") == 0 ? ErrorKind::value : ErrorKind::type,
+    throw Error(std::strcmp(op, "bool") == 0 || std::strcmp(op, "item") == 0 ? ErrorKind::value : ErrorKind::type,
                 std::string(op) + ": array must have exactly one element, got shape " + to_string(a.layout.shape));
   wait_for(a);
   // With the interpreter lock held, and all issued writes over, nobody writes.
@@ -179,7 +181,9 @@ PyObject* to_int(PyObject* self) { return as_number<PyNumber_Long>("int", self);
 PyObject* to_float(PyObject* self) { return as_number<PyNumber_Float>("float", self); }
 PyObject* to_index(PyObject* self) {
   DType t = as_array(self)->array.layout.dtype;
+  const Dims& shape = layout_of(self).shape;
   if (!is_integer(t)) return PyErr_Format(PyExc_TypeError, "index: array must be of integers, got %s", name(t));
+  if (shape.size() > 0) return PyErr_Format(PyExc_TypeError, "index: array must have no axes, got shape %s", to_string(shape).c_str());
   return as_number<PyNumber_Index>("index", self);
 }
 PyObject* to_complex(PyObject* self, PyObject*) {
@@ -311,8 +315,6 @@ int set_item(PyObject* self, PyObject* index, PyObject* value) {
   Py_XDECREF(done);
   return done ? 0 : -1;
 }
-
-const Layout& layout_of(PyObject* self) { return as_array(self)->array.layout; }
 
 PyObject* sequence_item(PyObject* self, Py_ssize_t i) {
   PyObject* index = PyLong_FromSsize_t(i);

@@ -65,18 +65,16 @@ std::string described(PyObject* exception) {
   return bytes ? text + ": " + PyBytes_AS_STRING(bytes.ptr()) : text + ", whose text could not be had";
 }
 
-// The Python exception that is set now, as a failure of an op issued at `where`. Clears it.
-FailurePtr take_exception(uint32_t where) {
+}  // namespace
+
+Error taken_exception() {
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace);
   PyErr_NormalizeException(&type, &value, &trace);
   nb::object kind = nb::steal(type), exception = nb::steal(value), traceback = nb::steal(trace);
   if (traceback) PyException_SetTraceback(exception.ptr(), traceback.ptr());
-  quietly([&] { add_site(exception, where); });
-  auto failure = std::make_shared<Failure>();
-  failure->kind = ErrorKind::python;
-  failure->site = where;
-  quietly([&] { failure->message = described(exception.ptr()); });
+  std::string message;
+  quietly([&] { message = described(exception.ptr()); });
   nb::object notes;
   quietly([&] { notes = nb::steal(PyObject_GetAttrString(exception.ptr(), "__notes__")); });
   quietly([&] { notes = nb::steal(notes && PyList_Check(notes.ptr()) ? PyList_AsTuple(notes.ptr()) : nullptr); });
@@ -84,9 +82,10 @@ FailurePtr take_exception(uint32_t where) {
   auto kept = std::make_unique<Raised>(exception.ptr(), traceback.ptr(), PyException_GetContext(exception.ptr()), notes.ptr());
   traceback.release(), notes.release();
   exception.release();
-  failure->exception = std::shared_ptr<void>(kept.release(), discard);
-  return failure;
+  return Error(ErrorKind::python, message, std::shared_ptr<void>(kept.release(), discard));
 }
+
+namespace {
 
 // copy.copy of an exception; where its type's constructor refuses, without a call of that. Null if there is none.
 nb::object copy_of(nb::handle exception) {
@@ -124,8 +123,9 @@ class HostKernel final : public Kernel {
     FrontEndSignals signals;  // what the task starts, another program perhaps, is to be killed like anything else
     Locked locked;
     InTask entered;
-    FailurePtr failure = till_the_end([&] { return call(op) ? nullptr : take_exception(op.site); });
-    if (failure) throw failure;
+    till_the_end([&] {
+      if (!call(op)) throw taken_exception();
+    });
   }
 
  private:
@@ -200,9 +200,10 @@ nb::object raised(const Failure& failure) {
   PyException_SetTraceback(exception.ptr(), kept->trace ? kept->trace : Py_None);
   PyException_SetContext(exception.ptr(), Py_XNewRef(kept->context));
   quietly([&] {
-    nb::object notes = nb::steal(kept->notes ? PySequence_List(kept->notes) : nullptr);
+    nb::object notes = nb::steal(kept->notes ? PySequence_List(kept->notes) : PyList_New(0));
     if (notes) PyObject_SetAttrString(exception.ptr(), "__notes__", notes.ptr());
   });
+  quietly([&] { add_site(exception, failure.site); });
   return exception;
 }
 

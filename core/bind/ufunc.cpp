@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bind/gil.h"
+#include "bind/host.h"
 #include "bind/numpy.h"
 #include "bind/tape.h"
 #include "kernels/arithmetic.h"
@@ -37,6 +38,58 @@ void checked_power(char** args, const intptr_t* n, const intptr_t* steps, void* 
   power->inner.function(args, n, steps, power->inner.data);
 }
 
+// --- loops that others have made: they may come for the interpreter, if only to report an error -----------------------------------
+
+// A thread of ours has no place where an exception would stay until somebody looks. While it lives, this one has.
+class KeptState {
+ public:
+  void have() {
+    if (PyGILState_GetThisThreadState()) return;
+    before_ = till_the_end([] { return PyGILState_Ensure(); });
+    own_ = PyEval_SaveThread();
+  }
+  ~KeptState() {
+    if (!own_ || !Py_IsInitialized()) return;
+    till_the_end([&] {
+      PyEval_RestoreThread(own_);
+      PyGILState_Release(before_);
+    });
+  }
+
+ private:
+  PyThreadState* own_ = nullptr;  // null: the thread has been given none here
+  PyGILState_STATE before_{};
+};
+
+bool exception_is_set() {
+  PyThreadState* state = PyGILState_GetThisThreadState();  // this thread's own, so that no lock is needed
+#if PY_VERSION_HEX >= 0x030c0000
+  return state->current_exception;
+#else
+  return state->curexc_type;
+#endif
+}
+
+void foreign(char** args, const intptr_t* n, const intptr_t* steps, void* data) {
+  thread_local KeptState kept;
+  kept.have();
+  auto* inner = static_cast<Loop*>(data);
+  inner->function(args, n, steps, inner->data);
+  if (!exception_is_set()) return;
+  Locked locked;
+  till_the_end([] { throw taken_exception(); });
+}
+
+bool is_numpys(PyUFuncObject* f) {
+  PyObject* umath = PyImport_ImportModule("numpy");
+  PyObject* known = umath ? PyObject_GetAttrString(umath, f->name) : nullptr;
+  PyErr_Clear();
+  bool is = known == reinterpret_cast<PyObject*>(f);
+  Py_XDECREF(known);
+  Py_XDECREF(umath);
+  return is;
+}
+
 // Correctly rounded, so that every code path of NumPy's gives the same bits.
 bool exact(const char* op, bool complex) {
   static constexpr const char* kAlways[] = {"add", "subtract", "negative", "positive", "conjugate", "equal", "not_equal", "less", "less_equal", "greater",
@@ -51,6 +104,7 @@ bool exact(const char* op, bool complex) {
 // --- making one -----------------------------------------------------------------------------------------------------------------
 
 bool add_numpy_loops(UfuncObject* u, PyUFuncObject* f) {
+  bool ours = is_numpys(f);
   u->nin = f->nin, u->nout = f->nout;
   if (f->nargs > kMaxOperands || f->core_enabled) {
     PyErr_Format(PyExc_TypeError, "Ufunc: numpy ufunc must be element-wise with at most %d operands, got %s", kMaxOperands, f->name);
@@ -71,7 +125,15 @@ bool add_numpy_loops(UfuncObject* u, PyUFuncObject* f) {
       s.loop = Loop{checked_power, new CheckedPower{s.loop, item_size(s.types[1])}};
       s.loop.may_throw = true;
     }
+    if (!ours) {
+      s.loop = Loop{foreign, new Loop{s.loop}, true};  // nobody knows whether its last bits depend on strides
+      s.loop.may_throw = true;
+    }
     u->signatures->push_back(s);
+  }
+  if (u->signatures->empty()) {
+    PyErr_Format(PyExc_TypeError, "Ufunc: ufunc must have compiled loops for dtypes of arrays, got %s", f->name);
+    return false;
   }
   PyObject* identity = PyObject_GetAttrString(reinterpret_cast<PyObject*>(f), "identity");
   if (!identity) return false;
@@ -184,7 +246,19 @@ bool refuses_bool(const char* op) {
   return false;
 }
 
+// The loop of just these dtypes, of inputs and outputs.
+const Signature* named_loop(UfuncObject* u, PyObject* dtypes) {
+  DType types[kMaxOperands];
+  int n = u->nin + u->nout;
+  for (int k = 0; k < n && PyTuple_GET_SIZE(dtypes) == n; ++k) types[k] = parse_dtype(u->name, PyTuple_GET_ITEM(dtypes, k));
+  for (const Signature& s : *u->signatures)
+    if (PyTuple_GET_SIZE(dtypes) == n && std::equal(types, types + n, s.types)) return &s;
+  PyErr_Format(PyExc_TypeError, "%s: signature must be that of a loop, got %R", u->name, dtypes);
+  throw PythonError{};
+}
+
 const Signature* resolve(UfuncObject* u, const Input* in, PyObject* dtype) {
+  if (dtype && PyTuple_Check(dtype)) return named_loop(u, dtype);
   bool select = u->nin == 3 && u->signatures->front().types[0] == DType::b1 && u->same[1] == nullptr && u->ufunc && PyUnicode_Check(u->ufunc);
   bool known = false;
   DType common = DType::b1;
@@ -247,12 +321,17 @@ void gather_inputs(Call& c, PyObject* const* inputs) {
   }
 }
 
+// By NumPy's rule for outputs, "same_kind".
+bool can_cast(DType from, DType to) {
+  auto descr = [](DType t) { return reinterpret_cast<PyArray_Descr*>(dtype_object(t)); };
+  return PyArray_CanCastTypeTo(descr(from), descr(to), NPY_SAME_KIND_CASTING);
+}
+
 Array check_out(Call& c, PyObject* out, DType t) {
   const Array& o = writable(c.u->name, get_array(c.u->name, out));
   if (!(o.layout.shape == c.shape))
     throw Error(ErrorKind::value, std::string(c.u->name) + ": out must have shape " + to_string(c.shape) + ", got " + to_string(o.layout.shape));
-  auto kind = [](DType d) { return d == DType::b1 ? 0 : is_integer(d) ? 1 : is_real_float(d) ? 2 : 3; };
-  if (kind(t) > kind(o.layout.dtype))
+  if (t != o.layout.dtype && !can_cast(t, o.layout.dtype))
     throw Error(ErrorKind::type, std::string(c.u->name) + ": result of dtype " + name(t) + " must fit out's kind, got " + name(o.layout.dtype));
   if (as_array(out)->device != c.device) throw Error(ErrorKind::value, std::string(c.u->name) + ": out must be on the inputs' device");
   return o;
@@ -351,22 +430,38 @@ PyObject* perform_plain(UfuncObject* u, PyObject* const* inputs) {
   return result;
 }
 
+// Keywords that are not for this: a method in Python, if there is one, knows what they mean.
+PyObject* call_with_options(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
+  PyObject* method = PyObject_GetAttrString(self, "with_options");
+  if (!method) {
+    PyErr_Clear();
+    return PyErr_Format(PyExc_TypeError, "%s: keywords must be out or dtype, got %R", reinterpret_cast<UfuncObject*>(self)->name, kwnames);
+  }
+  PyObject* result = PyObject_Vectorcall(method, args, static_cast<size_t>(n), kwnames);
+  Py_DECREF(method);
+  return result;
+}
+
 PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   auto* u = reinterpret_cast<UfuncObject*>(self);
   Py_ssize_t n = PyVectorcall_NARGS(nargsf);
-  PyObject *out = nullptr, *dtype = nullptr;
+  PyObject *out = nullptr, *dtype = nullptr, *loop = nullptr;
   for (Py_ssize_t i = 0; kwnames && i < PyTuple_GET_SIZE(kwnames); ++i) {
     PyObject* key = PyTuple_GET_ITEM(kwnames, i);
+    bool more = PyUnicode_CompareWithASCIIString(key, "out") == 0 && args[n + i] != Py_None && !is_array(args[n + i]);
+    if (more) return call_with_options(self, args, n, kwnames);
     if (PyUnicode_CompareWithASCIIString(key, "out") == 0) {
       out = args[n + i];
     } else if (PyUnicode_CompareWithASCIIString(key, "dtype") == 0) {
       dtype = args[n + i];
+    } else if (PyUnicode_CompareWithASCIIString(key, "loop") == 0) {
+      loop = args[n + i];
     } else {
-      return PyErr_Format(PyExc_TypeError, "%s: keyword must be out or dtype, got %R", u->name, key);
+      return call_with_options(self, args, n, kwnames);
     }
   }
   if (n == u->nin + 1 && !out) out = args[--n];
-  return call_ufunc(u, args, n, out, dtype);
+  return call_ufunc(u, args, n, out, loop ? loop : dtype);
 }
 
 PyObject* new_ufunc(PyTypeObject* type, PyObject*, PyObject*) {
