@@ -20,6 +20,7 @@ namespace {
 
 dlpack::DataType type_of(DType t) {
   dlpack::Code code = t == DType::b1       ? dlpack::kBool
+                      : t == DType::bf16   ? dlpack::kBfloat
                       : is_complex(t)      ? dlpack::kComplex
                       : is_real_float(t)   ? dlpack::kFloat
                       : is_signed(t)       ? dlpack::kInt
@@ -75,9 +76,9 @@ nb::object to_dlpack(nb::handle a, bool versioned, bool copy) {
   const Array& array = arg("__dlpack__", a);
   for (int64_t step : array.layout.strides)
     if (step % static_cast<int64_t>(item_size(array.layout.dtype))) refuse("__dlpack__: strides must be multiples of the size of an element");
-  nb::object view = checked(to_numpy(array));
+  wait_for(array);
   uint64_t flags = copy ? dlpack::kIsCopied : dlpack::kReadOnly;
-  Array given = copy ? from_object("__dlpack__", view.ptr(), device_of(array)) : array;
+  Array given = copy ? from_object("__dlpack__", checked(shared_view(array)).ptr(), device_of(array)) : array;
   return versioned ? Export<dlpack::ManagedVersioned>::capsule(given, flags) : Export<dlpack::Managed>::capsule(given, flags);
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "base/bfloat16.h"
 #include "bind/glue.h"
 #include "bind/gradient.h"
 #include "bind/hooks.h"
@@ -23,7 +24,7 @@ namespace {
 
 // The loop that takes and gives dtype t.
 Loop uniform_loop(UfuncObject* u, DType t) {
-  const Signature* s = u->same[static_cast<int>(t)];
+  const Signature* s = same_loop(u, t);
   if (!s || s->types[u->nin] != t || u->nin != 2 || u->nout != 1)
     throw Error(ErrorKind::type, std::string(u->name) + ": must have a loop that combines two values of a dtype into one, got " + name(t));
   return s->loop;
@@ -49,8 +50,14 @@ std::optional<Scalar> neutral_of(UfuncObject* u, DType t) {
     std::memcpy(scalar.bytes, &value, sizeof value);
     return scalar;
   };
-  auto half = [&](uint16_t bits) { return put(bits); };
-  auto real = [&](double value, uint16_t bits) { return t == DType::f16 ? half(bits) : t == DType::f32 ? put(static_cast<float>(value)) : put(value); };
+  auto real = [&](double value, uint16_t half) {
+    switch (t) {
+      case DType::f16: return put(half);
+      case DType::bf16: return put(Bfloat16(static_cast<float>(value)));
+      case DType::f32: return put(static_cast<float>(value));
+      default: return put(value);
+    }
+  };
   if (is("logical_and")) return t == DType::b1 ? std::optional(put(true)) : std::nullopt;
   if (is("logical_or")) return t == DType::b1 ? std::optional(put(false)) : std::nullopt;
   if (is("add") && is_complex(t)) return t == DType::c64 ? put(std::complex<float>(-0.0f, -0.0f)) : put(std::complex<double>(-0.0, -0.0));
@@ -67,11 +74,21 @@ std::optional<Scalar> neutral_of(UfuncObject* u, DType t) {
   return scalar;
 }
 
+// Sums and products of 16-bit floats are made in float32 and rounded once: a running sum of bfloat16 would stop growing at 256.
+DType accumulator(UfuncObject* u, DType t) {
+  bool rounds = std::strcmp(u->name, "add") == 0 || std::strcmp(u->name, "multiply") == 0;
+  return rounds && is_real_float(t) && item_size(t) == 2 ? DType::f32 : t;
+}
+
 nb::object reduce(nb::handle op, nb::handle a, nb::handle axes_object, nb::handle dtype, bool keepdims, const char* name) {
   UfuncObject* u = get_ufunc("reduce", op.ptr());
   const char* label = *name ? intern(name) : u->name;
   const Array& in = arg(label, a);
   DType t = dtype.is_none() ? in.layout.dtype : parse_dtype(label, dtype.ptr());
+  if (DType wide = accumulator(u, t); wide != t) {
+    nb::object total = reduce(op, a, axes_object, dtype_object(wide), keepdims, name);
+    return wrapped(copied(arg(label, total), t, device_of(in)));
+  }
   Loop loop = uniform_loop(u, t);
   bool reduced[kMaxDims] = {};
   int n = in.layout.ndim();
@@ -129,15 +146,16 @@ Array sum_to(const Array& array, const Dims& shape) {
     if (!reduced[i]) kept[n++] = from[i];
   }
   if (!fits) throw Error(ErrorKind::value, "backward: gradient must have a shape that " + to_string(shape) + " broadcasts to, got " + to_string(from));
-  DType t = array.layout.dtype;
   auto* add = get_ufunc("sum", slot_op(Slot::add));
+  DType t = accumulator(add, array.layout.dtype);
   Array out = Array::make(t, Dims(kept, n), budget_of(device_of(array)));
   Scalar zero{};
   Building building;
   std::optional<Scalar> neutral = neutral_of(add, t);
   build_reduce(*building, "sum", uniform_loop(add, t), array, reduced, array.layout.size ? nullptr : &zero, neutral ? &*neutral : nullptr, out);
   building.issue(device_of(array));
-  return Array(out.storage(), Layout::dense(t, shape));
+  Array total(out.storage(), Layout::dense(t, shape));
+  return t == array.layout.dtype ? total : copied(total, array.layout.dtype, device_of(array));
 }
 
 namespace {
@@ -229,6 +247,10 @@ nb::object matmul(nb::handle a_object, nb::handle b_object, bool transpose_a, bo
   if (t != b.layout.dtype)
     throw Error(ErrorKind::type, std::string("matmul: operands must have one dtype, got ") + name(t) + " and " + name(b.layout.dtype));
   if (sb[sb.size() == 1 ? 0 : sb.size() - 2] != sa[sa.size() - 1]) throw mismatch("inner dimensions must match");
+  if (t == DType::bf16) {  // BLAS has no such product: through float32, rounded once
+    nb::object product = matmul(wrapped(copied(a, DType::f32, device)), wrapped(copied(b, DType::f32, device)), false, false);
+    return wrapped(copied(arg("matmul", product), t, device));
+  }
   if (sa.size() != 2 || sb.size() != 2) return matmul_any(a, b, device);
   Array out = Array::make(t, Dims{sa[0], sb[1]}, budget_of(device));
   Building op;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <vector>
 
 #include "bind/gil.h"
 #include "bind/host.h"
@@ -103,6 +102,34 @@ bool exact(const char* op, bool complex) {
 
 // --- making one -----------------------------------------------------------------------------------------------------------------
 
+// A loop of NumPy's as ours, with what must be known of it.
+void add_loop(UfuncObject* u, const PyUFuncObject* f, Signature s) {
+  s.loop.packed = is_inexact(s.types[0]) && !exact(f->name, is_complex(s.types[0]));
+  bool uniform = true;
+  for (int k = 1; k < f->nargs; ++k) uniform = uniform && s.types[k] == s.types[0];
+  if (uniform) s.loop = arithmetic_loop(f->name, s.types[0], s.loop);
+  s.loop.adds = std::strcmp(f->name, "add") == 0;
+  if (std::strcmp(f->name, "power") == 0 && is_signed(s.types[1])) {
+    s.loop = Loop{checked_power, new CheckedPower{s.loop, item_size(s.types[1])}};
+    s.loop.may_throw = true;
+  }
+  u->signatures->push_back(s);
+}
+
+// Of a ufunc that is not NumPy's, nothing is known, whatever its name.
+void add_foreign_loop(UfuncObject* u, Signature s) {
+  s.loop = Loop{foreign, new Loop{s.loop}};
+  s.loop.packed = s.loop.may_throw = true;
+  u->signatures->push_back(s);
+}
+
+// The dtypes of a loop; false if arrays do not have one of them.
+bool read_types(Signature& s, int n, auto typenum_of) {
+  bool known = true;
+  for (int k = 0; k < n && known; ++k) s.types[k] = dtype_of_typenum(typenum_of(k), &known);
+  return known;
+}
+
 bool add_numpy_loops(UfuncObject* u, PyUFuncObject* f) {
   bool ours = is_numpys(f);
   u->nin = f->nin, u->nout = f->nout;
@@ -112,24 +139,12 @@ bool add_numpy_loops(UfuncObject* u, PyUFuncObject* f) {
   }
   for (int i = 0; i < f->ntypes; ++i) {
     Signature s{};
-    bool known = true;
-    for (int k = 0; k < f->nargs && known; ++k) s.types[k] = dtype_of_typenum(f->types[i * f->nargs + k], &known);
-    if (!known || !f->functions[i]) continue;
+    if (!read_types(s, f->nargs, [&](int k) { return f->types[i * f->nargs + k]; }) || !f->functions[i]) continue;
     s.loop = Loop{reinterpret_cast<LoopFunction>(f->functions[i]), f->data ? const_cast<void*>(f->data[i]) : nullptr};
-    s.loop.packed = is_inexact(s.types[0]) && !exact(f->name, is_complex(s.types[0]));
-    bool uniform = true;
-    for (int k = 1; k < f->nargs; ++k) uniform = uniform && s.types[k] == s.types[0];
-    if (uniform) s.loop = arithmetic_loop(f->name, s.types[0], s.loop);
-    s.loop.adds = std::strcmp(f->name, "add") == 0;
-    if (std::strcmp(f->name, "power") == 0 && is_signed(s.types[1])) {
-      s.loop = Loop{checked_power, new CheckedPower{s.loop, item_size(s.types[1])}};
-      s.loop.may_throw = true;
-    }
-    if (!ours) {
-      s.loop = Loop{foreign, new Loop{s.loop}, true};  // nobody knows whether its last bits depend on strides
-      s.loop.may_throw = true;
-    }
-    u->signatures->push_back(s);
+    if (ours)
+      add_loop(u, f, s);
+    else
+      add_foreign_loop(u, s);
   }
   if (u->signatures->empty()) {
     PyErr_Format(PyExc_TypeError, "Ufunc: ufunc must have compiled loops for dtypes of arrays, got %s", f->name);
@@ -140,6 +155,36 @@ bool add_numpy_loops(UfuncObject* u, PyUFuncObject* f) {
   if (identity != Py_None) u->has_identity = true, u->identity = PyFloat_AsDouble(identity);
   Py_DECREF(identity);
   return !PyErr_Occurred();
+}
+
+// The loops that ml_dtypes has given to NumPy's ufunc. They take one dtype, and need no interpreter lock.
+void add_bfloat16_loops(UfuncObject* u) {
+  if (std::exchange(u->has_bfloat16, true) || PyUnicode_Check(u->ufunc)) return;
+  auto* f = reinterpret_cast<PyUFuncObject*>(u->ufunc);
+  if (!f->userloops) return;
+  auto* d = reinterpret_cast<PyArray_Descr*>(bfloat16());
+  PyObject* key = PyLong_FromLong(d->type_num);
+  PyObject* found = key ? PyDict_GetItem(f->userloops, key) : nullptr;  // borrowed
+  Py_XDECREF(key);
+  auto* loop = found ? static_cast<PyUFunc_Loop1d*>(PyCapsule_GetPointer(found, nullptr)) : nullptr;
+  PyErr_Clear();
+  for (; loop; loop = loop->next) {
+    Signature s{};
+    if (!read_types(s, f->nargs, [&](int k) { return loop->arg_types[k]; })) continue;
+    s.loop = Loop{reinterpret_cast<LoopFunction>(loop->func), loop->data};
+    add_loop(u, f, s);
+  }
+}
+
+// Notes which loop takes one dtype for all inputs.
+void list_same(UfuncObject* u) {
+  std::fill(std::begin(u->same), std::end(u->same), nullptr);
+  for (Signature& s : *u->signatures) {
+    bool same = true;
+    for (int k = 1; k < u->nin; ++k) same = same && s.types[k] == s.types[0];
+    const Signature*& slot = u->same[static_cast<int>(s.types[0])];
+    if (same && !slot) slot = &s;
+  }
 }
 
 void add_select_loops(UfuncObject* u) {
@@ -157,8 +202,8 @@ int init(PyObject* self, PyObject* args, PyObject* kwargs) {
   unsigned save = 0;
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OU|OI", const_cast<char**>(names), &source, &py_name, &grads, &save)) return -1;
   delete u->signatures;
-  u->signatures = new std::vector<Signature>;
-  u->has_identity = false;
+  u->signatures = new std::deque<Signature>;
+  u->has_identity = u->has_bfloat16 = false;
   if (PyUnicode_Check(source)) {
     add_select_loops(u);
   } else if (Py_IS_TYPE(source, &PyUFunc_Type)) {
@@ -172,13 +217,7 @@ int init(PyObject* self, PyObject* args, PyObject* kwargs) {
   Py_XSETREF(u->py_name, Py_NewRef(py_name));
   u->name = strdup(PyUnicode_AsUTF8(py_name));
   u->save = save;
-  std::fill(std::begin(u->same), std::end(u->same), nullptr);
-  for (Signature& s : *u->signatures) {
-    bool same = true;
-    for (int k = 1; k < u->nin; ++k) same = same && s.types[k] == s.types[0];
-    const Signature*& slot = u->same[static_cast<int>(s.types[0])];
-    if (same && !slot) slot = &s;
-  }
+  list_same(u);
   return 0;
 }
 
@@ -220,7 +259,7 @@ bool loop_takes(DType from, DType to) {
 }
 
 const Signature* find_loop(UfuncObject* u, DType common, const Input* in) {
-  if (const Signature* s = u->same[static_cast<int>(common)]) {
+  if (const Signature* s = same_loop(u, common)) {
     // Integers give the default float where NumPy would give float64.
     bool widens = !is_inexact(common) && s->types[u->nin] == DType::f64 && default_float != DType::f64;
     if (!widens) return s;
@@ -522,6 +561,12 @@ PyType_Spec spec = {"forerun._core.Ufunc", sizeof(UfuncObject), 0,
                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL, slots};
 
 }  // namespace
+
+const Signature* same_loop(UfuncObject* u, DType t) {
+  const Signature*& slot = u->same[static_cast<int>(t)];
+  if (!slot && t == DType::bf16 && !u->has_bfloat16) add_bfloat16_loops(u), list_same(u);
+  return slot;
+}
 
 DType promote(DType a, DType b) { return static_cast<DType>(promotion[static_cast<int>(a)][static_cast<int>(b)]); }
 void set_promotion(int a, int b, int result) { promotion[a][b] = static_cast<uint8_t>(result); }

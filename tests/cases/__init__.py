@@ -19,7 +19,7 @@ NOT_OPS = {
     "np": {
         "dtype", "ndarray", "shape", "ndim", "size", "result_type", "may_share_memory", "shares_memory", "host_op",
         "save", "load", "savez", "set_printoptions", "iinfo", "finfo", "issubdtype", "promote_types", "can_cast",
-        "broadcast_shapes", "isscalar", "iscomplexobj", "isrealobj",
+        "broadcast_shapes", "isdtype", "min_scalar_type", "common_type", "isscalar", "iscomplexobj", "isrealobj",
     },
     "np.fft": set(),
     "np.linalg": {"LinAlgError"},

@@ -22,16 +22,15 @@ from ..ops import arithmetic as _arithmetic
 from ..ops import exponential as _exponential
 from ..ops.arithmetic import *  # noqa: F403
 from ..ops.arithmetic import round as _round
-from ..ops.convert import as_dtype as _as_dtype
-from ..ops.convert import asarray as asarray
 from ..ops.convert import cast as _cast
 from ..ops.convert import copy as copy
 from ..ops.convert import default_float as _default_float
-from ..ops.convert import is_array as _is_array
-from ..ops.convert import promote as _promote
+from ..ops.convert import is_inexact as _is_inexact
 from ..ops.convert import together as _together
 from ..ops.creation import *  # noqa: F403
+from ..ops.creation import asarray as asarray
 from ..ops.diagonals import *  # noqa: F403
+from ..ops.dtypes import *  # noqa: F403
 from ..ops.editing import *  # noqa: F403
 from ..ops.exponential import *  # noqa: F403
 from ..ops.host import *  # noqa: F403
@@ -49,14 +48,11 @@ from . import files as _files
 from . import linalg as linalg
 from . import random as random
 from .arrays import ndarray as ndarray
+from .inspection import __array_namespace_info__ as __array_namespace_info__
 
-bool_ = bool = _numpy.dtype("bool")
-int8, int16, int32, int64 = map(_numpy.dtype, ("int8", "int16", "int32", "int64"))
-uint8, uint16, uint32, uint64 = map(_numpy.dtype, ("uint8", "uint16", "uint32", "uint64"))
-float16, float32, float64 = map(_numpy.dtype, ("float16", "float32", "float64"))
-complex64, complex128 = map(_numpy.dtype, ("complex64", "complex128"))
-dtype, iinfo, finfo, issubdtype = _numpy.dtype, _numpy.iinfo, _numpy.finfo, _numpy.issubdtype
+__array_api_version__ = "2025.12"
 
+bool = bool_  # noqa: F405
 pi, e, inf, nan, newaxis, euler_gamma = _math.pi, _math.e, _math.inf, _math.nan, None, _numpy.euler_gamma
 
 true_divide, mod, abs, conj = (
@@ -95,29 +91,19 @@ def round(a: _Any, decimals: int = 0) -> _Any:
 around = round
 
 
-def astype(x: _Any, dtype: _Any, *, copy: _Any = True) -> _Any:
+def astype(x: _Any, dtype: _Any, /, *, copy: _Any = True, device: _Any = None) -> _Any:
     """x with its elements converted to a dtype. Floats lose their fraction in integers.
 
-    TypeError for a dtype that arrays cannot have. copy: False returns x itself if it has that dtype.
+    TypeError for a dtype that arrays cannot have. copy: False returns x itself if it has that dtype and is on that
+    device. device: where the result is to be, by default where x is.
 
     >>> from forerun import np
     >>> np.astype(np.array([1.5, -1.5]), int).tolist()
     [1, -1]
     """
-    return asarray(x).astype(dtype, copy=copy)
-
-
-def result_type(*arrays_and_dtypes: _Any) -> _numpy.dtype:
-    """The dtype that arrays and dtypes have together; Python numbers do not count unless alone.
-
-    >>> from forerun import np
-    >>> np.result_type(np.arange(2), np.float32, 1.5)
-    dtype('float32')
-    """
-    known = [getattr(x, "dtype", x) for x in arrays_and_dtypes if not isinstance(x, (int, float, complex))]
-    if not known:
-        return asarray(arrays_and_dtypes[0]).dtype
-    return _promote(*(_as_dtype("result_type", d) for d in known))
+    x = asarray(x)
+    moved = x if device is None else x.to_device(device)
+    return moved.astype(dtype, copy=copy and moved is x)
 
 
 def shape(a: _Any) -> tuple[int, ...]:
@@ -180,28 +166,6 @@ def isrealobj(x: _Any) -> _Any:
     return not iscomplexobj(x)
 
 
-def promote_types(type1: _Any, type2: _Any) -> _numpy.dtype:
-    """The dtype that arrays of two dtypes have together: an integer and a float give that float.
-
-    TypeError for a dtype that arrays cannot have.
-
-    >>> from forerun import np
-    >>> np.promote_types("int64", "float16"), np.promote_types("int8", "uint8")
-    (dtype('float16'), dtype('int16'))
-    """
-    return _promote(_as_dtype("promote_types", type1), _as_dtype("promote_types", type2))
-
-
-def can_cast(from_: _Any, to: _Any, casting: _Any = "safe") -> _Any:
-    """Whether a dtype, or that of an array, can be cast to another one by a rule of NumPy's.
-
-    >>> from forerun import np
-    >>> np.can_cast("int32", "int64"), np.can_cast("int64", "int32", casting="same_kind")
-    (True, True)
-    """
-    return _numpy.can_cast(from_.dtype if _is_array(from_) else from_, to, casting)
-
-
 def broadcast_shapes(*shapes: _Any) -> tuple[int, ...]:
     """The shape that arrays of these shapes have together. ValueError if they have none.
 
@@ -232,7 +196,7 @@ def isclose(a: _Any, b: _Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan:
     >>> np.isclose([1.0, 2.0], [1.000001, 2.1]).tolist()
     [True, False]
     """
-    a, b = (x if x.dtype.kind in "fc" else _cast(x, _default_float()) for x in (asarray(a), asarray(b)))
+    a, b = (x if _is_inexact(x.dtype) else _cast(x, _default_float()) for x in (asarray(a), asarray(b)))
     near = _arithmetic.absolute(a - b) <= atol + rtol * _arithmetic.absolute(b)
     result = _arithmetic.equal(a, b) | (near & _arithmetic.isfinite(b))
     return result | (_arithmetic.isnan(a) & _arithmetic.isnan(b)) if equal_nan else result
@@ -328,3 +292,13 @@ def savez(file: _Any, *args: _Any, **named: _Any) -> None:
     values = {name: asarray(x).numpy() for name, x in {**unnamed, **named}.items()}
     with _files.replacing(file, ".npz") as out:
         _files.write_arrays(out, values)
+
+
+def __getattr__(name: str) -> _Any:
+    """bfloat16 when it is first asked for: its dtype comes from the package ml_dtypes."""
+    if name != "bfloat16":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        return _numpy.dtype(_core.bfloat16()).type
+    except ImportError as error:
+        raise AttributeError(str(error)) from None

@@ -38,6 +38,7 @@ class ndarray(_core.Array):
     __array_priority__ = 1000.0
     __array_ufunc__ = protocols.array_ufunc
     __array_function__ = protocols.array_function
+    __array_namespace__ = protocols.array_namespace
 
     # --- shape: views where memory allows ---
 
@@ -132,8 +133,13 @@ class ndarray(_core.Array):
 
     context = ctx
 
-    def to_device(self, device: Device | str) -> Any:
-        """The array itself if it is on that device, otherwise a copy there, made on the copy queue."""
+    def to_device(self, device: Device | str, /, *, stream: None = None) -> Any:
+        """The array itself if it is on that device, otherwise a copy there, made on the copy queue.
+
+        stream: there are none to choose from, so it must be None (ValueError).
+        """
+        if stream is not None:
+            raise ValueError(f"to_device: stream must be None, got {stream!r}")
         where = resolve(device)
         return self if where == self.device else convert.to_device(self, where)
 

@@ -12,11 +12,10 @@ import numpy
 
 from .. import _core
 from ..ops import ufuncs
-from ..ops.convert import asarray
+from ..ops.convert import asarray, is_supported
 
 # NumPy's classes of arrays whose values are all there is to them; others know better what is to be done.
 _PLAIN = (numpy.ndarray, numpy.memmap, numpy.generic)
-_DTYPES = frozenset("?bhilqpBHILQPefdFD")
 
 # Functions that write into their first argument.
 _WRITERS = frozenset(("copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"))
@@ -40,6 +39,21 @@ def _knows_better(kind: type, protocol: str) -> bool:
 def namespace() -> Any:
     """`forerun.np`, which imports this module."""
     return importlib.import_module(__package__)
+
+
+_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
+
+
+def array_namespace(self: Any, /, *, api_version: str | None = None) -> Any:
+    """`__array_namespace__`: where libraries find the functions of the Python array API standard, `forerun.np`.
+
+    ValueError for a version of the standard that it does not hold.
+    """
+    if api_version is not None and api_version not in _VERSIONS:
+        raise ValueError(
+            f"__array_namespace__: api_version must be one of {', '.join(_VERSIONS)}, got {api_version!r}"
+        )
+    return namespace()
 
 
 def array_function(self: Any, func: Any, types: Iterable[type], args: Any, kwargs: Any) -> Any:
@@ -111,7 +125,8 @@ def _values(x: Any) -> Any:
 def _wrapped(x: Any, device: Any) -> Any:
     """Our arrays in place of NumPy's arrays and scalars of numbers, in tuples and lists too."""
     if isinstance(x, (numpy.ndarray, numpy.generic)):
-        return asarray(x, x.dtype, device) if x.dtype.char in _DTYPES and type(x) is not numpy.ma.MaskedArray else x
+        plain = type(x) in _PLAIN or isinstance(x, numpy.generic)
+        return asarray(x, x.dtype, device) if plain and is_supported(x.dtype) else x
     if isinstance(x, (list, tuple)):
         kept = [_wrapped(v, device) for v in x]
         return type(x)(*kept) if hasattr(x, "_fields") else type(x)(kept)

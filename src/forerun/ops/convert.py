@@ -14,17 +14,18 @@ from ..device import Device, resolve
 from .base import primitive
 
 __all__ = [
-    "asarray", "as_dtype", "axes_of", "count_of", "counts_of", "default_float", "is_array", "one_of", "promote",
-    "set_defaults", "together", "vector_of",
+    "asarray", "as_dtype", "axes_of", "count_of", "counts_of", "default_float", "is_array", "is_bfloat16",
+    "is_inexact", "is_real_float", "is_supported", "one_of", "promote", "set_defaults", "together", "vector_of",
 ]  # fmt: skip
 
-_DTYPES = [
-    numpy.dtype(name)
-    for name in (
-        "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
-        "float16", "float32", "float64", "complex64", "complex128",
-    )
-]  # fmt: skip
+# In the core's order.
+_NAMES = (
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+    "float16", "bfloat16", "float32", "float64", "complex64", "complex128",
+)  # fmt: skip
+_DTYPES = {name: numpy.dtype(name) for name in _NAMES if name != "bfloat16"}
+_NUMBERS = {numpy.dtype(kind).num for kind in (*_DTYPES, "longlong", "ulonglong")}
+_SUPPORTED = "bool, integer, float16/32/64, bfloat16 or complex64/128"
 
 _default_float = numpy.dtype("float32")
 _ints_become_floats = False
@@ -56,16 +57,40 @@ def set_defaults(float_dtype: Any, ints_become_floats: bool) -> None:
     _core.set_default_float(_default_float)
 
 
-def _promotion(a: numpy.dtype, b: numpy.dtype) -> int:
+def is_inexact(dtype: numpy.dtype) -> bool:
+    """Whether an array's dtype is one of floats or complex numbers. NumPy's `kind` of bfloat16 is "V".
+
+    >>> is_inexact(numpy.dtype("complex64")), is_inexact(numpy.dtype("int8"))
+    (True, False)
+    """
+    return dtype.kind in "fcV"
+
+
+def is_real_float(dtype: numpy.dtype) -> bool:
+    """Whether an array's dtype is one of floats, bfloat16 among them.
+
+    >>> is_real_float(numpy.dtype("float16")), is_real_float(numpy.dtype("complex64"))
+    (True, False)
+    """
+    return dtype.kind in "fV"
+
+
+def _promotion(a: str, b: str) -> str:
     """NumPy's result type, except that an integer with a float gives that float."""
-    if a.kind in "fc" and b.kind in "iub":
-        return _DTYPES.index(a)
-    if b.kind in "fc" and a.kind in "iub":
-        return _DTYPES.index(b)
-    return _DTYPES.index(numpy.result_type(a, b))
+    if a == b:
+        return a
+    kinds = {name: "f" if name == "bfloat16" else _DTYPES[name].kind for name in (a, b)}
+    floats = [name for name in (a, b) if kinds[name] in "fc"]
+    if len(floats) == 1:
+        return floats[0]
+    if "bfloat16" in floats:  # NumPy does not know it: the other one, which has its range unless it is float16
+        other = b if a == "bfloat16" else a
+        return "float32" if other == "float16" else other
+    return numpy.result_type(a, b).name
 
 
-_core.set_promotion([[_promotion(a, b) for b in _DTYPES] for a in _DTYPES])
+_PROMOTED = {(a, b): _promotion(a, b) for a in _NAMES for b in _NAMES}
+_core.set_promotion([[_NAMES.index(_PROMOTED[a, b]) for b in _NAMES] for a in _NAMES])
 
 
 def promote(*dtypes: Any) -> numpy.dtype:
@@ -77,8 +102,10 @@ def promote(*dtypes: Any) -> numpy.dtype:
     (dtype('float16'), dtype('float64'))
     """
     result = numpy.dtype(dtypes[0])
-    for other in dtypes[1:]:
-        result = _DTYPES[_promotion(result, numpy.dtype(other))]
+    for other in map(numpy.dtype, dtypes[1:]):
+        if other != result:
+            name = _PROMOTED[result.name, other.name]
+            result = numpy.dtype(_core.bfloat16()) if name == "bfloat16" else _DTYPES[name]
     return result
 
 
@@ -103,13 +130,34 @@ def as_dtype(op: str, dtype: Any) -> numpy.dtype:
         return _default_float
     if dtype is complex:
         return numpy.dtype("complex128" if _default_float.itemsize == 8 else "complex64")
+    if isinstance(dtype, str) and dtype == "bfloat16":
+        return numpy.dtype(_core.bfloat16())
     try:
         found = numpy.dtype(dtype)
     except SyntaxError:  # of text that begins like a dtype with a shape
         raise TypeError(f"{op}: dtype must be one of NumPy's, got {dtype!r}") from None
-    if found not in _DTYPES:
-        raise TypeError(f"{op}: dtype must be bool, integer, float16/32/64 or complex64/128, got {found}")
+    if not is_supported(found) or not found.isnative:
+        order = "" if found.isnative else " in native byte order"
+        raise TypeError(f"{op}: dtype must be {_SUPPORTED}{order}, got {found}")
     return found
+
+
+def is_supported(dtype: numpy.dtype) -> bool:
+    """Whether arrays can have a dtype, but for its byte order: theirs is the machine's.
+
+    >>> is_supported(numpy.dtype(">f4")), is_supported(numpy.dtype("U3"))
+    (True, False)
+    """
+    return dtype.num in _NUMBERS or is_bfloat16(dtype)
+
+
+def is_bfloat16(dtype: numpy.dtype) -> bool:
+    """Whether it is the dtype that ml_dtypes has added to NumPy's.
+
+    >>> is_bfloat16(numpy.dtype("float16"))
+    False
+    """
+    return dtype.kind == "V" and dtype.name == "bfloat16"
 
 
 def asarray(x: Any, dtype: Any = None, device: Device | str | None = None, op: str = "asarray") -> Any:
@@ -156,8 +204,8 @@ def asarray(x: Any, dtype: Any = None, device: Device | str | None = None, op: s
             want = _default_float
         if want is not None:
             values = values.astype(want, copy=False)
-    if values.dtype not in _DTYPES:
-        raise TypeError(f"{op}: values must be numbers, got dtype {values.dtype}")
+    if not is_supported(values.dtype):
+        raise TypeError(f"{op}: values must be {_SUPPORTED}, got dtype {values.dtype}")
     return _core.from_numpy(values, resolve(device))
 
 
@@ -267,9 +315,9 @@ def cast(x: Any, dtype: Any) -> Any:
 
 
 def _cast_back(g: Any, dtype: numpy.dtype) -> Any:
-    if dtype.kind not in "fc":
+    if not is_inexact(dtype):
         return None
-    if g.dtype.kind == "c" and dtype.kind == "f":
+    if g.dtype.kind == "c" and is_real_float(dtype):
         from .shape import real
 
         g = real(g)

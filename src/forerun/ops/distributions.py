@@ -13,7 +13,7 @@ import numpy
 
 from .. import _core
 from ..device import resolve
-from .convert import asarray, cast, count_of, default_float, is_array
+from .convert import as_dtype, asarray, cast, count_of, default_float, is_array, is_real_float
 from .exponential import exp, log
 from .host import host_op
 from .random import _FLOAT32, Size, Where, _generator, _numbers, _rows, _shape
@@ -35,7 +35,7 @@ def _drawn(
 ) -> Any:
     arrays = [asarray(p, device=None if is_array(p) else device) for p in parameters]
     shape = _shape(name, size, *parameters) + like
-    want = numpy.dtype(dtype)
+    want = as_dtype(name, dtype)
     make = _generator()
     if not arrays:
         arrays = [asarray(0, device=device)]
@@ -62,8 +62,8 @@ def _closed(
 
     Else NumPy's, of `parameters`: the last is the scale.
     """
-    want = default_float() if dtype is None else numpy.dtype(dtype)
-    if want.kind != "f" or not _numbers(*parameters):
+    want = default_float() if dtype is None else as_dtype(name, dtype)
+    if not is_real_float(want) or not _numbers(*parameters):
         return _floating(name, *parameters, size=size, dtype=dtype, device=device)
     loc, scale = (0.0, *map(float, parameters))[-2:]
     if scale < 0:

@@ -14,7 +14,7 @@ import numpy
 from .. import _core
 from ..device import Device, resolve
 from .base import primitive
-from .convert import as_dtype, asarray, axes_of, cast, copy, default_float, one_of
+from .convert import as_dtype, asarray, axes_of, cast, copy, default_float, is_real_float, one_of
 from .host import host_op
 from .indexing import getitem
 from .joining import pad, roll
@@ -34,7 +34,7 @@ def _complex(x: Any) -> Any:
     """x as complex64 or complex128, whichever holds its precision."""
     if x.dtype.kind == "c":
         return x
-    wide = x.dtype if x.dtype.kind == "f" else default_float()
+    wide = x.dtype if is_real_float(x.dtype) else default_float()
     return cast(x, numpy.dtype("complex128" if wide == numpy.float64 else "complex64"))
 
 
@@ -43,7 +43,7 @@ def _real(op: str, x: Any) -> Any:
     x = asarray(x)
     if x.dtype.kind == "c":
         raise TypeError(f"{op}: array must be real, got {x.dtype}")
-    wide = x.dtype if x.dtype.kind == "f" else default_float()
+    wide = x.dtype if is_real_float(x.dtype) else default_float()
     wide = numpy.dtype("float32") if wide == numpy.float16 else wide
     return x if x.dtype == wide else cast(x, wide)
 

@@ -9,7 +9,7 @@ import numpy
 
 from .. import _core
 from ..device import Device, resolve
-from .convert import asarray, axes_of, count_of, one_of, vector_of
+from .convert import as_dtype, asarray, axes_of, count_of, is_inexact, is_real_float, one_of, vector_of
 
 __all__ = [
     "host", "host_op", "sort", "argsort", "argmax", "argmin", "median", "quantile", "percentile",
@@ -39,12 +39,12 @@ def host(
     """
     arrays = [asarray(a) for a in inputs]
     where = resolve(device) if device is not None or not arrays else None  # None: where the inputs are
-    specs = [(tuple(shape), numpy.dtype(dtype)) for shape, dtype in outs]
+    specs = [(tuple(shape), as_dtype(name, dtype)) for shape, dtype in outs]
     for shape, _ in specs:
         if min(shape, default=0) < 0:
             raise ValueError(f"{name}: extents must not be negative, got {shape}")
     results = _core.host(fn, arrays, specs, where, name, queue)
-    if _core.recording() and any(dtype.kind in "fc" for _, dtype in specs):
+    if _core.recording() and any(is_inexact(dtype) for _, dtype in specs):
         _core.record(_NoGradient(name), tuple(arrays), tuple(results), None, 0)
     return results
 
@@ -239,7 +239,7 @@ def _statistic(
     shape = tuple(1 if i in at else n for i, n in enumerate(x.shape) if keepdims or i not in at)
     from .convert import default_float
 
-    dtype = x.dtype if x.dtype.kind == "f" else default_float()
+    dtype = x.dtype if is_real_float(x.dtype) else default_float()
     return host_op(name, lambda v: numpy.asarray(fn(v, at)).astype(dtype), [x], extra + shape, dtype)
 
 

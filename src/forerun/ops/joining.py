@@ -14,11 +14,21 @@ from .base import primitive
 from .convert import asarray, axes_of, cast, copy, counts_of, one_of, promote
 from .host import host
 from .indexing import take
-from .shape import Axis, atleast_1d, atleast_2d, atleast_3d, broadcast_to, expand_dims, ravel, reshape
+from .shape import (
+    Axis,
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    broadcast_to,
+    expand_dims,
+    moveaxis,
+    ravel,
+    reshape,
+)
 
 __all__ = [
     "array_split", "column_stack", "concatenate", "dstack", "hsplit", "hstack", "pad", "repeat", "roll",
-    "split", "stack", "tile", "vsplit", "vstack",
+    "split", "stack", "tile", "unstack", "vsplit", "vstack",
 ]  # fmt: skip
 
 
@@ -83,6 +93,21 @@ def stack(arrays: Sequence[Any], axis: int = 0) -> Any:
     if any(a.shape != all_[0].shape for a in all_):
         raise ValueError(f"stack: arrays must have one shape, got {sorted({a.shape for a in all_})}")
     return concatenate([expand_dims(a, axis) for a in all_], axis)
+
+
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
+    """Views of the slices of x at each position along an axis, which they lack: what `stack` puts together again.
+
+    ValueError of an array without axes.
+
+    >>> from forerun import np
+    >>> [v.tolist() for v in np.unstack([[1, 2], [3, 4]], axis=1)]
+    [[1, 3], [2, 4]]
+    """
+    x = asarray(x)
+    if x.ndim == 0:
+        raise ValueError("unstack: array must have at least one axis, got shape ()")
+    return tuple(moveaxis(x, axis, 0))
 
 
 def vstack(tup: Sequence[Any]) -> Any:

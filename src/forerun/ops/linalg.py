@@ -10,7 +10,7 @@ import numpy
 from .. import _core
 from .arithmetic import _value, absolute, multiply
 from .base import primitive
-from .convert import asarray, axes_of, cast, default_float, together
+from .convert import asarray, axes_of, cast, default_float, is_inexact, together
 from .creation import eye
 from .diagonals import tril
 from .host import host, host_op
@@ -30,7 +30,7 @@ def _matrices(op: str, x: Any, square: bool = True) -> Any:
     if x.ndim < 2 or (square and x.shape[-1] != x.shape[-2]):
         what = "square matrices" if square else "matrices"
         raise ValueError(f"{op}: array must be of {what}, got shape {x.shape}")
-    if x.dtype.kind not in "fc" or x.dtype == numpy.float16:
+    if not is_inexact(x.dtype) or x.dtype.itemsize == 2:
         x = cast(x, default_float())
     return x
 
@@ -320,7 +320,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     (5.0, [7.0, 14.0])
     """
     x = asarray(x)
-    x = x if x.dtype.kind in "fc" else cast(x, default_float())
+    x = x if is_inexact(x.dtype) else cast(x, default_float())
     axes = axes_of("norm", axis, x.ndim)
     size = absolute(x)
     if ord is None or (ord == 2 and len(axes) != 2) or ord in ("fro", "f"):

@@ -14,7 +14,7 @@ import numpy
 
 from .. import _core
 from ..device import Device, resolve
-from .convert import as_dtype, asarray, cast, default_float, is_array, together
+from .convert import as_dtype, asarray, cast, default_float, is_array, is_real_float, together
 from .host import host_op
 from .indexing import take
 
@@ -66,7 +66,7 @@ def _continuous(
 ) -> Any:
     """Draws of one kind; parameters that are arrays are applied to standard draws."""
     want = default_float() if dtype is None else as_dtype(kind, dtype)
-    if want.kind != "f":
+    if not is_real_float(want):
         raise TypeError(f"{kind}: dtype must be a float, got {want}")
     drawn = _FLOAT32 if want.itemsize == 2 else want
     where = resolve(device)

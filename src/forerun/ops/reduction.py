@@ -22,7 +22,7 @@ from .arithmetic import (
     subtract,
 )
 from .base import primitive
-from .convert import as_dtype, asarray, axes_of, cast, count_of, default_float
+from .convert import as_dtype, asarray, axes_of, cast, count_of, default_float, is_inexact
 from .exponential import exp, log
 from .joining import concatenate
 from .shape import broadcast_to, flip, moveaxis, ravel, real, reshape, transpose
@@ -114,7 +114,7 @@ def sum(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims:
     """
     x = asarray(a)
     want = _accumulator(x, dtype, "sum")
-    if want != x.dtype and want.kind in "fc":
+    if want != x.dtype and is_inexact(want):
         x = cast(x, want)
     return _store(_sum(x, axes_of("sum", axis, x.ndim), keepdims, want if want != x.dtype else None), out)
 
@@ -128,7 +128,7 @@ def prod(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims
     """
     x = asarray(a)
     want = _accumulator(x, dtype, "prod")
-    if want != x.dtype and want.kind in "fc":
+    if want != x.dtype and is_inexact(want):
         x = cast(x, want)
     return _store(_prod(x, axes_of("prod", axis, x.ndim), keepdims, want if want != x.dtype else None), out)
 
@@ -202,13 +202,13 @@ def count_nonzero(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 def _floating(x: Any, dtype: Any, op: str) -> Any:
     x = asarray(x)
     want = (
-        as_dtype(op, dtype) if dtype is not None else (x.dtype if x.dtype.kind in "fc" else default_float())
+        as_dtype(op, dtype) if dtype is not None else (x.dtype if is_inexact(x.dtype) else default_float())
     )
     return x if want == x.dtype else cast(x, want)
 
 
 def mean(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-    """The mean over axes (by default all); of integers in the default float. float16 is summed in float32.
+    """The mean over axes (by default all); of integers in the default float. 16-bit floats in float32, rounded once.
 
     Of no elements: NaN.
 
@@ -217,7 +217,7 @@ def mean(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims
     [2.0, 3.0]
     """
     x = _floating(a, dtype, "mean")
-    if x.dtype == numpy.float16:
+    if x.dtype.itemsize == 2:
         return _store(cast(mean(cast(x, numpy.dtype("float32")), axis, None, None, keepdims), x.dtype), out)
     axes = axes_of("mean", axis, x.ndim)
     n = math.prod(x.shape[i] for i in axes)
@@ -314,7 +314,7 @@ def nansum(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdi
     from .indexing import where
 
     x = asarray(a)
-    return sum(where(x != x, 0, x) if x.dtype.kind in "fc" else x, axis, dtype, out, keepdims)
+    return sum(where(x != x, 0, x) if is_inexact(x.dtype) else x, axis, dtype, out, keepdims)
 
 
 def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:

@@ -11,7 +11,7 @@ import numpy
 from .. import _core
 from .arithmetic import _value, conjugate, equal
 from .base import primitive
-from .convert import asarray, axes_of, cast, default_float, one_of, together, vector_of
+from .convert import asarray, axes_of, cast, default_float, is_inexact, one_of, together, vector_of
 from .exponential import sin
 from .host import argsort, host_op, searchsorted
 from .indexing import clip, where
@@ -29,7 +29,7 @@ Axis = int | Sequence[int] | None
 
 def _inexact(x: Any) -> Any:
     x = asarray(x)
-    return x if x.dtype.kind in "fc" else cast(x, default_float())
+    return x if is_inexact(x.dtype) else cast(x, default_float())
 
 
 # --- convolution ----------------------------------------------------------------------------------
@@ -226,7 +226,7 @@ def _slopes(f: Any, spacing: Any, order: int) -> Any:
         x = vector_of("gradient", spacing)
         if x.size != n:
             raise ValueError(f"gradient: positions must be one for each of {n} samples, got {x.size}")
-        d = diff(x if x.dtype.kind in "fc" else cast(x, f.dtype))
+        d = diff(x if is_inexact(x.dtype) else cast(x, f.dtype))
         left, right = d[:-1], d[1:]
         h = [d[0], d[1], d[-1], d[-2]] if n > 2 else [d[0], d[0], d[0], d[0]]
         inside = (

@@ -10,7 +10,17 @@ import numpy
 from .. import _core
 from .arithmetic import conjugate, fmax, fmin, isnan, maximum, sqrt
 from .base import primitive
-from .convert import asarray, axes_of, cast, count_of, default_float, promote, vector_of
+from .convert import (
+    asarray,
+    axes_of,
+    cast,
+    count_of,
+    default_float,
+    is_inexact,
+    is_real_float,
+    promote,
+    vector_of,
+)
 from .diagonals import diagonal
 from .host import host, host_op
 from .indexing import clip, where
@@ -67,7 +77,7 @@ def nanmin(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -
 def _filled(x: Any, value: float) -> Any:
     """x with a number in place of NaN."""
     x = asarray(x)
-    return where(isnan(x), value, x) if x.dtype.kind in "fc" else x
+    return where(isnan(x), value, x) if is_inexact(x.dtype) else x
 
 
 def nanprod(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
@@ -107,7 +117,7 @@ def _numbers(x: Any, axes: tuple[int, ...], dtype: numpy.dtype) -> Any:
 
 def _floats(x: Any) -> Any:
     x = asarray(x)
-    return x if x.dtype.kind in "fc" else cast(x, default_float())
+    return x if is_inexact(x.dtype) else cast(x, default_float())
 
 
 def _real_dtype(x: Any) -> numpy.dtype:
@@ -180,7 +190,7 @@ def nan_to_num(
         result = nan_to_num(real(x), True, nan, posinf, neginf) + 1j * nan_to_num(
             imag(x), True, nan, posinf, neginf
         )
-    elif x.dtype.kind == "f":
+    elif is_real_float(x.dtype):
         limits = numpy.finfo(x.dtype)
         high, low = (
             (float(limits.max) if posinf is None else posinf),
@@ -313,7 +323,7 @@ def histogram(
         count, dtype = edges.size - 1, edges.dtype
     else:
         edges, count = None, count_of("histogram", "bins", bins)
-        dtype = x.dtype if x.dtype.kind == "f" else default_float()
+        dtype = x.dtype if is_real_float(x.dtype) else default_float()
     if count < 1:
         raise ValueError(f"histogram: there must be at least one bin, got {count}")
     if range is not None and not range[0] <= range[1]:

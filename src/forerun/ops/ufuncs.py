@@ -19,7 +19,7 @@ from .. import _core
 from ..device import resolve
 from . import arithmetic, exponential, linear, reduction, signal
 from .base import Elementwise
-from .convert import as_dtype, asarray, axes_of, default_float, is_array, one_of, together
+from .convert import as_dtype, asarray, axes_of, default_float, is_array, is_inexact, one_of, together
 from .host import host
 
 __all__ = ["call"]
@@ -173,7 +173,7 @@ def _loop(ufunc: Any, operands: list[Any], casting: str, options: dict[str, Any]
     name = ufunc.__name__
     wanted = _wanted(ufunc, options)
     given = [_seen(x) for x in operands]
-    if any(isinstance(d, numpy.dtype) and d.kind in "fc" for d in given):
+    if any(isinstance(d, numpy.dtype) and is_inexact(d) for d in given):
         found = _resolved(ufunc, [int if _whole(d) else d for d in given], wanted, casting)
     else:
         found = _resolved(ufunc, given, wanted, casting)
