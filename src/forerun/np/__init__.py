@@ -32,6 +32,7 @@ from ..ops.creation import asarray as asarray
 from ..ops.diagonals import *  # noqa: F403
 from ..ops.dtypes import *  # noqa: F403
 from ..ops.editing import *  # noqa: F403
+from ..ops.exchange import *  # noqa: F403
 from ..ops.exponential import *  # noqa: F403
 from ..ops.host import *  # noqa: F403
 from ..ops.indexing import *  # noqa: F403
