@@ -19,7 +19,7 @@ from .. import _core
 from ..device import resolve
 from . import arithmetic, exponential, linear, reduction, signal
 from .base import Elementwise
-from .convert import as_dtype, asarray, axes_of, default_float, is_array, is_inexact, one_of, together
+from .convert import as_dtype, asarray, axes_of, default_float, is_array, is_inexact, one_of, promote, together
 from .host import host
 
 __all__ = ["call"]
@@ -173,12 +173,9 @@ def _loop(ufunc: Any, operands: list[Any], casting: str, options: dict[str, Any]
     name = ufunc.__name__
     wanted = _wanted(ufunc, options)
     given = [_seen(x) for x in operands]
-    if any(isinstance(d, numpy.dtype) and is_inexact(d) for d in given):
-        found = _resolved(ufunc, [int if _whole(d) else d for d in given], wanted, casting)
-    else:
-        found = _resolved(ufunc, given, wanted, casting)
-        if wanted is None and default_float() != numpy.float64:
-            found = _narrowed(ufunc, given, casting, found)
+    found = _resolved(ufunc, given, wanted, casting)
+    if wanted is None:
+        found = _narrowed(ufunc, given, casting, found)
     for x, to in zip(operands, found, strict=False):
         if is_array(x) and casting in ("no", "equiv", "safe") and not numpy.can_cast(x.dtype, to, casting):  # type: ignore[arg-type]
             raise TypeError(f"{name}: operands must be castable by rule {casting!r}, got {x.dtype} to {to}")
@@ -225,14 +222,21 @@ def _resolved(ufunc: Any, given: list[Any], wanted: tuple[Any, ...] | None, cast
 
 
 def _narrowed(ufunc: Any, given: list[Any], casting: str, found: Dtypes) -> Dtypes:
-    """Integers that NumPy makes float64 of get the default float."""
-    if not any(_whole(d) and to == numpy.float64 for d, to in zip(given, found, strict=False)):
-        return found
+    """NumPy's choice, but integers and Python's numbers that become floats take the dtype of the floats beside them, or the
+    default float."""
+    floats = [d for d in given if isinstance(d, numpy.dtype) and is_inexact(d)]
+    common = promote(*floats) if floats else default_float()
+    if common.kind == "c":
+        common = numpy.dtype(f"float{common.itemsize * 4}")
+
+    def narrow(d: Any, to: numpy.dtype) -> Any:
+        becomes_float = is_inexact(to) and (_whole(d) or d in (int, float))
+        return common if becomes_float else promote(common, "complex64") if d is complex else d
+
     try:
-        narrow = _resolved(ufunc, [default_float() if _whole(d) else d for d in given], None, casting)
+        return _resolved(ufunc, [narrow(d, to) for d, to in zip(given, found, strict=False)], None, casting)
     except TypeError:
         return found
-    return narrow if default_float() in narrow else found
 
 
 # --- ops made of others' loops ----------------------------------------------------------------------------------
