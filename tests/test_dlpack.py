@@ -10,7 +10,18 @@ import numpy
 import pytest
 
 import forerun
-from capsules import NAME, USED, USED_VERSIONED, VERSIONED, Managed, ManagedVersioned, Producer, inside, name_of, soon
+from capsules import (
+    NAME,
+    USED,
+    USED_VERSIONED,
+    VERSIONED,
+    Managed,
+    ManagedVersioned,
+    Producer,
+    inside,
+    name_of,
+    soon,
+)
 from conftest import closed_gate
 from forerun import _core, np
 
@@ -42,10 +53,13 @@ def test_values_go_out_and_come_back(dtype: str, layout: str) -> None:
     want = numpy.asarray(LAYOUTS[layout](values))
     ours = LAYOUTS[layout](np.array(values))
     given = numpy.from_dlpack(ours)
-    assert given.dtype == want.dtype and given.shape == want.shape and (given == want).all()
+    assert given.dtype == want.dtype
+    assert given.shape == want.shape
+    assert (given == want).all()
     assert not given.flags.writeable
     taken = np.from_dlpack(want)
-    assert taken.dtype == want.dtype and taken.shape == want.shape
+    assert taken.dtype == want.dtype
+    assert taken.shape == want.shape
     assert (taken.numpy() == want).all()
     assert ((taken | taken) if dtype == "bool" else taken + taken).tolist() == (want + want).tolist()
     assert (np.from_dlpack(given).numpy() == want).all()  # there and back
@@ -56,7 +70,8 @@ def test_memory_is_shared_and_given_back_once(engine: str, versioned: bool) -> N
     producer = Producer(numpy.arange(1000.0), versioned)
     x = np.from_dlpack(producer)
     producer.values[0] = 7  # nothing reads it now
-    assert x[0].item() == 7 and producer.given_back == 0
+    assert x[0].item() == 7
+    assert producer.given_back == 0
     y, view = x * 2, x[10:]
     del x
     assert y[3].item() == 6
@@ -103,7 +118,8 @@ def test_result_does_not_take_over_imported_memory() -> None:
         del x  # dead where y is computed: what is ours would be used for y
         z = y * 2
         del y
-    assert z[-1].item() == 200_000 and values[-1] == 99_999
+    assert z[-1].item() == 200_000
+    assert values[-1] == 99_999
 
 
 # --- what is handed out -----------------------------------------------------------------------------------------
@@ -163,10 +179,12 @@ def test_capsule_says_what_it_holds() -> None:
     t = held.tensor
     assert (held.major, held.flags) == (1, 1)  # read-only
     assert (t.device_type, t.device_id, t.ndim, t.code, t.bits, t.lanes) == (1, 0, 2, 2, 32, 1)
-    assert t.shape[:2] == [3, 2] and t.strides[:2] == [4, 2]
+    assert t.shape[:2] == [3, 2]
+    assert t.strides[:2] == [4, 2]
     capsule = x.__dlpack__(max_version=(1, 1), copy=True)
     copied = inside(capsule)
-    assert isinstance(copied, ManagedVersioned) and copied.flags == 2
+    assert isinstance(copied, ManagedVersioned)
+    assert copied.flags == 2
     assert copied.tensor.strides[:2] == [2, 1]
 
 
@@ -174,7 +192,8 @@ def test_old_readers_get_a_copy_of_their_own() -> None:
     x = np.arange(100.0)
     capsule = x.__dlpack__()
     held = inside(capsule)
-    assert name_of(capsule) == NAME and isinstance(held, Managed)
+    assert name_of(capsule) == NAME
+    assert isinstance(held, Managed)
     pointer = held.tensor.data
     assert pointer != x.numpy().ctypes.data
     assert np.from_dlpack(_Legacy(x)).tolist() == x.tolist()
@@ -203,7 +222,7 @@ def test_copy_may_be_written() -> None:
     (RuntimeError, {"stream": 1}), (BufferError, {"dl_device": (2, 0)}), (BufferError, {"copy": False}),
 ])  # fmt: skip
 def test_what_cannot_be_handed_out(error: type[Exception], asked: dict[str, Any]) -> None:
-    with pytest.raises(error, match="__dlpack__: .* must"):
+    with pytest.raises(error, match=r"__dlpack__: .* must"):
         np.zeros(3).__dlpack__(**asked)
 
 
@@ -325,12 +344,14 @@ def test_copy_is_ours() -> None:
 
 def test_devices(two_devices: list[forerun.Device]) -> None:
     x = np.from_dlpack(numpy.arange(3.0), device="cpu:1")
-    assert x.device == two_devices[1] and (x + 1).tolist() == [1, 2, 3]
+    assert x.device == two_devices[1]
+    assert (x + 1).tolist() == [1, 2, 3]
     assert x.__dlpack_device__() == (1, 0)
     assert numpy.from_dlpack(x).tolist() == [0, 1, 2]
     assert np.from_dlpack(x).device == two_devices[1]
     moved = np.from_dlpack(x, device="cpu:0")
-    assert moved.device == two_devices[0] and moved.tolist() == [0, 1, 2]
+    assert moved.device == two_devices[0]
+    assert moved.tolist() == [0, 1, 2]
     with pytest.raises(BufferError, match="between devices"):
         np.from_dlpack(x, device="cpu:0", copy=False)
 
@@ -352,16 +373,19 @@ def test_what_has_no_dlpack() -> None:
 def test_ours_come_without_a_wait(gate: None) -> None:
     x = np.arange(3.0)
     same, other = np.from_dlpack(x), np.from_dlpack(x, copy=True)
-    assert np.shares_memory(same, x) and not np.shares_memory(other, x)
+    assert np.shares_memory(same, x)
+    assert not np.shares_memory(other, x)
 
 
 def test_bfloat16() -> None:
     x = np.array([1.5, -2.0], dtype="bfloat16")
     capsule = x.__dlpack__(max_version=(1, 0))
     tensor = inside(capsule).tensor
-    assert name_of(capsule) == VERSIONED and (tensor.code, tensor.bits) == (4, 16)
+    assert name_of(capsule) == VERSIONED
+    assert (tensor.code, tensor.bits) == (4, 16)
     y = _core.from_dlpack(capsule, None, -1)
-    assert y.dtype == x.dtype and y.tolist() == [1.5, -2.0]
+    assert y.dtype == x.dtype
+    assert y.tolist() == [1.5, -2.0]
 
 
 @pytest.fixture(autouse=True)

@@ -401,7 +401,7 @@ PyMethodDef methods[] = {
     {"item", item, METH_VARARGS, "One element as a Python scalar. Waits."},
     {"tolist", tolist, METH_NOARGS, "The values as nested lists of Python scalars. Waits."},
     {"__array__", reinterpret_cast<PyCFunction>(to_array), METH_VARARGS | METH_KEYWORDS, "The values for NumPy. Waits."},
-    {"__complex__", to_complex, METH_NOARGS, "The only element as a complex number. Waits."},
+    {"__complex__", to_complex, METH_NOARGS, "__complex__($self, /)\n--\n\nThe only element as a complex number. Waits."},
     {},
 };
 

@@ -296,6 +296,12 @@ const Signature* named_loop(UfuncObject* u, PyObject* dtypes) {
   throw PythonError{};
 }
 
+// NumPy's rule "same_kind": bool, unsigned and signed integers, floats, complex numbers, each may become what follows.
+bool fits_kind(DType from, DType to) {
+  auto kind = [](DType d) { return d == DType::b1 ? 0 : is_signed(d) ? 2 : is_integer(d) ? 1 : is_real_float(d) ? 3 : 4; };
+  return kind(from) <= kind(to);
+}
+
 const Signature* resolve(UfuncObject* u, const Input* in, PyObject* dtype) {
   if (dtype && PyTuple_Check(dtype)) return named_loop(u, dtype);
   bool select = u->nin == 3 && u->signatures->front().types[0] == DType::b1 && u->same[1] == nullptr && u->ufunc && PyUnicode_Check(u->ufunc);
@@ -306,7 +312,12 @@ const Signature* resolve(UfuncObject* u, const Input* in, PyObject* dtype) {
   int weak = -1;
   for (int i = select; i < u->nin; ++i) weak = std::max(weak, in[i].weak);
   if (weak >= 0) common = with_weak(common, known, weak);
-  if (dtype && dtype != Py_None) common = parse_dtype(u->name, dtype);
+  if (dtype && dtype != Py_None) {
+    common = parse_dtype(u->name, dtype);
+    for (int i = select; i < u->nin; ++i)
+      if (in[i].array && !fits_kind(in[i].array->layout.dtype, common))
+        throw Error(ErrorKind::type, std::string(u->name) + ": operands must fit dtype's kind " + name(common) + ", got " + name(in[i].array->layout.dtype));
+  }
   if (select) return &(*u->signatures)[static_cast<int>(common)];
   const Signature* found = common == DType::b1 && refuses_bool(u->name) ? nullptr : find_loop(u, common, in);
   if (!found) throw Error(ErrorKind::type, std::string(u->name) + ": no loop for dtype, got " + name(common));
@@ -360,17 +371,11 @@ void gather_inputs(Call& c, PyObject* const* inputs) {
   }
 }
 
-// By NumPy's rule for outputs, "same_kind".
-bool can_cast(DType from, DType to) {
-  auto descr = [](DType t) { return reinterpret_cast<PyArray_Descr*>(dtype_object(t)); };
-  return PyArray_CanCastTypeTo(descr(from), descr(to), NPY_SAME_KIND_CASTING);
-}
-
 Array check_out(Call& c, PyObject* out, DType t) {
   const Array& o = writable(c.u->name, get_array(c.u->name, out));
   if (!(o.layout.shape == c.shape))
     throw Error(ErrorKind::value, std::string(c.u->name) + ": out must have shape " + to_string(c.shape) + ", got " + to_string(o.layout.shape));
-  if (t != o.layout.dtype && !can_cast(t, o.layout.dtype))
+  if (!fits_kind(t, o.layout.dtype))
     throw Error(ErrorKind::type, std::string(c.u->name) + ": result of dtype " + name(t) + " must fit out's kind, got " + name(o.layout.dtype));
   if (as_array(out)->device != c.device) throw Error(ErrorKind::value, std::string(c.u->name) + ": out must be on the inputs' device");
   return o;

@@ -56,7 +56,7 @@ VIEWS: list[Case] = [
         grad=A,
     ),
     row("np.real", lambda x: (x(3, 4),), dtypes=ALL, grad=A),
-    row("np.imag", lambda x: (x(3, 4),), dtypes=ALL, grad=ZERO),
+    row("np.imag", lambda x: (x(3, 4),), dtypes=ALL, grad=A),
 ]
 
 MOVES: list[Case] = [

@@ -25,6 +25,12 @@ class Flags:
     """
 
     __slots__ = ("c_contiguous", "f_contiguous", "owndata", "writeable", "aligned", "writebackifcopy")
+    c_contiguous: bool
+    f_contiguous: bool
+    owndata: bool
+    writeable: bool
+    aligned: bool
+    writebackifcopy: bool
 
     def __init__(self, x: Any) -> None:
         like = numpy.lib.stride_tricks.as_strided(numpy.empty(1, x.dtype), x.shape, x.strides).flags
@@ -98,10 +104,6 @@ class NumpyMethods:
         """A copy of the values as bytes, in C order or Fortran's. Waits."""
         return self.numpy().tobytes(order)
 
-    def tofile(self: Any, fid: Any, /, sep: str = "", format: str = "%s") -> None:
-        """Writes the values to a file, named or open: as bytes, or as text with `sep` between elements. Waits."""
-        self.numpy().tofile(fid, sep, format)
-
     def dumps(self) -> bytes:
         """The array, pickled. Waits."""
         return pickle.dumps(self)
@@ -135,8 +137,9 @@ class NumpyMethods:
     ) -> Any:
         """The values as they are now, in a capsule of DLPack. Waits. No later operation changes them.
 
-        From version 1 on the capsule is marked as read-only, unless copy is True. To a reader of older ones, which cannot be
-        told, a copy is given; BufferError if copy is False. RuntimeError for a stream: the host has none.
+        From version 1 on the capsule is marked as read-only, unless copy is True. To a reader of older ones,
+        which cannot be told, a copy is given; BufferError if copy is False. RuntimeError for a stream: the host
+        has none.
         """
         if stream is not None:
             raise RuntimeError(f"__dlpack__: stream must be None on the host, got {stream!r}")

@@ -19,6 +19,7 @@ _PLAIN = (numpy.ndarray, numpy.memmap, numpy.generic)
 
 # Functions that write into their first argument.
 _WRITERS = frozenset(("copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"))
+_FILES = frozenset((numpy.save, numpy.savez, numpy.savez_compressed, numpy.savetxt))
 
 
 def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -59,14 +60,15 @@ def array_namespace(self: Any, /, *, api_version: str | None = None) -> Any:
 def array_function(self: Any, func: Any, types: Iterable[type], args: Any, kwargs: Any) -> Any:
     """`__array_function__`: any other NumPy function called with one of our arrays.
 
-    Runs the function of that name here if it takes the arguments. If not it waits, runs NumPy's with the values, and makes
-    our arrays of what that returns.
+    Runs the function of that name here if it takes the arguments. If not it waits, runs NumPy's with the
+    values, and makes our arrays of what that returns.
     """
     if any(_knows_better(kind, "__array_function__") for kind in types):
         return NotImplemented
     ours = _ours(func)
     if ours is not None and _takes(ours, args, kwargs):
-        return ours(*args, **kwargs)
+        found = ours(*args, **kwargs)
+        return found.wait() if func in _FILES else found  # who calls NumPy's expects the file to be there
     if func.__name__ in _WRITERS:
         return _written(func, args, kwargs)
     out = kwargs.get("out")

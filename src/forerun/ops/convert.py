@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import operator
 import reprlib
+import sys
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,8 +16,9 @@ from ..device import Device, resolve
 from .base import primitive
 
 __all__ = [
-    "asarray", "as_dtype", "axes_of", "count_of", "counts_of", "default_float", "is_array", "is_bfloat16",
-    "is_inexact", "is_real_float", "is_supported", "one_of", "promote", "set_defaults", "together", "vector_of",
+    "asarray", "as_dtype", "axes_of", "castable", "converted", "count_of", "counts_of", "default_float", "is_array",
+    "is_bfloat16", "is_inexact", "is_real_float", "is_supported", "one_of", "promote", "set_defaults", "store",
+    "together", "unsupported", "vector_of", "whole",
 ]  # fmt: skip
 
 # In the core's order.
@@ -160,12 +163,29 @@ def is_bfloat16(dtype: numpy.dtype) -> bool:
     return dtype.kind == "V" and dtype.name == "bfloat16"
 
 
+def castable(source: numpy.dtype, target: numpy.dtype, casting: Any) -> bool:
+    """Whether a rule of NumPy's allows a cast; bfloat16 holds integers of 8 bits, and float32 holds it.
+
+    >>> castable(numpy.dtype("int8"), numpy.dtype("float32"), "safe")
+    True
+    """
+    if not (is_bfloat16(source) or is_bfloat16(target)):
+        return numpy.can_cast(source, target, casting)
+    half = numpy.dtype("float16")  # to NumPy, the same kind of dtype
+    like = numpy.can_cast(
+        half if is_bfloat16(source) else source, half if is_bfloat16(target) else target, casting
+    )
+    if source == target or casting not in ("no", "equiv", "safe"):
+        return like
+    return like and casting == "safe" and half not in (source, target)
+
+
 def asarray(x: Any, dtype: Any = None, device: Device | str | None = None, op: str = "asarray") -> Any:
     """x as an array: itself if it is one of that dtype and device, otherwise a new one.
 
     Python floats get the default float; Python integers int64 (the default float after `npx.set_np()`);
-    NumPy arrays keep their dtype. ValueError if lists at one depth differ in length, TypeError if values are no
-    numbers.
+    NumPy arrays and scalars, and what has `__array__`, keep their dtype. ValueError if lists at one depth differ in
+    length, TypeError if values are no numbers, OverflowError for a Python integer that does not fit into the dtype.
 
     >>> from forerun import np
     >>> x = np.asarray([1, 2, 3])
@@ -174,7 +194,7 @@ def asarray(x: Any, dtype: Any = None, device: Device | str | None = None, op: s
     """
     if is_array(x):
         if dtype is not None and x.dtype != as_dtype(op, dtype):
-            x = cast(x, as_dtype(op, dtype))
+            x = converted(x, as_dtype(op, dtype))
         if device is not None and x.device != resolve(device):
             x = to_device(x, resolve(device))
         return x
@@ -183,30 +203,68 @@ def asarray(x: Any, dtype: Any = None, device: Device | str | None = None, op: s
 
         return asarray(stack([asarray(v, device=device) for v in x]), dtype)
     want = as_dtype(op, dtype) if dtype is not None else None
-    if isinstance(x, (numpy.ndarray, numpy.generic)):
-        values = numpy.asarray(x, want)
+    if hasattr(x, "__array__"):
+        x = numpy.asarray(x)
+        values = x if is_supported(x.dtype) else numpy.asarray(x, want)
         if want is None and values.dtype == numpy.float64 and _ints_become_floats:
-            values = values.astype(_default_float)  # as MXNet does
+            want = _default_float  # as MXNet does
     else:
-        try:
-            values = numpy.array(x)
-        except ValueError as error:
-            if "inhomogeneous" not in str(error):
-                raise
-            raise ValueError(
-                f"{op}: lists at one depth must have one length, got {reprlib.repr(x)}"
-            ) from None
-        if want is None and values.dtype.kind == "f":
-            want = _default_float
-        elif want is None and values.dtype.kind == "c":
-            want = as_dtype(op, complex)
-        elif want is None and values.dtype.kind in "iu" and _ints_become_floats:
-            want = _default_float
-        if want is not None:
-            values = values.astype(want, copy=False)
+        values = _numbers_of(op, x, want)
+        want = want if want is not None else _made(values.dtype)
     if not is_supported(values.dtype):
         raise TypeError(f"{op}: values must be {_SUPPORTED}, got dtype {values.dtype}")
-    return _core.from_numpy(values, resolve(device))
+    made = _core.from_numpy(values, resolve(device))
+    return made if want is None or made.dtype == want else converted(made, want)
+
+
+def _numbers_of(op: str, x: Any, want: numpy.dtype | None) -> numpy.ndarray:
+    """Python's numbers as NumPy takes them: what does not fit into the dtype is refused."""
+    try:
+        with numpy.errstate(over="ignore"):
+            return numpy.array(x, want)
+    except ValueError as error:
+        if "inhomogeneous" not in str(error):
+            raise
+        raise ValueError(f"{op}: lists at one depth must have one length, got {reprlib.repr(x)}") from None
+    except OverflowError as error:
+        raise OverflowError(f"{op}: values must fit into {want}, got {reprlib.repr(x)}: {error}") from None
+
+
+def _made(found: numpy.dtype) -> numpy.dtype:
+    """The dtype that Python's numbers get which NumPy would give `found`."""
+    if found == numpy.float64 or (found.kind in "iu" and _ints_become_floats):
+        return _default_float
+    return as_dtype("asarray", complex) if found == numpy.complex128 else found
+
+
+def converted(x: Any, dtype: numpy.dtype) -> Any:
+    """x cast to a dtype on a user's word, who is warned as by NumPy if imaginary parts get lost.
+
+    >>> converted(asarray([1.5]), numpy.dtype("int8")).tolist()
+    [1]
+    """
+    if x.dtype.kind == "c" and dtype.kind not in "cb":
+        text = "Casting complex values to real discards the imaginary part"
+        warnings.warn(text, numpy.exceptions.ComplexWarning, stacklevel=_depth())
+    return cast(x, dtype)
+
+
+def _depth() -> int:
+    """How far up the first caller outside the package stands, for warnings about its line."""
+    frame, depth = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("forerun."):
+        frame, depth = frame.f_back, depth + 1
+    return depth
+
+
+def whole(x: Any, device: Device | str | None = None, op: str = "asarray") -> Any:
+    """x as an array for a parameter that counts: Python's integers stay integers, whatever `npx.set_np` says.
+
+    >>> whole([1, 2]).dtype
+    dtype('int64')
+    """
+    values = x if is_array(x) else numpy.asarray(x)
+    return asarray(x if is_array(x) or values.dtype.kind not in "iu" else values, device=device, op=op)
 
 
 def _has_arrays(x: Any) -> bool:
@@ -281,6 +339,43 @@ def one_of(op: str, name: str, value: Any, allowed: Sequence[str]) -> None:
     """
     if value not in allowed:
         raise ValueError(f"{op}: {name} must be one of {', '.join(allowed)}, got {value!r}")
+
+
+def store(op: str, result: Any, out: Any) -> Any:
+    """The result, or `out` with the result written into it. A NumPy array as `out` waits.
+
+    ValueError if out has another shape, TypeError if it is no array or its dtype is of another kind.
+
+    >>> into = asarray([0.0, 0.0])
+    >>> store("op", asarray([1, 2]), into) is into, into.tolist()
+    (True, [1.0, 2.0])
+    """
+    if out is None:
+        return result
+    if not isinstance(out, (_core.Array, numpy.ndarray)):
+        raise TypeError(f"{op}: out must be an array, got {type(out).__name__}")
+    if out.shape != result.shape:
+        raise ValueError(f"{op}: out must have shape {result.shape}, got {out.shape}")
+    if not castable(result.dtype, out.dtype, "same_kind"):
+        raise TypeError(f"{op}: out must be of a dtype that {result.dtype} casts to, got {out.dtype}")
+    if isinstance(out, numpy.ndarray):
+        out[...] = result.numpy()
+    else:
+        _core.assign(out, result)
+    return out
+
+
+def unsupported(op: str, **options: Any) -> None:
+    """Refuses arguments of NumPy's that mean nothing here, unless they are None. NotImplementedError.
+
+    >>> unsupported("op", like=None)
+    >>> unsupported("op", like=1)
+    Traceback (most recent call last):
+    NotImplementedError: op: like must not be given, got 1
+    """
+    for name, value in options.items():
+        if value is not None:
+            raise NotImplementedError(f"{op}: {name} must not be given, got {value!r}")
 
 
 def together(op: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:

@@ -18,6 +18,7 @@ from .convert import (
     default_float,
     ints_become_floats,
     is_array,
+    is_inexact,
     together,
     vector_of,
 )
@@ -110,27 +111,28 @@ def full(
 ) -> Any:
     """A new array with one value everywhere, or with values that broadcast to the shape.
 
-    The dtype is that of the value (a Python float: the default float) unless given. ValueError if an extent is
-    negative or values do not fit; TypeError if a float should become an integer.
+    The dtype is that of the value (a Python float: the default float) unless given; a float loses its fraction in
+    integers. ValueError if an extent is negative or shapes do not fit, OverflowError for an integer that does not fit
+    into the dtype.
 
     >>> from forerun import np
     >>> np.full((2, 2), 7).tolist(), np.full(2, [1.5, 2.0]).tolist()
     ([[7, 7], [7, 7]], [1.5, 2.0])
     """
     where = _device(device, ctx)
-    if isinstance(fill_value, (bool, int, float, complex)):
-        if dtype is None:
-            kind = type(fill_value)
-            dtype = (
-                kind
-                if kind is bool or (kind is int and not ints_become_floats())
-                else complex
-                if kind is complex
-                else float
-            )
-        return _core.full(_shape(shape), fill_value, as_dtype("full", dtype), where)
+    kind = type(fill_value)
+    if kind in (bool, int, float, complex):
+        want = as_dtype("full", (float if kind is int and ints_become_floats() else kind) if dtype is None else dtype)
+        if _core_takes(kind, want):
+            return _core.full(_shape(shape), fill_value, want, where)
+        fill_value, dtype = numpy.asarray(fill_value), want
     value = convert.asarray(fill_value, dtype, where, "full")
     return copy(broadcast_to(value, _shape(shape)))
+
+
+def _core_takes(kind: type, dtype: numpy.dtype) -> bool:
+    """Whether a Python number becomes one of a dtype without losing a part."""
+    return kind in (bool, int) or dtype.kind in "bc" or (kind is float and is_inexact(dtype))
 
 
 def zeros(shape: int | Sequence[int], dtype: Any = None, *, device: Where = None, ctx: Where = None) -> Any:
@@ -199,13 +201,14 @@ def ones_like(x: Any, dtype: Any = None, *, device: Where = None, ctx: Where = N
 def full_like(x: Any, fill_value: Any, dtype: Any = None, *, device: Where = None, ctx: Where = None) -> Any:
     """One value everywhere, with x's shape, and its dtype and device unless given.
 
-    TypeError if a float should become an integer.
+    A float loses its fraction in integers. OverflowError for an integer that does not fit into the dtype.
 
     >>> from forerun import np
     >>> np.full_like(np.arange(3), 7).tolist()
     [7, 7, 7]
     """
-    return _like(x, fill_value, dtype, device or ctx, "full_like")
+    x, where = convert.asarray(x), device or ctx
+    return full(x.shape, fill_value, x.dtype if dtype is None else dtype, device=x.device if where is None else where)
 
 
 def _placed(values: numpy.ndarray, dtype: Any, device: Where, ctx: Where, op: str) -> Any:
@@ -234,7 +237,9 @@ def arange(
         start, stop = 0, start
     if step == 0:
         raise ValueError("arange: step must not be zero, got 0")
-    return _placed(numpy.arange(start, stop, step), dtype, device, ctx, "arange")
+    want = None if dtype is None else as_dtype("arange", dtype)
+    whole = want is not None and want.kind in "iub"  # NumPy counts in these; floats are rounded once, at the end
+    return _placed(numpy.arange(start, stop, step, want if whole else None), want, device, ctx, "arange")
 
 
 def linspace(
@@ -251,8 +256,10 @@ def linspace(
     ([0.0, 0.25, 0.5, 0.75, 1.0], [0.0, 0.25, 0.5, 0.75])
     """
     num = count_of("linspace", "num", num)
-    values, step = numpy.linspace(_known(start), _known(stop), num, endpoint, True, dtype, axis)
-    placed = _placed(values, dtype, device, ctx, "linspace")
+    want = None if dtype is None else as_dtype("linspace", dtype)
+    exact = None if want is None or is_inexact(want) else want
+    values, step = numpy.linspace(_known(start), _known(stop), num, endpoint, True, exact, axis)
+    placed = _placed(values, want, device, ctx, "linspace")
     return (placed, step) if retstep else placed
 
 
@@ -389,13 +396,16 @@ def fromfunction(function: Any, shape: Sequence[int], *, dtype: Any = float, **k
 def vander(x: Any, n: int | None = None, increasing: bool = False) -> Any:
     """Powers of a vector's elements as n columns, from power n - 1 down to 0, or up with `increasing`.
 
-    n: as many as there are elements, unless given. x's dtype. ValueError if x is no vector or n is negative.
+    n: as many as there are elements, unless given. x's dtype, but small integers give int64. ValueError if x is no
+    vector or n is negative.
 
     >>> from forerun import np
     >>> np.vander([1, 2, 3], increasing=True).tolist()
     [[1, 1, 1], [1, 2, 4], [1, 3, 9]]
     """
     x = vector_of("vander", x)
+    if x.dtype.kind in "biu":
+        x = cast(x, convert.promote(x.dtype, numpy.dtype("int64")))
     count = x.size if n is None else count_of("vander", "n", n)
     powers = numpy.arange(count) if increasing else numpy.arange(count)[::-1]
     exponents = cast(_core.from_numpy(powers.copy(), x.device), x.dtype)

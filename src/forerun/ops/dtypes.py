@@ -58,6 +58,7 @@ from .. import _core
 from .convert import (
     as_dtype,
     asarray,
+    castable,
     default_float,
     is_array,
     is_bfloat16,
@@ -83,23 +84,46 @@ def _dtype_of(op: str, x: Any) -> numpy.dtype:
     return as_dtype(op, getattr(x, "dtype", x) if not isinstance(x, type) else x)
 
 
-def finfo(dtype: Any) -> Any:
-    """The limits of floats of a dtype, or of an array's dtype; of complex numbers those of their parts.
-
-    As `numpy.finfo`: bits, eps, max, min, smallest_normal, dtype and more. ValueError if it is no dtype of floats.
-
-    >>> from forerun import np
-    >>> float(np.finfo(np.float32).eps), np.finfo(np.ones(2, "complex128")).bits
-    (1.1920928955078125e-07, 64)
-    """
-    found = _dtype_of("finfo", dtype)
-    if not is_inexact(found):
-        raise ValueError(f"finfo: dtype must be of floats, got {found}")
-    if not is_bfloat16(found):
-        return numpy.finfo(found)
+def _limits(dtype: numpy.dtype) -> Any:
+    if not is_bfloat16(dtype):
+        return numpy.finfo(dtype)
     import ml_dtypes  # there, as the dtype is
 
-    return ml_dtypes.finfo(found)
+    return ml_dtypes.finfo(dtype)
+
+
+class finfo:
+    """The limits of floats of a dtype, or of an array's dtype; of complex numbers those of their parts.
+
+    As `numpy.finfo`: bits, eps, max, min, smallest_normal, dtype and more, but limits are Python's floats, which leave
+    the dtype of arrays alone. ValueError if it is no dtype of floats.
+
+    >>> from forerun import np
+    >>> np.finfo(np.float32).eps, np.finfo(np.ones(2, "complex128")).bits
+    (1.1920928955078125e-07, 64)
+    """
+
+    def __init__(self, dtype: Any, /) -> None:
+        found = _dtype_of("finfo", dtype)
+        if not is_inexact(found):
+            raise ValueError(f"finfo: dtype must be of floats, got {found}")
+        self._known = _limits(found)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # also while a copy is made, which has nothing yet
+            raise AttributeError(name)
+        value = getattr(self._known, name)
+        known = isinstance(value, (int, str, numpy.dtype))
+        return value if known else float(value)
+
+    def __dir__(self) -> list[str]:
+        return dir(self._known)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return finfo, (self.dtype,)
+
+    def __repr__(self) -> str:
+        return repr(self._known)
 
 
 def iinfo(dtype: Any) -> Any:
@@ -175,28 +199,19 @@ def can_cast(from_: Any, to: Any, casting: Any = "safe") -> Any:
     if type(from_) in _WEAK:
         raise TypeError(f"can_cast: from_ must be a dtype or an array, got the Python number {from_!r}")
     source, target = _meant(from_ if isinstance(from_, type) else getattr(from_, "dtype", from_)), _meant(to)
-    if not (is_bfloat16(source) or is_bfloat16(target)):
-        return numpy.can_cast(source, target, casting)
-    return _can_cast_bfloat16(source, target, casting)
+    return castable(source, target, casting)
 
 
 def _meant(dtype: Any) -> numpy.dtype:
     """Any dtype of NumPy's, or bfloat16."""
-    return numpy.dtype(_core.bfloat16()) if isinstance(dtype, str) and dtype == "bfloat16" else numpy.dtype(dtype)
-
-
-def _can_cast_bfloat16(source: numpy.dtype, target: numpy.dtype, casting: Any) -> Any:
-    """NumPy's rules where one side is bfloat16: it holds integers of 8 bits, and float32 holds it."""
-    known = numpy.dtype("float16")  # to NumPy, the same kind of dtype
-    unlike = numpy.can_cast(
-        known if is_bfloat16(source) else source, known if is_bfloat16(target) else target, casting
+    return (
+        numpy.dtype(_core.bfloat16())
+        if isinstance(dtype, str) and dtype == "bfloat16"
+        else numpy.dtype(dtype)
     )
-    if source == target or casting not in ("no", "equiv", "safe"):
-        return unlike
-    return unlike and casting == "safe" and numpy.dtype("float16") not in (source, target)
 
 
-_ABSTRACT = (number, inexact, floating, complexfloating, generic)  # what numpy.dtype() takes for another dtype
+_ABSTRACT = {generic, number, integer, signedinteger, unsignedinteger, inexact, floating, complexfloating}
 
 
 def issubdtype(arg1: Any, arg2: Any) -> Any:
@@ -222,11 +237,21 @@ def isdtype(dtype: Any, kind: Any) -> Any:
     >>> np.isdtype(np.float32, "real floating"), np.isdtype(np.int8, ("bool", np.float64))
     (True, False)
     """
-    if not isinstance(dtype, (numpy.dtype, type)) or not is_bfloat16(numpy.dtype(dtype)):
-        return numpy.isdtype(dtype, kind)
-    words = [k for k in (kind if isinstance(kind, tuple) else (kind,)) if isinstance(k, str)]
-    others = [k for k in (kind if isinstance(kind, tuple) else (kind,)) if not isinstance(k, str)]
-    return numpy.isdtype(float32, tuple(words)) or numpy.isdtype(dtype, tuple(others))
+    kinds = kind if isinstance(kind, tuple) else (kind,)
+    known = tuple(k for k in kinds if not _means_bfloat16(k))
+    if not _means_bfloat16(dtype):
+        return numpy.isdtype(dtype, known)
+    like = numpy.isdtype(float32, known)  # in words, a dtype as any other of floats
+    return len(known) < len(kinds) or (
+        like and numpy.isdtype(float32, tuple(k for k in known if isinstance(k, str)))
+    )
+
+
+def _means_bfloat16(x: Any) -> bool:
+    """Whether it is the dtype or its scalar type, which NumPy's own function refuses."""
+    if isinstance(x, type) and issubclass(x, generic) and x.__name__ == "bfloat16":
+        return True
+    return isinstance(x, numpy.dtype) and is_bfloat16(x)
 
 
 def min_scalar_type(a: Any) -> numpy.dtype:

@@ -399,6 +399,10 @@ def clip(
 
     low, high = min if a_min is None else a_min, max if a_max is None else a_max
     x = asarray(x)
+    if x.dtype.kind in "iu":  # a bound beyond all values bounds nothing
+        info = numpy.iinfo(x.dtype)
+        low = info.min if type(low) is int and low < info.min else low
+        high = info.max if type(high) is int and high > info.max else high
     if low is None and high is None:
         x = copy(x)
     if low is not None:

@@ -1,4 +1,4 @@
-"""NumPy's ufuncs, whoever has made them, called with our arrays: every call is issued.
+"""NumPy's ufuncs, whoever made them, called with our arrays: every call is issued.
 
 Three ways, and the first that can is taken:
 
@@ -9,49 +9,30 @@ Three ways, and the first that can is taken:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
 
-from .. import _core
-from ..device import resolve
-from . import arithmetic, exponential, linear, reduction, signal
-from .base import Elementwise
-from .convert import as_dtype, asarray, axes_of, default_float, is_array, is_inexact, one_of, promote, together
+from . import reduction
+from .convert import as_dtype, asarray, axes_of, default_float, is_array
 from .host import host
+from .ufunc_calls import SCALARS, called, core_axes, delivered, loop_of, outs_of
 
 __all__ = ["call"]
 
-_OPS: dict[Any, Elementwise] = {
-    op.ufunc: op
-    for module in (arithmetic, exponential)
-    for op in vars(module).values()
-    if isinstance(op, Elementwise) and not op.name.startswith("_")
-}
-_FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    numpy.modf: exponential.modf, numpy.frexp: exponential.frexp, numpy.divmod: exponential.divmod,
-    numpy.matmul: linear.matmul, numpy.vecdot: linear.vecdot,
-}  # fmt: skip
-if hasattr(numpy, "matvec"):  # since 2.2
-    _FUNCTIONS |= {numpy.matvec: signal.matvec, numpy.vecmat: signal.vecmat}
 _REDUCTIONS: dict[Any, Callable[..., Any]] = {
     numpy.add: reduction.sum, numpy.multiply: reduction.prod, numpy.maximum: reduction.max, numpy.minimum:
     reduction.min, numpy.logical_and: reduction.all, numpy.logical_or: reduction.any,
 }  # fmt: skip
 _SCANS: dict[Any, Callable[..., Any]] = {numpy.add: reduction.cumsum, numpy.multiply: reduction.cumprod}
-_SCALARS = (bool, int, float, complex)
-_CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe", "same_value")
-
-Dtypes = tuple[numpy.dtype, ...]
 
 
 def call(ufunc: Any, method: str, inputs: Sequence[Any], out: Any = None, **options: Any) -> Any:
     """Issues a call of a ufunc, or of one of its methods, with inputs of which at least one is our array.
 
-    out and options are NumPy's. Returns arrays; an array given as `out` is returned itself, and one of NumPy's is waited
-    for. Raises what NumPy raises.
+    out and options are NumPy's. Returns arrays; an array given as `out` is returned itself, and one of NumPy's is
+    waited for. Raises what NumPy raises.
 
     >>> import numpy
     >>> from forerun import np
@@ -60,7 +41,7 @@ def call(ufunc: Any, method: str, inputs: Sequence[Any], out: Any = None, **opti
     """
     if not isinstance(ufunc, numpy.ufunc):
         ufunc = _inner(ufunc, method, inputs)
-    return _METHODS[method](ufunc, list(inputs), _outs(ufunc, method, out), **options)
+    return _METHODS[method](ufunc, list(inputs), outs_of(ufunc, method, out), **options)
 
 
 def _inner(outer: Any, method: str, inputs: Sequence[Any]) -> Any:
@@ -69,306 +50,13 @@ def _inner(outer: Any, method: str, inputs: Sequence[Any]) -> Any:
     if not isinstance(ufunc, numpy.ufunc):
         raise TypeError(f"ufunc: must be NumPy's or hold one, got {type(outer).__name__}")
     whole = {"__call__": tuple(inputs), "outer": tuple(inputs), "at": (inputs[0], *inputs[2:])}
-    operands = [x if type(x) in _SCALARS else asarray(x) for x in whole.get(method, (inputs[0],) * ufunc.nin)]
+    operands = [x if type(x) in SCALARS else asarray(x) for x in whole.get(method, (inputs[0],) * ufunc.nin)]
     common = numpy.result_type(*(x.dtype if is_array(x) else x for x in operands))
-    core = _core_axes(ufunc) if ufunc.signature else [0] * ufunc.nargs
+    core = core_axes(ufunc) if ufunc.signature else [0] * ufunc.nargs
     dtypes = [x.dtype if is_array(x) else common for x in operands]
     outer(*(numpy.empty((0,) + (1,) * n, d) for n, d in zip(core, dtypes, strict=False)))
     return ufunc
 
-
-def _outs(ufunc: Any, method: str, out: Any) -> list[Any]:
-    """One entry per output, None where there is to be a new array."""
-    n = ufunc.nout if method == "__call__" else 1
-    given = list(out) if isinstance(out, tuple) else [out] + [None] * (n - 1)
-    if len(given) != n:
-        raise ValueError(f"{ufunc.__name__}: out must have {n} entries, got {len(given)}")
-    for o in given:
-        if o is not None and not is_array(o) and not isinstance(o, numpy.ndarray):
-            raise TypeError(f"{ufunc.__name__}: out must be an array, got {type(o).__name__}")
-    return given
-
-
-def _delivered(name: str, results: Sequence[Any], outs: Sequence[Any], casting: str) -> Any:
-    """The results, those with an array to go to in that."""
-    found = tuple(r if o is None else _put(name, o, r, casting) for r, o in zip(results, outs, strict=True))
-    return found[0] if len(found) == 1 else found
-
-
-def _put(name: str, out: Any, result: Any, casting: str) -> Any:
-    _check_out(name, out, result.shape, result.dtype, casting)
-    if is_array(out):
-        out[...] = result
-    else:
-        numpy.copyto(out, result.numpy(), casting="unsafe")
-    return out
-
-
-def _check_out(name: str, out: Any, shape: tuple[int, ...], dtype: numpy.dtype, casting: str) -> None:
-    if together(name, shape, out.shape) != out.shape:
-        raise ValueError(f"{name}: out must have a shape that {shape} broadcasts to, got {out.shape}")
-    if not numpy.can_cast(dtype, out.dtype, casting):  # type: ignore[arg-type]
-        raise TypeError(f"{name}: result of dtype {dtype} must be castable to out's, got {out.dtype}")
-
-
-# --- calls ----------------------------------------------------------------------------------------------------
-
-
-def _called(ufunc: Any, inputs: list[Any], outs: list[Any], **options: Any) -> Any:
-    if len(inputs) != ufunc.nin:
-        raise TypeError(f"{ufunc.__name__}: takes {ufunc.nin} operands, got {len(inputs)}")
-    options = {k: v for k, v in options.items() if not _says_nothing(ufunc.__name__, k, v)}
-    if simple := _simple(ufunc, inputs, outs, options):
-        return simple()
-    name, casting = ufunc.__name__, options.pop("casting", "same_kind")
-    one_of(name, "casting", casting, _CASTINGS)
-    where = options.pop("where", True)
-    device = next(x for x in (*inputs, *outs, where) if is_array(x)).device
-    operands = [x if type(x) in _SCALARS else asarray(x, device=None if is_array(x) else device) for x in inputs]
-    loop = _loop(ufunc, operands, casting, options)
-    if ufunc.signature is not None:
-        results = _generalised(ufunc, operands, loop, options)
-    elif where is not True:
-        return _masked(ufunc, operands, loop, asarray(where), outs, casting)
-    elif op := _looped(ufunc, loop):
-        results = _several(op(*operands, loop=loop))
-    else:
-        shape = together(name, *(x.shape for x in operands if is_array(x)))
-        results = _issued(ufunc, operands, loop, [shape] * ufunc.nout, {})
-    return _delivered(name, results, outs, casting)
-
-
-def _several(result: Any) -> tuple[Any, ...]:
-    return result if isinstance(result, tuple) else (result,)
-
-
-def _says_nothing(name: str, option: str, value: Any) -> bool:
-    """Whether an option is as if it were not there."""
-    if option == "order":
-        one_of(name, "order", value, ("K", "A", "C"))  # arrays are in C order
-        return True
-    return option == "subok" or value is None or (option == "where" and value is True)
-
-
-def _simple(ufunc: Any, inputs: list[Any], outs: list[Any], options: dict[str, Any]) -> Callable[[], Any] | None:
-    """The call of an op of ours that knows what the options mean; None if there is none."""
-    if ufunc in _FUNCTIONS and not options:
-        results = lambda: _several(_FUNCTIONS[ufunc](*inputs))
-        return lambda: _delivered(ufunc.__name__, results(), outs, "same_kind")
-    op = _OPS.get(ufunc)
-    if op is None or set(options) - {"dtype"}:
-        return None
-    dtype = {k: as_dtype(op.name, v) for k, v in options.items()}
-    shape = together(op.name, *(getattr(x, "shape", ()) for x in inputs))
-    if len(outs) == 1 and (outs[0] is None or (is_array(outs[0]) and outs[0].shape == shape)):
-        return lambda: op(*inputs, out=outs[0], **dtype)
-    return lambda: _delivered(op.name, _several(op(*inputs, **dtype)), outs, "same_kind")
-
-
-# --- which loop -----------------------------------------------------------------------------------------------
-
-
-def _loop(ufunc: Any, operands: list[Any], casting: str, options: dict[str, Any]) -> Dtypes:
-    """The dtypes that a call computes in: NumPy's choice, by our rule for integers with floats."""
-    name = ufunc.__name__
-    wanted = _wanted(ufunc, options)
-    given = [_seen(x) for x in operands]
-    found = _resolved(ufunc, given, wanted, casting)
-    if wanted is None:
-        found = _narrowed(ufunc, given, casting, found)
-    for x, to in zip(operands, found, strict=False):
-        if is_array(x) and casting in ("no", "equiv", "safe") and not numpy.can_cast(x.dtype, to, casting):  # type: ignore[arg-type]
-            raise TypeError(f"{name}: operands must be castable by rule {casting!r}, got {x.dtype} to {to}")
-    for d in found:
-        as_dtype(name, d)
-    return found
-
-
-def _whole(d: Any) -> bool:
-    return isinstance(d, numpy.dtype) and d.kind in "biu"
-
-
-def _seen(x: Any) -> Any:
-    """What NumPy is told of an operand: a dtype, or a Python type whose numbers are weak."""
-    if is_array(x):
-        return x.dtype
-    return numpy.dtype(bool) if type(x) is bool else type(x)
-
-
-def _wanted(ufunc: Any, options: dict[str, Any]) -> tuple[Any, ...] | None:
-    """The dtypes that the call names, with None for those that it leaves open."""
-    named = options.pop("signature", options.pop("sig", None))
-    dtype = options.pop("dtype", None)
-    if isinstance(named, str) and "->" in named:
-        named = tuple(named.replace("->", ""))
-    if named is None and dtype is not None:
-        named = (*(None,) * ufunc.nin, *(dtype,) * ufunc.nout)
-    elif isinstance(named, (str, type, numpy.dtype)):
-        named = (*(None,) * ufunc.nin, *(named,) * ufunc.nout)
-    if named is None:
-        return None
-    return tuple(d if d is None else as_dtype(ufunc.__name__, d) for d in named)
-
-
-def _resolved(ufunc: Any, given: list[Any], wanted: tuple[Any, ...] | None, casting: str) -> Dtypes:
-    if not any(isinstance(d, numpy.dtype) for d in given):
-        given = [numpy.dtype(d) for d in given]
-    named = {} if wanted is None else {"signature": wanted}
-    try:
-        return ufunc.resolve_dtypes((*given, *(None,) * ufunc.nout), casting=casting, **named)
-    except TypeError as error:
-        shown = ", ".join(getattr(d, "name", str(d)) for d in given)
-        raise TypeError(f"{ufunc.__name__}: there must be a loop for the operands, got {shown}: {error}") from None
-
-
-def _narrowed(ufunc: Any, given: list[Any], casting: str, found: Dtypes) -> Dtypes:
-    """NumPy's choice, but integers and Python's numbers that become floats take the dtype of the floats beside them, or the
-    default float."""
-    floats = [d for d in given if isinstance(d, numpy.dtype) and is_inexact(d)]
-    common = promote(*floats) if floats else default_float()
-    if common.kind == "c":
-        common = numpy.dtype(f"float{common.itemsize * 4}")
-
-    def narrow(d: Any, to: numpy.dtype) -> Any:
-        becomes_float = is_inexact(to) and (_whole(d) or d in (int, float))
-        return common if becomes_float else promote(common, "complex64") if d is complex else d
-
-    try:
-        return _resolved(ufunc, [narrow(d, to) for d, to in zip(given, found, strict=False)], None, casting)
-    except TypeError:
-        return found
-
-
-# --- ops made of others' loops ----------------------------------------------------------------------------------
-
-_MOST = 1024  # there may be endlessly many ufuncs, and what ops run must not go away: later ones are host tasks
-_MOST_OPERANDS = 6
-_made: dict[Any, tuple[list[str], Elementwise | None]] = {}
-
-
-def _looped(ufunc: Any, loop: Dtypes) -> Elementwise | None:
-    """An op that has the loop of these dtypes; None if there can be none."""
-    op = _OPS.get(ufunc) or _op_of(ufunc)
-    chars = [[numpy.dtype(c).name for c in types.replace("->", "")] for types in ufunc.types] if op else []
-    return op if [d.name for d in loop] in chars else None
-
-
-def _op_of(ufunc: Any) -> Elementwise | None:
-    types, op = _made.get(ufunc, (None, None))
-    if types != ufunc.types and (types is not None or len(_made) < _MOST):  # a ufunc can get more loops
-        op = _made_of(ufunc)
-        _made[ufunc] = (ufunc.types, op)
-    return op
-
-
-def _made_of(ufunc: Any) -> Elementwise | None:
-    if ufunc.nargs > _MOST_OPERANDS:
-        return None
-    try:
-        return Elementwise(ufunc, ufunc.__name__, (), (None,) * ufunc.nin, ufunc.__doc__ or "")
-    except TypeError:  # none of its loops is for dtypes of arrays
-        return None
-
-
-# --- host tasks -------------------------------------------------------------------------------------------------
-
-
-def _issued(
-    ufunc: Any, operands: list[Any], loop: Dtypes, shapes: list[tuple[int, ...]], options: dict[str, Any]
-) -> list[Any]:
-    """The ufunc as a task, with results of these shapes."""
-    arrays = [x for x in operands if is_array(x)]
-    fixed = [None if is_array(x) else numpy.asarray(x, d) for x, d in zip(operands, loop, strict=False)]
-
-    def task(*values: numpy.ndarray) -> Any:
-        rest = iter(values)
-        with numpy.errstate(all="ignore"):
-            return ufunc(*(next(rest) if x is None else x for x in fixed), signature=loop, casting="unsafe", **options)
-
-    return host(task, arrays, list(zip(shapes, loop[ufunc.nin :], strict=True)), name=ufunc.__name__)
-
-
-def _masked(ufunc: Any, operands: list[Any], loop: Dtypes, where: Any, outs: list[Any], casting: str) -> Any:
-    """A call with `where`: elsewhere, outputs keep what they had; new ones are 0 there."""
-    name = ufunc.__name__
-    if where.dtype != bool:
-        raise TypeError(f"{name}: where must be an array of bools, got {where.dtype}")
-    shape = together(name, where.shape, *(x.shape for x in operands if is_array(x)))
-    befores, arrays = [], [x for x in operands if is_array(x)]
-    for o, dtype in zip(outs, loop[ufunc.nin :], strict=True):
-        if o is not None:
-            _check_out(name, o, shape, dtype, casting)
-        befores.append((shape, dtype) if o is None else (o.shape, o.dtype))
-    fixed = [None if is_array(x) else numpy.asarray(x, d) for x, d in zip(operands, loop, strict=False)]
-    kept = [asarray(o) for o in outs if o is not None]
-
-    def task(*values: numpy.ndarray) -> Any:
-        rest = iter(values)
-        mask, given = next(rest), [next(rest) if x is None else x for x in fixed]
-        into = tuple(
-            numpy.zeros(s, d) if o is None else next(rest).copy() for o, (s, d) in zip(outs, befores, strict=True)
-        )
-        with numpy.errstate(all="ignore"):
-            return ufunc(*given, out=into, where=mask, signature=loop, casting="unsafe")
-
-    return _delivered(name, host(task, [where, *arrays, *kept], befores, name=name), outs, casting)
-
-
-def _generalised(ufunc: Any, operands: list[Any], loop: Dtypes, options: dict[str, Any]) -> list[Any]:
-    """A ufunc whose operands have core axes, as a task."""
-    operands = [x if is_array(x) else asarray(numpy.asarray(x, d)) for x, d in zip(operands, loop, strict=False)]
-    options = _from_the_end(ufunc, operands, options)
-    return _issued(ufunc, operands, loop, _core_shapes(ufunc, operands, loop, options), options)
-
-
-def _core_axes(ufunc: Any) -> list[int]:
-    """How many core axes each operand has, inputs first."""
-    return [len(re.findall(r"[^,\s]+", names)) for names in re.findall(r"\(([^)]*)\)", ufunc.signature)]
-
-
-def _lead(ufunc: Any, operands: list[Any]) -> int:
-    counts = _core_axes(ufunc)
-    for x, n in zip(operands, counts, strict=False):
-        if x.ndim < n:  # also where NumPy would do without an axis marked with "?"
-            raise ValueError(f"{ufunc.__name__}: operands must have the axes of {ufunc.signature}, got shape {x.shape}")
-    return max((x.ndim - n for x, n in zip(operands, counts, strict=False)), default=0)
-
-
-def _from_the_end(ufunc: Any, operands: list[Any], options: dict[str, Any]) -> dict[str, Any]:
-    """The options with axes counted from the end, so that they still hold when there are more axes in front."""
-    if "axes" not in options:
-        return options
-    ndims = [x.ndim for x in operands]
-    ndims += [_lead(ufunc, operands) + n for n in _core_axes(ufunc)[ufunc.nin :]]
-    counted = [
-        tuple(a - n if a >= 0 else a for a in ((axes,) if isinstance(axes, int) else axes))
-        for axes, n in zip(options["axes"], ndims, strict=False)
-    ]
-    return options | {"axes": counted}
-
-
-def _core_shapes(
-    ufunc: Any, operands: list[Any], loop: Dtypes, options: dict[str, Any]
-) -> list[tuple[int, ...]]:
-    """The shapes of the results: those of a call with one more axis in front, of extent 0, which computes nothing."""
-    lead, counts = _lead(ufunc, operands), _core_axes(ufunc)
-    axis = options.get("axis", -1)
-    empty = [
-        numpy.empty((0,) + (1,) * (lead - x.ndim + n) + x.shape, d)
-        for x, n, d in zip(operands, counts, loop, strict=False)
-    ]
-    if axis >= 0 and len(operands) == 1:
-        options = options | {"axis": axis - operands[0].ndim}
-    elif axis >= 0 and len({x.ndim for x in operands}) == 1:
-        options = options | {"axis": axis - operands[0].ndim}
-    try:
-        found = _several(ufunc(*empty, signature=loop, casting="unsafe", **options))
-    except (ValueError, TypeError) as error:
-        raise type(error)(f"{ufunc.__name__}: operands must fit {ufunc.signature}, got {error}") from None
-    return [f.shape[1:] for f in found]
-
-
-# --- methods ----------------------------------------------------------------------------------------------------
 
 
 def _binary(ufunc: Any, method: str) -> None:
@@ -379,7 +67,7 @@ def _binary(ufunc: Any, method: str) -> None:
 def _tiny(ufunc: Any, method: str, x: Any, *args: Any, **options: Any) -> Any:
     """What the method makes of ones of x's dtype, an element (or none) per axis: its errors and its dtype."""
     if x.dtype.kind in "biu" and default_float() != numpy.float64 and options.get("dtype") is None:
-        found = _loop(ufunc, [x, x], "same_kind", {})
+        found = loop_of(ufunc, [x, x], "same_kind", {})
         options["dtype"] = found[-1] if found[-1] == default_float() else None
     ones = numpy.ones([min(n, 1) for n in x.shape], x.dtype)
     try:
@@ -397,7 +85,7 @@ def _reduced(ufunc: Any, inputs: list[Any], outs: list[Any], axis: Any = 0, dtyp
     dtype = None if dtype is None else as_dtype(name, dtype)
     if ufunc in _REDUCTIONS and not options and (dtype is None or ufunc in _SCANS):
         result = _REDUCTIONS[ufunc](x, axis=axis, keepdims=keepdims, **({} if dtype is None else {"dtype": dtype}))
-        return _delivered(name, [result], outs, "same_kind")
+        return delivered(name, [result], outs, "same_kind")
     at = axes_of(name, axis, x.ndim)
     mask = options.pop("where", None)
     masked = {} if mask is None else {"where": numpy.ones((1,) * x.ndim, bool)}
@@ -411,7 +99,7 @@ def _reduced(ufunc: Any, inputs: list[Any], outs: list[Any], axis: Any = 0, dtyp
             return ufunc.reduce(v, axis=at, dtype=to if dtype is None else dtype, keepdims=keepdims, **options, **more)
 
     inputs = [x] if mask is None else [x, asarray(mask)]
-    return _delivered(name, host(task, inputs, [(shape, to)], name=f"{name}.reduce"), outs, "same_kind")
+    return delivered(name, host(task, inputs, [(shape, to)], name=f"{name}.reduce"), outs, "same_kind")
 
 
 def _accumulated(ufunc: Any, inputs: list[Any], outs: list[Any], axis: int = 0, dtype: Any = None) -> Any:
@@ -420,14 +108,14 @@ def _accumulated(ufunc: Any, inputs: list[Any], outs: list[Any], axis: int = 0, 
     (at,) = axes_of(name, axis, x.ndim)
     dtype = None if dtype is None else as_dtype(name, dtype)
     if ufunc in _SCANS:
-        return _delivered(name, [_SCANS[ufunc](x, at, dtype)], outs, "same_kind")
+        return delivered(name, [_SCANS[ufunc](x, at, dtype)], outs, "same_kind")
     to = as_dtype(name, _tiny(ufunc, "accumulate", x, axis=at, dtype=dtype).dtype)
 
     def task(v: numpy.ndarray) -> Any:
         with numpy.errstate(all="ignore"):
             return ufunc.accumulate(v, axis=at, dtype=to if dtype is None else dtype)
 
-    return _delivered(name, host(task, [x], [(x.shape, to)], name=f"{name}.accumulate"), outs, "same_kind")
+    return delivered(name, host(task, [x], [(x.shape, to)], name=f"{name}.accumulate"), outs, "same_kind")
 
 
 def _reduced_at(ufunc: Any, inputs: list[Any], outs: list[Any], axis: int = 0, dtype: Any = None) -> Any:
@@ -445,7 +133,7 @@ def _reduced_at(ufunc: Any, inputs: list[Any], outs: list[Any], axis: int = 0, d
         with numpy.errstate(all="ignore"):
             return ufunc.reduceat(v, i, axis=at, dtype=to if dtype is None else dtype)
 
-    return _delivered(name, host(task, [x, indices], [(shape, to)], name=f"{name}.reduceat"), outs, "same_kind")
+    return delivered(name, host(task, [x, indices], [(shape, to)], name=f"{name}.reduceat"), outs, "same_kind")
 
 
 def _starts(ufunc: Any) -> dict[str, Any]:
@@ -456,10 +144,10 @@ def _starts(ufunc: Any) -> dict[str, Any]:
 def _outer(ufunc: Any, inputs: list[Any], outs: list[Any], **options: Any) -> Any:
     if ufunc.nin != 2 or ufunc.signature is not None:
         raise ValueError(f"{ufunc.__name__}: outer must be of a ufunc with two inputs")
-    a, b = (x if type(x) in _SCALARS else asarray(x) for x in inputs)
+    a, b = (x if type(x) in SCALARS else asarray(x) for x in inputs)
     if is_array(a) and is_array(b):
         a = a.reshape(a.shape + (1,) * b.ndim)
-    return _called(ufunc, [a, b], outs, **options)
+    return called(ufunc, [a, b], outs, **options)
 
 
 def _at(ufunc: Any, inputs: list[Any], outs: list[Any]) -> None:
@@ -507,5 +195,6 @@ def _with_values(x: Any) -> Any:
 
 
 _METHODS: dict[str, Callable[..., Any]] = {
-    "__call__": _called, "reduce": _reduced, "accumulate": _accumulated, "reduceat": _reduced_at, "outer": _outer, "at": _at,
+    "__call__": called, "reduce": _reduced, "accumulate": _accumulated, "reduceat": _reduced_at, "outer": _outer,
+    "at": _at,
 }  # fmt: skip
