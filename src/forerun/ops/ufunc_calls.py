@@ -69,6 +69,7 @@ def _check_out(name: str, out: Any, shape: tuple[int, ...], dtype: numpy.dtype, 
 
 
 def called(ufunc: Any, inputs: list[Any], outs: list[Any], **options: Any) -> Any:
+    """Issues a call of a ufunc; one entry of `outs` per output, None where there is to be a new array."""
     if len(inputs) != ufunc.nin:
         raise TypeError(f"{ufunc.__name__}: takes {ufunc.nin} operands, got {len(inputs)}")
     options = {k: v for k, v in options.items() if not _says_nothing(ufunc.__name__, k, v)}
