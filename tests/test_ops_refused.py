@@ -121,7 +121,7 @@ REFUSED: list[tuple[Callable[[Any, Any], Any], type[Exception], str]] = [
     (lambda x, v: np.broadcast_shapes((2, 3), 4), ValueError,
      "broadcast_shapes: shapes must broadcast together, got (2, 3) and (4,)"),
     (lambda x, v: np.promote_types("S4", "int8"), TypeError,
-     "promote_types: dtype must be bool, integer, float16/32/64 or complex64/128, got |S4"),
+     "promote_types: dtype must be bool, integer, float16/32/64, bfloat16 or complex64/128, got |S4"),
 ]  # fmt: skip
 
 

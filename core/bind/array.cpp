@@ -142,13 +142,15 @@ PyObject* compare(PyObject* a, PyObject* b, int how) {
   return call_slot(slots[how], inputs, 2, nullptr);
 }
 
+const Layout& layout_of(PyObject* self) { return as_array(self)->array.layout; }
+
 // --- reading values: these wait ---------------------------------------------------------------------------------------------------
 
 // The first element of a one-element array, once it is there.
 const char* only_element(const char* op, PyObject* self) {
   const Array& a = get_array(op, self);
   if (a.layout.size != 1)
-    throw Error(a.layout.size == 0 || std::strcmp(op, "bool") == 0 ? ErrorKind::value : ErrorKind::type,
+    throw Error(std::strcmp(op, "bool") == 0 || std::strcmp(op, "item") == 0 ? ErrorKind::value : ErrorKind::type,
                 std::string(op) + ": array must have exactly one element, got shape " + to_string(a.layout.shape));
   wait_for(a);
   // With the interpreter lock held, and all issued writes over, nobody writes.
@@ -180,6 +182,7 @@ PyObject* to_float(PyObject* self) { return as_number<PyNumber_Float>("float", s
 PyObject* to_index(PyObject* self) {
   DType t = as_array(self)->array.layout.dtype;
   if (!is_integer(t)) return PyErr_Format(PyExc_TypeError, "index: array must be of integers, got %s", name(t));
+  if (layout_of(self).ndim() > 0) return PyErr_SetString(PyExc_TypeError, "index: array must have no axes"), nullptr;
   return as_number<PyNumber_Index>("index", self);
 }
 PyObject* to_complex(PyObject* self, PyObject*) {
@@ -319,6 +322,13 @@ PyObject* sequence_item(PyObject* self, Py_ssize_t i) {
   return result;
 }
 
+// Libraries ask for __iter__ to tell arrays from scalars, which those without axes are to them.
+PyObject* iterate(PyObject* self) {
+  if (layout_of(self).ndim() > 0) return PySeqIter_New(self);
+  PyErr_SetString(PyExc_TypeError, "iter: array must have an axis, got shape ()");
+  return nullptr;
+}
+
 // --- attributes ------------------------------------------------------------------------------------------------------------------
 
 PyObject* tuple_of(const Dims& dims) {
@@ -326,8 +336,6 @@ PyObject* tuple_of(const Dims& dims) {
   for (int i = 0; tuple && i < dims.size(); ++i) PyTuple_SET_ITEM(tuple, i, PyLong_FromLongLong(dims[i]));
   return tuple;
 }
-
-const Layout& layout_of(PyObject* self) { return as_array(self)->array.layout; }
 
 PyObject* get_shape(PyObject* s, void*) { return tuple_of(layout_of(s).shape); }
 PyObject* get_strides(PyObject* s, void*) { return tuple_of(layout_of(s).strides); }
@@ -377,7 +385,7 @@ PyMethodDef methods[] = {
     {"item", item, METH_VARARGS, "One element as a Python scalar. Waits."},
     {"tolist", tolist, METH_NOARGS, "The values as nested lists of Python scalars. Waits."},
     {"__array__", reinterpret_cast<PyCFunction>(to_array), METH_VARARGS | METH_KEYWORDS, "The values for NumPy. Waits."},
-    {"__complex__", to_complex, METH_NOARGS, "The only element as a complex number. Waits."},
+    {"__complex__", to_complex, METH_NOARGS, "__complex__($self, /)\n--\n\nThe only element as a complex number. Waits."},
     {},
 };
 
@@ -429,6 +437,7 @@ PyType_Slot slots[] = {
     {Py_mp_length, FN(length)},
     {Py_mp_subscript, FN(get_item)},
     {Py_mp_ass_subscript, FN(set_item)},
+    {Py_tp_iter, FN(iterate)},
     {Py_sq_item, FN(sequence_item)},
     {Py_sq_length, FN(length)},
     {},

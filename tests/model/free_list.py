@@ -8,10 +8,11 @@ read-modify-writes, so who takes the whole stack sees `next` of everything in it
 object it has linked to, and only with that: if the stack has been taken, and the same object pushed again
 meanwhile, the link is as right as before. So there is no ABA problem.
 
-A batch of the code is one object here: between its first and last one stand links that nobody else sees before the push.
+A batch of the code is one object here: between its first and last one stand links that nobody else sees before
+the push.
 
-Left out: what a thread gives back and takes again itself, the count of objects kept, which only decides whether a batch goes
-back to the allocator, and that.
+Left out: what a thread gives back and takes again itself, the count of objects kept, which only decides whether
+a batch goes back to the allocator, and that.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import numpy
 
 from .. import _core
 from .base import Elementwise, primitive
-from .convert import asarray, axes_of, cast, copy, is_array, together
+from .convert import asarray, axes_of, cast, copy, is_array, is_real_float, together, warn_of_lost_parts
 from .shape import broadcast_to, moveaxis, ravel, reshape
 
 __all__ = [
@@ -136,12 +136,12 @@ def _index_arrays(x: Any, e: Any) -> list[Any]:
 def _index_array(x: Any, e: Any) -> Any:
     if not is_array(e):
         values = numpy.asarray(e)
-        if values.size == 0 and values.dtype.kind == "f":
+        if values.size == 0 and is_real_float(values.dtype):
             values = values.astype("int64")
         if values.dtype.kind not in "iub":
             raise IndexError(f"getitem: indices must be integers or bools, got {values.dtype}")
         e = _core.from_numpy(values, x.device)
-    if e.dtype.kind == "f":
+    if is_real_float(e.dtype):
         e = cast(e, numpy.dtype("int64"))  # MXNet's float indices
     if e.dtype.kind not in "iub":
         raise IndexError(f"getitem: indices must be integers or bools, got {e.dtype}")
@@ -176,6 +176,7 @@ def setitem(x: Any, index: Any, value: Any) -> None:
     scalar = isinstance(value, (bool, int, float, complex))
     if not scalar:
         value = asarray(value, device=x.device) if not is_array(value) else value
+        warn_of_lost_parts(value.dtype, x.dtype)
     if _is_basic(index):
         target = _core.getitem(x, index)
         _core.assign(target, _fitting(value, target.shape) if not scalar else _scalar(value, x.dtype))
@@ -385,11 +386,11 @@ def compress(condition: Any, x: Any, axis: int | None = None) -> Any:
 
 
 def clip(
-    x: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None
+    x: Any, min: Any = None, max: Any = None, out: Any = None, *, a_min: Any = None, a_max: Any = None
 ) -> Any:
-    """x with values below a_min raised to it, and values above a_max lowered to it. NaN stays.
+    """x with values below min raised to it, and values above max lowered to it. NaN stays.
 
-    Either may be None, a number or an array that broadcasts. min, max: other words for them.
+    Either may be None, a number or an array that broadcasts. a_min, a_max: other words for them.
 
     >>> from forerun import np
     >>> np.clip([1, 5, 9], 2, 6).tolist()
@@ -397,8 +398,12 @@ def clip(
     """
     from .arithmetic import maximum, minimum
 
-    low, high = a_min if a_min is not None else min, a_max if a_max is not None else max
+    low, high = min if a_min is None else a_min, max if a_max is None else a_max
     x = asarray(x)
+    if x.dtype.kind in "iu":  # a bound beyond all values bounds nothing
+        info = numpy.iinfo(x.dtype)
+        low = info.min if type(low) is int and low < info.min else low
+        high = info.max if type(high) is int and high > info.max else high
     if low is None and high is None:
         x = copy(x)
     if low is not None:

@@ -11,14 +11,24 @@ import numpy
 
 from .. import _core
 from .base import primitive
-from .convert import asarray, axes_of, cast, copy, counts_of, one_of, promote
+from .convert import as_dtype, asarray, axes_of, cast, copy, counts_of, one_of, promote, store
 from .host import host
 from .indexing import take
-from .shape import Axis, atleast_1d, atleast_2d, atleast_3d, broadcast_to, expand_dims, ravel, reshape
+from .shape import (
+    Axis,
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    broadcast_to,
+    expand_dims,
+    moveaxis,
+    ravel,
+    reshape,
+)
 
 __all__ = [
     "array_split", "column_stack", "concatenate", "dstack", "hsplit", "hstack", "pad", "repeat", "roll",
-    "split", "stack", "tile", "vsplit", "vstack",
+    "split", "stack", "tile", "unstack", "vsplit", "vstack",
 ]  # fmt: skip
 
 
@@ -55,10 +65,26 @@ def _some(op: str, arrays: Sequence[Any]) -> list[Any]:
     return all_
 
 
-def concatenate(arrays: Sequence[Any], axis: int | None = 0) -> Any:
+def _common(op: str, arrays: list[Any], out: Any, dtype: Any, casting: Any) -> list[Any]:
+    """Arrays of one dtype: the one asked for, or what theirs give together. TypeError if casting forbids it."""
+    if out is not None and dtype is not None:
+        raise TypeError(f"{op}: out and dtype must not both be given, got {dtype}")
+    want = as_dtype(op, dtype) if dtype is not None else promote(*(a.dtype for a in arrays))
+    into = want if out is None else out.dtype
+    for a in arrays:
+        if (dtype is not None or out is not None) and not numpy.can_cast(a.dtype, into, casting):
+            raise TypeError(f"{op}: casting must be possible by rule {casting!r}, got {a.dtype} to {into}")
+    return [a if a.dtype == want else cast(a, want) for a in arrays]
+
+
+def concatenate(
+    arrays: Sequence[Any], /, axis: int | None = 0, out: Any = None, *, dtype: Any = None,
+    casting: str = "same_kind",
+) -> Any:  # fmt: skip
     """The arrays one after the other along an existing axis; None: all flat. Their dtypes are promoted.
 
-    ValueError if there is none, or if they differ in shape along another axis.
+    dtype: that of the result; out: an array for it; casting: NumPy's rule for either (TypeError if it forbids
+    that). ValueError if there is none, or if they differ in shape along another axis.
 
     >>> from forerun import np
     >>> np.concatenate([[[1, 2]], [[3, 4], [5, 6]]]).tolist()
@@ -66,13 +92,15 @@ def concatenate(arrays: Sequence[Any], axis: int | None = 0) -> Any:
     """
     all_ = _some("concatenate", arrays)
     if axis is None:
-        return concatenate([ravel(a) for a in all_], 0)
-    dtype = promote(*(a.dtype for a in all_))
-    all_ = [a if a.dtype == dtype else cast(a, dtype) for a in all_]
-    return _concatenate(all_, axes_of("concatenate", axis, all_[0].ndim)[0])
+        all_, axis = [ravel(a) for a in all_], 0
+    all_ = _common("concatenate", all_, out, dtype, casting)
+    result = _concatenate(all_, axes_of("concatenate", axis, all_[0].ndim)[0])
+    return result if out is None else store("concatenate", cast(result, out.dtype), out)
 
 
-def stack(arrays: Sequence[Any], axis: int = 0) -> Any:
+def stack(
+    arrays: Sequence[Any], axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
+) -> Any:
     """Arrays of one shape put together along a new axis. ValueError if shapes differ or there is no array.
 
     >>> from forerun import np
@@ -82,53 +110,70 @@ def stack(arrays: Sequence[Any], axis: int = 0) -> Any:
     all_ = _some("stack", arrays)
     if any(a.shape != all_[0].shape for a in all_):
         raise ValueError(f"stack: arrays must have one shape, got {sorted({a.shape for a in all_})}")
-    return concatenate([expand_dims(a, axis) for a in all_], axis)
+    wide = [expand_dims(a, axis) for a in all_]
+    return concatenate(wide, axis, out, dtype=dtype, casting=casting)
 
 
-def vstack(arrays: Sequence[Any]) -> Any:
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
+    """Views of the slices of x at each position along an axis, which they lack: what `stack` puts together again.
+
+    ValueError of an array without axes.
+
+    >>> from forerun import np
+    >>> [v.tolist() for v in np.unstack([[1, 2], [3, 4]], axis=1)]
+    [[1, 3], [2, 4]]
+    """
+    x = asarray(x)
+    if x.ndim == 0:
+        raise ValueError("unstack: array must have at least one axis, got shape ()")
+    return tuple(moveaxis(x, axis, 0))
+
+
+def vstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind") -> Any:
     """Rows below one another: vectors count as rows. ValueError if widths differ or there is no array.
 
     >>> from forerun import np
     >>> np.vstack([[1, 2], [[3, 4], [5, 6]]]).tolist()
     [[1, 2], [3, 4], [5, 6]]
     """
-    return concatenate([atleast_2d(a) for a in _some("vstack", arrays)], 0)
+    rows = [atleast_2d(a) for a in _some("vstack", tup)]
+    return concatenate(rows, 0, dtype=dtype, casting=casting)
 
 
-def hstack(arrays: Sequence[Any]) -> Any:
+def hstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind") -> Any:
     """Columns beside one another; vectors end to end. ValueError if shapes do not fit or there is no array.
 
     >>> from forerun import np
     >>> np.hstack([[1, 2], [3]]).tolist(), np.hstack([[[1], [2]], [[3], [4]]]).tolist()
     ([1, 2, 3], [[1, 3], [2, 4]])
     """
-    all_ = [atleast_1d(a) for a in _some("hstack", arrays)]
-    return concatenate(all_, 0 if all_[0].ndim == 1 else 1)
+    all_ = [atleast_1d(a) for a in _some("hstack", tup)]
+    return concatenate(all_, 0 if all_[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 
 
-def dstack(arrays: Sequence[Any]) -> Any:
+def dstack(tup: Sequence[Any]) -> Any:
     """Arrays put together along the third axis; those with fewer axes as `atleast_3d` makes them.
 
     >>> from forerun import np
     >>> np.dstack([[1, 2], [3, 4]]).tolist()
     [[[1, 3], [2, 4]]]
     """
-    return concatenate([atleast_3d(a) for a in _some("dstack", arrays)], 2)
+    return concatenate([atleast_3d(a) for a in _some("dstack", tup)], 2)
 
 
-def column_stack(arrays: Sequence[Any]) -> Any:
+def column_stack(tup: Sequence[Any]) -> Any:
     """Vectors as the columns of a matrix; matrices beside one another.
 
     >>> from forerun import np
     >>> np.column_stack([[1, 2], [3, 4]]).tolist()
     [[1, 3], [2, 4]]
     """
-    all_ = _some("column_stack", arrays)
+    all_ = _some("column_stack", tup)
     return concatenate([reshape(a, (a.size, 1)) if a.ndim < 2 else a for a in all_], 1)
 
 
-def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """Views of x cut along `axis`: into so many parts, as even as can be, or before the given positions.
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    """Views of ary cut along `axis`: into so many parts, as even as can be, or before the given positions.
 
     ValueError if the number of parts is not positive.
 
@@ -136,7 +181,7 @@ def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     >>> [a.tolist() for a in np.array_split(np.arange(5), 2)]
     [[0, 1, 2], [3, 4]]
     """
-    x = asarray(x)
+    x = asarray(ary)
     a = axes_of("split", axis, x.ndim)[0]
     n = x.shape[a]
     if isinstance(indices_or_sections, (int, numpy.integer)):
@@ -154,8 +199,8 @@ def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     return [x[(*head, slice(i, j))] for i, j in itertools.pairwise(bounds)]
 
 
-def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """Views of x cut along `axis` into equal parts, or before the given positions.
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    """Views of ary cut along `axis` into equal parts, or before the given positions.
 
     ValueError if parts are not equal.
 
@@ -165,7 +210,7 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     >>> [a.tolist() for a in np.split(np.arange(4), [1, 3])]
     [[0], [1, 2], [3]]
     """
-    x = asarray(x)
+    x = asarray(ary)
     n = x.shape[axes_of("split", axis, x.ndim)[0]]
     whole = isinstance(indices_or_sections, (int, numpy.integer)) and indices_or_sections > 0
     if whole and n % int(indices_or_sections):
@@ -175,31 +220,31 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     return array_split(x, indices_or_sections, axis)
 
 
-def hsplit(x: Any, indices_or_sections: Any) -> list[Any]:
+def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     """Views cut along the second axis, or the only one; as `split`.
 
     >>> from forerun import np
     >>> [a.tolist() for a in np.hsplit(np.arange(4).reshape(2, 2), 2)]
     [[[0], [2]], [[1], [3]]]
     """
-    return split(x, indices_or_sections, 1 if asarray(x).ndim > 1 else 0)
+    return split(ary, indices_or_sections, 1 if asarray(ary).ndim > 1 else 0)
 
 
-def vsplit(x: Any, indices_or_sections: Any) -> list[Any]:
+def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     """Views cut along the first axis; as `split`.
 
     >>> from forerun import np
     >>> [a.tolist() for a in np.vsplit(np.arange(4).reshape(2, 2), 2)]
     [[[0, 1]], [[2, 3]]]
     """
-    return split(x, indices_or_sections, 0)
+    return split(ary, indices_or_sections, 0)
 
 
 # --- moving, repeating, adding --------------------------------------------------------------------
 
 
-def roll(x: Any, shift: int | Sequence[int], axis: Axis = None) -> Any:
-    """x with elements moved along axes; those that leave at one end come in at the other.
+def roll(a: Any, shift: int | Sequence[int], axis: Axis = None) -> Any:
+    """`a` with elements moved along axes; those that leave at one end come in at the other.
 
     shift: one number, or one for each axis (ValueError if not as many). Without an axis: the flat array is moved.
 
@@ -207,7 +252,7 @@ def roll(x: Any, shift: int | Sequence[int], axis: Axis = None) -> Any:
     >>> np.roll([1, 2, 3, 4], 1).tolist(), np.roll([[1, 2], [3, 4]], 1, axis=0).tolist()
     ([4, 1, 2, 3], [[3, 4], [1, 2]])
     """
-    x = asarray(x)
+    x = asarray(a)
     if axis is None:
         return reshape(roll(ravel(x), shift, 0), x.shape)
     at = axes_of("roll", axis, x.ndim)
@@ -227,7 +272,7 @@ def roll(x: Any, shift: int | Sequence[int], axis: Axis = None) -> Any:
     return x if moved else copy(x)
 
 
-def repeat(x: Any, repeats: int | Sequence[int], axis: int | None = None) -> Any:
+def repeat(a: Any, repeats: int | Sequence[int], axis: int | None = None) -> Any:
     """Each element several times along `axis`; without an axis of the flat array.
 
     repeats: one number, or one for each position along the axis. ValueError if one is negative or they do not
@@ -237,7 +282,7 @@ def repeat(x: Any, repeats: int | Sequence[int], axis: int | None = None) -> Any
     >>> np.repeat([1, 2], 2).tolist(), np.repeat([1, 2], [1, 3]).tolist()
     ([1, 1, 2, 2], [1, 2, 2, 2])
     """
-    x = asarray(x)
+    x = asarray(a)
     if axis is None:
         return repeat(ravel(x), repeats, 0)
     a = axes_of("repeat", axis, x.ndim)[0]
@@ -246,7 +291,7 @@ def repeat(x: Any, repeats: int | Sequence[int], axis: int | None = None) -> Any
     return take(x, index, a)
 
 
-def tile(x: Any, reps: int | Sequence[int]) -> Any:
+def tile(A: Any, reps: int | Sequence[int]) -> Any:
     """The whole array several times along each axis; axes that it lacks are put in front.
 
     ValueError if a number of times is negative, TypeError if it is no integer.
@@ -255,43 +300,49 @@ def tile(x: Any, reps: int | Sequence[int]) -> Any:
     >>> np.tile([1, 2], (2, 2)).tolist()
     [[1, 2, 1, 2], [1, 2, 1, 2]]
     """
-    x = asarray(x)
+    x = asarray(A)
     given = numpy.atleast_1d(numpy.asarray(reps))
     counts = tuple(counts_of("tile", "reps", reps, given.shape).tolist())
     n = max(x.ndim, len(counts))
     shape = (1,) * (n - x.ndim) + x.shape
     counts = (1,) * (n - len(counts)) + counts
-    if set(counts) <= {1}:
-        return copy(reshape(x, shape))
     inner = tuple(v for s in shape for v in (1, s))
     outer = tuple(v for s, c in zip(shape, counts) for v in (c, s))
-    return reshape(broadcast_to(reshape(x, inner), outer), tuple(s * c for s, c in zip(shape, counts)))
+    repeated = broadcast_to(reshape(x, inner), outer)  # a view, which must not be written: its elements repeat
+    return reshape(copy(repeated), tuple(s * c for s, c in zip(shape, counts)))
 
 
-_PAD_MODES = (
-    "constant", "edge", "empty", "linear_ramp", "maximum", "mean", "median", "minimum", "reflect",
-    "symmetric", "wrap",
-)  # fmt: skip
+_PAD_MODES: dict[str, tuple[str, ...]] = {
+    "constant": ("constant_values",), "edge": (), "empty": (), "linear_ramp": ("end_values",),
+    "maximum": ("stat_length",), "mean": ("stat_length",), "median": ("stat_length",), "minimum": ("stat_length",),
+    "reflect": ("reflect_type",), "symmetric": ("reflect_type",), "wrap": (),
+}  # fmt: skip
 
 
-def pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0) -> Any:
-    """x with elements added before and after along each axis, in x's dtype.
+def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Any:
+    """An array with elements added before and after along each axis, in its dtype.
 
-    pad_width: how many, for all axes and sides, as (before, after), or as a pair for each axis. mode: "constant",
-    "edge", "reflect" or another of NumPy's; only constant mode has a gradient. ValueError for another mode or a
-    negative width.
+    pad_width: how many, for all axes and sides, as (before, after), as a pair for each axis, or a dict of axes.
+    mode: "constant" (with constant_values=0), "edge", "reflect" or another of NumPy's, with its options; only constant
+    mode with one number has a gradient. ValueError for another mode or option, or a negative width.
 
     >>> from forerun import np
     >>> np.pad([1, 2], 1).tolist(), np.pad([1, 2], (0, 2), "edge").tolist()
     ([0, 1, 2, 0], [1, 2, 2, 2])
     """
-    x = asarray(x)
+    x = asarray(array)
+    if isinstance(pad_width, dict):
+        given = {axes_of("pad", axis, x.ndim)[0]: width for axis, width in pad_width.items()}
+        pad_width = [numpy.broadcast_to(given.get(i, 0), (2,)) for i in range(x.ndim)]
     widths = counts_of("pad", "widths", pad_width, (x.ndim, 2))
-    one_of("pad", "mode", mode, _PAD_MODES)
-    if mode == "constant":
-        return _pad(x, tuple((int(a), int(b)) for a, b in widths), constant_values)
+    one_of("pad", "mode", mode, tuple(_PAD_MODES))
+    if other := set(kwargs) - set(_PAD_MODES[mode]):
+        raise ValueError(f"pad: options must be those of mode {mode!r}, got {sorted(other)}")
+    value = kwargs.get("constant_values", 0)
+    if mode == "constant" and isinstance(value, (int, float, complex)):
+        return _pad(x, tuple((int(a), int(b)) for a, b in widths), value)
     shape = tuple(int(n + a + b) for n, (a, b) in zip(x.shape, widths))
-    return host(lambda v: numpy.pad(v, widths, mode), [x], [(shape, x.dtype)], name="pad")[0]
+    return host(lambda v: numpy.pad(v, widths, mode, **kwargs), [x], [(shape, x.dtype)], name="pad")[0]  # type: ignore[arg-type]
 
 
 def _unpad(g: Any, widths: tuple[tuple[int, int], ...]) -> Any:
