@@ -154,6 +154,31 @@ class TestSave:
         assert "files" in profiler.report(p.trace) or "save" in profiler.report(p.trace)
 
 
+class TestHybridized:
+    """A program that was recorded would write without order, and read the file of its first call for ever."""
+
+    def test_each_call_writes_in_order(self, tmp_path: Path) -> None:
+        @forerun.hybrid
+        def twice(x: Any) -> Any:
+            np.save(tmp_path / "x", x)
+            return x * 2
+
+        for i in range(4):
+            with closed_gate():
+                y = twice(np.full((3,), i))
+                found = np.load(tmp_path / "x.npy")
+            assert (y.tolist(), found.tolist()) == ([2 * i] * 3, [i] * 3)
+
+    def test_each_call_reads_the_file_that_is_there(self, tmp_path: Path) -> None:
+        @forerun.hybrid
+        def more(x: Any) -> Any:
+            return x + np.load(tmp_path / "x.npy")
+
+        for i in range(4):
+            np.save(tmp_path / "x", np.full((3,), i)).wait()
+            assert more(np.ones(3)).tolist() == [i + 1] * 3
+
+
 class TestFailure:
     @pytest.mark.parametrize("engine", ["1 worker", "4 workers"], indirect=True)
     def test_what_cannot_be_computed_leaves_the_file(self, engine: str, tmp_path: Path) -> None:
