@@ -188,6 +188,17 @@ def test_copies_are_made_as_asked(make: Any) -> None:
             make(*refused, copy=False)
 
 
+def test_shapes_are_changed_with_and_without_a_copy() -> None:
+    x = np.arange(6).reshape(2, 3)
+    view, copied = np.reshape(x, (3, 2), copy=False), np.reshape(x, (3, 2), copy=True)
+    assert np.may_share_memory(view, x)
+    assert not np.may_share_memory(copied, x)
+    assert view.tolist() == copied.tolist() == [[0, 1], [2, 3], [4, 5]]
+    assert np.reshape(x.T, (6,), copy=None).tolist() == [0, 3, 1, 4, 2, 5]
+    with pytest.raises(ValueError, match="reshape: "):
+        np.reshape(x.T, (6,), copy=False)
+
+
 def test_order_is_c() -> None:
     for order in ("C", "K", "A"):
         assert np.asarray([[1, 2]], order=order).tolist() == np.array([[1, 2]], order=order).tolist() == [[1, 2]]
