@@ -75,3 +75,14 @@ def test_a_librarys_own_tests_find_our_arrays(library: str, part: str) -> None:
     passed, failed, _ = map(int, row.split("|")[2:5])
     assert passed > 0
     assert failed == 0
+
+
+def test_dask_names_arrays_by_their_values() -> None:
+    need("dask")
+    program = """
+from dask.base import tokenize as name
+empty, x = np.zeros((0, 2)), np.arange(3)
+print(name(x) == name(np.arange(3)), name(x) == name(x + 1), name(x) == name(x.astype("int32")))
+print(name(empty) == name(np.zeros((0, 2))), name(empty) == name(np.zeros((2, 0))))
+"""
+    assert output(program) == ["True", "False", "False", "True", "False"]
