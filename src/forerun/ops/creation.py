@@ -396,13 +396,16 @@ def fromfunction(function: Any, shape: Sequence[int], *, dtype: Any = float, **k
 def vander(x: Any, n: int | None = None, increasing: bool = False) -> Any:
     """Powers of a vector's elements as n columns, from power n - 1 down to 0, or up with `increasing`.
 
-    n: as many as there are elements, unless given. x's dtype. ValueError if x is no vector or n is negative.
+    n: as many as there are elements, unless given. x's dtype, but small integers give int64. ValueError if x is no
+    vector or n is negative.
 
     >>> from forerun import np
     >>> np.vander([1, 2, 3], increasing=True).tolist()
     [[1, 1, 1], [1, 2, 4], [1, 3, 9]]
     """
     x = vector_of("vander", x)
+    if x.dtype.kind in "biu":
+        x = cast(x, convert.promote(x.dtype, numpy.dtype("int64")))
     count = x.size if n is None else count_of("vander", "n", n)
     powers = numpy.arange(count) if increasing else numpy.arange(count)[::-1]
     exponents = cast(_core.from_numpy(powers.copy(), x.device), x.dtype)

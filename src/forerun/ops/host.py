@@ -274,7 +274,7 @@ def _statistic(
     x = asarray(x)
     at = axes_of(name, axis, x.ndim)
     shape = tuple(1 if i in at else n for i, n in enumerate(x.shape) if keepdims or i not in at)
-    dtype = x.dtype if is_real_float(x.dtype) else default_float()
+    dtype = x.dtype if is_inexact(x.dtype) else default_float()
     return host_op(name, lambda v: numpy.asarray(fn(v, at)).astype(dtype), [x], extra + shape, dtype)
 
 
