@@ -263,8 +263,8 @@ def page(names: dict[str, list[Name]]) -> str:
     version = ".".join(numpy.__version__.split(".")[:2])
     parts = [
         "# NumPy's names",
-        f"Every public name of NumPy {version}, and how forerun computes it. `python tools/names.py` makes this page: it\n"
-        "calls each name while the engine is held, and writes down what it sees. A test checks that the page is up to date.",
+        f"Every public name of NumPy {version}, and how forerun computes it.\n`python tools/names.py` makes this "
+        "page: it calls each name while the engine is held, and writes down\nwhat it sees. A test checks that it is up to date.",
         "\n".join(f"- **{kind}**: {meaning}" for kind, meaning in KINDS.items()),
         counts(names),
     ]

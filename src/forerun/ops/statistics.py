@@ -324,7 +324,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
 
 
 def histogram(
-    a: Any, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None
+    a: Any, bins: Any = 10, range: Any = None, density: bool | None = None, weights: Any = None
 ) -> tuple[Any, Any]:
     """How many of the numbers lie in each bin, and the edges of the bins.
 
