@@ -264,7 +264,8 @@ def page(names: dict[str, list[Name]]) -> str:
     parts = [
         "# NumPy's names",
         f"Every public name of NumPy {version}, and how forerun computes it.\n`python tools/names.py` makes this "
-        "page: it calls each name while the engine is held, and writes down\nwhat it sees. A test checks that it is up to date.",
+        "page: it calls each name while the engine is held, and writes down\nwhat it sees. "
+        "A test checks that it is up to date.",
         "\n".join(f"- **{kind}**: {meaning}" for kind, meaning in KINDS.items()),
         counts(names),
     ]
