@@ -95,10 +95,12 @@ def _without(shape: tuple[int, ...], axis: int, keepdims: bool) -> tuple[int, ..
 
 def _arg(name: str, fn: Callable[..., Any], x: Any, axis: int | None, out: Any, keepdims: bool) -> Any:
     x = asarray(x)
-    if x.size == 0:
+    if x.size == 0 and (axis is None or 0 in (x.shape[i] for i in axes_of(name, axis, x.ndim))):
         raise ValueError(f"{name}: array must not be empty, got shape {x.shape}")
     if axis is None:
         shape = (1,) * x.ndim if keepdims else ()
+    elif x.ndim == 0 and axis in (0, -1):
+        shape = ()
     else:
         axis = axes_of(name, axis, x.ndim)[0]
         shape = _without(x.shape, axis, keepdims)
@@ -301,6 +303,9 @@ _METHODS = (
 )  # fmt: skip
 
 
+_DISCRETE = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")  # give one of the elements
+
+
 def _quantile(
     op: str, x: Any, q: Any, most: int, axis: Any, out: Any, method: str, keepdims: bool, weights: Any
 ) -> Any:
@@ -318,9 +323,10 @@ def _quantile(
     options = {"method": method, "keepdims": keepdims}
     found = lambda v, w=None: _quiet(fn, v, q / most, at, weights=w, **options)
     shape = q.shape + tuple(1 if i in at else n for i, n in enumerate(x.shape) if keepdims or i not in at)
-    dtype = x.dtype if is_real_float(x.dtype) else default_float()
+    kept = is_real_float(x.dtype) or (method in _DISCRETE and x.dtype.kind in "iu" and fn is numpy.quantile)
+    dtype = x.dtype if kept else default_float()
     inputs = [x] if weights is None else [x, _weights(op, x, weights, at, axis, method)]
-    task = lambda *values: numpy.asarray(found(*values)).astype(dtype)
+    task = lambda *values: numpy.broadcast_to(numpy.asarray(found(*values)).astype(dtype), shape)
     return store(op, host_op(op, task, inputs, shape, dtype), out)
 
 
@@ -355,7 +361,8 @@ def quantile(
     """The q-th quantiles (q between 0 and 1) along axes (by default all); `a`'s dtype or the default float.
 
     Axes of q, which may be an array, stand first in the result. method: what is between two elements:
-    "linear", "lower", "higher", "nearest", "midpoint" or another of NumPy's. weights: how much each element counts,
+    "linear", "lower", "higher", "nearest", "midpoint" or another of NumPy's; those that give an element keep
+    the dtype of integers. weights: how much each element counts,
     with method "inverted_cdf" only. ValueError if q is out of range or the method is another, IndexError if there
     is no element, TypeError of complex numbers. overwrite_input changes nothing.
 
