@@ -50,7 +50,8 @@ def _new(op: str, shape: Any, order: Any, like: None, make: Callable[[tuple[int,
     if order == "C" and like is None:
         return make(_shape(shape))
     unsupported(op, like=like)
-    one_of(op, "order", order, ("C", "F"))
+    order = order or "C"
+    one_of(op, "order", order, ("C", "F", "A", "K"))
     return transpose(make(_shape(shape)[::-1])) if order == "F" else make(_shape(shape))
 
 
@@ -192,9 +193,12 @@ def ones(
     return _new("ones", shape, order, like, lambda extents: _core.full(extents, 1, want, where))
 
 
-def _as(op: str, x: Any, dtype: Any, order: str, shape: Any, device: Where) -> tuple[Any, numpy.dtype, str, Device]:
+def _as(
+    op: str, x: Any, dtype: Any, order: str | None, shape: Any, device: Where
+) -> tuple[Any, numpy.dtype, str, Device]:
     """Shape, dtype, order and device of an array that is like another, but for what is given."""
     x = convert.asarray(x)
+    order = order or "K"
     one_of(op, "order", order, ("C", "F", "A", "K"))
     if order != "C":
         order = "F" if order == "F" or fortran(x) else "C"
@@ -220,21 +224,21 @@ def empty_like(
 
 
 def zeros_like(
-    a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
+    a: Any, dtype: Any = None, order: str | None = "K", subok: bool = True, shape: Any = None, *,
     device: Where = None, ctx: Where = None,
 ) -> Any:  # fmt: skip
     """Zeros with the shape, dtype, layout and device of an array unless given.
 
     >>> from forerun import np
-    >>> np.zeros_like(np.arange(3)).tolist()
-    [0, 0, 0]
+    >>> np.zeros_like(np.arange(3)).tolist(), np.zeros_like(np.arange(3), shape=(1, 2)).tolist()
+    ([0, 0, 0], [[0, 0]])
     """
     extents, want, how, where = _as("zeros_like", a, dtype, order, shape, device or ctx)
     return zeros(extents, want, how, device=where)
 
 
 def ones_like(
-    a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
+    a: Any, dtype: Any = None, order: str | None = "K", subok: bool = True, shape: Any = None, *,
     device: Where = None, ctx: Where = None,
 ) -> Any:  # fmt: skip
     """Ones with the shape, dtype, layout and device of an array unless given.
@@ -248,7 +252,7 @@ def ones_like(
 
 
 def full_like(
-    a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
+    a: Any, fill_value: Any, dtype: Any = None, order: str | None = "K", subok: bool = True, shape: Any = None, *,
     device: Where = None, ctx: Where = None,
 ) -> Any:  # fmt: skip
     """One value everywhere, with the shape, dtype, layout and device of an array unless given.

@@ -534,9 +534,9 @@ def _cumulative(op: str, scan: Any, first: int, x: Any, axis: int | None, dtype:
     if x.ndim == 0 and axis in (0, -1):
         x = ravel(x)
     if axis is None:
-        if x.ndim != 1:
+        if x.ndim > 1:
             raise ValueError(f"{op}: axis must be given but for vectors, got shape {x.shape}")
-        axis = 0
+        x, axis = ravel(x), 0
     a = axes_of(op, axis, x.ndim)[0]
     result = scan(x, a, dtype)
     if not include:
