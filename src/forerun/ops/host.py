@@ -368,7 +368,7 @@ def quantile(
 
     >>> from forerun import np
     >>> np.quantile([0, 1, 2, 3], [0.5, 1]).tolist(), np.quantile([0, 1, 2, 3], 0.5, method="lower").item()
-    ([1.5, 3.0], 1.0)
+    ([1.5, 3.0], 1)
     """
     return _quantile("quantile", a, q, 1, axis, out, method, keepdims, weights)
 
