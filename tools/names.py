@@ -80,7 +80,8 @@ CALLS: dict[str, Callable[[], tuple[Any, ...]]] = {
     "np.ndarray.partition": lambda: (1,), "np.ndarray.put": lambda: ([0], [1.0]),
     "np.ndarray.dot": lambda: (array().T,),
     "np.ndarray.compress": lambda: ([True, False, True], 0), "np.ndarray.choose": lambda: ([1, 2],),
-    "np.ndarray.getfield": lambda: ("int32",), "np.ndarray.resize": lambda: ((3, 4),),
+    "np.ndarray.getfield": lambda: ("int32",), "np.ndarray.dump": lambda: (file(),),
+    "np.ndarray.setfield": lambda: (1.0, "float32"), "np.ndarray.resize": lambda: ((3, 4),),
     "np.ndarray.setflags": lambda: (), "np.ndarray.to_device": lambda: ("cpu",),
     "np.ndarray.searchsorted": lambda: (1.0,),
 }  # type: ignore[dict-item]  # fmt: skip
