@@ -364,7 +364,8 @@ def one_of(op: str, name: str, value: Any, allowed: Sequence[str]) -> None:
 def store(op: str, result: Any, out: Any) -> Any:
     """The result, or `out` with the result written into it. A NumPy array as `out` waits.
 
-    ValueError if out has another shape, TypeError if it is no array or its dtype is of another kind.
+    ValueError if out has another shape, TypeError if it is no array or its dtype is of another kind; RuntimeError
+    if one of both is on the tape while recording, as gradients would get lost.
 
     >>> into = asarray([0.0, 0.0])
     >>> store("op", asarray([1, 2]), into) is into, into.tolist()
@@ -380,8 +381,10 @@ def store(op: str, result: Any, out: Any) -> Any:
         raise TypeError(f"{op}: out must be of a dtype that {result.dtype} casts to, got {out.dtype}")
     if isinstance(out, numpy.ndarray):
         out[...] = result.numpy()
-    else:
-        _core.assign(out, result)
+        return out
+    if _core.recording() and (out.node is not None or result.node is not None):
+        raise RuntimeError(f"{op}: an array on the tape must not be written in place while recording")
+    _core.assign(out, result)
     return out
 
 
