@@ -437,6 +437,11 @@ class ndarray(NumpyMethods, _core.Array):
         memo[id(self)] = copied
         return copied
 
+    def __dask_tokenize__(self) -> tuple[Any, ...]:
+        """What Dask makes a name of: the values, which are waited for if there are any."""
+        values = self.numpy() if self.size else None  # Dask keeps an array without elements of each kind
+        return type(self).__name__, self.shape, str(self.dtype), str(self.device), values
+
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return _unpickled, (numpy.asarray(self.numpy(), order="C"), str(self.device).replace("(", ":").rstrip(")"))
 

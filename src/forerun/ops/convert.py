@@ -16,7 +16,8 @@ from ..device import Device, resolve
 from .base import primitive
 
 __all__ = [
-    "asarray", "as_dtype", "axes_of", "castable", "converted", "count_of", "counts_of", "default_float", "is_array",
+    "asarray", "as_dtype", "axes_of", "axes_to_reduce",
+    "castable", "converted", "count_of", "counts_of", "default_float", "is_array",
     "is_bfloat16", "is_inexact", "is_real_float", "is_supported", "one_of", "promote", "set_defaults", "store",
     "together", "unsupported", "vector_of", "warn_of_lost_parts", "whole",
 ]  # fmt: skip
@@ -304,6 +305,17 @@ def axes_of(op: str, axis: int | Sequence[int] | None, ndim: int) -> tuple[int, 
     if len(set(axes)) != len(axes):
         raise ValueError(f"{op}: axes must be different, got {axis}")
     return tuple(axes)
+
+
+def axes_to_reduce(op: str, axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
+    """Axes as `axes_of` gives them; as in NumPy, an array without axes may be reduced over axis 0 or -1.
+
+    >>> axes_to_reduce("op", -1, 2), axes_to_reduce("op", 0, 0)
+    ((1,), ())
+    """
+    if ndim == 0 and type(axis) is int and axis in (0, -1):
+        return ()
+    return axes_of(op, axis, ndim)
 
 
 def count_of(op: str, name: str, n: Any) -> int:
