@@ -367,10 +367,11 @@ nb::object concatenate(nb::handle sequence, int64_t axis) {
 uint64_t seed = 0, next_number = 0;  // guarded by the interpreter lock
 
 void draws_on_host() {
-  if (capture) capture->refuse("it draws random numbers on the host");
+  if (capture) capture->refuse("it draws random numbers on the host, or from a stream of its own");
 }
 
-nb::object random(std::string_view kind, nb::handle shape, nb::handle dtype, nb::handle device, nb::handle lo, nb::handle hi) {
+// With a stream of the caller's, (its seed, number of the op in it), the numbers are the same in each run of a program: so it is no program.
+nb::object random(std::string_view kind, nb::handle shape, nb::handle dtype, nb::handle device, nb::handle lo, nb::handle hi, nb::handle stream) {
   DType t = parse_dtype("random", dtype.ptr());
   int d = device_index("random", device);
   Distribution what = kind == "uniform"       ? Distribution::uniform
@@ -398,22 +399,30 @@ nb::object random(std::string_view kind, nb::handle shape, nb::handle dtype, nb:
     if (what != Distribution::uniform && b < 0) throw Error(ErrorKind::value, std::string(kind) + ": scale must not be negative, got " + std::to_string(b));
   }
   Array out = Array::make(t, parse_dims("random", shape.ptr()), budget_of(d));
+  uint64_t from = seed, number = 0;
+  if (stream.is_none()) {
+    number = next_number++;
+  } else {
+    draws_on_host();
+    from = nb::cast<uint64_t>(stream[0]), number = nb::cast<uint64_t>(stream[1]);
+  }
   Building op;
-  build_random(*op, what, seed, next_number++, a, b, low, range, out);
+  build_random(*op, what, from, number, a, b, low, range, out);
   op.issue(d);
   return wrapped(std::move(out));
 }
 
 // --- host tasks ---------------------------------------------------------------------------------------------------------------
 
-nb::list host(nb::handle fn, nb::handle inputs, nb::handle outs, nb::handle device, const char* name, const char* queue, bool trusted, int64_t pieces, int axis) {
+// outs: of each result its shape and dtype; or an array, which is written.
+nb::list host(nb::handle fn, nb::handle inputs, nb::handle outs, nb::handle device, const char* name, const char* queue, bool trusted, bool fills, int64_t pieces, int axis) {
   const char* label = intern_some(name);
   std::vector<Array> in = args(label, inputs), out;
   int d = !device.is_none() || in.empty() ? device_index(label, device) : device_of(in[0]);
   if (device.is_none())
     for (const Array& a : in) same_device(label, in[0], a);
   for (nb::handle spec : outs)
-    out.push_back(Array::make(parse_dtype(label, nb::object(spec[1]).ptr()), parse_dims(label, nb::object(spec[0]).ptr()), budget_of(d)));
+    out.push_back(is_array(spec.ptr()) ? arg(label, spec) : Array::make(parse_dtype(label, nb::object(spec[1]).ptr()), parse_dims(label, nb::object(spec[0]).ptr()), budget_of(d)));
   if (pieces != 1) {
     for (const std::vector<Array>* operands : {&in, &out})
       for (const Array& a : *operands)
@@ -421,7 +430,7 @@ nb::list host(nb::handle fn, nb::handle inputs, nb::handle outs, nb::handle devi
           throw Error(ErrorKind::value, std::string(label) + ": operands must have one extent of at least " + std::to_string(pieces) + " along axis " + std::to_string(axis) + ", got shape " + to_string(a.layout.shape));
   }
   Building op;
-  build_host(*op, label, fn.ptr(), in, out, trusted, {pieces, axis});
+  build_host(*op, label, fn.ptr(), in, out, fills ? HostTask::fills : trusted ? HostTask::trusted : HostTask::any, {pieces, axis});
   op.issue(d, std::strcmp(queue, "io") == 0 ? Queue::Kind::io : Queue::Kind::compute);
   nb::list results;
   for (Array& a : out) results.append(wrapped(std::move(a)));
@@ -443,12 +452,13 @@ void init_families(nb::module_& m) {
   m.def("gather_along", gather_along, nb::arg("a"), nb::arg("indices"), nb::arg("axis"));
   m.def("scatter_along", scatter_along, nb::arg("a"), nb::arg("indices"), nb::arg("axis"), nb::arg("values"), nb::arg("add") = false);
   m.def("concatenate", concatenate, nb::arg("arrays"), nb::arg("axis") = 0);
-  m.def("random", [](const char* kind, nb::handle shape, nb::handle dtype, nb::handle device, nb::handle lo, nb::handle hi) { return random(kind, shape, dtype, device, lo, hi); }, nb::arg("kind"), nb::arg("shape"), nb::arg("dtype"), nb::arg("device").none(), nb::arg("lo"), nb::arg("hi"));
+  m.def("random", [](const char* kind, nb::handle shape, nb::handle dtype, nb::handle device, nb::handle lo, nb::handle hi, nb::handle stream) { return random(kind, shape, dtype, device, lo, hi, stream); }, nb::arg("kind"), nb::arg("shape"), nb::arg("dtype"), nb::arg("device").none(), nb::arg("lo"), nb::arg("hi"), nb::arg("stream") = nb::none());
   m.def("random_key", [] { return draws_on_host(), next_number++; });
   m.def("random_seed", [] { return seed; });
-  m.def("seed", [](uint64_t s) { draws_on_host(), seed = s, next_number = 0; });
+  m.def("random_drawn", [] { return next_number; });  // how many ops have drawn since then
+  m.def("seed", [](uint64_t s, uint64_t drawn) { draws_on_host(), seed = s, next_number = drawn; }, nb::arg("value"), nb::arg("drawn") = 0);
   m.def("host", host, nb::arg("fn"), nb::arg("inputs"), nb::arg("outs"), nb::arg("device").none() = nb::none(), nb::arg("name") = "host",
-        nb::arg("queue") = "compute", nb::arg("trusted") = false, nb::arg("pieces") = 1, nb::arg("axis") = 0);
+        nb::arg("queue") = "compute", nb::arg("trusted") = false, nb::arg("fills") = false, nb::arg("pieces") = 1, nb::arg("axis") = 0);
 }
 
 }  // namespace forerun

@@ -121,14 +121,15 @@ nb::object copy_of(nb::handle exception) {
 
 class HostKernel final : public Kernel {
  public:
-  HostKernel(const char* name, PyObject* fn, const std::vector<Array>& inputs, const std::vector<Array>& outputs, bool trusted, Cut cut)
-      : name_(name), fn_(Py_NewRef(fn)), n_in_(static_cast<int>(inputs.size())), trusted_(trusted), cut_(cut) {
+  HostKernel(const char* name, PyObject* fn, const std::vector<Array>& inputs, const std::vector<Array>& outputs, HostTask kind, Cut cut)
+      : name_(name), fn_(Py_NewRef(fn)), n_in_(static_cast<int>(inputs.size())), kind_(kind), cut_(cut) {
     for (const Array& a : inputs) layouts_.push_back(a.layout);
     for (const Array& a : outputs) layouts_.push_back(a.layout);
   }
-  HostKernel(const HostKernel& o) : name_(o.name_), fn_(Py_NewRef(o.fn_)), n_in_(o.n_in_), trusted_(o.trusted_), cut_(o.cut_), layouts_(o.layouts_) {}
+  HostKernel(const HostKernel& o) : name_(o.name_), fn_(Py_NewRef(o.fn_)), n_in_(o.n_in_), kind_(o.kind_), cut_(o.cut_), layouts_(o.layouts_) {}
   ~HostKernel() override { let_go(fn_); }
   const char* name() const override { return name_; }
+  bool droppable() const override { return kind_ == HostTask::fills; }
   int64_t tiles() const override { return cut_.pieces; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
   void run(Op& op, int64_t piece) override {
@@ -155,17 +156,36 @@ class HostKernel final : public Kernel {
 
   // False with an exception set.
   bool call(Op& op, int64_t piece) {
-    nb::object args = nb::steal(PyTuple_New(n_in_));
+    bool fills = kind_ == HostTask::fills;
+    int n_out = static_cast<int>(layouts_.size()) - n_in_;
+    nb::object args = nb::steal(PyTuple_New(n_in_ + (fills ? n_out : 0)));
     for (int i = 0; args && i < n_in_; ++i) {
       // The array holds its block: a callable may keep it, and later writes leave the block to it.
       PyObject* view = shared_view(Array(buffer(op, i), part(i, piece)));
       if (!view) return false;
-      if (trusted_) PyArray_ENABLEFLAGS(reinterpret_cast<PyArrayObject*>(view), NPY_ARRAY_WRITEABLE);
+      if (kind_ != HostTask::any) PyArray_ENABLEFLAGS(reinterpret_cast<PyArrayObject*>(view), NPY_ARRAY_WRITEABLE);
       PyTuple_SET_ITEM(args.ptr(), i, view);
     }
+    for (int i = n_in_; args && fills && i < n_in_ + n_out; ++i) {
+      PyObject* room = PyMemoryView_FromMemory(buffer(op, i)->data(), static_cast<Py_ssize_t>(layouts_[i].nbytes()), PyBUF_WRITE);
+      if (!room) return false;
+      PyTuple_SET_ITEM(args.ptr(), i, room);
+    }
     nb::object result = nb::steal(args ? PyObject_CallObject(fn_, args.ptr()) : nullptr);
+    if (fills && args) close_rooms(args.ptr());
     args.reset();
-    return result && store(op, piece, result.ptr());
+    return result && (fills || store(op, piece, result.ptr()));
+  }
+
+  // What the task has kept of the memory that it filled, in the frames of its exception perhaps, is not to be used any more.
+  void close_rooms(PyObject* args) {
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    for (Py_ssize_t i = n_in_; i < PyTuple_GET_SIZE(args); ++i) {
+      Py_XDECREF(PyObject_CallMethod(PyTuple_GET_ITEM(args, i), "release", nullptr));
+      PyErr_Clear();
+    }
+    PyErr_Restore(type, value, trace);
   }
 
   bool store(Op& op, int64_t piece, PyObject* result) {
@@ -198,7 +218,7 @@ class HostKernel final : public Kernel {
   const char* name_;
   PyObject* fn_;
   int n_in_;
-  bool trusted_;
+  HostTask kind_;
   Cut cut_;
   std::vector<Layout> layouts_;  // inputs, then outputs
 };
@@ -236,11 +256,11 @@ nb::object raised(const Failure& failure, PyObject* type) {
   return exception;
 }
 
-void build_host(Op& op, const char* name, PyObject* fn, const std::vector<Array>& inputs, const std::vector<Array>& outputs, bool trusted, Cut cut) {
+void build_host(Op& op, const char* name, PyObject* fn, const std::vector<Array>& inputs, const std::vector<Array>& outputs, HostTask kind, Cut cut) {
   for (const Array& a : inputs) op.add(a.storage(), Mode::read);
   for (const Array& a : outputs) op.add(a.storage(), a.write_mode());
   op.cost = UINT32_MAX;  // nobody knows
-  op.emplace<HostKernel>(name, fn, inputs, outputs, trusted, cut);
+  op.emplace<HostKernel>(name, fn, inputs, outputs, kind, cut);
 }
 
 }  // namespace forerun

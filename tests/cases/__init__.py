@@ -22,7 +22,8 @@ FURTHER = names.ARGUMENTS  # further rows of ops that have one
 NOT_OPS = {
     "np": {
         "dtype", "ndarray", "shape", "ndim", "size", "result_type", "may_share_memory", "shares_memory", "host_op",
-        "save", "load", "savez", "set_printoptions", "iinfo", "finfo", "issubdtype", "promote_types", "can_cast",
+        "save", "load", "savez", "savez_compressed", "savetxt", "loadtxt", "genfromtxt", "fromfile",
+        "set_printoptions", "iinfo", "finfo", "issubdtype", "promote_types", "can_cast",
         "broadcast_shapes", "einsum_path", "isscalar", "iscomplexobj", "isrealobj", "array2string", "array_repr",
         "array_str",
         "base_repr", "binary_repr", "errstate", "format_float_positional", "format_float_scientific",
@@ -31,7 +32,9 @@ NOT_OPS = {
     },
     "np.fft": set(),
     "np.linalg": {"LinAlgError"},
-    "np.random": {"seed"},
+    "np.random": {
+        "seed", "get_state", "set_state", "Generator", "RandomState", "BitGenerator", "SeedSequence", "default_rng",
+    },
     "npx": {
         "cpu", "gpu", "num_gpus", "current_device", "current_context", "waitall", "set_np", "reset_np",
         "is_np_array", "is_np_shape", "save", "load", "random",

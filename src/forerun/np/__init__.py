@@ -52,12 +52,13 @@ from ..ops.shape import *  # noqa: F403
 from ..ops.signal import *  # noqa: F403
 from ..ops.statistics import *  # noqa: F403
 from ..ops.windows import *  # noqa: F403
+from . import einops as _einops
 from . import emath as emath
 from . import fft as fft
-from . import files as _files
 from . import linalg as linalg
 from . import random as random
 from .arrays import ndarray as ndarray
+from .files import *  # noqa: F403
 from .inspection import __array_namespace_info__ as __array_namespace_info__
 
 __array_api_version__ = "2025.12"
@@ -242,63 +243,6 @@ def may_share_memory(a: _Any, b: _Any, /, max_work: _Any = 0) -> _Any:
 shares_memory = may_share_memory
 
 
-def save(file: _Any, arr: _Any) -> None:
-    """Writes an array in NumPy's format to a file, named or open. Waits.
-
-    A name gets ".npy" behind it if it lacks it. A file of that name is replaced when all is written, not before.
-
-    >>> import io
-    >>> from forerun import np
-    >>> file = io.BytesIO()
-    >>> np.save(file, np.arange(3)); _ = file.seek(0)
-    >>> np.load(file).tolist()
-    [0, 1, 2]
-    """
-    values = asarray(arr).numpy()
-    with _files.replacing(file, ".npy") as out:
-        _files.write_array(out, values)
-
-
-def load(file: _Any) -> _Any:
-    """Reads an array, or a dict of arrays, in NumPy's format: what `save` or `savez` wrote.
-
-    OSError if there is no such file, ValueError if its format is another. Nothing in a file is executed (pickles are
-    refused), and memory is taken only for what the file can hold.
-
-    >>> import io
-    >>> from forerun import np
-    >>> file = io.BytesIO()
-    >>> np.savez(file, a=[1, 2], b=[3.0]); _ = file.seek(0)
-    >>> {name: x.tolist() for name, x in np.load(file).items()}
-    {'a': [1, 2], 'b': [3.0]}
-    """
-    with _files.opened(file) as found:
-        if _files.is_archive(found):
-            return {name: asarray(values) for name, values in _files.read_arrays(found).items()}
-        return asarray(_files.read_array(found))
-
-
-def savez(file: _Any, *args: _Any, **named: _Any) -> None:
-    """Writes several arrays in NumPy's format to a file, named or open. Waits.
-
-    `load` reads them, as a dict with the names they are given here, or arr_0, arr_1 and so on (ValueError if a name is
-    given twice). A file of that name (with ".npz" behind it) is replaced when all is written, not before.
-
-    >>> import io
-    >>> from forerun import np
-    >>> file = io.BytesIO()
-    >>> np.savez(file, np.zeros(2), np.ones(2)); _ = file.seek(0)
-    >>> sorted(np.load(file))
-    ['arr_0', 'arr_1']
-    """
-    unnamed = {f"arr_{i}": x for i, x in enumerate(args)}
-    if twice := unnamed.keys() & named.keys():
-        raise ValueError(f"savez: names must differ from those of unnamed arrays, got {sorted(twice)}")
-    values = {name: asarray(x).numpy() for name, x in {**unnamed, **named}.items()}
-    with _files.replacing(file, ".npz") as out:
-        _files.write_arrays(out, values)
-
-
 def __getattr__(name: str) -> _Any:
     """bfloat16 when it is first asked for: its dtype comes from the package ml_dtypes."""
     if name != "bfloat16":
@@ -307,3 +251,6 @@ def __getattr__(name: str) -> _Any:
         return _numpy.dtype(_core.bfloat16()).type
     except ImportError as error:
         raise AttributeError(str(error)) from None
+
+
+_einops.register()

@@ -11,7 +11,7 @@ from .. import _core
 from ..device import Device, resolve
 from ..ops import arithmetic, convert, diagonals, host, indexing, joining, linear, reduction, shape, tape
 from ..ops import random as random_ops
-from . import protocols
+from . import files, protocols
 
 __all__ = ["ndarray"]
 
@@ -162,6 +162,10 @@ class ndarray(_core.Array):
         return self
 
     as_np_ndarray = as_nd_ndarray
+
+    def tofile(self, fid: Any, sep: str = "", format: str = "%s") -> Any:
+        """Writes the values to a file, as bytes, or as text with a separator; returns its size, an array."""
+        return files.tofile(self, fid, sep, format)
 
     # --- gradients ---
 
@@ -391,6 +395,15 @@ class ndarray(_core.Array):
 
     def __contains__(self, value: Any) -> bool:
         return bool(reduction.any(self == value))
+
+    def __imatmul__(self, other: Any) -> Any:
+        product = linear.matmul(self, other)
+        if product.shape != self.shape:
+            raise ValueError(f"matmul: result must have shape {self.shape} in place, got {product.shape}")
+        if not numpy.can_cast(product.dtype, self.dtype, "same_kind"):
+            raise TypeError(f"matmul: result must fit {self.dtype} in place, got {product.dtype}")
+        self[...] = product
+        return self
 
     def __divmod__(self, other: Any) -> tuple[Any, Any]:
         return self // other, self % other

@@ -84,23 +84,46 @@ def _dtype_of(op: str, x: Any) -> numpy.dtype:
     return as_dtype(op, getattr(x, "dtype", x) if not isinstance(x, type) else x)
 
 
-def finfo(dtype: Any) -> Any:
-    """The limits of floats of a dtype, or of an array's dtype; of complex numbers those of their parts.
-
-    As `numpy.finfo`: bits, eps, max, min, smallest_normal, dtype and more. ValueError if it is no dtype of floats.
-
-    >>> from forerun import np
-    >>> float(np.finfo(np.float32).eps), np.finfo(np.ones(2, "complex128")).bits
-    (1.1920928955078125e-07, 64)
-    """
-    found = _dtype_of("finfo", dtype)
-    if not is_inexact(found):
-        raise ValueError(f"finfo: dtype must be of floats, got {found}")
-    if not is_bfloat16(found):
-        return numpy.finfo(found)
+def _limits(dtype: numpy.dtype) -> Any:
+    if not is_bfloat16(dtype):
+        return numpy.finfo(dtype)
     import ml_dtypes  # there, as the dtype is
 
-    return ml_dtypes.finfo(found)
+    return ml_dtypes.finfo(dtype)
+
+
+class finfo:
+    """The limits of floats of a dtype, or of an array's dtype; of complex numbers those of their parts.
+
+    As `numpy.finfo`: bits, eps, max, min, smallest_normal, dtype and more, but limits are Python's floats, which leave
+    the dtype of arrays alone. ValueError if it is no dtype of floats.
+
+    >>> from forerun import np
+    >>> np.finfo(np.float32).eps, np.finfo(np.ones(2, "complex128")).bits
+    (1.1920928955078125e-07, 64)
+    """
+
+    def __init__(self, dtype: Any, /) -> None:
+        found = _dtype_of("finfo", dtype)
+        if not is_inexact(found):
+            raise ValueError(f"finfo: dtype must be of floats, got {found}")
+        self._known = _limits(found)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # also while a copy is made, which has nothing yet
+            raise AttributeError(name)
+        value = getattr(self._known, name)
+        known = isinstance(value, (int, str, numpy.dtype))
+        return value if known else float(value)
+
+    def __dir__(self) -> list[str]:
+        return dir(self._known)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return finfo, (self.dtype,)
+
+    def __repr__(self) -> str:
+        return repr(self._known)
 
 
 def iinfo(dtype: Any) -> Any:
@@ -188,13 +211,7 @@ def _meant(dtype: Any) -> numpy.dtype:
     )
 
 
-_ABSTRACT = (
-    number,
-    inexact,
-    floating,
-    complexfloating,
-    generic,
-)  # what numpy.dtype() takes for another dtype
+_ABSTRACT = {generic, number, integer, signedinteger, unsignedinteger, inexact, floating, complexfloating}
 
 
 def issubdtype(arg1: Any, arg2: Any) -> Any:

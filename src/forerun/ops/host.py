@@ -95,13 +95,13 @@ def _without(shape: tuple[int, ...], axis: int, keepdims: bool) -> tuple[int, ..
 
 def _arg(name: str, fn: Callable[..., Any], x: Any, axis: int | None, out: Any, keepdims: bool) -> Any:
     x = asarray(x)
-    if x.size == 0:
-        raise ValueError(f"{name}: array must not be empty, got shape {x.shape}")
     if axis is None:
         shape = (1,) * x.ndim if keepdims else ()
     else:
         axis = axes_of(name, axis, x.ndim)[0]
         shape = _without(x.shape, axis, keepdims)
+    if (x.size if axis is None else x.shape[axis]) == 0:
+        raise ValueError(f"{name}: reduced axes must not be empty, got shape {x.shape}")
     # Trusted not to write: NumPy would copy what is marked as read-only.
     task = lambda v: fn(v, axis=axis, keepdims=keepdims)
     found = _core.host(task, [x], [(shape, numpy.dtype("int64"))], None, name, "compute", True)[0]
@@ -111,7 +111,7 @@ def _arg(name: str, fn: Callable[..., Any], x: Any, axis: int | None, out: Any, 
 def argmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
     """Position of the (first) largest element along `axis`, or in the flat array. int64.
 
-    ValueError if `a` is empty. NaN counts as the largest.
+    ValueError if there is no element to choose from. NaN counts as the largest.
 
     >>> from forerun import np
     >>> np.argmax([[1, 3], [4, 2]], axis=1).tolist(), np.argmax([[1, 3], [4, 2]]).item()
@@ -123,7 +123,7 @@ def argmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool =
 def argmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
     """Position of the (first) smallest element along `axis`, or in the flat array. int64.
 
-    ValueError if `a` is empty. NaN counts as the smallest.
+    ValueError if there is no element to choose from. NaN counts as the smallest.
 
     >>> from forerun import np
     >>> np.argmin([[1, 3], [4, 2]], axis=0).tolist()
@@ -274,7 +274,7 @@ def _statistic(
     x = asarray(x)
     at = axes_of(name, axis, x.ndim)
     shape = tuple(1 if i in at else n for i, n in enumerate(x.shape) if keepdims or i not in at)
-    dtype = x.dtype if is_real_float(x.dtype) else default_float()
+    dtype = x.dtype if is_inexact(x.dtype) else default_float()
     return host_op(name, lambda v: numpy.asarray(fn(v, at)).astype(dtype), [x], extra + shape, dtype)
 
 

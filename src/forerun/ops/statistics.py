@@ -352,7 +352,7 @@ def histogram(
         count, dtype = edges.size - 1, edges.dtype
     else:
         edges, count = None, count_of("histogram", "bins", bins)
-        dtype = x.dtype if is_real_float(x.dtype) else default_float()
+        dtype = x.dtype if is_inexact(x.dtype) else default_float()
     if count < 1:
         raise ValueError(f"histogram: there must be at least one bin, got {count}")
     if range is not None and not range[0] <= range[1]:
