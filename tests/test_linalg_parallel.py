@@ -95,6 +95,8 @@ def test_every_part_is_computed_once_and_may_fail() -> None:
     for pieces, axis in ((4, 0), (5, 1), (2, 2), (0, 0), (2, -1)):
         with pytest.raises(ValueError, match="task: operands must have one extent of at least"):
             _core.host(task, [x], spec, None, "task", pieces=pieces, axis=axis)
+    with pytest.raises(ValueError, match="task: a task that fills memory must not be cut, got 2 pieces"):
+        _core.host(task, [x], spec, None, "task", fills=True, pieces=2)
     with pytest.raises(ValueError, match="one extent"):
         _core.host(task, [x], [((4, 4), x.dtype)], None, "task", pieces=2)
 

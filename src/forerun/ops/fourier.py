@@ -263,6 +263,7 @@ def _halved(op: str, x: Any, s: Extents, axes: Sequence[int] | None, norm: str |
 
 
 def _doubled(op: str, x: Any, s: Extents, axes: Sequence[int] | None, norm: str | None, out: Any) -> Any:
+    half = getattr(x, "dtype", None) == numpy.float16  # NumPy gives that back, if this is the only step
     x, scale = _complex(op, x), _norm(op, norm)
     *at, last = _some_axes(op, x, s, axes)
     *extents, n = _extents(op, x, s, (*at, last))
@@ -270,7 +271,8 @@ def _doubled(op: str, x: Any, s: Extents, axes: Sequence[int] | None, norm: str 
     if n < 1:
         raise ValueError(f"{op}: number of samples must be positive, got {n}")
     x = _lines(x, at, extents, True, scale)
-    return _into(op, _irfft(_fitted(x, _with(x.shape, last, n // 2 + 1)), last, n, scale), out)
+    found = _irfft(_fitted(x, _with(x.shape, last, n // 2 + 1)), last, n, scale)
+    return _into(op, cast(found, numpy.dtype("float16")) if half and not at else found, out)
 
 
 def _some_axes(op: str, x: Any, s: Extents, axes: Sequence[int] | None) -> tuple[int, ...]:
@@ -361,7 +363,7 @@ def hfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: A
     >>> np.fft.hfft([1.0, 1.0, 1.0]).tolist()
     [4.0, 0.0, 0.0, 0.0]
     """
-    x = _complex("hfft", a)
+    x = asarray(a, op="hfft")
     return _doubled("hfft", conjugate(x), _one(n), (axis,), _OTHER_END[_norm("hfft", norm)], out)
 
 
@@ -390,7 +392,7 @@ def _positive(op: str, n: int) -> int:
     return int(n)
 
 
-def fftfreq(n: int, d: float = 1.0, dtype: Any = None, *, device: Device | str | None = None) -> Any:
+def fftfreq(n: int, d: float = 1.0, device: Device | str | None = None, *, dtype: Any = None) -> Any:
     """The frequencies of the elements of `fft` of n samples, d apart: in cycles per unit of d.
 
     The default float unless dtype is given. ValueError if n is no positive integer.
@@ -402,7 +404,7 @@ def fftfreq(n: int, d: float = 1.0, dtype: Any = None, *, device: Device | str |
     return _frequencies("fftfreq", numpy.fft.fftfreq(_positive("fftfreq", n), d), dtype, device)
 
 
-def rfftfreq(n: int, d: float = 1.0, dtype: Any = None, *, device: Device | str | None = None) -> Any:
+def rfftfreq(n: int, d: float = 1.0, device: Device | str | None = None, *, dtype: Any = None) -> Any:
     """The frequencies of the elements of `rfft` of n samples, d apart: in cycles per unit of d.
 
     The default float unless dtype is given. ValueError if n is no positive integer.

@@ -142,7 +142,7 @@ def inner(a: Any, b: Any) -> Any:
     return tensordot(a, b, ((-1,), (-1,)))
 
 
-def outer(a: Any, b: Any) -> Any:
+def outer(a: Any, b: Any, out: Any = None) -> Any:
     """The matrix of all products of an element of a and one of b, both flat.
 
     >>> from forerun import np
@@ -150,7 +150,7 @@ def outer(a: Any, b: Any) -> Any:
     [[3, 4], [6, 8]]
     """
     a, b = matmul_pair(a, b, "outer")
-    return ravel(a)[:, None] * ravel(b)
+    return _into(ravel(a)[:, None] * ravel(b), out)
 
 
 def _contracted(a: Any, b: Any, axes: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
