@@ -111,7 +111,7 @@ def test_what_can_be_asked_of_the_namespace() -> None:
     assert np.ones((1,) * 64).ndim == 64
     with pytest.raises(ValueError, match="64"):
         np.ones((1,) * 65)
-    assert info.devices() == tuple(forerun.devices())
+    assert info.devices() == forerun.devices()
     assert info.default_device() == np.empty(1).device
 
 

@@ -1,6 +1,18 @@
 """The table of cases: a row per op. What is tested of each op follows from its row."""
 
-from cases import editing, elementwise, linalg, names, network, randoms, reduction, shape, signal, statistics
+from cases import (
+    editing,
+    elementwise,
+    linalg,
+    names,
+    network,
+    randoms,
+    reduction,
+    shape,
+    signal,
+    sliding,
+    statistics,
+)
 from cases.table import Case
 
 CASES: list[Case] = [
@@ -11,6 +23,7 @@ CASES: list[Case] = [
     *linalg.ROWS,
     *statistics.ROWS,
     *signal.ROWS,
+    *sliding.ROWS,
     *network.ROWS,
     *randoms.ROWS,
     *names.ROWS,

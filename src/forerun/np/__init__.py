@@ -55,6 +55,7 @@ from ..ops.windows import *  # noqa: F403
 from . import einops as _einops
 from . import emath as emath
 from . import fft as fft
+from . import lib as lib
 from . import linalg as linalg
 from . import random as random
 from .arrays import ndarray as ndarray

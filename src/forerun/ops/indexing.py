@@ -8,7 +8,7 @@ import numpy
 
 from .. import _core
 from .base import Elementwise, primitive
-from .convert import asarray, axes_of, cast, copy, is_array, is_real_float, together
+from .convert import asarray, axes_of, cast, copy, is_array, is_real_float, together, warn_of_lost_parts
 from .shape import broadcast_to, moveaxis, ravel, reshape
 
 __all__ = [
@@ -176,6 +176,7 @@ def setitem(x: Any, index: Any, value: Any) -> None:
     scalar = isinstance(value, (bool, int, float, complex))
     if not scalar:
         value = asarray(value, device=x.device) if not is_array(value) else value
+        warn_of_lost_parts(value.dtype, x.dtype)
     if _is_basic(index):
         target = _core.getitem(x, index)
         _core.assign(target, _fitting(value, target.shape) if not scalar else _scalar(value, x.dtype))
