@@ -237,8 +237,8 @@ CALLS: dict[str, Callable[[Draw], tuple[Any, dict[str, Any]]]] = {
     "fft.rfftfreq": plain(lambda d: d.one([1, 2, 5, 2.5]), lambda d: d.some(d=lambda: 0.5)),
 }  # fmt: skip
 
-# Where LAPACK sees values that are not finite. (With some, its singular values never end, in NumPy as well; and it writes
-# to the terminal about those of lstsq.)
+# Where LAPACK sees values that are not finite. (With some, its singular values never end, in NumPy as well; and it
+# writes to the terminal about those of lstsq.)
 INFINITE = {f"linalg.{name}" for name in ("inv", "det", "slogdet", "solve", "cholesky", "qr", "eig", "eigvals")}
 
 
