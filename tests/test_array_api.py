@@ -111,7 +111,7 @@ def test_what_can_be_asked_of_the_namespace() -> None:
     assert np.ones((1,) * 64).ndim == 64
     with pytest.raises(ValueError, match="64"):
         np.ones((1,) * 65)
-    assert info.devices() == forerun.devices()
+    assert info.devices() == tuple(forerun.devices())
     assert info.default_device() == np.empty(1).device
 
 
@@ -186,6 +186,17 @@ def test_copies_are_made_as_asked(make: Any) -> None:
     for refused in ((x, "int8"), ([1, 2],), (1.5,), (numpy.ones(2),)):
         with pytest.raises(ValueError, match="copy must not be False where values are copied, got"):
             make(*refused, copy=False)
+
+
+def test_shapes_are_changed_with_and_without_a_copy() -> None:
+    x = np.arange(6).reshape(2, 3)
+    view, copied = np.reshape(x, (3, 2), copy=False), np.reshape(x, (3, 2), copy=True)
+    assert np.may_share_memory(view, x)
+    assert not np.may_share_memory(copied, x)
+    assert view.tolist() == copied.tolist() == [[0, 1], [2, 3], [4, 5]]
+    assert np.reshape(x.T, (6,), copy=None).tolist() == [0, 3, 1, 4, 2, 5]
+    with pytest.raises(ValueError, match="reshape: "):
+        np.reshape(x.T, (6,), copy=False)
 
 
 def test_order_is_c() -> None:

@@ -139,13 +139,12 @@ AT_TIMES = {
 AT_THE_CALL = {"np.quantile", "np.percentile"}  # which look at positions that are an array
 
 
-@pytest.fixture(params=["1 worker", "4 workers"])
-def ahead(request: pytest.FixtureRequest) -> Iterator[str]:
-    """The modes in which errors come later than the call."""
-    with running(request.param):
-        yield request.param
-        _core.quiesce()
-        _core.unseen_failures()  # of inputs that nobody reads
+@pytest.fixture
+def ahead(ahead: str) -> Iterator[str]:
+    """The modes in which errors come later than the call; those of inputs are read by nobody."""
+    yield ahead
+    _core.quiesce()
+    _core.unseen_failures()
 
 
 def poisonings(case: Case) -> Iterator[Any]:

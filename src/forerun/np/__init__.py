@@ -36,6 +36,7 @@ from ..ops.diagonals import *  # noqa: F403
 from ..ops.dtypes import *  # noqa: F403
 from ..ops.editing import *  # noqa: F403
 from ..ops.einstein import *  # noqa: F403
+from ..ops.exchange import *  # noqa: F403
 from ..ops.exponential import *  # noqa: F403
 from ..ops.host import *  # noqa: F403
 from ..ops.indexing import *  # noqa: F403

@@ -411,6 +411,9 @@ def vector_of(op: str, x: Any) -> Any:
     return x
 
 
+_core.set_hooks(asarray=asarray)
+
+
 @primitive(lambda g, dtype: _cast_back(g, dtype))
 def cast(x: Any, dtype: Any) -> Any:
     """x with its elements converted to `dtype`."""

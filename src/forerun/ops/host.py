@@ -58,9 +58,14 @@ def host(
         if min(shape, default=0) < 0:
             raise ValueError(f"{name}: extents must not be negative, got {shape}")
     results = _core.host(fn, arrays, specs, where, name, queue)
-    if _core.recording() and any(is_inexact(dtype) for _, dtype in specs):
-        _core.record(_NoGradient(name), tuple(arrays), tuple(results), None, 0)
+    no_gradient(name, arrays, results)
     return results
+
+
+def no_gradient(name: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
+    """Lets the walk over the tape raise NotImplementedError where it would come through an op."""
+    if _core.recording() and any(is_inexact(y.dtype) for y in outputs):
+        _core.record(_NoGradient(name), tuple(inputs), tuple(outputs), None, 0)
 
 
 class _NoGradient:
