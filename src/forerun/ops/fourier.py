@@ -17,7 +17,7 @@ from .. import _core
 from ..device import Device, resolve
 from .arithmetic import conjugate
 from .base import primitive
-from .convert import as_dtype, asarray, axes_of, cast, copy, default_float, one_of
+from .convert import as_dtype, asarray, axes_of, cast, copy, default_float, one_of, store
 from .indexing import getitem
 from .joining import pad, roll
 from .shape import real
@@ -62,18 +62,6 @@ def _real(op: str, x: Any) -> Any:
     if x.dtype.kind == "c":
         raise TypeError(f"{op}: array must be real, got {x.dtype}")
     return x
-
-
-def _into(op: str, result: Any, out: Any) -> Any:
-    """The result, or `out` with its values. ValueError if its shape is another, TypeError if its kind is less."""
-    if out is None:
-        return result
-    if out.shape != result.shape:
-        raise ValueError(f"{op}: out must have shape {result.shape}, got {out.shape}")
-    if not numpy.can_cast(result.dtype, out.dtype, "same_kind"):
-        raise TypeError(f"{op}: result of dtype {result.dtype} must fit out's kind, got {out.dtype}")
-    _core.assign(out, result)
-    return out
 
 
 def _fitted(x: Any, shape: tuple[int, ...]) -> Any:
@@ -178,7 +166,7 @@ def _transform(
 ) -> Any:
     x, scale = _complex(op, x), _norm(op, norm)
     at = _axes(op, x, s, axes)
-    return _into(op, _lines(x, at, _extents(op, x, s, at), inverse, scale), out)
+    return store(op, _lines(x, at, _extents(op, x, s, at), inverse, scale), out)
 
 
 def _one(n: int | None) -> Extents:
@@ -272,7 +260,7 @@ def _doubled(op: str, x: Any, s: Extents, axes: Sequence[int] | None, norm: str 
         raise ValueError(f"{op}: number of samples must be positive, got {n}")
     x = _lines(x, at, extents, True, scale)
     found = _irfft(_fitted(x, _with(x.shape, last, n // 2 + 1)), last, n, scale)
-    return _into(op, cast(found, numpy.dtype("float16")) if half and not at else found, out)
+    return store(op, cast(found, numpy.dtype("float16")) if half and not at else found, out)
 
 
 def _some_axes(op: str, x: Any, s: Extents, axes: Sequence[int] | None) -> tuple[int, ...]:
@@ -291,7 +279,7 @@ def rfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: A
     >>> np.fft.rfft([1.0, 0.0, 0.0, 0.0]).tolist()
     [(1+0j), (1+0j), (1+0j)]
     """
-    return _into("rfft", _halved("rfft", a, _one(n), (axis,), norm), out)
+    return store("rfft", _halved("rfft", a, _one(n), (axis,), norm), out)
 
 
 def irfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Any:
@@ -317,7 +305,7 @@ def rfftn(
     >>> np.fft.rfftn(np.ones((4, 6))).shape
     (4, 4)
     """
-    return _into("rfftn", _halved("rfftn", a, s, axes, norm), out)
+    return store("rfftn", _halved("rfftn", a, s, axes, norm), out)
 
 
 def irfftn(
@@ -341,7 +329,7 @@ def rfft2(a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm 
     >>> np.fft.rfft2(np.ones((3, 4, 6))).shape
     (3, 4, 4)
     """
-    return _into("rfft2", _halved("rfft2", a, s, axes, norm), out)
+    return store("rfft2", _halved("rfft2", a, s, axes, norm), out)
 
 
 def irfft2(a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Any = None) -> Any:
@@ -375,7 +363,7 @@ def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: 
     [1.0, 1.0, 1.0]
     """
     found = conjugate(_halved("ihfft", a, _one(n), (axis,), _OTHER_END[_norm("ihfft", norm)]))
-    return _into("ihfft", found, out)
+    return store("ihfft", found, out)
 
 
 # --- frequencies ----------------------------------------------------------------------------------
