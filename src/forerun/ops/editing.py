@@ -11,7 +11,7 @@ import numpy
 from .. import _core
 from .convert import asarray, axes_of, cast, copy, count_of, is_array, one_of
 from .creation import _known, zeros
-from .indexing import _index_array, clip, setitem, take, where
+from .indexing import places_within, setitem, take, values_for, where
 from .joining import concatenate, split
 from .shape import broadcast_to, moveaxis, ravel, reshape
 
@@ -223,8 +223,8 @@ _where = where  # `where` is a parameter of copyto()
 def put(x: Any, indices: Any, values: Any, mode: str = "raise") -> None:
     """Writes values at positions of the flat array, in place; values start over if there are fewer.
 
-    Values are cast to x's dtype; ValueError if there are none. mode: what happens to positions out of range:
-    "raise" (IndexError where the array is read), "clip", "wrap".
+    Values are cast to x's dtype; without any, nothing is written. mode: what happens to positions out of range:
+    "raise" (IndexError, where the array is read if positions are an array of ours), "clip", "wrap".
 
     >>> from forerun import np
     >>> x = np.zeros((2, 2))
@@ -233,15 +233,12 @@ def put(x: Any, indices: Any, values: Any, mode: str = "raise") -> None:
     """
     if not is_array(x):
         return numpy.put(x, _known(indices), _known(values), mode)  # type: ignore[arg-type]
-    one_of("put", "mode", mode, ("raise", "clip", "wrap"))
-    flat, at = ravel(x), ravel(_index_array(x, indices))
-    new = ravel(asarray(values, x.dtype, x.device))
-    if at.size == 0:
+    at = ravel(places_within("put", indices, x.size, mode, x.device, "safe"))
+    new = values_for("put", x, values)
+    new = ravel(new) if is_array(new) else asarray(new, x.dtype, x.device).reshape((1,))
+    if at.size == 0 or new.size == 0:
         return None
-    if new.size == 0:
-        raise ValueError("put: there must be at least one value, got none")
-    if mode != "raise":
-        at = clip(at, 0, x.size - 1) if mode == "clip" else at % x.size
+    flat = ravel(x)
     setitem(flat, at, new if new.size == at.size else take(new, numpy.arange(at.size) % new.size))
     return None if _core.shares_storage(flat, x) else setitem(x, ..., reshape(flat, x.shape))
 

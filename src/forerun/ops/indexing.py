@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import reprlib
 from typing import Any
 
 import numpy
 
 from .. import _core
 from .base import Elementwise, primitive
-from .convert import asarray, axes_of, cast, copy, is_array, together
-from .shape import broadcast_to, moveaxis, ravel, reshape
+from .convert import _has_arrays, asarray, axes_of, cast, copy, is_array
+from .host import host_op
+from .keys import Key, entries_of, is_basic, positions_from
+from .shape import broadcast_to, ravel, reshape
 
 __all__ = [
     "where", "take", "take_along_axis", "put_along_axis", "nonzero", "argwhere", "flatnonzero", "compress",
@@ -48,171 +51,131 @@ def _scatter_zeros(g: Any, shape: tuple[int, ...], indices: list[Any], axis: int
     return full
 
 
-class _Plan:
-    """An index, read: first basic entries make a view, then integer arrays pick along neighbouring axes of
-    it."""
-
-    def __init__(self, x: Any, index: Any) -> None:
-        entries = _expanded(x, index if isinstance(index, tuple) else (index,))
-        self.basic = tuple(e if not is_array(e) else slice(None) for e in entries)
-        self.arrays = [e for e in entries if is_array(e)]
-        # Axes that the arrays index, in the view that the basic entries leave; and whether they stand together.
-        axis, at = 0, []
-        for e in entries:
-            if is_array(e):
-                at.append(axis)
-                axis += 1
-            elif e is None or isinstance(e, slice):
-                axis += 1
-        self.axes = at
-        # As in NumPy, integers count as arrays beside arrays: what they pick stands at the place of the
-        # first one if all are neighbours, and in front otherwise.
-        places = [i for i, e in enumerate(entries) if is_array(e) or isinstance(e, int)]
-        self.together = not places or places[-1] - places[0] + 1 == len(places)
-        self.axis = at[0] if at and self.together else 0
-
-    def view(self, x: Any) -> Any:
-        """x seen through the basic entries, with the indexed axes next to each other."""
-        v = getitem(x, self.basic) if any(e != slice(None) for e in self.basic) else x
-        if not self.arrays:
-            return v
-        target = list(range(self.axis, self.axis + len(self.axes)))
-        return v if self.axes == target else moveaxis(v, self.axes, target)
-
-
-def _expanded(x: Any, index: tuple[Any, ...]) -> list[Any]:
-    """Entries with Ellipsis written out, and lists, NumPy arrays and masks as integer arrays."""
-    found = [_entry(x, e) for e in index]
-    used = sum(map(_axes_taken, found))
-    if used > x.ndim:
-        raise IndexError(f"getitem: too many indices for shape {x.shape}, got {used}")
-    dots = sum(1 for e in found if e is Ellipsis)
-    if dots > 1:
-        raise IndexError(f"getitem: an index must have at most one Ellipsis, got {dots}")
-    entries: list[Any] = []
-    axis = 0  # that the next entry indexes
-    for e in found if dots else [*found, ...]:
-        if e is Ellipsis:
-            entries.extend([slice(None)] * (x.ndim - used))
-            axis += x.ndim - used
-        elif is_array(e) and e.dtype.kind == "b":
-            _check_mask(x, e, axis)
-            entries.extend(nonzero(e))
-            axis += e.ndim
-        else:
-            entries.append(e)
-            axis += _axes_taken(e)
-    return entries
-
-
-def _entry(x: Any, e: Any) -> Any:
-    """One entry of an index as None, Ellipsis, a slice, an int, or an array of integers or bools."""
-    if e is None or e is Ellipsis or isinstance(e, slice):
-        return e
-    if isinstance(e, (bool, numpy.bool_)) or (is_array(e) and e.dtype.kind == "b" and e.ndim == 0):
-        raise NotImplementedError("getitem: an index must not be a single bool, got " + repr(e))
-    return int(e) if isinstance(e, (int, numpy.integer)) else _index_array(x, e)
-
-
-def _axes_taken(e: Any) -> int:
-    """How many axes of the array an entry indexes."""
-    if e is None or e is Ellipsis:
-        return 0
-    return int(e.ndim) if is_array(e) and e.dtype.kind == "b" else 1
-
-
-def _check_mask(x: Any, mask: Any, axis: int) -> None:
-    part = x.shape[axis : axis + mask.ndim]
-    if mask.shape != part:
-        what = "the array's leading shape" if axis == 0 else f"the shape of axes from {axis} on"
-        raise IndexError(f"getitem: mask must have {what}, got {mask.shape} for {x.shape}")
-
-
-def _index_arrays(x: Any, e: Any) -> list[Any]:
-    e = _index_array(x, e)
-    return list(nonzero(e)) if e.dtype.kind == "b" else [e]
-
-
-def _index_array(x: Any, e: Any) -> Any:
-    if not is_array(e):
-        values = numpy.asarray(e)
-        if values.size == 0 and values.dtype.kind == "f":
-            values = values.astype("int64")
-        if values.dtype.kind not in "iub":
-            raise IndexError(f"getitem: indices must be integers or bools, got {values.dtype}")
-        e = _core.from_numpy(values, x.device)
-    if e.dtype.kind == "f":
-        e = cast(e, numpy.dtype("int64"))  # MXNet's float indices
-    if e.dtype.kind not in "iub":
-        raise IndexError(f"getitem: indices must be integers or bools, got {e.dtype}")
-    return e if e.device == x.device else _core.copy(e, x.device)
-
-
-def _is_basic(index: Any) -> bool:
-    entries = index if isinstance(index, tuple) else (index,)
-    return all(
-        e is None
-        or e is Ellipsis
-        or isinstance(e, slice)
-        or (isinstance(e, (int, numpy.integer)) and not isinstance(e, bool))
-        for e in entries
-    )
-
-
 def getitem(x: Any, index: Any) -> Any:
-    """x[index]: a view for ints, slices, None and Ellipsis; a new array for integer arrays; masks wait for
-    their values."""
-    if _is_basic(index):
+    """x[index]: a view for ints, slices, None and Ellipsis; a new array for arrays of positions.
+
+    Masks wait for their values. Errors as in NumPy; an index that only the computation sees is checked there.
+    """
+    if is_basic(index):
         return _view(x, index)
-    plan = _Plan(x, index)
-    v = plan.view(x)
-    return _gather(v, plan.arrays, plan.axis) if plan.arrays else v
+    key = Key("getitem", x, entries_of("getitem", index, x.device))
+    v = key.view(x)
+    return _gather(v, key.positions(v), key.axis) if key.arrays else v
+
+
+# --- assignment -----------------------------------------------------------------------------------
 
 
 def setitem(x: Any, index: Any, value: Any) -> None:
-    """x[index] = value, in place: broadcast and cast to x. A mask with a single value does not wait."""
+    """x[index] = value, in place: broadcast and cast to x. A single mask among basic entries does not wait."""
     if _core.recording() and (x.node is not None or getattr(value, "node", None) is not None):
         raise RuntimeError("setitem: an array on the tape must not be written in place while recording")
-    scalar = isinstance(value, (bool, int, float, complex))
-    if not scalar:
-        value = asarray(value, device=x.device) if not is_array(value) else value
-    if _is_basic(index):
+    if is_basic(index):
         target = _core.getitem(x, index)
-        _core.assign(target, _fitting(value, target.shape) if not scalar else _scalar(value, x.dtype))
-        return
-    mask = index[0] if isinstance(index, tuple) and len(index) == 1 else index
-    if isinstance(mask, numpy.ndarray) and mask.dtype.kind == "b":
-        mask = _core.from_numpy(mask, x.device)
-    if (
-        is_array(mask)
-        and mask.dtype.kind == "b"
-        and mask.shape == x.shape[: mask.ndim]
-        and (scalar or value.size == 1)
-    ):
-        wide = reshape(mask, mask.shape + (1,) * (x.ndim - mask.ndim))
-        fill = _scalar(value, x.dtype) if scalar else cast(reshape(value, ()), x.dtype)
-        _core.assign(x, where(wide, fill, x))
-        return
-    plan = _Plan(x, index)
-    v = plan.view(x)
-    if scalar:
-        value = _core.full((), _scalar(value, x.dtype), x.dtype, x.device)
-    value = value if value.dtype == x.dtype else _core.cast(value, x.dtype)
-    shape = together("setitem", *(a.shape for a in plan.arrays))
-    picked = (*v.shape[: plan.axis], *shape, *v.shape[plan.axis + len(plan.arrays) :])
-    _core.scatter(v, plan.arrays, plan.axis, _fitting(value, picked), False)
+        single = target.ndim == 0 and not (index is ... or (isinstance(index, tuple) and ... in index))
+        return _write(target, values_for("setitem", x, value, single))
+    key = Key("setitem", x, entries_of("setitem", index, x.device))
+    new = values_for("setitem", x, value)
+    mask = key.arrays[0] if len(key.arrays) == 1 and key.arrays[0].dtype.kind == "b" else None
+    if mask is not None and mask.ndim == x.ndim and _alone(index) and getattr(new, "ndim", 0) > 1:
+        raise TypeError(f"setitem: values under a mask of the array's shape must have one axis, got shape {new.shape}")
+    v = key.view(x)
+    if not key.arrays:
+        return _write(v, new)
+    if is_array(mask) and mask.size:
+        return _write_masked(v, mask, key.axis, new)
+    return _write_at(v, key.positions(v), key.axis, new)
 
 
-def _scalar(value: Any, dtype: numpy.dtype) -> Any:
-    """A Python scalar as NumPy would assign it: floats lose their fraction in integer arrays."""
-    if dtype.kind in "iu" and isinstance(value, float):
-        return int(value)
-    return value
+def _alone(index: Any) -> bool:
+    return not isinstance(index, tuple) or len(index) == 1
 
 
-def _fitting(value: Any, shape: tuple[int, ...]) -> Any:
-    """Leading axes of extent 1 that do not fit are dropped, as in NumPy's assignment."""
-    while value.ndim > len(shape) and value.shape[0] == 1:
+def values_for(op: str, x: Any, value: Any, single: bool = False) -> Any:
+    """What is to be written into x: a number that fits its dtype, or one of our arrays on its device.
+
+    single: one element is to be written. TypeError, ValueError and OverflowError as NumPy's assignment.
+    """
+    if is_array(value):
+        new = value if value.device == x.device else _core.copy(value, x.device)
+    elif type(value) in _KINDS and x.dtype.kind in _KINDS[type(value)]:
+        return value
+    elif isinstance(value, numpy.ndarray) and value.dtype.kind in "biufc":
+        new = _core.from_numpy(value, x.device)
+    elif _has_arrays(value):
+        new = asarray(value, device=x.device)
+    else:
+        new = _core.from_numpy(_fit(op, x, value, single), x.device)
+    if single and new.ndim:
+        raise ValueError(f"{op}: an element must get one number, got shape {new.shape}")
+    return new
+
+
+_KINDS = {bool: "biufc", int: "biufc", float: "bfc", complex: "bc"}  # of arrays that take a Python number as it is
+
+
+def _fit(op: str, x: Any, value: Any, single: bool) -> numpy.ndarray:
+    """Numbers, or lists of them, in x's dtype, by NumPy's rules."""
+    try:
+        with numpy.errstate(all="ignore"):
+            if not single and not isinstance(value, numpy.generic):
+                return numpy.asarray(value, x.dtype)
+            one = numpy.empty((), x.dtype)
+            one[()] = value
+            return one
+    except (TypeError, ValueError, OverflowError) as error:
+        raise type(error)(f"{op}: values must fit {x.dtype}, got {reprlib.repr(value)}") from None
+
+
+def _write(target: Any, new: Any) -> None:
+    _core.assign(target, _fitting(new, target.ndim) if is_array(new) else new)
+
+
+def _write_at(v: Any, positions: list[Any], axis: int, new: Any) -> None:
+    """v[..., positions, ...] = new, where positions pick from axes from `axis` on."""
+    if not is_array(new):
+        new = _core.full((), new, v.dtype, v.device)
+    new = new if new.dtype == v.dtype else _core.cast(new, v.dtype)
+    ndim = v.ndim - len(positions) + max(p.ndim for p in positions)
+    _core.scatter(v, positions, axis, _fitting(new, ndim), False)
+
+
+def _write_masked(v: Any, mask: Any, axis: int, new: Any) -> None:
+    """v[..., mask, ...] = new without knowing the mask, which covers axes of v from `axis` on."""
+    after = v.ndim - axis - mask.ndim
+    if is_array(new):
+        new = new if new.dtype == v.dtype else _core.cast(new, v.dtype)
+        new = _fitting(new, axis + 1 + after)
+        if new.ndim > after:
+            new, mask = _spread(new, mask, new.ndim - after - 1)
+    _core.assign(v, where(reshape(mask, mask.shape + (1,) * after), new, v))
+
+
+def _spread(new: Any, mask: Any, axis: int) -> tuple[Any, Any]:
+    """Values for the places of a mask, which lie along `axis` one after the other, spread to all of its elements.
+
+    There may be one for all, or one for each; ValueError where the array is read if neither holds.
+    """
+    n = new.shape[axis]
+
+    def numbers(m: numpy.ndarray) -> numpy.ndarray:
+        found = numpy.cumsum(m)
+        if found[-1] != n:
+            raise ValueError(f"setitem: there must be a value for each of {found[-1]} elements under the mask, got {n}")
+        return numpy.maximum(found - 1, 0).reshape(m.shape)
+
+    if n > 1:
+        return _core.gather(new, [host_op("setitem", numbers, [mask], mask.shape, "int64")], axis), mask
+    shape = (*new.shape[:axis], *(1,) * mask.ndim, *new.shape[axis + 1 :])
+    if n == 1:
+        return reshape(new, shape), mask
+    none = host_op("setitem", lambda m: numbers(m) < 0, [mask], mask.shape, bool)
+    return _core.full(shape, 0, new.dtype, new.device), none
+
+
+def _fitting(value: Any, ndim: int) -> Any:
+    """Leading axes of extent 1 that are too many are dropped, as in NumPy's assignment."""
+    while value.ndim > ndim and value.shape[0] == 1:
         value = reshape(value, value.shape[1:])
     return value
 
@@ -266,18 +229,8 @@ def take(x: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
     if axis is None:
         x, axis = ravel(x), 0
     a = axes_of("take", axis, x.ndim)[0]
-    index = _index_arrays(x, indices)[0] if not is_array(indices) or indices.dtype.kind != "b" else indices
-    if mode == "clip":
-        index = clip(index, 0, x.shape[a] - 1)
-    elif mode == "wrap":
-        index = index % x.shape[a]
-    elif mode != "raise":
-        raise ValueError(f'take: mode must be "raise", "clip" or "wrap", got {mode!r}')
-    result = _gather(x, [index], a)
-    if out is None:
-        return result
-    _core.assign(out, result)
-    return out
+    index = places_within("take", indices, x.shape[a], mode, x.device, "same_kind")
+    return into("take", out, _gather(x, [index], a))
 
 
 @primitive(lambda g, shape, indices, axis: _scatter_along(g, shape, indices, axis))
