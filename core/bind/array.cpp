@@ -312,11 +312,20 @@ int set_item(PyObject* self, PyObject* index, PyObject* value) {
   return done ? 0 : -1;
 }
 
+const Layout& layout_of(PyObject* self) { return as_array(self)->array.layout; }
+
 PyObject* sequence_item(PyObject* self, Py_ssize_t i) {
   PyObject* index = PyLong_FromSsize_t(i);
   PyObject* result = index ? get_item(self, index) : nullptr;
   Py_XDECREF(index);
   return result;
+}
+
+// Libraries ask for __iter__ to tell arrays from scalars, which those without axes are to them.
+PyObject* iterate(PyObject* self) {
+  if (layout_of(self).ndim() > 0) return PySeqIter_New(self);
+  PyErr_SetString(PyExc_TypeError, "iter: array must have an axis, got shape ()");
+  return nullptr;
 }
 
 // --- attributes ------------------------------------------------------------------------------------------------------------------
@@ -326,8 +335,6 @@ PyObject* tuple_of(const Dims& dims) {
   for (int i = 0; tuple && i < dims.size(); ++i) PyTuple_SET_ITEM(tuple, i, PyLong_FromLongLong(dims[i]));
   return tuple;
 }
-
-const Layout& layout_of(PyObject* self) { return as_array(self)->array.layout; }
 
 PyObject* get_shape(PyObject* s, void*) { return tuple_of(layout_of(s).shape); }
 PyObject* get_strides(PyObject* s, void*) { return tuple_of(layout_of(s).strides); }
@@ -429,6 +436,7 @@ PyType_Slot slots[] = {
     {Py_mp_length, FN(length)},
     {Py_mp_subscript, FN(get_item)},
     {Py_mp_ass_subscript, FN(set_item)},
+    {Py_tp_iter, FN(iterate)},
     {Py_sq_item, FN(sequence_item)},
     {Py_sq_length, FN(length)},
     {},

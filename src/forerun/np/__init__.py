@@ -78,14 +78,14 @@ concat, permute_dims = concatenate, transpose  # noqa: F405
 asanyarray = ascontiguousarray = asarray
 
 
-def round(x: _Any, decimals: int = 0) -> _Any:
-    """x rounded to decimals, in its dtype; halves go to the even digit.
+def round(a: _Any, decimals: int = 0) -> _Any:
+    """`a` rounded to decimals, in its dtype; halves go to the even digit.
 
     >>> from forerun import np
     >>> np.round([0.5, 1.5, 2.25]).tolist(), np.round([1.25], 1)
     ([0.0, 2.0, 2.0], array([1.2]))
     """
-    x = asarray(x)
+    x = asarray(a)
     whole = x.dtype.kind == "c" or (x.dtype.kind in "iu" and decimals < 0)  # as NumPy does it, value by value
     if not whole or decimals == 0:
         return _round(x, decimals)
@@ -120,44 +120,44 @@ def result_type(*arrays_and_dtypes: _Any) -> _numpy.dtype:
     return _promote(*(_as_dtype("result_type", d) for d in known))
 
 
-def shape(x: _Any) -> tuple[int, ...]:
-    """The extents of x's axes. Does not wait.
+def shape(a: _Any) -> tuple[int, ...]:
+    """The extents of `a`'s axes. Does not wait.
 
     >>> from forerun import np
     >>> np.shape([[1, 2, 3]])
     (1, 3)
     """
-    return asarray(x).shape
+    return asarray(a).shape
 
 
-def ndim(x: _Any) -> int:
-    """How many axes x has. Does not wait.
+def ndim(a: _Any) -> int:
+    """How many axes `a` has. Does not wait.
 
     >>> from forerun import np
     >>> np.ndim([[1, 2, 3]])
     2
     """
-    return asarray(x).ndim
+    return asarray(a).ndim
 
 
-def size(x: _Any) -> int:
-    """How many elements x has. Does not wait.
+def size(a: _Any) -> int:
+    """How many elements `a` has. Does not wait.
 
     >>> from forerun import np
     >>> np.size([[1, 2, 3]])
     3
     """
-    return asarray(x).size
+    return asarray(a).size
 
 
-def isscalar(x: _Any) -> _Any:
-    """Whether x is a number (or another scalar) of Python or NumPy; an array without axes is none.
+def isscalar(element: _Any) -> _Any:
+    """Whether element is a number (or another scalar) of Python or NumPy; an array without axes is none.
 
     >>> from forerun import np
     >>> np.isscalar(1.5), np.isscalar(np.array(1.5))
     (True, False)
     """
-    return _numpy.isscalar(x)
+    return _numpy.isscalar(element)
 
 
 def iscomplexobj(x: _Any) -> _Any:
@@ -180,7 +180,7 @@ def isrealobj(x: _Any) -> _Any:
     return not iscomplexobj(x)
 
 
-def promote_types(a: _Any, b: _Any) -> _numpy.dtype:
+def promote_types(type1: _Any, type2: _Any) -> _numpy.dtype:
     """The dtype that arrays of two dtypes have together: an integer and a float give that float.
 
     TypeError for a dtype that arrays cannot have.
@@ -189,7 +189,7 @@ def promote_types(a: _Any, b: _Any) -> _numpy.dtype:
     >>> np.promote_types("int64", "float16"), np.promote_types("int8", "uint8")
     (dtype('float16'), dtype('int16'))
     """
-    return _promote(_as_dtype("promote_types", a), _as_dtype("promote_types", b))
+    return _promote(_as_dtype("promote_types", type1), _as_dtype("promote_types", type2))
 
 
 def can_cast(from_: _Any, to: _Any, casting: _Any = "safe") -> _Any:
@@ -212,14 +212,14 @@ def broadcast_shapes(*shapes: _Any) -> tuple[int, ...]:
     return _together("broadcast_shapes", *((s,) if isinstance(s, int) else tuple(s) for s in shapes))
 
 
-def array_equal(a: _Any, b: _Any) -> _Any:
+def array_equal(a1: _Any, a2: _Any) -> _Any:
     """Whether shapes and all elements are the same, as an array of one bool.
 
     >>> from forerun import np
     >>> np.array_equal([1, 2], [1, 2]).item(), np.array_equal([1, 2], [1, 2, 3]).item()
     (True, False)
     """
-    a, b = asarray(a), asarray(b)
+    a, b = asarray(a1), asarray(a2)
     return asarray(False) if a.shape != b.shape else all(_arithmetic.equal(a, b))
 
 
@@ -273,7 +273,7 @@ def set_printoptions(**options: _Any) -> None:
     _numpy.set_printoptions(**options)
 
 
-def save(file: _Any, x: _Any) -> None:
+def save(file: _Any, arr: _Any) -> None:
     """Writes an array in NumPy's format to a file, named or open. Waits.
 
     A name gets ".npy" behind it if it lacks it. A file of that name is replaced when all is written, not before.
@@ -285,7 +285,7 @@ def save(file: _Any, x: _Any) -> None:
     >>> np.load(file).tolist()
     [0, 1, 2]
     """
-    values = asarray(x).numpy()
+    values = asarray(arr).numpy()
     with _files.replacing(file, ".npy") as out:
         _files.write_array(out, values)
 

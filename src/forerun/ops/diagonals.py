@@ -15,14 +15,14 @@ from .shape import transpose
 __all__ = ["diagonal", "diag", "trace", "tril", "triu"]
 
 
-def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """Elements on diagonal `offset` of two axes, along a new last axis. IndexError if there are not two axes.
 
     >>> from forerun import np
     >>> np.diagonal([[1, 2], [3, 4]]).tolist()
     [1, 4]
     """
-    x = asarray(x)
+    x = asarray(a)
     a, b = axes_of("diagonal", (axis1, axis2), x.ndim)
     x = transpose(x, [i for i in range(x.ndim) if i not in (a, b)] + [a, b])
     rows, columns = x.shape[-2:]
@@ -32,14 +32,14 @@ def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     return _gather(x, [first, _core.from_numpy(i + max(offset, 0), x.device)], x.ndim - 2)
 
 
-def diag(x: Any, k: int = 0) -> Any:
+def diag(v: Any, k: int = 0) -> Any:
     """Diagonal k of a matrix, or a matrix with a vector on its diagonal k.
 
     >>> from forerun import np
     >>> np.diag([[1, 2], [3, 4]]).tolist(), np.diag([1, 2]).tolist()
     ([1, 4], [[1, 0], [0, 2]])
     """
-    x = asarray(x)
+    x = asarray(v)
     if x.ndim != 1:
         return diagonal(x, k)
     n = x.shape[0] + abs(k)
@@ -48,14 +48,14 @@ def diag(x: Any, k: int = 0) -> Any:
     return _scatter_zeros(x, (n, n), index, 0)
 
 
-def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """The sum of diagonal `offset` of two axes; dtype as `sum`.
 
     >>> from forerun import np
     >>> np.trace([[1, 2], [3, 4]]).item()
     5
     """
-    return sum(diagonal(x, offset, axis1, axis2), -1)
+    return sum(diagonal(a, offset, axis1, axis2), -1)
 
 
 def _triangle(x: Any, k: int, lower: bool) -> Any:
@@ -68,8 +68,8 @@ def _triangle(x: Any, k: int, lower: bool) -> Any:
     return where(_core.from_numpy(mask if lower else ~mask, x.device), x, x.dtype.kind != "b" and 0)
 
 
-def tril(x: Any, k: int = 0) -> Any:
-    """The lower triangle of the last two axes, or of a matrix with the vector x as each row.
+def tril(m: Any, k: int = 0) -> Any:
+    """The lower triangle of the last two axes, or of a matrix with the vector m as each row.
 
     Zeros above diagonal k. ValueError of an array without axes.
 
@@ -77,11 +77,11 @@ def tril(x: Any, k: int = 0) -> Any:
     >>> np.tril([[1, 2], [3, 4]]).tolist()
     [[1, 0], [3, 4]]
     """
-    return _triangle(x, k, True)
+    return _triangle(m, k, True)
 
 
-def triu(x: Any, k: int = 0) -> Any:
-    """The upper triangle of the last two axes, or of a matrix with the vector x as each row.
+def triu(m: Any, k: int = 0) -> Any:
+    """The upper triangle of the last two axes, or of a matrix with the vector m as each row.
 
     Zeros below diagonal k. ValueError of an array without axes.
 
@@ -89,4 +89,4 @@ def triu(x: Any, k: int = 0) -> Any:
     >>> np.triu([[1, 2], [3, 4]]).tolist()
     [[1, 2], [0, 4]]
     """
-    return _triangle(x, k, False)
+    return _triangle(m, k, False)

@@ -23,8 +23,8 @@ __all__ = [
 # --- new arrays -----------------------------------------------------------------------------------
 
 
-def append(x: Any, values: Any, axis: int | None = None) -> Any:
-    """x with values at its end along `axis`; without an axis, both flat. Dtypes are promoted.
+def append(arr: Any, values: Any, axis: int | None = None) -> Any:
+    """arr with values at its end along `axis`; without an axis, both flat. Dtypes are promoted.
 
     ValueError if shapes differ along another axis.
 
@@ -32,7 +32,7 @@ def append(x: Any, values: Any, axis: int | None = None) -> Any:
     >>> np.append([1, 2], [3]).tolist(), np.append([[1, 2]], [[3, 4]], axis=0).tolist()
     ([1, 2, 3], [[1, 2], [3, 4]])
     """
-    x = asarray(x)
+    x = asarray(arr)
     return concatenate([x, asarray(values, device=x.device)], axis)
 
 
@@ -60,8 +60,8 @@ def _positions(op: str, obj: Any, n: int, last: int) -> numpy.ndarray:
     return numpy.where(found < 0, found + n, found)
 
 
-def delete(x: Any, obj: Any, axis: int | None = None) -> Any:
-    """x without the elements at positions along `axis`, or of the flat array.
+def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
+    """arr without the elements at positions along `axis`, or of the flat array.
 
     obj: an int, a slice, integers or a mask; if it is an array, this waits for it. IndexError out of range.
 
@@ -69,23 +69,23 @@ def delete(x: Any, obj: Any, axis: int | None = None) -> Any:
     >>> np.delete(np.array([5, 6, 7]), 1).tolist()
     [5, 7]
     """
-    x, a = _along("delete", x, axis)
+    x, a = _along("delete", arr, axis)
     n = x.shape[a]
     gone = _positions("delete", obj, n, n - 1)
     return take(x, numpy.delete(numpy.arange(n), gone), a)
 
 
-def insert(x: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
-    """x with values before the elements at positions along `axis`, or of the flat array.
+def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
+    """arr with values before the elements at positions along `axis`, or of the flat array.
 
-    obj: an int, a slice, integers or a mask; if it is an array, this waits for it. Values are cast to x's
+    obj: an int, a slice, integers or a mask; if it is an array, this waits for it. Values are cast to arr's
     dtype and broadcast. IndexError out of range.
 
     >>> from forerun import np
     >>> np.insert(np.array([5, 7]), 1, 6).tolist()
     [5, 6, 7]
     """
-    x, a = _along("insert", x, axis)
+    x, a = _along("insert", arr, axis)
     n = x.shape[a]
     at = _positions("insert", obj, n, n)
     new = asarray(values, x.dtype, x.device)
@@ -99,16 +99,16 @@ def insert(x: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     return take(concatenate([x, piece], a), order, a)
 
 
-def resize(x: Any, new_shape: int | Sequence[int]) -> Any:
-    """An array of another shape and size: the elements of x as often as it takes; zeros if there are none.
+def resize(a: Any, new_shape: int | Sequence[int]) -> Any:
+    """An array of another shape and size: the elements of `a` as often as it takes; zeros if there are none.
 
-    In x's dtype. ValueError if an extent is negative.
+    In `a`'s dtype. ValueError if an extent is negative.
 
     >>> from forerun import np
     >>> np.resize([1, 2, 3], (2, 2)).tolist()
     [[1, 2], [3, 1]]
     """
-    x = ravel(asarray(x))
+    x = ravel(asarray(a))
     given = (new_shape,) if isinstance(new_shape, (int, numpy.integer)) else tuple(new_shape)
     shape = tuple(count_of("resize", "extents", n) for n in given)
     if x.size == 0:
@@ -139,14 +139,14 @@ def select(conditions: Sequence[Any], choices: Sequence[Any], default: Any = 0) 
     return result
 
 
-def dsplit(x: Any, indices_or_sections: Any) -> list[Any]:
+def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     """Views cut along the third axis; as `split`.
 
     >>> from forerun import np
     >>> [a.shape for a in np.dsplit(np.zeros((2, 3, 4)), 2)]
     [(2, 3, 2), (2, 3, 2)]
     """
-    return split(x, indices_or_sections, 2)
+    return split(ary, indices_or_sections, 2)
 
 
 def _depth(blocks: Any) -> int:

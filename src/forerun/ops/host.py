@@ -93,28 +93,28 @@ def _arg(name: str, fn: Callable[..., Any], x: Any, axis: int | None, keepdims: 
     return _core.host(task, [x], [(shape, numpy.dtype("int64"))], None, name, "compute", True)[0]
 
 
-def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+def argmax(a: Any, axis: int | None = None, keepdims: bool = False) -> Any:
     """Position of the (first) largest element along `axis`, or in the flat array. int64.
 
-    ValueError if x is empty. NaN counts as the largest.
+    ValueError if `a` is empty. NaN counts as the largest.
 
     >>> from forerun import np
     >>> np.argmax([[1, 3], [4, 2]], axis=1).tolist(), np.argmax([[1, 3], [4, 2]]).item()
     ([1, 0], 2)
     """
-    return _arg("argmax", numpy.argmax, x, axis, keepdims)
+    return _arg("argmax", numpy.argmax, a, axis, keepdims)
 
 
-def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+def argmin(a: Any, axis: int | None = None, keepdims: bool = False) -> Any:
     """Position of the (first) smallest element along `axis`, or in the flat array. int64.
 
-    ValueError if x is empty. NaN counts as the smallest.
+    ValueError if `a` is empty. NaN counts as the smallest.
 
     >>> from forerun import np
     >>> np.argmin([[1, 3], [4, 2]], axis=0).tolist()
     [0, 1]
     """
-    return _arg("argmin", numpy.argmin, x, axis, keepdims)
+    return _arg("argmin", numpy.argmin, a, axis, keepdims)
 
 
 def _flat_if_none(op: str, x: Any, axis: int | None) -> tuple[Any, int]:
@@ -125,9 +125,9 @@ def _flat_if_none(op: str, x: Any, axis: int | None) -> tuple[Any, int]:
 
 
 def argsort(
-    x: Any, axis: int | None = -1, kind: str | None = None, *, stable: bool = True, descending: bool = False
+    a: Any, axis: int | None = -1, kind: str | None = None, *, stable: bool = True, descending: bool = False
 ) -> Any:
-    """Positions that sort x along `axis`; None: the flat array. int64; equal elements keep their order.
+    """Positions that sort `a` along `axis`; None: the flat array. int64; equal elements keep their order.
 
     kind and stable change nothing: sorting is stable.
 
@@ -135,7 +135,7 @@ def argsort(
     >>> np.argsort([3, 1, 2]).tolist(), np.argsort([3, 1, 2], descending=True).tolist()
     ([1, 2, 0], [0, 2, 1])
     """
-    x, a = _flat_if_none("argsort", x, axis)
+    x, a = _flat_if_none("argsort", a, axis)
     del kind, stable
 
     def positions(v: numpy.ndarray) -> numpy.ndarray:
@@ -148,9 +148,9 @@ def argsort(
 
 
 def sort(
-    x: Any, axis: int | None = -1, kind: str | None = None, *, stable: bool = True, descending: bool = False
+    a: Any, axis: int | None = -1, kind: str | None = None, *, stable: bool = True, descending: bool = False
 ) -> Any:
-    """x with its elements in ascending order along `axis`; None: the flat array. Differentiable.
+    """`a` with its elements in ascending order along `axis`; None: the flat array. Differentiable.
 
     >>> from forerun import np
     >>> np.sort([[3, 1], [0, 2]]).tolist(), np.sort([3, 1, 2], descending=True).tolist()
@@ -158,7 +158,7 @@ def sort(
     """
     from .indexing import take_along_axis
 
-    x, a = _flat_if_none("sort", x, axis)
+    x, a = _flat_if_none("sort", a, axis)
     if _core.recording() and x.node is not None:
         return take_along_axis(x, argsort(x, a, descending=descending), a)
     del kind, stable
@@ -182,21 +182,21 @@ def _orders(op: str, kth: int | Sequence[int], n: int) -> tuple[int, ...]:
     return tuple(int(k) % n for k in places)
 
 
-def argpartition(x: Any, kth: int | Sequence[int], axis: int | None = -1) -> Any:
-    """Positions that partition x along `axis` as `partition` does. int64. Errors as there.
+def argpartition(a: Any, kth: int | Sequence[int], axis: int | None = -1) -> Any:
+    """Positions that partition `a` along `axis` as `partition` does. int64. Errors as there.
 
     >>> from forerun import np
     >>> x = np.array([5, 1, 4, 2])
     >>> x[np.argpartition(x, 1)][1].item()
     2
     """
-    x, a = _flat_if_none("argpartition", x, axis)
+    x, a = _flat_if_none("argpartition", a, axis)
     places = _orders("argpartition", kth, x.shape[a])
     return host_op("argpartition", lambda v: numpy.argpartition(v, places, a), [x], x.shape, "int64")
 
 
-def partition(x: Any, kth: int | Sequence[int], axis: int | None = -1) -> Any:
-    """x with the element that is kth in sorted order at place kth along `axis`. Differentiable.
+def partition(a: Any, kth: int | Sequence[int], axis: int | None = -1) -> Any:
+    """`a` with the element that is kth in sorted order at place kth along `axis`. Differentiable.
 
     None larger stands before it and none smaller after it, in any order. Several kth may be given. Axis None:
     of the flat array. TypeError if kth is no integer, ValueError if it is out of range.
@@ -207,7 +207,7 @@ def partition(x: Any, kth: int | Sequence[int], axis: int | None = -1) -> Any:
     """
     from .indexing import take_along_axis
 
-    x, a = _flat_if_none("partition", x, axis)
+    x, a = _flat_if_none("partition", a, axis)
     _orders("partition", kth, x.shape[a])
     return take_along_axis(x, argpartition(_core.detach(x), kth, a), a)
 
@@ -243,16 +243,16 @@ def _statistic(
     return host_op(name, lambda v: numpy.asarray(fn(v, at)).astype(dtype), [x], extra + shape, dtype)
 
 
-def median(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def median(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """The middle value along axes (by default all), of an even number the mean of two.
 
-    In x's dtype, or the default float if x is not of floats.
+    In `a`'s dtype, or the default float if `a` is not of floats.
 
     >>> from forerun import np
     >>> np.median([[1, 5, 2], [4, 3, 8]], axis=1).tolist(), np.median([1, 2]).item()
     ([2.0, 4.0], 1.5)
     """
-    return _statistic("median", lambda v, at: numpy.median(v, at, keepdims=keepdims), x, (), axis, keepdims)
+    return _statistic("median", lambda v, at: numpy.median(v, at, keepdims=keepdims), a, (), axis, keepdims)
 
 
 _METHODS = (
@@ -279,8 +279,8 @@ def _quantile(op: str, x: Any, q: Any, most: int, axis: Any, keepdims: bool, met
     )
 
 
-def quantile(x: Any, q: Any, axis: Any = None, keepdims: bool = False, method: str = "linear") -> Any:
-    """The q-th quantiles (q between 0 and 1) along axes (by default all); x's dtype or the default float.
+def quantile(a: Any, q: Any, axis: Any = None, keepdims: bool = False, method: str = "linear") -> Any:
+    """The q-th quantiles (q between 0 and 1) along axes (by default all); `a`'s dtype or the default float.
 
     Axes of q, which may be an array, stand first in the result. method: what is between two elements:
     "linear", "lower", "higher", "nearest", "midpoint" or another of NumPy's. ValueError if q is out of range,
@@ -290,30 +290,30 @@ def quantile(x: Any, q: Any, axis: Any = None, keepdims: bool = False, method: s
     >>> np.quantile([0, 1, 2, 3], [0.5, 1]).tolist(), np.quantile([0, 1, 2, 3], 0.5, method="lower").item()
     ([1.5, 3.0], 1.0)
     """
-    return _quantile("quantile", x, q, 1, axis, keepdims, method)
+    return _quantile("quantile", a, q, 1, axis, keepdims, method)
 
 
-def percentile(x: Any, q: Any, axis: Any = None, keepdims: bool = False, method: str = "linear") -> Any:
+def percentile(a: Any, q: Any, axis: Any = None, keepdims: bool = False, method: str = "linear") -> Any:
     """The q-th percentiles (q between 0 and 100) along axes; otherwise as `quantile`.
 
     >>> from forerun import np
     >>> np.percentile([0, 1, 2, 3, 4], [25, 50]).tolist()
     [1.0, 2.0]
     """
-    return _quantile("percentile", x, q, 100, axis, keepdims, method)
+    return _quantile("percentile", a, q, 100, axis, keepdims, method)
 
 
-def searchsorted(x: Any, values: Any, side: str = "left") -> Any:
-    """Positions at which values would keep the sorted vector x sorted: int64, of the shape of values.
+def searchsorted(a: Any, v: Any, side: str = "left") -> Any:
+    """Positions at which v would keep the sorted vector `a` sorted: int64, of the shape of v.
 
-    side: before ("left") or after ("right") equal elements. ValueError if x is no vector.
+    side: before ("left") or after ("right") equal elements. ValueError if `a` is no vector.
 
     >>> from forerun import np
     >>> np.searchsorted([1, 3, 5], [0, 3, 6]).tolist(), np.searchsorted([1, 3, 5], 3, side="right").item()
     ([0, 1, 3], 2)
     """
     one_of("searchsorted", "side", side, ("left", "right"))
-    x, values = vector_of("searchsorted", x), asarray(values)
+    x, values = vector_of("searchsorted", a), asarray(v)
     return host_op(
         "searchsorted", lambda a, v: numpy.searchsorted(a, v, side), [x, values], values.shape, "int64"
     )
@@ -343,18 +343,18 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
 
 
 def unique(
-    x: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False
+    ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False
 ) -> Any:
     """The sorted distinct values of the flat array. Their number depends on the values: this waits.
 
-    With the others, a tuple: also where each is first (flat), which of them each element is (in x's shape),
+    With the others, a tuple: also where each is first (flat), which of them each element is (in ar's shape),
     and how often each occurs; all int64.
 
     >>> from forerun import np
     >>> [v.tolist() for v in np.unique([3, 1, 3], return_counts=True)]
     [[1, 3], [1, 2]]
     """
-    x = asarray(x)
+    x = asarray(ar)
     found = numpy.unique(
         x.numpy(), return_index=return_index, return_inverse=return_inverse, return_counts=return_counts
     )

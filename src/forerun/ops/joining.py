@@ -85,50 +85,50 @@ def stack(arrays: Sequence[Any], axis: int = 0) -> Any:
     return concatenate([expand_dims(a, axis) for a in all_], axis)
 
 
-def vstack(arrays: Sequence[Any]) -> Any:
+def vstack(tup: Sequence[Any]) -> Any:
     """Rows below one another: vectors count as rows. ValueError if widths differ or there is no array.
 
     >>> from forerun import np
     >>> np.vstack([[1, 2], [[3, 4], [5, 6]]]).tolist()
     [[1, 2], [3, 4], [5, 6]]
     """
-    return concatenate([atleast_2d(a) for a in _some("vstack", arrays)], 0)
+    return concatenate([atleast_2d(a) for a in _some("vstack", tup)], 0)
 
 
-def hstack(arrays: Sequence[Any]) -> Any:
+def hstack(tup: Sequence[Any]) -> Any:
     """Columns beside one another; vectors end to end. ValueError if shapes do not fit or there is no array.
 
     >>> from forerun import np
     >>> np.hstack([[1, 2], [3]]).tolist(), np.hstack([[[1], [2]], [[3], [4]]]).tolist()
     ([1, 2, 3], [[1, 3], [2, 4]])
     """
-    all_ = [atleast_1d(a) for a in _some("hstack", arrays)]
+    all_ = [atleast_1d(a) for a in _some("hstack", tup)]
     return concatenate(all_, 0 if all_[0].ndim == 1 else 1)
 
 
-def dstack(arrays: Sequence[Any]) -> Any:
+def dstack(tup: Sequence[Any]) -> Any:
     """Arrays put together along the third axis; those with fewer axes as `atleast_3d` makes them.
 
     >>> from forerun import np
     >>> np.dstack([[1, 2], [3, 4]]).tolist()
     [[[1, 3], [2, 4]]]
     """
-    return concatenate([atleast_3d(a) for a in _some("dstack", arrays)], 2)
+    return concatenate([atleast_3d(a) for a in _some("dstack", tup)], 2)
 
 
-def column_stack(arrays: Sequence[Any]) -> Any:
+def column_stack(tup: Sequence[Any]) -> Any:
     """Vectors as the columns of a matrix; matrices beside one another.
 
     >>> from forerun import np
     >>> np.column_stack([[1, 2], [3, 4]]).tolist()
     [[1, 3], [2, 4]]
     """
-    all_ = _some("column_stack", arrays)
+    all_ = _some("column_stack", tup)
     return concatenate([reshape(a, (a.size, 1)) if a.ndim < 2 else a for a in all_], 1)
 
 
-def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """Views of x cut along `axis`: into so many parts, as even as can be, or before the given positions.
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    """Views of ary cut along `axis`: into so many parts, as even as can be, or before the given positions.
 
     ValueError if the number of parts is not positive.
 
@@ -136,7 +136,7 @@ def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     >>> [a.tolist() for a in np.array_split(np.arange(5), 2)]
     [[0, 1, 2], [3, 4]]
     """
-    x = asarray(x)
+    x = asarray(ary)
     a = axes_of("split", axis, x.ndim)[0]
     n = x.shape[a]
     if isinstance(indices_or_sections, (int, numpy.integer)):
@@ -154,8 +154,8 @@ def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     return [x[(*head, slice(i, j))] for i, j in itertools.pairwise(bounds)]
 
 
-def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """Views of x cut along `axis` into equal parts, or before the given positions.
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    """Views of ary cut along `axis` into equal parts, or before the given positions.
 
     ValueError if parts are not equal.
 
@@ -165,7 +165,7 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     >>> [a.tolist() for a in np.split(np.arange(4), [1, 3])]
     [[0], [1, 2], [3]]
     """
-    x = asarray(x)
+    x = asarray(ary)
     n = x.shape[axes_of("split", axis, x.ndim)[0]]
     whole = isinstance(indices_or_sections, (int, numpy.integer)) and indices_or_sections > 0
     if whole and n % int(indices_or_sections):
@@ -175,31 +175,31 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     return array_split(x, indices_or_sections, axis)
 
 
-def hsplit(x: Any, indices_or_sections: Any) -> list[Any]:
+def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     """Views cut along the second axis, or the only one; as `split`.
 
     >>> from forerun import np
     >>> [a.tolist() for a in np.hsplit(np.arange(4).reshape(2, 2), 2)]
     [[[0], [2]], [[1], [3]]]
     """
-    return split(x, indices_or_sections, 1 if asarray(x).ndim > 1 else 0)
+    return split(ary, indices_or_sections, 1 if asarray(ary).ndim > 1 else 0)
 
 
-def vsplit(x: Any, indices_or_sections: Any) -> list[Any]:
+def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     """Views cut along the first axis; as `split`.
 
     >>> from forerun import np
     >>> [a.tolist() for a in np.vsplit(np.arange(4).reshape(2, 2), 2)]
     [[[0, 1]], [[2, 3]]]
     """
-    return split(x, indices_or_sections, 0)
+    return split(ary, indices_or_sections, 0)
 
 
 # --- moving, repeating, adding --------------------------------------------------------------------
 
 
-def roll(x: Any, shift: int | Sequence[int], axis: Axis = None) -> Any:
-    """x with elements moved along axes; those that leave at one end come in at the other.
+def roll(a: Any, shift: int | Sequence[int], axis: Axis = None) -> Any:
+    """`a` with elements moved along axes; those that leave at one end come in at the other.
 
     shift: one number, or one for each axis (ValueError if not as many). Without an axis: the flat array is moved.
 
@@ -207,7 +207,7 @@ def roll(x: Any, shift: int | Sequence[int], axis: Axis = None) -> Any:
     >>> np.roll([1, 2, 3, 4], 1).tolist(), np.roll([[1, 2], [3, 4]], 1, axis=0).tolist()
     ([4, 1, 2, 3], [[3, 4], [1, 2]])
     """
-    x = asarray(x)
+    x = asarray(a)
     if axis is None:
         return reshape(roll(ravel(x), shift, 0), x.shape)
     at = axes_of("roll", axis, x.ndim)
@@ -227,7 +227,7 @@ def roll(x: Any, shift: int | Sequence[int], axis: Axis = None) -> Any:
     return x if moved else copy(x)
 
 
-def repeat(x: Any, repeats: int | Sequence[int], axis: int | None = None) -> Any:
+def repeat(a: Any, repeats: int | Sequence[int], axis: int | None = None) -> Any:
     """Each element several times along `axis`; without an axis of the flat array.
 
     repeats: one number, or one for each position along the axis. ValueError if one is negative or they do not
@@ -237,7 +237,7 @@ def repeat(x: Any, repeats: int | Sequence[int], axis: int | None = None) -> Any
     >>> np.repeat([1, 2], 2).tolist(), np.repeat([1, 2], [1, 3]).tolist()
     ([1, 1, 2, 2], [1, 2, 2, 2])
     """
-    x = asarray(x)
+    x = asarray(a)
     if axis is None:
         return repeat(ravel(x), repeats, 0)
     a = axes_of("repeat", axis, x.ndim)[0]
@@ -246,7 +246,7 @@ def repeat(x: Any, repeats: int | Sequence[int], axis: int | None = None) -> Any
     return take(x, index, a)
 
 
-def tile(x: Any, reps: int | Sequence[int]) -> Any:
+def tile(A: Any, reps: int | Sequence[int]) -> Any:
     """The whole array several times along each axis; axes that it lacks are put in front.
 
     ValueError if a number of times is negative, TypeError if it is no integer.
@@ -255,7 +255,7 @@ def tile(x: Any, reps: int | Sequence[int]) -> Any:
     >>> np.tile([1, 2], (2, 2)).tolist()
     [[1, 2, 1, 2], [1, 2, 1, 2]]
     """
-    x = asarray(x)
+    x = asarray(A)
     given = numpy.atleast_1d(numpy.asarray(reps))
     counts = tuple(counts_of("tile", "reps", reps, given.shape).tolist())
     n = max(x.ndim, len(counts))
@@ -274,8 +274,8 @@ _PAD_MODES = (
 )  # fmt: skip
 
 
-def pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0) -> Any:
-    """x with elements added before and after along each axis, in x's dtype.
+def pad(array: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0) -> Any:
+    """array with elements added before and after along each axis, in array's dtype.
 
     pad_width: how many, for all axes and sides, as (before, after), or as a pair for each axis. mode: "constant",
     "edge", "reflect" or another of NumPy's; only constant mode has a gradient. ValueError for another mode or a
@@ -285,7 +285,7 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0
     >>> np.pad([1, 2], 1).tolist(), np.pad([1, 2], (0, 2), "edge").tolist()
     ([0, 1, 2, 0], [1, 2, 2, 2])
     """
-    x = asarray(x)
+    x = asarray(array)
     widths = counts_of("pad", "widths", pad_width, (x.ndim, 2))
     one_of("pad", "mode", mode, _PAD_MODES)
     if mode == "constant":

@@ -60,10 +60,10 @@ def matmul_pair(a: Any, b: Any, op: str) -> tuple[Any, Any]:
     return (a if a.dtype == dtype else cast(a, dtype)), (b if b.dtype == dtype else cast(b, dtype))
 
 
-def matmul(a: Any, b: Any, out: Any = None) -> Any:
+def matmul(x1: Any, x2: Any, out: Any = None) -> Any:
     """The matrix product over the last two axes, leading axes broadcast; a vector counts as a row or column.
 
-    Dtypes are promoted. ValueError if inner dimensions differ or an operand has no axis. `a @ b` is the same.
+    Dtypes are promoted. ValueError if inner dimensions differ or an operand has no axis. `x1 @ x2` is the same.
 
     >>> from forerun import np
     >>> np.matmul(np.array([[1, 2], [3, 4]]), np.array([1, 1])).tolist()
@@ -71,7 +71,7 @@ def matmul(a: Any, b: Any, out: Any = None) -> Any:
     >>> np.matmul(np.ones((4, 2, 3)), np.ones((3, 5))).shape
     (4, 2, 5)
     """
-    result = _matmul(*matmul_pair(a, b, "matmul"))
+    result = _matmul(*matmul_pair(x1, x2, "matmul"))
     if out is None:
         return result
     _core.assign(out, result)
@@ -115,14 +115,14 @@ def vdot(a: Any, b: Any) -> Any:
     return _matmul(_value(ravel(a)), ravel(b))
 
 
-def vecdot(a: Any, b: Any, axis: int = -1) -> Any:
-    """The sum of conj(a) * b along `axis`; the other axes broadcast.
+def vecdot(x1: Any, x2: Any, axis: int = -1) -> Any:
+    """The sum of conj(x1) * x2 along `axis`; the other axes broadcast.
 
     >>> from forerun import np
     >>> np.vecdot([[1, 2], [3, 4]], [1, 1]).tolist()
     [3, 7]
     """
-    a, b = matmul_pair(a, b, "vecdot")
+    a, b = matmul_pair(x1, x2, "vecdot")
     return sum_((conjugate(a) if a.dtype.kind == "c" else a) * b, axis, dtype=a.dtype)
 
 

@@ -61,27 +61,27 @@ def _matrix(op: str, x: Any) -> Any:
     return x
 
 
-def tril_indices_from(x: Any, k: int = 0) -> tuple[Any, Any]:
-    """Rows and columns of the elements at and below diagonal k of a matrix. ValueError if x is none.
+def tril_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
+    """Rows and columns of the elements at and below diagonal k of a matrix. ValueError if arr is none.
 
     >>> from forerun import np
     >>> x = np.array([[1, 2], [3, 4]])
     >>> x[np.tril_indices_from(x)].tolist()
     [1, 3, 4]
     """
-    x = _matrix("tril_indices_from", x)
+    x = _matrix("tril_indices_from", arr)
     return tril_indices(x.shape[0], k, x.shape[1], device=x.device)
 
 
-def triu_indices_from(x: Any, k: int = 0) -> tuple[Any, Any]:
-    """Rows and columns of the elements at and above diagonal k of a matrix. ValueError if x is none.
+def triu_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
+    """Rows and columns of the elements at and above diagonal k of a matrix. ValueError if arr is none.
 
     >>> from forerun import np
     >>> x = np.array([[1, 2], [3, 4]])
     >>> x[np.triu_indices_from(x)].tolist()
     [1, 2, 4]
     """
-    x = _matrix("triu_indices_from", x)
+    x = _matrix("triu_indices_from", arr)
     return triu_indices(x.shape[0], k, x.shape[1], device=x.device)
 
 
@@ -96,7 +96,7 @@ def diag_indices(n: int, ndim: int = 2, *, device: Where = None) -> tuple[Any, .
     return (positions,) * count_of("diag_indices", "ndim", ndim)
 
 
-def diag_indices_from(x: Any) -> tuple[Any, ...]:
+def diag_indices_from(arr: Any) -> tuple[Any, ...]:
     """Positions of the main diagonal of an array whose axes have one extent, as `diag_indices`.
 
     ValueError if they have not, or there are not two.
@@ -106,7 +106,7 @@ def diag_indices_from(x: Any) -> tuple[Any, ...]:
     >>> x[np.diag_indices_from(x)].tolist()
     [1, 4]
     """
-    x = asarray(x)
+    x = asarray(arr)
     if x.ndim < 2 or len(set(x.shape)) != 1:
         raise ValueError(f"diag_indices_from: array must have two or more equal axes, got shape {x.shape}")
     return diag_indices(x.shape[0], x.ndim, device=x.device)

@@ -101,40 +101,40 @@ def _store(result: Any, out: Any) -> Any:
     return out
 
 
-def sum(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+def sum(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     """The sum over axes (by default all), which are dropped unless `keepdims`.
 
     The same bits for any number of workers. Integers and bools are summed as int64, unsigned ones as uint64;
-    floats in their dtype unless one is given. Of no elements: 0. IndexError for an axis that x has not,
+    floats in their dtype unless one is given. Of no elements: 0. IndexError for an axis that `a` has not,
     ValueError for one named twice.
 
     >>> from forerun import np
     >>> np.sum([[1, 2], [3, 4]]).item(), np.sum([[1, 2], [3, 4]], axis=0).tolist()
     (10, [4, 6])
     """
-    x = asarray(x)
+    x = asarray(a)
     want = _accumulator(x, dtype, "sum")
     if want != x.dtype and want.kind in "fc":
         x = cast(x, want)
     return _store(_sum(x, axes_of("sum", axis, x.ndim), keepdims, want if want != x.dtype else None), out)
 
 
-def prod(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+def prod(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     """The product over axes (by default all). Integers are multiplied as int64 or uint64. Of no elements: 1.
 
     >>> from forerun import np
     >>> np.prod([[1, 2], [3, 4]], axis=1).tolist()
     [2, 12]
     """
-    x = asarray(x)
+    x = asarray(a)
     want = _accumulator(x, dtype, "prod")
     if want != x.dtype and want.kind in "fc":
         x = cast(x, want)
     return _store(_prod(x, axes_of("prod", axis, x.ndim), keepdims, want if want != x.dtype else None), out)
 
 
-def max(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
-    """The largest element over axes (by default all), in x's dtype; NaN if there is one.
+def max(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
+    """The largest element over axes (by default all), in `a`'s dtype; NaN if there is one.
 
     ValueError if there is no element. Equal largest elements share the gradient.
 
@@ -142,12 +142,12 @@ def max(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> A
     >>> np.max([[1, 5], [3, 4]], axis=0).tolist(), np.max([[1, 5], [3, 4]], keepdims=True).tolist()
     ([3, 5], [[5]])
     """
-    x = asarray(x)
+    x = asarray(a)
     return _store(_max(x, axes_of("max", axis, x.ndim), keepdims), out)
 
 
-def min(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
-    """The smallest element over axes (by default all), in x's dtype; NaN if there is one.
+def min(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
+    """The smallest element over axes (by default all), in `a`'s dtype; NaN if there is one.
 
     ValueError if there is no element. Equal smallest elements share the gradient.
 
@@ -155,47 +155,47 @@ def min(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> A
     >>> np.min([[1, 5], [3, 4]], axis=1).tolist()
     [1, 3]
     """
-    x = asarray(x)
+    x = asarray(a)
     return _store(_min(x, axes_of("min", axis, x.ndim), keepdims), out)
 
 
 amax, amin = max, min
 
 
-def all(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
+def all(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
     """Whether all elements over axes are true (not zero), as bool; true of no elements.
 
     >>> from forerun import np
     >>> np.all([[1, 0], [1, 1]], axis=0).tolist()
     [True, False]
     """
-    x = asarray(x)
+    x = asarray(a)
     return _store(
         _core.reduce(logical_and, x, axes_of("all", axis, x.ndim), numpy.dtype(bool), keepdims, "all"), out
     )
 
 
-def any(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
+def any(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
     """Whether any element over axes is true (not zero), as bool; false of no elements.
 
     >>> from forerun import np
     >>> np.any([[0, 0], [0, 1]], axis=0).tolist()
     [False, True]
     """
-    x = asarray(x)
+    x = asarray(a)
     return _store(
         _core.reduce(logical_or, x, axes_of("any", axis, x.ndim), numpy.dtype(bool), keepdims, "any"), out
     )
 
 
-def count_nonzero(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+def count_nonzero(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     """How many elements over axes (by default all) are not zero. int64.
 
     >>> from forerun import np
     >>> np.count_nonzero([[1, 0], [2, 3]], axis=0).tolist()
     [2, 1]
     """
-    x = asarray(x)
+    x = asarray(a)
     return sum(cast(x, numpy.dtype(bool)), axis, keepdims=keepdims)
 
 
@@ -207,7 +207,7 @@ def _floating(x: Any, dtype: Any, op: str) -> Any:
     return x if want == x.dtype else cast(x, want)
 
 
-def mean(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+def mean(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     """The mean over axes (by default all); of integers in the default float. float16 is summed in float32.
 
     Of no elements: NaN.
@@ -216,7 +216,7 @@ def mean(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims
     >>> np.mean([[1, 2], [3, 4]], axis=0).tolist()
     [2.0, 3.0]
     """
-    x = _floating(x, dtype, "mean")
+    x = _floating(a, dtype, "mean")
     if x.dtype == numpy.float16:
         return _store(cast(mean(cast(x, numpy.dtype("float32")), axis, None, None, keepdims), x.dtype), out)
     axes = axes_of("mean", axis, x.ndim)
@@ -225,7 +225,7 @@ def mean(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims
 
 
 def var(
-    x: Any,
+    a: Any,
     axis: Axis = None,
     dtype: Any = None,
     out: Any = None,
@@ -243,7 +243,7 @@ def var(
     >>> np.var([1, 2, 3, 4]).item(), np.var([1, 3], ddof=1).item()
     (1.25, 2.0)
     """
-    x = _floating(x, dtype, "var")
+    x = _floating(a, dtype, "var")
     ddof = correction if correction is not None else ddof
     axes = axes_of("var", axis, x.ndim)
     n = math.prod(x.shape[i] for i in axes)
@@ -253,7 +253,7 @@ def var(
 
 
 def std(
-    x: Any,
+    a: Any,
     axis: Axis = None,
     dtype: Any = None,
     out: Any = None,
@@ -268,31 +268,31 @@ def std(
     >>> np.std([[1, 3], [2, 6]], axis=1).tolist()
     [1.0, 2.0]
     """
-    return _store(sqrt(var(x, axis, dtype, None, ddof, keepdims, correction=correction)), out)
+    return _store(sqrt(var(a, axis, dtype, None, ddof, keepdims, correction=correction)), out)
 
 
-def ptp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """Largest minus smallest element over axes, in x's dtype. ValueError if there is none.
+def ptp(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+    """Largest minus smallest element over axes, in `a`'s dtype. ValueError if there is none.
 
     >>> from forerun import np
     >>> np.ptp([[1, 5], [3, 4]], axis=1).tolist()
     [4, 1]
     """
-    return max(x, axis, keepdims=keepdims) - min(x, axis, keepdims=keepdims)
+    return max(a, axis, keepdims=keepdims) - min(a, axis, keepdims=keepdims)
 
 
-def average(x: Any, axis: Axis = None, weights: Any = None) -> Any:
-    """The weighted mean over axes: sum(x * weights) / sum(weights). Without weights: `mean`.
+def average(a: Any, axis: Axis = None, weights: Any = None) -> Any:
+    """The weighted mean over axes: sum(`a` * weights) / sum(weights). Without weights: `mean`.
 
-    weights: of x's shape, or of the shape of those axes; ValueError if of another.
+    weights: of `a`'s shape, or of the shape of those axes; ValueError if of another.
 
     >>> from forerun import np
     >>> np.average([1, 2, 4], weights=[1, 1, 2]).item()
     2.75
     """
     if weights is None:
-        return mean(x, axis)
-    x, w = asarray(x), asarray(weights)
+        return mean(a, axis)
+    x, w = asarray(a), asarray(weights)
     if w.shape != x.shape:
         axes = axes_of("average", axis, x.ndim)
         if axis is None or w.shape != tuple(x.shape[i] for i in axes):
@@ -304,7 +304,7 @@ def average(x: Any, axis: Axis = None, weights: Any = None) -> Any:
     return sum(x * w, axis) / sum(w, axis)
 
 
-def nansum(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+def nansum(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     """The sum over axes with NaN counted as 0; otherwise as `sum`.
 
     >>> from forerun import np
@@ -313,7 +313,7 @@ def nansum(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdi
     """
     from .indexing import where
 
-    x = asarray(x)
+    x = asarray(a)
     return sum(where(x != x, 0, x) if x.dtype.kind in "fc" else x, axis, dtype, out, keepdims)
 
 
@@ -372,14 +372,14 @@ def _cumprod_grad(g: Any, y: Any, x: Any, axis: int) -> Any:
     return moveaxis(sum(_value(products) * moveaxis(g, axis, -1)[..., None, :], -1), -1, axis)
 
 
-def cumsum(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
+def cumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Any:
     """Running sums along `axis`, or of the flat array. Integers are summed as int64 or uint64.
 
     >>> from forerun import np
     >>> np.cumsum([[1, 2], [3, 4]]).tolist(), np.cumsum([[1, 2], [3, 4]], axis=1).tolist()
     ([1, 3, 6, 10], [[1, 3], [3, 7]])
     """
-    x = asarray(x)
+    x = asarray(a)
     if axis is None:
         x, axis = ravel(x), 0
     want = _accumulator(x, dtype, "cumsum")
@@ -387,14 +387,14 @@ def cumsum(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
     return _cumsum(x, axes_of("cumsum", axis, x.ndim)[0])
 
 
-def cumprod(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
+def cumprod(a: Any, axis: int | None = None, dtype: Any = None) -> Any:
     """Running products along `axis`, or of the flat array. Integers are multiplied as int64 or uint64.
 
     >>> from forerun import np
     >>> np.cumprod([1, 2, 3, 4]).tolist()
     [1, 2, 6, 24]
     """
-    x = asarray(x)
+    x = asarray(a)
     if axis is None:
         x, axis = ravel(x), 0
     want = _accumulator(x, dtype, "cumprod")
@@ -444,7 +444,7 @@ def cumulative_prod(
     return _cumulative("cumulative_prod", cumprod, 1, x, axis, dtype, include_initial)
 
 
-def diff(x: Any, n: int = 1, axis: int = -1) -> Any:
+def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
     """Differences of neighbours along `axis`, n times over; each time the axis is shorter by one.
 
     Of bools: whether neighbours differ. ValueError if n is negative.
@@ -453,7 +453,7 @@ def diff(x: Any, n: int = 1, axis: int = -1) -> Any:
     >>> np.diff([1, 4, 9, 16]).tolist(), np.diff([1, 4, 9, 16], n=2).tolist()
     ([3, 5, 7], [2, 2])
     """
-    x = asarray(x)
+    x = asarray(a)
     n, a = count_of("diff", "n", n), axes_of("diff", axis, x.ndim)[0]
     head = (slice(None),) * a
     for _ in range(n):

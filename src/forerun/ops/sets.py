@@ -39,7 +39,7 @@ def _values(*arrays: Any) -> list[numpy.ndarray]:
     return [v.astype(dtype, copy=False) for v in known]
 
 
-def intersect1d(a: Any, b: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
+def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
     """The sorted distinct values that are in both arrays, in their common dtype. Waits.
 
     return_indices: also where each is first in either (flat), as int64.
@@ -48,41 +48,41 @@ def intersect1d(a: Any, b: Any, assume_unique: bool = False, return_indices: boo
     >>> np.intersect1d([3, 1, 2, 3], [2, 3, 5]).tolist()
     [2, 3]
     """
-    found = numpy.intersect1d(*_values(a, b), assume_unique, return_indices)
-    device = asarray(a).device
+    found = numpy.intersect1d(*_values(ar1, ar2), assume_unique, return_indices)
+    device = asarray(ar1).device
     if return_indices:
         return tuple(asarray(f, device=device) for f in found)
     return asarray(found, device=device)
 
 
-def union1d(a: Any, b: Any) -> Any:
+def union1d(ar1: Any, ar2: Any) -> Any:
     """The sorted distinct values that are in one of two arrays or both, in their common dtype. Waits.
 
     >>> from forerun import np
     >>> np.union1d([3, 1], [2, 3]).tolist()
     [1, 2, 3]
     """
-    return asarray(numpy.union1d(*_values(a, b)), device=asarray(a).device)
+    return asarray(numpy.union1d(*_values(ar1, ar2)), device=asarray(ar1).device)
 
 
-def setdiff1d(a: Any, b: Any, assume_unique: bool = False) -> Any:
-    """The sorted distinct values that are in a but not in b, in their common dtype. Waits.
+def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+    """The sorted distinct values that are in ar1 but not in ar2, in their common dtype. Waits.
 
     >>> from forerun import np
     >>> np.setdiff1d([3, 1, 2, 1], [2]).tolist()
     [1, 3]
     """
-    return asarray(numpy.setdiff1d(*_values(a, b), assume_unique), device=asarray(a).device)
+    return asarray(numpy.setdiff1d(*_values(ar1, ar2), assume_unique), device=asarray(ar1).device)
 
 
-def setxor1d(a: Any, b: Any, assume_unique: bool = False) -> Any:
+def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     """The sorted distinct values that are in exactly one of two arrays, in their common dtype. Waits.
 
     >>> from forerun import np
     >>> np.setxor1d([3, 1, 2], [2, 5]).tolist()
     [1, 3, 5]
     """
-    return asarray(numpy.setxor1d(*_values(a, b), assume_unique), device=asarray(a).device)
+    return asarray(numpy.setxor1d(*_values(ar1, ar2), assume_unique), device=asarray(ar1).device)
 
 
 class UniqueAll(NamedTuple):

@@ -21,7 +21,7 @@ Axis = int | Sequence[int] | None
 
 
 @primitive(lambda g, shape: reshape(g, shape))
-def reshape(x: Any, shape: Any) -> Any:
+def reshape(a: Any, shape: Any) -> Any:
     """An array with another shape of the same size: a view where memory allows.
 
     One extent may be -1: what the others leave. ValueError if the sizes differ.
@@ -30,7 +30,7 @@ def reshape(x: Any, shape: Any) -> Any:
     >>> np.reshape(np.arange(6), (2, -1)).tolist()
     [[0, 1, 2], [3, 4, 5]]
     """
-    return _core.reshape(asarray(x), shape)
+    return _core.reshape(asarray(a), shape)
 
 
 @primitive(lambda g, axes: transpose(g, tuple(int(i) for i in numpy.argsort(axes))))
@@ -38,8 +38,8 @@ def _transpose(x: Any, axes: tuple[int, ...]) -> Any:
     return _core.transpose(x, axes)
 
 
-def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
-    """A view of x with its axes in another order; by default reversed.
+def transpose(a: Any, axes: Sequence[int] | None = None) -> Any:
+    """A view of `a` with its axes in another order; by default reversed.
 
     axes: where each axis of the result comes from. ValueError if they do not name every axis once.
 
@@ -47,7 +47,7 @@ def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
     >>> np.transpose(np.zeros((2, 3, 4)), (1, 0, 2)).shape
     (3, 2, 4)
     """
-    x = asarray(x)
+    x = asarray(a)
     if axes is None:
         axes = tuple(range(x.ndim))[::-1]
     elif not hasattr(axes, "__len__") or len(axes) != x.ndim:
@@ -56,7 +56,7 @@ def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
 
 
 @primitive(lambda g: g)
-def broadcast_to(x: Any, shape: Any) -> Any:
+def broadcast_to(array: Any, shape: Any) -> Any:
     """A view of an array repeated to a larger shape. Not to be written to.
 
     ValueError if the shape does not fit.
@@ -65,7 +65,7 @@ def broadcast_to(x: Any, shape: Any) -> Any:
     >>> np.broadcast_to(np.arange(3), (2, 3)).tolist()
     [[0, 1, 2], [0, 1, 2]]
     """
-    return _core.broadcast_to(asarray(x), shape)
+    return _core.broadcast_to(asarray(array), shape)
 
 
 def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
@@ -80,42 +80,42 @@ def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
     return tuple(a if a.shape == shape else broadcast_to(a, shape) for a in all_)
 
 
-def expand_dims(x: Any, axis: int | Sequence[int]) -> Any:
+def expand_dims(a: Any, axis: int | Sequence[int]) -> Any:
     """A view with axes of extent 1 put in at `axis`: positions in the result. IndexError out of range.
 
     >>> from forerun import np
     >>> np.expand_dims(np.zeros((2, 3)), (0, -1)).shape
     (1, 2, 3, 1)
     """
-    x = asarray(x)
+    x = asarray(a)
     count = len(axis) if isinstance(axis, (tuple, list)) else 1
     at = axes_of("expand_dims", axis, x.ndim + count)
     rest = iter(x.shape)
     return reshape(x, tuple(1 if i in at else next(rest) for i in range(x.ndim + count)))
 
 
-def squeeze(x: Any, axis: Axis = None) -> Any:
+def squeeze(a: Any, axis: Axis = None) -> Any:
     """A view without axes of extent 1: all, or those named. ValueError if a named one is longer.
 
     >>> from forerun import np
     >>> np.squeeze(np.zeros((1, 2, 1))).shape, np.squeeze(np.zeros((1, 2, 1)), 0).shape
     ((2,), (2, 1))
     """
-    x = asarray(x)
+    x = asarray(a)
     at = axes_of("squeeze", axis, x.ndim)
     if axis is not None and any(x.shape[a] != 1 for a in at):
         raise ValueError(f"squeeze: axes must have extent 1, got axis {axis} of shape {x.shape}")
     return reshape(x, tuple(n for i, n in enumerate(x.shape) if not (i in at and n == 1)))
 
 
-def moveaxis(x: Any, source: int | Sequence[int], destination: int | Sequence[int]) -> Any:
+def moveaxis(a: Any, source: int | Sequence[int], destination: int | Sequence[int]) -> Any:
     """A view with some axes moved to other positions; the others keep their order.
 
     >>> from forerun import np
     >>> np.moveaxis(np.zeros((2, 3, 4)), 0, -1).shape
     (3, 4, 2)
     """
-    x = asarray(x)
+    x = asarray(a)
     a, b = axes_of("moveaxis", source, x.ndim), axes_of("moveaxis", destination, x.ndim)
     if len(a) != len(b):
         raise ValueError(
@@ -127,28 +127,28 @@ def moveaxis(x: Any, source: int | Sequence[int], destination: int | Sequence[in
     return transpose(x, order)
 
 
-def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
+def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
     """A view with two axes exchanged. IndexError out of range.
 
     >>> from forerun import np
     >>> np.swapaxes(np.zeros((2, 3, 4)), 0, -1).shape
     (4, 3, 2)
     """
-    x = asarray(x)
+    x = asarray(a)
     a, b = axes_of("swapaxes", axis1, x.ndim)[0], axes_of("swapaxes", axis2, x.ndim)[0]
     order = list(range(x.ndim))
     order[a], order[b] = b, a
     return transpose(x, order)
 
 
-def rollaxis(x: Any, axis: int, start: int = 0) -> Any:
+def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
     """A view with `axis` moved until it lies before axis `start`; `moveaxis` says the same more plainly.
 
     >>> from forerun import np
     >>> np.rollaxis(np.zeros((2, 3, 4)), 2).shape
     (4, 2, 3)
     """
-    x = asarray(x)
+    x = asarray(a)
     a = axes_of("rollaxis", axis, x.ndim)[0]
     to = start + x.ndim if start < 0 else start
     return moveaxis(x, a, to - 1 if to > a else to)
@@ -164,14 +164,14 @@ def matrix_transpose(x: Any) -> Any:
     return swapaxes(x, -1, -2)
 
 
-def ravel(x: Any) -> Any:
+def ravel(a: Any) -> Any:
     """The elements in C order as one axis; a view where memory allows.
 
     >>> from forerun import np
     >>> np.ravel([[1, 2], [3, 4]]).tolist()
     [1, 2, 3, 4]
     """
-    return reshape(asarray(x), (-1,))
+    return reshape(asarray(a), (-1,))
 
 
 def atleast_1d(x: Any) -> Any:
@@ -212,39 +212,39 @@ def atleast_3d(x: Any) -> Any:
 # --- reversing ------------------------------------------------------------------------------------
 
 
-def flip(x: Any, axis: Axis = None) -> Any:
+def flip(m: Any, axis: Axis = None) -> Any:
     """A view with the order of elements reversed along the axes; by default all.
 
     >>> from forerun import np
     >>> np.flip([[1, 2], [3, 4]]).tolist(), np.flip([[1, 2], [3, 4]], 0).tolist()
     ([[4, 3], [2, 1]], [[3, 4], [1, 2]])
     """
-    x = asarray(x)
+    x = asarray(m)
     at = axes_of("flip", axis, x.ndim)
     return x[tuple(slice(None, None, -1) if i in at else slice(None) for i in range(x.ndim))]
 
 
-def fliplr(x: Any) -> Any:
+def fliplr(m: Any) -> Any:
     """A view reversed along axis 1: columns from right to left. IndexError if there is no such axis.
 
     >>> from forerun import np
     >>> np.fliplr([[1, 2], [3, 4]]).tolist()
     [[2, 1], [4, 3]]
     """
-    return flip(x, 1)
+    return flip(m, 1)
 
 
-def flipud(x: Any) -> Any:
+def flipud(m: Any) -> Any:
     """A view reversed along axis 0: rows from bottom to top. IndexError if there is no axis.
 
     >>> from forerun import np
     >>> np.flipud([[1, 2], [3, 4]]).tolist()
     [[3, 4], [1, 2]]
     """
-    return flip(x, 0)
+    return flip(m, 0)
 
 
-def rot90(x: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
+def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
     """A view turned by 90 degrees k times in the plane of two axes, from the first towards the second.
 
     >>> from forerun import np
@@ -253,10 +253,10 @@ def rot90(x: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
     """
     k %= 4
     if k == 0:
-        return asarray(x)
+        return asarray(m)
     if k == 2:
-        return flip(x, axes)
-    return swapaxes(flip(x, axes[1]), *axes) if k == 1 else flip(swapaxes(x, *axes), axes[1])
+        return flip(m, axes)
+    return swapaxes(flip(m, axes[1]), *axes) if k == 1 else flip(swapaxes(m, *axes), axes[1])
 
 
 # --- parts of complex numbers ---------------------------------------------------------------------
@@ -280,23 +280,23 @@ def _imag(x: Any) -> Any:
     return _core.getitem(_parts(x), (..., 1))
 
 
-def real(x: Any) -> Any:
-    """The real part: x itself if its dtype is not complex, float32 of complex64, float64 of complex128.
+def real(val: Any) -> Any:
+    """The real part: val itself if its dtype is not complex, float32 of complex64, float64 of complex128.
 
     >>> from forerun import np
     >>> np.real([1 + 2j, 3.0]).tolist()
     [1.0, 3.0]
     """
-    x = asarray(x)
+    x = asarray(val)
     return _real(x) if x.dtype.kind == "c" else x
 
 
-def imag(x: Any) -> Any:
-    """The imaginary part: zeros if x is not complex, float32 of complex64, float64 of complex128.
+def imag(val: Any) -> Any:
+    """The imaginary part: zeros if val is not complex, float32 of complex64, float64 of complex128.
 
     >>> from forerun import np
     >>> np.imag([1 + 2j, 3.0]).tolist()
     [2.0, 0.0]
     """
-    x = asarray(x)
+    x = asarray(val)
     return _imag(x) if x.dtype.kind == "c" else _core.full(x.shape, 0, x.dtype, x.device)

@@ -149,14 +149,14 @@ def sinc(x: Any) -> Any:
 # --- differences and areas ------------------------------------------------------------------------
 
 
-def ediff1d(x: Any, to_end: Any = None, to_begin: Any = None) -> Any:
-    """Differences of neighbours of the flat array, with numbers before and after them if given; in x's dtype.
+def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+    """Differences of neighbours of the flat array, with numbers before and after them if given; in ary's dtype.
 
     >>> from forerun import np
     >>> np.ediff1d([1, 4, 9], to_end=[0], to_begin=-1).tolist()
     [-1, 3, 5, 0]
     """
-    x = ravel(x)
+    x = ravel(ary)
     ends = [None if e is None else ravel(asarray(e, x.dtype, x.device)) for e in (to_begin, to_end)]
     parts = [part for part in (ends[0], diff(x), ends[1]) if part is not None]
     return parts[0] if len(parts) == 1 else concatenate(parts)
@@ -273,8 +273,8 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     return moveaxis(stack(parts, -1), -1, axes_of("cross", axisc, p.ndim)[0])
 
 
-def matvec(a: Any, b: Any) -> Any:
-    """Products of matrices and vectors: of a's last two axes and b's last one; the others broadcast.
+def matvec(x1: Any, x2: Any) -> Any:
+    """Products of matrices and vectors: of x1's last two axes and x2's last one; the others broadcast.
 
     ValueError if they do not fit.
 
@@ -282,7 +282,7 @@ def matvec(a: Any, b: Any) -> Any:
     >>> np.matvec([[1, 2], [3, 4]], [[1, 1], [0, 1]]).tolist()
     [[3, 7], [2, 4]]
     """
-    a, b = matmul_pair(a, b, "matvec")
+    a, b = matmul_pair(x1, x2, "matvec")
     if a.ndim < 2 or b.ndim < 1 or a.shape[-1] != b.shape[-1]:
         raise ValueError(
             f"matvec: operands must be matrices and vectors that fit, got {a.shape} and {b.shape}"
@@ -290,8 +290,8 @@ def matvec(a: Any, b: Any) -> Any:
     return matmul(a, b[..., None])[..., 0]
 
 
-def vecmat(a: Any, b: Any) -> Any:
-    """Products of conjugated vectors and matrices: of a's last axis and b's last two; the others broadcast.
+def vecmat(x1: Any, x2: Any) -> Any:
+    """Products of conjugated vectors and matrices: of x1's last axis and x2's last two; the others broadcast.
 
     ValueError if they do not fit.
 
@@ -299,7 +299,7 @@ def vecmat(a: Any, b: Any) -> Any:
     >>> np.vecmat([1, 1], [[1, 2], [3, 4]]).tolist()
     [4, 6]
     """
-    a, b = matmul_pair(a, b, "vecmat")
+    a, b = matmul_pair(x1, x2, "vecmat")
     if a.ndim < 1 or b.ndim < 2 or a.shape[-1] != b.shape[-2]:
         raise ValueError(
             f"vecmat: operands must be vectors and matrices that fit, got {a.shape} and {b.shape}"

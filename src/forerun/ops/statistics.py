@@ -38,8 +38,8 @@ def _nanmin(x: Any, axes: tuple[int, ...], keepdims: bool = False) -> Any:
     return _core.reduce(fmin, x, axes, None, keepdims, "nanmin")
 
 
-def nanmax(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
-    """The largest element over axes (by default all) that is not NaN; NaN if all are. x's dtype.
+def nanmax(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
+    """The largest element over axes (by default all) that is not NaN; NaN if all are. `a`'s dtype.
 
     Equal largest elements share the gradient. ValueError if there is no element.
 
@@ -47,12 +47,12 @@ def nanmax(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -
     >>> np.nanmax([[1.0, np.nan], [3.0, 2.0]], axis=1).tolist()
     [1.0, 3.0]
     """
-    x = asarray(x)
+    x = asarray(a)
     return _store(_nanmax(x, axes_of("nanmax", axis, x.ndim), keepdims), out)
 
 
-def nanmin(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
-    """The smallest element over axes (by default all) that is not NaN; NaN if all are. x's dtype.
+def nanmin(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
+    """The smallest element over axes (by default all) that is not NaN; NaN if all are. `a`'s dtype.
 
     Equal smallest elements share the gradient. ValueError if there is no element.
 
@@ -60,7 +60,7 @@ def nanmin(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -
     >>> np.nanmin([[1.0, np.nan], [3.0, 2.0]], axis=1).tolist()
     [1.0, 2.0]
     """
-    x = asarray(x)
+    x = asarray(a)
     return _store(_nanmin(x, axes_of("nanmin", axis, x.ndim), keepdims), out)
 
 
@@ -70,34 +70,34 @@ def _filled(x: Any, value: float) -> Any:
     return where(isnan(x), value, x) if x.dtype.kind in "fc" else x
 
 
-def nanprod(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+def nanprod(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     """The product over axes (by default all) with NaN counted as 1; otherwise as `prod`.
 
     >>> from forerun import np
     >>> np.nanprod([2.0, np.nan, 3.0]).item()
     6.0
     """
-    return prod(_filled(x, 1), axis, dtype, out, keepdims)
+    return prod(_filled(a, 1), axis, dtype, out, keepdims)
 
 
-def nancumsum(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
+def nancumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Any:
     """Running sums along `axis`, or of the flat array, with NaN counted as 0.
 
     >>> from forerun import np
     >>> np.nancumsum([2.0, np.nan, 3.0]).tolist()
     [2.0, 2.0, 5.0]
     """
-    return cumsum(_filled(x, 0), axis, dtype)
+    return cumsum(_filled(a, 0), axis, dtype)
 
 
-def nancumprod(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
+def nancumprod(a: Any, axis: int | None = None, dtype: Any = None) -> Any:
     """Running products along `axis`, or of the flat array, with NaN counted as 1.
 
     >>> from forerun import np
     >>> np.nancumprod([2.0, np.nan, 3.0]).tolist()
     [2.0, 2.0, 6.0]
     """
-    return cumprod(_filled(x, 1), axis, dtype)
+    return cumprod(_filled(a, 1), axis, dtype)
 
 
 def _numbers(x: Any, axes: tuple[int, ...], dtype: numpy.dtype) -> Any:
@@ -114,14 +114,14 @@ def _real_dtype(x: Any) -> numpy.dtype:
     return numpy.empty(0, x.dtype).real.dtype
 
 
-def nanmean(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+def nanmean(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     """The mean over axes of the elements that are not NaN; NaN if all are. Of integers in the default float.
 
     >>> from forerun import np
     >>> np.nanmean(np.array([1.0, np.nan, 3.0])).item()
     2.0
     """
-    x = _floats(x if dtype is None else asarray(x, dtype))
+    x = _floats(a if dtype is None else asarray(a, dtype))
     axes = axes_of("nanmean", axis, x.ndim)
     result = sum(_filled(x, 0), axes, keepdims=True) / _numbers(x, axes, _real_dtype(x))
     return _store(result if keepdims else _dropped(result, axes), out)
@@ -132,7 +132,7 @@ def _dropped(x: Any, axes: tuple[int, ...]) -> Any:
 
 
 def nanvar(
-    x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False
+    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False
 ) -> Any:
     """The variance over axes (by default all) of the elements that are not NaN.
 
@@ -143,7 +143,7 @@ def nanvar(
     >>> np.nanvar([2.0, np.nan, 4.0]).item()
     1.0
     """
-    x = _floats(x if dtype is None else asarray(x, dtype))
+    x = _floats(a if dtype is None else asarray(a, dtype))
     axes = axes_of("nanvar", axis, x.ndim)
     n = _numbers(x, axes, _real_dtype(x))
     deviation = _filled(x - sum(_filled(x, 0), axes, keepdims=True) / n, 0)
@@ -153,7 +153,7 @@ def nanvar(
 
 
 def nanstd(
-    x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False
+    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False
 ) -> Any:
     """The standard deviation over axes of the elements that are not NaN: the root of `nanvar`.
 
@@ -161,7 +161,7 @@ def nanstd(
     >>> np.nanstd([1.0, np.nan, 5.0]).item()
     2.0
     """
-    return _store(sqrt(nanvar(x, axis, dtype, None, ddof, keepdims)), out)
+    return _store(sqrt(nanvar(a, axis, dtype, None, ddof, keepdims)), out)
 
 
 def nan_to_num(
@@ -285,7 +285,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
 
 
 def histogram(
-    x: Any, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None
+    a: Any, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None
 ) -> tuple[Any, Any]:
     """How many of the numbers lie in each bin, and the edges of the bins.
 
@@ -299,7 +299,7 @@ def histogram(
     >>> counts.tolist(), edges.tolist()
     ([2, 2], [0.0, 0.5, 1.0])
     """
-    x = asarray(x)
+    x = asarray(a)
     if isinstance(bins, str):
         raise ValueError(f"histogram: bins must be their number or their edges, got {bins!r}")
     inputs = [x]
