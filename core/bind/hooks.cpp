@@ -73,7 +73,6 @@ struct Walk {
 };
 
 void take_int(Walk& w, PyObject* item) {
-  if (w.axis >= w.from.ndim()) throw Error(ErrorKind::index, "getitem: too many indices for shape " + to_string(w.from.shape));
   int64_t i = PyNumber_AsSsize_t(item, PyExc_IndexError), extent = w.from.shape[w.axis];
   if (i == -1 && PyErr_Occurred()) {
     if (PyErr_ExceptionMatches(PyExc_IndexError))
@@ -86,7 +85,6 @@ void take_int(Walk& w, PyObject* item) {
 }
 
 void take_slice(Walk& w, PyObject* item) {
-  if (w.axis >= w.from.ndim()) throw Error(ErrorKind::index, "getitem: too many indices for shape " + to_string(w.from.shape));
   Py_ssize_t start, stop, step;
   if (PySlice_Unpack(item, &start, &stop, &step) < 0) throw PythonError{};
   Py_ssize_t n = PySlice_AdjustIndices(w.from.shape[w.axis], &start, &stop, step);
@@ -113,7 +111,9 @@ bool basic_index(const Array& array, PyObject* index, Array* view) {
   }
   if (ellipses > 1) throw Error(ErrorKind::index, "getitem: an index must have at most one Ellipsis, got " + std::to_string(ellipses));
   const Layout& from = array.layout;
-  if (used > from.ndim()) throw Error(ErrorKind::index, "getitem: too many indices for shape " + to_string(from.shape) + ", got " + std::to_string(used));
+  if (used > from.ndim()) 
+    throw Error(ErrorKind::index, "getitem: an index must have at most " + std::to_string(from.ndim()) + " entries for shape " + to_string(from.shape) +
+                                      ", got " + std::to_string(used));
   Layout to;
   to.dtype = from.dtype;
   to.offset = from.offset;

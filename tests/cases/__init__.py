@@ -1,12 +1,13 @@
 """The table of cases: a row per op. What is tested of each op follows from its row."""
 
-from cases import editing, elementwise, network, randoms, reduction, shape, signal, statistics
+from cases import choosing, editing, elementwise, network, randoms, reduction, shape, signal, statistics
 from cases.table import Case
 
 CASES: list[Case] = [
     *elementwise.ROWS,
     *shape.ROWS,
     *editing.ROWS,
+    *choosing.ROWS,
     *reduction.ROWS,
     *statistics.ROWS,
     *signal.ROWS,
@@ -19,7 +20,8 @@ NOT_OPS = {
     "np": {
         "dtype", "ndarray", "shape", "ndim", "size", "result_type", "may_share_memory", "shares_memory", "host_op",
         "save", "load", "savez", "set_printoptions", "iinfo", "finfo", "issubdtype", "promote_types", "can_cast",
-        "broadcast_shapes", "isscalar", "iscomplexobj", "isrealobj",
+        "broadcast_shapes", "isscalar", "iscomplexobj", "isrealobj", "broadcast", "flatiter", "ndenumerate", "ndindex",
+        "nditer", "vectorize",
     },
     "np.fft": set(),
     "np.linalg": {"LinAlgError"},

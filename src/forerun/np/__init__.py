@@ -20,8 +20,10 @@ import numpy as _numpy
 from .. import _core
 from ..ops import arithmetic as _arithmetic
 from ..ops import exponential as _exponential
+from ..ops.applying import *  # noqa: F403
 from ..ops.arithmetic import *  # noqa: F403
 from ..ops.arithmetic import round as _round
+from ..ops.choosing import *  # noqa: F403
 from ..ops.convert import as_dtype as _as_dtype
 from ..ops.convert import asarray as asarray
 from ..ops.convert import cast as _cast
@@ -34,8 +36,10 @@ from ..ops.creation import *  # noqa: F403
 from ..ops.diagonals import *  # noqa: F403
 from ..ops.editing import *  # noqa: F403
 from ..ops.exponential import *  # noqa: F403
+from ..ops.grids import *  # noqa: F403
 from ..ops.host import *  # noqa: F403
 from ..ops.indexing import *  # noqa: F403
+from ..ops.iterating import *  # noqa: F403
 from ..ops.joining import *  # noqa: F403
 from ..ops.linear import *  # noqa: F403
 from ..ops.positions import *  # noqa: F403

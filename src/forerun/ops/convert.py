@@ -14,7 +14,7 @@ from ..device import Device, resolve
 from .base import primitive
 
 __all__ = [
-    "asarray", "as_dtype", "axes_of", "count_of", "counts_of", "default_float", "is_array", "one_of", "promote",
+    "asarray", "as_dtype", "axes_of", "count_of", "counts_of", "default_float", "into", "is_array", "one_of", "promote",
     "set_defaults", "together", "vector_of",
 ]  # fmt: skip
 
@@ -246,6 +246,25 @@ def together(op: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
     except ValueError:
         listed = " and ".join(map(str, shapes))
         raise ValueError(f"{op}: shapes must broadcast together, got {listed}") from None
+
+
+def into(op: str, out: Any, result: Any) -> Any:
+    """A result, or `out` with the result in it if that is an array, of ours or NumPy's (then this waits).
+
+    ValueError if out has another shape.
+
+    >>> into("op", None, 1)
+    1
+    """
+    if out is None:
+        return result
+    if out.shape != result.shape:
+        raise ValueError(f"{op}: out must have shape {result.shape}, got {out.shape}")
+    if is_array(out):
+        _core.assign(out, result)
+    else:
+        out[...] = result.numpy()
+    return out
 
 
 def vector_of(op: str, x: Any) -> Any:

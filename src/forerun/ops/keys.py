@@ -8,10 +8,10 @@ from typing import Any
 import numpy
 
 from .. import _core
-from .convert import _has_arrays, asarray, cast, ints_become_floats, is_array
+from .convert import _has_arrays, asarray, cast, ints_become_floats, is_array, one_of
 from .shape import moveaxis
 
-__all__ = ["Key", "entries_of", "is_basic", "positions_from"]
+__all__ = ["Key", "check_range", "entries_of", "is_basic", "is_mask", "places_within", "positions_from"]
 
 
 def is_basic(index: Any) -> bool:
@@ -72,7 +72,8 @@ def _known(op: str, e: Any) -> numpy.ndarray:
     return values.astype("int64") if values.size == 0 and not isinstance(e, numpy.ndarray) else values
 
 
-def _is_mask(e: Any) -> bool:
+def is_mask(e: Any) -> bool:
+    """Whether an entry of an index is an array of bools."""
     return isinstance(e, (_core.Array, numpy.ndarray)) and e.dtype.kind == "b"
 
 
@@ -80,7 +81,7 @@ def _axes_taken(e: Any) -> int:
     """How many axes of the array an entry indexes."""
     if e is None or e is Ellipsis:
         return 0
-    return int(e.ndim) if _is_mask(e) else 1
+    return int(e.ndim) if is_mask(e) else 1
 
 
 class Key:
@@ -100,7 +101,7 @@ class Key:
         used = sum(map(_axes_taken, entries))
         dots = sum(1 for e in entries if e is Ellipsis)
         if used > x.ndim:
-            raise IndexError(f"{op}: too many indices for shape {x.shape}, got {used}")
+            raise IndexError(f"{op}: an index must have at most {x.ndim} entries for shape {x.shape}, got {used}")
         if dots > 1:
             raise IndexError(f"{op}: an index must have at most one Ellipsis, got {dots}")
         self._read(x, entries if dots else [*entries, ...], x.ndim - used)
@@ -122,7 +123,7 @@ class Key:
             if e is Ellipsis:
                 self._keep(*[slice(None)] * rest)
                 axis += rest
-            elif _is_mask(e):
+            elif is_mask(e):
                 self._mask(x, e, axis)
             elif isinstance(e, (_core.Array, numpy.ndarray)):
                 self._array(e)
@@ -145,10 +146,11 @@ class Key:
     def _mask(self, x: Any, mask: Any, axis: int) -> None:
         part = x.shape[axis : axis + mask.ndim]
         if any(n not in (0, m) for n, m in zip(mask.shape, part)):
-            raise IndexError(f"{self.op}: mask must have shape {part} of the axes it indexes, got {mask.shape}")
+            what = "the array's leading shape" if axis == 0 else f"the shape of axes from {axis} on"
+            raise IndexError(f"{self.op}: mask must have {what}, got {mask.shape} for {x.shape}")
         self.arrays.append(mask if mask.ndim else mask.reshape((1,)))
         self.axes += range(self._kept, self._kept + max(1, mask.ndim))
-        self._keep(*[slice(None)] * mask.ndim or [None])  # a single bool: an axis of its own
+        self._keep(*([slice(None)] * mask.ndim if mask.ndim else [None]))  # a single bool: an axis of its own
 
     def view(self, x: Any) -> Any:
         """x seen through the basic entries, with the indexed axes next to each other from `axis` on."""
@@ -171,8 +173,8 @@ class Key:
         except ValueError:
             listed = " and ".join(str(p.shape) for p in found)
             raise IndexError(f"{self.op}: arrays in an index must broadcast together, got {listed}") from None
-        if 0 not in shape:
-            for p, n in zip(found, view.shape[self.axis :]):
+        for p, n in zip(found, view.shape[self.axis :]):
+            if 0 not in shape or p.ndim == 0:  # as in NumPy, where the latter is an integer
                 check_range(self.op, p, n)
         return [p if is_array(p) else _core.from_numpy(p, view.device) for p in found]
 
@@ -196,3 +198,35 @@ def check_range(op: str, positions: Any, n: int) -> None:
             bad, got = low < -n or high >= n, low if low < -n else high
     if bad:
         raise IndexError(f"{op}: index must be in [{-n}, {n}), got {got}")
+
+
+def places_within(op: str, indices: Any, n: int, mode: str, device: Any, casting: Any) -> Any:
+    """Positions along an axis of extent n, of any shape, as our integers on `device`; the mode is applied.
+
+    mode: "raise", "clip" or "wrap". casting: by which rule they become int64, bools too (TypeError if they do not).
+    ValueError for another mode, IndexError if known ones are out of range or the axis is empty.
+    """
+    from .arithmetic import maximum, minimum, remainder
+
+    one_of(op, "mode", mode, ("raise", "clip", "wrap"))
+    found = indices if is_array(indices) or not _has_arrays(indices) else asarray(indices)
+    if not is_array(found):
+        found = numpy.asarray(found)
+        found = found.astype("int64") if found.size == 0 and not isinstance(indices, numpy.ndarray) else found
+    elif found.dtype.kind == "f" and ints_become_floats():
+        found = cast(found, numpy.dtype("int64"))
+    if not numpy.can_cast(found.dtype, "int64", casting):
+        raise TypeError(f"{op}: positions must be integers, got {found.dtype}")
+    if mode == "raise" or (n == 0 and found.size):
+        check_range(op, found, n)
+    if is_array(found):
+        found = found if found.device == device else _core.copy(found, device)
+        if mode != "raise" or found.dtype.kind == "b":
+            found = cast(found, numpy.dtype("int64"))
+        if mode == "raise" or found.size == 0:
+            return found
+        return minimum(maximum(found, 0), n - 1) if mode == "clip" else remainder(found, n)
+    found = found.astype("int64", copy=False)
+    if mode != "raise" and found.size:
+        found = numpy.clip(found, 0, n - 1) if mode == "clip" else found % n
+    return _core.from_numpy(found, device)
