@@ -6,15 +6,23 @@ CORE    := $(shell find core cmake -name '*.h' -o -name '*.cpp' -o -name '*.cmak
 TOOLS   := $(VENV)/.tools
 BUILT   := $(VENV)/.built
 INSTALL := $(BIN)/pip install -q --disable-pip-version-check --no-build-isolation --no-deps --config-settings=build-dir=build/venv
+SUITE   := build/array-api-tests
+SUITE_COMMIT := 55fcc60179efa2680ddd6cd926ddf17b83530e2b
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: tour test model faults load soak fuzz bench bench-own docs lint tsan asan develop clean
+.PHONY: tour test standard clients model faults load soak fuzz bench bench-own docs lint tsan asan develop clean
 
 tour: $(BUILT)  ## the experiments of the two chapters, measured on this machine
 	$(BIN)/forerun tour
 
 test: $(BUILT)
 	$(BIN)/python -m pytest $(ARGS)
+
+standard: $(BUILT) $(SUITE)  ## the suite of the Python array API standard, which it clones; ARGS="--max-examples=1000 -k fft"
+	$(BIN)/pip install -q --disable-pip-version-check -r $(SUITE)/requirements.txt
+	cd $(SUITE) && ARRAY_API_TESTS_MODULE=forerun.np ARRAY_API_TESTS_VERSION=2025.12 \
+	  $(CURDIR)/$(BIN)/python -m pytest -q --disable-deadline -W ignore \
+	  --xfails-file=$(CURDIR)/tests/array_api_xfails.txt array_api_tests $(ARGS)
 
 faults: $(BUILT)  ## each request for memory or threads is refused once, under every op
 	$(BIN)/python tests/test_faults.py
@@ -24,6 +32,9 @@ load: $(BUILT)  ## the most that is promised: millions of ops, chains and arrays
 
 soak: $(BUILT)  ## a program like a service, and whether anything grows; ARGS="--minutes 30"
 	$(BIN)/python tests/soak.py $(ARGS)
+
+clients: $(BUILT)  ## looks again at libraries on our arrays, and writes the tables of docs/clients.md; ARGS: names of libraries
+	PYTHONPATH=tests $(BIN)/python -m clients.page $(ARGS)
 
 fuzz: $(BUILT)  ## random programs and files for a while: make fuzz ARGS="--seconds 3600 --jobs 2"
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(ARGS)
@@ -72,3 +83,10 @@ $(TOOLS): pyproject.toml
 $(BUILT): $(TOOLS) CMakeLists.txt $(CORE)
 	$(INSTALL) -e .
 	touch $@
+
+$(SUITE):
+	rm -rf $@.part
+	git clone -q https://github.com/data-apis/array-api-tests $@.part
+	git -C $@.part checkout -q $(SUITE_COMMIT)
+	git -C $@.part submodule update -q --init
+	mv $@.part $@

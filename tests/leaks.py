@@ -8,6 +8,7 @@ import threading
 
 import forerun
 from forerun import _core
+from forerun.storage import order
 
 
 def held() -> dict[str, int]:
@@ -29,6 +30,7 @@ def settled(before: dict[str, int]) -> dict[str, int]:
     """The same once pending work has ended and cycles are gone; cheap where nothing is more from the start."""
     if more(before):
         _core.wait_mark(_core.mark())
+        order.sweep()
         gc.collect()
     if more(before):
         _core.quiesce()  # the last references go when the workers do

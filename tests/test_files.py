@@ -9,6 +9,7 @@ import pickle
 import resource
 import stat
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy
@@ -17,11 +18,17 @@ import pytest
 import forerun
 from cases.table import EVERY_DTYPE
 from forerun import gluon, np, npx
-from forerun.np import files as np_files
+from forerun.storage import replacing
 from fuzz.files import EXECUTED, Payload, header, npy, npz, trained
 
 PACKAGE = Path(forerun.__file__).parent
 HUGE = header("(1000000000000000,)")
+
+
+def read(found: object) -> object:
+    """What was loaded, once all of it is there."""
+    forerun.wait(dict(found) if isinstance(found, Mapping) else found)
+    return found
 
 
 def layer() -> gluon.nn.Dense:
@@ -31,7 +38,7 @@ def layer() -> gluon.nn.Dense:
 
 
 READERS = {
-    "np.load": np.load,
+    "np.load": lambda path: read(np.load(path)),
     "npx.load": npx.load,
     "load_parameters": lambda path: layer().load_parameters(path),
     "load_states": lambda path: trained().load_states(path),
@@ -119,6 +126,7 @@ class TestWriting:
         np.savez(tmp_path / "xs", np.array(values, dtype=dtype), other=values)
         npx.save(tmp_path / "named", {"file": np.array(values, dtype=dtype)})
         numpy.save(tmp_path / "y", numpy.array(values, order="F"))
+        forerun.waitall()
         found = numpy.load(tmp_path / "xs.npz")
         ours = np.load(tmp_path / "x.npy"), np.load(tmp_path / "y.npy"), npx.load(tmp_path / "named")["file"]
         theirs = numpy.load(tmp_path / "x.npy"), found["arr_0"], found["other"]
@@ -140,14 +148,14 @@ class TestWriting:
 
     def test_a_failure_leaves_the_old_file(self, tmp_path, monkeypatch):
         path = tmp_path / "x.npy"
-        np.save(path, np.arange(3))
+        np.save(path, np.arange(3)).wait()
 
         def breaks(*args: object) -> None:
             raise OSError("disk full")
 
         monkeypatch.setattr(os, "fsync", breaks)
         with pytest.raises(OSError, match="disk full"):
-            np.save(path, np.arange(5))
+            np.save(path, np.arange(5)).wait()
         assert np.load(path).tolist() == [0, 1, 2]
         assert os.listdir(tmp_path) == ["x.npy"]
 
@@ -155,15 +163,15 @@ class TestWriting:
         path = tmp_path / "x.npy"
         np.save(path, np.arange(3))
         with pytest.raises(IndexError):
-            np.save(path, np.take(np.ones(2), np.array([7])))
+            np.save(path, np.take(np.ones(2), np.array([7]))).wait()
         assert np.load(path).tolist() == [0, 1, 2]
 
     def test_permissions_and_links_stay(self, tmp_path):
         path, link = tmp_path / "x", tmp_path / "link"
-        npx.save(path, np.ones(1))
+        npx.save(path, np.ones(1)).wait()
         path.chmod(0o640)
         link.symlink_to(path)
-        npx.save(link, np.zeros(1))
+        npx.save(link, np.zeros(1)).wait()
         assert link.is_symlink()
         assert stat.S_IMODE(path.stat().st_mode) == 0o640
         assert npx.load(path)[0].tolist() == [0]
@@ -171,10 +179,10 @@ class TestWriting:
     def test_never_through_a_link_that_somebody_put_there(self, tmp_path, monkeypatch):
         victim = tmp_path / "victim"
         victim.write_bytes(b"dear")
-        monkeypatch.setattr(np_files.secrets, "token_hex", lambda n: "guessed")
-        (tmp_path / "x.npy.guessed.tmp").symlink_to(victim)
+        monkeypatch.setattr(replacing.secrets, "token_hex", lambda n: "guessed")
+        (tmp_path / ".guessed.tmp").symlink_to(victim)
         with pytest.raises(FileExistsError):
-            np.save(tmp_path / "x.npy", np.ones(1))
+            np.save(tmp_path / "x.npy", np.ones(1)).wait()
         assert victim.read_bytes() == b"dear"
 
 

@@ -19,7 +19,8 @@ PYTHON_HEADERS = re.compile(r"(Python\.h|nanobind/|numpy/)")
 PYTHON_ORDER = [
     {"_core", "config", "device", "lifecycle", "engine", "pace", "pending", "aio"},
     {"ops"},
-    {"np", "npx"},
+    {"storage"},
+    {"np", "npx", "safetensors"},
     {"autograd"},
     {"recorded"},
     {"init", "optimizer", "gluon"},

@@ -128,7 +128,7 @@ WAITS: dict[str, Callable[[Any], Any]] = {
     "nonzero": lambda x: np.nonzero(x.reshape(1)),
     "mask": lambda x: np.ones(1)[x.reshape(1) > 0],
     "numpy.save": lambda x: numpy.save(io.BytesIO(), x),
-    "npx.save": lambda x: npx.save(tempfile.mktemp(), x),
+    "npx.save": lambda x: npx.save(tempfile.mktemp(), x).wait(),
     "pickle": pickle.dumps,
     "pace": in_pace,
     "room": until_full,

@@ -142,13 +142,15 @@ PyObject* compare(PyObject* a, PyObject* b, int how) {
   return call_slot(slots[how], inputs, 2, nullptr);
 }
 
+const Layout& layout_of(PyObject* self) { return as_array(self)->array.layout; }
+
 // --- reading values: these wait ---------------------------------------------------------------------------------------------------
 
 // The first element of a one-element array, once it is there.
 const char* only_element(const char* op, PyObject* self) {
   const Array& a = get_array(op, self);
   if (a.layout.size != 1)
-    throw Error(a.layout.size == 0 || std::strcmp(op, "bool") == 0 ? ErrorKind::value : ErrorKind::type,
+    throw Error(std::strcmp(op, "bool") == 0 || std::strcmp(op, "item") == 0 ? ErrorKind::value : ErrorKind::type,
                 std::string(op) + ": array must have exactly one element, got shape " + to_string(a.layout.shape));
   wait_for(a);
   // With the interpreter lock held, and all issued writes over, nobody writes.
@@ -180,6 +182,7 @@ PyObject* to_float(PyObject* self) { return as_number<PyNumber_Float>("float", s
 PyObject* to_index(PyObject* self) {
   DType t = as_array(self)->array.layout.dtype;
   if (!is_integer(t)) return PyErr_Format(PyExc_TypeError, "index: array must be of integers, got %s", name(t));
+  if (layout_of(self).ndim() > 0) return PyErr_SetString(PyExc_TypeError, "index: array must have no axes"), nullptr;
   return as_number<PyNumber_Index>("index", self);
 }
 PyObject* to_complex(PyObject* self, PyObject*) {
@@ -312,8 +315,6 @@ int set_item(PyObject* self, PyObject* index, PyObject* value) {
   return done ? 0 : -1;
 }
 
-const Layout& layout_of(PyObject* self) { return as_array(self)->array.layout; }
-
 PyObject* sequence_item(PyObject* self, Py_ssize_t i) {
   PyObject* index = PyLong_FromSsize_t(i);
   PyObject* result = index ? get_item(self, index) : nullptr;
@@ -384,7 +385,7 @@ PyMethodDef methods[] = {
     {"item", item, METH_VARARGS, "One element as a Python scalar. Waits."},
     {"tolist", tolist, METH_NOARGS, "The values as nested lists of Python scalars. Waits."},
     {"__array__", reinterpret_cast<PyCFunction>(to_array), METH_VARARGS | METH_KEYWORDS, "The values for NumPy. Waits."},
-    {"__complex__", to_complex, METH_NOARGS, "The only element as a complex number. Waits."},
+    {"__complex__", to_complex, METH_NOARGS, "__complex__($self, /)\n--\n\nThe only element as a complex number. Waits."},
     {},
 };
 

@@ -98,6 +98,7 @@ extern DType default_float;
 
 // --- NumPy ---------------------------------------------------------------------------------------------------------------------
 PyObject* dtype_object(DType t);      // borrowed: a numpy.dtype
+PyObject* bfloat16();                  // borrowed: its numpy.dtype; ImportError without ml_dtypes
 DType parse_dtype(const char* op, PyObject* dtype);
 DType dtype_of_typenum(int typenum, bool* known = nullptr);
 // An array with a copy of a NumPy array's values (any object that numpy.asarray takes).

@@ -69,7 +69,8 @@ nb::object full(nb::handle shape, nb::handle value, nb::handle dtype, nb::handle
   return wrapped(std::move(a));
 }
 
-// from -> a new dense array of dtype t on a device.
+}  // namespace
+
 Array copied(const Array& from, DType t, int device) {
   Array to = Array::make(t, from.layout.shape, budget_of(device));
   Building op;
@@ -77,6 +78,8 @@ Array copied(const Array& from, DType t, int device) {
   op.issue(device, device == device_of(from) ? Queue::Kind::compute : Queue::Kind::copy);
   return to;
 }
+
+namespace {
 
 nb::object cast(nb::handle a, nb::handle dtype) {
   const Array& from = arg("astype", a);

@@ -48,10 +48,18 @@ bool arrived(nb::handle o) {
   return true;
 }
 
+// None: no computation has failed, as far as is known now; else whether somebody has been told. Does not wait.
+nb::object failure_seen(nb::handle o) {
+  const Array& a = arg("failure_seen", o);
+  if (!a.storage()->settled() || !a.storage()->failure) return nb::none();
+  return nb::bool_(a.storage()->failure->seen.load());
+}
+
 }  // namespace
 
 void init_await(nb::module_& m) {
   m.def("arrived", arrived, nb::arg("a"), "Whether the values are there; raises what their computation raised. Does not wait.");
+  m.def("failure_seen", failure_seen, nb::arg("a"), "Whether somebody has been told of the failure of an array that is there; None: it has none.");
   nb::class_<Bell>(m, "Bell", "A file descriptor that is readable while watches are to be told.")
       .def(nb::init<>())
       .def("fileno", &Bell::descriptor)

@@ -12,12 +12,48 @@ DType default_float = DType::f32;
 
 namespace {
 
-constexpr int kTypenum[kDTypes] = {NPY_BOOL,   NPY_INT8,   NPY_INT16, NPY_INT32, NPY_INT64,   NPY_UINT8,  NPY_UINT16,
-                                   NPY_UINT32, NPY_UINT64, NPY_HALF,  NPY_FLOAT, NPY_DOUBLE, NPY_CFLOAT, NPY_CDOUBLE};
+constexpr int kNever = -1;  // no NumPy dtype's number
+// bfloat16 gets its number from NumPy when ml_dtypes is imported.
+int typenums[kDTypes] = {NPY_BOOL,   NPY_INT8, NPY_INT16, NPY_INT32, NPY_INT64,  NPY_UINT8,  NPY_UINT16, NPY_UINT32,
+                         NPY_UINT64, NPY_HALF, kNever,    NPY_FLOAT, NPY_DOUBLE, NPY_CFLOAT, NPY_CDOUBLE};
 
-PyArray_Descr* descr(DType t) { return PyArray_DescrFromType(kTypenum[static_cast<int>(t)]); }
+// Takes bfloat16 from ml_dtypes; false with an exception set.
+bool learn_bfloat16(PyObject* ml_dtypes) {
+  PyObject* type = PyObject_GetAttrString(ml_dtypes, "bfloat16");
+  PyArray_Descr* d = nullptr;
+  bool good = type && PyArray_DescrConverter(type, &d);
+  Py_XDECREF(type);
+  if (good) typenums[static_cast<int>(DType::bf16)] = d->type_num;
+  Py_XDECREF(reinterpret_cast<PyObject*>(d));
+  return good;
+}
+
+// A dtype that NumPy did not bring: bfloat16, if ml_dtypes has been imported.
+void meet_user_dtype() {
+  PyObject* name = PyUnicode_FromString("ml_dtypes");
+  PyObject* module = name ? PyImport_GetModule(name) : nullptr;
+  if (module) learn_bfloat16(module);
+  PyErr_Clear();
+  Py_XDECREF(module);
+  Py_XDECREF(name);
+}
+
+PyArray_Descr* descr(DType t) { return PyArray_DescrFromType(typenums[static_cast<int>(t)]); }
 
 }  // namespace
+
+PyObject* bfloat16() {
+  int typenum = typenums[static_cast<int>(DType::bf16)];
+  if (typenum == kNever) {
+    PyObject* module = PyImport_ImportModule("ml_dtypes");
+    if (!module && PyErr_ExceptionMatches(PyExc_ModuleNotFoundError))
+      PyErr_SetString(PyExc_ModuleNotFoundError, "bfloat16: package ml_dtypes must be installed (pip install ml_dtypes)");
+    bool good = module && learn_bfloat16(module);
+    Py_XDECREF(module);
+    if (!good) throw PythonError{};
+  }
+  return dtype_object(DType::bf16);
+}
 
 PyObject* dtype_object(DType t) {
   static PyObject* all[kDTypes] = {};
@@ -30,13 +66,15 @@ DType dtype_of_typenum(int typenum, bool* known) {
   if (known) *known = true;
   if (typenum == NPY_LONGLONG) return DType::i64;
   if (typenum == NPY_ULONGLONG) return DType::u64;
+  if (typenum >= NPY_USERDEF && typenums[static_cast<int>(DType::bf16)] == kNever) meet_user_dtype();
   for (int i = 0; i < kDTypes; ++i)
-    if (kTypenum[i] == typenum) return static_cast<DType>(i);
+    if (typenums[i] == typenum) return static_cast<DType>(i);
   if (known) *known = false;
   return DType::f32;
 }
 
 DType parse_dtype(const char* op, PyObject* dtype) {
+  if (PyUnicode_Check(dtype) && PyUnicode_CompareWithASCIIString(dtype, name(DType::bf16)) == 0) dtype = bfloat16();
   PyArray_Descr* d = nullptr;
   if (!PyArray_DescrConverter(dtype, &d)) throw PythonError{};
   bool known;
@@ -44,7 +82,7 @@ DType parse_dtype(const char* op, PyObject* dtype) {
   bool native = PyArray_ISNBO(d->byteorder);
   Py_DECREF(d);
   if (!known || !native) {
-    PyErr_Format(PyExc_TypeError, "%s: dtype must be bool, an integer, float16/32/64 or complex64/128 in native byte order, got %R", op, dtype);
+    PyErr_Format(PyExc_TypeError, "%s: dtype must be bool, an integer, float16/32/64, bfloat16 or complex64/128 in native byte order, got %R", op, dtype);
     throw PythonError{};
   }
   return t;
@@ -152,12 +190,13 @@ PyObject* scalar_at(DType t, const char* p) {
       std::memcpy(v, p, sizeof v);
       return PyComplex_FromDoubles(v[0], v[1]);
     }
-    case DType::f16: break;
+    case DType::f16:
+    case DType::bf16: break;
   }
   double v = 0;
   char* args[2] = {const_cast<char*>(p), reinterpret_cast<char*>(&v)};
   intptr_t n = 1, steps[2] = {2, 8};
-  Loop loop = cast_loop(DType::f16, DType::f64);
+  Loop loop = cast_loop(t, DType::f64);
   loop.function(args, &n, steps, loop.data);
   return PyFloat_FromDouble(v);
 }
@@ -231,7 +270,7 @@ bool put_scalar(const char* op, PyObject* value, DType t, unsigned char* bytes) 
   } else {
     char* args[2] = {reinterpret_cast<char*>(&d), reinterpret_cast<char*>(bytes)};
     intptr_t n = 1, steps[2] = {8, 2};
-    Loop loop = cast_loop(DType::f64, DType::f16);
+    Loop loop = cast_loop(DType::f64, t);
     loop.function(args, &n, steps, loop.data);
   }
   return true;

@@ -96,16 +96,16 @@ auto without_lock(F f) {
   return f();
 }
 
-void configure(const std::vector<int>& workers, int cores, uint64_t ops_ahead) {
+void configure(const std::vector<int>& workers, int cores, uint64_t ops_ahead, int io_threads) {
   Door closed;
   quiesce();
-  Engine::get().configure(workers, cores);
+  Engine::get().configure(workers, cores, io_threads);
   Engine::get().set_ops_ahead(ops_ahead);
 }
 
-void set_memory(int device, size_t budget, size_t limit) {
+void set_memory(int device, size_t budget, size_t limit, size_t aside) {
   Budget& b = *Engine::get().device(device).budget;
-  b.soft.store(budget), b.hard.store(limit);
+  b.soft.store(budget), b.hard.store(limit), b.aside.store(aside);
 }
 
 nb::list unseen_failures() {
@@ -177,7 +177,7 @@ void at_exit(int status, void*) {
 
 // Work that is issued later is done by the thread that issues it.
 void finish() {
-  configure(std::vector<int>(static_cast<size_t>(Engine::get().devices()), 0), 1, Engine::get().ops_ahead());
+  configure(std::vector<int>(static_cast<size_t>(Engine::get().devices()), 0), 1, Engine::get().ops_ahead(), 0);
   synchronous = true;
 }
 
@@ -187,13 +187,13 @@ void init_engine(nb::module_& m) {
 #ifdef __GLIBC__
   on_exit(at_exit, nullptr);
 #endif
-  m.def("configure_queues", [](nb::handle workers, int cores, uint64_t ops_ahead) { configure(list_of<int>(workers), cores, ops_ahead); }, nb::arg("workers"), nb::arg("cores"), nb::arg("ops_ahead"),
-        "Waits for all work, then sets workers per device, cores in all, and how many ops may be in flight.");
+  m.def("configure_queues", [](nb::handle workers, int cores, uint64_t ops_ahead, int io_threads) { configure(list_of<int>(workers), cores, ops_ahead, io_threads); }, nb::arg("workers"), nb::arg("cores"), nb::arg("ops_ahead"), nb::arg("io_threads") = 1,
+        "Waits for all work, then sets workers per device, cores in all, how many ops may be in flight, and threads per device for files.");
   m.def("set_synchronous", [](bool on) { synchronous = on; });
   m.def("set_passes", [](int passes) { Engine::get().set_passes(passes); }, "A sum of 1 (drop), 2 (fuse) and 4 (reuse).");
   m.def("set_fuse_from", [](uint32_t ns) { Engine::get().set_fuse_from(ns); }, "How much an op must cost, about, to be worth a group; 0: any.");
   m.def("ops_ahead", [] { return Engine::get().ops_ahead(); });
-  m.def("set_memory", set_memory, nb::arg("device"), nb::arg("budget"), nb::arg("limit"));
+  m.def("set_memory", set_memory, nb::arg("device"), nb::arg("budget"), nb::arg("limit"), nb::arg("aside") = 0);
   m.def("set_cache_limits", [](size_t cached, size_t total) { MemoryCache::get().set_limits(cached, total); }, nb::arg("cached"), nb::arg("total"),
         "Bytes that are kept for the next array at most, and bytes that these and the arrays' blocks may take together before some are given back.");
   m.def("granted_cores", granted_cores, nb::arg("root") = "", "root: a folder that stands for / in a test.");

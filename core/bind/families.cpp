@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "base/bfloat16.h"
 #include "bind/glue.h"
 #include "bind/gradient.h"
 #include "bind/hooks.h"
@@ -23,7 +24,7 @@ namespace {
 
 // The loop that takes and gives dtype t.
 Loop uniform_loop(UfuncObject* u, DType t) {
-  const Signature* s = u->same[static_cast<int>(t)];
+  const Signature* s = same_loop(u, t);
   if (!s || s->types[u->nin] != t || u->nin != 2 || u->nout != 1)
     throw Error(ErrorKind::type, std::string(u->name) + ": must have a loop that combines two values of a dtype into one, got " + name(t));
   return s->loop;
@@ -49,8 +50,14 @@ std::optional<Scalar> neutral_of(UfuncObject* u, DType t) {
     std::memcpy(scalar.bytes, &value, sizeof value);
     return scalar;
   };
-  auto half = [&](uint16_t bits) { return put(bits); };
-  auto real = [&](double value, uint16_t bits) { return t == DType::f16 ? half(bits) : t == DType::f32 ? put(static_cast<float>(value)) : put(value); };
+  auto real = [&](double value, uint16_t half) {
+    switch (t) {
+      case DType::f16: return put(half);
+      case DType::bf16: return put(Bfloat16(static_cast<float>(value)));
+      case DType::f32: return put(static_cast<float>(value));
+      default: return put(value);
+    }
+  };
   if (is("logical_and")) return t == DType::b1 ? std::optional(put(true)) : std::nullopt;
   if (is("logical_or")) return t == DType::b1 ? std::optional(put(false)) : std::nullopt;
   if (is("add") && is_complex(t)) return t == DType::c64 ? put(std::complex<float>(-0.0f, -0.0f)) : put(std::complex<double>(-0.0, -0.0));
@@ -67,11 +74,21 @@ std::optional<Scalar> neutral_of(UfuncObject* u, DType t) {
   return scalar;
 }
 
+// Sums and products of 16-bit floats are made in float32 and rounded once: a running sum of bfloat16 would stop growing at 256.
+DType accumulator(UfuncObject* u, DType t) {
+  bool rounds = std::strcmp(u->name, "add") == 0 || std::strcmp(u->name, "multiply") == 0;
+  return rounds && is_real_float(t) && item_size(t) == 2 ? DType::f32 : t;
+}
+
 nb::object reduce(nb::handle op, nb::handle a, nb::handle axes_object, nb::handle dtype, bool keepdims, const char* name) {
   UfuncObject* u = get_ufunc("reduce", op.ptr());
   const char* label = *name ? intern(name) : u->name;
   const Array& in = arg(label, a);
   DType t = dtype.is_none() ? in.layout.dtype : parse_dtype(label, dtype.ptr());
+  if (DType wide = accumulator(u, t); wide != t) {
+    nb::object total = reduce(op, a, axes_object, dtype_object(wide), keepdims, name);
+    return wrapped(copied(arg(label, total), t, device_of(in)));
+  }
   Loop loop = uniform_loop(u, t);
   bool reduced[kMaxDims] = {};
   int n = in.layout.ndim();
@@ -129,15 +146,16 @@ Array sum_to(const Array& array, const Dims& shape) {
     if (!reduced[i]) kept[n++] = from[i];
   }
   if (!fits) throw Error(ErrorKind::value, "backward: gradient must have a shape that " + to_string(shape) + " broadcasts to, got " + to_string(from));
-  DType t = array.layout.dtype;
   auto* add = get_ufunc("sum", slot_op(Slot::add));
+  DType t = accumulator(add, array.layout.dtype);
   Array out = Array::make(t, Dims(kept, n), budget_of(device_of(array)));
   Scalar zero{};
   Building building;
   std::optional<Scalar> neutral = neutral_of(add, t);
   build_reduce(*building, "sum", uniform_loop(add, t), array, reduced, array.layout.size ? nullptr : &zero, neutral ? &*neutral : nullptr, out);
   building.issue(device_of(array));
-  return Array(out.storage(), Layout::dense(t, shape));
+  Array total(out.storage(), Layout::dense(t, shape));
+  return t == array.layout.dtype ? total : copied(total, array.layout.dtype, device_of(array));
 }
 
 namespace {
@@ -229,6 +247,10 @@ nb::object matmul(nb::handle a_object, nb::handle b_object, bool transpose_a, bo
   if (t != b.layout.dtype)
     throw Error(ErrorKind::type, std::string("matmul: operands must have one dtype, got ") + name(t) + " and " + name(b.layout.dtype));
   if (sb[sb.size() == 1 ? 0 : sb.size() - 2] != sa[sa.size() - 1]) throw mismatch("inner dimensions must match");
+  if (t == DType::bf16) {  // BLAS has no such product: through float32, rounded once
+    nb::object product = matmul(wrapped(copied(a, DType::f32, device)), wrapped(copied(b, DType::f32, device)), false, false);
+    return wrapped(copied(arg("matmul", product), t, device));
+  }
   if (sa.size() != 2 || sb.size() != 2) return matmul_any(a, b, device);
   Array out = Array::make(t, Dims{sa[0], sb[1]}, budget_of(device));
   Building op;
@@ -345,10 +367,11 @@ nb::object concatenate(nb::handle sequence, int64_t axis) {
 uint64_t seed = 0, next_number = 0;  // guarded by the interpreter lock
 
 void draws_on_host() {
-  if (capture) capture->refuse("it draws random numbers on the host");
+  if (capture) capture->refuse("it draws random numbers on the host, or from a stream of its own");
 }
 
-nb::object random(std::string_view kind, nb::handle shape, nb::handle dtype, nb::handle device, nb::handle lo, nb::handle hi) {
+// With a stream of the caller's, (its seed, number of the op in it), the numbers are the same in each run of a program: so it is no program.
+nb::object random(std::string_view kind, nb::handle shape, nb::handle dtype, nb::handle device, nb::handle lo, nb::handle hi, nb::handle stream) {
   DType t = parse_dtype("random", dtype.ptr());
   int d = device_index("random", device);
   Distribution what = kind == "uniform"       ? Distribution::uniform
@@ -376,24 +399,38 @@ nb::object random(std::string_view kind, nb::handle shape, nb::handle dtype, nb:
     if (what != Distribution::uniform && b < 0) throw Error(ErrorKind::value, std::string(kind) + ": scale must not be negative, got " + std::to_string(b));
   }
   Array out = Array::make(t, parse_dims("random", shape.ptr()), budget_of(d));
+  uint64_t from = seed, number = 0;
+  if (stream.is_none()) {
+    number = next_number++;
+  } else {
+    draws_on_host();
+    from = nb::cast<uint64_t>(stream[0]), number = nb::cast<uint64_t>(stream[1]);
+  }
   Building op;
-  build_random(*op, what, seed, next_number++, a, b, low, range, out);
+  build_random(*op, what, from, number, a, b, low, range, out);
   op.issue(d);
   return wrapped(std::move(out));
 }
 
 // --- host tasks ---------------------------------------------------------------------------------------------------------------
 
-nb::list host(nb::handle fn, nb::handle inputs, nb::handle outs, nb::handle device, const char* name, const char* queue, bool trusted) {
+// outs: of each result its shape and dtype; or an array, which is written.
+nb::list host(nb::handle fn, nb::handle inputs, nb::handle outs, nb::handle device, const char* name, const char* queue, bool trusted, bool fills, int64_t pieces, int axis) {
   const char* label = intern_some(name);
   std::vector<Array> in = args(label, inputs), out;
   int d = !device.is_none() || in.empty() ? device_index(label, device) : device_of(in[0]);
   if (device.is_none())
     for (const Array& a : in) same_device(label, in[0], a);
   for (nb::handle spec : outs)
-    out.push_back(Array::make(parse_dtype(label, nb::object(spec[1]).ptr()), parse_dims(label, nb::object(spec[0]).ptr()), budget_of(d)));
+    out.push_back(is_array(spec.ptr()) ? arg(label, spec) : Array::make(parse_dtype(label, nb::object(spec[1]).ptr()), parse_dims(label, nb::object(spec[0]).ptr()), budget_of(d)));
+  if (pieces != 1) {
+    for (const std::vector<Array>* operands : {&in, &out})
+      for (const Array& a : *operands)
+        if (axis < 0 || axis >= a.layout.ndim() || pieces < 1 || a.layout.shape[axis] < pieces || a.layout.shape[axis] != (out.empty() ? a : out[0]).layout.shape[axis])
+          throw Error(ErrorKind::value, std::string(label) + ": operands must have one extent of at least " + std::to_string(pieces) + " along axis " + std::to_string(axis) + ", got shape " + to_string(a.layout.shape));
+  }
   Building op;
-  build_host(*op, label, fn.ptr(), in, out, trusted);
+  build_host(*op, label, fn.ptr(), in, out, fills ? HostTask::fills : trusted ? HostTask::trusted : HostTask::any, {pieces, axis});
   op.issue(d, std::strcmp(queue, "io") == 0 ? Queue::Kind::io : Queue::Kind::compute);
   nb::list results;
   for (Array& a : out) results.append(wrapped(std::move(a)));
@@ -415,12 +452,13 @@ void init_families(nb::module_& m) {
   m.def("gather_along", gather_along, nb::arg("a"), nb::arg("indices"), nb::arg("axis"));
   m.def("scatter_along", scatter_along, nb::arg("a"), nb::arg("indices"), nb::arg("axis"), nb::arg("values"), nb::arg("add") = false);
   m.def("concatenate", concatenate, nb::arg("arrays"), nb::arg("axis") = 0);
-  m.def("random", [](const char* kind, nb::handle shape, nb::handle dtype, nb::handle device, nb::handle lo, nb::handle hi) { return random(kind, shape, dtype, device, lo, hi); }, nb::arg("kind"), nb::arg("shape"), nb::arg("dtype"), nb::arg("device").none(), nb::arg("lo"), nb::arg("hi"));
+  m.def("random", [](const char* kind, nb::handle shape, nb::handle dtype, nb::handle device, nb::handle lo, nb::handle hi, nb::handle stream) { return random(kind, shape, dtype, device, lo, hi, stream); }, nb::arg("kind"), nb::arg("shape"), nb::arg("dtype"), nb::arg("device").none(), nb::arg("lo"), nb::arg("hi"), nb::arg("stream") = nb::none());
   m.def("random_key", [] { return draws_on_host(), next_number++; });
   m.def("random_seed", [] { return seed; });
-  m.def("seed", [](uint64_t s) { draws_on_host(), seed = s, next_number = 0; });
+  m.def("random_drawn", [] { return next_number; });  // how many ops have drawn since then
+  m.def("seed", [](uint64_t s, uint64_t drawn) { draws_on_host(), seed = s, next_number = drawn; }, nb::arg("value"), nb::arg("drawn") = 0);
   m.def("host", host, nb::arg("fn"), nb::arg("inputs"), nb::arg("outs"), nb::arg("device").none() = nb::none(), nb::arg("name") = "host",
-        nb::arg("queue") = "compute", nb::arg("trusted") = false);
+        nb::arg("queue") = "compute", nb::arg("trusted") = false, nb::arg("fills") = false, nb::arg("pieces") = 1, nb::arg("axis") = 0);
 }
 
 }  // namespace forerun

@@ -55,6 +55,7 @@ inline int same_device(const char* op, const Array& a, const Array& b) {
                                       std::to_string(device_of(b)) + ")");
   return device_of(a);
 }
+Array copied(const Array& from, DType t, int device);  // a new dense array of dtype t on a device
 int normal_axis(const char* op, int64_t axis, int ndim);
 const char* intern(const char* name);       // never freed
 const char* intern_some(const char* name);  // the same for names of the program's own: not of endlessly many

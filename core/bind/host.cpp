@@ -121,71 +121,105 @@ nb::object copy_of(nb::handle exception) {
 
 class HostKernel final : public Kernel {
  public:
-  HostKernel(const char* name, PyObject* fn, const std::vector<Array>& inputs, const std::vector<Array>& outputs, bool trusted)
-      : name_(name), fn_(Py_NewRef(fn)), n_in_(static_cast<int>(inputs.size())), trusted_(trusted) {
+  HostKernel(const char* name, PyObject* fn, const std::vector<Array>& inputs, const std::vector<Array>& outputs, HostTask kind, Cut cut)
+      : name_(name), fn_(Py_NewRef(fn)), n_in_(static_cast<int>(inputs.size())), kind_(kind), cut_(cut) {
     for (const Array& a : inputs) layouts_.push_back(a.layout);
     for (const Array& a : outputs) layouts_.push_back(a.layout);
   }
-  HostKernel(const HostKernel& o) : name_(o.name_), fn_(Py_NewRef(o.fn_)), n_in_(o.n_in_), trusted_(o.trusted_), layouts_(o.layouts_) {}
+  HostKernel(const HostKernel& o) : name_(o.name_), fn_(Py_NewRef(o.fn_)), n_in_(o.n_in_), kind_(o.kind_), cut_(o.cut_), layouts_(o.layouts_) {}
   ~HostKernel() override { let_go(fn_); }
   const char* name() const override { return name_; }
+  bool droppable() const override { return kind_ == HostTask::fills; }
+  int64_t tiles() const override { return cut_.pieces; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
-  void run(Op& op, int64_t) override {
+  void run(Op& op, int64_t piece) override {
     FrontEndSignals signals;  // what the task starts, another program perhaps, is to be killed like anything else
     Locked locked;
     InTask entered;
-    FailurePtr failure = till_the_end([&] { return call(op) ? nullptr : take_exception(op.site); });
+    FailurePtr failure = till_the_end([&] { return call(op, piece) ? nullptr : take_exception(op.site); });
     if (failure) throw failure;
   }
 
  private:
   Buffer* buffer(Op& op, int i) { return static_cast<Buffer*>(op.access(i).storage); }
 
-  // False with an exception set.
-  bool call(Op& op) {
-    nb::object args = nb::steal(PyTuple_New(n_in_));
-    for (int i = 0; args && i < n_in_; ++i) {
-      // The array holds its block: a callable may keep it, and later writes leave the block to it.
-      PyObject* view = shared_view(Array(buffer(op, i), layouts_[i]));
-      if (!view) return false;
-      if (trusted_) PyArray_ENABLEFLAGS(reinterpret_cast<PyArrayObject*>(view), NPY_ARRAY_WRITEABLE);
-      PyTuple_SET_ITEM(args.ptr(), i, view);
-    }
-    nb::object result = nb::steal(args ? PyObject_CallObject(fn_, args.ptr()) : nullptr);
-    args.reset();
-    return result && store(op, result.ptr());
+  // Operand i, as far as a piece sees it.
+  Layout part(int i, int64_t piece) const {
+    Layout part = layouts_[i];
+    if (cut_.pieces == 1) return part;
+    int64_t n = part.shape[cut_.axis], from = n * piece / cut_.pieces, to = n * (piece + 1) / cut_.pieces;
+    part.offset += from * part.strides[cut_.axis];
+    part.shape[cut_.axis] = to - from;
+    part.size = part.size / n * (to - from);
+    return part;
   }
 
-  bool store(Op& op, PyObject* result) {
+  // False with an exception set.
+  bool call(Op& op, int64_t piece) {
+    bool fills = kind_ == HostTask::fills;
     int n_out = static_cast<int>(layouts_.size()) - n_in_;
-    if (n_out == 1 && !PyTuple_Check(result)) return store_one(op, n_in_, result);
+    nb::object args = nb::steal(PyTuple_New(n_in_ + (fills ? n_out : 0)));
+    for (int i = 0; args && i < n_in_; ++i) {
+      // The array holds its block: a callable may keep it, and later writes leave the block to it.
+      PyObject* view = shared_view(Array(buffer(op, i), part(i, piece)));
+      if (!view) return false;
+      if (kind_ != HostTask::any) PyArray_ENABLEFLAGS(reinterpret_cast<PyArrayObject*>(view), NPY_ARRAY_WRITEABLE);
+      PyTuple_SET_ITEM(args.ptr(), i, view);
+    }
+    for (int i = n_in_; args && fills && i < n_in_ + n_out; ++i) {
+      PyObject* room = PyMemoryView_FromMemory(buffer(op, i)->data(), static_cast<Py_ssize_t>(layouts_[i].nbytes()), PyBUF_WRITE);
+      if (!room) return false;
+      PyTuple_SET_ITEM(args.ptr(), i, room);
+    }
+    nb::object result = nb::steal(args ? PyObject_CallObject(fn_, args.ptr()) : nullptr);
+    if (fills && args) close_rooms(args.ptr());
+    args.reset();
+    return result && (fills || store(op, piece, result.ptr()));
+  }
+
+  // What the task has kept of the memory that it filled, in the frames of its exception perhaps, is not to be used any more.
+  void close_rooms(PyObject* args) {
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    for (Py_ssize_t i = n_in_; i < PyTuple_GET_SIZE(args); ++i) {
+      Py_XDECREF(PyObject_CallMethod(PyTuple_GET_ITEM(args, i), "release", nullptr));
+      PyErr_Clear();
+    }
+    PyErr_Restore(type, value, trace);
+  }
+
+  bool store(Op& op, int64_t piece, PyObject* result) {
+    int n_out = static_cast<int>(layouts_.size()) - n_in_;
+    if (n_out == 1 && !PyTuple_Check(result)) return store_one(op, n_in_, piece, result);
     if (n_out == 0) return true;
     if (!PyTuple_Check(result) || PyTuple_GET_SIZE(result) != n_out) {
       PyErr_Format(PyExc_ValueError, "%s: must return %d arrays, got %R", name_, n_out, Py_TYPE(result));
       return false;
     }
     for (int i = 0; i < n_out; ++i)
-      if (!store_one(op, n_in_ + i, PyTuple_GET_ITEM(result, i))) return false;
+      if (!store_one(op, n_in_ + i, piece, PyTuple_GET_ITEM(result, i))) return false;
     return true;
   }
 
-  bool store_one(Op& op, int i, PyObject* value) {
+  bool store_one(Op& op, int i, int64_t piece, PyObject* value) {
     nb::object from = nb::steal(PyArray_FROM_O(value));
     if (!from) return false;
     auto* array = reinterpret_cast<PyArrayObject*>(from.ptr());
     Dims shape(reinterpret_cast<const int64_t*>(PyArray_DIMS(array)), PyArray_NDIM(array));
-    if (!(shape == layouts_[i].shape)) {
-      PyErr_Format(PyExc_ValueError, "%s: must return shape %s, got %s", name_, to_string(layouts_[i].shape).c_str(), to_string(shape).c_str());
+    Layout want = part(i, piece);
+    if (!(shape == want.shape)) {
+      PyErr_Format(PyExc_ValueError, "%s: must return shape %s, got %s", name_, to_string(want.shape).c_str(), to_string(shape).c_str());
       return false;
     }
-    nb::object to = nb::steal(numpy_view(layouts_[i], buffer(op, i)->data(), true, nullptr));
+    nb::object to = nb::steal(numpy_view(want, buffer(op, i)->data(), true, nullptr));
     return to && PyArray_CopyInto(reinterpret_cast<PyArrayObject*>(to.ptr()), array) == 0;
   }
 
   const char* name_;
   PyObject* fn_;
   int n_in_;
-  bool trusted_;
+  HostTask kind_;
+  Cut cut_;
   std::vector<Layout> layouts_;  // inputs, then outputs
 };
 
@@ -222,11 +256,11 @@ nb::object raised(const Failure& failure, PyObject* type) {
   return exception;
 }
 
-void build_host(Op& op, const char* name, PyObject* fn, const std::vector<Array>& inputs, const std::vector<Array>& outputs, bool trusted) {
+void build_host(Op& op, const char* name, PyObject* fn, const std::vector<Array>& inputs, const std::vector<Array>& outputs, HostTask kind, Cut cut) {
   for (const Array& a : inputs) op.add(a.storage(), Mode::read);
   for (const Array& a : outputs) op.add(a.storage(), a.write_mode());
   op.cost = UINT32_MAX;  // nobody knows
-  op.emplace<HostKernel>(name, fn, inputs, outputs, trusted);
+  op.emplace<HostKernel>(name, fn, inputs, outputs, kind, cut);
 }
 
 }  // namespace forerun

@@ -6,9 +6,24 @@
 
 namespace forerun {
 
+enum class HostTask {
+  any,
+  trusted,  // is known not to write to its inputs, which need not be marked as read-only (NumPy copies such for some functions)
+  fills,    // trusted; it is given the outputs' memory, after the inputs, as memoryviews of bytes; it does nothing else than to fill
+            // them, and so need not run if nobody reads them
+};
+
+
+// How a task is cut: into calls, each with one of about equal parts of every operand along an axis. Whoever is idle takes the next
+// call; where the cuts are, the caller knows from shapes alone. Every operand has that axis, with one extent, at least `pieces`.
+struct Cut {
+  int64_t pieces = 1;
+  int axis = 0;
+};
+
 // Fills `op`: fn(*inputs as read-only numpy arrays) must return what the outputs take. With the interpreter lock.
-// trusted: fn is known not to write to its inputs, which need not be marked as read-only (NumPy copies such for some functions).
-void build_host(Op& op, const char* name, PyObject* fn, const std::vector<Array>& inputs, const std::vector<Array>& outputs, bool trusted);
+void build_host(Op& op, const char* name, PyObject* fn, const std::vector<Array>& inputs, const std::vector<Array>& outputs, HostTask kind,
+                Cut cut = {});
 
 bool in_host_task();  // whether this thread is running one
 

@@ -66,6 +66,7 @@ void init_tape(nb::module_& m) {
     for (auto [name, f] : hooks) set_hook(nb::cast<std::string>(name).c_str(), nb::handle(f).ptr());
   });
   m.def("set_promotion", set_promotions);
+  m.def("bfloat16", [] { return nb::borrow<nb::object>(bfloat16()); }, "Its numpy.dtype. ImportError without ml_dtypes.");
   m.def("set_default_float", [](nb::handle dtype) { default_float = parse_dtype("set_default_float", dtype.ptr()); });
   m.def("set_array_type", [](nb::handle type) { set_array_type(reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr())); });
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <vector>
 
 #include "bind/gil.h"
 #include "bind/numpy.h"
@@ -50,6 +49,27 @@ bool exact(const char* op, bool complex) {
 
 // --- making one -----------------------------------------------------------------------------------------------------------------
 
+// A loop of NumPy's as ours, with what must be known of it.
+void add_loop(UfuncObject* u, const PyUFuncObject* f, Signature s) {
+  s.loop.packed = is_inexact(s.types[0]) && !exact(f->name, is_complex(s.types[0]));
+  bool uniform = true;
+  for (int k = 1; k < f->nargs; ++k) uniform = uniform && s.types[k] == s.types[0];
+  if (uniform) s.loop = arithmetic_loop(f->name, s.types[0], s.loop);
+  s.loop.adds = std::strcmp(f->name, "add") == 0;
+  if (std::strcmp(f->name, "power") == 0 && is_signed(s.types[1])) {
+    s.loop = Loop{checked_power, new CheckedPower{s.loop, item_size(s.types[1])}};
+    s.loop.may_throw = true;
+  }
+  u->signatures->push_back(s);
+}
+
+// The dtypes of a loop; false if arrays do not have one of them.
+bool read_types(Signature& s, int n, auto typenum_of) {
+  bool known = true;
+  for (int k = 0; k < n && known; ++k) s.types[k] = dtype_of_typenum(typenum_of(k), &known);
+  return known;
+}
+
 bool add_numpy_loops(UfuncObject* u, PyUFuncObject* f) {
   u->nin = f->nin, u->nout = f->nout;
   if (f->nargs > kMaxOperands || f->core_enabled) {
@@ -58,26 +78,45 @@ bool add_numpy_loops(UfuncObject* u, PyUFuncObject* f) {
   }
   for (int i = 0; i < f->ntypes; ++i) {
     Signature s{};
-    bool known = true;
-    for (int k = 0; k < f->nargs && known; ++k) s.types[k] = dtype_of_typenum(f->types[i * f->nargs + k], &known);
-    if (!known || !f->functions[i]) continue;
+    if (!read_types(s, f->nargs, [&](int k) { return f->types[i * f->nargs + k]; }) || !f->functions[i]) continue;
     s.loop = Loop{reinterpret_cast<LoopFunction>(f->functions[i]), f->data ? const_cast<void*>(f->data[i]) : nullptr};
-    s.loop.packed = is_inexact(s.types[0]) && !exact(f->name, is_complex(s.types[0]));
-    bool uniform = true;
-    for (int k = 1; k < f->nargs; ++k) uniform = uniform && s.types[k] == s.types[0];
-    if (uniform) s.loop = arithmetic_loop(f->name, s.types[0], s.loop);
-    s.loop.adds = std::strcmp(f->name, "add") == 0;
-    if (std::strcmp(f->name, "power") == 0 && is_signed(s.types[1])) {
-      s.loop = Loop{checked_power, new CheckedPower{s.loop, item_size(s.types[1])}};
-      s.loop.may_throw = true;
-    }
-    u->signatures->push_back(s);
+    add_loop(u, f, s);
   }
   PyObject* identity = PyObject_GetAttrString(reinterpret_cast<PyObject*>(f), "identity");
   if (!identity) return false;
   if (identity != Py_None) u->has_identity = true, u->identity = PyFloat_AsDouble(identity);
   Py_DECREF(identity);
   return !PyErr_Occurred();
+}
+
+// The loops that ml_dtypes has given to NumPy's ufunc. They take one dtype, and need no interpreter lock.
+void add_bfloat16_loops(UfuncObject* u) {
+  if (std::exchange(u->has_bfloat16, true) || PyUnicode_Check(u->ufunc)) return;
+  auto* f = reinterpret_cast<PyUFuncObject*>(u->ufunc);
+  if (!f->userloops) return;
+  auto* d = reinterpret_cast<PyArray_Descr*>(bfloat16());
+  PyObject* key = PyLong_FromLong(d->type_num);
+  PyObject* found = key ? PyDict_GetItem(f->userloops, key) : nullptr;  // borrowed
+  Py_XDECREF(key);
+  auto* loop = found ? static_cast<PyUFunc_Loop1d*>(PyCapsule_GetPointer(found, nullptr)) : nullptr;
+  PyErr_Clear();
+  for (; loop; loop = loop->next) {
+    Signature s{};
+    if (!read_types(s, f->nargs, [&](int k) { return loop->arg_types[k]; })) continue;
+    s.loop = Loop{reinterpret_cast<LoopFunction>(loop->func), loop->data};
+    add_loop(u, f, s);
+  }
+}
+
+// Notes which loop takes one dtype for all inputs.
+void list_same(UfuncObject* u) {
+  std::fill(std::begin(u->same), std::end(u->same), nullptr);
+  for (Signature& s : *u->signatures) {
+    bool same = true;
+    for (int k = 1; k < u->nin; ++k) same = same && s.types[k] == s.types[0];
+    const Signature*& slot = u->same[static_cast<int>(s.types[0])];
+    if (same && !slot) slot = &s;
+  }
 }
 
 void add_select_loops(UfuncObject* u) {
@@ -95,8 +134,8 @@ int init(PyObject* self, PyObject* args, PyObject* kwargs) {
   unsigned save = 0;
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OU|OI", const_cast<char**>(names), &source, &py_name, &grads, &save)) return -1;
   delete u->signatures;
-  u->signatures = new std::vector<Signature>;
-  u->has_identity = false;
+  u->signatures = new std::deque<Signature>;
+  u->has_identity = u->has_bfloat16 = false;
   if (PyUnicode_Check(source)) {
     add_select_loops(u);
   } else if (Py_IS_TYPE(source, &PyUFunc_Type)) {
@@ -110,13 +149,7 @@ int init(PyObject* self, PyObject* args, PyObject* kwargs) {
   Py_XSETREF(u->py_name, Py_NewRef(py_name));
   u->name = strdup(PyUnicode_AsUTF8(py_name));
   u->save = save;
-  std::fill(std::begin(u->same), std::end(u->same), nullptr);
-  for (Signature& s : *u->signatures) {
-    bool same = true;
-    for (int k = 1; k < u->nin; ++k) same = same && s.types[k] == s.types[0];
-    const Signature*& slot = u->same[static_cast<int>(s.types[0])];
-    if (same && !slot) slot = &s;
-  }
+  list_same(u);
   return 0;
 }
 
@@ -158,7 +191,7 @@ bool loop_takes(DType from, DType to) {
 }
 
 const Signature* find_loop(UfuncObject* u, DType common, const Input* in) {
-  if (const Signature* s = u->same[static_cast<int>(common)]) {
+  if (const Signature* s = same_loop(u, common)) {
     // Integers give the default float where NumPy would give float64.
     bool widens = !is_inexact(common) && s->types[u->nin] == DType::f64 && default_float != DType::f64;
     if (!widens) return s;
@@ -184,6 +217,12 @@ bool refuses_bool(const char* op) {
   return false;
 }
 
+// NumPy's rule "same_kind": bool, unsigned and signed integers, floats, complex numbers, each may become what follows.
+bool fits_kind(DType from, DType to) {
+  auto kind = [](DType d) { return d == DType::b1 ? 0 : is_signed(d) ? 2 : is_integer(d) ? 1 : is_real_float(d) ? 3 : 4; };
+  return kind(from) <= kind(to);
+}
+
 const Signature* resolve(UfuncObject* u, const Input* in, PyObject* dtype) {
   bool select = u->nin == 3 && u->signatures->front().types[0] == DType::b1 && u->same[1] == nullptr && u->ufunc && PyUnicode_Check(u->ufunc);
   bool known = false;
@@ -193,7 +232,12 @@ const Signature* resolve(UfuncObject* u, const Input* in, PyObject* dtype) {
   int weak = -1;
   for (int i = select; i < u->nin; ++i) weak = std::max(weak, in[i].weak);
   if (weak >= 0) common = with_weak(common, known, weak);
-  if (dtype && dtype != Py_None) common = parse_dtype(u->name, dtype);
+  if (dtype && dtype != Py_None) {
+    common = parse_dtype(u->name, dtype);
+    for (int i = select; i < u->nin; ++i)
+      if (in[i].array && !fits_kind(in[i].array->layout.dtype, common))
+        throw Error(ErrorKind::type, std::string(u->name) + ": operands must fit dtype's kind " + name(common) + ", got " + name(in[i].array->layout.dtype));
+  }
   if (select) return &(*u->signatures)[static_cast<int>(common)];
   const Signature* found = common == DType::b1 && refuses_bool(u->name) ? nullptr : find_loop(u, common, in);
   if (!found) throw Error(ErrorKind::type, std::string(u->name) + ": no loop for dtype, got " + name(common));
@@ -251,8 +295,7 @@ Array check_out(Call& c, PyObject* out, DType t) {
   const Array& o = writable(c.u->name, get_array(c.u->name, out));
   if (!(o.layout.shape == c.shape))
     throw Error(ErrorKind::value, std::string(c.u->name) + ": out must have shape " + to_string(c.shape) + ", got " + to_string(o.layout.shape));
-  auto kind = [](DType d) { return d == DType::b1 ? 0 : is_integer(d) ? 1 : is_real_float(d) ? 2 : 3; };
-  if (kind(t) > kind(o.layout.dtype))
+  if (!fits_kind(t, o.layout.dtype))
     throw Error(ErrorKind::type, std::string(c.u->name) + ": result of dtype " + name(t) + " must fit out's kind, got " + name(o.layout.dtype));
   if (as_array(out)->device != c.device) throw Error(ErrorKind::value, std::string(c.u->name) + ": out must be on the inputs' device");
   return o;
@@ -427,6 +470,12 @@ PyType_Spec spec = {"forerun._core.Ufunc", sizeof(UfuncObject), 0,
                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL, slots};
 
 }  // namespace
+
+const Signature* same_loop(UfuncObject* u, DType t) {
+  const Signature*& slot = u->same[static_cast<int>(t)];
+  if (!slot && t == DType::bf16 && !u->has_bfloat16) add_bfloat16_loops(u), list_same(u);
+  return slot;
+}
 
 DType promote(DType a, DType b) { return static_cast<DType>(promotion[static_cast<int>(a)][static_cast<int>(b)]); }
 void set_promotion(int a, int b, int result) { promotion[a][b] = static_cast<uint8_t>(result); }

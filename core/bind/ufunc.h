@@ -1,5 +1,7 @@
 // A Python callable that issues element-wise ops: a table of compiled loops and what gradients need to know of it.
 #pragma once
+#include <deque>
+
 #include "bind/array.h"
 #include "kernels/loop.h"
 
@@ -19,7 +21,8 @@ struct UfuncObject {
   const char* name;  // interned, never freed
   int nin, nout;
   unsigned save;
-  std::vector<Signature>* signatures;
+  std::deque<Signature>* signatures;  // grows once, when bfloat16 is first met: pointers into it stay good
+  bool has_bfloat16;                   // its loops have been looked for
   const Signature* same[kDTypes];  // all inputs of this dtype
   bool has_identity;
   double identity;
@@ -33,6 +36,9 @@ inline void lend_vectorcall(PyTypeObject* type) {
 PyTypeObject* make_ufunc_type();
 extern PyTypeObject* ufunc_type;
 UfuncObject* get_ufunc(const char* op, PyObject* o);
+
+// The loop whose inputs are all of dtype t, or null.
+const Signature* same_loop(UfuncObject* u, DType t);
 
 // u(inputs...): a new reference to the output(s), or null with an exception set. `out`, `dtype` may be null or None.
 PyObject* call_ufunc(UfuncObject* u, PyObject* const* inputs, Py_ssize_t n, PyObject* out, PyObject* dtype);

@@ -30,7 +30,9 @@ size_t frees(Op& op, bool read, size_t* written = nullptr) {
 
 }  // namespace
 
-void Budget::planned(Op* op) {
+void Budget::planned(Op* op, bool on_files) {
+  for (int i = 0; on_files && i < op->n_access; ++i) op->files += op->access(i).storage->charged();
+  files_ += op->files;
   op->before_planned = last_, op->next_planned = nullptr;
   (last_ ? last_->next_planned : first_) = op;
   last_ = op;
@@ -115,6 +117,7 @@ void Budget::ends(Op& op) {
   else
     coming_ -= op.wants;
   op.ended = true;
+  files_ -= op.files;
   early_ += op.freed;
   if (op.next_planned && op.next_planned->ended) merge_next(&op);
   if (op.before_planned && op.before_planned->ended) merge_next(op.before_planned);

@@ -23,7 +23,7 @@ class Budget {
   void reset_peak() { peak.store(live.load()); }
 
   // The rest is guarded by the engine's lock.
-  void planned(Op* op);
+  void planned(Op* op, bool on_files);
   bool oldest(const Op& op) const { return first_ == &op; }
   // Whether `op`, which needs op.to_take bytes and is ready, may take them now.
   bool admits(Op& op);
@@ -42,12 +42,14 @@ class Budget {
   std::atomic<size_t> reserved{0};     // for ops that have started and not yet taken their memory
   std::atomic<size_t> soft{SIZE_MAX};  // ops before their turn stay below
   std::atomic<size_t> hard{SIZE_MAX};  // nothing goes above: MemoryError
+  std::atomic<size_t> aside{0};        // how much of what ops on files hold may come on top of the peak of the program in order
   int running = 0;                     // ops started and not ended;
   int tasks = 0;                       // of them, those of which nobody knows how long they take
 
  private:
-  // What may be taken ahead of its turn: a sixteenth of the peak, or what a process does not notice.
-  static size_t margin(size_t peak) { return std::max<size_t>(peak / 16, 2 << 20); }
+  // What may be taken ahead of its turn: a sixteenth of the peak, or what a process does not notice. While files are read and written,
+  // also as much as these hold: so the next piece is read while one is computed with, and computed while one is written.
+  size_t margin(size_t peak) const { return std::max<size_t>(peak / 16, 2 << 20) + std::min(files_, aside.load(std::memory_order_relaxed)); }
   static constexpr int kLookAhead = 256;     // ops before `op` that are looked at
 
   bool fits(Op& op) const;  // looks at all ops before it
@@ -59,6 +61,7 @@ class Budget {
   // was given back from there on. So however long the oldest one takes, there are no more than two for each that has not ended.
   Op *first_ = nullptr, *last_ = nullptr;
   Chain<Op, &Op::next_in> done_;  // to be freed
+  size_t files_ = 0;   // bytes of what planned ops on files read or write that have not ended
   size_t coming_ = 0;  // bytes that ops of these want that have not started: no less than they will take
   size_t ahead_ = 0;  // bytes taken by them before their turn
   size_t early_ = 0;  // bytes given back by those that have ended before their turn

@@ -105,8 +105,9 @@ class Engine {
   // --- set-up: while nothing is issued ----------------------------------------------------------------------------------
   Device& device(int i) { return *devices_[i]; }
   int devices() const { return n_devices_; }
-  // Workers per device (0: none; waiting threads do the work), and how many of them may be busy at once. Must be idle.
-  void configure(const std::vector<int>& workers, int cores);
+  // Workers per device (0: none; waiting threads do the work), how many of them may be busy at once, and threads per device for files,
+  // which do not count. Must be idle.
+  void configure(const std::vector<int>& workers, int cores, int io_threads = 1);
   // How many ops may be in flight. Must be idle.
   void set_ops_ahead(uint64_t n);
   uint64_t ops_ahead() const { return ops_ahead_; }

@@ -144,7 +144,7 @@ class Op {
     empty(more_access_), successors.clear(), empty(depends);
     failure.reset();
     unmet = 0;
-    ahead = freed = 0, look_again = 0;
+    ahead = freed = files = 0, look_again = 0;
     started = ended = needs_turn = dropped = false;
     group.reset(), empty(members), empty(reused);
     group_cost = seen = 0, reached = 0;
@@ -170,6 +170,7 @@ class Op {
   size_t ahead = 0;                // bytes taken before its turn
   size_t wants = 0;                // bytes that its outputs lacked when it was planned
   size_t freed = 0;                // bytes that came back when it ended
+  size_t files = 0;                // bytes that it reads or writes, if it stands in the queue for files; counted by its budget
   uint64_t look_again = 0;         // refused by the budget: until the oldest op has this number
   int64_t n_tiles = 1, next_tile = 0, tiles_left = 0;
   bool started = false, ended = false;

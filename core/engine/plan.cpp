@@ -98,7 +98,7 @@ void Engine::link(Op* op) {
   op->name = op->kernel()->name();
   op->n_tiles = op->tiles_left = op->kernel()->tiles();
   op->next_tile = 0;
-  op->budget->planned(op);
+  op->budget->planned(op, op->queue->kind == Queue::Kind::io);
 }
 
 // The oldest ready op that may start now.

@@ -139,7 +139,7 @@ void Engine::forget_seen() {
   std::erase_if(unseen_, [](const FailurePtr& f) { return f->seen.load(); });
 }
 
-void Engine::configure(const std::vector<int>& workers, int cores) {
+void Engine::configure(const std::vector<int>& workers, int cores, int io_threads) {
   Lock held = lock();
   queues_.clear();
   n_devices_ = static_cast<int>(workers.size());
@@ -156,7 +156,8 @@ void Engine::configure(const std::vector<int>& workers, int cores) {
     }
     Device& device = *devices_[i];
     device.compute->wanted = workers[i];
-    device.copy->wanted = device.io->wanted = workers[i] > 0;
+    device.copy->wanted = workers[i] > 0;
+    device.io->wanted = workers[i] > 0 ? io_threads : 0;
     for (Queue* q : {device.compute.get(), device.copy.get(), device.io.get()}) {
       q->workers = q->wanted;
       queues_.push_back(q);

@@ -1,8 +1,10 @@
 // Conversions between all element types, and the loops of where().
 #include <complex>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
+#include "base/bfloat16.h"
 #include "kernels/loop.h"
 
 namespace forerun {
@@ -23,9 +25,37 @@ T load(const char* p) {
   return v;
 }
 
+// C leaves open what becomes of a value that the integer cannot hold, and compilers choose by how they vectorise. Here it is what
+// scalar code gives on x86: the integer part, of which the lowest bits are kept; and the least integer for NaN and for what is beyond
+// the integer that it is converted to first (32 bits for small dtypes and int32, otherwise 64).
+template <class Wide, class From>
+Wide whole(From v) {
+  constexpr From least = static_cast<From>(std::numeric_limits<Wide>::min());
+  From inside = static_cast<int>(v >= least) & static_cast<int>(v < -least) ? v : least;  // chosen first, so that it vectorises
+  return static_cast<Wide>(inside);
+}
+
+template <class To, class From>
+To integer(From v) {
+  if constexpr (std::is_same_v<To, uint64_t>) {
+    constexpr From half = static_cast<From>(uint64_t{1} << 63);
+    bool upper = v >= half;
+    return static_cast<uint64_t>(whole<int64_t>(upper ? v - half : v)) ^ static_cast<uint64_t>(upper) << 63;
+  } else {
+    using Wide = std::conditional_t<sizeof(To) < 4 || std::is_same_v<To, int32_t>, int32_t, int64_t>;
+    return static_cast<To>(whole<Wide>(v));
+  }
+}
+
 template <class To, class From>
 To convert(From v) {
-  if constexpr (is_complex_v<From> && !is_complex_v<To>) {
+  if constexpr (std::is_same_v<To, From>) {
+    return v;  // all its bits
+  } else if constexpr (std::is_same_v<From, Bfloat16>) {
+    return convert<To>(static_cast<float>(v));
+  } else if constexpr (std::is_same_v<To, Bfloat16>) {
+    return Bfloat16(convert<float>(v));
+  } else if constexpr (is_complex_v<From> && !is_complex_v<To>) {
     if constexpr (std::is_same_v<To, bool>)
       return v.real() != 0 || v.imag() != 0;
     else
@@ -38,6 +68,10 @@ To convert(From v) {
       return To(static_cast<Part>(v), Part(0));
   } else if constexpr (std::is_same_v<To, bool>) {
     return v != From(0);
+  } else if constexpr (std::is_same_v<From, Half> && std::is_integral_v<To>) {
+    return integer<To>(static_cast<float>(v));
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    return integer<To>(v);
   } else {
     return static_cast<To>(v);
   }
@@ -73,6 +107,7 @@ Loop cast_from(DType to) {
     case DType::u32: return {cast<From, uint32_t>};
     case DType::u64: return {cast<From, uint64_t>};
     case DType::f16: return {cast<From, Half>};
+    case DType::bf16: return {cast<From, Bfloat16>};
     case DType::f32: return {cast<From, float>};
     case DType::f64: return {cast<From, double>};
     case DType::c64: return {cast<From, std::complex<float>>};
@@ -101,6 +136,7 @@ Loop cast_loop(DType from, DType to) {
     case DType::u32: return cast_from<uint32_t>(to);
     case DType::u64: return cast_from<uint64_t>(to);
     case DType::f16: return cast_from<Half>(to);
+    case DType::bf16: return cast_from<Bfloat16>(to);
     case DType::f32: return cast_from<float>(to);
     case DType::f64: return cast_from<double>(to);
     case DType::c64: return cast_from<std::complex<float>>(to);

@@ -5,6 +5,8 @@
 #include <memory>
 #include <optional>
 
+#include "base/bfloat16.h"
+
 namespace forerun {
 
 namespace {
@@ -364,6 +366,7 @@ Loop add_loop(DType t) {
     case DType::i32: case DType::u32: return {add_loop_of<uint32_t>};
     case DType::i64: case DType::u64: return {add_loop_of<uint64_t>};
     case DType::f16: return {add_loop_of<_Float16>};
+    case DType::bf16: return {add_loop_of<Bfloat16>};
     case DType::f32: return {add_loop_of<float>};
     case DType::f64: return {add_loop_of<double>};
     case DType::c64: return {add_pair_of<float>};

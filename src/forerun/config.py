@@ -37,6 +37,8 @@ def _environment() -> dict[str, Any]:
         "ops_ahead": ("FORERUN_OPS_AHEAD", int),
         "memory_budget": ("FORERUN_MEMORY_BUDGET", _size),
         "memory_limit": ("FORERUN_MEMORY_LIMIT", _size),
+        "io_threads": ("FORERUN_IO_THREADS", int),
+        "io_memory": ("FORERUN_IO_MEMORY", _size),
         "passes": ("FORERUN_PASSES", str),
         "exit_status": ("FORERUN_EXIT_STATUS", _switch),
         "hang_report": ("FORERUN_HANG_REPORT", float),
@@ -60,6 +62,8 @@ def configure(
     ops_ahead: int = _SAME,
     memory_budget: int | None = _SAME,
     memory_limit: int | None = _SAME,
+    io_threads: int = _SAME,
+    io_memory: int = _SAME,
     passes: str = _SAME,
     exit_status: bool = _SAME,
     hang_report: float | None = _SAME,
@@ -74,6 +78,9 @@ def configure(
     default): half of the memory that the process may use, shared by the devices.
     memory_limit: bytes of live arrays per device above which ops fail with MemoryError. None (the default):
     nine tenths of that memory.
+    io_threads: threads of each CPU device that read and write files, and run host tasks with `queue="io"`.
+    io_memory: bytes per device that arrays may take on top of what the program in order needs, for what is being
+    read from files and written to files while the program computes with something else. 256 MiB by default.
     passes: what is done to make waiting ops better before they run, as names with commas between them: "drop" (ops
     whose results nobody reads do not run), "fuse" (element-wise ops and reductions run together, tile by tile,
     without memory for what stands between them), "reuse" (a result is written where an operand stood that nobody
@@ -92,7 +99,10 @@ def configure(
 
 
 _PASSES = {"drop": 1, "fuse": 2, "reuse": 4}
-_MOST = {"workers": 4096, "cpu_devices": 256, "ops_ahead": 1 << 24, "memory_budget": 1 << 62, "memory_limit": 1 << 62}
+_MOST = {
+    "workers": 4096, "cpu_devices": 256, "ops_ahead": 1 << 24, "memory_budget": 1 << 62, "memory_limit": 1 << 62,
+    "io_threads": 256, "io_memory": 1 << 62,
+}  # fmt: skip
 
 
 def _check(new: dict[str, Any]) -> None:
@@ -131,13 +141,13 @@ def _apply(new: dict[str, Any]) -> None:
     else:
         workers = [max(1, cores // n + (i < cores % n)) for i in range(n)]
         busy = max(cores, n)
-    _core.configure_queues(workers, busy, new["ops_ahead"])
+    _core.configure_queues(workers, busy, new["ops_ahead"], new["io_threads"])
     _core.set_synchronous(new["engine"] == "sync")
     _core.set_passes(sum({_PASSES[name] for name in _names(new["passes"])}))
     memory = _core.granted_memory() // n
     budget, limit = new["memory_budget"] or memory // 2, new["memory_limit"] or memory - memory // 10
     for i in range(n):
-        _core.set_memory(i, budget, limit)
+        _core.set_memory(i, budget, limit, new["io_memory"])
     _core.set_hang_report(new["hang_report"] or 0.0, pending._report)
     _core.set_cache_limits(min(4 << 30, n * limit // 4), n * limit)
     device.set_count(n)
@@ -157,6 +167,8 @@ def _start() -> None:
         "ops_ahead": 1 << 14,
         "memory_budget": None,
         "memory_limit": None,
+        "io_threads": 2,
+        "io_memory": 256 << 20,
         "passes": ",".join(_PASSES),
         "exit_status": True,
         "hang_report": None,

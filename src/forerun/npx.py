@@ -15,13 +15,14 @@ from .device import cpu as cpu
 from .device import current_device as current_device
 from .device import gpu as gpu
 from .device import num_gpus as num_gpus
-from .np import files as _files
 from .ops import convert
 from .ops.host import host as host
 from .ops.indexing import one_hot as one_hot
 from .ops.nn import *  # noqa: F403
 from .ops.random import bernoulli as bernoulli
 from .ops.random import seed as _seed
+from .storage import issue as _issue
+from .storage.archive import Archive as _Archive
 
 current_context = current_device
 
@@ -82,13 +83,15 @@ def is_np_array() -> bool:
 is_np_shape = is_np_array
 
 
-def save(file: Any, arrays: Any) -> None:
-    """Writes an array, a list of arrays or a dict of arrays to a file of that name. Waits.
+def save(file: Any, arrays: Any) -> Any:
+    """Writes an array, a list of arrays or a dict of arrays to a file of that name, as `np.savez` does.
+
+    Returns the file's size in bytes, as an array; an open file is written now.
 
     >>> import tempfile
     >>> from forerun import np, npx
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     npx.save(f"{folder}/x", {"a": np.arange(2)})
+    ...     size = npx.save(f"{folder}/x", {"a": np.arange(2)})
     ...     npx.load(f"{folder}/x")
     {'a': array([0, 1])}
     """
@@ -97,9 +100,7 @@ def save(file: Any, arrays: Any) -> None:
     else:
         several = arrays if isinstance(arrays, (list, tuple)) else [arrays]
         named = {f"arr_{i}": a for i, a in enumerate(several)}
-    values = {name: np.asarray(a).numpy() for name, a in named.items()}
-    with _files.replacing(file) as out:
-        _files.write_arrays(out, values)
+    return _issue.save_arrays("save", file, named)
 
 
 def load(file: Any) -> Any:
@@ -110,12 +111,14 @@ def load(file: Any) -> Any:
     >>> import tempfile
     >>> from forerun import np, npx
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     npx.save(f"{folder}/x", [np.arange(2), np.ones(1)])
+    ...     size = npx.save(f"{folder}/x", [np.arange(2), np.ones(1)])
     ...     npx.load(f"{folder}/x")
     [array([0, 1]), array([1.])]
     """
-    with _files.opened(file) as found:
-        arrays = {name: np.asarray(values) for name, values in _files.read_arrays(found).items()}
+    with np.load(file) as found:
+        if not isinstance(found, _Archive):
+            raise ValueError("load: file must be an npz archive, got an npy file")
+        arrays = dict(found)
     if arrays and all(name == f"arr_{i}" for i, name in enumerate(arrays)):
         return list(arrays.values())
     return arrays

@@ -1,6 +1,18 @@
 """The table of cases: a row per op. What is tested of each op follows from its row."""
 
-from cases import choosing, editing, elementwise, network, randoms, reduction, shape, signal, statistics
+from cases import (
+    choosing,
+    editing,
+    elementwise,
+    linalg,
+    names,
+    network,
+    randoms,
+    reduction,
+    shape,
+    signal,
+    statistics,
+)
 from cases.table import Case
 
 CASES: list[Case] = [
@@ -9,23 +21,34 @@ CASES: list[Case] = [
     *editing.ROWS,
     *choosing.ROWS,
     *reduction.ROWS,
+    *linalg.ROWS,
     *statistics.ROWS,
     *signal.ROWS,
     *network.ROWS,
     *randoms.ROWS,
+    *names.ROWS,
 ]
+
+FURTHER = names.ARGUMENTS  # further rows of ops that have one
 
 # What the namespaces offer beside ops.
 NOT_OPS = {
     "np": {
         "dtype", "ndarray", "shape", "ndim", "size", "result_type", "may_share_memory", "shares_memory", "host_op",
-        "save", "load", "savez", "set_printoptions", "iinfo", "finfo", "issubdtype", "promote_types", "can_cast",
-        "broadcast_shapes", "isscalar", "iscomplexobj", "isrealobj", "broadcast", "flatiter", "ndenumerate", "ndindex",
-        "nditer", "vectorize",
+        "save", "load", "savez", "savez_compressed", "savetxt", "loadtxt", "genfromtxt", "fromfile",
+        "set_printoptions", "iinfo", "finfo", "issubdtype", "promote_types", "can_cast",
+        "broadcast_shapes", "einsum_path", "isscalar", "iscomplexobj", "isrealobj", "array2string", "array_repr",
+        "array_str",
+        "base_repr", "binary_repr", "errstate", "format_float_positional", "format_float_scientific",
+        "get_printoptions", "geterr", "printoptions", "seterr", "typename", "iterable", "isfortran",
+        "isdtype", "min_scalar_type", "common_type",
+        "broadcast", "flatiter", "ndenumerate", "ndindex", "nditer", "vectorize",
     },
     "np.fft": set(),
     "np.linalg": {"LinAlgError"},
-    "np.random": {"seed"},
+    "np.random": {
+        "seed", "get_state", "set_state", "Generator", "RandomState", "BitGenerator", "SeedSequence", "default_rng",
+    },
     "npx": {
         "cpu", "gpu", "num_gpus", "current_device", "current_context", "waitall", "set_np", "reset_np",
         "is_np_array", "is_np_shape", "save", "load", "random",

@@ -1,4 +1,4 @@
-"""Reductions, scans, sorting, products and linear algebra."""
+"""Reductions, scans, sorting and products."""
 
 import numpy
 
@@ -7,6 +7,7 @@ from cases.table import ALL, NONE, ZERO, Case, Options, row
 
 A = (0,)
 AB = (0, 1)
+ABC = (0, 1, 2)
 NUMBERS = "iuhfc"
 
 AXES = [
@@ -115,30 +116,16 @@ PRODUCTS: list[Case] = [
         lambda x: ("bij,bjk->bik", x(2, 3, 4), x(2, 4, 2)), lambda x: ("...i,...i->...", x(2, 3), x(3)),
         lambda x: ("i,j->ji", x(2), x(3)), lambda x: ("iij,j->i", x(3, 3, 2), x(2)), lambda x: ("ij->ji", x(2, 3)),
         lambda x: ("ij,jk,kl->li", x(2, 3), x(3, 2), x(2, 4)), lambda x: ("ii", x(3, 3)),
-        lambda x: ("ij->", x(2, 3)), lambda x: ("ij,kj", x(2, 3), x(4, 3)), dtypes="iufc", grad=A,
-        tolerance=16),
+        lambda x: ("ij->", x(2, 3)), lambda x: ("ij,kj", x(2, 3), x(4, 3)),
+        lambda x: (x(2, 3), [0, 1], x(4, 3), [2, 1], [2, 0]), lambda x: (x(2, 3), [..., 0], x(3), [0]),
+        lambda x: ("ij,jk,kl->li", x(2, 3), x(3, 2), x(2, 4), Options(optimize=True)),
+        lambda x: ("ij,jk,kl", x(2, 3), x(3, 2), x(2, 4), Options(optimize=["einsum_path", (1, 2), (0, 1)])),
+        lambda x: ("ij,ij->j", x(2, 1), x(1, 3)), lambda x: ("...ii->...i", x(2, 3, 3)),
+        dtypes="iufc", grad=ABC, tolerance=16),
     row("npx.batch_dot", lambda x: (x(2, 3, 4), x(2, 4, 2)), lambda x: (x(2, 4, 3), x(2, 2, 4), True, True),
         grad=AB, tolerance=16, reference=lambda a, b, ta=False, tb=False:
             (a.swapaxes(-1, -2) if ta else a) @ (b.swapaxes(-1, -2) if tb else b)),
 ]  # fmt: skip
-
-MATRICES = [lambda x: (x.regular(3),), lambda x: (x.regular(2, 2, 3),)]
-POSITIVE = [lambda x: (x.positive(3),), lambda x: (x.positive(2, 3),)]
-WIDE = [lambda x: (x(3, 4),), lambda x: (x(2, 4, 3),)]
-
-
-def rebuilt(decompose):
-    """Factors are unique up to signs: their product is compared."""
-
-    def product(x, *args):
-        parts = decompose(x, *args)
-        if len(parts) == 2:
-            return parts[0] @ parts[1]
-        u, s, vh = parts
-        k = s.shape[-1]
-        return (u[..., :k] * s[..., None, :]) @ vh[..., :k, :]
-
-    return product
 
 
 def partitioned(partition):
@@ -167,48 +154,10 @@ def arranged(argpartition):
     return partitioned(partition)
 
 
-def eigen(eigh):
-    """Vectors are unique up to a factor: what they make of the matrix is compared."""
-
-    def values_and_matrix(x):
-        w, v = eigh(x)
-        return w, (v * w[..., None, :]) @ v.conj().swapaxes(-1, -2)
-
-    return values_and_matrix
-
-
-LINALG: list[Case] = [
-    row("np.linalg.inv", *MATRICES, dtypes="fc", grad=A, tolerance=64),
-    row("np.linalg.det", *MATRICES, dtypes="fc", grad=A, tolerance=64),
-    row("np.linalg.slogdet", *MATRICES, dtypes="fc", grad=A, tolerance=64),
-    row("np.linalg.solve", lambda x: (x.regular(3), x(3)), lambda x: (x.regular(3), x(3, 2)),
-        lambda x: (x.regular(3, 2), x(2, 3, 2)), dtypes="fc", grad=AB, tolerance=64),
-    row("np.linalg.cholesky", *POSITIVE, dtypes="fc", grad=A, tolerance=64),
-    row("np.linalg.qr", *WIDE, dtypes="fc", grad=NONE, tolerance=64),
-    row("np.linalg.svd", *WIDE, lambda x: (x(3, 4), False), dtypes="fc", grad=NONE, tolerance=64),
-    row("np.linalg.svdvals", *WIDE, dtypes="fc", grad=NONE, tolerance=64),
-    row("np.linalg.eigh", *POSITIVE, dtypes="fc", grad=NONE, tolerance=256),
-    row("np.linalg.eigvalsh", *POSITIVE, dtypes="fc", grad=NONE, tolerance=256),
-    row("np.linalg.pinv", *WIDE, dtypes="fc", grad=NONE, tolerance=256),
-    row("np.linalg.matrix_rank", *WIDE, lambda x: (numpy.outer(x(3), x(3)),), dtypes="fc", grad=ZERO),
-    row("np.linalg.lstsq", lambda x: (x(5, 3), x(5)), lambda x: (x(5, 3), x(5, 2)), dtypes="fc", grad=NONE,
-        tolerance=1024, reference=lambda a, b: numpy.linalg.lstsq(a, b)[0]),
-    row("np.linalg.matrix_power", *[lambda x, n=n: (x.regular(3), n) for n in (0, 1, 2, 5, -2)], dtypes="fc",
-        grad=A, tolerance=64),
-    row("np.linalg.norm", lambda x: (x(3, 4),), lambda x: (x(3, 4), 1, 0), lambda x: (x(3, 4), 3, 1),
-        lambda x: (x(3, 4), numpy.inf, 1), lambda x: (x(3, 4), -numpy.inf, 1),
-        lambda x: (x(3, 4), 0, 1), lambda x: (x(3, 4), "fro"), lambda x: (x(3, 4), 1),
-        lambda x: (x(2, 3, 4), numpy.inf, (1, 2), True), lambda x: (x(5), 2), dtypes="hfc", grad=A,
-        tolerance=32),
-]  # fmt: skip
-
 # What of an op's results is compared, where they are not unique.
 COMPARED = {
     "np.partition": partitioned,
     "np.argpartition": arranged,
-    "np.linalg.qr": rebuilt,
-    "np.linalg.svd": rebuilt,
-    "np.linalg.eigh": eigen,
 }
 
-ROWS = REDUCTIONS + PRODUCTS + LINALG
+ROWS = REDUCTIONS + PRODUCTS

@@ -56,7 +56,7 @@ VIEWS: list[Case] = [
         grad=A,
     ),
     row("np.real", lambda x: (x(3, 4),), dtypes=ALL, grad=A),
-    row("np.imag", lambda x: (x(3, 4),), dtypes=ALL, grad=ZERO),
+    row("np.imag", lambda x: (x(3, 4),), dtypes=ALL, grad=A),
 ]
 
 MOVES: list[Case] = [
@@ -101,6 +101,7 @@ MOVES: list[Case] = [
     row("np.concatenate", lambda x: ([x(2, 3), x(1, 3)],), lambda x: ([x(2, 3), x(2, 1)], 1),
         lambda x: ([x(2), x(1, 3)], None), dtypes=ALL, grad=AB),
     row("np.stack", lambda x: ([x(3, 4), x(3, 4)],), lambda x: ([x(3), x(3)], -1), dtypes=ALL, grad=AB),
+    row("np.unstack", lambda x: (x(3, 2),), lambda x: (x(2, 3, 2), Options(axis=-1)), dtypes=ALL, grad=A),
     row("np.vstack", lambda x: ([x(3), x(2, 3)],), dtypes=ALL, grad=AB),
     row("np.hstack", lambda x: ([x(3), x(2)],), lambda x: ([x(2, 3), x(2, 1)],), dtypes=ALL, grad=AB),
     row("np.dstack", lambda x: ([x(3), x(3)],), lambda x: ([x(2, 3), x(2, 3)],), dtypes=ALL, grad=AB),

@@ -76,6 +76,8 @@ FOURIER: list[Case] = [
     fourier("ifft", *LINES),
     fourier("rfft", *LINES, dtypes="biuf"),
     fourier("irfft", *longer(LINES)),
+    fourier("hfft", *longer(LINES)),
+    fourier("ihfft", *LINES, dtypes="biuf"),
     fourier("fft2", *PLANES),
     fourier("ifft2", *PLANES),
     fourier("rfft2", *PLANES, dtypes="f"),

@@ -177,9 +177,10 @@ class Block:
         """Initialises all parameters on one device or several: own rules first, then `init`, then Uniform(0.07)."""
         self.collect_params().initialize(init, ctx, verbose, force_reinit, device=device)
 
-    def save_parameters(self, filename: str | os.PathLike[str]) -> None:
-        """Writes all parameters to an npz file. Waits for them; RuntimeError before initialisation."""
-        self.collect_params().save(filename)
+    def save_parameters(self, filename: str | os.PathLike[str]) -> Any:
+        """Writes all parameters to an npz file, as `np.savez` does: returns its size, an array. RuntimeError before
+        initialisation."""
+        return self.collect_params().save(filename)
 
     def load_parameters(self, filename: str | os.PathLike[str], ctx: Devices = None, **settings: Any) -> None:
         """Sets all parameters from a file; settings and errors are those of `ParameterDict.load`."""

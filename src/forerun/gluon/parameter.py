@@ -13,6 +13,7 @@ import numpy
 from .. import autograd, np
 from ..device import Device, resolve
 from ..init import Constant, Initializer, create
+from ..ops.convert import as_dtype
 from . import changes
 from .deferred import DeferredInitializationError, Shape, completes, known
 
@@ -52,7 +53,7 @@ class Parameter:
         differentiable: bool = True,
     ) -> None:
         self.name = name
-        self.dtype = numpy.dtype(dtype)
+        self.dtype = as_dtype("Parameter", dtype)
         self.lr_mult = lr_mult
         self.wd_mult = wd_mult
         self.init = init
@@ -235,7 +236,7 @@ class Parameter:
 
     def cast(self, dtype: Any) -> None:
         """Converts data and gradients to a dtype. Raises TypeError for a dtype that arrays cannot have."""
-        self.dtype = numpy.dtype(dtype)
+        self.dtype = as_dtype("Parameter", dtype)
         with autograd.pause():
             self._copies = [self._attached(array.detach().astype(self.dtype)) for array in self._copies]
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy
 
 from ..init import Initializer
-from ..np import files
+from ..storage.issue import opened, save_arrays
+from ..storage.npy import read_arrays
 from .constant import Constant
 from .parameter import Devices, Parameter
 
@@ -72,9 +73,9 @@ class ParameterDict(dict[str, Parameter]):
 
     reset_device = reset_ctx
 
-    def save(self, filename: str | os.PathLike[str]) -> None:
-        """Writes the values to a file, in NumPy's npz format. Waits for them."""
-        save(filename, {name: parameter.data() for name, parameter in self.items()})
+    def save(self, filename: str | os.PathLike[str]) -> Any:
+        """Writes the values to a file, in NumPy's npz format, as `np.savez` does: returns its size, an array."""
+        return save(filename, {name: parameter.data() for name, parameter in self.items()})
 
     def load(
         self,
@@ -111,14 +112,12 @@ def _set(name: str, parameter: Parameter, value: numpy.ndarray, devices: Devices
         parameter.reset_ctx(devices)
 
 
-def save(filename: str | os.PathLike[str], arrays: Mapping[str, Any]) -> None:
-    """Writes named arrays to an npz file with exactly this name. Waits for them."""
-    values = {name: array.asnumpy() for name, array in arrays.items()}
-    with files.replacing(filename) as file:
-        files.write_arrays(file, values)
+def save(filename: str | os.PathLike[str], arrays: Mapping[str, Any]) -> Any:
+    """Writes named arrays to an npz file with exactly this name, as `np.savez` does."""
+    return save_arrays("save_parameters", filename, arrays)
 
 
 def load(filename: str | os.PathLike[str]) -> dict[str, numpy.ndarray]:
     """The named arrays of an npz file, as NumPy arrays. ValueError for any other file."""
-    with files.opened(filename) as file:
-        return files.read_arrays(file)
+    with opened(filename) as file:
+        return read_arrays(file)

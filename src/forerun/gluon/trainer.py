@@ -12,8 +12,9 @@ from typing import Any
 import numpy
 
 from .. import _core, autograd
-from ..np import files
 from ..optimizer import Item, Optimizer, State, create
+from ..storage.issue import opened, save_arrays
+from ..storage.npy import read_arrays
 from . import changes
 from .parameter import Parameter
 
@@ -139,24 +140,23 @@ class Trainer:
             self._states[i] = [self._optimizer.create_state(i, weight) for weight in copies]
         return self._states[i]
 
-    def save_states(self, filename: str | os.PathLike[str]) -> None:
-        """Writes what the optimizer remembers to an npz file. Waits for it."""
+    def save_states(self, filename: str | os.PathLike[str]) -> Any:
+        """Writes what the optimizer remembers to an npz file, as `np.savez` does: returns its size, an array."""
         values: dict[str, Any] = {
-            f"{i}.{name}": numpy.asarray(value)
+            f"{i}.{name}": value
             for i, states in self._states.items()
             for name, value in states[0].items()
         }
         values["num_update"] = numpy.asarray(self._optimizer.num_update)
-        with files.replacing(filename) as file:
-            files.write_arrays(file, values)
+        return save_arrays("save_states", filename, values)
 
     def load_states(self, filename: str | os.PathLike[str]) -> None:
         """Takes over what `save_states` wrote, on all devices.
 
         Raises ValueError for another kind of file or optimizer; then nothing has changed.
         """
-        with files.opened(filename) as file:
-            values = files.read_arrays(file, "load_states")
+        with opened(filename) as file:
+            values = read_arrays(file, "load_states")
         count = _number(values.pop("num_update", None))
         found = {i: self._states_of(i, self._params[i].list_data()) for i in self._numbers(values)}
         of = lambda i: {n.partition(".")[2]: v for n, v in values.items() if n.startswith(f"{i}.")}

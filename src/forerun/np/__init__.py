@@ -23,18 +23,21 @@ from ..ops import exponential as _exponential
 from ..ops.applying import *  # noqa: F403
 from ..ops.arithmetic import *  # noqa: F403
 from ..ops.arithmetic import round as _round
+from ..ops.bins import *  # noqa: F403
 from ..ops.choosing import *  # noqa: F403
-from ..ops.convert import as_dtype as _as_dtype
-from ..ops.convert import asarray as asarray
+from ..ops.convert import axes_of as _axes_of
 from ..ops.convert import cast as _cast
 from ..ops.convert import copy as copy
 from ..ops.convert import default_float as _default_float
-from ..ops.convert import is_array as _is_array
-from ..ops.convert import promote as _promote
+from ..ops.convert import is_inexact as _is_inexact
+from ..ops.convert import store as _store
 from ..ops.convert import together as _together
 from ..ops.creation import *  # noqa: F403
+from ..ops.creation import asarray as asarray
 from ..ops.diagonals import *  # noqa: F403
+from ..ops.dtypes import *  # noqa: F403
 from ..ops.editing import *  # noqa: F403
+from ..ops.einstein import *  # noqa: F403
 from ..ops.exponential import *  # noqa: F403
 from ..ops.grids import *  # noqa: F403
 from ..ops.host import *  # noqa: F403
@@ -42,25 +45,30 @@ from ..ops.indexing import *  # noqa: F403
 from ..ops.iterating import *  # noqa: F403
 from ..ops.joining import *  # noqa: F403
 from ..ops.linear import *  # noqa: F403
+from ..ops.making import *  # noqa: F403
+from ..ops.polynomials import *  # noqa: F403
 from ..ops.positions import *  # noqa: F403
+from ..ops.printing import *  # noqa: F403
+from ..ops.queries import *  # noqa: F403
 from ..ops.reduction import *  # noqa: F403
 from ..ops.sets import *  # noqa: F403
 from ..ops.shape import *  # noqa: F403
 from ..ops.signal import *  # noqa: F403
 from ..ops.statistics import *  # noqa: F403
+from ..ops.windows import *  # noqa: F403
+from . import einops as _einops
+from . import emath as emath
 from . import fft as fft
-from . import files as _files
 from . import linalg as linalg
 from . import random as random
 from .arrays import ndarray as ndarray
+from .files import *  # noqa: F403
+from .inspection import __array_namespace_info__ as __array_namespace_info__
 
-bool_ = bool = _numpy.dtype("bool")
-int8, int16, int32, int64 = map(_numpy.dtype, ("int8", "int16", "int32", "int64"))
-uint8, uint16, uint32, uint64 = map(_numpy.dtype, ("uint8", "uint16", "uint32", "uint64"))
-float16, float32, float64 = map(_numpy.dtype, ("float16", "float32", "float64"))
-complex64, complex128 = map(_numpy.dtype, ("complex64", "complex128"))
-dtype, iinfo, finfo, issubdtype = _numpy.dtype, _numpy.iinfo, _numpy.finfo, _numpy.issubdtype
+__array_api_version__ = "2025.12"
+True_, False_, little_endian = _numpy.True_, _numpy.False_, _numpy.little_endian
 
+bool = bool_  # noqa: F405
 pi, e, inf, nan, newaxis, euler_gamma = _math.pi, _math.e, _math.inf, _math.nan, None, _numpy.euler_gamma
 
 true_divide, mod, abs, conj = (
@@ -82,7 +90,7 @@ concat, permute_dims = concatenate, transpose  # noqa: F405
 asanyarray = ascontiguousarray = asarray
 
 
-def round(a: _Any, decimals: int = 0) -> _Any:
+def round(a: _Any, decimals: int = 0, out: _Any = None) -> _Any:
     """`a` rounded to decimals, in its dtype; halves go to the even digit.
 
     >>> from forerun import np
@@ -92,36 +100,27 @@ def round(a: _Any, decimals: int = 0) -> _Any:
     x = asarray(a)
     whole = x.dtype.kind == "c" or (x.dtype.kind in "iu" and decimals < 0)  # as NumPy does it, value by value
     if not whole or decimals == 0:
-        return _round(x, decimals)
-    return host_op("round", lambda v: _numpy.round(v, decimals), [_core.detach(x)], x.shape, x.dtype)  # noqa: F405
+        return _store("round", _round(x, decimals), out)
+    wide = lambda v: _numpy.round(v, decimals)
+    return _store("round", host_op("round", wide, [_core.detach(x)], x.shape, x.dtype), out)  # noqa: F405
 
 
 around = round
 
 
-def astype(x: _Any, dtype: _Any, *, copy: _Any = True) -> _Any:
+def astype(x: _Any, dtype: _Any, /, *, copy: _Any = True, device: _Any = None) -> _Any:
     """x with its elements converted to a dtype. Floats lose their fraction in integers.
 
-    TypeError for a dtype that arrays cannot have. copy: False returns x itself if it has that dtype.
+    TypeError for a dtype that arrays cannot have. copy: False returns x itself if it has that dtype and is on that
+    device. device: where the result is to be, by default where x is.
 
     >>> from forerun import np
     >>> np.astype(np.array([1.5, -1.5]), int).tolist()
     [1, -1]
     """
-    return asarray(x).astype(dtype, copy=copy)
-
-
-def result_type(*arrays_and_dtypes: _Any) -> _numpy.dtype:
-    """The dtype that arrays and dtypes have together; Python numbers do not count unless alone.
-
-    >>> from forerun import np
-    >>> np.result_type(np.arange(2), np.float32, 1.5)
-    dtype('float32')
-    """
-    known = [getattr(x, "dtype", x) for x in arrays_and_dtypes if not isinstance(x, (int, float, complex))]
-    if not known:
-        return asarray(arrays_and_dtypes[0]).dtype
-    return _promote(*(_as_dtype("result_type", d) for d in known))
+    x = asarray(x)
+    moved = x if device is None else x.to_device(device)
+    return moved.astype(dtype, copy=copy and moved is x)
 
 
 def shape(a: _Any) -> tuple[int, ...]:
@@ -144,14 +143,15 @@ def ndim(a: _Any) -> int:
     return asarray(a).ndim
 
 
-def size(a: _Any) -> int:
-    """How many elements `a` has. Does not wait.
+def size(a: _Any, axis: _Any = None) -> int:
+    """How many elements `a` has, or along axes. Does not wait.
 
     >>> from forerun import np
     >>> np.size([[1, 2, 3]])
     3
     """
-    return asarray(a).size
+    x = asarray(a)
+    return _math.prod(x.shape[i] for i in _axes_of("size", axis, x.ndim))
 
 
 def isscalar(element: _Any) -> _Any:
@@ -184,28 +184,6 @@ def isrealobj(x: _Any) -> _Any:
     return not iscomplexobj(x)
 
 
-def promote_types(type1: _Any, type2: _Any) -> _numpy.dtype:
-    """The dtype that arrays of two dtypes have together: an integer and a float give that float.
-
-    TypeError for a dtype that arrays cannot have.
-
-    >>> from forerun import np
-    >>> np.promote_types("int64", "float16"), np.promote_types("int8", "uint8")
-    (dtype('float16'), dtype('int16'))
-    """
-    return _promote(_as_dtype("promote_types", type1), _as_dtype("promote_types", type2))
-
-
-def can_cast(from_: _Any, to: _Any, casting: _Any = "safe") -> _Any:
-    """Whether a dtype, or that of an array, can be cast to another one by a rule of NumPy's.
-
-    >>> from forerun import np
-    >>> np.can_cast("int32", "int64"), np.can_cast("int64", "int32", casting="same_kind")
-    (True, True)
-    """
-    return _numpy.can_cast(from_.dtype if _is_array(from_) else from_, to, casting)
-
-
 def broadcast_shapes(*shapes: _Any) -> tuple[int, ...]:
     """The shape that arrays of these shapes have together. ValueError if they have none.
 
@@ -216,15 +194,18 @@ def broadcast_shapes(*shapes: _Any) -> tuple[int, ...]:
     return _together("broadcast_shapes", *((s,) if isinstance(s, int) else tuple(s) for s in shapes))
 
 
-def array_equal(a1: _Any, a2: _Any) -> _Any:
-    """Whether shapes and all elements are the same, as an array of one bool.
+def array_equal(a1: _Any, a2: _Any, equal_nan: _Any = False) -> _Any:
+    """Whether shapes and all elements are the same, as an array of one bool. equal_nan: NaN is the same as NaN.
 
     >>> from forerun import np
     >>> np.array_equal([1, 2], [1, 2]).item(), np.array_equal([1, 2], [1, 2, 3]).item()
     (True, False)
     """
     a, b = asarray(a1), asarray(a2)
-    return asarray(False) if a.shape != b.shape else all(_arithmetic.equal(a, b))
+    if a.shape != b.shape:
+        return asarray(False)
+    same = _arithmetic.equal(a, b)
+    return all(same | ((a != a) & (b != b)) if equal_nan else same)
 
 
 def isclose(a: _Any, b: _Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: _Any = False) -> _Any:
@@ -236,7 +217,7 @@ def isclose(a: _Any, b: _Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan:
     >>> np.isclose([1.0, 2.0], [1.000001, 2.1]).tolist()
     [True, False]
     """
-    a, b = (x if x.dtype.kind in "fc" else _cast(x, _default_float()) for x in (asarray(a), asarray(b)))
+    a, b = (x if _is_inexact(x.dtype) else _cast(x, _default_float()) for x in (asarray(a), asarray(b)))
     near = _arithmetic.absolute(a - b) <= atol + rtol * _arithmetic.absolute(b)
     result = _arithmetic.equal(a, b) | (near & _arithmetic.isfinite(b))
     return result | (_arithmetic.isnan(a) & _arithmetic.isnan(b)) if equal_nan else result
@@ -252,8 +233,8 @@ def allclose(a: _Any, b: _Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan
     return all(isclose(a, b, rtol, atol, equal_nan))
 
 
-def may_share_memory(a: _Any, b: _Any) -> _Any:
-    """Whether two arrays are views of one storage. TypeError of what is no array.
+def may_share_memory(a: _Any, b: _Any, /, max_work: _Any = 0) -> _Any:
+    """Whether two arrays are views of one storage. TypeError of what is no array. max_work changes nothing.
 
     >>> from forerun import np
     >>> x = np.zeros(4)
@@ -266,69 +247,14 @@ def may_share_memory(a: _Any, b: _Any) -> _Any:
 shares_memory = may_share_memory
 
 
-def set_printoptions(**options: _Any) -> None:
-    """NumPy's print options, by name: arrays are shown by NumPy.
-
-    >>> from forerun import np
-    >>> np.set_printoptions(precision=3); np.array([1 / 3])
-    array([0.333])
-    >>> np.set_printoptions(precision=8)
-    """
-    _numpy.set_printoptions(**options)
-
-
-def save(file: _Any, arr: _Any) -> None:
-    """Writes an array in NumPy's format to a file, named or open. Waits.
-
-    A name gets ".npy" behind it if it lacks it. A file of that name is replaced when all is written, not before.
-
-    >>> import io
-    >>> from forerun import np
-    >>> file = io.BytesIO()
-    >>> np.save(file, np.arange(3)); _ = file.seek(0)
-    >>> np.load(file).tolist()
-    [0, 1, 2]
-    """
-    values = asarray(arr).numpy()
-    with _files.replacing(file, ".npy") as out:
-        _files.write_array(out, values)
+def __getattr__(name: str) -> _Any:
+    """bfloat16 when it is first asked for: its dtype comes from the package ml_dtypes."""
+    if name != "bfloat16":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        return _numpy.dtype(_core.bfloat16()).type
+    except ImportError as error:
+        raise AttributeError(str(error)) from None
 
 
-def load(file: _Any) -> _Any:
-    """Reads an array, or a dict of arrays, in NumPy's format: what `save` or `savez` wrote.
-
-    OSError if there is no such file, ValueError if its format is another. Nothing in a file is executed (pickles are
-    refused), and memory is taken only for what the file can hold.
-
-    >>> import io
-    >>> from forerun import np
-    >>> file = io.BytesIO()
-    >>> np.savez(file, a=[1, 2], b=[3.0]); _ = file.seek(0)
-    >>> {name: x.tolist() for name, x in np.load(file).items()}
-    {'a': [1, 2], 'b': [3.0]}
-    """
-    with _files.opened(file) as found:
-        if _files.is_archive(found):
-            return {name: asarray(values) for name, values in _files.read_arrays(found).items()}
-        return asarray(_files.read_array(found))
-
-
-def savez(file: _Any, *args: _Any, **named: _Any) -> None:
-    """Writes several arrays in NumPy's format to a file, named or open. Waits.
-
-    `load` reads them, as a dict with the names they are given here, or arr_0, arr_1 and so on (ValueError if a name is
-    given twice). A file of that name (with ".npz" behind it) is replaced when all is written, not before.
-
-    >>> import io
-    >>> from forerun import np
-    >>> file = io.BytesIO()
-    >>> np.savez(file, np.zeros(2), np.ones(2)); _ = file.seek(0)
-    >>> sorted(np.load(file))
-    ['arr_0', 'arr_1']
-    """
-    unnamed = {f"arr_{i}": x for i, x in enumerate(args)}
-    if twice := unnamed.keys() & named.keys():
-        raise ValueError(f"savez: names must differ from those of unnamed arrays, got {sorted(twice)}")
-    values = {name: asarray(x).numpy() for name, x in {**unnamed, **named}.items()}
-    with _files.replacing(file, ".npz") as out:
-        _files.write_arrays(out, values)
+_einops.register()

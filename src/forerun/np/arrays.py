@@ -25,7 +25,7 @@ from ..ops import (
     tape,
 )  # fmt: skip
 from ..ops import random as random_ops
-from . import protocols
+from . import files, protocols
 
 __all__ = ["ndarray"]
 
@@ -52,6 +52,7 @@ class ndarray(_core.Array):
     __array_priority__ = 1000.0
     __array_ufunc__ = protocols.array_ufunc
     __array_function__ = protocols.array_function
+    __array_namespace__ = protocols.array_namespace
 
     # --- shape: views where memory allows ---
 
@@ -74,11 +75,9 @@ class ndarray(_core.Array):
     def flat(self, values: Any) -> None:
         iterating.flatiter(self)[...] = values
 
-    def reshape(self, *args: Any, order: str = "C") -> Any:
-        """The same elements with another shape; one extent may be -1. order: "C" alone."""
-        if order != "C":
-            raise ValueError(f'reshape: order must be "C", got {order!r}')
-        return shape.reshape(self, _extents(args))
+    def reshape(self, *args: Any, order: str = "C", copy: bool | None = None) -> Any:
+        """The same elements with another shape; one extent may be -1. order, copy: as for `np.reshape`."""
+        return shape.reshape(self, _extents(args), order, copy=copy)
 
     def transpose(self, *axes: Any) -> Any:
         """A view with the axes in another order, by default reversed."""
@@ -90,7 +89,7 @@ class ndarray(_core.Array):
 
     def ravel(self, order: str = "C") -> Any:
         """The elements as one axis, a view where memory allows."""
-        return self.reshape(-1, order=order)
+        return shape.ravel(self, order)
 
     def flatten(self, order: str = "C") -> Any:
         """A copy of the elements as one axis."""
@@ -125,15 +124,21 @@ class ndarray(_core.Array):
     def astype(
         self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
     ) -> Any:
-        """The elements converted to a dtype; without `copy`, the array itself if it has that dtype."""
+        """The elements converted to a dtype; without `copy`, the array itself if it has that dtype.
+
+        casting: by which rule this must be possible (`np.can_cast`), TypeError if it is not. Floats lose their
+        fraction in integers; what an integer cannot hold is kept by its lowest bits.
+        """
+        if order not in ("K", "C", "A"):
+            raise ValueError(f'astype: order must be "C", "K" or "A", got {order!r}')
         want = convert.as_dtype("astype", dtype)
         if want == self.dtype:
             return convert.copy(self) if copy else self
-        if not numpy.can_cast(self.dtype, want, casting):  # type: ignore[arg-type]
+        if casting != "unsafe" and not convert.castable(self.dtype, want, casting):
             raise TypeError(
                 f"astype: casting must be possible by rule {casting!r}, got {self.dtype} to {want}"
             )
-        return convert.cast(self, want)
+        return convert.converted(self, want)
 
     def fill(self, value: Any) -> None:
         """Writes one value everywhere, in place."""
@@ -150,8 +155,13 @@ class ndarray(_core.Array):
 
     context = ctx
 
-    def to_device(self, device: Device | str) -> Any:
-        """The array itself if it is on that device, otherwise a copy there, made on the copy queue."""
+    def to_device(self, device: Device | str, /, *, stream: None = None) -> Any:
+        """The array itself if it is on that device, otherwise a copy there, made on the copy queue.
+
+        stream: there are none to choose from, so it must be None (ValueError).
+        """
+        if stream is not None:
+            raise ValueError(f"to_device: stream must be None, got {stream!r}")
         where = resolve(device)
         return self if where == self.device else convert.to_device(self, where)
 
@@ -170,6 +180,10 @@ class ndarray(_core.Array):
         return self
 
     as_np_ndarray = as_nd_ndarray
+
+    def tofile(self, fid: Any, sep: str = "", format: str = "%s") -> Any:
+        """Writes the values to a file, as bytes, or as text with a separator; returns its size, an array."""
+        return files.tofile(self, fid, sep, format)
 
     # --- gradients ---
 
@@ -198,17 +212,25 @@ class ndarray(_core.Array):
 
     # --- reductions: (axis=None, dtype=None, out=None, keepdims=False) as in NumPy ---
 
-    def sum(self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    def sum(
+        self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
+        where: Any = True,
+    ) -> Any:  # fmt: skip
         """The sum over axes."""
-        return reduction.sum(self, axis, dtype, out, keepdims)
+        return reduction.sum(self, axis, dtype, out, keepdims, initial, where)
 
-    def prod(self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    def prod(
+        self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
+        where: Any = True,
+    ) -> Any:  # fmt: skip
         """The product over axes."""
-        return reduction.prod(self, axis, dtype, out, keepdims)
+        return reduction.prod(self, axis, dtype, out, keepdims, initial, where)
 
-    def mean(self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    def mean(
+        self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
+    ) -> Any:
         """The mean over axes."""
-        return reduction.mean(self, axis, dtype, out, keepdims)
+        return reduction.mean(self, axis, dtype, out, keepdims, where=where)
 
     def var(
         self,
@@ -217,10 +239,14 @@ class ndarray(_core.Array):
         out: Any = None,
         ddof: float = 0,
         keepdims: bool = False,
-        **kwargs: Any,
+        *,
+        where: Any = True,
+        mean: Any = None,
+        correction: float | None = None,
     ) -> Any:
         """The variance over axes."""
-        return reduction.var(self, axis, dtype, out, ddof, keepdims, **kwargs)
+        known = {"where": where, "mean": mean, "correction": correction}
+        return reduction.var(self, axis, dtype, out, ddof, keepdims, **known)
 
     def std(
         self,
@@ -229,54 +255,84 @@ class ndarray(_core.Array):
         out: Any = None,
         ddof: float = 0,
         keepdims: bool = False,
-        **kwargs: Any,
+        *,
+        where: Any = True,
+        mean: Any = None,
+        correction: float | None = None,
     ) -> Any:
         """The standard deviation over axes."""
-        return reduction.std(self, axis, dtype, out, ddof, keepdims, **kwargs)
+        known = {"where": where, "mean": mean, "correction": correction}
+        return reduction.std(self, axis, dtype, out, ddof, keepdims, **known)
 
-    def max(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    def max(
+        self, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
+    ) -> Any:
         """The largest element over axes."""
-        return reduction.max(self, axis, out, keepdims)
+        return reduction.max(self, axis, out, keepdims, initial, where)
 
-    def min(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    def min(
+        self, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
+    ) -> Any:
         """The smallest element over axes."""
-        return reduction.min(self, axis, out, keepdims)
+        return reduction.min(self, axis, out, keepdims, initial, where)
 
-    def all(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    def all(
+        self, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
+    ) -> Any:
         """Whether all elements over axes are true."""
-        return reduction.all(self, axis, out, keepdims)
+        return reduction.all(self, axis, out, keepdims, where=where)
 
-    def any(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    def any(
+        self, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
+    ) -> Any:
         """Whether any element over axes is true."""
-        return reduction.any(self, axis, out, keepdims)
+        return reduction.any(self, axis, out, keepdims, where=where)
 
-    def ptp(self, axis: Any = None, keepdims: bool = False) -> Any:
+    def ptp(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
         """Largest minus smallest element over axes."""
-        return reduction.ptp(self, axis, keepdims)
+        return reduction.ptp(self, axis, out, keepdims)
 
-    def cumsum(self, axis: int | None = None, dtype: Any = None) -> Any:
+    def cumsum(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
         """Running sums along an axis."""
-        return reduction.cumsum(self, axis, dtype)
+        return reduction.cumsum(self, axis, dtype, out)
 
-    def cumprod(self, axis: int | None = None, dtype: Any = None) -> Any:
+    def cumprod(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
         """Running products along an axis."""
-        return reduction.cumprod(self, axis, dtype)
+        return reduction.cumprod(self, axis, dtype, out)
 
-    def argmax(self, axis: int | None = None, keepdims: bool = False) -> Any:
+    def argmax(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
         """Position of the largest element."""
-        return host.argmax(self, axis, keepdims)
+        return host.argmax(self, axis, out, keepdims=keepdims)
 
-    def argmin(self, axis: int | None = None, keepdims: bool = False) -> Any:
+    def argmin(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
         """Position of the smallest element."""
-        return host.argmin(self, axis, keepdims)
+        return host.argmin(self, axis, out, keepdims=keepdims)
 
-    def argsort(self, axis: int | None = -1, kind: str | None = None) -> Any:
+    def argsort(
+        self, axis: int | None = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None
+    ) -> Any:
         """Positions that sort the array along an axis."""
-        return host.argsort(self, axis)
+        return host.argsort(self, axis, kind, order, stable=stable)
 
-    def sort(self, axis: int = -1, kind: str | None = None) -> None:
+    def sort(
+        self, axis: int = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None
+    ) -> None:
         """Brings elements into ascending order along an axis, in place."""
-        _core.assign(self, host.sort(_core.detach(self), axis))
+        _core.assign(self, host.sort(_core.detach(self), axis, kind, order, stable=stable))
+
+    def argpartition(
+        self, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None
+    ) -> Any:
+        """Positions that partition the array along an axis."""
+        return host.argpartition(self, kth, axis, kind, order)
+
+    def partition(self, kth: Any, axis: int = -1, kind: str = "introselect", order: None = None) -> None:
+        """Brings the elements that are kth in order to their places along an axis, in place."""
+        _core.assign(self, host.partition(_core.detach(self), kth, axis, kind, order))
+
+    def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Any:
+        """Positions at which values would keep the sorted vector sorted."""
+        return host.searchsorted(self, v, side, sorter)
 
     # --- elements, products, parts ---
 
@@ -288,9 +344,9 @@ class ndarray(_core.Array):
         """Elements limited to [min, max]."""
         return indexing.clip(self, min, max, out)
 
-    def round(self, decimals: int = 0) -> Any:
+    def round(self, decimals: int = 0, out: Any = None) -> Any:
         """Elements rounded to decimals; halves go to the even digit."""
-        return protocols.namespace().round(self, decimals)
+        return protocols.namespace().round(self, decimals, out)
 
     def take(self, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
         """Elements at positions along an axis."""
@@ -316,9 +372,11 @@ class ndarray(_core.Array):
         """A diagonal of two axes."""
         return diagonals.diagonal(self, offset, axis1, axis2)
 
-    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    def trace(
+        self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
+    ) -> Any:
         """The sum of a diagonal."""
-        return diagonals.trace(self, offset, axis1, axis2)
+        return diagonals.trace(self, offset, axis1, axis2, dtype, out)
 
     def conj(self) -> Any:
         """The complex conjugate."""
@@ -363,6 +421,15 @@ class ndarray(_core.Array):
 
     def __contains__(self, value: Any) -> bool:
         return bool(reduction.any(self == value))
+
+    def __imatmul__(self, other: Any) -> Any:
+        product = linear.matmul(self, other)
+        if product.shape != self.shape:
+            raise ValueError(f"matmul: result must have shape {self.shape} in place, got {product.shape}")
+        if not numpy.can_cast(product.dtype, self.dtype, "same_kind"):
+            raise TypeError(f"matmul: result must fit {self.dtype} in place, got {product.dtype}")
+        self[...] = product
+        return self
 
     def __divmod__(self, other: Any) -> tuple[Any, Any]:
         return self // other, self % other

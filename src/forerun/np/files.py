@@ -1,168 +1,248 @@
-"""Files of arrays in NumPy's formats, written whole or not at all, and read with distrust.
-
-No file is believed: pickles are refused, a header is parsed as text, and memory is taken only for as many bytes as the
-file can hold.
-"""
+"""NumPy's functions for files, as operations that overlap with the computation."""
 
 from __future__ import annotations
 
-import errno
-import io
-import math
+import bz2
+import gzip
+import lzma
 import os
-import secrets
-import stat
-import zipfile
-import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any, BinaryIO
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from functools import partial
+from typing import Any
 
 import numpy
-from numpy.lib import format as npy
 
-__all__ = ["read_array", "read_arrays", "is_archive", "write_array", "write_arrays", "opened", "replacing"]
+from ..ops.convert import as_dtype, asarray, default_float
+from ..storage import issue, npy, order
+from ..storage.archive import Archive, Given
+from ..storage.npy import Header
+from ..storage.replacing import place
 
-_DEFLATE = 1032  # no member of an archive becomes more than so many times larger; and a few bytes
-_HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
-
-
-@contextmanager
-def opened(file: Any) -> Iterator[BinaryIO]:
-    """A file to read, given by its name or open already. OSError if there is none of that name."""
-    if hasattr(file, "read"):
-        yield file
-        return
-    with open(os.fspath(file), "rb") as found:
-        yield found
+__all__ = [
+    "save", "savez", "savez_compressed", "load", "savetxt", "loadtxt", "genfromtxt", "fromfile",
+]  # fmt: skip
 
 
-def is_archive(file: BinaryIO) -> bool:
-    """Whether what follows is an npz file."""
-    start = file.tell()
-    magic = file.read(4)
-    file.seek(start)
-    return magic in (b"PK\x03\x04", b"PK\x05\x06")
+def save(file: Any, arr: Any, allow_pickle: Any = True) -> Any:
+    """Writes an array in NumPy's format to a file. Returns the file's size in bytes, as an array.
 
+    To a file given by its name it is an operation: the call returns at once, and `load` comes after it; who else is to
+    find the file there waits for the size, which raises what has failed. Later writes into the array change nothing. A
+    name gets ".npy" behind it if it lacks it. A file of that name is replaced when all is on the disk, not before.
 
-def read_array(file: BinaryIO, op: str = "load") -> numpy.ndarray:
-    """The array of an npy file.
+    An open file is written now; that waits. allow_pickle: changes nothing, as arrays hold numbers.
 
-    ValueError if it is none, holds Python objects, or has fewer values than its header says.
+    >>> import tempfile
+    >>> from forerun import np
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     size = np.save(f"{folder}/x", np.arange(3))
+    ...     np.load(f"{folder}/x.npy").tolist(), size.item()
+    ([0, 1, 2], 152)
     """
-    start = file.tell()
-    file.seek(0, os.SEEK_END)
-    size = file.tell() - start
-    file.seek(start)
-    return _read(file, size, op)
-
-
-def read_arrays(file: BinaryIO, op: str = "load") -> dict[str, numpy.ndarray]:
-    """The arrays of an npz file by their names. ValueError if it is none, or one of its members is no npy file."""
-    try:
-        with zipfile.ZipFile(file) as archive:
-            members = archive.infolist()
-            return {m.filename.removesuffix(".npy"): _member(archive, m, op) for m in members}
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        NotImplementedError,
-        RuntimeError,
-        EOFError,
-        UnicodeError,
-    ) as error:
-        raise ValueError(f"{op}: file must be an npz archive, got {error}") from None
-    except OSError as error:
-        if error.errno != errno.EINVAL:  # a place before the file's beginning
-            raise
-        raise ValueError(f"{op}: file must be an npz archive, got places outside of it") from None
-
-
-def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, op: str) -> numpy.ndarray:
-    if member.file_size > member.compress_size * _DEFLATE + 64:
-        raise ValueError(
-            f"{op}: {member.filename} must be as large as its archive says, got {member.file_size} bytes"
-        )
-    with archive.open(member) as file:
-        return _read(file, member.file_size, op)  # type: ignore[arg-type]
-
-
-def _read(file: BinaryIO, size: int, op: str) -> numpy.ndarray:
-    shape, fortran, dtype, left = _header(file, size, op)
-    count = math.prod(shape)
-    if count * dtype.itemsize > left:
-        text = f"{count * dtype.itemsize} bytes for shape {shape} with {left} there"
-        raise ValueError(f"{op}: header must say what the file has, got {text}")
-    flat = numpy.empty(count, dtype)
-    done, into = 0, flat.view("u1")
-    while done < into.size:
-        got = file.readinto(into[done:])  # type: ignore[attr-defined]
-        if not got:
-            raise ValueError(f"{op}: file must have {into.size} bytes of values, got {done}")
-        done += got
-    return flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)
-
-
-def _header(file: BinaryIO, size: int, op: str) -> tuple[tuple[int, ...], bool, numpy.dtype[Any], int]:
-    """Shape, order, dtype, and how many bytes may follow."""
-    head = io.BytesIO(file.read(min(size, 12)))
-    try:
-        version = npy.read_magic(head)
-        width = 2 if version == (1, 0) else 4
-        length = int.from_bytes(head.read(width), "little")
-        if version not in _HEADERS or length > 10_000 or 8 + width + length > size:
-            raise ValueError(f"version {version}, header of {length} bytes")
-        whole = io.BytesIO(head.getvalue()[8:] + file.read(8 + width + length - head.getbuffer().nbytes))
-        shape, fortran, dtype = _HEADERS[version](whole)
-    except Exception as error:  # NumPy raises many kinds for what is no header
-        raise ValueError(f"{op}: file must be in NumPy's npy format, got {str(error)[:200]}") from None
-    if dtype.hasobject or dtype.kind not in "biufc":
-        raise ValueError(f"{op}: file must hold numbers, got dtype {dtype}")
-    if any(type(n) is not int or n < 0 for n in shape) or len(shape) > 64:
-        raise ValueError(f"{op}: extents must not be negative, got {shape}")
-    return shape, fortran, dtype, size - 8 - width - length
-
-
-def write_array(file: BinaryIO, x: numpy.ndarray) -> None:
-    """Writes an array as an npy file."""
-    npy.write_array(file, x, allow_pickle=False)
-
-
-def write_arrays(file: BinaryIO, arrays: Mapping[str, numpy.ndarray]) -> None:
-    """Writes arrays by their names as an npz file."""
-    with zipfile.ZipFile(file, "w", allowZip64=True) as archive:
-        for name, x in arrays.items():
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                write_array(member, x)  # type: ignore[arg-type]
-
-
-@contextmanager
-def replacing(file: Any, suffix: str = "") -> Iterator[BinaryIO]:
-    """A file to write, given by its name or open already. What had that name stays as it is until all is written.
-
-    suffix: put behind a name that does not end with it. A new file beside it takes the name at the end; what is no
-    regular file (a pipe, a device) is written directly.
-    """
+    x = asarray(arr)
+    header = issue.header_of(x)
     if hasattr(file, "write"):
-        yield file
-        return
-    path = os.fspath(file)
-    path = os.path.realpath(path if path.endswith(suffix) else path + suffix)
-    mode = os.stat(path).st_mode if os.path.exists(path) else None
-    if mode is not None and not stat.S_ISREG(mode):
-        with open(path, "wb") as out:
-            yield out
-        return
-    fresh = f"{path}.{secrets.token_hex(8)}.tmp"
-    try:
-        with open(fresh, "xb") as out:  # "x": never through a link that somebody else has put there
-            if mode is not None:
-                os.chmod(fresh, stat.S_IMODE(mode))
-            yield out
-            out.flush()
-            os.fsync(out.fileno())
-        os.replace(fresh, path)
-    except BaseException:
-        if os.path.exists(fresh):
-            os.unlink(fresh)
-        raise
+        values = x.numpy()
+        return issue.written_to(file, lambda out: npy.write_array(out, values, header))
+    write = lambda out, values: npy.write_array(out, values, header)
+    return issue.save("save", place(file, ".npy"), "npy", {"": x}, [header], write)
+
+
+def _savez(op: str, file: Any, args: tuple[Any, ...], named: Mapping[str, Any], compressed: bool) -> Any:
+    unnamed = {f"arr_{i}": x for i, x in enumerate(args)}
+    if twice := unnamed.keys() & named.keys():
+        raise ValueError(f"{op}: names must differ from those of unnamed arrays, got {sorted(twice)}")
+    return issue.save_arrays(op, file, {**unnamed, **named}, ".npz", compressed)
+
+
+def savez(file: Any, *args: Any, allow_pickle: Any = True, **kwds: Any) -> Any:
+    """Writes several arrays in NumPy's format to a file, as `save` does. Returns its size in bytes, as an array.
+
+    `load` reads them, by the names they are given here, or arr_0, arr_1 and so on (ValueError if a name is given
+    twice). A name of a file gets ".npz" behind it if it lacks it.
+
+    >>> import io
+    >>> from forerun import np
+    >>> file = io.BytesIO()
+    >>> _ = np.savez(file, np.zeros(2), np.ones(2)); _ = file.seek(0)
+    >>> sorted(np.load(file))
+    ['arr_0', 'arr_1']
+    """
+    return _savez("savez", file, args, kwds, False)
+
+
+def savez_compressed(file: Any, *args: Any, allow_pickle: Any = True, **kwds: Any) -> Any:
+    """Writes several arrays as `savez` does, compressed.
+
+    >>> import io
+    >>> from forerun import np
+    >>> file = io.BytesIO()
+    >>> np.savez_compressed(file, x=np.zeros(10000)).item() < 1000
+    True
+    """
+    return _savez("savez_compressed", file, args, kwds, True)
+
+
+def load(
+    file: Any,
+    mmap_mode: Any = None,
+    allow_pickle: Any = False,
+    fix_imports: Any = True,
+    encoding: str = "ASCII",
+    *,
+    max_header_size: int = 10_000,
+) -> Any:
+    """Reads an array in NumPy's format, or a mapping of arrays: what `save` or `savez` wrote.
+
+    A file given by its name is opened now, for shape and dtype, and read by an operation; what is wrong with its
+    values is raised by reads of the array. If it is about to be saved, the operation comes after that. The arrays of an
+    npz file are read when they are asked for. An open file is read now.
+
+    OSError if there is no such file, ValueError if its format is another. Nothing in a file is executed (pickles are
+    refused, whatever allow_pickle says), and memory is taken only for what the file can hold. ValueError for an
+    mmap_mode: arrays live in the engine's memory.
+
+    >>> import io
+    >>> from forerun import np
+    >>> file = io.BytesIO()
+    >>> _ = np.savez(file, a=[1, 2], b=[3.0]); _ = file.seek(0)
+    >>> {name: x.tolist() for name, x in np.load(file).items()}
+    {'a': [1, 2], 'b': [3.0]}
+    """
+    if mmap_mode is not None:
+        raise ValueError(
+            f"load: mmap_mode must be None, got {mmap_mode!r}; operations take what numpy.load gives"
+        )
+    del (
+        allow_pickle,
+        fix_imports,
+        encoding,
+        max_header_size,
+    )  # for pickles, and for headers as numbers never have them
+    if not hasattr(file, "read"):
+        return issue.by_name("load", place(file))
+    if npy.is_archive(file):
+        return Archive(Given({name: asarray(x) for name, x in npy.read_arrays(file).items()}))
+    return asarray(npy.read_array(file))
+
+
+# --- text and bytes ---
+
+_COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+
+
+def savetxt(fname: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+    """Writes an array of one or two axes as text, with NumPy's arguments. Returns the file's size, an array.
+
+    To a file given by its name it is an operation, as `save` is; ".gz", ".bz2" and ".xz" are compressed. An open file
+    is written now. ValueError if the array has another number of axes.
+
+    >>> import io
+    >>> from forerun import np
+    >>> file = io.StringIO()
+    >>> _ = np.savetxt(file, np.array([[1, 2], [3, 4]]), fmt="%d", delimiter=",")
+    >>> file.getvalue()
+    '1,2\\n3,4\\n'
+    """
+    x = asarray(X)
+    if x.ndim not in (1, 2):
+        raise ValueError(f"savetxt: array must have one or two axes, got shape {x.shape}")
+    if hasattr(fname, "write"):
+        numpy.savetxt(fname, x.numpy(), *args, **kwargs)
+        return asarray(numpy.int64(fname.tell() if hasattr(fname, "tell") else 0))
+    path = place(fname)
+    opener = _COMPRESSED.get(os.path.splitext(path)[1])
+
+    def write(out: Any, values: numpy.ndarray) -> None:
+        with opener(out, "wb") if opener else nullcontext(out) as text:
+            numpy.savetxt(text, values, *args, **kwargs)
+
+    return issue.save("savetxt", path, "text", {"": x}, [issue.header_of(x)], write)
+
+
+def _from_text(
+    read: Callable[..., Any], fname: Any, dtype: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    kind = default_float() if dtype is float else as_dtype(read.__name__, dtype)
+    if isinstance(fname, (str, os.PathLike)):
+        order.settled(place(fname))
+    found = read(fname, kind, *args, **kwargs)
+    return [asarray(x) for x in found] if isinstance(found, list) else asarray(found)
+
+
+def loadtxt(fname: Any, dtype: Any = float, *args: Any, **kwargs: Any) -> Any:
+    """Reads an array from text, with NumPy's arguments. Waits: the shape depends on the text.
+
+    dtype: of numbers; floats are those of creation by default. Raises what NumPy raises.
+
+    >>> from forerun import np
+    >>> np.loadtxt(["1 2", "3 4"])
+    array([[1., 2.],
+           [3., 4.]])
+    """
+    return _from_text(numpy.loadtxt, fname, dtype, args, kwargs)
+
+
+def genfromtxt(fname: Any, dtype: Any = float, *args: Any, **kwargs: Any) -> Any:
+    """Reads an array from text in which values may be missing, with NumPy's arguments. Waits, as `loadtxt` does.
+
+    >>> from forerun import np
+    >>> np.genfromtxt(["1,2", "3,"], delimiter=",").tolist()
+    [[1.0, 2.0], [3.0, nan]]
+    """
+    return _from_text(numpy.genfromtxt, fname, dtype, args, kwargs)
+
+
+def fromfile(file: Any, dtype: Any = float, count: int = -1, sep: str = "", offset: int = 0) -> Any:
+    """Reads an array of one axis from a file of bytes, or of text if there is a separator.
+
+    Bytes of a file given by its name are read by an operation; anything else is read now, and waits. count: how many
+    values; -1: all. offset: bytes to leave out. The dtype of floats is that of creation by default. ValueError for a
+    place before the file's beginning, or a dtype of no numbers.
+
+    >>> import tempfile
+    >>> from forerun import np
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     size = np.array([1, 2, 3], dtype="int16").tofile(f"{folder}/x")
+    ...     np.fromfile(f"{folder}/x", "int16").tolist()
+    [1, 2, 3]
+    """
+    given = numpy.dtype(default_float() if dtype is float else dtype)
+    as_dtype("fromfile", given.newbyteorder("="))
+    if isinstance(file, (str, os.PathLike)):
+        order.settled(place(file))
+    if sep or not isinstance(file, (str, os.PathLike)):
+        return asarray(numpy.fromfile(file, given, count, sep, offset=offset))
+    if offset < 0:
+        raise ValueError(f"fromfile: offset must not be negative, got {offset}")
+    found = issue.Opened(place(file))
+    there = max(0, found.size - offset) // given.itemsize
+    header = Header((there if count < 0 else min(count, there),), given, False)
+    return issue.reads("fromfile", header, partial(issue.values, "fromfile", found, offset, header))
+
+
+def tofile(x: Any, fid: Any, sep: str = "", format: str = "%s") -> Any:
+    """Writes the values of an array to a file, as bytes in C order, or as text with a separator. `ndarray.tofile`.
+
+    Returns the file's size in bytes, as an array. To a file given by its name it is an operation, as `save` is; an
+    open file is written now.
+
+    >>> import tempfile
+    >>> from forerun import np
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.array([1, 2, 3]).tofile(f"{folder}/x", ",").item()
+    5
+    """
+
+    def write(out: Any, values: numpy.ndarray) -> None:
+        if sep:
+            pieces = (format % (v,) for v in values.ravel().tolist())
+            out.write(sep.join(pieces).encode())
+        else:
+            npy.write_values(out, values)
+
+    if hasattr(fid, "write"):
+        values = x.numpy()
+        return issue.written_to(fid, lambda out: write(out, values))
+    return issue.save("tofile", place(fid), "bytes", {"": x}, [issue.header_of(x)], write)

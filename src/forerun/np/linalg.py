@@ -2,7 +2,12 @@
 
 from numpy.linalg import LinAlgError as LinAlgError
 
-from ..ops.linalg import *  # noqa: F403
-from ..ops.linalg import __all__ as _names
+from ..ops import decompositions, leastsquares, matrix, norms, solving
+from ..ops.decompositions import *  # noqa: F403
+from ..ops.leastsquares import *  # noqa: F403
+from ..ops.matrix import *  # noqa: F403
+from ..ops.norms import *  # noqa: F403
+from ..ops.solving import *  # noqa: F403
 
+_names = [name for part in (decompositions, leastsquares, matrix, norms, solving) for name in part.__all__]
 __all__ = [*_names, "LinAlgError"]

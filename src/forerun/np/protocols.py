@@ -27,6 +27,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
 }  # fmt: skip
 if hasattr(numpy, "matvec"):  # since 2.2
     _FUNCTIONS |= {numpy.matvec: signal.matvec, numpy.vecmat: signal.vecmat}
+_WRITERS = {numpy.save, numpy.savez, numpy.savez_compressed, numpy.savetxt}
 _REDUCTIONS: dict[Any, Callable[..., Any]] = {
     numpy.add: reduction.sum, numpy.multiply: reduction.prod, numpy.maximum: reduction.max, numpy.minimum:
     reduction.min, numpy.logical_and: reduction.all, numpy.logical_or: reduction.any,
@@ -60,12 +61,29 @@ def namespace() -> Any:
     return importlib.import_module(__package__)
 
 
+_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
+
+
+def array_namespace(self: Any, /, *, api_version: str | None = None) -> Any:
+    """`__array_namespace__`: where libraries find the functions of the Python array API standard, `forerun.np`.
+
+    ValueError for a version of the standard that it does not hold.
+    """
+    if api_version is not None and api_version not in _VERSIONS:
+        raise ValueError(
+            f"__array_namespace__: api_version must be one of {', '.join(_VERSIONS)}, got {api_version!r}"
+        )
+    return namespace()
+
+
 def array_function(self: Any, func: Any, types: Iterable[type], args: Any, kwargs: Any) -> Any:
     """`__array_function__`: any other NumPy function called with one of our arrays."""
     ours: Any = namespace()
     for part in func.__module__.split(".")[1:]:
         ours = ours if part.startswith("_") else getattr(ours, part, None)
     ours = getattr(ours, func.__name__, None)
+    if func in _WRITERS:  # who calls NumPy's expects the file to be there
+        return ours(*args, **kwargs).wait()
     if callable(ours):
         return ours(*args, **kwargs)
     return func(*map(_values, args), **{k: _values(v) for k, v in kwargs.items()})

@@ -189,6 +189,8 @@ bitwise_count = elementwise(
 
 def _value(x):  # type: ignore[no-untyped-def]
     """x, conjugated if it is complex: what a gradient is multiplied by."""
+    if isinstance(x, complex):
+        return x.conjugate()
     return conjugate(x) if getattr(x, "dtype", None) is not None and x.dtype.kind == "c" else x
 
 

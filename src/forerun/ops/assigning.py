@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from .. import _core
-from .convert import _has_arrays, asarray, is_array
+from .convert import _has_arrays, asarray, converted, is_array, is_bfloat16, is_supported
 from .host import host_op
 from .indexing import getitem, where
 from .keys import Key, entries_of, is_basic, is_mask
@@ -31,7 +31,7 @@ def setitem(x: Any, index: Any, value: Any) -> None:
     entries = entries_of("setitem", index, x.device)
     key = Key("setitem", x, entries)
     new = values_at("setitem", x, value)
-    if len(entries) == 1 and is_mask(entries[0]) and entries[0].ndim == x.ndim and getattr(new, "ndim", 0) > 1:
+    if len(entries) == 1 and is_mask(entries[0]) and entries[0].ndim == x.ndim and is_array(new) and new.ndim > 1:
         raise TypeError(f"setitem: values under a mask of the array's shape must have one axis, got shape {new.shape}")
     mask = key.arrays[0] if len(key.arrays) == 1 and is_mask(key.arrays[0]) else None
     v = key.view(x)
@@ -47,15 +47,15 @@ def values_for(op: str, x: Any, value: Any, single: bool = False) -> Any:
 
     single: one element is to be written. TypeError, ValueError and OverflowError as NumPy's assignment.
     """
-    if single and getattr(value, "ndim", 0):
+    if single and isinstance(value, (_core.Array, numpy.ndarray)) and value.ndim:
         if x.dtype.kind == "b" and value.size == 1:
-            return values_for(op, x, value.reshape(()))  # by which NumPy means its truth
+            return values_for(op, x, value[(0,) * value.ndim])  # by which NumPy means its truth
         raise _refusal(x.dtype)(f"{op}: an element must get one number, got shape {value.shape}")
     if is_array(value):
         new = value if value.device == x.device else _core.copy(value, x.device)
-    elif type(value) in _KINDS and x.dtype.kind in _KINDS[type(value)]:
+    elif type(value) in _KINDS and (x.dtype.kind in _KINDS[type(value)] or is_bfloat16(x.dtype)):
         return value
-    elif isinstance(value, numpy.ndarray) and value.dtype.kind in "biufc":
+    elif isinstance(value, (numpy.ndarray, numpy.complexfloating)) and is_supported(value.dtype):
         new = _core.from_numpy(value, x.device)
     elif _has_arrays(value):
         new = asarray(value, device=x.device)
@@ -87,8 +87,6 @@ _KINDS = {bool: "biufc", int: "biufc", float: "bfc", complex: "bc"}  # of arrays
 
 def fit(op: str, dtype: numpy.dtype, value: Any, single: bool = False) -> numpy.ndarray:
     """Numbers, or lists of them, in a dtype. TypeError, ValueError and OverflowError as NumPy's assignment."""
-    if isinstance(value, numpy.complexfloating) and dtype.kind not in "cb":
-        value = value.real
     try:
         with numpy.errstate(all="ignore"):
             if not single and not isinstance(value, numpy.generic):
@@ -101,14 +99,16 @@ def fit(op: str, dtype: numpy.dtype, value: Any, single: bool = False) -> numpy.
 
 
 def _write(target: Any, new: Any) -> None:
-    _core.assign(target, fitting(new, target.ndim) if is_array(new) else new)
+    if is_array(new):
+        new = fitting(new if new.dtype.kind != "c" else converted(new, target.dtype), target.ndim)
+    _core.assign(target, new)
 
 
 def _write_at(v: Any, positions: list[Any], axis: int, new: Any) -> None:
     """v[..., positions, ...] = new, where positions pick from axes from `axis` on."""
     if not is_array(new):
         new = _core.full((), new, v.dtype, v.device)
-    new = new if new.dtype == v.dtype else _core.cast(new, v.dtype)
+    new = new if new.dtype == v.dtype else converted(new, v.dtype)
     ndim = v.ndim - len(positions) + max(p.ndim for p in positions)
     _core.scatter(v, positions, axis, fitting(new, ndim), False)
 
@@ -117,7 +117,7 @@ def _write_masked(v: Any, mask: Any, axis: int, new: Any) -> None:
     """v[..., mask, ...] = new without knowing the mask, which covers axes of v from `axis` on."""
     after = v.ndim - axis - mask.ndim
     if is_array(new):
-        new = new if new.dtype == v.dtype else _core.cast(new, v.dtype)
+        new = new if new.dtype == v.dtype else converted(new, v.dtype)
         new = fitting(new, axis + 1 + after)
         if new.ndim > after:
             new, mask = _spread(new, mask, new.ndim - after - 1)

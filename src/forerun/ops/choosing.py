@@ -10,7 +10,7 @@ import numpy
 from .. import _core
 from .arithmetic import logical_not, logical_or
 from .assigning import setitem, values_for
-from .convert import asarray, cast, count_of, into, is_array, one_of, promote, together
+from .convert import asarray, cast, count_of, is_array, one_of, promote, store, together
 from .creation import _known, ones, zeros
 from .editing import flat_values
 from .host import host_op
@@ -20,7 +20,7 @@ from .keys import places_within
 from .reduction import cumsum
 from .shape import broadcast_to, ravel, reshape
 
-__all__ = ["choose", "extract", "mask_indices", "piecewise", "place", "putmask", "trim_zeros"]
+__all__ = ["choose", "extract", "mask_indices", "piecewise", "place", "putmask"]
 
 
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
@@ -42,7 +42,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     dtype = promote(*(c.dtype for c in arrays))
     table = stack([broadcast_to(cast(c, dtype), shape) for c in arrays])
     picked = _gather_along(table, reshape(broadcast_to(number, shape), (1, *shape)), 0)
-    return into("choose", out, reshape(picked, shape))
+    return store("choose", reshape(picked, shape), out)
 
 
 def _numbers(a: Any, n: int, mode: str, device: Any) -> Any:
@@ -195,29 +195,3 @@ def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0) -> tuple[Any
     """
     size = count_of("mask_indices", "n", n)
     return nonzero(mask_func(ones((size, size), int), k) != 0)
-
-
-def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
-    """A view without the slices of zeros at the ends of axes (by default all). Waits.
-
-    trim: at which end: "f" in front, "b" at the back, "fb" both. ValueError for another one.
-
-    >>> from forerun import np
-    >>> np.trim_zeros([0, 0, 1, 0, 2, 0]).tolist(), np.trim_zeros([0, 1, 0], "f").tolist()
-    ([1, 0, 2], [1, 0])
-    """
-    from .convert import axes_of
-
-    ends = trim.lower()
-    one_of("trim_zeros", "trim", ends, ("fb", "bf", "f", "b"))
-    x = asarray(filt)
-    axes = axes_of("trim_zeros", axis, x.ndim)
-    places = numpy.argwhere(x.numpy())
-    index: list[Any] = [slice(None)] * x.ndim
-    for i in axes:
-        low, high = (int(places[:, i].min()), int(places[:, i].max()) + 1) if len(places) else (x.shape[i], x.shape[i])
-        if not len(places):
-            index[i] = slice(0, 0)
-        else:
-            index[i] = slice(low if "f" in ends else 0, high if "b" in ends else None)
-    return x[tuple(index)] if x.ndim else x

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import operator
 import reprlib
+import sys
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,17 +16,19 @@ from ..device import Device, resolve
 from .base import primitive
 
 __all__ = [
-    "asarray", "as_dtype", "axes_of", "count_of", "counts_of", "default_float", "into", "is_array", "one_of", "promote",
-    "set_defaults", "together", "vector_of",
+    "asarray", "as_dtype", "axes_of", "castable", "converted", "count_of", "counts_of", "default_float", "is_array",
+    "is_bfloat16", "is_inexact", "is_real_float", "is_supported", "one_of", "promote", "set_defaults", "store",
+    "together", "unsupported", "vector_of", "whole",
 ]  # fmt: skip
 
-_DTYPES = [
-    numpy.dtype(name)
-    for name in (
-        "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
-        "float16", "float32", "float64", "complex64", "complex128",
-    )
-]  # fmt: skip
+# In the core's order.
+_NAMES = (
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+    "float16", "bfloat16", "float32", "float64", "complex64", "complex128",
+)  # fmt: skip
+_DTYPES = {name: numpy.dtype(name) for name in _NAMES if name != "bfloat16"}
+_NUMBERS = {numpy.dtype(kind).num for kind in (*_DTYPES, "longlong", "ulonglong")}
+_SUPPORTED = "bool, integer, float16/32/64, bfloat16 or complex64/128"
 
 _default_float = numpy.dtype("float32")
 _ints_become_floats = False
@@ -56,16 +60,40 @@ def set_defaults(float_dtype: Any, ints_become_floats: bool) -> None:
     _core.set_default_float(_default_float)
 
 
-def _promotion(a: numpy.dtype, b: numpy.dtype) -> int:
+def is_inexact(dtype: numpy.dtype) -> bool:
+    """Whether an array's dtype is one of floats or complex numbers. NumPy's `kind` of bfloat16 is "V".
+
+    >>> is_inexact(numpy.dtype("complex64")), is_inexact(numpy.dtype("int8"))
+    (True, False)
+    """
+    return dtype.kind in "fcV"
+
+
+def is_real_float(dtype: numpy.dtype) -> bool:
+    """Whether an array's dtype is one of floats, bfloat16 among them.
+
+    >>> is_real_float(numpy.dtype("float16")), is_real_float(numpy.dtype("complex64"))
+    (True, False)
+    """
+    return dtype.kind in "fV"
+
+
+def _promotion(a: str, b: str) -> str:
     """NumPy's result type, except that an integer with a float gives that float."""
-    if a.kind in "fc" and b.kind in "iub":
-        return _DTYPES.index(a)
-    if b.kind in "fc" and a.kind in "iub":
-        return _DTYPES.index(b)
-    return _DTYPES.index(numpy.result_type(a, b))
+    if a == b:
+        return a
+    kinds = {name: "f" if name == "bfloat16" else _DTYPES[name].kind for name in (a, b)}
+    floats = [name for name in (a, b) if kinds[name] in "fc"]
+    if len(floats) == 1:
+        return floats[0]
+    if "bfloat16" in floats:  # NumPy does not know it: the other one, which has its range unless it is float16
+        other = b if a == "bfloat16" else a
+        return "float32" if other == "float16" else other
+    return numpy.result_type(a, b).name
 
 
-_core.set_promotion([[_promotion(a, b) for b in _DTYPES] for a in _DTYPES])
+_PROMOTED = {(a, b): _promotion(a, b) for a in _NAMES for b in _NAMES}
+_core.set_promotion([[_NAMES.index(_PROMOTED[a, b]) for b in _NAMES] for a in _NAMES])
 
 
 def promote(*dtypes: Any) -> numpy.dtype:
@@ -77,8 +105,10 @@ def promote(*dtypes: Any) -> numpy.dtype:
     (dtype('float16'), dtype('float64'))
     """
     result = numpy.dtype(dtypes[0])
-    for other in dtypes[1:]:
-        result = _DTYPES[_promotion(result, numpy.dtype(other))]
+    for other in map(numpy.dtype, dtypes[1:]):
+        if other != result:
+            name = _PROMOTED[result.name, other.name]
+            result = numpy.dtype(_core.bfloat16()) if name == "bfloat16" else _DTYPES[name]
     return result
 
 
@@ -103,21 +133,59 @@ def as_dtype(op: str, dtype: Any) -> numpy.dtype:
         return _default_float
     if dtype is complex:
         return numpy.dtype("complex128" if _default_float.itemsize == 8 else "complex64")
+    if isinstance(dtype, str) and dtype == "bfloat16":
+        return numpy.dtype(_core.bfloat16())
     try:
         found = numpy.dtype(dtype)
     except SyntaxError:  # of text that begins like a dtype with a shape
         raise TypeError(f"{op}: dtype must be one of NumPy's, got {dtype!r}") from None
-    if found not in _DTYPES:
-        raise TypeError(f"{op}: dtype must be bool, integer, float16/32/64 or complex64/128, got {found}")
+    if not is_supported(found) or not found.isnative:
+        order = "" if found.isnative else " in native byte order"
+        raise TypeError(f"{op}: dtype must be {_SUPPORTED}{order}, got {found}")
     return found
+
+
+def is_supported(dtype: numpy.dtype) -> bool:
+    """Whether arrays can have a dtype, but for its byte order: theirs is the machine's.
+
+    >>> is_supported(numpy.dtype(">f4")), is_supported(numpy.dtype("U3"))
+    (True, False)
+    """
+    return dtype.num in _NUMBERS or is_bfloat16(dtype)
+
+
+def is_bfloat16(dtype: numpy.dtype) -> bool:
+    """Whether it is the dtype that ml_dtypes has added to NumPy's.
+
+    >>> is_bfloat16(numpy.dtype("float16"))
+    False
+    """
+    return dtype.kind == "V" and dtype.name == "bfloat16"
+
+
+def castable(source: numpy.dtype, target: numpy.dtype, casting: Any) -> bool:
+    """Whether a rule of NumPy's allows a cast; bfloat16 holds integers of 8 bits, and float32 holds it.
+
+    >>> castable(numpy.dtype("int8"), numpy.dtype("float32"), "safe")
+    True
+    """
+    if not (is_bfloat16(source) or is_bfloat16(target)):
+        return numpy.can_cast(source, target, casting)
+    half = numpy.dtype("float16")  # to NumPy, the same kind of dtype
+    like = numpy.can_cast(
+        half if is_bfloat16(source) else source, half if is_bfloat16(target) else target, casting
+    )
+    if source == target or casting not in ("no", "equiv", "safe"):
+        return like
+    return like and casting == "safe" and half not in (source, target)
 
 
 def asarray(x: Any, dtype: Any = None, device: Device | str | None = None, op: str = "asarray") -> Any:
     """x as an array: itself if it is one of that dtype and device, otherwise a new one.
 
     Python floats get the default float; Python integers int64 (the default float after `npx.set_np()`);
-    NumPy arrays keep their dtype. ValueError if lists at one depth differ in length, TypeError if values are no
-    numbers.
+    NumPy arrays and scalars, and what has `__array__`, keep their dtype. ValueError if lists at one depth differ in
+    length, TypeError if values are no numbers, OverflowError for a Python integer that does not fit into the dtype.
 
     >>> from forerun import np
     >>> x = np.asarray([1, 2, 3])
@@ -126,7 +194,7 @@ def asarray(x: Any, dtype: Any = None, device: Device | str | None = None, op: s
     """
     if is_array(x):
         if dtype is not None and x.dtype != as_dtype(op, dtype):
-            x = cast(x, as_dtype(op, dtype))
+            x = converted(x, as_dtype(op, dtype))
         if device is not None and x.device != resolve(device):
             x = to_device(x, resolve(device))
         return x
@@ -135,30 +203,68 @@ def asarray(x: Any, dtype: Any = None, device: Device | str | None = None, op: s
 
         return asarray(stack([asarray(v, device=device) for v in x]), dtype)
     want = as_dtype(op, dtype) if dtype is not None else None
-    if isinstance(x, (numpy.ndarray, numpy.generic)):
-        values = numpy.asarray(x, want)
+    if hasattr(x, "__array__"):
+        x = numpy.asarray(x)
+        values = x if is_supported(x.dtype) else numpy.asarray(x, want)
         if want is None and values.dtype == numpy.float64 and _ints_become_floats:
-            values = values.astype(_default_float)  # as MXNet does
+            want = _default_float  # as MXNet does
     else:
-        try:
-            values = numpy.array(x)
-        except ValueError as error:
-            if "inhomogeneous" not in str(error):
-                raise
-            raise ValueError(
-                f"{op}: lists at one depth must have one length, got {reprlib.repr(x)}"
-            ) from None
-        if want is None and values.dtype.kind == "f":
-            want = _default_float
-        elif want is None and values.dtype.kind == "c":
-            want = as_dtype(op, complex)
-        elif want is None and values.dtype.kind in "iu" and _ints_become_floats:
-            want = _default_float
-        if want is not None:
-            values = values.astype(want, copy=False)
-    if values.dtype not in _DTYPES:
-        raise TypeError(f"{op}: values must be numbers, got dtype {values.dtype}")
-    return _core.from_numpy(values, resolve(device))
+        values = _numbers_of(op, x, want)
+        want = want if want is not None else _made(values.dtype)
+    if not is_supported(values.dtype):
+        raise TypeError(f"{op}: values must be {_SUPPORTED}, got dtype {values.dtype}")
+    made = _core.from_numpy(values, resolve(device))
+    return made if want is None or made.dtype == want else converted(made, want)
+
+
+def _numbers_of(op: str, x: Any, want: numpy.dtype | None) -> numpy.ndarray:
+    """Python's numbers as NumPy takes them: what does not fit into the dtype is refused."""
+    try:
+        with numpy.errstate(over="ignore"):
+            return numpy.array(x, want)
+    except ValueError as error:
+        if "inhomogeneous" not in str(error):
+            raise
+        raise ValueError(f"{op}: lists at one depth must have one length, got {reprlib.repr(x)}") from None
+    except OverflowError as error:
+        raise OverflowError(f"{op}: values must fit into {want}, got {reprlib.repr(x)}: {error}") from None
+
+
+def _made(found: numpy.dtype) -> numpy.dtype:
+    """The dtype that Python's numbers get which NumPy would give `found`."""
+    if found == numpy.float64 or (found.kind in "iu" and _ints_become_floats):
+        return _default_float
+    return as_dtype("asarray", complex) if found == numpy.complex128 else found
+
+
+def converted(x: Any, dtype: numpy.dtype) -> Any:
+    """x cast to a dtype on a user's word, who is warned as by NumPy if imaginary parts get lost.
+
+    >>> converted(asarray([1.5]), numpy.dtype("int8")).tolist()
+    [1]
+    """
+    if x.dtype.kind == "c" and dtype.kind not in "cb":
+        text = "Casting complex values to real discards the imaginary part"
+        warnings.warn(text, numpy.exceptions.ComplexWarning, stacklevel=_depth())
+    return cast(x, dtype)
+
+
+def _depth() -> int:
+    """How far up the first caller outside the package stands, for warnings about its line."""
+    frame, depth = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("forerun."):
+        frame, depth = frame.f_back, depth + 1
+    return depth
+
+
+def whole(x: Any, device: Device | str | None = None, op: str = "asarray") -> Any:
+    """x as an array for a parameter that counts: Python's integers stay integers, whatever `npx.set_np` says.
+
+    >>> whole([1, 2]).dtype
+    dtype('int64')
+    """
+    values = x if is_array(x) else numpy.asarray(x)
+    return asarray(x if is_array(x) or values.dtype.kind not in "iu" else values, device=device, op=op)
 
 
 def _has_arrays(x: Any) -> bool:
@@ -235,6 +341,43 @@ def one_of(op: str, name: str, value: Any, allowed: Sequence[str]) -> None:
         raise ValueError(f"{op}: {name} must be one of {', '.join(allowed)}, got {value!r}")
 
 
+def store(op: str, result: Any, out: Any) -> Any:
+    """The result, or `out` with the result written into it. A NumPy array as `out` waits.
+
+    ValueError if out has another shape, TypeError if it is no array or its dtype is of another kind.
+
+    >>> into = asarray([0.0, 0.0])
+    >>> store("op", asarray([1, 2]), into) is into, into.tolist()
+    (True, [1.0, 2.0])
+    """
+    if out is None:
+        return result
+    if not isinstance(out, (_core.Array, numpy.ndarray)):
+        raise TypeError(f"{op}: out must be an array, got {type(out).__name__}")
+    if out.shape != result.shape:
+        raise ValueError(f"{op}: out must have shape {result.shape}, got {out.shape}")
+    if not castable(result.dtype, out.dtype, "same_kind"):
+        raise TypeError(f"{op}: out must be of a dtype that {result.dtype} casts to, got {out.dtype}")
+    if isinstance(out, numpy.ndarray):
+        out[...] = result.numpy()
+    else:
+        _core.assign(out, result)
+    return out
+
+
+def unsupported(op: str, **options: Any) -> None:
+    """Refuses arguments of NumPy's that mean nothing here, unless they are None. NotImplementedError.
+
+    >>> unsupported("op", like=None)
+    >>> unsupported("op", like=1)
+    Traceback (most recent call last):
+    NotImplementedError: op: like must not be given, got 1
+    """
+    for name, value in options.items():
+        if value is not None:
+            raise NotImplementedError(f"{op}: {name} must not be given, got {value!r}")
+
+
 def together(op: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
     """The shape that arrays of these shapes have together. ValueError if they have none.
 
@@ -286,9 +429,9 @@ def cast(x: Any, dtype: Any) -> Any:
 
 
 def _cast_back(g: Any, dtype: numpy.dtype) -> Any:
-    if dtype.kind not in "fc":
+    if not is_inexact(dtype):
         return None
-    if g.dtype.kind == "c" and dtype.kind == "f":
+    if g.dtype.kind == "c" and is_real_float(dtype):
         from .shape import real
 
         g = real(g)

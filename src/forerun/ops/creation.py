@@ -9,27 +9,29 @@ import numpy
 
 from .. import _core
 from ..device import Device, resolve
+from . import convert
 from .convert import (
     as_dtype,
-    asarray,
     cast,
     copy,
     count_of,
     default_float,
     ints_become_floats,
     is_array,
+    is_inexact,
     together,
     vector_of,
 )
 from .shape import broadcast_to, reshape
 
 __all__ = [
-    "array", "empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like",
+    "array", "asarray", "empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like",
     "arange", "linspace", "logspace", "geomspace", "eye", "identity", "tri", "meshgrid", "indices",
     "fromfunction", "vander",
 ]  # fmt: skip
 
 Where = Device | str | None
+_copied = copy  # `copy` is a parameter of array()
 
 
 def _device(device: Where, ctx: Where) -> Device:
@@ -41,23 +43,51 @@ def _shape(shape: int | Sequence[int]) -> tuple[int, ...]:
     return (shape,) if isinstance(shape, (int, numpy.integer)) else tuple(shape)
 
 
-def array(obj: Any, dtype: Any = None, *, copy: bool = True, device: Where = None, ctx: Where = None) -> Any:
+def array(
+    object: Any, dtype: Any = None, *, copy: bool | None = True, order: str = "K", subok: bool = False,
+    ndmin: int = 0, device: Where = None, ctx: Where = None,
+) -> Any:  # fmt: skip
     """A new array with the values of numbers, nested lists, NumPy arrays or arrays.
 
-    Python floats get the default float (float32), Python integers int64; arrays keep their dtype. ValueError
-    if lists at one depth differ in length, TypeError if values are no numbers. copy: False returns an array
-    as it is if its dtype and device fit.
+    Python floats get the default float (float32), Python integers int64; arrays keep their dtype. copy: None
+    returns an array as it is if its dtype and device fit, False does so or raises ValueError. ndmin: as many axes
+    at least, new ones in front. order: arrays are in C order whatever it says, so "F" is a ValueError. subok changes
+    nothing. ValueError if lists at one depth differ in length, TypeError if values are no numbers.
 
     >>> from forerun import np
     >>> np.array([[1, 2], [3, 4]]).dtype, np.array([1.5]).dtype
     (dtype('int64'), dtype('float32'))
     """
     where = _device(device, ctx) if device is not None or ctx is not None else None
-    result = asarray(obj, dtype, where, "array")
-    return _copied(result) if result is obj and copy else result
+    result = _made("array", object, dtype, where, copy, order)
+    missing = ndmin - result.ndim
+    return reshape(result, (1,) * missing + result.shape) if missing > 0 else result
 
 
-_copied = copy  # `copy` is a parameter of array()
+def asarray(
+    a: Any, dtype: Any = None, order: str | None = None, *, device: Where = None, copy: bool | None = None
+) -> Any:
+    """`a` as an array: itself if it is one of that dtype and device, otherwise a new one.
+
+    Python floats get the default float; Python integers int64 (the default float after `npx.set_np()`);
+    NumPy arrays keep their dtype. copy: True for a new one in any case, False for ValueError if it takes a new one.
+    Other errors: as for `array`.
+
+    >>> from forerun import np
+    >>> x = np.asarray([1, 2, 3])
+    >>> np.asarray(x) is x, np.asarray(x, dtype=float).tolist()
+    (True, [1.0, 2.0, 3.0])
+    """
+    return _made("asarray", a, dtype, device, copy, order)
+
+
+def _made(op: str, x: Any, dtype: Any, device: Where, copy: bool | None, order: str | None) -> Any:
+    if order not in (None, "C", "K", "A"):
+        raise ValueError(f'{op}: order must be "C", got {order!r}')
+    result = convert.asarray(x, dtype, device, op)
+    if copy is False and result is not x:
+        raise ValueError(f"{op}: copy must not be False where values are copied, got {type(x).__name__}")
+    return _copied(result) if result is x and copy else result
 
 
 def empty(shape: int | Sequence[int], dtype: Any = None, *, device: Where = None, ctx: Where = None) -> Any:
@@ -81,27 +111,28 @@ def full(
 ) -> Any:
     """A new array with one value everywhere, or with values that broadcast to the shape.
 
-    The dtype is that of the value (a Python float: the default float) unless given. ValueError if an extent is
-    negative or values do not fit; TypeError if a float should become an integer.
+    The dtype is that of the value (a Python float: the default float) unless given; a float loses its fraction in
+    integers. ValueError if an extent is negative or shapes do not fit, OverflowError for an integer that does not fit
+    into the dtype.
 
     >>> from forerun import np
     >>> np.full((2, 2), 7).tolist(), np.full(2, [1.5, 2.0]).tolist()
     ([[7, 7], [7, 7]], [1.5, 2.0])
     """
     where = _device(device, ctx)
-    if isinstance(fill_value, (bool, int, float, complex)):
-        if dtype is None:
-            kind = type(fill_value)
-            dtype = (
-                kind
-                if kind is bool or (kind is int and not ints_become_floats())
-                else complex
-                if kind is complex
-                else float
-            )
-        return _core.full(_shape(shape), fill_value, as_dtype("full", dtype), where)
-    value = asarray(fill_value, dtype, where, "full")
+    kind = type(fill_value)
+    if kind in (bool, int, float, complex):
+        want = as_dtype("full", (float if kind is int and ints_become_floats() else kind) if dtype is None else dtype)
+        if _core_takes(kind, want):
+            return _core.full(_shape(shape), fill_value, want, where)
+        fill_value, dtype = numpy.asarray(fill_value), want
+    value = convert.asarray(fill_value, dtype, where, "full")
     return copy(broadcast_to(value, _shape(shape)))
+
+
+def _core_takes(kind: type, dtype: numpy.dtype) -> bool:
+    """Whether a Python number becomes one of a dtype without losing a part."""
+    return kind in (bool, int) or dtype.kind in "bc" or (kind is float and is_inexact(dtype))
 
 
 def zeros(shape: int | Sequence[int], dtype: Any = None, *, device: Where = None, ctx: Where = None) -> Any:
@@ -127,7 +158,7 @@ def ones(shape: int | Sequence[int], dtype: Any = None, *, device: Where = None,
 
 
 def _like(x: Any, value: Any, dtype: Any, device: Where, op: str, shape: Any = None) -> Any:
-    x = asarray(x)
+    x = convert.asarray(x)
     want = x.dtype if dtype is None else as_dtype(op, dtype)
     where = x.device if device is None else resolve(device)
     return _core.full(x.shape if shape is None else _shape(shape), value, want, where)
@@ -140,7 +171,7 @@ def empty_like(x: Any, dtype: Any = None, *, device: Where = None, ctx: Where = 
     >>> np.empty_like(np.arange(6).reshape(2, 3)).shape
     (2, 3)
     """
-    x = asarray(x)
+    x = convert.asarray(x)
     where = device if device is not None else ctx
     return _core.empty(
         x.shape, as_dtype("empty_like", dtype or x.dtype), x.device if where is None else resolve(where)
@@ -170,13 +201,14 @@ def ones_like(x: Any, dtype: Any = None, *, device: Where = None, ctx: Where = N
 def full_like(x: Any, fill_value: Any, dtype: Any = None, *, device: Where = None, ctx: Where = None) -> Any:
     """One value everywhere, with x's shape, and its dtype and device unless given.
 
-    TypeError if a float should become an integer.
+    A float loses its fraction in integers. OverflowError for an integer that does not fit into the dtype.
 
     >>> from forerun import np
     >>> np.full_like(np.arange(3), 7).tolist()
     [7, 7, 7]
     """
-    return _like(x, fill_value, dtype, device or ctx, "full_like")
+    x, where = convert.asarray(x), device or ctx
+    return full(x.shape, fill_value, x.dtype if dtype is None else dtype, device=x.device if where is None else where)
 
 
 def _placed(values: numpy.ndarray, dtype: Any, device: Where, ctx: Where, op: str) -> Any:
@@ -205,7 +237,9 @@ def arange(
         start, stop = 0, start
     if step == 0:
         raise ValueError("arange: step must not be zero, got 0")
-    return _placed(numpy.arange(start, stop, step), dtype, device, ctx, "arange")
+    want = None if dtype is None else as_dtype("arange", dtype)
+    whole = want is not None and want.kind in "iub"  # NumPy counts in these; floats are rounded once, at the end
+    return _placed(numpy.arange(start, stop, step, want if whole else None), want, device, ctx, "arange")
 
 
 def linspace(
@@ -222,8 +256,10 @@ def linspace(
     ([0.0, 0.25, 0.5, 0.75, 1.0], [0.0, 0.25, 0.5, 0.75])
     """
     num = count_of("linspace", "num", num)
-    values, step = numpy.linspace(_known(start), _known(stop), num, endpoint, True, dtype, axis)
-    placed = _placed(values, dtype, device, ctx, "linspace")
+    want = None if dtype is None else as_dtype("linspace", dtype)
+    exact = None if want is None or is_inexact(want) else want
+    values, step = numpy.linspace(_known(start), _known(stop), num, endpoint, True, exact, axis)
+    placed = _placed(values, want, device, ctx, "linspace")
     return (placed, step) if retstep else placed
 
 
@@ -309,11 +345,11 @@ def tri(
     return _core.from_numpy(numpy.tri(n, m, k, _float_or(dtype, "tri")), _device(device, ctx))
 
 
-def meshgrid(*vectors: Any, indexing: str = "xy", sparse: bool = False) -> list[Any]:
-    """Coordinates of a grid: one array per vector, in a list.
+def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Any, ...]:
+    """Coordinates of a grid: one array per vector, in a tuple.
 
     indexing: "xy" (the first vector along columns) or "ij" (along rows); ValueError if another. sparse: arrays
-    have extent 1 but along their own axis, and broadcast to the grid.
+    have extent 1 but along their own axis, and broadcast to the grid. copy: False for views of the vectors.
 
     >>> from forerun import np
     >>> [c.tolist() for c in np.meshgrid([1, 2], [3, 4, 5], indexing="ij")]
@@ -321,17 +357,17 @@ def meshgrid(*vectors: Any, indexing: str = "xy", sparse: bool = False) -> list[
     """
     if indexing not in ("xy", "ij"):
         raise ValueError(f'meshgrid: indexing must be "xy" or "ij", got {indexing!r}')
-    arrays = [asarray(v) for v in vectors]
+    arrays = [convert.asarray(v) for v in xi]
     axes = list(range(len(arrays)))
     if indexing == "xy" and len(axes) > 1:
         axes[:2] = [1, 0]
     placed = [
         reshape(a, tuple(a.size if i == at else 1 for i in range(len(arrays)))) for a, at in zip(arrays, axes)
     ]
-    if sparse:
-        return placed
-    shape = together("meshgrid", *(p.shape for p in placed))
-    return [copy(broadcast_to(p, shape)) for p in placed]
+    if not sparse:
+        shape = together("meshgrid", *(p.shape for p in placed))
+        placed = [broadcast_to(p, shape) for p in placed]
+    return tuple(map(_copied, placed) if copy else placed)
 
 
 def indices(dimensions: Sequence[int], dtype: Any = int, *, device: Where = None) -> Any:
@@ -360,13 +396,16 @@ def fromfunction(function: Any, shape: Sequence[int], *, dtype: Any = float, **k
 def vander(x: Any, n: int | None = None, increasing: bool = False) -> Any:
     """Powers of a vector's elements as n columns, from power n - 1 down to 0, or up with `increasing`.
 
-    n: as many as there are elements, unless given. x's dtype. ValueError if x is no vector or n is negative.
+    n: as many as there are elements, unless given. x's dtype, but small integers give int64. ValueError if x is no
+    vector or n is negative.
 
     >>> from forerun import np
     >>> np.vander([1, 2, 3], increasing=True).tolist()
     [[1, 1, 1], [1, 2, 4], [1, 3, 9]]
     """
     x = vector_of("vander", x)
+    if x.dtype.kind in "biu":
+        x = cast(x, convert.promote(x.dtype, numpy.dtype("int64")))
     count = x.size if n is None else count_of("vander", "n", n)
     powers = numpy.arange(count) if increasing else numpy.arange(count)[::-1]
     exponents = cast(_core.from_numpy(powers.copy(), x.device), x.dtype)

@@ -48,14 +48,16 @@ def diag(v: Any, k: int = 0) -> Any:
     return _scatter_zeros(x, (n, n), index, 0)
 
 
-def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """The sum of diagonal `offset` of two axes; dtype as `sum`.
+def trace(
+    a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
+) -> Any:
+    """The sum of diagonal `offset` of two axes; dtype and out as for `sum`.
 
     >>> from forerun import np
     >>> np.trace([[1, 2], [3, 4]]).item()
     5
     """
-    return sum(diagonal(a, offset, axis1, axis2), -1)
+    return sum(diagonal(a, offset, axis1, axis2), -1, dtype, out)
 
 
 def _triangle(x: Any, k: int, lower: bool) -> Any:

@@ -11,12 +11,23 @@ from typing import Any
 
 import numpy
 
-from .. import _core
 from ..device import resolve
-from .convert import asarray, cast, count_of, default_float, is_array
+from .convert import (
+    as_dtype,
+    asarray,
+    cast,
+    count_of,
+    default_float,
+    is_array,
+    is_real_float,
+    one_of,
+    together,
+    whole,
+)
 from .exponential import exp, log
 from .host import host_op
-from .random import _FLOAT32, Size, Where, _generator, _numbers, _rows, _shape
+from .random import _FLOAT32, Size, Where, _numbers, _rows, _shape
+from .streams import current
 
 __all__ = [
     "exponential", "gamma", "beta", "poisson", "binomial", "laplace", "lognormal", "logistic", "gumbel",
@@ -24,25 +35,36 @@ __all__ = [
 ]  # fmt: skip
 
 
+_checking = numpy.random.Generator(numpy.random.Philox(key=0))
+
+
+def _refused(name: str, draw: Callable[..., Any], parameters: Sequence[Any]) -> None:
+    """Raises what NumPy raises for parameters that are numbers: drawing nothing tells."""
+    try:
+        draw(_checking, *parameters, (0,))
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}, got {', '.join(map(str, parameters))}") from None
+
+
 def _drawn(
-    name: str,
-    draw: Callable[..., Any],
-    parameters: Sequence[Any],
-    size: Size,
-    dtype: Any,
-    device: Where,
-    like: tuple[int, ...] = (),
+    name: str, draw: Callable[..., Any], parameters: Sequence[Any], size: Size, dtype: Any, device: Where
 ) -> Any:
-    arrays = [asarray(p, device=None if is_array(p) else device) for p in parameters]
-    shape = _shape(name, size, *parameters) + like
-    want = numpy.dtype(dtype)
-    make = _generator()
-    if not arrays:
-        arrays = [asarray(0, device=device)]
-        return host_op(name, lambda _: numpy.asarray(draw(make(), shape)).astype(want), arrays, shape, want)
-    return host_op(
-        name, lambda *values: numpy.asarray(draw(make(), *values, shape)).astype(want), arrays, shape, want
-    )
+    """What NumPy draws in a host task; parameters that are arrays are its inputs, and broadcast."""
+    shape, want = _shape(name, size, *parameters), as_dtype(name, dtype)
+    if size is not None and together(name, shape, *(numpy.shape(p) for p in parameters)) != shape:
+        raise ValueError(f"{name}: parameters must broadcast to size {shape}, got other shapes")
+    make = current().generator()
+    result = lambda *values: numpy.asarray(draw(make(), *values, shape)).astype(want)
+    if _numbers(*parameters):
+        _refused(name, draw, parameters)
+        return host_op(name, lambda _: result(*parameters), [asarray(0, device=device)], shape, want)
+    arrays = [whole(p, device=None if is_array(p) else device) for p in parameters]
+    return host_op(name, result, arrays, shape, want)
+
+
+def _counts(name: str, *parameters: Any, size: Size, dtype: Any, device: Where) -> Any:
+    method = lambda generator, *args: getattr(generator, name)(*args)
+    return _drawn(name, method, parameters, size, dtype, device)
 
 
 def _floating(name: str, *parameters: Any, size: Size, dtype: Any, device: Where) -> Any:
@@ -62,15 +84,15 @@ def _closed(
 
     Else NumPy's, of `parameters`: the last is the scale.
     """
-    want = default_float() if dtype is None else numpy.dtype(dtype)
-    if want.kind != "f" or not _numbers(*parameters):
+    want = default_float() if dtype is None else as_dtype(name, dtype)
+    if not is_real_float(want) or not _numbers(*parameters):
         return _floating(name, *parameters, size=size, dtype=dtype, device=device)
     loc, scale = (0.0, *map(float, parameters))[-2:]
     if scale < 0:
         raise ValueError(f"{name}: scale must not be negative, got {scale}")
     shape, where = _shape(name, size), resolve(device)
     drawn = _FLOAT32 if want.itemsize == 2 else want
-    draw = lambda kind, loc=0.0, scale=1.0: _core.random(kind, shape, drawn, where, loc, scale)
+    draw = lambda kind, loc=0.0, scale=1.0: current().fill(kind, shape, drawn, where, loc, scale)
     result = made(draw, loc, scale)
     return result if drawn == want else cast(result, want)
 
@@ -195,7 +217,7 @@ def poisson(lam: Any = 1.0, size: Size = None, dtype: Any = "int64", *, device: 
     >>> np.random.poisson([0.0, 0.0]).tolist()
     [0, 0]
     """
-    return _drawn("poisson", lambda generator, *args: generator.poisson(*args), [lam], size, dtype, device)
+    return _counts("poisson", lam, size=size, dtype=dtype, device=device)
 
 
 def binomial(n: Any, p: Any, size: Size = None, dtype: Any = "int64", *, device: Where = None) -> Any:
@@ -208,7 +230,7 @@ def binomial(n: Any, p: Any, size: Size = None, dtype: Any = "int64", *, device:
     >>> np.random.binomial(10, [0.0, 1.0]).tolist()
     [0, 10]
     """
-    return _drawn("binomial", lambda generator, *args: generator.binomial(*args), [n, p], size, dtype, device)
+    return _counts("binomial", n, p, size=size, dtype=dtype, device=device)
 
 
 def multinomial(n: int, pvals: Any, size: Size = None, *, device: Where = None) -> Any:
@@ -225,7 +247,7 @@ def multinomial(n: int, pvals: Any, size: Size = None, *, device: Where = None) 
     probabilities = asarray(pvals, device=None if is_array(pvals) else device)
     _rows("multinomial", probabilities)
     shape = () if size is None else _shape("multinomial", size)
-    make = _generator()
+    make = current().generator()
 
     def draw(p: numpy.ndarray) -> Any:
         wide = p.astype("float64")
@@ -234,21 +256,29 @@ def multinomial(n: int, pvals: Any, size: Size = None, *, device: Where = None) 
     return host_op("multinomial", draw, [probabilities], (*shape, probabilities.shape[-1]), "int64")
 
 
-def multivariate_normal(mean: Any, cov: Any, size: Size = None, *, device: Where = None) -> Any:
+def multivariate_normal(
+    mean: Any, cov: Any, size: Size = None, check_valid: str = "warn", tol: float = 1e-8, *, method: str = "svd",
+    device: Where = None,
+) -> Any:  # fmt: skip
     """Vectors of the normal distribution with a mean vector and a covariance matrix, along a new last axis.
 
-    The default float. ValueError if the matrix does not fit the vector.
+    The default float. check_valid: "raise" for ValueError where the result is read if the matrix is not positive
+    semidefinite (within tol), "ignore", or "warn", which does not warn. method: how the matrix is decomposed: "svd",
+    "eigh" or "cholesky". ValueError if the matrix does not fit the vector or for another word.
 
     >>> from forerun import np
     >>> np.random.multivariate_normal([0.0, 0.0], np.eye(2), size=3).shape
     (3, 2)
     """
+    one_of("multivariate_normal", "check_valid", check_valid, ("warn", "raise", "ignore"))
+    one_of("multivariate_normal", "method", method, ("svd", "eigh", "cholesky"))
     m, c = asarray(mean, device=device), asarray(cov, device=device)
     if m.ndim != 1 or c.shape != (m.size, m.size):
         raise ValueError(
             f"multivariate_normal: mean must be a vector and cov its matrix, got {m.shape} and {c.shape}"
         )
     shape = () if size is None else _shape("multivariate_normal", size)
-    make, dtype = _generator(), default_float()
-    draw = lambda a, b: make().multivariate_normal(a, b, shape or None).astype(dtype)
+    make, dtype = current().generator(), default_float()
+    check = "ignore" if check_valid == "warn" else check_valid
+    draw = lambda a, b: make().multivariate_normal(a, b, shape or None, check, tol, method=method).astype(dtype)  # type: ignore[arg-type]
     return host_op("multivariate_normal", draw, [m, c], (*shape, m.shape[0]), dtype)

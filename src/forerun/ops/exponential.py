@@ -9,7 +9,7 @@ import numpy
 
 from .arithmetic import _value, floor_divide, remainder, square
 from .base import elementwise, nondifferentiable, primitive
-from .convert import asarray, cast, default_float
+from .convert import asarray, cast, default_float, is_inexact
 
 __all__ = [
     "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "logaddexp", "logaddexp2", "sin", "cos", "tan",
@@ -87,7 +87,7 @@ _modf_loops = elementwise(numpy.modf, name="_modf", constant=True, doc="Both par
 
 def _float(x: Any) -> Any:
     x = asarray(x)
-    return x if x.dtype.kind in "fc" else cast(x, default_float())
+    return x if is_inexact(x.dtype) else cast(x, default_float())
 
 
 @primitive(lambda g, y: ldexp(g[0], -y[1]))

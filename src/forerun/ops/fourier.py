@@ -6,6 +6,7 @@ direction with the scale at the other end.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,39 +14,65 @@ import numpy
 
 from .. import _core
 from ..device import Device, resolve
+from .arithmetic import conjugate
 from .base import primitive
 from .convert import as_dtype, asarray, axes_of, cast, copy, default_float, one_of
-from .host import host_op
 from .indexing import getitem
 from .joining import pad, roll
 from .shape import real
 
 __all__ = [
-    "fft", "fft2", "fftfreq", "fftn", "fftshift", "ifft", "ifft2", "ifftn", "ifftshift", "irfft", "irfft2",
-    "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn",
+    "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "irfft",
+    "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn",
 ]  # fmt: skip
 
 Extents = Sequence[int] | None
+Norm = str | None
 _numpy: Any = numpy.fft
+_PIECE, _MOST_PIECES = 1 << 21, 64  # butterflies that are worth a call of their own; calls of one transform
 _OTHER_END = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
-def _complex(x: Any) -> Any:
+def _wide(op: str, x: Any) -> Any:
+    """x with numbers of single or double precision: integers as the default float, float16 as float32."""
+    x = asarray(x, op=op)
+    if x.dtype.kind in "biu":
+        return cast(x, default_float())
+    return (
+        x
+        if x.dtype.name in ("float32", "float64", "complex64", "complex128")
+        else cast(x, numpy.dtype("float32"))
+    )
+
+
+def _complex(op: str, x: Any) -> Any:
     """x as complex64 or complex128, whichever holds its precision."""
-    if x.dtype.kind == "c":
-        return x
-    wide = x.dtype if x.dtype.kind == "f" else default_float()
-    return cast(x, numpy.dtype("complex128" if wide == numpy.float64 else "complex64"))
+    x = _wide(op, x)
+    return (
+        x
+        if x.dtype.kind == "c"
+        else cast(x, numpy.dtype("complex128" if x.dtype.itemsize == 8 else "complex64"))
+    )
 
 
 def _real(op: str, x: Any) -> Any:
     """x as float32 or float64. TypeError if it is complex."""
-    x = asarray(x)
+    x = _wide(op, x)
     if x.dtype.kind == "c":
         raise TypeError(f"{op}: array must be real, got {x.dtype}")
-    wide = x.dtype if x.dtype.kind == "f" else default_float()
-    wide = numpy.dtype("float32") if wide == numpy.float16 else wide
-    return x if x.dtype == wide else cast(x, wide)
+    return x
+
+
+def _into(op: str, result: Any, out: Any) -> Any:
+    """The result, or `out` with its values. ValueError if its shape is another, TypeError if its kind is less."""
+    if out is None:
+        return result
+    if out.shape != result.shape:
+        raise ValueError(f"{op}: out must have shape {result.shape}, got {out.shape}")
+    if not numpy.can_cast(result.dtype, out.dtype, "same_kind"):
+        raise TypeError(f"{op}: result of dtype {result.dtype} must fit out's kind, got {out.dtype}")
+    _core.assign(out, result)
+    return out
 
 
 def _fitted(x: Any, shape: tuple[int, ...]) -> Any:
@@ -64,12 +91,24 @@ def _with(shape: tuple[int, ...], axis: int, n: int) -> tuple[int, ...]:
 # --- the three kinds: complex to complex, real to half of complex, and back -----------------------
 
 
+def _task(op: str, fn: Any, x: Any, axis: int, n: int, dtype: numpy.dtype) -> Any:
+    """Issues a transform of lines along an axis to n elements; many are cut along another axis, so that idle workers
+    help. (Not recorded.)"""
+    shape = _with(x.shape, axis, n)
+    others = [a for a in range(x.ndim) if a != axis]
+    along = max(others, key=lambda a: shape[a] if a else shape[a] + 0.5, default=0)
+    work = max(x.size, math.prod(shape)) * (n.bit_length() + 1)
+    pieces = min(shape[along] if others else 1, _MOST_PIECES, work // _PIECE)
+    cut = {"pieces": pieces, "axis": along} if pieces > 1 else {}
+    return _core.host(fn, [x], [(shape, dtype)], None, op, **cut)[0]
+
+
 @primitive(lambda g, shape, axes, inverse, norm: _fft(g, axes, not inverse, _OTHER_END[norm]))
 def _fft(x: Any, axes: tuple[int, ...], inverse: bool, norm: str) -> Any:
-    function = _numpy.ifftn if inverse else _numpy.fftn
-    return host_op(
-        "ifft" if inverse else "fft", lambda v: function(v, None, axes, norm), [x], x.shape, x.dtype
-    )
+    function, op = (_numpy.ifft, "ifft") if inverse else (_numpy.fft, "fft")
+    for a in reversed(axes):
+        x = _task(op, lambda v, a=a: function(v, None, a, norm), x, a, x.shape[a], x.dtype)
+    return x
 
 
 def _rfft_grad(g: Any, shape: tuple[int, ...], axis: int, norm: str) -> Any:
@@ -81,9 +120,7 @@ def _rfft_grad(g: Any, shape: tuple[int, ...], axis: int, norm: str) -> Any:
 def _rfft(x: Any, axis: int, norm: str) -> Any:
     n = x.shape[axis]
     dtype = numpy.dtype("complex128" if x.dtype == numpy.float64 else "complex64")
-    return host_op(
-        "rfft", lambda v: _numpy.rfft(v, n, axis, norm), [x], _with(x.shape, axis, n // 2 + 1), dtype
-    )
+    return _task("rfft", lambda v: _numpy.rfft(v, n, axis, norm), x, axis, n // 2 + 1, dtype)
 
 
 def _irfft_grad(g: Any, axis: int, n: int, norm: str) -> Any:
@@ -99,8 +136,10 @@ def _irfft_grad(g: Any, axis: int, n: int, norm: str) -> Any:
 @primitive(_irfft_grad)
 def _irfft(x: Any, axis: int, n: int, norm: str) -> Any:
     dtype = numpy.dtype("float64" if x.dtype == numpy.complex128 else "float32")
-    return host_op("irfft", lambda v: _numpy.irfft(v, n, axis, norm), [x], _with(x.shape, axis, n), dtype)
+    return _task("irfft", lambda v: _numpy.irfft(v, n, axis, norm), x, axis, n, dtype)
 
+
+_fft.name, _rfft.name, _irfft.name = "fft", "rfft", "irfft"
 
 # --- what they are called with --------------------------------------------------------------------
 
@@ -129,22 +168,22 @@ def _extents(op: str, x: Any, s: Extents, axes: tuple[int, ...]) -> list[int]:
 
 
 def _transform(
-    op: str, x: Any, s: Extents, axes: Sequence[int] | None, norm: str | None, inverse: bool
+    op: str, x: Any, s: Extents, axes: Sequence[int] | None, norm: str | None, inverse: bool, out: Any
 ) -> Any:
-    x, scale = _complex(asarray(x)), _norm(op, norm)
+    x, scale = _complex(op, x), _norm(op, norm)
     at = _axes(op, x, s, axes)
     shape = list(x.shape)
     for a, n in zip(at, _extents(op, x, s, at)):
         shape[a] = n
     x = _fitted(x, tuple(shape))
-    return _fft(x, at, inverse, scale) if at else x
+    return _into(op, _fft(x, at, inverse, scale) if at else x, out)
 
 
 def _one(n: int | None) -> Extents:
     return None if n is None else (n,)
 
 
-def fft(x: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+def fft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Any:
     """The Fourier transform along an axis: sums of x[j] * exp(-2 pi i j k / n).
 
     n: how many samples; x is cut off or continued with zeros. norm: where the scale 1 / n is: "backward" (in
@@ -155,20 +194,22 @@ def fft(x: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -
     >>> np.fft.fft(np.array([1.0, 0.0, 0.0])).tolist()
     [(1+0j), (1+0j), (1+0j)]
     """
-    return _transform("fft", x, _one(n), (axis,), norm, False)
+    return _transform("fft", a, _one(n), (axis,), norm, False, out)
 
 
-def ifft(x: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+def ifft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Any:
     """The inverse of `fft`, with its parameters: sums of x[k] * exp(2 pi i j k / n), divided by n.
 
     >>> from forerun import np
     >>> np.fft.ifft([1.0, 1.0]).tolist()
     [(1+0j), 0j]
     """
-    return _transform("ifft", x, _one(n), (axis,), norm, True)
+    return _transform("ifft", a, _one(n), (axis,), norm, True, out)
 
 
-def fftn(x: Any, s: Extents = None, axes: Sequence[int] | None = None, norm: str | None = None) -> Any:
+def fftn(
+    a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Any = None
+) -> Any:
     """The Fourier transform along several axes, by default all. s: how many samples along each.
 
     norm, dtypes, errors: as for `fft`. ValueError also if s has not an extent for each axis.
@@ -177,37 +218,39 @@ def fftn(x: Any, s: Extents = None, axes: Sequence[int] | None = None, norm: str
     >>> np.fft.fftn([[1.0, 0.0], [0.0, 0.0]]).tolist()
     [[(1+0j), (1+0j)], [(1+0j), (1+0j)]]
     """
-    return _transform("fftn", x, s, axes, norm, False)
+    return _transform("fftn", a, s, axes, norm, False, out)
 
 
-def ifftn(x: Any, s: Extents = None, axes: Sequence[int] | None = None, norm: str | None = None) -> Any:
+def ifftn(
+    a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Any = None
+) -> Any:
     """The inverse of `fftn`, with its parameters.
 
     >>> from forerun import np
     >>> np.fft.ifftn([[1.0, 1.0], [1.0, 1.0]]).real.tolist()
     [[1.0, 0.0], [0.0, 0.0]]
     """
-    return _transform("ifftn", x, s, axes, norm, True)
+    return _transform("ifftn", a, s, axes, norm, True, out)
 
 
-def fft2(x: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Any:
+def fft2(a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Any = None) -> Any:
     """The Fourier transform along two axes, by default the last ones; otherwise as `fftn`.
 
     >>> from forerun import np
     >>> np.fft.fft2(np.ones((3, 2, 2))).real[0].tolist()
     [[4.0, 0.0], [0.0, 0.0]]
     """
-    return _transform("fft2", x, s, axes, norm, False)
+    return _transform("fft2", a, s, axes, norm, False, out)
 
 
-def ifft2(x: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Any:
+def ifft2(a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Any = None) -> Any:
     """The inverse of `fft2`, with its parameters.
 
     >>> from forerun import np
     >>> np.fft.ifft2([[4.0, 0.0], [0.0, 0.0]]).real.tolist()
     [[1.0, 1.0], [1.0, 1.0]]
     """
-    return _transform("ifft2", x, s, axes, norm, True)
+    return _transform("ifft2", a, s, axes, norm, True, out)
 
 
 def _halved(op: str, x: Any, s: Extents, axes: Sequence[int] | None, norm: str | None) -> Any:
@@ -222,8 +265,8 @@ def _halved(op: str, x: Any, s: Extents, axes: Sequence[int] | None, norm: str |
     return _fft(half, at[:-1], False, scale) if len(at) > 1 else half
 
 
-def _doubled(op: str, x: Any, s: Extents, axes: Sequence[int] | None, norm: str | None) -> Any:
-    x, scale = _complex(asarray(x)), _norm(op, norm)
+def _doubled(op: str, x: Any, s: Extents, axes: Sequence[int] | None, norm: str | None, out: Any) -> Any:
+    x, scale = _complex(op, x), _norm(op, norm)
     at = _axes(op, x, s, axes)
     if not at:
         raise ValueError(f"{op}: there must be at least one axis, got shape {x.shape}")
@@ -235,10 +278,10 @@ def _doubled(op: str, x: Any, s: Extents, axes: Sequence[int] | None, norm: str 
     for a, m in zip(at, [*extents[:-1], n // 2 + 1]):
         shape[a] = m
     x = _fitted(x, tuple(shape))
-    return _irfft(_fft(x, at[:-1], True, scale) if len(at) > 1 else x, at[-1], n, scale)
+    return _into(op, _irfft(_fft(x, at[:-1], True, scale) if len(at) > 1 else x, at[-1], n, scale), out)
 
 
-def rfft(x: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+def rfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Any:
     """The Fourier transform of real numbers along an axis: the first n // 2 + 1 elements.
 
     They tell the others. n, norm, dtypes, errors: as for `fft`. TypeError if x is complex.
@@ -247,10 +290,10 @@ def rfft(x: Any, n: int | None = None, axis: int = -1, norm: str | None = None) 
     >>> np.fft.rfft([1.0, 0.0, 0.0, 0.0]).tolist()
     [(1+0j), (1+0j), (1+0j)]
     """
-    return _halved("rfft", x, _one(n), (axis,), norm)
+    return _into("rfft", _halved("rfft", a, _one(n), (axis,), norm), out)
 
 
-def irfft(x: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+def irfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Any:
     """The inverse of `rfft`: n real numbers, by default 2 * (m - 1) from m elements.
 
     float32 of single precision, float64 of double.
@@ -259,10 +302,12 @@ def irfft(x: Any, n: int | None = None, axis: int = -1, norm: str | None = None)
     >>> np.fft.irfft([1.0, 1.0, 1.0]).tolist()
     [1.0, 0.0, 0.0, 0.0]
     """
-    return _doubled("irfft", x, _one(n), (axis,), norm)
+    return _doubled("irfft", a, _one(n), (axis,), norm, out)
 
 
-def rfftn(x: Any, s: Extents = None, axes: Sequence[int] | None = None, norm: str | None = None) -> Any:
+def rfftn(
+    a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Any = None
+) -> Any:
     """The Fourier transform of real numbers along several axes, by default all; half of it along the last.
 
     s: how many samples along each. norm, dtypes, errors: as for `fft`. TypeError if x is complex.
@@ -271,10 +316,12 @@ def rfftn(x: Any, s: Extents = None, axes: Sequence[int] | None = None, norm: st
     >>> np.fft.rfftn(np.ones((4, 6))).shape
     (4, 4)
     """
-    return _halved("rfftn", x, s, axes, norm)
+    return _into("rfftn", _halved("rfftn", a, s, axes, norm), out)
 
 
-def irfftn(x: Any, s: Extents = None, axes: Sequence[int] | None = None, norm: str | None = None) -> Any:
+def irfftn(
+    a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Any = None
+) -> Any:
     """The inverse of `rfftn`, with its parameters.
 
     The last extent is even unless s tells another.
@@ -283,27 +330,51 @@ def irfftn(x: Any, s: Extents = None, axes: Sequence[int] | None = None, norm: s
     >>> np.fft.irfftn(np.fft.rfftn(np.ones((4, 5))), (4, 5)).shape
     (4, 5)
     """
-    return _doubled("irfftn", x, s, axes, norm)
+    return _doubled("irfftn", a, s, axes, norm, out)
 
 
-def rfft2(x: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Any:
+def rfft2(a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Any = None) -> Any:
     """The Fourier transform of real numbers along two axes, by default the last ones; otherwise as `rfftn`.
 
     >>> from forerun import np
     >>> np.fft.rfft2(np.ones((3, 4, 6))).shape
     (3, 4, 4)
     """
-    return _halved("rfft2", x, s, axes, norm)
+    return _into("rfft2", _halved("rfft2", a, s, axes, norm), out)
 
 
-def irfft2(x: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Any:
+def irfft2(a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Any = None) -> Any:
     """The inverse of `rfft2`, with its parameters.
 
     >>> from forerun import np
     >>> np.fft.irfft2(np.fft.rfft2(np.ones((3, 4, 6)))).shape
     (3, 4, 6)
     """
-    return _doubled("irfft2", x, s, axes, norm)
+    return _doubled("irfft2", a, s, axes, norm, out)
+
+
+def hfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Any:
+    """The Fourier transform of n numbers of which one half is given, the other being its conjugate: n real numbers.
+
+    By default n is 2 * (m - 1) for m elements. norm, dtypes, errors: as for `irfft`.
+
+    >>> from forerun import np
+    >>> np.fft.hfft([1.0, 1.0, 1.0]).tolist()
+    [4.0, 0.0, 0.0, 0.0]
+    """
+    x = _complex("hfft", a)
+    return _doubled("hfft", conjugate(x), _one(n), (axis,), _OTHER_END[_norm("hfft", norm)], out)
+
+
+def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Any:
+    """The inverse of `hfft`: of n real numbers the first n // 2 + 1 of their inverse transform.
+
+    >>> from forerun import np
+    >>> np.fft.ihfft([4.0, 0.0, 0.0, 0.0]).real.tolist()
+    [1.0, 1.0, 1.0]
+    """
+    found = conjugate(_halved("ihfft", a, _one(n), (axis,), _OTHER_END[_norm("ihfft", norm)]))
+    return _into("ihfft", found, out)
 
 
 # --- frequencies ----------------------------------------------------------------------------------

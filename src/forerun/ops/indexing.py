@@ -8,7 +8,7 @@ import numpy
 
 from .. import _core
 from .base import Elementwise, primitive
-from .convert import asarray, axes_of, cast, copy, into
+from .convert import asarray, axes_of, cast, copy, store
 from .keys import Key, check_range, entries_of, is_basic, places_within
 from .shape import broadcast_to, ravel, reshape
 
@@ -110,9 +110,9 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
     before, n, after = x.shape[:at], x.shape[at], x.shape[at + 1 :]
     if 0 in before + after:  # nothing is looked up: as in NumPy, positions are not checked
         index = places_within("take", indices, max(n, 1), "clip", x.device, "same_kind")
-        return into("take", out, _core.full((*before, *index.shape, *after), 0, x.dtype, x.device))
+        return store("take", _core.full((*before, *index.shape, *after), 0, x.dtype, x.device), out)
     index = places_within("take", indices, n, mode, x.device, "same_kind")
-    return into("take", out, _gather(x, [index], at))
+    return store("take", _gather(x, [index], at), out)
 
 
 @primitive(lambda g, shape, indices, axis: _scatter_along(g, shape, indices, axis))
@@ -230,11 +230,11 @@ def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -
 
 
 def clip(
-    a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None
+    a: Any, min: Any = None, max: Any = None, out: Any = None, *, a_min: Any = None, a_max: Any = None
 ) -> Any:
-    """a with values below a_min raised to it, and values above a_max lowered to it. NaN stays.
+    """a with values below min raised to it, and values above max lowered to it. NaN stays.
 
-    Either may be None, a number or an array that broadcasts. min, max: other words for them.
+    Either may be None, a number or an array that broadcasts. a_min, a_max: other words for them.
 
     >>> from forerun import np
     >>> np.clip([1, 5, 9], 2, 6).tolist()
@@ -242,15 +242,19 @@ def clip(
     """
     from .arithmetic import maximum, minimum
 
-    low, high = a_min if a_min is not None else min, a_max if a_max is not None else max
+    low, high = min if a_min is None else a_min, max if a_max is None else a_max
     x = asarray(a)
+    if x.dtype.kind in "iu":  # a bound beyond all values bounds nothing
+        info = numpy.iinfo(x.dtype)
+        low = info.min if type(low) is int and low < info.min else low
+        high = info.max if type(high) is int and high > info.max else high
     if low is None and high is None:
         x = copy(x)
     if low is not None:
         x = maximum(x, low)
     if high is not None:
         x = minimum(x, high)
-    return into("clip", out, x)
+    return store("clip", x, out)
 
 
 def one_hot(

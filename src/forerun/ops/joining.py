@@ -11,14 +11,24 @@ import numpy
 
 from .. import _core
 from .base import primitive
-from .convert import asarray, axes_of, cast, copy, counts_of, one_of, promote
+from .convert import as_dtype, asarray, axes_of, cast, copy, counts_of, one_of, promote, store
 from .host import host
 from .indexing import take
-from .shape import Axis, atleast_1d, atleast_2d, atleast_3d, broadcast_to, expand_dims, ravel, reshape
+from .shape import (
+    Axis,
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    broadcast_to,
+    expand_dims,
+    moveaxis,
+    ravel,
+    reshape,
+)
 
 __all__ = [
     "array_split", "column_stack", "concatenate", "dstack", "hsplit", "hstack", "pad", "repeat", "roll",
-    "split", "stack", "tile", "vsplit", "vstack",
+    "split", "stack", "tile", "unstack", "vsplit", "vstack",
 ]  # fmt: skip
 
 
@@ -55,10 +65,26 @@ def _some(op: str, arrays: Sequence[Any]) -> list[Any]:
     return all_
 
 
-def concatenate(arrays: Sequence[Any], axis: int | None = 0) -> Any:
+def _common(op: str, arrays: list[Any], out: Any, dtype: Any, casting: Any) -> list[Any]:
+    """Arrays of one dtype: the one asked for, or what theirs give together. TypeError if casting forbids it."""
+    if out is not None and dtype is not None:
+        raise TypeError(f"{op}: out and dtype must not both be given, got {dtype}")
+    want = as_dtype(op, dtype) if dtype is not None else promote(*(a.dtype for a in arrays))
+    into = want if out is None else out.dtype
+    for a in arrays:
+        if (dtype is not None or out is not None) and not numpy.can_cast(a.dtype, into, casting):
+            raise TypeError(f"{op}: casting must be possible by rule {casting!r}, got {a.dtype} to {into}")
+    return [a if a.dtype == want else cast(a, want) for a in arrays]
+
+
+def concatenate(
+    arrays: Sequence[Any], /, axis: int | None = 0, out: Any = None, *, dtype: Any = None,
+    casting: str = "same_kind",
+) -> Any:  # fmt: skip
     """The arrays one after the other along an existing axis; None: all flat. Their dtypes are promoted.
 
-    ValueError if there is none, or if they differ in shape along another axis.
+    dtype: that of the result; out: an array for it; casting: NumPy's rule for either (TypeError if it forbids
+    that). ValueError if there is none, or if they differ in shape along another axis.
 
     >>> from forerun import np
     >>> np.concatenate([[[1, 2]], [[3, 4], [5, 6]]]).tolist()
@@ -66,13 +92,15 @@ def concatenate(arrays: Sequence[Any], axis: int | None = 0) -> Any:
     """
     all_ = _some("concatenate", arrays)
     if axis is None:
-        return concatenate([ravel(a) for a in all_], 0)
-    dtype = promote(*(a.dtype for a in all_))
-    all_ = [a if a.dtype == dtype else cast(a, dtype) for a in all_]
-    return _concatenate(all_, axes_of("concatenate", axis, all_[0].ndim)[0])
+        all_, axis = [ravel(a) for a in all_], 0
+    all_ = _common("concatenate", all_, out, dtype, casting)
+    result = _concatenate(all_, axes_of("concatenate", axis, all_[0].ndim)[0])
+    return result if out is None else store("concatenate", cast(result, out.dtype), out)
 
 
-def stack(arrays: Sequence[Any], axis: int = 0) -> Any:
+def stack(
+    arrays: Sequence[Any], axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
+) -> Any:
     """Arrays of one shape put together along a new axis. ValueError if shapes differ or there is no array.
 
     >>> from forerun import np
@@ -82,20 +110,37 @@ def stack(arrays: Sequence[Any], axis: int = 0) -> Any:
     all_ = _some("stack", arrays)
     if any(a.shape != all_[0].shape for a in all_):
         raise ValueError(f"stack: arrays must have one shape, got {sorted({a.shape for a in all_})}")
-    return concatenate([expand_dims(a, axis) for a in all_], axis)
+    wide = [expand_dims(a, axis) for a in all_]
+    return concatenate(wide, axis, out, dtype=dtype, casting=casting)
 
 
-def vstack(tup: Sequence[Any]) -> Any:
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
+    """Views of the slices of x at each position along an axis, which they lack: what `stack` puts together again.
+
+    ValueError of an array without axes.
+
+    >>> from forerun import np
+    >>> [v.tolist() for v in np.unstack([[1, 2], [3, 4]], axis=1)]
+    [[1, 3], [2, 4]]
+    """
+    x = asarray(x)
+    if x.ndim == 0:
+        raise ValueError("unstack: array must have at least one axis, got shape ()")
+    return tuple(moveaxis(x, axis, 0))
+
+
+def vstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind") -> Any:
     """Rows below one another: vectors count as rows. ValueError if widths differ or there is no array.
 
     >>> from forerun import np
     >>> np.vstack([[1, 2], [[3, 4], [5, 6]]]).tolist()
     [[1, 2], [3, 4], [5, 6]]
     """
-    return concatenate([atleast_2d(a) for a in _some("vstack", tup)], 0)
+    rows = [atleast_2d(a) for a in _some("vstack", tup)]
+    return concatenate(rows, 0, dtype=dtype, casting=casting)
 
 
-def hstack(tup: Sequence[Any]) -> Any:
+def hstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind") -> Any:
     """Columns beside one another; vectors end to end. ValueError if shapes do not fit or there is no array.
 
     >>> from forerun import np
@@ -103,7 +148,7 @@ def hstack(tup: Sequence[Any]) -> Any:
     ([1, 2, 3], [[1, 3], [2, 4]])
     """
     all_ = [atleast_1d(a) for a in _some("hstack", tup)]
-    return concatenate(all_, 0 if all_[0].ndim == 1 else 1)
+    return concatenate(all_, 0 if all_[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 
 
 def dstack(tup: Sequence[Any]) -> Any:
@@ -268,30 +313,37 @@ def tile(A: Any, reps: int | Sequence[int]) -> Any:
     return reshape(broadcast_to(reshape(x, inner), outer), tuple(s * c for s, c in zip(shape, counts)))
 
 
-_PAD_MODES = (
-    "constant", "edge", "empty", "linear_ramp", "maximum", "mean", "median", "minimum", "reflect",
-    "symmetric", "wrap",
-)  # fmt: skip
+_PAD_MODES: dict[str, tuple[str, ...]] = {
+    "constant": ("constant_values",), "edge": (), "empty": (), "linear_ramp": ("end_values",),
+    "maximum": ("stat_length",), "mean": ("stat_length",), "median": ("stat_length",), "minimum": ("stat_length",),
+    "reflect": ("reflect_type",), "symmetric": ("reflect_type",), "wrap": (),
+}  # fmt: skip
 
 
-def pad(array: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0) -> Any:
-    """array with elements added before and after along each axis, in array's dtype.
+def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Any:
+    """An array with elements added before and after along each axis, in its dtype.
 
-    pad_width: how many, for all axes and sides, as (before, after), or as a pair for each axis. mode: "constant",
-    "edge", "reflect" or another of NumPy's; only constant mode has a gradient. ValueError for another mode or a
-    negative width.
+    pad_width: how many, for all axes and sides, as (before, after), as a pair for each axis, or a dict of axes.
+    mode: "constant" (with constant_values=0), "edge", "reflect" or another of NumPy's, with its options; only constant
+    mode with one number has a gradient. ValueError for another mode or option, or a negative width.
 
     >>> from forerun import np
     >>> np.pad([1, 2], 1).tolist(), np.pad([1, 2], (0, 2), "edge").tolist()
     ([0, 1, 2, 0], [1, 2, 2, 2])
     """
     x = asarray(array)
+    if isinstance(pad_width, dict):
+        given = {axes_of("pad", axis, x.ndim)[0]: width for axis, width in pad_width.items()}
+        pad_width = [numpy.broadcast_to(given.get(i, 0), (2,)) for i in range(x.ndim)]
     widths = counts_of("pad", "widths", pad_width, (x.ndim, 2))
-    one_of("pad", "mode", mode, _PAD_MODES)
-    if mode == "constant":
-        return _pad(x, tuple((int(a), int(b)) for a, b in widths), constant_values)
+    one_of("pad", "mode", mode, tuple(_PAD_MODES))
+    if other := set(kwargs) - set(_PAD_MODES[mode]):
+        raise ValueError(f"pad: options must be those of mode {mode!r}, got {sorted(other)}")
+    value = kwargs.get("constant_values", 0)
+    if mode == "constant" and isinstance(value, (int, float, complex)):
+        return _pad(x, tuple((int(a), int(b)) for a, b in widths), value)
     shape = tuple(int(n + a + b) for n, (a, b) in zip(x.shape, widths))
-    return host(lambda v: numpy.pad(v, widths, mode), [x], [(shape, x.dtype)], name="pad")[0]
+    return host(lambda v: numpy.pad(v, widths, mode, **kwargs), [x], [(shape, x.dtype)], name="pad")[0]  # type: ignore[arg-type]
 
 
 def _unpad(g: Any, widths: tuple[tuple[int, int], ...]) -> Any:

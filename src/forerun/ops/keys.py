@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from .. import _core
-from .convert import _has_arrays, asarray, cast, ints_become_floats, is_array, one_of
+from .convert import _has_arrays, asarray, cast, ints_become_floats, is_array, is_real_float, one_of
 from .shape import moveaxis
 
 __all__ = ["Key", "check_range", "entries_of", "is_basic", "is_mask", "places_within", "positions_from"]
@@ -54,7 +54,7 @@ def positions_from(op: str, e: Any, device: Any) -> Any:
     if not is_array(e) and _has_arrays(e):
         e = asarray(e)
     if is_array(e):
-        if e.dtype.kind == "f" and ints_become_floats():
+        if is_real_float(e.dtype) and ints_become_floats():
             e = cast(e, numpy.dtype("int64"))  # as MXNet does, whose integers are floats
         found = e if e.device == device else _core.copy(e, device)
     else:
@@ -213,7 +213,7 @@ def places_within(op: str, indices: Any, n: int, mode: str, device: Any, casting
     if not is_array(found):
         found = numpy.asarray(found)
         found = found.astype("int64") if found.size == 0 and not isinstance(indices, numpy.ndarray) else found
-    elif found.dtype.kind == "f" and ints_become_floats():
+    elif is_real_float(found.dtype) and ints_become_floats():
         found = cast(found, numpy.dtype("int64"))
     if not numpy.can_cast(found.dtype, "int64", casting):
         raise TypeError(f"{op}: positions must be integers, got {found.dtype}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -12,11 +13,10 @@ from .. import _core
 from .arithmetic import _value, conjugate
 from .base import primitive
 from .convert import asarray, axes_of, cast, is_array, promote
-from .diagonals import diagonal
 from .reduction import sum as sum_
 from .shape import ravel, reshape, swapaxes, transpose
 
-__all__ = ["matmul", "dot", "vdot", "vecdot", "inner", "outer", "tensordot", "kron", "einsum"]
+__all__ = ["matmul", "dot", "vdot", "vecdot", "inner", "outer", "tensordot", "kron", "multi_dot"]
 
 
 def _matmul_da(g: Any, b: Any, inputs: Any, ta: bool, tb: bool) -> Any:
@@ -71,11 +71,7 @@ def matmul(x1: Any, x2: Any, out: Any = None) -> Any:
     >>> np.matmul(np.ones((4, 2, 3)), np.ones((3, 5))).shape
     (4, 2, 5)
     """
-    result = _matmul(*matmul_pair(x1, x2, "matmul"))
-    if out is None:
-        return result
-    _core.assign(out, result)
-    return out
+    return _into(_matmul(*matmul_pair(x1, x2, "matmul")), out)
 
 
 _core.set_hooks(matmul=matmul)
@@ -98,10 +94,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
         result = _matmul(a, b)
     else:
         result = tensordot(a, b, ((-1,), (-2,)))
-    if out is None:
-        return result
-    _core.assign(out, result)
-    return out
+    return _into(result, out)
 
 
 def vdot(a: Any, b: Any) -> Any:
@@ -204,101 +197,55 @@ def kron(a: Any, b: Any) -> Any:
     return reshape(wide, tuple(x * y for x, y in zip(sa, sb)))
 
 
-# --- Einstein's notation --------------------------------------------------------------------------
+def _order(sizes: Sequence[int]) -> list[list[int]]:
+    """The best way to put a product of matrices in brackets: for each i <= j, after which one of i to j the last cut
+    is. Matrix i is sizes[i] by sizes[i + 1]; the cost is the number of multiplications."""
+    n = len(sizes) - 1
+    cost, cut = [[0] * n for _ in range(n)], [[0] * n for _ in range(n)]
+    for length in range(1, n):
+        for i in range(n - length):
+            j = i + length
+            ways = [
+                (cost[i][k] + cost[k + 1][j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)
+            ]
+            cost[i][j], cut[i][j] = min(ways)
+    return cut
 
 
-def _parse(subscripts: str, arrays: Sequence[Any]) -> tuple[list[str], str]:
-    """Labels of each operand and of the result; what "..." stands for gets capital letters that are free."""
-    text = subscripts.replace(" ", "")
-    left, arrow, result = text.partition("->")
-    terms = left.split(",")
-    if len(terms) != len(arrays):
-        raise ValueError(f"einsum: subscripts must name {len(arrays)} operands, got {subscripts!r}")
-    free = [c for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if c not in text]
-    rest = max((a.ndim - len(t.replace("...", "")) for t, a in zip(terms, arrays) if "..." in t), default=0)
-    dots = "".join(free[:rest])
-    full = []
-    for term, a in zip(terms, arrays):
-        n = a.ndim - len(term.replace("...", ""))
-        full.append(term.replace("...", dots[len(dots) - n :] if n > 0 else ""))
-        if len(full[-1]) != a.ndim:
-            raise ValueError(f"einsum: subscripts must name each axis, got {term!r} for shape {a.shape}")
-    letters = "".join(full)
-    if not arrow:
-        result = dots + "".join(sorted(c for c in set(letters) if letters.count(c) == 1 and c not in dots))
-    return full, result.replace("...", dots)
+def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
+    """The product of several matrices, in the order that takes the fewest multiplications.
 
-
-def _reduced(a: Any, labels: str, needed: set[str]) -> tuple[Any, str]:
-    """a with repeated labels taken as diagonals, and axes summed whose label nobody else needs."""
-    for c in sorted(set(labels)):
-        while labels.count(c) > 1:
-            i = labels.index(c)
-            j = labels.index(c, i + 1)
-            if a.shape[i] != a.shape[j]:
-                raise ValueError(
-                    f"einsum: axes of one label must have one extent, got {a.shape} for {labels!r}"
-                )
-            a = diagonal(a, 0, i, j)
-            labels = labels[:i] + labels[i + 1 : j] + labels[j + 1 :] + c
-    gone = tuple(i for i, c in enumerate(labels) if c not in needed)
-    if gone:
-        a = sum_(a, gone, dtype=a.dtype)
-    return a, "".join(c for c in labels if c in needed)
-
-
-def _contract(a: Any, la: str, b: Any, lb: str, needed: set[str]) -> tuple[Any, str]:
-    """The product of two operands, summed over labels that only they have, as one batched matrix product."""
-    extent: dict[str, int] = {}
-    for labels, x in ((la, a), (lb, b)):
-        for c, n in zip(labels, x.shape):
-            if extent.setdefault(c, n) != n and n != 1 and extent[c] != 1:
-                raise ValueError(
-                    f"einsum: axes of one label must have one extent, got {extent[c]} and {n} for {c!r}"
-                )
-            extent[c] = max(extent[c], n)
-    shared = [c for c in la if c in lb]
-    batch = [c for c in shared if c in needed]
-    summed = [c for c in shared if c not in needed]
-    rows, columns = [c for c in la if c not in lb], [c for c in lb if c not in la]
-
-    def arranged(x: Any, labels: str, *groups: list[str]) -> Any:
-        x = transpose(x, [labels.index(c) for group in groups for c in group])
-        sizes = iter(x.shape)
-        exact = [[next(sizes) for _ in group] for group in groups]
-        return reshape(x, (*exact[0], *(math.prod(e) for e in exact[1:])))
-
-    product = _matmul(arranged(a, la, batch, rows, summed), arranged(b, lb, batch, summed, columns))
-    labels = "".join([*batch, *rows, *columns])
-    return reshape(product, tuple(extent[c] for c in labels)), labels
-
-
-def einsum(subscripts: str, *operands: Any) -> Any:
-    """Sums of products in Einstein's notation; operands are contracted from left to right.
-
-    A label that the result lacks is summed over; "..." stands for axes that broadcast. Without "->" the
-    result has the labels that occur once, in order of the alphabet. ValueError if subscripts and shapes do
-    not fit.
+    The first and the last may be vectors: a row, a column. ValueError if there are less than two, others are no
+    matrices, or extents differ.
 
     >>> from forerun import np
-    >>> np.einsum("ij,kj->ik", np.ones((2, 3)), np.ones((2, 3))).tolist()
-    [[3.0, 3.0], [3.0, 3.0]]
+    >>> np.linalg.multi_dot([np.ones((2, 30)), np.ones((30, 4)), np.ones(4)]).tolist()
+    [120.0, 120.0]
     """
-    arrays = [asarray(x) for x in operands]
-    dtype = promote(*(a.dtype for a in arrays))
-    arrays = [a if a.dtype == dtype else cast(a, dtype) for a in arrays]
-    terms, result = _parse(subscripts, arrays)
-    if not set(result) <= set("".join(terms)) or len(set(result)) != len(result):
-        raise ValueError(
-            f"einsum: labels of the result must be those of operands, once each, got {subscripts!r}"
-        )
-    done, labels = None, ""
-    for k, (a, term) in enumerate(zip(arrays, terms)):
-        later = set(result).union(*terms[k + 1 :])
-        a, term = _reduced(a, term, later | set(labels))
-        if done is None:
-            done, labels = a, term
-        else:
-            done, labels = _contract(done, labels, a, term, later)
-            done, labels = _reduced(done, labels, later)
-    return transpose(done, [labels.index(c) for c in result]) if result else reshape(done, ())
+    found = [asarray(a, op="multi_dot") for a in arrays]
+    if len(found) < 2:
+        raise ValueError(f"multi_dot: there must be at least two arrays, got {len(found)}")
+    dtype = promote(*(a.dtype for a in found))
+    found = [a if a.dtype == dtype else cast(a, dtype) for a in found]
+    row, column = found[0].ndim == 1, found[-1].ndim == 1
+    found[0] = found[0][None, :] if row else found[0]
+    found[-1] = found[-1][:, None] if column else found[-1]
+    shapes = [a.shape for a in found]
+    if any(len(s) != 2 for s in shapes) or any(s[1] != t[0] for s, t in itertools.pairwise(shapes)):
+        raise ValueError(f"multi_dot: arrays must be matrices that fit, got shapes {shapes}")
+    cut = _order([s[0] for s in shapes] + [shapes[-1][1]])
+
+    def product(i: int, j: int) -> Any:
+        return found[i] if i == j else _matmul(product(i, cut[i][j]), product(cut[i][j] + 1, j))
+
+    result = product(0, len(found) - 1)
+    result = result[0] if row else result
+    return _into(result[..., 0] if column else result, out)
+
+
+def _into(result: Any, out: Any) -> Any:
+    """The result, or `out` with its values."""
+    if out is None:
+        return result
+    _core.assign(out, result)
+    return out

@@ -10,7 +10,7 @@ import numpy
 from .. import _core
 from .arithmetic import maximum, minimum
 from .base import nondifferentiable, primitive
-from .convert import asarray, axes_of, cast, default_float
+from .convert import asarray, axes_of, cast, default_float, is_real_float
 from .exponential import exp, log, logaddexp, tanh
 from .host import argsort
 from .indexing import _gather_along, _scatter_along, take, take_along_axis, where
@@ -28,7 +28,7 @@ __all__ = [
 
 def _float(x: Any) -> Any:
     x = asarray(x)
-    return x if x.dtype.kind == "f" else cast(x, default_float())
+    return x if is_real_float(x.dtype) else cast(x, default_float())
 
 
 @primitive(lambda g, y: g * (y > 0))

@@ -9,7 +9,7 @@ import numpy
 
 from .. import _core
 from ..device import Device, resolve
-from .convert import asarray, count_of, one_of, together, vector_of
+from .convert import asarray, count_of, one_of, together, vector_of, whole
 from .host import host, host_op
 from .indexing import nonzero
 from .shape import reshape
@@ -141,7 +141,7 @@ def unravel_index(indices: Any, shape: int | Sequence[int]) -> tuple[Any, ...]:
     >>> [i.tolist() for i in np.unravel_index([5, 3], (2, 3))]
     [[1, 1], [2, 0]]
     """
-    x = asarray(indices)
+    x = whole(indices)
     given = (shape,) if isinstance(shape, (int, numpy.integer)) else tuple(shape)
     extents = tuple(count_of("unravel_index", "extents", n) for n in given)
     if x.dtype.kind not in "iu":

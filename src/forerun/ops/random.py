@@ -7,6 +7,8 @@ task from a stream of the same key.
 
 from __future__ import annotations
 
+import builtins
+import secrets
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,13 +16,27 @@ import numpy
 
 from .. import _core
 from ..device import Device, resolve
-from .convert import as_dtype, asarray, cast, default_float, is_array, together
+from .convert import (
+    as_dtype,
+    asarray,
+    axes_of,
+    cast,
+    count_of,
+    default_float,
+    is_array,
+    is_real_float,
+    store,
+    together,
+    whole,
+)
 from .host import host_op
 from .indexing import take
+from .streams import current
 
 __all__ = [
     "seed", "uniform", "normal", "rand", "randn", "random", "random_sample", "standard_normal", "randint",
-    "integers", "permutation", "shuffle", "choice", "bernoulli",
+    "integers", "permutation", "permuted", "shuffle", "choice", "bernoulli", "bytes", "get_state", "random_integers",
+    "ranf", "sample", "set_state", "tomaxint",
 ]  # fmt: skip
 
 Where = Device | str | None
@@ -29,8 +45,10 @@ Size = int | Sequence[int] | None
 _FLOAT32 = numpy.dtype("float32")
 
 
-def seed(value: int) -> None:
+def seed(seed: int | None = None) -> None:
     """Starts the stream of random numbers anew: the same calls give the same numbers again.
+
+    None: anywhere, from the system's randomness.
 
     >>> from forerun import np
     >>> np.random.seed(1); a = np.random.normal(size=3)
@@ -38,7 +56,32 @@ def seed(value: int) -> None:
     >>> (a == b).all().item()
     True
     """
-    _core.seed(int(value) & (2**64 - 1))
+    _core.seed((secrets.randbits(64) if seed is None else int(seed)) & (2**64 - 1))
+
+
+def get_state(legacy: bool = True) -> dict[str, Any]:
+    """Where the stream stands: its seed, and how many operations have drawn from it.
+
+    legacy changes nothing.
+
+    >>> from forerun import np
+    >>> state = np.random.get_state(); a = np.random.normal(size=3)
+    >>> np.random.set_state(state); b = np.random.normal(size=3)
+    >>> (a == b).all().item()
+    True
+    """
+    return {"bit_generator": "ChaCha8", "seed": _core.random_seed(), "drawn": _core.random_drawn()}
+
+
+def set_state(state: dict[str, Any]) -> None:
+    """Brings the stream to where `get_state` found it. ValueError for the state of another kind of generator.
+
+    >>> from forerun import np
+    >>> np.random.set_state(np.random.get_state())
+    """
+    if not isinstance(state, dict) or set(state) != {"bit_generator", "seed", "drawn"}:
+        raise ValueError(f"set_state: state must be what get_state gave, got {type(state).__name__}")
+    _core.seed(state["seed"], state["drawn"])
 
 
 def _numbers(*parameters: Any) -> bool:
@@ -66,15 +109,15 @@ def _continuous(
 ) -> Any:
     """Draws of one kind; parameters that are arrays are applied to standard draws."""
     want = default_float() if dtype is None else as_dtype(kind, dtype)
-    if want.kind != "f":
+    if not is_real_float(want):
         raise TypeError(f"{kind}: dtype must be a float, got {want}")
     drawn = _FLOAT32 if want.itemsize == 2 else want
     where = resolve(device)
     shape = _shape(kind, size, first, second)
     if _numbers(first, second):
-        result = _core.random(kind, shape, drawn, where, float(first), float(second))
+        result = current().fill(kind, shape, drawn, where, float(first), float(second))
     else:
-        standard = _core.random(kind, shape, drawn, where, 0.0, 1.0)
+        standard = current().fill(kind, shape, drawn, where, 0.0, 1.0)
         result = combine(standard, asarray(first, drawn, where), asarray(second, drawn, where))
     return result if drawn == want else cast(result, want)
 
@@ -122,6 +165,20 @@ def normal(
     return _continuous("normal", loc, scale, size, dtype, device or ctx, lambda z, mean, std: mean + std * z)
 
 
+def into(op: str, out: Any, size: Size, dtype: Any, draw: Callable[[Size, Any], Any]) -> Any:
+    """What draw(size, dtype) gives, written into `out` if that is given: of its shape and dtype.
+
+    ValueError if size, TypeError if dtype says something else.
+    """
+    if out is None:
+        return draw(size, dtype)
+    if size is not None and _shape(op, size) != out.shape:
+        raise ValueError(f"{op}: size must be that of out, got {size} for {out.shape}")
+    if dtype is not None and as_dtype(op, dtype) != out.dtype:
+        raise TypeError(f"{op}: dtype must be that of out, got {dtype} for {out.dtype}")
+    return store(op, draw(out.shape, out.dtype), out)
+
+
 def rand(*shape: int, device: Where = None, ctx: Where = None) -> Any:
     """Numbers evenly spread over [0, 1), in the default float; extents are separate arguments.
 
@@ -142,34 +199,70 @@ def randn(*shape: int, device: Where = None, ctx: Where = None) -> Any:
     return normal(size=shape, device=device or ctx)
 
 
-def random(size: Size = None, *, device: Where = None, ctx: Where = None) -> Any:
-    """Numbers evenly spread over [0, 1), in the default float. Without a size: one, without axes.
+def random(size: Size = None, dtype: Any = None, out: Any = None, *, device: Where = None, ctx: Where = None) -> Any:
+    """Numbers evenly spread over [0, 1). Without a size: one, without axes.
+
+    The default float unless dtype is given. out: an array for the result.
 
     >>> from forerun import np
     >>> np.random.random((2, 3)).shape, np.random.random().shape
     ((2, 3), ())
     """
-    return uniform(size=() if size is None else size, device=device or ctx)
+    return into("random", out, size, dtype, lambda s, d: uniform(0.0, 1.0, s, d, device=device or ctx))
 
 
-random_sample = random
+random_sample = ranf = sample = random
 
 
-def standard_normal(size: Size = None, dtype: Any = None, *, device: Where = None, ctx: Where = None) -> Any:
+def bytes(length: int) -> builtins.bytes:
+    """Random bytes. They are Python's: this waits.
+
+    >>> from forerun import np
+    >>> len(np.random.bytes(10))
+    10
+    """
+    drawn = randint(0, 256, count_of("bytes", "length", length), "uint8")
+    return drawn.numpy().tobytes()
+
+
+def random_integers(low: int, high: int | None = None, size: Size = None, *, device: Where = None) -> Any:
+    """Integers evenly spread over low to high, both included, or 1 to low. int64.
+
+    >>> from forerun import np
+    >>> np.random.random_integers(1, size=2).tolist()
+    [1, 1]
+    """
+    low, high = (1, low) if high is None else (low, high)
+    return randint(low, high + 1, size, device=device)
+
+
+def tomaxint(size: Size = None, *, device: Where = None) -> Any:
+    """Integers evenly spread over all that are not negative. int64.
+
+    >>> from forerun import np
+    >>> (np.random.tomaxint(3) >= 0).all().item()
+    True
+    """
+    return randint(0, 2**63, size, device=device)
+
+
+def standard_normal(
+    size: Size = None, dtype: Any = None, out: Any = None, *, device: Where = None, ctx: Where = None
+) -> Any:
     """Numbers of the standard normal distribution. Without a size: one, without axes.
 
-    The default float unless dtype is given, TypeError if it is no float.
+    The default float unless dtype is given, TypeError if it is no float. out: an array for the result.
 
     >>> from forerun import np
     >>> np.random.standard_normal(4, dtype="float64").dtype
     dtype('float64')
     """
-    return normal(size=() if size is None else size, dtype=dtype, device=device or ctx)
+    return into("standard_normal", out, size, dtype, lambda s, d: normal(0.0, 1.0, s, d, device=device or ctx))
 
 
 def randint(
-    low: int,
-    high: int | None = None,
+    low: Any,
+    high: Any = None,
     size: Size = None,
     dtype: Any = None,
     *,
@@ -178,8 +271,8 @@ def randint(
 ) -> Any:
     """Integers evenly spread over [low, high), or [0, low) without high. int64 unless dtype is given.
 
-    Without a size: one, without axes. ValueError if there are no such integers, TypeError if dtype is of
-    floats.
+    low and high may be arrays, which broadcast. Without a size: of their shape. ValueError if there are no such
+    integers (where the result is read, if they are arrays), TypeError if dtype is of floats.
 
     >>> from forerun import np
     >>> np.random.randint(3, 4, size=2).tolist(), np.random.randint(10, size=(2, 3)).shape
@@ -188,14 +281,19 @@ def randint(
     if high is None:
         low, high = 0, low
     want = numpy.dtype("int64") if dtype is None or dtype is int else as_dtype("randint", dtype)
-    return _core.random(
-        "integers", _shape("randint", size), want, resolve(device or ctx), int(low), int(high)
-    )
+    shape, where = _shape("randint", size, low, high), resolve(device or ctx)
+    if _numbers(low, high):
+        return current().fill("integers", shape, want, where, int(low), int(high))
+    if want.kind not in "iub":
+        raise TypeError(f"randint: dtype must be of integers, got {want}")
+    ends = [whole(v, device=None if is_array(v) else where) for v in (low, high)]
+    make = current().generator()
+    return host_op("randint", lambda a, b: make().integers(a, b, shape, want), ends, shape, want)
 
 
 def integers(
-    low: int,
-    high: int | None = None,
+    low: Any,
+    high: Any = None,
     size: Size = None,
     dtype: Any = None,
     endpoint: bool = False,
@@ -216,12 +314,6 @@ def integers(
 # --- order and choice -----------------------------------------------------------------------------
 
 
-def _generator() -> Callable[[], numpy.random.Generator]:
-    """A maker of the generator of this op's stream: the stream is fixed now, when the op is issued."""
-    key = [_core.random_seed(), _core.random_key()]
-    return lambda: numpy.random.Generator(numpy.random.SFC64(numpy.random.SeedSequence(key)))
-
-
 def _rows(op: str, x: Any) -> int:
     """How many rows x has. ValueError if it has no axis."""
     if x.ndim == 0:
@@ -229,8 +321,14 @@ def _rows(op: str, x: Any) -> int:
     return int(x.shape[0])
 
 
-def permutation(x: int | Any, *, device: Where = None) -> Any:
-    """The numbers below x in random order (int64), or the rows of an array in random order (a copy).
+def _order(op: str, n: int, device: Any) -> Any:
+    """The numbers below n in random order."""
+    make = current().generator()
+    return host_op(op, lambda _: make().permutation(n), [asarray(0, device=device)], (n,), "int64")
+
+
+def permutation(x: int | Any, axis: int = 0, *, device: Where = None) -> Any:
+    """The numbers below x in random order (int64), or the slices of an array along an axis in random order (a copy).
 
     ValueError of an array without axes.
 
@@ -238,23 +336,44 @@ def permutation(x: int | Any, *, device: Where = None) -> Any:
     >>> np.sort(np.random.permutation(4)).tolist()
     [0, 1, 2, 3]
     """
-    n = x if isinstance(x, (int, numpy.integer)) else _rows("permutation", asarray(x))
-    make, count = _generator(), int(n)
-    where = asarray(0, device=getattr(x, "device", device))
-    order = host_op("permutation", lambda _: make().permutation(count), [where], (count,), "int64")
-    return order if isinstance(x, (int, numpy.integer)) else take(asarray(x), order, 0)
+    if isinstance(x, (int, numpy.integer)):
+        return _order("permutation", count_of("permutation", "x", x), device)
+    rows = asarray(x)
+    _rows("permutation", rows)
+    at = axes_of("permutation", axis, rows.ndim)[0]
+    return take(rows, _order("permutation", rows.shape[at], rows.device), at)
 
 
-def shuffle(x: Any) -> None:
-    """Brings the rows of an array into random order, in place. ValueError of an array without axes.
+def shuffle(x: Any, axis: int = 0) -> None:
+    """Brings the slices of an array along an axis into random order, in place.
+
+    ValueError of an array without axes, TypeError of no array. A NumPy array or a list: waits.
 
     >>> from forerun import np
     >>> x = np.arange(4)
     >>> np.random.shuffle(x); np.sort(x).tolist()
     [0, 1, 2, 3]
     """
+    if not is_array(x):
+        return current().generator()().shuffle(x, axis)
     _rows("shuffle", x)
-    _core.assign(x, permutation(x))
+    return _core.assign(x, permutation(x, axis))
+
+
+def permuted(x: Any, *, axis: int | None = None, out: Any = None) -> Any:
+    """A copy of an array with the elements along an axis in random order, in another one in each row.
+
+    axis None: all elements. out: an array for the result, x itself too.
+
+    >>> from forerun import np
+    >>> y = np.random.permuted(np.arange(6).reshape(2, 3), axis=1)
+    >>> np.sort(y, axis=1).tolist()
+    [[0, 1, 2], [3, 4, 5]]
+    """
+    x = asarray(x)
+    at = None if axis is None else axes_of("permuted", axis, x.ndim)[0]
+    make = current().generator()
+    return store("permuted", host_op("permuted", lambda v: make().permuted(v, axis=at), [x], x.shape, x.dtype), out)
 
 
 def choice(
@@ -262,15 +381,17 @@ def choice(
     size: Size = None,
     replace: bool = True,
     p: Any = None,
+    axis: int = 0,
+    shuffle: bool = True,
     *,
     device: Where = None,
     ctx: Where = None,
 ) -> Any:
-    """Elements (rows) drawn from an array, or numbers below a (int64); with probabilities p if given.
+    """Elements (slices along an axis) drawn from an array, or numbers below a (int64).
 
-    p is divided by its sum. replace: whether an element can be drawn again. Without a size: one. ValueError
-    if p has not one number for each element, or there are too few elements; where the result is read if one
-    of p is negative.
+    p: the probability of each, divided by their sum. replace: whether an element can be drawn again; if not, shuffle:
+    whether their order is random too. Without a size: one. ValueError if p has not one number for each element, or
+    there are too few elements; where the result is read if one of p is negative.
 
     >>> from forerun import np
     >>> np.random.choice([5, 6, 7], 2, p=[0, 0, 1]).tolist()
@@ -278,24 +399,34 @@ def choice(
     """
     where = device or ctx
     whole = isinstance(a, (int, numpy.integer))
-    n = int(a) if whole else _rows("choice", asarray(a))
+    rows = None if whole else asarray(a)
+    if rows is None:
+        n, at = int(a), 0
+    else:
+        _rows("choice", rows)
+        at = axes_of("choice", axis, rows.ndim)[0]
+        n = rows.shape[at]
     shape = () if size is None else _shape("choice", size)
+    if n <= 0 and numpy.prod(shape, dtype=int):
+        raise ValueError(f"choice: there must be something to choose from, got {n} elements")
     if p is not None and numpy.shape(p) != (n,):
         raise ValueError(f"choice: p must have shape {(n,)}, got {numpy.shape(p)}")
     if replace and p is None:
-        picked = randint(0, n, shape, device=where)
+        picked = randint(0, max(n, 1), shape, device=where)
     else:
         if not replace and numpy.prod(shape, dtype=int) > n:
             raise ValueError(f"choice: size must be at most {n} without replacement, got {shape}")
-        make = _generator()
+        make = current().generator()
         inputs = [asarray(p, device=where)] if p is not None else [asarray(0, device=where)]
 
         def draw(weights: numpy.ndarray) -> Any:
             share = None if p is None else weights.astype("float64") / weights.sum(dtype="float64")
-            return make().choice(n, shape, replace, share)
+            return make().choice(n, shape, replace, share, shuffle=shuffle)
 
         picked = host_op("choice", draw, inputs, shape, "int64")
-    return picked if whole else take(asarray(a), picked, 0)
+    if rows is None:
+        return picked
+    return take(rows, picked, at)
 
 
 def bernoulli(

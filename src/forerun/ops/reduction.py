@@ -22,7 +22,18 @@ from .arithmetic import (
     subtract,
 )
 from .base import primitive
-from .convert import as_dtype, asarray, axes_of, cast, count_of, default_float
+from .convert import (
+    as_dtype,
+    asarray,
+    axes_of,
+    cast,
+    copy,
+    count_of,
+    default_float,
+    is_inexact,
+    store,
+    together,
+)
 from .exponential import exp, log
 from .joining import concatenate
 from .shape import broadcast_to, flip, moveaxis, ravel, real, reshape, transpose
@@ -94,19 +105,42 @@ def _accumulator(x: Any, dtype: Any, op: str) -> numpy.dtype:
     return numpy.dtype("uint64") if x.dtype.kind == "u" else x.dtype
 
 
-def _store(result: Any, out: Any) -> Any:
-    if out is None:
-        return result
-    _core.assign(out, result)
-    return out
+def _chosen(x: Any, where: Any, instead: Any) -> Any:
+    """x with a value instead of the elements that a mask leaves out; both broadcast."""
+    from .indexing import where as select
+
+    if where is True:
+        return x
+    mask = asarray(where, device=x.device)
+    if mask.dtype.kind != "b":
+        raise TypeError(f"where: mask must be of bools, got {mask.dtype}")
+    return select(mask, x, _core.full((), instead, x.dtype, x.device))
 
 
-def sum(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+def _extreme(op: str, x: Any, axes: tuple[int, ...], keepdims: bool, initial: Any, where: Any) -> Any:
+    """`max` or `min`, of the elements that a mask chooses and of one more value."""
+    reduced, pair = (_max, maximum) if op == "max" else (_min, minimum)
+    if initial is None:
+        if where is not True:
+            raise ValueError(f"{op}: initial must be given with where, as there may be no element, got None")
+        return reduced(x, axes, keepdims)
+    first = _core.full((), initial, x.dtype, x.device)
+    kept = tuple(1 if i in axes else n for i, n in enumerate(x.shape) if keepdims or i not in axes)
+    if 0 in (x.shape[i] for i in axes):
+        return copy(broadcast_to(first, kept))
+    return pair(reduced(_chosen(x, where, initial), axes, keepdims), first)
+
+
+def sum(
+    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
+    where: Any = True,
+) -> Any:  # fmt: skip
     """The sum over axes (by default all), which are dropped unless `keepdims`.
 
     The same bits for any number of workers. Integers and bools are summed as int64, unsigned ones as uint64;
-    floats in their dtype unless one is given. Of no elements: 0. IndexError for an axis that `a` has not,
-    ValueError for one named twice.
+    floats in their dtype unless one is given. Of no elements: 0. initial: a number to start from; where: a mask
+    of the elements that count; out: an array for the result, of its shape. IndexError for an axis that the array
+    has not, ValueError for one named twice.
 
     >>> from forerun import np
     >>> np.sum([[1, 2], [3, 4]]).item(), np.sum([[1, 2], [3, 4]], axis=0).tolist()
@@ -114,13 +148,20 @@ def sum(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims:
     """
     x = asarray(a)
     want = _accumulator(x, dtype, "sum")
-    if want != x.dtype and want.kind in "fc":
+    if want != x.dtype and is_inexact(want):
         x = cast(x, want)
-    return _store(_sum(x, axes_of("sum", axis, x.ndim), keepdims, want if want != x.dtype else None), out)
+    x = _chosen(x, where, 0)
+    result = _sum(x, axes_of("sum", axis, x.ndim), keepdims, want if want != x.dtype else None)
+    return store("sum", result if initial is None else result + initial, out)
 
 
-def prod(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+def prod(
+    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
+    where: Any = True,
+) -> Any:  # fmt: skip
     """The product over axes (by default all). Integers are multiplied as int64 or uint64. Of no elements: 1.
+
+    out, initial, where: as for `sum`.
 
     >>> from forerun import np
     >>> np.prod([[1, 2], [3, 4]], axis=1).tolist()
@@ -128,67 +169,85 @@ def prod(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims
     """
     x = asarray(a)
     want = _accumulator(x, dtype, "prod")
-    if want != x.dtype and want.kind in "fc":
+    if want != x.dtype and is_inexact(want):
         x = cast(x, want)
-    return _store(_prod(x, axes_of("prod", axis, x.ndim), keepdims, want if want != x.dtype else None), out)
+    x = _chosen(x, where, 1)
+    result = _prod(x, axes_of("prod", axis, x.ndim), keepdims, want if want != x.dtype else None)
+    return store("prod", result if initial is None else result * initial, out)
 
 
-def max(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
+def max(
+    a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
+) -> Any:
     """The largest element over axes (by default all), in `a`'s dtype; NaN if there is one.
 
-    ValueError if there is no element. Equal largest elements share the gradient.
+    initial: a further value; where: a mask of the elements that count (initial must be given then). ValueError if
+    there is no element. Equal largest elements share the gradient.
 
     >>> from forerun import np
     >>> np.max([[1, 5], [3, 4]], axis=0).tolist(), np.max([[1, 5], [3, 4]], keepdims=True).tolist()
     ([3, 5], [[5]])
     """
     x = asarray(a)
-    return _store(_max(x, axes_of("max", axis, x.ndim), keepdims), out)
+    return store("max", _extreme("max", x, axes_of("max", axis, x.ndim), keepdims, initial, where), out)
 
 
-def min(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
+def min(
+    a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
+) -> Any:
     """The smallest element over axes (by default all), in `a`'s dtype; NaN if there is one.
 
-    ValueError if there is no element. Equal smallest elements share the gradient.
+    initial: a further value; where: a mask of the elements that count (initial must be given then). ValueError if
+    there is no element. Equal smallest elements share the gradient.
 
     >>> from forerun import np
     >>> np.min([[1, 5], [3, 4]], axis=1).tolist()
     [1, 3]
     """
     x = asarray(a)
-    return _store(_min(x, axes_of("min", axis, x.ndim), keepdims), out)
+    return store("min", _extreme("min", x, axes_of("min", axis, x.ndim), keepdims, initial, where), out)
 
 
 amax, amin = max, min
 
 
-def all(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
+def all(
+    a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True
+) -> Any:
     """Whether all elements over axes are true (not zero), as bool; true of no elements.
+
+    where: a mask of the elements that count.
 
     >>> from forerun import np
     >>> np.all([[1, 0], [1, 1]], axis=0).tolist()
     [True, False]
     """
-    x = asarray(a)
-    return _store(
+    x = _chosen(asarray(a), where, True)
+    return store(
+        "all",
         _core.reduce(logical_and, x, axes_of("all", axis, x.ndim), numpy.dtype(bool), keepdims, "all"), out
     )
 
 
-def any(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
+def any(
+    a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True
+) -> Any:
     """Whether any element over axes is true (not zero), as bool; false of no elements.
+
+    where: a mask of the elements that count.
 
     >>> from forerun import np
     >>> np.any([[0, 0], [0, 1]], axis=0).tolist()
     [False, True]
     """
-    x = asarray(a)
-    return _store(
+    x = _chosen(asarray(a), where, False)
+    return store(
+        "any",
         _core.reduce(logical_or, x, axes_of("any", axis, x.ndim), numpy.dtype(bool), keepdims, "any"), out
     )
 
 
-def count_nonzero(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+def count_nonzero(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
     """How many elements over axes (by default all) are not zero. int64.
 
     >>> from forerun import np
@@ -202,26 +261,61 @@ def count_nonzero(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 def _floating(x: Any, dtype: Any, op: str) -> Any:
     x = asarray(x)
     want = (
-        as_dtype(op, dtype) if dtype is not None else (x.dtype if x.dtype.kind in "fc" else default_float())
+        as_dtype(op, dtype) if dtype is not None else (x.dtype if is_inexact(x.dtype) else default_float())
     )
     return x if want == x.dtype else cast(x, want)
 
 
-def mean(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-    """The mean over axes (by default all); of integers in the default float. float16 is summed in float32.
+def _count(x: Any, axes: tuple[int, ...], where: Any) -> Any:
+    """How many elements over axes count: a number, or floats with the axes kept if a mask chooses them."""
+    if where is True:
+        return math.prod(x.shape[i] for i in axes)
+    real_dtype = numpy.empty(0, x.dtype).real.dtype if x.dtype.kind == "c" else x.dtype
+    mask = broadcast_to(asarray(where, device=x.device), x.shape)
+    return _sum(cast(mask, real_dtype), axes, True)
 
-    Of no elements: NaN.
+
+def _divided(total: Any, n: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    """Sums (with their axes kept if n is an array) divided by n; NaN where n is not positive."""
+    from .indexing import where as select
+
+    if isinstance(n, (int, float)):
+        return total / (n if n > 0 else math.nan)
+    result = total / select(n > 0, n, math.nan)
+    return (
+        result if keepdims else reshape(result, tuple(k for i, k in enumerate(result.shape) if i not in axes))
+    )
+
+
+def mean(
+    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
+) -> Any:
+    """The mean over axes (by default all); of integers in the default float. 16-bit floats in float32, rounded once.
+
+    where: a mask of the elements that count. Of no elements: NaN.
 
     >>> from forerun import np
     >>> np.mean([[1, 2], [3, 4]], axis=0).tolist()
     [2.0, 3.0]
     """
     x = _floating(a, dtype, "mean")
-    if x.dtype == numpy.float16:
-        return _store(cast(mean(cast(x, numpy.dtype("float32")), axis, None, None, keepdims), x.dtype), out)
+    if x.dtype.itemsize == 2:
+        wide = mean(cast(x, numpy.dtype("float32")), axis, None, None, keepdims, where=where)
+        return store("mean", cast(wide, x.dtype), out)
     axes = axes_of("mean", axis, x.ndim)
-    n = math.prod(x.shape[i] for i in axes)
-    return _store(_sum(x, axes, keepdims) / (n if n else math.nan), out)
+    if where is True:
+        n = math.prod(x.shape[i] for i in axes)
+        return store("mean", _sum(x, axes, keepdims) / (n if n else math.nan), out)
+    x = _over(x, where)
+    return store("mean", _divided(_sum(_chosen(x, where, 0), axes, True), _count(x, axes, where), axes, keepdims), out)
+
+
+def _over(x: Any, where: Any) -> Any:
+    """x, after a look whether the mask fits it. ValueError if it does not."""
+    shape = asarray(where).shape
+    if together("where", x.shape, shape) != x.shape:
+        raise ValueError(f"where: mask must broadcast to {x.shape}, got {shape}")
+    return x
 
 
 def var(
@@ -232,24 +326,39 @@ def var(
     ddof: float = 0,
     keepdims: bool = False,
     *,
+    where: Any = True,
+    mean: Any = None,
     correction: float | None = None,
 ) -> Any:
     """The variance over axes (by default all): squared deviations from the mean, summed, divided by n - ddof.
 
     Of integers in the default float, of complex numbers real; NaN if n is not more than ddof. correction:
-    another word for ddof.
+    another word for ddof (ValueError if both are given). where: a mask of the elements that count; mean: the mean,
+    if it is known, with its axes kept.
 
     >>> from forerun import np
     >>> np.var([1, 2, 3, 4]).item(), np.var([1, 3], ddof=1).item()
     (1.25, 2.0)
     """
     x = _floating(a, dtype, "var")
-    ddof = correction if correction is not None else ddof
+    ddof = _less("var", ddof, correction)
     axes = axes_of("var", axis, x.ndim)
-    n = math.prod(x.shape[i] for i in axes)
-    deviation = subtract(x, mean(x, axes, keepdims=True))
+    x = x if where is True else _over(x, where)
+    n = _count(x, axes, where)
+    deviation = subtract(x, _mean(x, axes, keepdims=True, where=where) if mean is None else asarray(mean))
     squares = real(deviation * deviation.conj()) if x.dtype.kind == "c" else square(deviation)
-    return _store(_sum(squares, axes, keepdims) / (n - ddof if n > ddof else math.nan), out)
+    total = _sum(_chosen(squares, where, 0), axes, keepdims or where is not True)
+    return store("var", _divided(total, n - ddof, axes, keepdims), out)
+
+
+_mean = mean  # `mean` is a parameter of var()
+
+
+def _less(op: str, ddof: float, correction: float | None) -> float:
+    """What is taken from the number of elements, which has two names."""
+    if correction is not None and ddof != 0:
+        raise ValueError(f"{op}: ddof and correction must not both be given, got {ddof} and {correction}")
+    return ddof if correction is None else correction
 
 
 def std(
@@ -260,6 +369,8 @@ def std(
     ddof: float = 0,
     keepdims: bool = False,
     *,
+    where: Any = True,
+    mean: Any = None,
     correction: float | None = None,
 ) -> Any:
     """The standard deviation over axes: the root of `var`, with its parameters.
@@ -268,20 +379,23 @@ def std(
     >>> np.std([[1, 3], [2, 6]], axis=1).tolist()
     [1.0, 2.0]
     """
-    return _store(sqrt(var(a, axis, dtype, None, ddof, keepdims, correction=correction)), out)
+    known = {"where": where, "mean": mean, "correction": correction}
+    return store("std", sqrt(var(a, axis, dtype, None, ddof, keepdims, **known)), out)
 
 
-def ptp(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+def ptp(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
     """Largest minus smallest element over axes, in `a`'s dtype. ValueError if there is none.
 
     >>> from forerun import np
     >>> np.ptp([[1, 5], [3, 4]], axis=1).tolist()
     [4, 1]
     """
-    return max(a, axis, keepdims=keepdims) - min(a, axis, keepdims=keepdims)
+    return store("ptp", max(a, axis, keepdims=keepdims) - min(a, axis, keepdims=keepdims), out)
 
 
-def average(a: Any, axis: Axis = None, weights: Any = None) -> Any:
+def average(
+    a: Any, axis: Axis = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False
+) -> Any:
     """The weighted mean over axes: sum(`a` * weights) / sum(weights). Without weights: `mean`.
 
     weights: of `a`'s shape, or of the shape of those axes; ValueError if of another.
@@ -291,30 +405,40 @@ def average(a: Any, axis: Axis = None, weights: Any = None) -> Any:
     2.75
     """
     if weights is None:
-        return mean(a, axis)
+        x = asarray(a)
+        result = mean(x, axis, keepdims=keepdims)
+        n = math.prod(x.shape[i] for i in axes_of("average", axis, x.ndim))
+        return (result, _core.full(result.shape, n, result.dtype, x.device)) if returned else result
     x, w = asarray(a), asarray(weights)
     if w.shape != x.shape:
         axes = axes_of("average", axis, x.ndim)
         if axis is None or w.shape != tuple(x.shape[i] for i in axes):
             raise ValueError(
-                f"average: weights must have the shape of x or of its axes, got {w.shape} for {x.shape} along {axis}"
+                f"average: weights must have its shape or that of axes, got {w.shape} for {x.shape} along {axis}"
             )
         w = transpose(w, [int(i) for i in numpy.argsort(axes)])
         w = broadcast_to(reshape(w, tuple(n if i in axes else 1 for i, n in enumerate(x.shape))), x.shape)
-    return sum(x * w, axis) / sum(w, axis)
+    total = sum(x * w, axis, keepdims=keepdims)
+    scale = sum(w, axis, keepdims=keepdims)
+    result = total / scale
+    return (result, cast(scale, result.dtype)) if returned else result
 
 
-def nansum(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+def nansum(
+    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
+    where: Any = True,
+) -> Any:  # fmt: skip
     """The sum over axes with NaN counted as 0; otherwise as `sum`.
 
     >>> from forerun import np
     >>> np.nansum([1.0, np.nan, 2.0]).item()
     3.0
     """
-    from .indexing import where
+    from .indexing import where as select
 
     x = asarray(a)
-    return sum(where(x != x, 0, x) if x.dtype.kind in "fc" else x, axis, dtype, out, keepdims)
+    known = select(x != x, 0, x) if is_inexact(x.dtype) else x
+    return sum(known, axis, dtype, out, keepdims, initial, where)
 
 
 def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
@@ -372,7 +496,7 @@ def _cumprod_grad(g: Any, y: Any, x: Any, axis: int) -> Any:
     return moveaxis(sum(_value(products) * moveaxis(g, axis, -1)[..., None, :], -1), -1, axis)
 
 
-def cumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Any:
+def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
     """Running sums along `axis`, or of the flat array. Integers are summed as int64 or uint64.
 
     >>> from forerun import np
@@ -384,10 +508,10 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Any:
         x, axis = ravel(x), 0
     want = _accumulator(x, dtype, "cumsum")
     x = x if want == x.dtype else cast(x, want)
-    return _cumsum(x, axes_of("cumsum", axis, x.ndim)[0])
+    return store("cumsum", _cumsum(x, axes_of("cumsum", axis, x.ndim)[0]), out)
 
 
-def cumprod(a: Any, axis: int | None = None, dtype: Any = None) -> Any:
+def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
     """Running products along `axis`, or of the flat array. Integers are multiplied as int64 or uint64.
 
     >>> from forerun import np
@@ -399,7 +523,7 @@ def cumprod(a: Any, axis: int | None = None, dtype: Any = None) -> Any:
         x, axis = ravel(x), 0
     want = _accumulator(x, dtype, "cumprod")
     x = x if want == x.dtype else cast(x, want)
-    return _cumprod(x, axes_of("cumprod", axis, x.ndim)[0])
+    return store("cumprod", _cumprod(x, axes_of("cumprod", axis, x.ndim)[0]), out)
 
 
 def _cumulative(op: str, scan: Any, first: int, x: Any, axis: int | None, dtype: Any, include: bool) -> Any:
@@ -417,7 +541,7 @@ def _cumulative(op: str, scan: Any, first: int, x: Any, axis: int | None, dtype:
 
 
 def cumulative_sum(
-    x: Any, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+    x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False
 ) -> Any:
     """Running sums along `axis`, which must be given but for vectors (ValueError). Dtypes as `cumsum`.
 
@@ -427,11 +551,11 @@ def cumulative_sum(
     >>> np.cumulative_sum([1, 2, 3], include_initial=True).tolist()
     [0, 1, 3, 6]
     """
-    return _cumulative("cumulative_sum", cumsum, 0, x, axis, dtype, include_initial)
+    return store("cumulative_sum", _cumulative("cumulative_sum", cumsum, 0, x, axis, dtype, include_initial), out)
 
 
 def cumulative_prod(
-    x: Any, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+    x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False
 ) -> Any:
     """Running products along `axis`, which must be given but for vectors (ValueError). Dtypes as `cumprod`.
 
@@ -441,13 +565,14 @@ def cumulative_prod(
     >>> np.cumulative_prod([2, 3], include_initial=True).tolist()
     [1, 2, 6]
     """
-    return _cumulative("cumulative_prod", cumprod, 1, x, axis, dtype, include_initial)
+    return store("cumulative_prod", _cumulative("cumulative_prod", cumprod, 1, x, axis, dtype, include_initial), out)
 
 
-def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
+def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """Differences of neighbours along `axis`, n times over; each time the axis is shorter by one.
 
-    Of bools: whether neighbours differ. ValueError if n is negative.
+    Of bools: whether neighbours differ. prepend, append: what stands before and after the array along the axis.
+    ValueError if n is negative.
 
     >>> from forerun import np
     >>> np.diff([1, 4, 9, 16]).tolist(), np.diff([1, 4, 9, 16], n=2).tolist()
@@ -456,6 +581,11 @@ def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
     x = asarray(a)
     n, a = count_of("diff", "n", n), axes_of("diff", axis, x.ndim)[0]
     head = (slice(None),) * a
+    if n and (prepend is not None or append is not None):
+        edge = (*x.shape[:a], 1, *x.shape[a + 1 :])
+        ends = [None if e is None else asarray(e, device=x.device) for e in (prepend, append)]
+        wide = [e if e is None or e.ndim else broadcast_to(e, edge) for e in ends]
+        x = concatenate([part for part in (wide[0], x, wide[1]) if part is not None], a)
     for _ in range(n):
         later, earlier = x[(*head, slice(1, None))], x[(*head, slice(None, -1))]
         x = later != earlier if x.dtype.kind == "b" else later - earlier

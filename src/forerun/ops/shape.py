@@ -9,7 +9,8 @@ import numpy
 
 from .. import _core
 from .base import primitive
-from .convert import asarray, axes_of, together
+from .convert import asarray, axes_of, one_of, together
+from .convert import copy as copy_of
 
 __all__ = [
     "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_to", "expand_dims", "flip",
@@ -20,17 +21,38 @@ __all__ = [
 Axis = int | Sequence[int] | None
 
 
-@primitive(lambda g, shape: reshape(g, shape))
-def reshape(a: Any, shape: Any) -> Any:
+@primitive(lambda g, shape: _reshape(g, shape))
+def _reshape(x: Any, shape: Any) -> Any:
+    return _core.reshape(x, shape)
+
+
+_reshape.name = "reshape"
+
+
+def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None) -> Any:
     """An array with another shape of the same size: a view where memory allows.
 
-    One extent may be -1: what the others leave. ValueError if the sizes differ.
+    One extent may be -1: what the others leave. order: "F" takes and places elements with the first axis running
+    fastest; all else is "C". copy: True for a copy, False for a view or nothing. ValueError if the sizes differ, or
+    there is no view and copy is False.
 
     >>> from forerun import np
-    >>> np.reshape(np.arange(6), (2, -1)).tolist()
-    [[0, 1, 2], [3, 4, 5]]
+    >>> np.reshape(np.arange(6), (2, -1)).tolist(), np.reshape(np.arange(6), (2, -1), order="F").tolist()
+    ([[0, 1, 2], [3, 4, 5]], [[0, 2, 4], [1, 3, 5]])
     """
-    return _core.reshape(asarray(a), shape)
+    if order == "C" and copy is None:
+        return _reshape(asarray(a), shape)
+    x = asarray(a)
+    one_of("reshape", "order", order, ("C", "F", "A"))
+    if order == "F" or (order == "A" and fortran(x)):
+        extents = (shape,) if isinstance(shape, (int, numpy.integer)) else tuple(shape)
+        result = transpose(_reshape(transpose(x), extents[::-1]))
+    else:
+        result = _reshape(x, shape)
+    shared = _core.shares_storage(x, result) or x.size == 0
+    if copy is False and not shared:
+        raise ValueError(f"reshape: copy must not be False where memory allows no view, got shape {x.shape}")
+    return copy_of(result) if copy and shared else result
 
 
 @primitive(lambda g, axes: transpose(g, tuple(int(i) for i in numpy.argsort(axes))))
@@ -56,7 +78,7 @@ def transpose(a: Any, axes: Sequence[int] | None = None) -> Any:
 
 
 @primitive(lambda g: g)
-def broadcast_to(array: Any, shape: Any) -> Any:
+def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
     """A view of an array repeated to a larger shape. Not to be written to.
 
     ValueError if the shape does not fit.
@@ -68,14 +90,14 @@ def broadcast_to(array: Any, shape: Any) -> Any:
     return _core.broadcast_to(asarray(array), shape)
 
 
-def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
+def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
     """Views of the arrays with the shape that they have together. ValueError if they have none.
 
     >>> from forerun import np
     >>> [a.tolist() for a in np.broadcast_arrays([1, 2], [[3], [4]])]
     [[[1, 2], [1, 2]], [[3, 3], [4, 4]]]
     """
-    all_ = [asarray(a) for a in arrays]
+    all_ = [asarray(a) for a in args]
     shape = together("broadcast_arrays", *(a.shape for a in all_))
     return tuple(a if a.shape == shape else broadcast_to(a, shape) for a in all_)
 
@@ -154,7 +176,7 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
     return moveaxis(x, a, to - 1 if to > a else to)
 
 
-def matrix_transpose(x: Any) -> Any:
+def matrix_transpose(x: Any, /) -> Any:
     """A view with the last two axes exchanged. IndexError if there are not two.
 
     >>> from forerun import np
@@ -164,49 +186,83 @@ def matrix_transpose(x: Any) -> Any:
     return swapaxes(x, -1, -2)
 
 
-def ravel(a: Any) -> Any:
-    """The elements in C order as one axis; a view where memory allows.
+def ravel(a: Any, order: str = "C") -> Any:
+    """The elements as one axis; a view where memory allows. order: "C", or "F" with the first axis running fastest.
 
     >>> from forerun import np
     >>> np.ravel([[1, 2], [3, 4]]).tolist()
     [1, 2, 3, 4]
     """
-    return reshape(asarray(a), (-1,))
+    if order == "C":
+        return _reshape(asarray(a), (-1,))
+    one_of("ravel", "order", order, ("C", "F", "A", "K"))
+    x = asarray(a)
+    if order == "K":  # as they lie in memory
+        return _reshape(transpose(x, sorted(range(x.ndim), key=lambda i: -abs(x.strides[i]))), (-1,))
+    return _reshape(transpose(x) if order == "F" or (order == "A" and fortran(x)) else x, (-1,))
 
 
-def atleast_1d(x: Any) -> Any:
-    """x with at least one axis: a number becomes a vector.
+def fortran(x: Any) -> bool:
+    """Whether elements lie in memory without gaps, with the first axis running fastest and not the last.
+
+    >>> from forerun import np
+    >>> fortran(np.zeros((2, 3)).T), fortran(np.zeros((2, 3)))
+    (True, False)
+    """
+    return not dense(x) and dense(transpose(x))
+
+
+def dense(x: Any) -> bool:
+    """Whether elements lie in memory without gaps, with the last axis running fastest.
+
+    >>> from forerun import np
+    >>> dense(np.zeros((2, 3))), dense(np.zeros((2, 3))[:, 1:])
+    (True, False)
+    """
+    step = x.itemsize if x.size else 0
+    for n, stride in zip(reversed(x.shape), reversed(x.strides)):
+        if step and n != 1 and stride != step:
+            return False
+        step *= n
+    return True
+
+
+def _each(function: Any, arys: tuple[Any, ...]) -> Any:
+    """A function of each array: the result for one, else a tuple."""
+    found = tuple(function(asarray(x)) for x in arys)
+    return found[0] if len(found) == 1 else found
+
+
+def atleast_1d(*arys: Any) -> Any:
+    """An array with at least one axis: a number becomes a vector. A tuple for several.
 
     >>> from forerun import np
     >>> np.atleast_1d(5).tolist()
     [5]
     """
-    x = asarray(x)
-    return x if x.ndim else reshape(x, (1,))
+    return _each(lambda x: x if x.ndim else reshape(x, (1,)), arys)
 
 
-def atleast_2d(x: Any) -> Any:
-    """x with at least two axes, new ones in front: a vector becomes a row.
+def atleast_2d(*arys: Any) -> Any:
+    """An array with at least two axes, new ones in front: a vector becomes a row. A tuple for several.
 
     >>> from forerun import np
     >>> np.atleast_2d([1, 2]).tolist()
     [[1, 2]]
     """
-    x = asarray(x)
-    return x if x.ndim > 1 else reshape(x, (1, x.size) if x.ndim else (1, 1))
+    return _each(lambda x: x if x.ndim > 1 else reshape(x, (1, x.size) if x.ndim else (1, 1)), arys)
 
 
-def atleast_3d(x: Any) -> Any:
-    """x with at least three axes: shape (n,) becomes (1, n, 1), shape (m, n) becomes (m, n, 1).
+def atleast_3d(*arys: Any) -> Any:
+    """An array with at least three axes. A tuple for several.
+
+    Shape (n,) becomes (1, n, 1), shape (m, n) becomes (m, n, 1).
 
     >>> from forerun import np
     >>> np.atleast_3d([1, 2]).shape
     (1, 2, 1)
     """
-    x = atleast_2d(x) if asarray(x).ndim < 2 else asarray(x)
-    if x.ndim > 2:
-        return x
-    return reshape(x, (*x.shape, 1)) if x.shape[0] != 1 else reshape(x, (1, x.shape[1], 1))
+    return _each(lambda x: x if x.ndim > 2 else reshape(atleast_2d(x), (*atleast_2d(x).shape, 1)), arys)
 
 
 # --- reversing ------------------------------------------------------------------------------------
@@ -275,7 +331,7 @@ def _real(x: Any) -> Any:
     return _core.getitem(_parts(x), (..., 0))
 
 
-@primitive(lambda g: -1j * g if g.dtype.kind != "c" else g * -1j)
+@primitive(lambda g: 1j * g)
 def _imag(x: Any) -> Any:
     return _core.getitem(_parts(x), (..., 1))
 

@@ -11,7 +11,7 @@ import numpy
 from .. import _core
 from .arithmetic import _value, conjugate, equal
 from .base import primitive
-from .convert import asarray, axes_of, cast, default_float, one_of, together, vector_of
+from .convert import asarray, axes_of, cast, default_float, is_inexact, one_of, together, vector_of
 from .exponential import sin
 from .host import argsort, host_op, searchsorted
 from .indexing import clip, where
@@ -29,7 +29,7 @@ Axis = int | Sequence[int] | None
 
 def _inexact(x: Any) -> Any:
     x = asarray(x)
-    return x if x.dtype.kind in "fc" else cast(x, default_float())
+    return x if is_inexact(x.dtype) else cast(x, default_float())
 
 
 # --- convolution ----------------------------------------------------------------------------------
@@ -107,6 +107,8 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     >>> np.interp(2.5, np.array([1.0, 2.0, 3.0]), np.array([3.0, 2.0, 0.0])).item()
     1.0
     """
+    if "c" in (asarray(x).dtype.kind, asarray(xp).dtype.kind):
+        raise TypeError("interp: x and xp must be of real numbers, got complex ones")
     x, xp, fp = _inexact(x), vector_of("interp", _inexact(xp)), vector_of("interp", _inexact(fp))
     if xp.shape != fp.shape or not xp.size:
         raise ValueError(f"interp: xp and fp must be of one length, not 0, got {xp.size} and {fp.size}")
@@ -157,6 +159,8 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     [-1, 3, 5, 0]
     """
     x = ravel(ary)
+    if x.dtype.kind == "b":
+        raise TypeError("ediff1d: elements must be numbers, got bool")
     ends = [None if e is None else ravel(asarray(e, x.dtype, x.device)) for e in (to_begin, to_end)]
     parts = [part for part in (ends[0], diff(x), ends[1]) if part is not None]
     return parts[0] if len(parts) == 1 else concatenate(parts)
@@ -197,6 +201,8 @@ def gradient(f: Any, *spacing: Any, axis: Axis = None, edge_order: int = 1) -> A
     >>> np.gradient(np.array([1.0, 2.0, 4.0, 7.0])).tolist()
     [1.0, 1.5, 2.5, 3.0]
     """
+    if asarray(f).dtype.kind == "b":
+        raise TypeError("gradient: samples must be numbers, got bool")
     f = _inexact(f)
     axes = axes_of("gradient", axis, f.ndim)
     steps = (
@@ -226,7 +232,7 @@ def _slopes(f: Any, spacing: Any, order: int) -> Any:
         x = vector_of("gradient", spacing)
         if x.size != n:
             raise ValueError(f"gradient: positions must be one for each of {n} samples, got {x.size}")
-        d = diff(x if x.dtype.kind in "fc" else cast(x, f.dtype))
+        d = diff(x if is_inexact(x.dtype) else cast(x, f.dtype))
         left, right = d[:-1], d[1:]
         h = [d[0], d[1], d[-1], d[-2]] if n > 2 else [d[0], d[0], d[0], d[0]]
         inside = (

@@ -10,13 +10,25 @@ import numpy
 from .. import _core
 from .arithmetic import conjugate, fmax, fmin, isnan, maximum, sqrt
 from .base import primitive
-from .convert import asarray, axes_of, cast, count_of, default_float, promote, vector_of
+from .convert import (
+    asarray,
+    axes_of,
+    cast,
+    count_of,
+    default_float,
+    is_inexact,
+    is_real_float,
+    promote,
+    store,
+    vector_of,
+)
 from .diagonals import diagonal
 from .host import host, host_op
 from .indexing import clip, where
+from .indexing import where as _where  # `where` is a parameter of many
 from .joining import concatenate
 from .linear import matmul
-from .reduction import Axis, _store, _ties, cumprod, cumsum, prod, sum
+from .reduction import Axis, _chosen, _less, _over, _ties, cumprod, cumsum, max, min, prod, sum
 from .shape import atleast_2d, expand_dims, imag, real, transpose
 
 __all__ = [
@@ -38,7 +50,9 @@ def _nanmin(x: Any, axes: tuple[int, ...], keepdims: bool = False) -> Any:
     return _core.reduce(fmin, x, axes, None, keepdims, "nanmin")
 
 
-def nanmax(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
+def nanmax(
+    a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
+) -> Any:
     """The largest element over axes (by default all) that is not NaN; NaN if all are. `a`'s dtype.
 
     Equal largest elements share the gradient. ValueError if there is no element.
@@ -48,10 +62,15 @@ def nanmax(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -
     [1.0, 3.0]
     """
     x = asarray(a)
-    return _store(_nanmax(x, axes_of("nanmax", axis, x.ndim), keepdims), out)
+    if initial is not None or where is not True:
+        lowest = _filled(x, -numpy.inf)
+        return max(lowest, axis, out, keepdims, initial, where)
+    return store("nanmax", _nanmax(x, axes_of("nanmax", axis, x.ndim), keepdims), out)
 
 
-def nanmin(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
+def nanmin(
+    a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
+) -> Any:
     """The smallest element over axes (by default all) that is not NaN; NaN if all are. `a`'s dtype.
 
     Equal smallest elements share the gradient. ValueError if there is no element.
@@ -61,43 +80,49 @@ def nanmin(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -
     [1.0, 2.0]
     """
     x = asarray(a)
-    return _store(_nanmin(x, axes_of("nanmin", axis, x.ndim), keepdims), out)
+    if initial is not None or where is not True:
+        lowest = _filled(x, numpy.inf)
+        return min(lowest, axis, out, keepdims, initial, where)
+    return store("nanmin", _nanmin(x, axes_of("nanmin", axis, x.ndim), keepdims), out)
 
 
 def _filled(x: Any, value: float) -> Any:
     """x with a number in place of NaN."""
     x = asarray(x)
-    return where(isnan(x), value, x) if x.dtype.kind in "fc" else x
+    return where(isnan(x), value, x) if is_inexact(x.dtype) else x
 
 
-def nanprod(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+def nanprod(
+    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
+    where: Any = True,
+) -> Any:  # fmt: skip
     """The product over axes (by default all) with NaN counted as 1; otherwise as `prod`.
 
     >>> from forerun import np
     >>> np.nanprod([2.0, np.nan, 3.0]).item()
     6.0
     """
-    return prod(_filled(a, 1), axis, dtype, out, keepdims)
+    return prod(_filled(a, 1), axis, dtype, out, keepdims, initial, where)
 
 
-def nancumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Any:
+def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
     """Running sums along `axis`, or of the flat array, with NaN counted as 0.
 
     >>> from forerun import np
     >>> np.nancumsum([2.0, np.nan, 3.0]).tolist()
     [2.0, 2.0, 5.0]
     """
-    return cumsum(_filled(a, 0), axis, dtype)
+    return cumsum(_filled(a, 0), axis, dtype, out)
 
 
-def nancumprod(a: Any, axis: int | None = None, dtype: Any = None) -> Any:
+def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
     """Running products along `axis`, or of the flat array, with NaN counted as 1.
 
     >>> from forerun import np
     >>> np.nancumprod([2.0, np.nan, 3.0]).tolist()
     [2.0, 2.0, 6.0]
     """
-    return cumprod(_filled(a, 1), axis, dtype)
+    return cumprod(_filled(a, 1), axis, dtype, out)
 
 
 def _numbers(x: Any, axes: tuple[int, ...], dtype: numpy.dtype) -> Any:
@@ -107,24 +132,34 @@ def _numbers(x: Any, axes: tuple[int, ...], dtype: numpy.dtype) -> Any:
 
 def _floats(x: Any) -> Any:
     x = asarray(x)
-    return x if x.dtype.kind in "fc" else cast(x, default_float())
+    return x if is_inexact(x.dtype) else cast(x, default_float())
 
 
 def _real_dtype(x: Any) -> numpy.dtype:
     return numpy.empty(0, x.dtype).real.dtype
 
 
-def nanmean(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+def _unmasked(a: Any, dtype: Any, mask: Any) -> Any:
+    """Floats, with NaN in place of the elements that a mask leaves out."""
+    x = _floats(a if dtype is None else asarray(a, dtype))
+    return x if mask is True else _chosen(_over(x, mask), mask, numpy.nan)
+
+
+def nanmean(
+    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
+) -> Any:
     """The mean over axes of the elements that are not NaN; NaN if all are. Of integers in the default float.
+
+    where: a mask of the elements that count.
 
     >>> from forerun import np
     >>> np.nanmean(np.array([1.0, np.nan, 3.0])).item()
     2.0
     """
-    x = _floats(a if dtype is None else asarray(a, dtype))
+    x = _unmasked(a, dtype, where)
     axes = axes_of("nanmean", axis, x.ndim)
     result = sum(_filled(x, 0), axes, keepdims=True) / _numbers(x, axes, _real_dtype(x))
-    return _store(result if keepdims else _dropped(result, axes), out)
+    return store("nanmean", result if keepdims else _dropped(result, axes), out)
 
 
 def _dropped(x: Any, axes: tuple[int, ...]) -> Any:
@@ -132,36 +167,40 @@ def _dropped(x: Any, axes: tuple[int, ...]) -> Any:
 
 
 def nanvar(
-    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False
-) -> Any:
+    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *,
+    where: Any = True, mean: Any = None, correction: float | None = None,
+) -> Any:  # fmt: skip
     """The variance over axes (by default all) of the elements that are not NaN.
 
     Squared deviations from their mean, divided by their number less ddof; NaN if there are not more than
-    ddof. Of integers in the default float.
+    ddof. Of integers in the default float. where, mean, correction: as for `var`.
 
     >>> from forerun import np
     >>> np.nanvar([2.0, np.nan, 4.0]).item()
     1.0
     """
-    x = _floats(a if dtype is None else asarray(a, dtype))
+    x, less = _unmasked(a, dtype, where), _less("nanvar", ddof, correction)
     axes = axes_of("nanvar", axis, x.ndim)
     n = _numbers(x, axes, _real_dtype(x))
-    deviation = _filled(x - sum(_filled(x, 0), axes, keepdims=True) / n, 0)
+    middle = sum(_filled(x, 0), axes, keepdims=True) / n if mean is None else asarray(mean)
+    deviation = _filled(x - middle, 0)
     squares = real(deviation * conjugate(deviation)) if x.dtype.kind == "c" else deviation * deviation
-    result = sum(squares, axes, keepdims=True) / where(n > ddof, n - ddof, numpy.nan)
-    return _store(result if keepdims else _dropped(result, axes), out)
+    result = sum(squares, axes, keepdims=True) / _where(n > less, n - less, numpy.nan)
+    return store("nanvar", result if keepdims else _dropped(result, axes), out)
 
 
 def nanstd(
-    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False
-) -> Any:
+    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *,
+    where: Any = True, mean: Any = None, correction: float | None = None,
+) -> Any:  # fmt: skip
     """The standard deviation over axes of the elements that are not NaN: the root of `nanvar`.
 
     >>> from forerun import np
     >>> np.nanstd([1.0, np.nan, 5.0]).item()
     2.0
     """
-    return _store(sqrt(nanvar(a, axis, dtype, None, ddof, keepdims)), out)
+    known = {"where": where, "mean": mean, "correction": correction}
+    return store("nanstd", sqrt(nanvar(a, axis, dtype, None, ddof, keepdims, **known)), out)
 
 
 def nan_to_num(
@@ -180,7 +219,7 @@ def nan_to_num(
         result = nan_to_num(real(x), True, nan, posinf, neginf) + 1j * nan_to_num(
             imag(x), True, nan, posinf, neginf
         )
-    elif x.dtype.kind == "f":
+    elif is_real_float(x.dtype):
         limits = numpy.finfo(x.dtype)
         high, low = (
             (float(limits.max) if posinf is None else posinf),
@@ -215,7 +254,7 @@ def _observations(m: Any, y: Any, rowvar: bool) -> Any:
 
 def cov(
     m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: float | None = None,
-    fweights: Any = None, aweights: Any = None,
+    fweights: Any = None, aweights: Any = None, *, dtype: Any = None,
 ) -> Any:  # fmt: skip
     """The covariance matrix of variables, with an observation in each column; of one variable without axes.
 
@@ -228,6 +267,7 @@ def cov(
     [[1.0, -1.0], [-1.0, 1.0]]
     """
     x = _observations(m, y, rowvar)
+    x = x if dtype is None else asarray(x, dtype)
     less = (0 if bias else 1) if ddof is None else ddof
     weights = [vector_of("cov", w) for w in (fweights, aweights) if w is not None]
     for w in weights:
@@ -238,8 +278,7 @@ def cov(
         x = x - sum(x, 1, keepdims=True) / (x.shape[1] or numpy.nan)
         c = matmul(x, conjugate(transpose(x))) * (1 / n if n else numpy.nan)
     else:
-        dtype = _real_dtype(x)
-        weights = [cast(w, dtype) for w in weights]
+        weights = [cast(w, _real_dtype(x)) for w in weights]
         w = weights[0] * weights[1] if len(weights) == 2 else weights[0]
         total = sum(w)
         taken = less if aweights is None else less * sum(w * weights[-1]) / total
@@ -248,7 +287,7 @@ def cov(
     return c.reshape(()) if c.size == 1 else c
 
 
-def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
     """The correlation coefficients of variables, between -1 and 1: `cov` divided by both standard deviations.
 
     Variables are rows of x (columns, unless `rowvar`) and of y, with an observation in each column.
@@ -257,7 +296,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
     >>> np.corrcoef([[0, 1, 2], [2, 1, 0]]).tolist()
     [[1.0, -1.0], [-1.0, 1.0]]
     """
-    c = cov(x, y, rowvar)
+    c = cov(x, y, rowvar, dtype=dtype)
     if c.ndim == 0:
         return c / c
     size = sqrt(real(diagonal(c)))
@@ -313,7 +352,7 @@ def histogram(
         count, dtype = edges.size - 1, edges.dtype
     else:
         edges, count = None, count_of("histogram", "bins", bins)
-        dtype = x.dtype if x.dtype.kind == "f" else default_float()
+        dtype = x.dtype if is_inexact(x.dtype) else default_float()
     if count < 1:
         raise ValueError(f"histogram: there must be at least one bin, got {count}")
     if range is not None and not range[0] <= range[1]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _core
+from .convert import is_inexact
 
 __all__ = ["Variable", "attach_grad", "set_walk", "backward"]
 
@@ -21,7 +22,7 @@ def attach_grad(x: Any, grad_req: str = "write") -> None:
     >>> attach_grad(x); x.grad.tolist()
     [0.0, 0.0]
     """
-    if x.dtype.kind not in "fc":
+    if not is_inexact(x.dtype):
         raise TypeError(f"attach_grad: array must be of floats, got {x.dtype}")
     grad = _core.full(x.shape, 0, x.dtype, x.device) if grad_req != "null" else None
     x.node = Variable(grad, grad_req)

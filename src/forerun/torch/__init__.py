@@ -14,6 +14,7 @@ that name (`methods` says which mean NumPy's). Functions return at once, on CPUs
 from __future__ import annotations
 
 import math as _math
+from typing import Any
 
 from ..device import Device as Device
 from ..np import ndarray
@@ -42,11 +43,11 @@ Tensor, Size = ndarray, tuple
 pi, e, inf, nan = _math.pi, _math.e, _math.inf, _math.nan
 
 
-def save(tensors: object, file: object) -> None:
-    """Writes a tensor, a list of tensors or a state dict to a file that `load` reads. Waits."""
+def save(tensors: object, file: object) -> Any:
+    """Writes a tensor, a list of tensors or a state dict to a file that `load` reads. Returns its size, a tensor."""
     from ..npx import save as write
 
-    write(file, tensors)
+    return write(file, tensors)
 
 
 del annotations

@@ -65,7 +65,7 @@ def _holds_arrays(data: Any) -> bool:
 def as_tensor(data: Any, dtype: Any = None, device: Where = None) -> Any:
     """The data itself if it is a tensor of that dtype and device, otherwise a new tensor."""
     if isinstance(data, np.ndarray):
-        return np.asarray(data, as_dtype(dtype), None if device is None else where(device))
+        return np.asarray(data, as_dtype(dtype), device=None if device is None else where(device))
     return tensor(data, dtype, device)
 
 

@@ -1,0 +1,125 @@
+"""Functions that give complex numbers where there are no real ones, in NumPy's names: `forerun.np.emath`.
+
+Their dtype depends on values: of real numbers, all of them wait.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from ..ops import arithmetic, exponential
+from ..ops.convert import asarray, cast, default_float, promote
+
+__all__ = ["arccos", "arcsin", "arctanh", "log", "log10", "log2", "logn", "power", "sqrt"]
+
+
+def _widened(x: Any, outside: Any) -> Any:
+    """x, as complex numbers if some of its values have no real result."""
+    x = asarray(x)
+    if x.dtype.kind == "c" or not outside(x.numpy()).any():
+        return x
+    wide = promote(x.dtype, default_float())
+    return cast(x, numpy.dtype("complex128" if wide.itemsize == 8 else "complex64"))
+
+
+def _negative(v: numpy.ndarray) -> Any:
+    return v < 0
+
+
+def _beyond_one(v: numpy.ndarray) -> Any:
+    return abs(v) > 1
+
+
+def sqrt(x: Any) -> Any:
+    """The square root, complex if some x are negative.
+
+    >>> from forerun import np
+    >>> np.emath.sqrt([-1.0, 4.0]).tolist(), np.emath.sqrt(4.0).item()
+    ([1j, (2+0j)], 2.0)
+    """
+    return arithmetic.sqrt(_widened(x, _negative))
+
+
+def log(x: Any) -> Any:
+    """The natural logarithm, complex if some x are negative.
+
+    >>> from forerun import np
+    >>> np.emath.log(-1.0).round(3).item()
+    3.14...j
+    """
+    return exponential.log(_widened(x, _negative))
+
+
+def log2(x: Any) -> Any:
+    """The logarithm to base 2, complex if some x are negative.
+
+    >>> from forerun import np
+    >>> np.emath.log2(8.0).item()
+    3.0
+    """
+    return exponential.log2(_widened(x, _negative))
+
+
+def log10(x: Any) -> Any:
+    """The logarithm to base 10, complex if some x are negative.
+
+    >>> from forerun import np
+    >>> np.emath.log10(100.0).round(4).item()
+    2.0
+    """
+    return exponential.log10(_widened(x, _negative))
+
+
+def logn(n: Any, x: Any) -> Any:
+    """The logarithm to base n, complex if some n or x are negative.
+
+    >>> from forerun import np
+    >>> np.emath.logn(2.0, 8.0).round(4).item()
+    3.0
+    """
+    return exponential.log(_widened(x, _negative)) / exponential.log(_widened(n, _negative))
+
+
+def power(x: Any, p: Any) -> Any:
+    """x to the power of p; complex if some x are negative, floats if some p are.
+
+    >>> from forerun import np
+    >>> np.emath.power([2, 4], -2).tolist()
+    [0.25, 0.0625]
+    """
+    p = asarray(p)
+    if p.dtype.kind == "i" and (p.numpy() < 0).any():
+        p = cast(p, default_float())
+    return arithmetic.power(_widened(x, _negative), p)
+
+
+def arccos(x: Any) -> Any:
+    """The inverse cosine, complex if some x are not in [-1, 1].
+
+    >>> from forerun import np
+    >>> np.emath.arccos(1.0).item()
+    0.0
+    """
+    return exponential.arccos(_widened(x, _beyond_one))
+
+
+def arcsin(x: Any) -> Any:
+    """The inverse sine, complex if some x are not in [-1, 1].
+
+    >>> from forerun import np
+    >>> np.emath.arcsin(2.0).dtype
+    dtype('complex64')
+    """
+    return exponential.arcsin(_widened(x, _beyond_one))
+
+
+def arctanh(x: Any) -> Any:
+    """The inverse hyperbolic tangent, complex if some x are not in [-1, 1].
+
+    >>> from forerun import np
+    >>> np.emath.arctanh(0.0).item()
+    0.0
+    """
+    return exponential.arctanh(_widened(x, _beyond_one))

@@ -1,0 +1,171 @@
+"""Counts in bins of several axes, and bits packed into bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+from .convert import asarray, axes_of, count_of, default_float, is_array, one_of, promote, vector_of
+from .creation import _known
+from .host import host, host_op
+from .joining import stack
+from .shape import ravel, transpose
+
+__all__ = ["histogram2d", "histogram_bin_edges", "histogramdd", "packbits", "unpackbits"]
+
+
+def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
+    """The edges of the bins that `histogram` uses, with its parameters and errors.
+
+    >>> from forerun import np
+    >>> np.histogram_bin_edges([0.0, 4.0], 2).tolist()
+    [0.0, 2.0, 4.0]
+    """
+    from .statistics import histogram
+
+    return histogram(a, bins, range, weights=weights)[1]
+
+
+def _columns(sample: Any) -> Any:
+    """Points as rows: of a matrix, of a vector of numbers, or of a sequence of coordinates."""
+    if not is_array(sample) and isinstance(sample, (list, tuple)):
+        vectors = [ravel(asarray(v)) for v in sample]
+        if any(v.size != vectors[0].size for v in vectors):
+            raise ValueError(
+                f"histogramdd: coordinates must be of one length, got {[v.size for v in vectors]}"
+            )
+        return transpose(stack(vectors))
+    found = asarray(sample)
+    if found.ndim > 2 or found.ndim == 0:
+        raise ValueError(f"histogramdd: sample must be a vector or a matrix, got shape {found.shape}")
+    return found.reshape(-1, 1) if found.ndim == 1 else found
+
+
+def _edges(bins: Any, n: int) -> list[Any]:
+    """For each axis the number of bins, or their edges as an array. Values are not looked at."""
+    if not is_array(bins) and not isinstance(bins, (list, tuple, numpy.ndarray)):
+        return [count_of("histogramdd", "bins", bins)] * n
+    given = list(bins)
+    if len(given) != n:
+        raise ValueError(f"histogramdd: bins must be given for each of {n} axes, got {len(given)}")
+    known = [b if is_array(b) else asarray(b) for b in given]
+    return [
+        vector_of("histogramdd", b) if b.ndim else count_of("histogramdd", "bins", _known(b).item())
+        for b in known
+    ]
+
+
+def histogramdd(
+    sample: Any, bins: Any = 10, range: Sequence[Any] | None = None, density: bool | None = None,
+    weights: Any = None,
+) -> tuple[Any, tuple[Any, ...]]:  # fmt: skip
+    """How many points lie in each cell of a grid, and the edges of its bins along each axis, in a tuple.
+
+    sample: points as rows of a matrix, or a sequence with the coordinates of each axis. bins: a number for all
+    axes, or for each axis a number or the edges. range: for each axis (low, high) or None. density, weights: as for
+    `histogram`. Counts are of the default float, edges too unless given. ValueError if bins do not fit the axes;
+    where the result is read if edges do not rise.
+
+    >>> from forerun import np
+    >>> counts, edges = np.histogramdd([[0.0, 0.2, 1.0], [0.0, 0.9, 1.0]], 2)
+    >>> counts.tolist(), edges[0].tolist()
+    ([[1.0, 1.0], [0.0, 1.0]], [0.0, 0.5, 1.0])
+    """
+    x = _columns(sample)
+    n = x.shape[1]
+    grid = _edges(bins, n)
+    counts = tuple(b.size - 1 if is_array(b) else b for b in grid)
+    if min(counts, default=1) < 1:
+        raise ValueError(f"histogramdd: there must be at least one bin, got {counts}")
+    if range is not None and len(range) != n:
+        raise ValueError(f"histogramdd: range must be given for each of {n} axes, got {len(range)}")
+    for limits in range or ():
+        if limits is not None and not limits[0] <= limits[1]:
+            raise ValueError(f"histogramdd: range must not fall, got {tuple(limits)}")
+    inputs = [x, *(b for b in grid if is_array(b))]
+    if weights is not None:
+        inputs.append(asarray(weights))
+        if inputs[-1].shape != x.shape[:1]:
+            raise ValueError(f"histogramdd: weights must have shape {x.shape[:1]}, got {inputs[-1].shape}")
+    dtype = default_float()
+    kinds = [promote(b.dtype, dtype) if is_array(b) else dtype for b in grid]
+
+    def counted(points: numpy.ndarray, *more: numpy.ndarray) -> tuple[numpy.ndarray, ...]:
+        known = iter(more)
+        where = [next(known) if is_array(b) else b for b in grid]
+        found, ends = numpy.histogramdd(points, where, range, density, next(known, None))  # type: ignore[arg-type]
+        return found.astype(dtype), *(e.astype(k) for e, k in zip(ends, kinds))
+
+    outs = [(counts, dtype), *(((k + 1,), kind) for k, kind in zip(counts, kinds))]
+    found, *ends = host(counted, inputs, outs, name="histogramdd")
+    return found, tuple(ends)
+
+
+def histogram2d(
+    x: Any, y: Any, bins: Any = 10, range: Any = None, density: bool | None = None, weights: Any = None
+) -> tuple[Any, Any, Any]:
+    """How many points (x, y) lie in each cell of a grid, and the edges of its bins along both axes.
+
+    bins: a number for both axes, the edges for both, or a pair of either. Otherwise as `histogramdd`. ValueError if x
+    and y differ in length.
+
+    >>> from forerun import np
+    >>> np.histogram2d([0.0, 0.2, 1.0], [0.0, 0.9, 1.0], 2)[0].tolist()
+    [[1.0, 1.0], [0.0, 1.0]]
+    """
+    x, y = vector_of("histogram2d", x), vector_of("histogram2d", y)
+    if x.size != y.size:
+        raise ValueError(f"histogram2d: x and y must be of one length, got {x.size} and {y.size}")
+    both = is_array(bins) or isinstance(bins, numpy.ndarray) or (numpy.ndim(bins) == 1 and len(bins) != 2)
+    both = both and len(bins) not in (1, 2)
+    counts, edges = histogramdd([x, y], [bins, bins] if both else bins, range, density, weights)
+    return counts, edges[0], edges[1]
+
+
+# --- bits -----------------------------------------------------------------------------------------
+
+
+def _flat(op: str, x: Any, axis: int | None) -> tuple[Any, int]:
+    return (ravel(x), 0) if axis is None else (x, axes_of(op, axis, x.ndim)[0])
+
+
+def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> Any:
+    """Eight elements in each byte, a bit for each that is not zero, along `axis` or of the flat array. uint8.
+
+    bitorder: whether the first one is the highest bit ("big") or the lowest ("little"); ValueError if another.
+    TypeError if not of integers or bools.
+
+    >>> from forerun import np
+    >>> np.packbits([1, 0, 0, 0, 0, 0, 1, 1, 1]).tolist()
+    [131, 128]
+    """
+    one_of("packbits", "bitorder", bitorder, ("big", "little"))
+    x, along = _flat("packbits", asarray(a), axis)
+    if x.dtype.kind not in "biu":
+        raise TypeError(f"packbits: array must be of integers or bools, got {x.dtype}")
+    shape = (*x.shape[:along], -(-x.shape[along] // 8), *x.shape[along + 1 :])
+    return host_op("packbits", lambda v: numpy.packbits(v, along, bitorder), [x], shape, "uint8")  # type: ignore[arg-type]
+
+
+def unpackbits(a: Any, /, axis: int | None = None, count: int | None = None, bitorder: str = "big") -> Any:
+    """The bits of bytes as elements that are 0 or 1, along `axis` or of the flat array. uint8.
+
+    count: how many to give, zeros where there are no more; if negative, how many to leave out at the end.
+    bitorder: as for `packbits`. TypeError if not of uint8, ValueError if more are left out than there are.
+
+    >>> from forerun import np
+    >>> np.unpackbits(np.array([5], "uint8"), count=-4).tolist(), np.unpackbits(np.array([5], "uint8")).sum().item()
+    ([0, 0, 0, 0], 2)
+    """
+    one_of("unpackbits", "bitorder", bitorder, ("big", "little"))
+    x, along = _flat("unpackbits", asarray(a), axis)
+    if x.dtype != numpy.uint8:
+        raise TypeError(f"unpackbits: array must be of uint8, got {x.dtype}")
+    bits = 8 * x.shape[along]
+    n = bits if count is None else count if count >= 0 else bits + count
+    if n < 0:
+        raise ValueError(f"unpackbits: count must be at least {-bits}, got {count}")
+    shape = (*x.shape[:along], n, *x.shape[along + 1 :])
+    return host_op("unpackbits", lambda v: numpy.unpackbits(v, along, count, bitorder), [x], shape, "uint8")  # type: ignore[arg-type]

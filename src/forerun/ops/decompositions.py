@@ -1,0 +1,431 @@
+"""Decompositions of matrices, with gradients: Cholesky, QR, eigenvalues, singular values.
+
+Vectors are determined up to a sign, or a phase if they are complex: gradients are those of functions that do not
+depend on it. Where two eigenvalues or singular values are equal, vectors have no gradient (the result is inf or NaN if
+one is asked for), values have. Formulas: Giles (2008); Murray (2016); Walter and Lehmann (2012) for QR; Wan and Zhang
+(2019) for complex singular vectors.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy
+
+from .. import _core
+from .arithmetic import _value, absolute, copysign
+from .base import primitive
+from .convert import one_of
+from .creation import eye
+from .diagonals import diagonal, tril
+from .host import argsort, sort
+from .indexing import take_along_axis
+from .joining import concatenate
+from .lapack import adjoint, hermitian, matrices, quotient, real_of, stacked
+from .linear import matmul
+from .shape import imag, real
+from .solving import _solve
+
+__all__ = [
+    "cholesky", "eig", "eigh", "eigvals", "eigvalsh", "qr", "svd", "svdvals",
+]  # fmt: skip
+
+
+class EigResult(NamedTuple):
+    """What `eig` gives."""
+
+    eigenvalues: Any
+    eigenvectors: Any
+
+
+class EighResult(NamedTuple):
+    """What `eigh` gives."""
+
+    eigenvalues: Any
+    eigenvectors: Any
+
+
+class QRResult(NamedTuple):
+    """What `qr` gives."""
+
+    Q: Any
+    R: Any
+
+
+class SVDResult(NamedTuple):
+    """What `svd` gives."""
+
+    U: Any
+    S: Any
+    Vh: Any
+
+
+def _halved_diagonal(x: Any) -> Any:
+    return x * (1 - 0.5 * eye(x.shape[-1], x.shape[-1], dtype=real_of(x.dtype), device=x.device))
+
+
+def _spread(x: Any) -> Any:
+    """Matrices with the elements of x, of its last axis, on their diagonals."""
+    return x[..., None] * eye(x.shape[-1], dtype=real_of(x.dtype), device=x.device)
+
+
+# --- Cholesky -------------------------------------------------------------------------------------
+
+
+def _cholesky_grad(g: Any, y: Any, upper: bool) -> Any:
+    """Murray (2016), equation 8: the triangle of L^H g, halved on the diagonal, between inverses of L; Hermitian."""
+    lower, g = (adjoint(y), adjoint(g)) if upper else (y, g)
+    inner = _halved_diagonal(tril(matmul(adjoint(lower), g)))
+    half = _solve(adjoint(lower), inner)
+    return hermitian(adjoint(_solve(adjoint(lower), adjoint(half))))
+
+
+@primitive(_cholesky_grad)
+def _cholesky(x: Any, upper: bool) -> Any:
+    factor = lambda v: numpy.linalg.cholesky(v, upper=upper)
+    return stacked("cholesky", factor, [x], [(x.shape[-2:], x.dtype)], x.shape[:-2], x.shape[-1] ** 3)[0]
+
+
+_cholesky.name = "cholesky"
+
+
+def cholesky(a: Any, /, *, upper: bool = False) -> Any:
+    """The lower triangle L with L @ L.T = a, of symmetric matrices; or with `upper` U with U.T @ U = a.
+
+    Of complex ones, L.T conjugated. Only that triangle of a is looked at; gradients are symmetric. LinAlgError (a
+    ValueError) if matrices are not square, and where the result is read if a is not positive definite.
+
+    >>> from forerun import np
+    >>> np.linalg.cholesky([[4, 2], [2, 10]]).tolist()
+    [[2.0, 0.0], [1.0, 3.0]]
+    """
+    return _cholesky(matrices("cholesky", a, square=True), bool(upper))
+
+
+# --- QR -------------------------------------------------------------------------------------------
+
+
+def _qr_back(gq: Any, gr: Any, q: Any, r: Any) -> Any:
+    """The gradient of tall matrices q @ r: Walter and Lehmann (2012)."""
+    m = matmul(r, adjoint(gr)) - matmul(adjoint(gq), q)
+    low = _halved_diagonal(tril(m))
+    whole = low + adjoint(low)
+    return adjoint(_solve(r, adjoint(gq + matmul(q, whole))))
+
+
+def _qr_grad(g: Any, y: Any, x: Any) -> Any:
+    """Of wide matrices: q and the first columns of r are of the first columns of x; the rest of r is q^H times the
+    rest of x."""
+    (gq, gr), (q, r) = g, y
+    k = x.shape[-2]
+    if x.shape[-1] <= k:
+        return _qr_back(gq, gr, q, r)
+    rest, g_rest = x[..., k:], gr[..., k:]
+    first = _qr_back(gq + matmul(rest, adjoint(g_rest)), gr[..., :k], q, r[..., :k])
+    return concatenate([first, matmul(q, g_rest)], -1)
+
+
+def _work(x: Any, factor: float) -> float:
+    m, n = x.shape[-2:]
+    return factor * m * n * min(m, n)
+
+
+def _factors(x: Any, mode: str) -> Any:
+    m, n = x.shape[-2:]
+    k = m if mode == "complete" else min(m, n)
+    outs = [((m, k), x.dtype), ((k, n), x.dtype)]
+    return tuple(
+        stacked("qr", lambda v: tuple(numpy.linalg.qr(v, mode)), [x], outs, x.shape[:-2], _work(x, 2))
+    )
+
+
+@primitive(_qr_grad)
+def _qr(x: Any) -> Any:
+    return _factors(x, "reduced")
+
+
+@primitive(None)
+def _qr_complete(x: Any) -> Any:
+    return _factors(x, "complete")
+
+
+def _r_grad(g: Any, x: Any) -> Any:
+    q, r = _qr(x)
+    return _qr_grad((q * 0, g), (q, r), x)
+
+
+@primitive(_r_grad)
+def _qr_r(x: Any) -> Any:
+    m, n = x.shape[-2:]
+    return stacked(
+        "qr", lambda v: numpy.linalg.qr(v, "r"), [x], [((min(m, n), n), x.dtype)], x.shape[:-2], _work(x, 1)
+    )[0]
+
+
+@primitive(None)
+def _qr_raw(x: Any) -> Any:
+    m, n = x.shape[-2:]
+    outs = [((n, m), x.dtype), ((min(m, n),), x.dtype)]
+    return tuple(stacked("qr", lambda v: numpy.linalg.qr(v, "raw"), [x], outs, x.shape[:-2], _work(x, 1)))
+
+
+_qr.name = _qr_complete.name = _qr_r.name = _qr_raw.name = "qr"
+
+
+def qr(a: Any, mode: str = "reduced") -> Any:
+    """Orthonormal columns Q and an upper triangle R with Q @ R = a.
+
+    Of m by n matrices Q is m by k and R is k by n, where k is the smaller of m and n. mode: "reduced"; "complete",
+    where k is m; "r", R alone; "raw", LAPACK's h (transposed) and tau. No gradient for "complete" if m > n, nor for
+    "raw".
+    LinAlgError (a ValueError) if a has less than two axes, ValueError for another mode.
+
+    >>> from forerun import np
+    >>> x = np.array([[3.0, 0.0], [4.0, 5.0], [0.0, 1.0]])
+    >>> q, r = np.linalg.qr(x)
+    >>> q.shape, r.shape, np.allclose(q @ r, x, atol=1e-5).item()
+    ((3, 2), (2, 2), True)
+    """
+    one_of("qr", "mode", mode, ("reduced", "complete", "r", "raw"))
+    x = matrices("qr", a)
+    if mode == "r":
+        return _qr_r(x)
+    if mode == "raw":
+        return _qr_raw(x)
+    whole = mode == "complete" and x.shape[-2] > x.shape[-1]
+    return QRResult(*(_qr_complete(x) if whole else _qr(x)))
+
+
+# --- eigenvalues of Hermitian matrices ------------------------------------------------------------
+
+
+def _gaps(w: Any) -> Any:
+    """w[j] - w[i] at row i and column j."""
+    return w[..., None, :] - w[..., :, None]
+
+
+def _eigh_grad(g: Any, y: Any) -> Any:
+    (gw, gv), (w, v) = g, y
+    inner = quotient(_off_diagonal(matmul(adjoint(v), gv)), _gaps(w))
+    return hermitian(matmul(matmul(v, inner + _spread(gw)), adjoint(v)))
+
+
+def _off_diagonal(x: Any) -> Any:
+    return x * (1 - eye(x.shape[-1], dtype=real_of(x.dtype), device=x.device))
+
+
+@primitive(_eigh_grad)
+def _eigh(x: Any, uplo: str) -> Any:
+    outs = [(x.shape[-1:], real_of(x.dtype)), (x.shape[-2:], x.dtype)]
+    return tuple(
+        stacked("eigh", lambda v: tuple(numpy.linalg.eigh(v, uplo)), [x], outs, x.shape[:-2], _work(x, 9))
+    )
+
+
+def _eigvalsh_grad(g: Any, x: Any, uplo: str) -> Any:
+    v = _eigh(x, uplo)[1]
+    return hermitian(matmul(v * g[..., None, :], adjoint(v)))
+
+
+@primitive(_eigvalsh_grad)
+def _eigvalsh(x: Any, uplo: str) -> Any:
+    values = lambda v: numpy.linalg.eigvalsh(v, uplo)
+    return stacked("eigvalsh", values, [x], [(x.shape[-1:], real_of(x.dtype))], x.shape[:-2], _work(x, 3))[0]
+
+
+_eigh.name, _eigvalsh.name = "eigh", "eigvalsh"
+
+
+def _triangle(op: str, uplo: str) -> str:
+    one_of(op, "UPLO", uplo.upper(), ("L", "U"))
+    return uplo.upper()
+
+
+def eigh(a: Any, UPLO: str = "L") -> EighResult:
+    """Eigenvalues in ascending order and eigenvectors (columns) of symmetric or Hermitian matrices.
+
+    Eigenvalues are real. UPLO: the triangle that is looked at, lower or upper; gradients are symmetric. LinAlgError (a
+    ValueError) if matrices are not square, and where results are read if it does not converge.
+
+    >>> from forerun import np
+    >>> x = np.array([[2.0, 1.0], [1.0, 2.0]])
+    >>> values, vectors = np.linalg.eigh(x)
+    >>> np.round(values, 3).tolist(), np.allclose(x @ vectors, vectors * values, atol=1e-5).item()
+    ([1.0, 3.0], True)
+    """
+    return EighResult(*_eigh(matrices("eigh", a, square=True), _triangle("eigh", UPLO)))
+
+
+def eigvalsh(a: Any, UPLO: str = "L") -> Any:
+    """Eigenvalues of symmetric or Hermitian matrices in ascending order: the first result of `eigh`.
+
+    >>> from forerun import np
+    >>> np.round(np.linalg.eigvalsh([[2, 1], [1, 2]]), 3).tolist()
+    [1.0, 3.0]
+    """
+    return _eigvalsh(matrices("eigvalsh", a, square=True), _triangle("eigvalsh", UPLO))
+
+
+# --- eigenvalues of any matrices ------------------------------------------------------------------
+
+
+def _eig_grad(g: Any, y: Any, dtype: numpy.dtype) -> Any:
+    """Vectors have length 1 and any phase: Boeddeker et al. (2017)."""
+    (gw, gv), (w, v) = g, y
+    inner = matmul(adjoint(v), gv)
+    inner = inner - matmul(adjoint(v), v * real(diagonal(inner, 0, -2, -1))[..., None, :])
+    inner = quotient(_off_diagonal(inner), _value(_gaps(w))) + _spread(gw)
+    return _as_input(_solve(adjoint(v), matmul(inner, adjoint(v))), dtype)
+
+
+def _as_input(g: Any, dtype: numpy.dtype) -> Any:
+    return g if dtype.kind == "c" else real(g)
+
+
+def _complex(dtype: numpy.dtype) -> numpy.dtype:
+    return numpy.result_type(dtype, numpy.complex64)
+
+
+@primitive(_eig_grad)
+def _eig(x: Any) -> Any:
+    outs = [(x.shape[-1:], _complex(x.dtype)), (x.shape[-2:], _complex(x.dtype))]
+    return tuple(stacked("eig", lambda v: tuple(numpy.linalg.eig(v)), [x], outs, x.shape[:-2], _work(x, 25)))
+
+
+def _eigvals_grad(g: Any, x: Any, dtype: numpy.dtype) -> Any:
+    v = _eig(x)[1]
+    return _as_input(_solve(adjoint(v), g[..., None] * adjoint(v)), dtype)
+
+
+@primitive(_eigvals_grad)
+def _eigvals(x: Any) -> Any:
+    outs = [(x.shape[-1:], _complex(x.dtype))]
+    return stacked("eigvals", numpy.linalg.eigvals, [x], outs, x.shape[:-2], _work(x, 10))[0]
+
+
+_eig.name, _eigvals.name = "eig", "eigvals"
+
+
+def eig(a: Any) -> EigResult:
+    """Eigenvalues, in no order, and eigenvectors (columns, of length 1) of square matrices. Always complex.
+
+    (NumPy gives real ones if all happen to be real; here the dtype is known before the values are.) LinAlgError (a
+    ValueError) if matrices are not square, and where results are read if values are not finite.
+
+    >>> from forerun import np
+    >>> values, vectors = np.linalg.eig([[0.0, 1.0], [-1.0, 0.0]])
+    >>> np.sort(np.round(values, 3)).tolist()
+    [-1j, 1j]
+    """
+    return EigResult(*_eig(matrices("eig", a, square=True)))
+
+
+def eigvals(a: Any) -> Any:
+    """Eigenvalues of square matrices, in no order: the first result of `eig`. Always complex.
+
+    >>> from forerun import np
+    >>> np.linalg.eigvals([[2, 0], [0, 3]]).tolist()
+    [(2+0j), (3+0j)]
+    """
+    return _eigvals(matrices("eigvals", a, square=True))
+
+
+# --- singular values ------------------------------------------------------------------------------
+
+
+def _svd_grad(g: Any, y: Any, x: Any) -> Any:
+    (gu, gs, gvh), (u, s, vh) = g, y
+    gv, v = adjoint(gvh), adjoint(vh)
+    squares = _gaps(s * s)
+    turn_u, turn_v = matmul(adjoint(u), gu), matmul(vh, gv)
+    inner = quotient(_off_diagonal(turn_u - adjoint(turn_u)), squares) * s[..., None, :]
+    inner = inner + s[..., :, None] * quotient(_off_diagonal(turn_v - adjoint(turn_v)), squares) + _spread(gs)
+    if x.dtype.kind == "c":
+        inner = inner + _spread(1j * quotient(imag(diagonal(turn_u, 0, -2, -1)), s))
+    m, n = x.shape[-2:]
+    left = matmul(u, inner)
+    if m > n:
+        left = left + quotient(gu - matmul(u, turn_u), s[..., None, :])
+    result = matmul(left, vh)
+    if n > m:
+        result = result + matmul(u, adjoint(quotient(gv - matmul(v, turn_v), s[..., None, :])))
+    return result
+
+
+def _decomposed(x: Any, full: bool) -> Any:
+    m, n = x.shape[-2:]
+    k = min(m, n)
+    rows, columns = (m, n) if full else (k, k)
+    outs = [((m, rows), x.dtype), ((k,), real_of(x.dtype)), ((columns, n), x.dtype)]
+    return tuple(
+        stacked("svd", lambda v: tuple(numpy.linalg.svd(v, full)), [x], outs, x.shape[:-2], _work(x, 20))
+    )
+
+
+@primitive(_svd_grad)
+def _svd(x: Any) -> Any:
+    return _decomposed(x, False)
+
+
+@primitive(None)
+def _svd_full(x: Any) -> Any:
+    return _decomposed(x, True)
+
+
+def _svdvals_grad(g: Any, x: Any) -> Any:
+    u, _, vh = _svd(x)
+    return matmul(u * g[..., None, :], vh)
+
+
+@primitive(_svdvals_grad)
+def _svdvals(x: Any) -> Any:
+    outs = [((min(x.shape[-2:]),), real_of(x.dtype))]
+    return stacked("svdvals", numpy.linalg.svdvals, [x], outs, x.shape[:-2], _work(x, 6))[0]
+
+
+_svd.name = _svd_full.name = "svd"
+_svdvals.name = "svdvals"
+
+
+def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
+    """U, S, Vh with (U * S) @ Vh = a, singular values S from largest to smallest; without `compute_uv` S alone.
+
+    S is real, with min(m, n) elements for m by n matrices. U is m by m and Vh n by n; without `full_matrices` they have
+    only the columns and rows that S needs. Gradients: of all three without `full_matrices` or if m = n. hermitian: a is
+    symmetric or Hermitian, which is faster; only its lower triangle is looked at. LinAlgError (a ValueError) if a has
+    less than two axes, and where results are read if it does not converge.
+
+    >>> from forerun import np
+    >>> u, s, vh = np.linalg.svd(np.array([[0.0, 2.0], [3.0, 0.0], [0.0, 0.0]]), full_matrices=False)
+    >>> u.shape, np.round(s, 3).tolist(), vh.shape
+    ((3, 2), [3.0, 2.0], (2, 2))
+    """
+    x = matrices("svd", a, square=hermitian)
+    if hermitian:
+        return _of_hermitian(x, compute_uv)
+    if not compute_uv:
+        return _svdvals(x)
+    whole = full_matrices and x.shape[-1] != x.shape[-2]
+    return SVDResult(*(_svd_full(x) if whole else _svd(x)))
+
+
+def _of_hermitian(x: Any, compute_uv: bool) -> Any:
+    """Singular values are magnitudes of eigenvalues; U and V are the eigenvectors, up to signs."""
+    if not compute_uv:
+        return sort(absolute(eigvalsh(x)), descending=True)
+    w, v = eigh(x)
+    size, signs = absolute(w), copysign(numpy.ones((), w.dtype), _core.detach(w))
+    order = argsort(size, descending=True)
+    u = take_along_axis(v, order[..., None, :], -1)
+    turned = u * take_along_axis(signs, order, -1)[..., None, :]
+    return SVDResult(u, take_along_axis(size, order, -1), adjoint(turned))
+
+
+def svdvals(x: Any, /) -> Any:
+    """The singular values of matrices, from largest to smallest: the S of `svd`.
+
+    >>> from forerun import np
+    >>> np.round(np.linalg.svdvals([[0, 2], [3, 0]]), 3).tolist()
+    [3.0, 2.0]
+    """
+    return _svdvals(matrices("svdvals", x))

@@ -1,0 +1,135 @@
+"""Arrays from iterables, text and layouts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy
+
+from .. import _core
+from ..device import Device
+from .convert import as_dtype, asarray, axes_of, copy, unsupported
+from .creation import _device
+from .diagonals import diag
+from .joining import vstack
+from .shape import atleast_1d, dense, fortran, ravel, transpose
+
+__all__ = ["asfortranarray", "diagflat", "fromiter", "fromstring", "require", "row_stack", "trim_zeros"]
+
+Where = Device | str | None
+
+
+def fromiter(iter: Iterable[Any], dtype: Any, count: int = -1, *, like: None = None, device: Where = None) -> Any:
+    """A vector of the first `count` numbers of an iterable, or of all.
+
+    TypeError for a dtype that arrays cannot have, ValueError if there are fewer.
+
+    >>> from forerun import np
+    >>> np.fromiter((i * i for i in range(4)), "int64").tolist()
+    [0, 1, 4, 9]
+    """
+    unsupported("fromiter", like=like)
+    return _core.from_numpy(numpy.fromiter(iter, as_dtype("fromiter", dtype), count), _device(device, None))
+
+
+def fromstring(
+    string: str, dtype: Any = float, count: int = -1, *, sep: str, like: None = None, device: Where = None
+) -> Any:
+    """A vector of the numbers in a text, which `sep` stands between. The default float unless dtype is given.
+
+    ValueError if the text has something else, or sep is empty.
+
+    >>> from forerun import np
+    >>> np.fromstring("1 2 3", sep=" ").tolist()
+    [1.0, 2.0, 3.0]
+    """
+    unsupported("fromstring", like=like)
+    if not sep:
+        raise ValueError(f"fromstring: sep must not be empty, got {sep!r}")
+    found = numpy.fromstring(string, as_dtype("fromstring", dtype), count, sep=sep)
+    return _core.from_numpy(found, _device(device, None))
+
+
+def diagflat(v: Any, k: int = 0) -> Any:
+    """A matrix with the elements of an array, flat, on its diagonal k.
+
+    >>> from forerun import np
+    >>> np.diagflat([[1, 2]]).tolist()
+    [[1, 0], [0, 2]]
+    """
+    return diag(ravel(v), k)
+
+
+def asfortranarray(a: Any, dtype: Any = None, *, like: None = None) -> Any:
+    """`a` as an array whose first axis runs fastest in memory: a transposed view of a copy, or `a` itself.
+
+    With at least one axis.
+
+    >>> from forerun import np
+    >>> x = np.asfortranarray([[1, 2], [3, 4]])
+    >>> x.tolist(), np.isfortran(x)
+    ([[1, 2], [3, 4]], True)
+    """
+    unsupported("asfortranarray", like=like)
+    x = atleast_1d(asarray(a, dtype))
+    return x if x.ndim == 1 or fortran(x) else transpose(copy(transpose(x)))
+
+
+_FLAGS = {
+    **dict.fromkeys(("C", "C_CONTIGUOUS", "CONTIGUOUS"), "C"), **dict.fromkeys(("F", "F_CONTIGUOUS", "FORTRAN"), "F"),
+    **dict.fromkeys(("A", "ALIGNED", "W", "WRITEABLE", "O", "OWNDATA", "E", "ENSUREARRAY"), ""),
+}  # fmt: skip
+
+
+def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: None = None) -> Any:
+    """`a` as an array of a dtype and with a layout: "C" or "F"; a copy is made if it has another.
+
+    The other words of NumPy's are accepted, as all arrays are aligned and can be written. ValueError if "C" and "F"
+    are both asked for, KeyError for another word.
+
+    >>> from forerun import np
+    >>> np.require([1, 2], "float32", ["C", "W"]).dtype
+    dtype('float32')
+    """
+    unsupported("require", like=like)
+    words = [requirements] if isinstance(requirements, str) else list(requirements or ())
+    wanted = {_FLAGS[word.upper()] for word in words}
+    if {"C", "F"} <= wanted:
+        raise ValueError(f"require: requirements must not be both C and F, got {words}")
+    if "F" in wanted:
+        return asfortranarray(a, dtype)
+    x = asarray(a, dtype)
+    return x.copy() if "C" in wanted and not dense(x) else x
+
+
+def row_stack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
+    """`vstack`, by its older name.
+
+    >>> from forerun import np
+    >>> np.row_stack([[1, 2], [3, 4]]).tolist()
+    [[1, 2], [3, 4]]
+    """
+    return vstack(tup, dtype=dtype, casting=casting)
+
+
+def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+    """A view without the slices of zeros at the beginning and end of axes. Its shape depends on values: this waits.
+
+    trim: "f" for the beginning, "b" for the end. axis: by default all. ValueError if trim has other letters.
+
+    >>> from forerun import np
+    >>> np.trim_zeros([0, 0, 1, 0, 2, 0]).tolist()
+    [1, 0, 2]
+    """
+    if set(trim.lower()) - {"f", "b"}:
+        raise ValueError(f'trim_zeros: trim must be of "f" and "b", got {trim!r}')
+    x = asarray(filt)
+    found = numpy.nonzero(x.numpy())
+    parts = [slice(None)] * x.ndim
+    for a in axes_of("trim_zeros", axis, x.ndim):
+        first, last = (int(found[a].min()), int(found[a].max()) + 1) if found[a].size else (x.shape[a], x.shape[a])
+        start = first if "f" in trim.lower() else 0
+        stop = last if "b" in trim.lower() else x.shape[a]
+        parts[a] = slice(start, stop) if found[a].size else slice(0, 0)
+    return x[tuple(parts)]

@@ -1,0 +1,221 @@
+"""Reads and writes of files as operations, on the queue for files of a device."""
+
+from __future__ import annotations
+
+import os
+import resource
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, BinaryIO
+
+import numpy
+
+from .. import _core
+from ..ops.convert import asarray
+from . import npy, order
+from .npy import Header, Room
+from .replacing import place, replacing
+
+__all__ = ["save", "written_to", "Opened", "reads", "header_of", "opened", "save_arrays", "by_name"]
+
+
+# --- writing ---
+
+
+def header_of(x: Any) -> Header:
+    """How NumPy's format describes an array."""
+    return npy.header_of(x.shape, x.strides, x.dtype)
+
+
+def save(
+    op: str,
+    path: str,
+    kind: str,
+    arrays: Mapping[str, Any],
+    headers: Sequence[Header],
+    write: Callable[..., Any],
+) -> Any:
+    """Issues the write of a file: `write(out, *values)`, when the values are there. Returns the file's size, an array.
+
+    It waits for nothing. Reads and writes of the same file that are issued later come after it. What fails, be it the
+    computation of the values, is raised by reads of the size.
+    """
+    with order.issuing:
+        announced = order.announced(path, kind, dict(zip(arrays, headers)))
+        number, mark = announced.number, announced.mark
+
+        def task(*values: numpy.ndarray) -> tuple[int, int]:
+            with replacing(path) as out:
+                write(out, *values)
+                size = out.tell() if out.seekable() else sum(v.nbytes for v in values)
+            order.written(path, number)
+            return size, 0
+
+        outs = [((), numpy.dtype("int64")), mark]
+        device = next((x.device for x in arrays.values()), None)
+        size, _ = _core.host(task, list(arrays.values()), outs, device, op, "io", True)
+    return size
+
+
+def save_arrays(
+    op: str, file: Any, arrays: Mapping[str, Any], suffix: str = "", compressed: bool = False
+) -> Any:
+    """Writes arrays by name as an npz file, named or open; the latter waits. Returns its size, an array."""
+    known = {name: asarray(x) for name, x in arrays.items()}
+    headers = [header_of(x) for x in known.values()]
+    if hasattr(file, "write"):
+        values = dict(zip(known, (x.numpy() for x in known.values())))
+        return written_to(file, lambda out: npy.write_arrays(out, values, headers, compressed))
+
+    def write(out: BinaryIO, *values: numpy.ndarray) -> None:
+        npy.write_arrays(out, dict(zip(known_names, values)), headers, compressed)
+
+    known_names = list(known)
+    return save(op, place(file, suffix), "npz", known, headers, write)
+
+
+class _Counted:
+    """An open file that counts what is written to it."""
+
+    def __init__(self, file: Any) -> None:
+        self.file, self.count = file, 0
+
+    def write(self, data: Any) -> int:
+        self.file.write(data)
+        n = memoryview(data).nbytes
+        self.count += n
+        return n
+
+    def flush(self) -> None:
+        if hasattr(self.file, "flush"):
+            self.file.flush()
+
+    def tell(self) -> int:
+        return self.count
+
+
+def written_to(file: Any, write: Callable[[Any], Any]) -> Any:
+    """Writes to an open file, now. Returns how many bytes, an array."""
+    out = _Counted(file)
+    write(out)
+    return asarray(numpy.int64(out.count))
+
+
+# --- reading ---
+
+
+class Opened:
+    """A file that is open to be read at any place, by any thread; closed when nobody needs it any more."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        self.size = os.fstat(self.descriptor).st_size
+
+    def __del__(self) -> None:
+        with suppress(AttributeError, OSError):
+            os.close(self.descriptor)
+
+    def stream(self) -> BinaryIO:
+        """A file object at the beginning, for as long as this one lives. For one thread."""
+        os.lseek(self.descriptor, 0, os.SEEK_SET)
+        return open(self.descriptor, "rb", closefd=False)
+
+    def fill(self, room: Room, start: int, op: str) -> None:
+        """Reads bytes from a place of the file. ValueError if it ends before."""
+        done, size = 0, len(room)
+        while done < size:
+            with room[done : done + npy.PIECE] as piece:
+                got = os.preadv(self.descriptor, [piece], start + done)
+            if not got:
+                raise ValueError(f"{op}: {self.path} must have {size} bytes of values, got {done}")
+            done += got
+
+
+_most = max(8, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 4)  # files that reads may hold open
+_open: deque[weakref.ref[Any]] = deque()  # what is read from them
+_tidying = threading.Lock()
+
+
+def _bounded(x: Any) -> None:
+    """Waits for the oldest read while very many have not ended: each holds its file open."""
+    _open.append(weakref.ref(x))
+    while len(_open) > _most:
+        with suppress(IndexError):
+            oldest = _open.popleft()()
+            if oldest is not None and not oldest.ready:
+                with suppress(Exception):  # it is raised where its values are read
+                    oldest.wait()
+
+
+def reads(op: str, header: Header, fill: Callable[..., Any], after: Any = None, device: Any = None) -> Any:
+    """Issues the read of an array. `fill` gets the memory for its values, in the order of the file.
+
+    after: the mark of a file that must have been written before, and not again before the read has ended.
+    """
+    inputs = [] if after is None else [after]
+    task = (
+        fill if after is None else lambda _, room, after=after: fill(room)
+    )  # and keeps the mark
+    (x,) = _core.host(task, inputs, [(header.laid_out, header.native)], device, op, "io", True, True)
+    _bounded(x)
+    return x.transpose() if header.fortran else x
+
+
+@contextmanager
+def opened(file: Any) -> Iterator[BinaryIO]:
+    """A file to read now, given by its name or open already; a write of it that was issued has ended.
+
+    OSError if there is none of that name, or the write has failed.
+    """
+    if hasattr(file, "read"):
+        yield file
+        return
+    order.settled(place(file))
+    with open(os.fspath(file), "rb") as found:
+        yield found
+
+
+def by_name(op: str, path: str, device: Any = None) -> Any:
+    """What an npy or npz file has, as an array that is being read, or an `Archive`."""
+    from .archive import Archive, Members, Promised
+
+    write = order.under_way(path)
+    if write and write.kind == "npy":
+        header = write.headers[""]
+        return reads(op, header, lambda room: _again(op, path, header, room), write.mark, device)
+    if write and write.kind == "npz":
+        return Archive(Promised(op, path, write, device))
+    if write:
+        write.mark.wait()
+    file = Opened(path)
+    with file.stream() as stream:
+        if npy.is_archive(stream):
+            return Archive(Members(op, file, device))
+        header = npy.read_header(stream, file.size, op)
+        start = stream.tell()
+    return reads(op, header, lambda room: values(op, file, start, header, room), None, device)
+
+
+def values(op: str, file: Opened, start: int, header: Header, room: Room) -> None:
+    file.fill(room, start, op)
+    npy.swapped(room, header.dtype)
+
+
+def _again(op: str, path: str, header: Header, room: Room) -> None:
+    """Reads what has been written by now, as the write said that it would."""
+    file = Opened(path)
+    with file.stream() as stream:
+        checked(op, header, npy.read_header(stream, file.size, op))
+        start = stream.tell()
+    values(op, file, start, header, room)
+
+
+def checked(op: str, expected: Header, found: Header) -> None:
+    """ValueError if another program has put another array there meanwhile."""
+    if found != expected:
+        text = f"{found.dtype} of {found.shape} in place of {expected.dtype} of {expected.shape}"
+        raise ValueError(f"{op}: file must hold what was saved, got {text}")

@@ -1,0 +1,62 @@
+"""Libraries from PyPI on our arrays: what docs/clients.md says is what they do."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import json
+import os
+from typing import Any
+
+import pytest
+
+from children import output
+from clients import NAMES, page
+
+SEEN: dict[str, Any] = json.loads(page.SEEN.read_text())
+BETTER = ["wrong", "raises", "other", "waits", "at once"]  # the last ones
+MAY_LACK = "FORERUN_TESTS_WITHOUT"  # names of libraries, with commas: where one cannot be installed
+
+
+def need(name: str) -> None:
+    """Skips the test of a library that is not there, if the environment says that it may be missing."""
+    if importlib.util.find_spec(name) is None and name in os.environ.get(MAY_LACK, "").split(","):
+        pytest.skip(f"{name} is not installed, and {MAY_LACK} allows that")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_library_does_what_the_page_says(name: str) -> None:
+    need(name)
+    was, now = SEEN[name], page.looked(name)
+    if was["versions"] == now["versions"]:
+        assert now["subjects"] == was["subjects"]
+    before, after = page.kinds(was), page.kinds(now)
+    assert before.keys() == after.keys()
+    worse = [e for e, kind in before.items() if BETTER.index(after[e]) < BETTER.index(kind)]
+    assert not worse, "with other versions than the page's nothing may be worse"
+
+
+def test_the_page_has_what_was_seen() -> None:
+    assert page.split(page.PAGE.read_text())[1] == page.rendered(SEEN)
+
+
+def test_no_library_gives_other_values() -> None:
+    assert not [e for name in NAMES for e, kind in page.kinds(SEEN[name]).items() if kind == "wrong"]
+
+
+ORDERS = ["from forerun import np; import einops", "import einops; from forerun import np"]
+
+
+@pytest.mark.parametrize("imports", ORDERS)
+def test_einops_knows_our_arrays_in_any_order_of_imports(imports: str) -> None:
+    need("einops")
+    rest = "print(einops.rearrange(np.ones((2, 3)), 'i j -> j i').shape)"
+    assert output(f"{imports}; {rest}") == ["(3,", "2)"]
+
+
+def test_einops_is_imported_by_who_uses_it_alone() -> None:
+    program = "import sys; from forerun import np; print('einops' in sys.modules, len(sys.meta_path))"
+    again = "; import einops; print(len(sys.meta_path))"
+    found, finders, rest = output(program + again)
+    assert found == "False"
+    assert int(rest) == int(finders) - 1, "what waits for einops is gone once it has come"
