@@ -18,7 +18,15 @@ __all__ = ["fit", "fitting", "setitem", "values_at", "values_for"]
 
 
 def setitem(x: Any, index: Any, value: Any) -> None:
-    """x[index] = value, in place: broadcast and cast to x. A single mask among basic entries does not wait."""
+    """x[index] = value, in place: broadcast and cast to x. A single mask among basic entries does not wait.
+
+    Errors as in NumPy; where only the computation can know, every read of x raises them. RuntimeError for arrays on
+    the tape while recording.
+
+    >>> x = asarray([1, 2, 3])
+    >>> setitem(x, [0, 2], 7); x.tolist()
+    [7, 2, 7]
+    """
     if _core.recording() and (x.node is not None or getattr(value, "node", None) is not None):
         raise RuntimeError("setitem: an array on the tape must not be written in place while recording")
     if is_basic(index):
@@ -46,6 +54,9 @@ def values_for(op: str, x: Any, value: Any, single: bool = False) -> Any:
     """What is to be written into x: a number that fits its dtype, or one of our arrays on its device.
 
     single: one element is to be written. TypeError, ValueError and OverflowError as NumPy's assignment.
+
+    >>> values_for("op", asarray([1.5]), [1, 2]).tolist()
+    [1.0, 2.0]
     """
     if single and isinstance(value, (_core.Array, numpy.ndarray)) and value.ndim:
         if x.dtype.kind == "b" and value.size == 1:
@@ -67,7 +78,11 @@ def values_for(op: str, x: Any, value: Any, single: bool = False) -> Any:
 
 
 def values_at(op: str, x: Any, value: Any) -> Any:
-    """The same for places in an array of positions or a mask: there NumPy's scalars are cast like arrays."""
+    """The same for places in an array of positions or a mask: there NumPy's scalars are cast like arrays.
+
+    >>> values_at("op", asarray([1]), numpy.float64(1.5)).dtype
+    dtype('float64')
+    """
     return values_for(op, x, numpy.asarray(value) if isinstance(value, numpy.generic) else value)
 
 
@@ -86,7 +101,11 @@ _KINDS = {bool: "biufc", int: "biufc", float: "bfc", complex: "bc"}  # of arrays
 
 
 def fit(op: str, dtype: numpy.dtype, value: Any, single: bool = False) -> numpy.ndarray:
-    """Numbers, or lists of them, in a dtype. TypeError, ValueError and OverflowError as NumPy's assignment."""
+    """Numbers, or lists of them, in a dtype. TypeError, ValueError and OverflowError as NumPy's assignment.
+
+    >>> fit("op", numpy.dtype("int8"), [1.5, 2])
+    array([1, 2], dtype=int8)
+    """
     try:
         with numpy.errstate(all="ignore"):
             if not single and not isinstance(value, numpy.generic):
@@ -147,7 +166,11 @@ def _spread(new: Any, mask: Any, axis: int) -> tuple[Any, Any]:
 
 
 def fitting(value: Any, ndim: int) -> Any:
-    """Leading axes of extent 1 that are too many are dropped, as in NumPy's assignment."""
+    """Leading axes of extent 1 that are too many are dropped, as in NumPy's assignment.
+
+    >>> fitting(asarray([[[1, 2]]]), 1).shape
+    (2,)
+    """
     while value.ndim > ndim and value.shape[0] == 1:
         value = reshape(value, value.shape[1:])
     return value

@@ -32,6 +32,9 @@ def entries_of(op: str, index: Any, device: Any) -> list[Any]:
     """The entries of an index: None, Ellipsis, slices, ints, and arrays of integers or bools.
 
     Arrays are NumPy's where the values are known, or ours on `device`. IndexError of what is no index.
+
+    >>> entries_of("op", (numpy.int64(1), ..., [0, 2]), None)
+    [1, Ellipsis, array([0, 2])]
     """
     return [_entry(op, e, device) for e in (index if isinstance(index, tuple) else (index,))]
 
@@ -50,7 +53,13 @@ def _entry(op: str, e: Any, device: Any) -> Any:
 
 
 def positions_from(op: str, e: Any, device: Any) -> Any:
-    """An entry of an index as an array of integers or bools: NumPy's, or ours on `device` if made of ours."""
+    """An entry of an index as an array of integers or bools: NumPy's, or ours on `device` if made of ours.
+
+    IndexError for other values, ValueError for lists of several lengths.
+
+    >>> positions_from("op", [True, False], None)
+    array([ True, False])
+    """
     if not is_array(e) and _has_arrays(e):
         e = asarray(e)
     if is_array(e):
@@ -73,7 +82,11 @@ def _known(op: str, e: Any) -> numpy.ndarray:
 
 
 def is_mask(e: Any) -> bool:
-    """Whether an entry of an index is an array of bools."""
+    """Whether an entry of an index is an array of bools.
+
+    >>> is_mask(numpy.array([True])), is_mask(numpy.array([1]))
+    (True, False)
+    """
     return isinstance(e, (_core.Array, numpy.ndarray)) and e.dtype.kind == "b"
 
 
@@ -186,7 +199,12 @@ def _places(mask: Any) -> tuple[numpy.ndarray, ...]:
 
 
 def check_range(op: str, positions: Any, n: int) -> None:
-    """IndexError if known positions along an axis of extent n are out of range, or if that axis is empty."""
+    """IndexError if known positions along an axis of extent n are out of range, or if that axis is empty.
+
+    >>> check_range("op", numpy.array([0, 3]), 3)
+    Traceback (most recent call last):
+    IndexError: op: index must be in [-3, 3), got 3
+    """
     if is_array(positions):
         bad = positions.size > 0 and n == 0
         got: Any = f"an array of shape {positions.shape}"
@@ -205,6 +223,9 @@ def places_within(op: str, indices: Any, n: int, mode: str, device: Any, casting
 
     mode: "raise", "clip" or "wrap". casting: by which rule they become int64, bools too (TypeError if they do not).
     ValueError for another mode, IndexError if known ones are out of range or the axis is empty.
+
+    >>> places_within("op", [-1, 5], 3, "clip", None, "safe").tolist()
+    [0, 2]
     """
     from .arithmetic import maximum, minimum, remainder
 
