@@ -188,6 +188,17 @@ def test_copies_are_made_as_asked(make: Any) -> None:
             make(*refused, copy=False)
 
 
+def test_shapes_are_changed_with_and_without_a_copy() -> None:
+    x = np.arange(6).reshape(2, 3)
+    view, copied = np.reshape(x, (3, 2), copy=False), np.reshape(x, (3, 2), copy=True)
+    assert np.may_share_memory(view, x)
+    assert not np.may_share_memory(copied, x)
+    assert view.tolist() == copied.tolist() == [[0, 1], [2, 3], [4, 5]]
+    assert np.reshape(x.T, (6,), copy=None).tolist() == [0, 3, 1, 4, 2, 5]
+    with pytest.raises(ValueError, match="reshape: "):
+        np.reshape(x.T, (6,), copy=False)
+
+
 def test_order_is_c() -> None:
     for order in ("C", "K", "A"):
         assert np.asarray([[1, 2]], order=order).tolist() == np.array([[1, 2]], order=order).tolist() == [[1, 2]]
@@ -328,6 +339,55 @@ def test_expected_failures_have_reasons() -> None:
     for line in (Path(__file__).parent / "array_api_xfails.txt").read_text(encoding="utf-8").splitlines():
         assert not line.startswith("array_api_tests/") or reasoned
         reasoned = line.startswith("#") or (reasoned and bool(line))
+
+
+def same(found: Any, want: Any) -> None:
+    """Checks results, also several, bit for bit."""
+    if isinstance(want, tuple):
+        assert len(found) == len(want)
+        for x, y in zip(found, want, strict=True):
+            same(x, y)
+    else:
+        assert (found.dtype, found.shape) == (want.dtype, want.shape)
+        assert found.numpy().tobytes() == numpy.asarray(want).tobytes()
+
+
+@pytest.mark.parametrize("name", ["unique_all", "unique_counts", "unique_inverse"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_each_nan_is_a_value_of_its_own(name: str, dtype: str) -> None:
+    values = numpy.array([[math.nan, 1.0, -0.0], [math.nan, 0.0, 1.0]], dtype)
+    found, want = getattr(np, name)(np.asarray(values)), getattr(numpy, name)(values)
+    assert found._fields == want._fields
+    same(tuple(found), tuple(want))
+    assert np.isnan(np.unique_values(np.asarray(values))).sum().item() == 2
+
+
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+def test_positions_in_axes_that_have_elements(name: str) -> None:
+    x = np.zeros((2, 0, 3))
+    for axis, keepdims in ((0, False), (-1, True)):
+        same(getattr(np, name)(x, axis, keepdims=keepdims), getattr(numpy, name)(x.numpy(), axis, keepdims=keepdims))
+    for axis in (None, 1):
+        with pytest.raises(ValueError, match="reduced axes must not be empty, got shape"):
+            getattr(np, name)(x, axis)
+
+
+@pytest.mark.parametrize("name", ["cumulative_sum", "cumulative_prod"])
+def test_scans_of_a_number(name: str) -> None:
+    for initial in (False, True):
+        found = getattr(np, name)(np.asarray(7), include_initial=initial)
+        same(found, getattr(numpy, name)(numpy.asarray(7), include_initial=initial))
+
+
+def test_inner_products_along_an_axis_of_each() -> None:
+    a, b = np.arange(12).reshape(2, 3, 2), np.arange(6).reshape(3, 2)
+    for axis in (-2, -1):
+        same(np.vecdot(a, b, axis=axis), numpy.vecdot(a.numpy(), b.numpy(), axis=axis))
+    c = np.arange(4).reshape(2, 2)
+    same(np.vecdot(a, c, axis=0), numpy.vecdot(a.numpy(), c.numpy(), axis=0))
+    for bad in ((a, b[:, :1]), (a, np.ones((1, 1), "int64")), (a, np.ones(()))):
+        with pytest.raises(ValueError, match="vecdot: "):
+            np.vecdot(*bad)
 
 
 def test_bounds_have_the_names_of_the_standard_and_of_numpy() -> None:

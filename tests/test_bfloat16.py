@@ -84,12 +84,17 @@ def test_ties_go_to_even_and_nan_stays() -> None:
 
 def test_a_copy_has_all_bits_of_a_nan() -> None:
     x = np.asarray(EVERY_VALUE)
+    every = np.arange(1 << 16)
+    turned = x[::-1].copy()
+    strided = np.zeros((1 << 16, 2), "bfloat16")
+    strided[:, 1] = x
     for copied in (
         x.copy(),
-        x[::-1][::-1].copy(),
+        turned[::-1],
+        strided[:, 1].copy(),
         np.concatenate([x[:9], x[9:]]),
         np.where(True, x, x),
-        x[np.arange(1 << 16)],
+        x[every],
     ):
         assert (copied.numpy().view("uint16") == EVERY_VALUE.view("uint16")).all()
 
@@ -239,6 +244,12 @@ class TestReductions:
             want = getattr(numpy, name)(a, axis=axis)
             assert got.tolist() == want.astype(object).tolist() if name != "nansum" else got.dtype == BF16
 
+    def test_the_largest_of_the_smallest(self) -> None:
+        for value in (-math.inf, -3e38):
+            x = np.full((300, 5), value, "bfloat16")
+            assert x.max().item() == x.max(0).tolist()[0] == x[0, 0].item()
+            assert (-x).min().item() == (-x).min(1).tolist()[0] == -x[0, 0].item()
+
     def test_of_nothing(self) -> None:
         x = np.ones((0, 2), "bfloat16")
         assert x.sum(0).tolist() == [0, 0]
@@ -307,6 +318,28 @@ def test_random_numbers_are_those_of_float32_rounded() -> None:
     assert np.random.gamma(2.0, size=3, dtype="bfloat16").dtype == BF16
 
 
+def test_files_of_numpys_have_no_word_for_it(tmp_path: Any) -> None:
+    for save in (np.save, np.savez):
+        with pytest.raises(
+            TypeError, match="save: dtype must be one that NumPy's format has a word for, got bfloat16"
+        ):
+            save(tmp_path / "x", np.ones(2, "bfloat16"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_not_finite_is_replaced() -> None:
+    x = np.array([math.nan, math.inf, -math.inf], "bfloat16")
+    assert np.nan_to_num(x).tolist() == [0, float(np.finfo(BF16).max), float(np.finfo(BF16).min)]
+
+
+def test_functions_of_several_results() -> None:
+    a = some(40)
+    for name, args in (("divmod", (a, a[::-1])), ("modf", (a,)), ("frexp", (a,))):
+        got = getattr(np, name)(*map(np.asarray, args))
+        for g, w in zip(got, getattr(numpy, name)(*args), strict=True):
+            assert same(g, w), name
+
+
 def test_python_sees_numbers() -> None:
     x = np.array([1.5, -3], "bfloat16")
     assert repr(x) == repr(numpy.array([1.5, -3], BF16))
@@ -349,6 +382,14 @@ class TestGradients:
             y = np.ones((4096, 2), "bfloat16") + b
         y.backward()
         assert b.grad.tolist() == [4096, 4096]
+
+    def test_of_repeated_elements_are_added(self) -> None:
+        x = np.ones(4, "bfloat16")
+        x.attach_grad()
+        with autograd.record():
+            y = x[np.array([1, 1, 3, 1])] * np.array([1.5, 2, 4, 0.25], dtype="bfloat16")
+        y.backward()
+        assert x.grad.tolist() == [0, 3.75, 0, 4]
 
     def test_pass_casts(self) -> None:
         x = np.ones(3)

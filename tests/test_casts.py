@@ -123,6 +123,9 @@ class TestWarnings:
             lambda z: np.asarray(z, dtype="float64"),
             lambda z: np.array(numpy.array([1j]), dtype=float),
             lambda z: np.full(2, 1j, float),
+            lambda z: np.zeros(1).__setitem__(..., z),
+            lambda z: np.zeros(1).__setitem__(np.array([0]), z),
+            lambda z: np.zeros(1).__setitem__(slice(None), numpy.array([1j])),
         ],
     )
     def test_imaginary_parts_are_not_lost_in_silence(self, lose: Any) -> None:

@@ -7,13 +7,16 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy
 import pytest
 
 from cases.compare import same_bits
 from cases.table import EVERY_DTYPE
-from forerun import np
+from forerun import np, npx
+from forerun.ops.convert import is_real_float
 
+BF16 = numpy.dtype(ml_dtypes.bfloat16)
 Function = Callable[[Any, Any, Any], Any]
 UFUNCS = sorted(
     name
@@ -205,6 +208,46 @@ def test_ufuncs(name: str) -> None:
 def test_functions(name: str) -> None:
     for dtype in EVERY_DTYPE:
         compare(name, dtype, FUNCTIONS[name], exact=False)
+
+
+@pytest.mark.parametrize("dtype", [*EVERY_DTYPE, BF16], ids=str)
+def test_random_numbers(dtype: numpy.dtype) -> None:
+    for name, args in (("uniform", ()), ("normal", ()), ("exponential", ()), ("gamma", (2.0,)), ("laplace", ())):
+        draw = getattr(np.random, name)
+        if is_real_float(dtype):
+            drawn = draw(*args, size=50, dtype=dtype)
+            assert drawn.dtype == dtype
+            assert numpy.isfinite(drawn.numpy()).all()
+            assert len(set(drawn.tolist())) > 10
+        else:
+            with pytest.raises(TypeError, match="dtype must be"):
+                draw(*args, size=50, dtype=dtype)
+    if dtype.kind in "biu":
+        high = 2 if dtype.kind == "b" else 5
+        drawn = np.random.randint(0, high, 100, dtype=dtype)
+        assert drawn.dtype == dtype
+        assert set(drawn.tolist()) == set(range(high))
+    else:
+        with pytest.raises(TypeError):
+            np.random.randint(0, 5, 50, dtype=dtype)
+    rows = np.ones((4, 2), dtype)
+    assert np.random.permutation(rows).dtype == np.random.choice(rows[:, 0], 3).dtype == dtype
+
+
+@pytest.mark.parametrize("dtype", [*EVERY_DTYPE, BF16], ids=str)
+def test_host_tasks(dtype: numpy.dtype) -> None:
+    seen = []
+
+    def task(x: Any) -> Any:
+        seen.append(x.dtype)
+        return x + x, x.real.astype("float32")
+
+    x = np.asarray(numpy.arange(2).astype(dtype))
+    twice, wide = npx.host(task, [x], [((2,), dtype), ((2,), "float32")])
+    assert twice.dtype == dtype
+    assert twice.tolist() == (x + x).tolist()
+    assert wide.tolist() == [0, 1]
+    assert seen == [dtype]
 
 
 def test_there_are_ufuncs_to_compare() -> None:

@@ -101,7 +101,7 @@ SCALAR_READERS: dict[str, Callable[[ndarray], Any]] = {
     "complex": lambda x: complex(one(x)),
     "int": lambda x: int(one(x).real),
     "float": lambda x: float(one(x).real),
-    "index": lambda x: [1][one(x).astype("int64")],
+    "index": lambda x: [1][one(x).real.astype("int64")],
     "nonzero": lambda x: np.nonzero(x.reshape(-1)),
     "in": lambda x: 1 in x,
     "mask": lambda x: x[x == 1],

@@ -98,7 +98,7 @@ AT_THE_CALL: list[tuple[Broken, type[Exception], str]] = [
     (lambda x, v: np.split(v, 2), ValueError, "split: axis must divide into equal parts, got extent 3 into 2"),
     (lambda x, v: np.array_split(v, 0), ValueError, "split: number of sections must be positive, got 0"),
     (lambda x, v: np.max(np.zeros((0, 3)), 0), ValueError, "max: reduced axes must not be empty, got shape (0, 3)"),
-    (lambda x, v: np.argmin(np.zeros(0)), ValueError, "argmin: array must not be empty, got shape (0,)"),
+    (lambda x, v: np.argmin(np.zeros(0)), ValueError, "argmin: reduced axes must not be empty, got shape (0,)"),
     (lambda x, v: np.take_along_axis(x, np.arange(3), 0), ValueError,
      "take_along_axis: indices must have 2 axes, got shape (3,)"),
     (lambda x, v: np.take_along_axis(x, np.zeros((3, 1), "int64"), 1), IndexError,

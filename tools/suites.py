@@ -37,8 +37,8 @@ SETTINGS = {"scipy": '["array_api_strict"]', "sklearn": "1"}
 
 def command(library: str, part: str) -> list[str]:
     """Return the command line that tests one subpackage."""
-    alone = ["-c", os.devnull, "--rootdir", str(OUT), "-q", "-p", "no:cacheprovider", "-W", "ignore"]
-    report = ["--tb=short", "--junit-xml", str(OUT / f"{library}.{part}.xml")]
+    alone = ["-c", os.devnull, "--rootdir", str(OUT), "-p", "strict_only", "-p", "no:cacheprovider"]
+    report = ["-q", "-W", "ignore", "--tb=short", "--junit-xml", str(OUT / f"{library}.{part}.xml")]
     return [
         sys.executable,
         "-m",

@@ -5,17 +5,21 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace forerun {
 
 // Which Python exception an error becomes.
 enum class ErrorKind { value, type, index, memory, not_implemented, runtime, overflow, zero_division, python };
 
-// Thrown at issue, in the caller's thread; bind/ turns it into the Python exception of its kind.
+// Thrown at issue, in the caller's thread, where bind/ turns it into the Python exception of its kind; or by an op that runs, which
+// fails with it.
 class Error : public std::runtime_error {
  public:
-  Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind(kind) {}
+  Error(ErrorKind kind, const std::string& message, std::shared_ptr<void> exception = nullptr)
+      : std::runtime_error(message), kind(kind), exception(std::move(exception)) {}
   const ErrorKind kind;
+  const std::shared_ptr<void> exception;  // as in Failure
 };
 
 // What went wrong inside an op that had been issued. Immutable but for `seen`; shared by all arrays that it poisons.

@@ -88,18 +88,32 @@ bool is_operand(PyObject* o) {
          PyArray_IsScalar(o, Generic);
 }
 
+bool is_list(PyObject* o) { return PyList_CheckExact(o) || PyTuple_CheckExact(o); }
+
+// op(a, b) with lists as arrays, into `out` if there is one.
+PyObject* call_binary(Slot slot, PyObject* a, PyObject* b, PyObject* out) {
+  if (!(is_operand(a) || is_list(a)) || !(is_operand(b) || is_list(b))) Py_RETURN_NOTIMPLEMENTED;
+  PyObject* inputs[2] = {a, b};
+  if (!is_list(a) && !is_list(b)) return call_slot(slot, inputs, 2, out);
+  bool first = is_list(a);
+  PyObject* device = is_array(inputs[first]) ? device_object(as_array(inputs[first])->device) : Py_NewRef(Py_None);
+  PyObject* array = device ? call_hook(Hook::asarray, inputs[!first], Py_None, device) : nullptr;
+  Py_XDECREF(device);
+  if (!array) return nullptr;
+  inputs[!first] = array;
+  PyObject* result = call_slot(slot, inputs, 2, out);
+  Py_DECREF(array);
+  return result;
+}
+
 template <Slot slot>
 PyObject* binary(PyObject* a, PyObject* b) {
-  if (!is_operand(a) || !is_operand(b)) Py_RETURN_NOTIMPLEMENTED;
-  PyObject* inputs[2] = {a, b};
-  return call_slot(slot, inputs, 2, nullptr);
+  return call_binary(slot, a, b, nullptr);
 }
 
 template <Slot slot>
 PyObject* in_place(PyObject* a, PyObject* b) {
-  if (!is_operand(b)) Py_RETURN_NOTIMPLEMENTED;
-  PyObject* inputs[2] = {a, b};
-  return call_slot(slot, inputs, 2, a);
+  return call_binary(slot, a, b, a);
 }
 
 template <Slot slot>
@@ -137,9 +151,7 @@ PyObject* matmul(PyObject* a, PyObject* b) {
 
 PyObject* compare(PyObject* a, PyObject* b, int how) {
   const Slot slots[] = {Slot::less, Slot::less_equal, Slot::equal, Slot::not_equal, Slot::greater, Slot::greater_equal};
-  if (!is_operand(b)) Py_RETURN_NOTIMPLEMENTED;
-  PyObject* inputs[2] = {a, b};
-  return call_slot(slots[how], inputs, 2, nullptr);
+  return call_binary(slots[how], a, b, nullptr);
 }
 
 const Layout& layout_of(PyObject* self) { return as_array(self)->array.layout; }
@@ -181,8 +193,9 @@ PyObject* to_int(PyObject* self) { return as_number<PyNumber_Long>("int", self);
 PyObject* to_float(PyObject* self) { return as_number<PyNumber_Float>("float", self); }
 PyObject* to_index(PyObject* self) {
   DType t = as_array(self)->array.layout.dtype;
+  const Dims& shape = layout_of(self).shape;
   if (!is_integer(t)) return PyErr_Format(PyExc_TypeError, "index: array must be of integers, got %s", name(t));
-  if (layout_of(self).ndim() > 0) return PyErr_SetString(PyExc_TypeError, "index: array must have no axes"), nullptr;
+  if (shape.size() > 0) return PyErr_Format(PyExc_TypeError, "index: array must have no axes, got shape %s", to_string(shape).c_str());
   return as_number<PyNumber_Index>("index", self);
 }
 PyObject* to_complex(PyObject* self, PyObject*) {
@@ -236,6 +249,9 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   Py_DECREF(values);
   return result;
 }
+
+// Nothing to do, and still needed: from an object without it numpy.frombuffer would take the address, and keep the object alone.
+void release_buffer(PyObject*, Py_buffer*) {}
 
 PyObject* asnumpy(PyObject* self, PyObject*) {
   PyObject* view = numpy(self, nullptr);
@@ -401,6 +417,7 @@ PyType_Slot slots[] = {
     {Py_tp_richcompare, FN(compare)},
     {Py_tp_hash, FN(PyBaseObject_Type.tp_hash)},
     {Py_bf_getbuffer, FN(get_buffer)},
+    {Py_bf_releasebuffer, FN(release_buffer)},
     {Py_nb_add, FN(binary<Slot::add>)},
     {Py_nb_subtract, FN(binary<Slot::subtract>)},
     {Py_nb_multiply, FN(binary<Slot::multiply>)},

@@ -129,6 +129,29 @@ nb::object view(nb::handle a, nb::handle shape, nb::handle strides, int64_t offs
   return wrapped(Array(from.storage(), std::move(to)));
 }
 
+// The same bytes as elements of another dtype; the last axis gets longer or shorter where their size is another.
+nb::object reinterpret(nb::handle a, nb::handle dtype) {
+  const Array& from = arg("view", a);
+  Layout to = from.layout;
+  to.dtype = parse_dtype("view", dtype.ptr());
+  auto was = static_cast<int64_t>(item_size(from.layout.dtype)), is = static_cast<int64_t>(item_size(to.dtype));
+  auto refuse = [&](const std::string& what) {
+    throw Error(ErrorKind::value, "view: " + what + " for elements of another size, got shape " + to_string(to.shape) + ", " + name(from.layout.dtype) + " to " + name(to.dtype));
+  };
+  if (was != is) {
+    int last = to.ndim() - 1;
+    if (last < 0) refuse("array must have an axis");
+    if (to.shape[last] != 1 && to.strides[last] != was && to.size) refuse("last axis must be without gaps");
+    if (to.shape[last] * was % is) refuse("last axis must have the bytes of whole elements");
+    bool fits = to.offset % is == 0;
+    for (int i = 0; i < last; ++i) fits = fits && (to.strides[i] % is == 0 || to.shape[i] == 1);
+    if (!fits && to.size) refuse("elements must be aligned");
+    to.shape[last] = to.shape[last] * was / is, to.strides[last] = is;
+    to.size = product(to.shape);
+  }
+  return wrapped(Array(from.storage(), std::move(to)));
+}
+
 // Strides of `layout` seen with another shape of the same size, if that needs no copy (NumPy's rule: axes are split or merged
 // only where memory is regular).
 bool reshape_strides(const Layout& layout, const Dims& shape, Dims* strides) {
@@ -226,6 +249,7 @@ void init_arrays(nb::module_& m) {
   m.def("copy", copy, nb::arg("a"), nb::arg("device").none() = nb::none(), nb::arg("queue") = false, "queue: on the copy queue in any case.");
   m.def("assign", assign);
   m.def("view", view, nb::arg("a"), nb::arg("shape"), nb::arg("strides"), nb::arg("offset") = 0);
+  m.def("reinterpret", reinterpret, nb::arg("a"), nb::arg("dtype"), "A view of the same bytes with another dtype.");
   m.def("reshape", reshape);
   m.def("transpose", transpose);
   m.def("broadcast_to", broadcast_view);

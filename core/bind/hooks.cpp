@@ -14,7 +14,7 @@ constexpr const char* kSlotNames[] = {"add",         "subtract",    "multiply", 
                                       "positive",    "absolute",    "invert",     "bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift",
                                       "less",        "less_equal",  "equal",      "not_equal", "greater",      "greater_equal",
                                       "square",      "sqrt",        "reciprocal"};
-constexpr const char* kHookNames[] = {"getitem", "setitem", "matmul", "fit"};
+constexpr const char* kHookNames[] = {"getitem", "setitem", "matmul", "fit", "asarray"};
 
 PyObject* slots[static_cast<int>(Slot::count)];
 PyObject* hooks[static_cast<int>(Hook::count)];

@@ -14,7 +14,7 @@ PyObject* slot_op(Slot slot);  // borrowed; null: none is registered
 void set_slot(const char* name, PyObject* ufunc);
 
 // Python functions that handle what is not done in C.
-enum class Hook { getitem, setitem, matmul, fit, count };
+enum class Hook { getitem, setitem, matmul, fit, asarray, count };
 PyObject* call_hook(Hook hook, PyObject* a, PyObject* b, PyObject* c);  // c may be null
 void set_hook(const char* name, PyObject* function);
 

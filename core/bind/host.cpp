@@ -1,11 +1,11 @@
 #include "bind/host.h"
 
-#include <atomic>
 #include <memory>
 #include <utility>
 
 #include "bind/gil.h"
 #include "bind/glue.h"
+#include "bind/later.h"
 #include "bind/numpy.h"
 #include "bind/site.h"
 #include "cpu/workers.h"
@@ -25,30 +25,20 @@ struct InTask {
 };
 
 // A Python exception as a task has raised it. Readers raise copies of it: each gets it as it was.
-struct Raised {
+struct Raised : Later {
   PyObject *exception, *trace, *context, *notes;  // all but the first may be null
-  Raised* next = nullptr;                         // in `discarded`
+
+  Raised(PyObject* exception, PyObject* trace, PyObject* context, PyObject* notes)
+      : Later(end), exception(exception), trace(trace), context(context), notes(notes) {}
+  static void end(Later* what) {
+    auto* raised = static_cast<Raised*>(what);
+    for (PyObject* o : {raised->exception, raised->trace, raised->context, raised->notes}) Py_XDECREF(o);
+    delete raised;
+  }
 };
 
-// Of failures that are no more. A failure may end its life in any thread, also under the engine's lock, where the interpreter lock
-// must not be waited for: so a thread that has it lets go of these.
-std::atomic<Raised*> discarded{nullptr};
-
-int let_go_of_discarded(void*) {
-  for (Raised* raised = discarded.exchange(nullptr); raised;) {
-    for (PyObject* o : {raised->exception, raised->trace, raised->context, raised->notes}) Py_XDECREF(o);
-    delete std::exchange(raised, raised->next);
-  }
-  return 0;
-}
-
-void discard(void* kept) {
-  auto* raised = static_cast<Raised*>(kept);
-  raised->next = discarded.load();
-  while (!discarded.compare_exchange_weak(raised->next, raised)) {
-  }
-  if (!raised->next && Py_IsInitialized()) Py_AddPendingCall(let_go_of_discarded, nullptr);
-}
+// A failure may end its life in any thread, also under the engine's lock, where the interpreter lock must not be waited for.
+void discard(void* kept) { later(static_cast<Raised*>(kept)); }
 
 // What says something about an exception may fail itself (it may be the program's code): then nothing is said.
 template <class F>
@@ -75,28 +65,27 @@ std::string described(PyObject* exception) {
   return bytes ? text + ": " + PyBytes_AS_STRING(bytes.ptr()) : text + ", whose text could not be had";
 }
 
-// The Python exception that is set now, as a failure of an op issued at `where`. Clears it.
-FailurePtr take_exception(uint32_t where) {
+}  // namespace
+
+Error taken_exception() {
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace);
   PyErr_NormalizeException(&type, &value, &trace);
   nb::object kind = nb::steal(type), exception = nb::steal(value), traceback = nb::steal(trace);
   if (traceback) PyException_SetTraceback(exception.ptr(), traceback.ptr());
-  quietly([&] { add_site(exception, where); });
-  auto failure = std::make_shared<Failure>();
-  failure->kind = ErrorKind::python;
-  failure->site = where;
-  quietly([&] { failure->message = described(exception.ptr()); });
+  std::string message;
+  quietly([&] { message = described(exception.ptr()); });
   nb::object notes;
   quietly([&] { notes = nb::steal(PyObject_GetAttrString(exception.ptr(), "__notes__")); });
   quietly([&] { notes = nb::steal(notes && PyList_Check(notes.ptr()) ? PyList_AsTuple(notes.ptr()) : nullptr); });
-  let_go_of_discarded(nullptr);
-  auto kept = std::make_unique<Raised>();
-  *kept = {exception.ptr(), traceback.release().ptr(), PyException_GetContext(exception.ptr()), notes.release().ptr()};
+  end_given_up();
+  auto kept = std::make_unique<Raised>(exception.ptr(), traceback.ptr(), PyException_GetContext(exception.ptr()), notes.ptr());
+  traceback.release(), notes.release();
   exception.release();
-  failure->exception = std::shared_ptr<void>(kept.release(), discard);
-  return failure;
+  return Error(ErrorKind::python, message, std::shared_ptr<void>(kept.release(), discard));
 }
+
+namespace {
 
 // copy.copy of an exception; where its type's constructor refuses, without a call of that. Null if there is none.
 nb::object copy_of(nb::handle exception) {
@@ -136,8 +125,9 @@ class HostKernel final : public Kernel {
     FrontEndSignals signals;  // what the task starts, another program perhaps, is to be killed like anything else
     Locked locked;
     InTask entered;
-    FailurePtr failure = till_the_end([&] { return call(op, piece) ? nullptr : take_exception(op.site); });
-    if (failure) throw failure;
+    till_the_end([&] {
+      if (!call(op, piece)) throw taken_exception();
+    });
   }
 
  private:
@@ -244,9 +234,10 @@ nb::object raised(const Failure& failure) {
   PyException_SetTraceback(exception.ptr(), kept->trace ? kept->trace : Py_None);
   PyException_SetContext(exception.ptr(), Py_XNewRef(kept->context));
   quietly([&] {
-    nb::object notes = nb::steal(kept->notes ? PySequence_List(kept->notes) : nullptr);
+    nb::object notes = nb::steal(kept->notes ? PySequence_List(kept->notes) : PyList_New(0));
     if (notes) PyObject_SetAttrString(exception.ptr(), "__notes__", notes.ptr());
   });
+  quietly([&] { add_site(exception, failure.site); });
   return exception;
 }
 

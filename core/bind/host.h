@@ -27,6 +27,8 @@ void build_host(Op& op, const char* name, PyObject* fn, const std::vector<Array>
 
 bool in_host_task();  // whether this thread is running one
 
+// The Python exception that is set now, for the op that runs to throw and fail with. Clears it. With the interpreter lock.
+Error taken_exception();
 // The exception of a failed task, as it was when the task raised it, with a note that names the line which issued it.
 nb::object raised(const Failure& failure);
 // The same for a failure of an op that is not Python: a new exception.

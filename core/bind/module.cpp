@@ -16,6 +16,7 @@ namespace nb = nanobind;
 namespace forerun {
 void init_engine(nb::module_& m);    // set-up, waiting, statistics, events
 void init_arrays(nb::module_& m);    // making, copying, viewing
+void init_dlpack(nb::module_& m);    // arrays for other libraries, and from them
 void init_families(nb::module_& m);  // reductions, scans, products, indexing, random numbers, host tasks
 void init_tape(nb::module_& m);
 void init_programs(nb::module_& m);  // recording what is issued, to issue it again
@@ -56,6 +57,7 @@ NB_MODULE(_core, m) {
   use_cpu_workers(Engine::get());
   init_engine(m);
   init_arrays(m);
+  init_dlpack(m);
   init_families(m);
   init_tape(m);
   init_programs(m);

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "bind/gil.h"
+#include "bind/host.h"
 #include "bind/numpy.h"
 #include "bind/tape.h"
 #include "kernels/arithmetic.h"
@@ -36,6 +37,58 @@ void checked_power(char** args, const intptr_t* n, const intptr_t* steps, void* 
   power->inner.function(args, n, steps, power->inner.data);
 }
 
+// --- loops that others have made: they may come for the interpreter, if only to report an error -----------------------------------
+
+// A thread of ours has no place where an exception would stay until somebody looks. While it lives, this one has.
+class KeptState {
+ public:
+  void have() {
+    if (PyGILState_GetThisThreadState()) return;
+    before_ = till_the_end([] { return PyGILState_Ensure(); });
+    own_ = PyEval_SaveThread();
+  }
+  ~KeptState() {
+    if (!own_ || !Py_IsInitialized()) return;
+    till_the_end([&] {
+      PyEval_RestoreThread(own_);
+      PyGILState_Release(before_);
+    });
+  }
+
+ private:
+  PyThreadState* own_ = nullptr;  // null: the thread has been given none here
+  PyGILState_STATE before_{};
+};
+
+bool exception_is_set() {
+  PyThreadState* state = PyGILState_GetThisThreadState();  // this thread's own, so that no lock is needed
+#if PY_VERSION_HEX >= 0x030c0000
+  return state->current_exception;
+#else
+  return state->curexc_type;
+#endif
+}
+
+void foreign(char** args, const intptr_t* n, const intptr_t* steps, void* data) {
+  thread_local KeptState kept;
+  kept.have();
+  auto* inner = static_cast<Loop*>(data);
+  inner->function(args, n, steps, inner->data);
+  if (!exception_is_set()) return;
+  Locked locked;
+  till_the_end([] { throw taken_exception(); });
+}
+
+bool is_numpys(PyUFuncObject* f) {
+  PyObject* umath = PyImport_ImportModule("numpy");
+  PyObject* known = umath ? PyObject_GetAttrString(umath, f->name) : nullptr;
+  PyErr_Clear();
+  bool is = known == reinterpret_cast<PyObject*>(f);
+  Py_XDECREF(known);
+  Py_XDECREF(umath);
+  return is;
+}
+
 // Correctly rounded, so that every code path of NumPy's gives the same bits.
 bool exact(const char* op, bool complex) {
   static constexpr const char* kAlways[] = {"add", "subtract", "negative", "positive", "conjugate", "equal", "not_equal", "less", "less_equal", "greater",
@@ -63,6 +116,13 @@ void add_loop(UfuncObject* u, const PyUFuncObject* f, Signature s) {
   u->signatures->push_back(s);
 }
 
+// Of a ufunc that is not NumPy's, nothing is known, whatever its name.
+void add_foreign_loop(UfuncObject* u, Signature s) {
+  s.loop = Loop{foreign, new Loop{s.loop}};
+  s.loop.packed = s.loop.may_throw = true;
+  u->signatures->push_back(s);
+}
+
 // The dtypes of a loop; false if arrays do not have one of them.
 bool read_types(Signature& s, int n, auto typenum_of) {
   bool known = true;
@@ -71,6 +131,7 @@ bool read_types(Signature& s, int n, auto typenum_of) {
 }
 
 bool add_numpy_loops(UfuncObject* u, PyUFuncObject* f) {
+  bool ours = is_numpys(f);
   u->nin = f->nin, u->nout = f->nout;
   if (f->nargs > kMaxOperands || f->core_enabled) {
     PyErr_Format(PyExc_TypeError, "Ufunc: numpy ufunc must be element-wise with at most %d operands, got %s", kMaxOperands, f->name);
@@ -80,7 +141,14 @@ bool add_numpy_loops(UfuncObject* u, PyUFuncObject* f) {
     Signature s{};
     if (!read_types(s, f->nargs, [&](int k) { return f->types[i * f->nargs + k]; }) || !f->functions[i]) continue;
     s.loop = Loop{reinterpret_cast<LoopFunction>(f->functions[i]), f->data ? const_cast<void*>(f->data[i]) : nullptr};
-    add_loop(u, f, s);
+    if (ours)
+      add_loop(u, f, s);
+    else
+      add_foreign_loop(u, s);
+  }
+  if (u->signatures->empty()) {
+    PyErr_Format(PyExc_TypeError, "Ufunc: ufunc must have compiled loops for dtypes of arrays, got %s", f->name);
+    return false;
   }
   PyObject* identity = PyObject_GetAttrString(reinterpret_cast<PyObject*>(f), "identity");
   if (!identity) return false;
@@ -217,6 +285,17 @@ bool refuses_bool(const char* op) {
   return false;
 }
 
+// The loop of just these dtypes, of inputs and outputs.
+const Signature* named_loop(UfuncObject* u, PyObject* dtypes) {
+  DType types[kMaxOperands];
+  int n = u->nin + u->nout;
+  for (int k = 0; k < n && PyTuple_GET_SIZE(dtypes) == n; ++k) types[k] = parse_dtype(u->name, PyTuple_GET_ITEM(dtypes, k));
+  for (const Signature& s : *u->signatures)
+    if (PyTuple_GET_SIZE(dtypes) == n && std::equal(types, types + n, s.types)) return &s;
+  PyErr_Format(PyExc_TypeError, "%s: signature must be that of a loop, got %R", u->name, dtypes);
+  throw PythonError{};
+}
+
 // NumPy's rule "same_kind": bool, unsigned and signed integers, floats, complex numbers, each may become what follows.
 bool fits_kind(DType from, DType to) {
   auto kind = [](DType d) { return d == DType::b1 ? 0 : is_signed(d) ? 2 : is_integer(d) ? 1 : is_real_float(d) ? 3 : 4; };
@@ -224,6 +303,7 @@ bool fits_kind(DType from, DType to) {
 }
 
 const Signature* resolve(UfuncObject* u, const Input* in, PyObject* dtype) {
+  if (dtype && PyTuple_Check(dtype)) return named_loop(u, dtype);
   bool select = u->nin == 3 && u->signatures->front().types[0] == DType::b1 && u->same[1] == nullptr && u->ufunc && PyUnicode_Check(u->ufunc);
   bool known = false;
   DType common = DType::b1;
@@ -394,22 +474,38 @@ PyObject* perform_plain(UfuncObject* u, PyObject* const* inputs) {
   return result;
 }
 
+// Keywords that are not for this: a method in Python, if there is one, knows what they mean.
+PyObject* call_with_options(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
+  PyObject* method = PyObject_GetAttrString(self, "with_options");
+  if (!method) {
+    PyErr_Clear();
+    return PyErr_Format(PyExc_TypeError, "%s: keywords must be out or dtype, got %R", reinterpret_cast<UfuncObject*>(self)->name, kwnames);
+  }
+  PyObject* result = PyObject_Vectorcall(method, args, static_cast<size_t>(n), kwnames);
+  Py_DECREF(method);
+  return result;
+}
+
 PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   auto* u = reinterpret_cast<UfuncObject*>(self);
   Py_ssize_t n = PyVectorcall_NARGS(nargsf);
-  PyObject *out = nullptr, *dtype = nullptr;
+  PyObject *out = nullptr, *dtype = nullptr, *loop = nullptr;
   for (Py_ssize_t i = 0; kwnames && i < PyTuple_GET_SIZE(kwnames); ++i) {
     PyObject* key = PyTuple_GET_ITEM(kwnames, i);
+    bool more = PyUnicode_CompareWithASCIIString(key, "out") == 0 && args[n + i] != Py_None && !is_array(args[n + i]);
+    if (more) return call_with_options(self, args, n, kwnames);
     if (PyUnicode_CompareWithASCIIString(key, "out") == 0) {
       out = args[n + i];
     } else if (PyUnicode_CompareWithASCIIString(key, "dtype") == 0) {
       dtype = args[n + i];
+    } else if (PyUnicode_CompareWithASCIIString(key, "loop") == 0) {
+      loop = args[n + i];
     } else {
-      return PyErr_Format(PyExc_TypeError, "%s: keyword must be out or dtype, got %R", u->name, key);
+      return call_with_options(self, args, n, kwnames);
     }
   }
   if (n == u->nin + 1 && !out) out = args[--n];
-  return call_ufunc(u, args, n, out, dtype);
+  return call_ufunc(u, args, n, out, loop ? loop : dtype);
 }
 
 PyObject* new_ufunc(PyTypeObject* type, PyObject*, PyObject*) {

@@ -241,7 +241,7 @@ class Engine {
   void let_go(Op& op, Storage& storage);
   void record(const Op& op, const Op* group);
   template <class F>
-  FailurePtr failure(ErrorKind kind, uint32_t site, F message) const;
+  FailurePtr failure(ErrorKind kind, uint32_t site, F message, std::shared_ptr<void> exception = nullptr) const;
   FailurePtr memory_failure(const Op& op) const;
   void wake_others(Queue* mine, bool changed, const Batch* taken = nullptr, bool resumes = false);
   void fail(Op* op, FailurePtr failure);

@@ -263,10 +263,8 @@ void Engine::guarded(Op& op, F f) {
   FailurePtr thrown;  // outlives the lock below: it may own things of the front end
   try {
     f();
-  } catch (const FailurePtr& failure) {
-    thrown = failure;
   } catch (const Error& error) {
-    thrown = failure(error.kind, op.site, [&] { return error.what(); });
+    thrown = failure(error.kind, op.site, [&] { return error.what(); }, error.exception);
   } catch (const std::bad_alloc&) {
     thrown = failure(ErrorKind::memory, op.site, [&] { return std::string(op.kernel()->name()) + ": scratch memory must be available"; });
   } catch (const std::exception& error) {
@@ -278,10 +276,10 @@ void Engine::guarded(Op& op, F f) {
 }
 
 template <class F>
-FailurePtr Engine::failure(ErrorKind kind, uint32_t site, F message) const {
+FailurePtr Engine::failure(ErrorKind kind, uint32_t site, F message, std::shared_ptr<void> exception) const {
   try {
     auto made = std::make_shared<Failure>();
-    made->kind = kind, made->site = site, made->message = message();
+    made->kind = kind, made->site = site, made->message = message(), made->exception = std::move(exception);
     return made;
   } catch (const std::bad_alloc&) {
     no_memory_->seen.store(false);

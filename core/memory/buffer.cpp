@@ -25,7 +25,10 @@ Block* make_block(size_t bytes, Budget* budget) {
 void Block::release() {
   if (refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   if (budget) budget->discharge(bytes);
-  MemoryCache::get().give(data, bytes);
+  if (drop)
+    drop(owner);
+  else
+    MemoryCache::get().give(data, bytes);
   delete this;
 }
 
@@ -47,8 +50,7 @@ bool Buffer::take() {
 }
 
 bool Buffer::protect(bool keep) {
-  // Readers only ever let go of a block that is not given to new ones while a write runs: seeing 1 is final.
-  if (!block_ || block_->refs.load(std::memory_order_acquire) == 1) return true;
+  if (!block_ || block_->exclusive()) return true;
   Block* fresh = make_block(bytes, budget);
   if (!fresh) return false;
   if (keep) std::memcpy(fresh->data, block_->data, bytes);
@@ -59,7 +61,7 @@ bool Buffer::protect(bool keep) {
 }
 
 size_t Buffer::write_off() {
-  if (!block_ || !block_->budget || block_->refs.load(std::memory_order_acquire) != 1) return 0;
+  if (!block_ || !block_->budget || !block_->exclusive()) return 0;
   block_->budget->discharge(block_->bytes);
   block_->budget = nullptr;
   return block_->bytes;
@@ -67,7 +69,7 @@ size_t Buffer::write_off() {
 
 bool Buffer::take_over(Storage& from) {
   auto& other = static_cast<Buffer&>(from);
-  if (!other.block_ || other.block_->refs.load(std::memory_order_acquire) != 1) return false;
+  if (!other.block_ || !other.block_->exclusive()) return false;
   block_ = std::exchange(other.block_, nullptr);
   data_ = block_->data;
   return true;

@@ -13,6 +13,11 @@ struct Block {
   size_t bytes;
   Budget* budget;  // null: does not count, or no longer
   std::atomic<int> refs{1};
+  // Memory that others have made, and may go on using: nothing is written to it. Null: it is ours.
+  void (*drop)(void* owner) = nullptr;  // tells them that we need it no longer; must not wait
+  void* owner = nullptr;
+  // Nobody else can see a write. Readers only ever let go of a block that is not given to new ones while a write runs: true is final.
+  bool exclusive() const { return !drop && refs.load(std::memory_order_acquire) == 1; }
   void retain() { refs.fetch_add(1, std::memory_order_relaxed); }
   void release();  // the last one gives the memory back
 };
@@ -34,6 +39,8 @@ class Buffer final : public Storage {
   // A block that holds the values, for a reader outside the engine; the caller owns one reference. To be called while
   // no write runs. Small values are copied, large ones shared: a later write leaves the block to its readers.
   Block* share();
+  // Takes a block with values for its memory; a storage that has none yet.
+  void adopt(Block* block) { block_ = block, data_ = block->data; }
 
  private:
   template <class T>

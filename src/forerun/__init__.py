@@ -36,7 +36,7 @@ from .pending import pending as pending
 
 __version__ = "0.1.0"
 
-_lazy = ("np", "autograd", "npx", "gluon", "init", "torch", "d2l", "profiler", "optimizer", "tour")
+_lazy = ("np", "autograd", "npx", "gluon", "init", "torch", "d2l", "profiler", "optimizer", "tour", "safetensors")
 
 
 def __getattr__(name: str) -> Any:

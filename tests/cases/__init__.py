@@ -11,6 +11,7 @@ from cases import (
     reduction,
     shape,
     signal,
+    sliding,
     statistics,
 )
 from cases.table import Case
@@ -24,6 +25,7 @@ CASES: list[Case] = [
     *linalg.ROWS,
     *statistics.ROWS,
     *signal.ROWS,
+    *sliding.ROWS,
     *network.ROWS,
     *randoms.ROWS,
     *names.ROWS,

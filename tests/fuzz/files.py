@@ -22,7 +22,7 @@ from typing import Any
 import numpy
 
 import forerun
-from forerun import autograd, gluon, np, npx
+from forerun import autograd, gluon, np, npx, safetensors
 from forerun.config import _environment
 from forerun.device import resolve
 from fuzz.batch import say
@@ -130,6 +130,20 @@ def npz_files() -> list[bytes]:
     return [npz(), plain, bomb.getvalue(), odd.getvalue(), members, named, evil.getvalue()]
 
 
+def tensor_files() -> list[bytes]:
+    """Files in the safetensors format, and headers that lie."""
+    good = [
+        safetensors.save({}),
+        safetensors.save({"x": numpy.ones((2, 3), "f4"), "y": numpy.arange(5), "z": numpy.array(True)}, {"by": "me"}),
+    ]
+    place = '{"dtype":"F32","shape":[%s],"data_offsets":[%s]}'
+    huge = "9" * 30
+    places = [("2", "0,8"), ("-2", "0,8"), ("1e3", "0,8"), (huge, "0,8"), (f"0,{huge}", "0,0"), ("2", "8,16")]
+    headers = [f'{{"x":{place % both}}}' for both in places]
+    headers += ["[" * 5000, "{" * 90, '{"__metadata__":{"a":1}}', "NaN", '"x"', '{"x":{}}', headers[0] + "," * 99]
+    return good + [len(h).to_bytes(8, "little") + h.encode() + bytes(8) for h in headers]
+
+
 def texts(*good: str) -> Callable[[], list[bytes]]:
     """Texts as good inputs."""
     return lambda: [text.encode() for text in good]
@@ -233,6 +247,8 @@ TARGETS = [
     Target("np.load", npy_files, lambda data: np.load(io.BytesIO(data))),
     Target("np.load of a name", lambda: npy_files() + npz_files(), by_name(lambda path: all_of(np.load(path)))),
     Target("npx.load", npz_files, by_name(lambda path: all_of(npx.load(path)))),
+    Target("safetensors.load", tensor_files, safetensors.load),
+    Target("safetensors.load_file", tensor_files, by_name(lambda path: all_of(safetensors.load_file(path)))),
     Target("load_parameters", npz_files, by_name(load_parameters)),
     Target("load_states", states, by_name(load_states)),
     Target(

@@ -38,6 +38,7 @@ from ..ops.diagonals import *  # noqa: F403
 from ..ops.dtypes import *  # noqa: F403
 from ..ops.editing import *  # noqa: F403
 from ..ops.einstein import *  # noqa: F403
+from ..ops.exchange import *  # noqa: F403
 from ..ops.exponential import *  # noqa: F403
 from ..ops.grids import *  # noqa: F403
 from ..ops.host import *  # noqa: F403
@@ -59,6 +60,7 @@ from ..ops.windows import *  # noqa: F403
 from . import einops as _einops
 from . import emath as emath
 from . import fft as fft
+from . import lib as lib
 from . import linalg as linalg
 from . import random as random
 from .arrays import ndarray as ndarray

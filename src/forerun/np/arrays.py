@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 import numpy
 
 from .. import _core
-from ..device import Device, resolve
+from ..device import Device, devices, resolve
 from ..ops import (
     arithmetic,
     choosing,
@@ -26,6 +27,7 @@ from ..ops import (
 )  # fmt: skip
 from ..ops import random as random_ops
 from . import files, protocols
+from .methods import NumpyMethods
 
 __all__ = ["ndarray"]
 
@@ -35,7 +37,7 @@ def _extents(args: tuple[Any, ...]) -> Any:
     return args[0] if len(args) == 1 and not isinstance(args[0], (int, numpy.integer)) else args
 
 
-class ndarray(_core.Array):
+class ndarray(NumpyMethods, _core.Array):
     """An array of numbers that may still be on their way. Made by the functions of `forerun.np`.
 
     Every method returns at once but those that hand out values: `wait`, `asnumpy`, `item`, `tolist`,
@@ -405,8 +407,10 @@ class ndarray(_core.Array):
     def __repr__(self) -> str:
         text = repr(self.numpy())
         default = convert.default_float()
-        if self.dtype == default:
-            text = text.replace(f", dtype={default}", "")
+        if self.dtype == default == numpy.float64:
+            pass  # NumPy's default too
+        elif self.dtype == default:
+            text = re.sub(rf",\s+dtype={default}\)$", ")", text)
         elif self.dtype == numpy.float64:
             text = f"{text[:-1]}, dtype=float64)"
         return text if self.device == resolve("cpu") else f"{text[:-1]}, device={self.device})"
@@ -415,9 +419,9 @@ class ndarray(_core.Array):
         return str(self.numpy())
 
     def __format__(self, spec: str) -> str:
-        return format(
-            self.item() if self.ndim == 0 and spec else self.numpy() if self.ndim == 0 else str(self), spec
-        )
+        if self.ndim and spec:
+            raise TypeError(f"format: an array with axes must have no format of its own, got {spec!r}")
+        return format(self.item() if spec else self.numpy(), spec)
 
     def __contains__(self, value: Any) -> bool:
         return bool(reduction.any(self == value))
@@ -460,14 +464,7 @@ class ndarray(_core.Array):
         return copied
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return _unpickled, (self.asnumpy(), str(self.device).replace("(", ":").rstrip(")"))
-
-    def __dlpack__(self, **kwargs: Any) -> Any:
-        """The values for DLPack: a read-only view of memory. Waits."""
-        return self.numpy().__dlpack__(**kwargs)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return (1, 0)
+        return _unpickled, (numpy.asarray(self.numpy(), order="C"), str(self.device).replace("(", ":").rstrip(")"))
 
     def shuffle(self) -> None:
         """Brings rows into random order, in place."""
@@ -475,7 +472,8 @@ class ndarray(_core.Array):
 
 
 def _unpickled(values: numpy.ndarray, device: str) -> Any:
-    return _core.from_numpy(values, resolve(device))
+    there = Device("cpu", int(device.partition(":")[2]))
+    return _core.from_numpy(values, there if there in devices() else resolve())
 
 
 _core.set_array_type(ndarray)

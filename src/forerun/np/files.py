@@ -198,8 +198,8 @@ def fromfile(file: Any, dtype: Any = float, count: int = -1, sep: str = "", offs
     """Reads an array of one axis from a file of bytes, or of text if there is a separator.
 
     Bytes of a file given by its name are read by an operation; anything else is read now, and waits. count: how many
-    values; -1: all. offset: bytes to leave out. The dtype of floats is that of creation by default. ValueError for a
-    place before the file's beginning, or a dtype of no numbers.
+    values; -1: all. offset: bytes to leave out. The dtype of floats is that of creation by default. ValueError for an
+    offset outside of the file, TypeError for a dtype of no numbers.
 
     >>> import tempfile
     >>> from forerun import np
@@ -214,10 +214,10 @@ def fromfile(file: Any, dtype: Any = float, count: int = -1, sep: str = "", offs
         order.settled(place(file))
     if sep or not isinstance(file, (str, os.PathLike)):
         return asarray(numpy.fromfile(file, given, count, sep, offset=offset))
-    if offset < 0:
-        raise ValueError(f"fromfile: offset must not be negative, got {offset}")
     found = issue.Opened(place(file))
-    there = max(0, found.size - offset) // given.itemsize
+    if not 0 <= offset <= found.size:
+        raise ValueError(f"fromfile: offset must be within the file of {found.size} bytes, got {offset}")
+    there = (found.size - offset) // given.itemsize
     header = Header((there if count < 0 else min(count, there),), given, False)
     return issue.reads("fromfile", header, partial(issue.values, "fromfile", found, offset, header))
 

@@ -1,59 +1,40 @@
-"""NumPy's protocols: NumPy functions called with our arrays run here where there is an op of that name.
-
-What forerun does not have runs in NumPy, on the values: that waits, and returns NumPy arrays.
-"""
+"""NumPy's protocols: its functions called with our arrays run here where they can, and give our arrays."""
 
 from __future__ import annotations
 
+import functools
 import importlib
+import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy
 
 from .. import _core
-from ..ops import arithmetic, exponential, linear, reduction, signal
-from ..ops.base import Elementwise
+from ..ops import ufuncs
+from ..ops.convert import asarray, is_supported
 
-_UFUNCS: dict[Any, Elementwise] = {
-    op.ufunc: op
-    for module in (arithmetic, exponential)
-    for op in vars(module).values()
-    if isinstance(op, Elementwise) and not op.name.startswith("_")
-}
-_FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    numpy.modf: exponential.modf, numpy.frexp: exponential.frexp, numpy.divmod: exponential.divmod,
-    numpy.vecdot: linear.vecdot,
-}  # fmt: skip
-if hasattr(numpy, "matvec"):  # since 2.2
-    _FUNCTIONS |= {numpy.matvec: signal.matvec, numpy.vecmat: signal.vecmat}
-_WRITERS = {numpy.save, numpy.savez, numpy.savez_compressed, numpy.savetxt}
-_REDUCTIONS: dict[Any, Callable[..., Any]] = {
-    numpy.add: reduction.sum, numpy.multiply: reduction.prod, numpy.maximum: reduction.max, numpy.minimum:
-    reduction.min, numpy.logical_and: reduction.all, numpy.logical_or: reduction.any,
-}  # fmt: skip
+# NumPy's classes of arrays whose values are all there is to them; others know better what is to be done.
+_PLAIN = (numpy.ndarray, numpy.memmap, numpy.generic)
+
+# Functions that write into their first argument.
+_WRITERS = frozenset(("copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"))
+_FILES = frozenset((numpy.save, numpy.savez, numpy.savez_compressed, numpy.savetxt))
 
 
 def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
-    """`__array_ufunc__`: a NumPy ufunc called with one of our arrays."""
-    target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
-    if method == "__call__" and ufunc in _UFUNCS and not (set(kwargs) - {"dtype"}):
-        if isinstance(target, numpy.ndarray):
-            target[...] = _UFUNCS[ufunc](*inputs, **kwargs).numpy()
-            return target
-        return _UFUNCS[ufunc](*inputs, out=target, **kwargs)
-    if method == "__call__" and ufunc in _FUNCTIONS and not kwargs and target is None:
-        return _FUNCTIONS[ufunc](*inputs)
-    if method == "__call__" and ufunc is numpy.matmul and not kwargs:
-        return linear.matmul(*inputs, out=target)  # type: ignore[misc]
-    if method == "reduce" and ufunc in _REDUCTIONS and not (set(kwargs) - {"axis", "dtype", "keepdims"}):
-        kwargs.setdefault("axis", 0)
-        if kwargs.get("dtype") is None:
-            kwargs.pop("dtype", None)
-        return _REDUCTIONS[ufunc](*inputs, out=target, **kwargs)
-    if target is not None:
+    """`__array_ufunc__`: a NumPy ufunc, or one of its methods, called with one of our arrays."""
+    outs = out if isinstance(out, tuple) else (out,)
+    if any(_knows_better(type(x), "__array_ufunc__") for x in (*inputs, *outs)):
         return NotImplemented
-    return getattr(ufunc, method)(*map(_values, inputs), **{k: _values(v) for k, v in kwargs.items()})
+    return ufuncs.call(ufunc, method, inputs, out, **kwargs)
+
+
+def _knows_better(kind: type, protocol: str) -> bool:
+    """Whether a class is to be asked before us."""
+    if issubclass(kind, _core.Array) or kind in _PLAIN or issubclass(kind, numpy.generic):
+        return False
+    return hasattr(kind, protocol)
 
 
 def namespace() -> Any:
@@ -77,16 +58,60 @@ def array_namespace(self: Any, /, *, api_version: str | None = None) -> Any:
 
 
 def array_function(self: Any, func: Any, types: Iterable[type], args: Any, kwargs: Any) -> Any:
-    """`__array_function__`: any other NumPy function called with one of our arrays."""
+    """`__array_function__`: any other NumPy function called with one of our arrays.
+
+    Runs the function of that name here if it takes the arguments. If not it waits, runs NumPy's with the
+    values, and makes our arrays of what that returns.
+    """
+    if any(_knows_better(kind, "__array_function__") for kind in types):
+        return NotImplemented
+    ours = _ours(func)
+    if ours is not None and _takes(ours, args, kwargs):
+        found = ours(*args, **kwargs)
+        return found.wait() if func in _FILES else found  # who calls NumPy's expects the file to be there
+    if func.__name__ in _WRITERS:
+        return _written(func, args, kwargs)
+    out = kwargs.get("out")
+    if isinstance(out, _core.Array):
+        out[...] = func(*_values(args), **_values({**kwargs, "out": out.asnumpy()}))
+        return out
+    return _wrapped(func(*_values(args), **_values(kwargs)), self.device)
+
+
+@functools.cache
+def _ours(func: Any) -> Callable[..., Any] | None:
     ours: Any = namespace()
     for part in func.__module__.split(".")[1:]:
         ours = ours if part.startswith("_") else getattr(ours, part, None)
     ours = getattr(ours, func.__name__, None)
-    if func in _WRITERS:  # who calls NumPy's expects the file to be there
-        return ours(*args, **kwargs).wait()
-    if callable(ours):
-        return ours(*args, **kwargs)
-    return func(*map(_values, args), **{k: _values(v) for k, v in kwargs.items()})
+    return ours if callable(ours) else None
+
+
+@functools.cache
+def _signature(function: Callable[..., Any]) -> inspect.Signature | None:
+    try:
+        return inspect.signature(function)
+    except ValueError:  # compiled
+        return None
+
+
+def _takes(function: Callable[..., Any], args: Any, kwargs: Any) -> bool:
+    signature = _signature(function)
+    try:
+        if signature is not None:
+            signature.bind(*args, **kwargs)
+    except TypeError:
+        return False
+    return True
+
+
+def _written(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    to = args[0]
+    values = to.asnumpy() if isinstance(to, _core.Array) else to
+    result = func(values, *_values(args[1:]), **_values(kwargs))
+    if isinstance(to, _core.Array):
+        to[...] = values
+    return result
 
 
 def _values(x: Any) -> Any:
@@ -94,5 +119,17 @@ def _values(x: Any) -> Any:
     if isinstance(x, _core.Array):
         return x.numpy()
     if isinstance(x, (list, tuple)):
-        return type(x)(map(_values, x))
+        kept = [_values(v) for v in x]
+        return type(x)(*kept) if hasattr(x, "_fields") else type(x)(kept)
+    return {k: _values(v) for k, v in x.items()} if type(x) is dict else x
+
+
+def _wrapped(x: Any, device: Any) -> Any:
+    """Our arrays in place of NumPy's arrays and scalars of numbers, in tuples and lists too."""
+    if isinstance(x, (numpy.ndarray, numpy.generic)):
+        plain = type(x) in _PLAIN or isinstance(x, numpy.generic)
+        return asarray(x, x.dtype, device) if plain and is_supported(x.dtype) else x
+    if isinstance(x, (list, tuple)):
+        kept = [_wrapped(v, device) for v in x]
+        return type(x)(*kept) if hasattr(x, "_fields") else type(x)(kept)
     return x

@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from .. import _core
-from .convert import _has_arrays, asarray, converted, is_array, is_bfloat16, is_supported
+from .convert import _has_arrays, asarray, is_array, is_bfloat16, is_supported, warn_of_lost_parts
 from .host import host_op
 from .indexing import getitem, where
 from .keys import Key, entries_of, is_basic, is_mask
@@ -74,6 +74,7 @@ def values_for(op: str, x: Any, value: Any, single: bool = False) -> Any:
         new = _core.from_numpy(fit(op, x.dtype, value, single), x.device)
     if single and new.ndim:
         raise _refusal(x.dtype)(f"{op}: an element must get one number, got shape {new.shape}")
+    warn_of_lost_parts(new.dtype, x.dtype)
     return new
 
 
@@ -119,7 +120,7 @@ def fit(op: str, dtype: numpy.dtype, value: Any, single: bool = False) -> numpy.
 
 def _write(target: Any, new: Any) -> None:
     if is_array(new):
-        new = fitting(new if new.dtype.kind != "c" else converted(new, target.dtype), target.ndim)
+        new = fitting(new, target.ndim)
     _core.assign(target, new)
 
 
@@ -127,7 +128,7 @@ def _write_at(v: Any, positions: list[Any], axis: int, new: Any) -> None:
     """v[..., positions, ...] = new, where positions pick from axes from `axis` on."""
     if not is_array(new):
         new = _core.full((), new, v.dtype, v.device)
-    new = new if new.dtype == v.dtype else converted(new, v.dtype)
+    new = new if new.dtype == v.dtype else _core.cast(new, v.dtype)
     ndim = v.ndim - len(positions) + max(p.ndim for p in positions)
     _core.scatter(v, positions, axis, fitting(new, ndim), False)
 
@@ -136,7 +137,7 @@ def _write_masked(v: Any, mask: Any, axis: int, new: Any) -> None:
     """v[..., mask, ...] = new without knowing the mask, which covers axes of v from `axis` on."""
     after = v.ndim - axis - mask.ndim
     if is_array(new):
-        new = new if new.dtype == v.dtype else converted(new, v.dtype)
+        new = new if new.dtype == v.dtype else _core.cast(new, v.dtype)
         new = fitting(new, axis + 1 + after)
         if new.ndim > after:
             new, mask = _spread(new, mask, new.ndim - after - 1)

@@ -84,6 +84,46 @@ class Elementwise(_core.Ufunc):
     def __repr__(self) -> str:
         return f"<forerun op {self.name!r}>"
 
+    def __getattr__(self, name: str) -> Any:
+        if name not in _OF_UFUNCS:
+            raise AttributeError(f"{self!r} has no attribute {name!r}")
+        return getattr(self.ufunc, name)
+
+    def with_options(self, *operands: Any, **options: Any) -> Any:
+        """A call with keywords of NumPy's other than `dtype`."""
+        return self._method("__call__", operands, options)
+
+    def reduce(self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, **options: Any) -> Any:
+        """NumPy's method: combines the elements along axes; keepdims, initial and where as there."""
+        return self._method("reduce", (array,), {"axis": axis, "dtype": dtype, "out": out, **options})
+
+    def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+        """NumPy's method: what `reduce` has combined by each element."""
+        return self._method("accumulate", (array,), {"axis": axis, "dtype": dtype, "out": out})
+
+    def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+        """NumPy's method: reductions of slices, each from an index to the next one."""
+        return self._method("reduceat", (array, indices), {"axis": axis, "dtype": dtype, "out": out})
+
+    def outer(self, a: Any, b: Any, **options: Any) -> Any:
+        """NumPy's method: the op for each pair of an element of a and one of b."""
+        return self._method("outer", (a, b), options)
+
+    def at(self, a: Any, indices: Any, *b: Any) -> None:
+        """NumPy's method: writes into a at indices, once for each time that an element is named."""
+        self._method("at", (a, indices, *b), {})
+
+    def _method(self, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        from .convert import asarray, is_array
+        from .ufuncs import call
+
+        if method != "at" and not any(map(is_array, inputs)):
+            inputs = (asarray(inputs[0]), *inputs[1:])
+        return call(self.ufunc, method, inputs, **options)
+
+
+_OF_UFUNCS = ("nargs", "ntypes", "types", "identity", "signature", "resolve_dtypes")
+
 
 def elementwise(
     ufunc: Any,

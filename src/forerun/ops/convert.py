@@ -18,7 +18,7 @@ from .base import primitive
 __all__ = [
     "asarray", "as_dtype", "axes_of", "castable", "converted", "count_of", "counts_of", "default_float", "is_array",
     "is_bfloat16", "is_inexact", "is_real_float", "is_supported", "one_of", "promote", "set_defaults", "store",
-    "together", "unsupported", "vector_of", "whole",
+    "together", "unsupported", "vector_of", "warn_of_lost_parts", "whole",
 ]  # fmt: skip
 
 # In the core's order.
@@ -243,10 +243,18 @@ def converted(x: Any, dtype: numpy.dtype) -> Any:
     >>> converted(asarray([1.5]), numpy.dtype("int8")).tolist()
     [1]
     """
-    if x.dtype.kind == "c" and dtype.kind not in "cb":
+    warn_of_lost_parts(x.dtype, dtype)
+    return cast(x, dtype)
+
+
+def warn_of_lost_parts(source: numpy.dtype, target: numpy.dtype) -> None:
+    """NumPy's ComplexWarning, for the user's line, if a cast discards imaginary parts.
+
+    >>> warn_of_lost_parts(numpy.dtype("float32"), numpy.dtype("int8"))
+    """
+    if source.kind == "c" and target.kind not in "cb":
         text = "Casting complex values to real discards the imaginary part"
         warnings.warn(text, numpy.exceptions.ComplexWarning, stacklevel=_depth())
-    return cast(x, dtype)
 
 
 def _depth() -> int:
@@ -420,6 +428,9 @@ def vector_of(op: str, x: Any) -> Any:
     if x.ndim != 1:
         raise ValueError(f"{op}: array must have one axis, got shape {x.shape}")
     return x
+
+
+_core.set_hooks(asarray=asarray)
 
 
 @primitive(lambda g, dtype: _cast_back(g, dtype))

@@ -81,24 +81,32 @@ def asarray(
     return _made("asarray", a, dtype, device, copy, order)
 
 
-def _made(op: str, x: Any, dtype: Any, device: Where, copy: bool | None, order: str | None) -> Any:
+def _c_order(op: str, order: str | None) -> None:
+    """Arrays are in C order: ValueError where another one is asked for."""
     if order not in (None, "C", "K", "A"):
         raise ValueError(f'{op}: order must be "C", got {order!r}')
+
+
+def _made(op: str, x: Any, dtype: Any, device: Where, copy: bool | None, order: str | None) -> Any:
+    _c_order(op, order)
     result = convert.asarray(x, dtype, device, op)
     if copy is False and result is not x:
         raise ValueError(f"{op}: copy must not be False where values are copied, got {type(x).__name__}")
     return _copied(result) if result is x and copy else result
 
 
-def empty(shape: int | Sequence[int], dtype: Any = None, *, device: Where = None, ctx: Where = None) -> Any:
+def empty(
+    shape: int | Sequence[int], dtype: Any = None, order: str = "C", *, device: Where = None, ctx: Where = None
+) -> Any:
     """A new array of any values; memory is taken when it is first written or read.
 
-    The default float unless dtype is given. ValueError if an extent is negative.
+    The default float unless dtype is given. ValueError if an extent is negative, or for order "F".
 
     >>> from forerun import np
     >>> np.empty((2, 3)).shape
     (2, 3)
     """
+    _c_order("empty", order)
     return _core.empty(_shape(shape), _float_or(dtype, "empty"), _device(device, ctx))
 
 
@@ -107,18 +115,20 @@ def _float_or(dtype: Any, op: str) -> numpy.dtype:
 
 
 def full(
-    shape: int | Sequence[int], fill_value: Any, dtype: Any = None, *, device: Where = None, ctx: Where = None
-) -> Any:
+    shape: int | Sequence[int], fill_value: Any, dtype: Any = None, order: str = "C", *, device: Where = None,
+    ctx: Where = None,
+) -> Any:  # fmt: skip
     """A new array with one value everywhere, or with values that broadcast to the shape.
 
     The dtype is that of the value (a Python float: the default float) unless given; a float loses its fraction in
-    integers. ValueError if an extent is negative or shapes do not fit, OverflowError for an integer that does not fit
-    into the dtype.
+    integers. ValueError if an extent is negative, if shapes do not fit or for order "F", OverflowError for an integer
+    that does not fit into the dtype.
 
     >>> from forerun import np
     >>> np.full((2, 2), 7).tolist(), np.full(2, [1.5, 2.0]).tolist()
     ([[7, 7], [7, 7]], [1.5, 2.0])
     """
+    _c_order("full", order)
     where = _device(device, ctx)
     kind = type(fill_value)
     if kind in (bool, int, float, complex):
@@ -135,71 +145,94 @@ def _core_takes(kind: type, dtype: numpy.dtype) -> bool:
     return kind in (bool, int) or dtype.kind in "bc" or (kind is float and is_inexact(dtype))
 
 
-def zeros(shape: int | Sequence[int], dtype: Any = None, *, device: Where = None, ctx: Where = None) -> Any:
+def zeros(
+    shape: int | Sequence[int], dtype: Any = None, order: str = "C", *, device: Where = None, ctx: Where = None
+) -> Any:
     """A new array of zeros, of the default float (float32) unless dtype is given.
 
-    ValueError if an extent is negative, TypeError for a dtype that arrays cannot have.
+    ValueError if an extent is negative or for order "F", TypeError for a dtype that arrays cannot have.
 
     >>> from forerun import np
     >>> np.zeros((2, 2)).tolist(), np.zeros(2, int).tolist()
     ([[0.0, 0.0], [0.0, 0.0]], [0, 0])
     """
+    _c_order("zeros", order)
     return _core.full(_shape(shape), 0, _float_or(dtype, "zeros"), _device(device, ctx))
 
 
-def ones(shape: int | Sequence[int], dtype: Any = None, *, device: Where = None, ctx: Where = None) -> Any:
+def ones(
+    shape: int | Sequence[int], dtype: Any = None, order: str = "C", *, device: Where = None, ctx: Where = None
+) -> Any:
     """A new array of ones, of the default float (float32) unless dtype is given. Errors: as `zeros`.
 
     >>> from forerun import np
     >>> np.ones(3).tolist()
     [1.0, 1.0, 1.0]
     """
+    _c_order("ones", order)
     return _core.full(_shape(shape), 1, _float_or(dtype, "ones"), _device(device, ctx))
 
 
-def _like(x: Any, value: Any, dtype: Any, device: Where, op: str, shape: Any = None) -> Any:
+def _like(
+    op: str, x: Any, value: Any, dtype: Any, order: str | None, shape: Any, device: Where, ctx: Where
+) -> Any:
+    _c_order(op, order)
     x = convert.asarray(x)
-    want = x.dtype if dtype is None else as_dtype(op, dtype)
-    where = x.device if device is None else resolve(device)
-    return _core.full(x.shape if shape is None else _shape(shape), value, want, where)
+    where = device if device is not None else ctx
+    extents, want = x.shape if shape is None else _shape(shape), x.dtype if dtype is None else as_dtype(op, dtype)
+    return full(extents, value, want, device=x.device if where is None else where)
 
 
-def empty_like(x: Any, dtype: Any = None, *, device: Where = None, ctx: Where = None) -> Any:
-    """A new array of any values with x's shape, and its dtype and device unless given.
+def empty_like(
+    prototype: Any, dtype: Any = None, order: str | None = "K", subok: bool = True, shape: Any = None, *,
+    device: Where = None, ctx: Where = None,
+) -> Any:  # fmt: skip
+    """A new array of any values with an array's shape, dtype and device, but for those that are given.
+
+    subok changes nothing. ValueError for order "F": arrays are in C order.
 
     >>> from forerun import np
     >>> np.empty_like(np.arange(6).reshape(2, 3)).shape
     (2, 3)
     """
-    x = convert.asarray(x)
-    where = device if device is not None else ctx
-    return _core.empty(
-        x.shape, as_dtype("empty_like", dtype or x.dtype), x.device if where is None else resolve(where)
-    )
+    _c_order("empty_like", order)
+    x, where = convert.asarray(prototype), device if device is not None else ctx
+    want = x.dtype if dtype is None else as_dtype("empty_like", dtype)
+    extents = x.shape if shape is None else _shape(shape)
+    return _core.empty(extents, want, x.device if where is None else resolve(where))
 
 
-def zeros_like(x: Any, dtype: Any = None, *, device: Where = None, ctx: Where = None) -> Any:
-    """Zeros with x's shape, and its dtype and device unless given.
+def zeros_like(
+    a: Any, dtype: Any = None, order: str | None = "K", subok: bool = True, shape: Any = None, *,
+    device: Where = None, ctx: Where = None,
+) -> Any:  # fmt: skip
+    """Zeros with a's shape, dtype and device, but for those that are given. Otherwise as `empty_like`.
 
     >>> from forerun import np
-    >>> np.zeros_like(np.arange(3)).tolist()
-    [0, 0, 0]
+    >>> np.zeros_like(np.arange(3)).tolist(), np.zeros_like(np.arange(3), shape=(1, 2)).tolist()
+    ([0, 0, 0], [[0, 0]])
     """
-    return _like(x, 0, dtype, device or ctx, "zeros_like")
+    return _like("zeros_like", a, 0, dtype, order, shape, device, ctx)
 
 
-def ones_like(x: Any, dtype: Any = None, *, device: Where = None, ctx: Where = None) -> Any:
-    """Ones with x's shape, and its dtype and device unless given.
+def ones_like(
+    a: Any, dtype: Any = None, order: str | None = "K", subok: bool = True, shape: Any = None, *,
+    device: Where = None, ctx: Where = None,
+) -> Any:  # fmt: skip
+    """Ones with a's shape, dtype and device, but for those that are given. Otherwise as `empty_like`.
 
     >>> from forerun import np
     >>> np.ones_like(np.arange(3), dtype=float).tolist()
     [1.0, 1.0, 1.0]
     """
-    return _like(x, 1, dtype, device or ctx, "ones_like")
+    return _like("ones_like", a, 1, dtype, order, shape, device, ctx)
 
 
-def full_like(x: Any, fill_value: Any, dtype: Any = None, *, device: Where = None, ctx: Where = None) -> Any:
-    """One value everywhere, with x's shape, and its dtype and device unless given.
+def full_like(
+    a: Any, fill_value: Any, dtype: Any = None, order: str | None = "K", subok: bool = True, shape: Any = None, *,
+    device: Where = None, ctx: Where = None,
+) -> Any:  # fmt: skip
+    """One value everywhere, with a's shape, dtype and device, but for those that are given. Otherwise as `empty_like`.
 
     A float loses its fraction in integers. OverflowError for an integer that does not fit into the dtype.
 
@@ -207,8 +240,7 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None, *, device: Where = Non
     >>> np.full_like(np.arange(3), 7).tolist()
     [7, 7, 7]
     """
-    x, where = convert.asarray(x), device or ctx
-    return full(x.shape, fill_value, x.dtype if dtype is None else dtype, device=x.device if where is None else where)
+    return _like("full_like", a, fill_value, dtype, order, shape, device, ctx)
 
 
 def _placed(values: numpy.ndarray, dtype: Any, device: Where, ctx: Where, op: str) -> Any:

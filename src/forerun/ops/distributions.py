@@ -68,8 +68,11 @@ def _counts(name: str, *parameters: Any, size: Size, dtype: Any, device: Where) 
 
 
 def _floating(name: str, *parameters: Any, size: Size, dtype: Any, device: Where) -> Any:
+    want = default_float() if dtype is None else as_dtype(name, dtype)
+    if not is_real_float(want):
+        raise TypeError(f"{name}: dtype must be a float, got {want}")
     method = lambda generator, *args: getattr(generator, name)(*args)
-    return _drawn(name, method, parameters, size, default_float() if dtype is None else dtype, device)
+    return _drawn(name, method, parameters, size, want, device)
 
 
 def _closed(

@@ -10,7 +10,7 @@ import numpy
 
 from .. import _core
 from .assigning import fitting, setitem, values_at
-from .convert import asarray, axes_of, cast, converted, copy, count_of, is_array
+from .convert import asarray, axes_of, cast, copy, count_of, is_array
 from .creation import _known, zeros
 from .indexing import _along as _positions_along
 from .indexing import _vector, take, where
@@ -250,7 +250,7 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
 def flat_values(op: str, x: Any, values: Any) -> Any:
     """Values to be written into x one after the other, as a vector of x's dtype. Errors as those of assignment."""
     new = values_at(op, x, values)
-    return converted(ravel(new), x.dtype) if is_array(new) else _core.full((1,), new, x.dtype, x.device)
+    return cast(ravel(new), x.dtype) if is_array(new) else _core.full((1,), new, x.dtype, x.device)
 
 
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> None:
@@ -270,7 +270,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> Non
         return put(arr, _vector("put_along_axis", indices), values)
     at, a = _positions_along("put_along_axis", arr, indices, axis)
     new = values_at("put_along_axis", arr, values)
-    new = fitting(converted(new, arr.dtype), at.ndim) if is_array(new) else _core.full((), new, arr.dtype, arr.device)
+    new = fitting(cast(new, arr.dtype), at.ndim) if is_array(new) else _core.full((), new, arr.dtype, arr.device)
     return _core.scatter_along(arr, at, a, new)
 
 

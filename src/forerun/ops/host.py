@@ -58,9 +58,14 @@ def host(
         if min(shape, default=0) < 0:
             raise ValueError(f"{name}: extents must not be negative, got {shape}")
     results = _core.host(fn, arrays, specs, where, name, queue)
-    if _core.recording() and any(is_inexact(dtype) for _, dtype in specs):
-        _core.record(_NoGradient(name), tuple(arrays), tuple(results), None, 0)
+    no_gradient(name, arrays, results)
     return results
+
+
+def no_gradient(name: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
+    """Lets the walk over the tape raise NotImplementedError where it would come through an op."""
+    if _core.recording() and any(is_inexact(y.dtype) for y in outputs):
+        _core.record(_NoGradient(name), tuple(inputs), tuple(outputs), None, 0)
 
 
 class _NoGradient:
@@ -95,13 +100,13 @@ def _without(shape: tuple[int, ...], axis: int, keepdims: bool) -> tuple[int, ..
 
 def _arg(name: str, fn: Callable[..., Any], x: Any, axis: int | None, out: Any, keepdims: bool) -> Any:
     x = asarray(x)
-    if x.size == 0:
-        raise ValueError(f"{name}: array must not be empty, got shape {x.shape}")
     if axis is None:
         shape = (1,) * x.ndim if keepdims else ()
     else:
         axis = axes_of(name, axis, x.ndim)[0]
         shape = _without(x.shape, axis, keepdims)
+    if (x.size if axis is None else x.shape[axis]) == 0:
+        raise ValueError(f"{name}: reduced axes must not be empty, got shape {x.shape}")
     # Trusted not to write: NumPy would copy what is marked as read-only.
     task = lambda v: fn(v, axis=axis, keepdims=keepdims)
     found = _core.host(task, [x], [(shape, numpy.dtype("int64"))], None, name, "compute", True)[0]
@@ -111,7 +116,7 @@ def _arg(name: str, fn: Callable[..., Any], x: Any, axis: int | None, out: Any, 
 def argmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
     """Position of the (first) largest element along `axis`, or in the flat array. int64.
 
-    ValueError if `a` is empty. NaN counts as the largest.
+    ValueError if there is no element to choose from. NaN counts as the largest.
 
     >>> from forerun import np
     >>> np.argmax([[1, 3], [4, 2]], axis=1).tolist(), np.argmax([[1, 3], [4, 2]]).item()
@@ -123,7 +128,7 @@ def argmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool =
 def argmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
     """Position of the (first) smallest element along `axis`, or in the flat array. int64.
 
-    ValueError if `a` is empty. NaN counts as the smallest.
+    ValueError if there is no element to choose from. NaN counts as the smallest.
 
     >>> from forerun import np
     >>> np.argmin([[1, 3], [4, 2]], axis=0).tolist()

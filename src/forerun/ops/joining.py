@@ -306,11 +306,10 @@ def tile(A: Any, reps: int | Sequence[int]) -> Any:
     n = max(x.ndim, len(counts))
     shape = (1,) * (n - x.ndim) + x.shape
     counts = (1,) * (n - len(counts)) + counts
-    if set(counts) <= {1}:
-        return copy(reshape(x, shape))
     inner = tuple(v for s in shape for v in (1, s))
     outer = tuple(v for s, c in zip(shape, counts) for v in (c, s))
-    return reshape(broadcast_to(reshape(x, inner), outer), tuple(s * c for s, c in zip(shape, counts)))
+    repeated = broadcast_to(reshape(x, inner), outer)  # a view, which must not be written: its elements repeat
+    return reshape(copy(repeated), tuple(s * c for s, c in zip(shape, counts)))
 
 
 _PAD_MODES: dict[str, tuple[str, ...]] = {

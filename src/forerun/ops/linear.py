@@ -14,7 +14,7 @@ from .arithmetic import _value, conjugate
 from .base import primitive
 from .convert import asarray, axes_of, cast, is_array, promote
 from .reduction import sum as sum_
-from .shape import ravel, reshape, swapaxes, transpose
+from .shape import moveaxis, ravel, reshape, swapaxes, transpose
 
 __all__ = ["matmul", "dot", "vdot", "vecdot", "inner", "outer", "tensordot", "kron", "multi_dot"]
 
@@ -109,14 +109,22 @@ def vdot(a: Any, b: Any) -> Any:
 
 
 def vecdot(x1: Any, x2: Any, axis: int = -1) -> Any:
-    """The sum of conj(x1) * x2 along `axis`; the other axes broadcast.
+    """The sum of conj(x1) * x2 along `axis` of each; the other axes broadcast.
+
+    ValueError if one has no axes, or the axis differs in extent.
 
     >>> from forerun import np
     >>> np.vecdot([[1, 2], [3, 4]], [1, 1]).tolist()
     [3, 7]
     """
     a, b = matmul_pair(x1, x2, "vecdot")
-    return sum_((conjugate(a) if a.dtype.kind == "c" else a) * b, axis, dtype=a.dtype)
+    if a.ndim == 0 or b.ndim == 0:
+        raise ValueError(f"vecdot: arrays must have at least one axis, got shapes {a.shape} and {b.shape}")
+    i, j = axes_of("vecdot", axis, a.ndim)[0], axes_of("vecdot", axis, b.ndim)[0]
+    if a.shape[i] != b.shape[j]:
+        raise ValueError(f"vecdot: extents along the axis must be equal, got {a.shape} and {b.shape} along {axis}")
+    a, b = moveaxis(a, i, -1), moveaxis(b, j, -1)
+    return sum_((conjugate(a) if a.dtype.kind == "c" else a) * b, -1, dtype=a.dtype)
 
 
 def inner(a: Any, b: Any) -> Any:

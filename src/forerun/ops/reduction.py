@@ -529,9 +529,9 @@ def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None)
 def _cumulative(op: str, scan: Any, first: int, x: Any, axis: int | None, dtype: Any, include: bool) -> Any:
     x = asarray(x)
     if axis is None:
-        if x.ndim != 1:
+        if x.ndim > 1:
             raise ValueError(f"{op}: axis must be given but for vectors, got shape {x.shape}")
-        axis = 0
+        x, axis = ravel(x), 0
     a = axes_of(op, axis, x.ndim)[0]
     result = scan(x, a, dtype)
     if not include:

@@ -112,45 +112,47 @@ def unique_all(x: Any) -> UniqueAll:
     """The sorted distinct values, where each is first, which of them each element is, and their counts.
 
     Named values, indices (in the flat array), inverse_indices (in x's shape) and counts; the latter int64.
-    Waits.
+    Each NaN is a value of its own. Waits.
 
     >>> from forerun import np
     >>> found = np.unique_all([3, 1, 3])
     >>> found.values.tolist(), found.indices.tolist(), found.inverse_indices.tolist(), found.counts.tolist()
     ([1, 3], [1, 0], [1, 0, 1], [1, 2])
     """
-    return UniqueAll(*unique(x, True, True, True))
+    return UniqueAll(*unique(x, True, True, True, equal_nan=False))
 
 
 def unique_counts(x: Any) -> UniqueCounts:
     """The sorted distinct values, and how often each occurs (int64): `values` and `counts`. Waits.
+
+    Each NaN is a value of its own.
 
     >>> from forerun import np
     >>> values, counts = np.unique_counts([3, 1, 3])
     >>> values.tolist(), counts.tolist()
     ([1, 3], [1, 2])
     """
-    return UniqueCounts(*unique(x, return_counts=True))
+    return UniqueCounts(*unique(x, return_counts=True, equal_nan=False))
 
 
 def unique_inverse(x: Any) -> UniqueInverse:
     """The sorted distinct values, and which of them each element is: `values` and `inverse_indices`. Waits.
 
-    The latter are int64, in x's shape: values[inverse_indices] is x.
+    The latter are int64, in x's shape: values[inverse_indices] is x. Each NaN is a value of its own.
 
     >>> from forerun import np
     >>> values, inverse = np.unique_inverse([3, 1, 3])
     >>> values.tolist(), inverse.tolist()
     ([1, 3], [1, 0, 1])
     """
-    return UniqueInverse(*unique(x, return_inverse=True))
+    return UniqueInverse(*unique(x, return_inverse=True, equal_nan=False))
 
 
 def unique_values(x: Any) -> Any:
-    """The sorted distinct values of the flat array. Waits.
+    """The sorted distinct values of the flat array. Each NaN is a value of its own. Waits.
 
     >>> from forerun import np
     >>> np.unique_values([3, 1, 3]).tolist()
     [1, 3]
     """
-    return unique(x)
+    return unique(x, equal_nan=False)

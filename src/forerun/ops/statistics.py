@@ -23,6 +23,7 @@ from .convert import (
     vector_of,
 )
 from .diagonals import diagonal
+from .dtypes import finfo
 from .host import host, host_op
 from .indexing import clip, where
 from .indexing import where as _where  # `where` is a parameter of many
@@ -220,7 +221,7 @@ def nan_to_num(
             imag(x), True, nan, posinf, neginf
         )
     elif is_real_float(x.dtype):
-        limits = numpy.finfo(x.dtype)
+        limits = finfo(x.dtype)
         high, low = (
             (float(limits.max) if posinf is None else posinf),
             (float(limits.min) if neginf is None else neginf),

@@ -157,9 +157,7 @@ def reads(op: str, header: Header, fill: Callable[..., Any], after: Any = None, 
     after: the mark of a file that must have been written before, and not again before the read has ended.
     """
     inputs = [] if after is None else [after]
-    task = (
-        fill if after is None else lambda _, room, after=after: fill(room)
-    )  # and keeps the mark
+    task = fill if after is None else lambda _, room, after=after: fill(room)  # and keeps the mark
     (x,) = _core.host(task, inputs, [(header.laid_out, header.native)], device, op, "io", True, True)
     _bounded(x)
     return x.transpose() if header.fortran else x

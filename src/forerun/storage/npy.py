@@ -189,11 +189,13 @@ def read_header(file: BinaryIO, size: int, op: str = "load") -> Header:
 
 
 def header_of(shape: Sequence[int], strides: Sequence[int], dtype: numpy.dtype[Any]) -> Header:
-    """The header of an array that lies in memory in this way, as NumPy would write it.
+    """The header of an array that lies in memory in this way, as NumPy would write it. TypeError for bfloat16.
 
     >>> header_of((2, 3), (4, 8), numpy.dtype("f4")).fortran
     True
     """
+    if dtype.kind == "V":
+        raise TypeError(f"save: dtype must be one that NumPy's format has a word for, got {dtype}")
     return Header(
         tuple(shape), dtype, _dense(shape[::-1], strides[::-1], dtype) > _dense(shape, strides, dtype)
     )

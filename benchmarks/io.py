@@ -1,0 +1,109 @@
+"""Files beside the computation: products, and arrays that are written to and read from files meanwhile.
+
+    python benchmarks/io.py --dir FOLDER
+
+Writes end on the disk (fsync), and reads begin there: the system is asked to forget what it has of the files. How many
+products there are is measured first, for computing and files to take about the same time. Each round runs the
+computation alone, the files alone and both together, one after the other.
+
+Aim: both together take at most 0.7 times the sum, in the median of the rounds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import forerun
+from forerun import np
+from table import in_turn, median_ratio, show
+
+
+class Work:
+    """So many files of so many MiB, and products of matrices that keep one core or more busy as long as they take."""
+
+    def __init__(self, folder: Path, files: int, mib: int) -> None:
+        self.paths = [folder / f"{i}.npy" for i in range(files)]
+        self.arrays = [np.random.normal(size=(mib << 18,)) for _ in self.paths]
+        self.matrix = np.random.normal(size=(700, 700)) / 30
+        self.products = 1
+
+    def write(self) -> list[Any]:
+        """Issues the writes."""
+        return [np.save(path, x) for path, x in zip(self.paths, self.arrays)]
+
+    def read(self) -> list[Any]:
+        """Issues the reads, each followed by an operation that needs all values."""
+        for path in self.paths:
+            with open(path, "rb") as file:
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        return [np.load(path).sum() for path in self.paths]
+
+    def compute(self) -> list[Any]:
+        """Issues the products, one after the other."""
+        x = self.matrix
+        for _ in range(self.products):
+            x = x @ self.matrix
+        return [x]
+
+
+def ended(*parts: Callable[[], list[Any]]) -> Callable[[], None]:
+    """Issues the parts, and waits for all."""
+
+    def run() -> None:
+        results = [part() for part in parts]
+        forerun.waitall()
+        del results
+
+    return run
+
+
+def seconds(part: Callable[[], list[Any]]) -> float:
+    """How long a part takes alone, in the median of three."""
+    return statistics.median(in_turn({"": ended(part)}, 3)[""])
+
+
+def balanced(work: Work, files: Callable[[], list[Any]]) -> None:
+    """Makes the products take about as long as the files."""
+    work.products = 20
+    work.products = max(1, round(20 * seconds(files) / seconds(work.compute)))
+
+
+def measured(work: Work, files: Callable[[], list[Any]], rounds: int) -> tuple[float, float, float, float]:
+    """Median seconds of computation, files, both; and of both as a multiple of the sum in the same round."""
+    balanced(work, files)
+    programs = {"compute": ended(work.compute), "files": ended(files), "both": ended(work.compute, files)}
+    times = in_turn(programs, rounds)
+    sums = [a + b for a, b in zip(times["compute"], times["files"])]
+    alone, beside, both = (statistics.median(times[name]) for name in programs)
+    return alone, beside, both, median_ratio(times["both"], sums)
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--dir", help="where the files are written; a temporary folder by default")
+    arguments.add_argument("--files", type=int, default=8)
+    arguments.add_argument("--mib", type=int, default=16, help="of each file")
+    arguments.add_argument("--rounds", type=int, default=7)
+    given = arguments.parse_args()
+    with tempfile.TemporaryDirectory(dir=given.dir) as folder:
+        work = Work(Path(folder), given.files, given.mib)
+        ended(work.compute, work.write)()
+        time.sleep(0.1)
+        found = {"written": measured(work, work.write, given.rounds), "read": measured(work, work.read, given.rounds)}
+    print(f"{given.files} files of {given.mib} MiB beside products of matrices; medians of {given.rounds} rounds\n")
+    rows = [
+        [name, *(f"{1e3 * t:.0f}" for t in times[:3]), f"{times[3]:.2f}", "yes" if times[3] <= 0.7 else "no"]
+        for name, times in found.items()
+    ]
+    show(["files", "products, ms", "files, ms", "both, ms", "times the sum", "at most 0.7"], rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,5 @@
+"""Windows and broadcasting, in NumPy's names: `forerun.np.lib.stride_tricks`."""
+
+from ...ops.shape import broadcast_arrays as broadcast_arrays
+from ...ops.shape import broadcast_to as broadcast_to
+from ...ops.sliding import sliding_window_view as sliding_window_view

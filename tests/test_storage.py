@@ -1,0 +1,611 @@
+"""Files as operations: in order with what computes, never half written; what fails is told where it is waited for."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import io
+import os
+import signal
+import subprocess
+import threading
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+
+import children
+import forerun
+from conftest import closed_gate
+from forerun import _core, np, npx, profiler
+from forerun.config import _apply as put_back
+from forerun.storage import npy, replacing
+from test_ops_blocking import returns, waits_for_values
+
+SOME = 300_000  # elements: more than are read or written at once
+
+
+@pytest.fixture
+def held() -> Iterator[Callable[..., Any]]:
+    """Makes arrays that come late: at the end of the test, or when `go` is set."""
+    go = threading.Event()
+
+    def late(x: Any, queue: str = "compute") -> Any:
+        (y,) = npx.host(lambda v: (go.wait(60), v)[1], [x], [(x.shape, x.dtype)], queue=queue)
+        return y
+
+    late.go = go  # type: ignore[attr-defined]
+    yield late
+    go.set()
+    _core.wait_mark(_core.mark())
+
+
+def failing() -> Any:
+    return np.linalg.inv(np.zeros((2, 2)))
+
+
+class TestSave:
+    def test_in_every_mode(self, engine: str, tmp_path: Path) -> None:
+        x = np.arange(SOME).reshape(3, -1)
+        sizes = [
+            np.save(tmp_path / "x", x * 2), np.savez(tmp_path / "xs", x, turned=x.T),
+            np.savez_compressed(tmp_path / "small", x=x), npx.save(tmp_path / "named", [x]),
+        ]  # fmt: skip
+        x += 1
+        for size, name in zip(sizes, ["x.npy", "xs.npz", "small.npz", "named"]):
+            assert size.item() == (tmp_path / name).stat().st_size
+        assert (size.dtype, size.shape) == (numpy.dtype("int64"), ())
+        values = numpy.arange(SOME).reshape(3, -1)
+        assert (numpy.load(tmp_path / "x.npy") == 2 * values).all()
+        assert (numpy.load(tmp_path / "xs.npz")["turned"] == values.T).all()
+        assert (numpy.load(tmp_path / "small.npz")["x"] == values).all()
+        assert sizes[2].item() < sizes[1].item() / 4
+        assert (npx.load(tmp_path / "named")[0].numpy() == values).all()
+
+    def test_writes_what_was_there_when_it_was_issued(self, tmp_path: Path) -> None:
+        x = np.arange(5)
+        with closed_gate():
+            np.save(tmp_path / "x", x)
+            x += 1
+            np.save(tmp_path / "y", x)
+            x[:] = 0
+            assert os.listdir(tmp_path) == []
+        forerun.waitall()
+        assert numpy.load(tmp_path / "x.npy").tolist() == [0, 1, 2, 3, 4]
+        assert numpy.load(tmp_path / "y.npy").tolist() == [1, 2, 3, 4, 5]
+
+    def test_the_last_issued_wins(self, held: Any, tmp_path: Path) -> None:
+        (tmp_path / "link").symlink_to("x.npy")
+        late = held(np.zeros(3))
+        np.save(tmp_path / "x", late)
+        np.save(f"{tmp_path}/../{tmp_path.name}/x.npy", np.ones(3))
+        last = npx.save(tmp_path / "link", np.full((3,), 2))
+        held.go.set()
+        last.wait()
+        assert npx.load(tmp_path / "x.npy")[0].tolist() == [2, 2, 2]
+
+    def test_does_not_wait(self, tmp_path: Path) -> None:
+        x = np.arange(4)
+
+        def program() -> list[Any]:
+            y = x * 2
+            return [
+                np.save(tmp_path / "a", y), np.savez(tmp_path / "b", y), np.savez_compressed(tmp_path / "c", y),
+                np.savetxt(tmp_path / "d", y), y.tofile(tmp_path / "e"), npx.save(tmp_path / "f", [y]),
+                np.load(tmp_path / "a.npy"), np.load(tmp_path / "b.npz")["arr_0"], npx.load(tmp_path / "f")[0],
+            ]  # fmt: skip
+
+        found = returns(program)
+        assert all(x.tolist() == [0, 2, 4, 6] for x in found[-3:])
+
+    def test_an_open_file_is_written_now(self, tmp_path: Path) -> None:
+        x = np.arange(4)
+        for write in (np.save, np.savez, np.savetxt, npx.save, lambda file, x: x.tofile(file)):
+            with open(tmp_path / "x", "wb") as file:
+                waits_for_values(lambda file=file, write=write: write(file, x * 1))
+            assert (tmp_path / "x").stat().st_size > 0
+
+    def test_numpys_own_function_waits(self, tmp_path: Path) -> None:
+        numpy.save(tmp_path / "x", np.arange(3))
+        assert (tmp_path / "x.npy").exists()
+        waits_for_values(lambda: numpy.savez(tmp_path / "y", np.arange(3) * 2))
+
+    def test_in_asyncio(self, tmp_path: Path) -> None:
+        async def program() -> int:
+            size = np.save(tmp_path / "x", np.arange(3))
+            await size
+            assert (tmp_path / "x.npy").exists()
+            with pytest.raises(FileNotFoundError):
+                await np.save(tmp_path / "none" / "x", np.arange(3))
+            return size.item()
+
+        assert asyncio.run(program()) == (tmp_path / "x.npy").stat().st_size
+
+    def test_two_devices(self, two_devices: list[forerun.Device], tmp_path: Path) -> None:
+        x, y = (np.arange(SOME, device=device) for device in two_devices)
+        np.savez(tmp_path / "x", x, y)
+        np.save(tmp_path / "y", y)
+        found = np.load(tmp_path / "x.npz")
+        assert (found["arr_1"] == np.load(tmp_path / "y.npy")).all().item()
+
+    def test_names_of_any_length_and_kind(self, tmp_path: Path) -> None:
+        for name in ("n" * 251, "ü", b"bytes"):
+            path = os.path.join(os.fsencode(tmp_path), name) if isinstance(name, bytes) else tmp_path / name
+            np.save(path, np.arange(2)).wait()
+            assert np.load(path + b".npy" if isinstance(path, bytes) else f"{path}.npy").tolist() == [0, 1]
+
+    def test_a_pipe_is_written_directly(self, tmp_path: Path) -> None:
+        os.mkfifo(tmp_path / "x.npy")
+        size = np.save(tmp_path / "x", np.arange(3))
+        with open(tmp_path / "x.npy", "rb") as file:
+            assert npy.read_header(file, 1 << 20).shape == (3,)
+            file.read()
+        assert size.item() == 24 or size.item() == 152
+
+    def test_the_profile_shows_files(self, tmp_path: Path) -> None:
+        with profiler.profile() as p:
+            np.save(tmp_path / "x", np.arange(SOME))
+            np.load(tmp_path / "x.npy").wait()
+        queues = {e.name: e.queue for e in p.trace.ops}
+        assert queues["save"] == queues["load"] == "io"
+        assert "files" in profiler.report(p.trace) or "save" in profiler.report(p.trace)
+
+
+class TestFailure:
+    @pytest.mark.parametrize("engine", ["1 worker", "4 workers"], indirect=True)
+    def test_what_cannot_be_computed_leaves_the_file(self, engine: str, tmp_path: Path) -> None:
+        np.save(tmp_path / "x", np.arange(3)).wait()
+        before = os.stat(tmp_path / "x.npy")
+        size = np.save(tmp_path / "x", failing())
+        for read in (size.wait, size.item, np.load(tmp_path / "x.npy").tolist):
+            with pytest.raises(numpy.linalg.LinAlgError, match="Singular") as caught:
+                read()
+            assert any("test_storage.py" in note for note in caught.value.__notes__)
+        assert os.stat(tmp_path / "x.npy") == before
+        assert os.listdir(tmp_path) == ["x.npy"]
+
+    def test_waitall_raises(self, tmp_path: Path) -> None:
+        np.save(tmp_path / "none" / "x", np.arange(3))
+        with pytest.raises(FileNotFoundError, match=r"none/x.npy") as caught:
+            forerun.waitall()
+        assert any("test_storage.py" in note for note in caught.value.__notes__)
+        forerun.waitall()
+
+    def test_a_load_has_the_failure_until_somebody_was_told(self, tmp_path: Path) -> None:
+        np.save(tmp_path / "x", np.arange(3)).wait()
+        with closed_gate():
+            size = np.save(tmp_path / "x", failing())
+            early = np.load(tmp_path / "x.npy")
+        _core.wait_mark(_core.mark())
+        late = np.load(tmp_path / "x.npy")
+        for x in (early, late):
+            assert x.shape == (2, 2)
+            with pytest.raises(numpy.linalg.LinAlgError):
+                x.tolist()
+        assert np.load(tmp_path / "x.npy").tolist() == [0, 1, 2]
+        with pytest.raises(numpy.linalg.LinAlgError):
+            size.wait()
+
+    def test_the_next_save_heals(self, tmp_path: Path) -> None:
+        with closed_gate():
+            bad = np.save(tmp_path / "x", failing())
+            good = np.save(tmp_path / "x", np.arange(3))
+            found = np.load(tmp_path / "x.npy")
+        assert found.tolist() == [0, 1, 2]
+        good.wait()
+        with pytest.raises(numpy.linalg.LinAlgError):
+            bad.wait()
+
+    def test_what_reads_now_waits_for_the_write_and_has_its_failure(self, tmp_path: Path) -> None:
+        for read in (np.loadtxt, np.fromfile, lambda path: npx.load(path)):
+            np.savetxt(tmp_path / "x", failing())
+            with pytest.raises(numpy.linalg.LinAlgError):
+                read(tmp_path / "x")
+
+    @pytest.mark.parametrize("kind", [IsADirectoryError, FileNotFoundError, NotADirectoryError])
+    def test_places_that_cannot_be_written(self, kind: type, tmp_path: Path) -> None:
+        (tmp_path / "folder.npy").mkdir()
+        (tmp_path / "file").touch()
+        name = {IsADirectoryError: "folder", FileNotFoundError: "none/x", NotADirectoryError: "file/x"}[kind]
+        with pytest.raises(kind, match=f"{name}.npy"):
+            np.save(tmp_path / name, np.ones(1)).wait()
+        assert sorted(os.listdir(tmp_path)) == ["file", "folder.npy"]
+
+    def test_a_full_disk(self) -> None:
+        with pytest.raises(OSError, match="/dev/full") as caught:
+            npx.save("/dev/full", np.arange(SOME)).wait()
+        assert caught.value.errno == errno.ENOSPC
+
+    @pytest.mark.parametrize("unnamed", [True, False])
+    def test_no_room_for_the_whole_file(self, unnamed: bool, tmp_path: Path) -> None:
+        found = children.output(
+            (UNNAMED if not unnamed else "")
+            + "import resource, os, errno\n"
+            f"os.chdir({str(tmp_path)!r})\n"
+            "np.save('x', np.arange(3)).wait()\n"
+            "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
+            "try: np.save('x', np.arange(1_000_000)).wait()\n"
+            "except OSError as error: print(errno.errorcode[error.errno], error.filename)\n"
+            "print(*np.load('x.npy').tolist(), *os.listdir())"
+        )
+        assert found == ["EFBIG", str(tmp_path / "x.npy"), "0", "1", "2", "x.npy"]
+
+    def test_a_folder_that_others_may_write(self, tmp_path: Path) -> None:
+        folder = tmp_path / "folder"
+        folder.mkdir(mode=0o555)
+        tmp_path.chmod(0o755)
+        program = (
+            "if os.getuid() == 0: os.setuid(65534)\n"
+            "try: np.save('x', np.ones(1)).wait()\n"
+            "except OSError as error: print(type(error).__name__)"
+        )
+        start = f"import os\nos.chdir({str(folder)!r})\n"
+        done = children.execute(program, early=start)
+        assert (done.stdout.strip(), done.stderr) == ("PermissionError", "")
+
+    @pytest.mark.parametrize("moment", ["while values are written", "before the name changes"])
+    def test_a_process_that_is_killed_leaves_the_old_file(self, moment: str, tmp_path: Path) -> None:
+        np.save(tmp_path / "x", np.arange(3)).wait()
+        stop = "(print('now', flush=True), time.sleep(60))"
+        hook = {
+            "while values are written": f"npy.write_values = lambda out, x: (out.write(b'half'), out.flush(), {stop})",
+            "before the name changes": f"os.replace = lambda *a, **k: {stop}",
+        }[moment]
+        start = "import os, time\nfrom forerun.storage import npy\n"
+        program = f"{start}{hook}\nnp.save({str(tmp_path / 'x')!r}, np.arange(9))\n"
+        with subprocess.Popen(children.command(program), env=children.environment(), stdout=subprocess.PIPE) as child:
+            assert child.stdout
+            assert child.stdout.readline() == b"now\n"
+            child.send_signal(signal.SIGKILL)
+        assert np.load(tmp_path / "x.npy").tolist() == [0, 1, 2]
+        if moment == "while values are written" and has_unnamed_files(tmp_path):
+            assert os.listdir(tmp_path) == ["x.npy"]
+
+    def test_exit_finishes_what_is_pending(self, tmp_path: Path) -> None:
+        children.output(f"np.save({str(tmp_path / 'x')!r}, np.arange({SOME}))")
+        assert numpy.load(tmp_path / "x.npy").shape == (SOME,)
+
+    def test_exit_tells_what_nobody_has_read(self, tmp_path: Path) -> None:
+        done = children.execute(f"np.save({str(tmp_path / 'none' / 'x')!r}, np.arange(3))")
+        assert done.returncode == 1
+        assert "<string>:4: an error that no read has raised: FileNotFoundError" in done.stderr
+
+
+UNNAMED = "import os\nos.O_TMPFILE = os.O_CREAT\n"  # which no folder can be opened with
+
+
+def has_unnamed_files(folder: Path) -> bool:
+    try:
+        os.close(os.open(folder, os.O_TMPFILE | os.O_RDWR))
+    except OSError:
+        return False
+    return True
+
+
+class TestReplacing:
+    def calls(self, monkeypatch: pytest.MonkeyPatch, path: Path) -> list[str]:
+        """What a write of a file asks of the system, in order."""
+        found: list[str] = []
+
+        def noted(name: str, kind: Callable[..., str]) -> None:
+            real = getattr(os, name)
+            monkeypatch.setattr(os, name, lambda *a, **k: (found.append(kind(*a)), real(*a, **k))[1])
+
+        noted("fsync", lambda file: "fsync folder" if os.path.isdir(f"/proc/self/fd/{file}") else "fsync file")
+        noted("replace", lambda *names: "rename")
+        with replacing.replacing(str(path)) as out:
+            out.write(b"new")
+        return found
+
+    def test_values_are_on_the_disk_before_the_name_changes(self, monkeypatch: Any, tmp_path: Path) -> None:
+        assert self.calls(monkeypatch, tmp_path / "x") == ["fsync file", "rename", "fsync folder"]
+
+    def test_without_files_that_have_no_name(self, monkeypatch: Any, tmp_path: Path) -> None:
+        real = os.open
+
+        def no_such(path: Any, flags: int, *rest: Any, **more: Any) -> int:
+            if flags & os.O_TMPFILE == os.O_TMPFILE:
+                raise OSError(errno.EOPNOTSUPP, "no such files")
+            return real(path, flags, *rest, **more)
+
+        monkeypatch.setattr(os, "open", no_such)
+        assert self.calls(monkeypatch, tmp_path / "x") == ["fsync file", "rename", "fsync folder"]
+        assert (tmp_path / "x").read_bytes() == b"new"
+        with pytest.raises(ValueError, match="closed"), replacing.replacing(str(tmp_path / "x")) as out:
+            out.close()  # so that it cannot be written to the end
+        assert (tmp_path / "x").read_bytes() == b"new"
+        assert os.listdir(tmp_path) == ["x"]
+
+    def test_without_a_way_to_name_them(self, monkeypatch: Any, tmp_path: Path) -> None:
+        def refused(*args: Any, **more: Any) -> None:
+            raise FileNotFoundError
+
+        monkeypatch.setattr(os, "link", refused)
+        (tmp_path / "x").touch(mode=0o640)
+        calls = self.calls(monkeypatch, tmp_path / "x")
+        assert calls[-3:] == ["fsync file", "rename", "fsync folder"]
+        assert (tmp_path / "x").read_bytes() == b"new"
+        assert (tmp_path / "x").stat().st_mode & 0o777 == 0o640
+        assert os.listdir(tmp_path) == ["x"]
+
+    def test_a_new_file_has_the_permissions_of_others(self, tmp_path: Path) -> None:
+        (tmp_path / "other").touch()
+        with replacing.replacing(str(tmp_path / "x")):
+            pass
+        assert (tmp_path / "x").stat().st_mode == (tmp_path / "other").stat().st_mode
+
+
+class TestLoad:
+    @pytest.mark.parametrize("order", ["C", "F"])
+    @pytest.mark.parametrize("dtype", ["<f4", ">f4", "<i8", ">c16", "?", ">f2"])
+    def test_what_numpy_has_written(self, engine: str, dtype: str, order: Any, tmp_path: Path) -> None:
+        for shape in [(), (5,), (0, 3), (4, 3, 2)]:
+            x = numpy.asarray(numpy.arange(24)[: int(numpy.prod(shape))].reshape(shape), dtype, order=order)
+            numpy.save(tmp_path / "x", x)
+            numpy.savez_compressed(tmp_path / "xs", x=x)
+            for found in (np.load(tmp_path / "x.npy"), np.load(tmp_path / "xs.npz")["x"]):
+                assert (found.dtype, found.shape) == (x.dtype.newbyteorder("="), shape)
+                assert found.tolist() == x.tolist()
+
+    def test_large_values(self, tmp_path: Path) -> None:
+        x = numpy.random.default_rng(1).normal(size=(3, SOME))
+        for kind in (x, x.astype(">f8"), numpy.asfortranarray(x)):
+            numpy.save(tmp_path / "x", kind)
+            numpy.savez_compressed(tmp_path / "xs", kind)
+            for found in (np.load(tmp_path / "x.npy"), np.load(tmp_path / "xs.npz")["arr_0"]):
+                assert found.numpy().tobytes() == x.tobytes()
+
+    def test_shape_and_dtype_are_known_at_once(self, tmp_path: Path) -> None:
+        numpy.save(tmp_path / "x", numpy.ones((2, 3), ">i2"))
+        numpy.savez(tmp_path / "xs", a=numpy.ones((2, 3), ">i2"))
+
+        def program() -> list[Any]:
+            x, y = np.load(tmp_path / "x.npy"), np.load(tmp_path / "xs.npz")["a"]
+            return [x, y, np.fromfile(tmp_path / "x.npy", "i2")]
+
+        x, y, _ = returns(program)
+        assert x.shape == y.shape == (2, 3)
+        assert x.dtype == y.dtype == "int16"
+
+    def test_the_file_may_go_or_be_replaced(self, tmp_path: Path) -> None:
+        numpy.save(tmp_path / "x", numpy.arange(3))
+        numpy.savez(tmp_path / "xs", numpy.arange(3))
+        with closed_gate():
+            found = [np.load(tmp_path / "x.npy"), np.load(tmp_path / "xs.npz")["arr_0"]]
+            (tmp_path / "xs.npz").unlink()
+            np.save(tmp_path / "x", np.zeros(2))
+        forerun.waitall()
+        assert [x.tolist() for x in found] == [[0, 1, 2]] * 2
+        assert np.load(tmp_path / "x.npy").tolist() == [0, 0]
+
+    def test_in_order_with_saves(self, held: Any, tmp_path: Path) -> None:
+        x = held(np.arange(3))
+        first = np.save(tmp_path / "x", x)
+        early = np.load(tmp_path / "x.npy")
+        second = np.save(tmp_path / "x", x + 1)
+        late = np.load(tmp_path / "x.npy")
+        held.go.set()
+        assert (early.tolist(), late.tolist()) == ([0, 1, 2], [1, 2, 3])
+        forerun.wait([first, second])
+
+    def test_a_load_that_is_held_up_keeps_later_saves_of_the_file(self, tmp_path: Path) -> None:
+        """Also once the save that it comes after has ended."""
+        before = forerun.config()
+        forerun.configure(io_threads=1)
+        go = threading.Event()
+        size = np.save(tmp_path / "x", np.arange(3))
+        with closed_gate():
+            npx.host(lambda: go.wait(60), [], [], queue="io")
+            size = np.save(tmp_path / "x", np.arange(3))
+            early = np.load(tmp_path / "x.npy")
+        go.set()
+        np.save(tmp_path / "x", np.zeros(3))
+        assert early.tolist() == [0, 1, 2]
+        size.wait()
+        forerun.waitall()
+        put_back(before)
+
+    def test_archives_that_are_about_to_be_written(self, tmp_path: Path) -> None:
+        with closed_gate():
+            np.savez(tmp_path / "x", np.arange(3), other=np.ones((2, 2)).T)
+            found = np.load(tmp_path / "x.npz")
+            assert sorted(found) == ["arr_0", "other"]
+            assert found["other"].shape == (2, 2)
+        assert found["arr_0"].tolist() == [0, 1, 2]
+        assert found["other"].tolist() == [[1, 1], [1, 1]]
+
+    def test_an_archive_is_read_when_it_is_asked_for(self, tmp_path: Path) -> None:
+        with zipfile.ZipFile(tmp_path / "x", "w") as made:
+            made.writestr("good.npy", numpy_bytes(numpy.arange(3)))
+            made.writestr("bad.npy", b"not an array")
+        with np.load(tmp_path / "x") as found:
+            assert found["good.npy"] is found["good"]
+            assert found["good"].tolist() == [0, 1, 2]
+            assert "good.npy" in found
+            assert len(found) == 2
+            with pytest.raises(ValueError, match="load: file must be in NumPy's npy format"):
+                found["bad"]
+            with pytest.raises(KeyError, match="none"):
+                found["none"]
+        with pytest.raises(ValueError, match="archive must be open"):
+            found["bad"]
+        assert found["good"].tolist() == [0, 1, 2]
+        assert repr(found) == "Archive with arrays good, bad"
+
+    @pytest.mark.parametrize("name", ["x.npy", "x.npz"])
+    def test_values_that_are_no_longer_there(self, name: str, tmp_path: Path) -> None:
+        (numpy.save if name == "x.npy" else numpy.savez)(tmp_path / name, numpy.arange(SOME))
+        with closed_gate():
+            x = np.load(tmp_path / name)
+            x = x if name == "x.npy" else x["arr_0"]
+            y = x + 1
+            os.truncate(tmp_path / name, 5000)
+        for read in (x.tolist, y.tolist, x.wait):
+            with pytest.raises(ValueError, match="load: ") as caught:
+                read()
+            assert any("test_storage.py" in note for note in caught.value.__notes__)
+
+    def test_values_that_have_changed_in_an_archive(self, tmp_path: Path) -> None:
+        numpy.savez(tmp_path / "x", numpy.arange(SOME))
+        data = bytearray((tmp_path / "x.npz").read_bytes())
+        data[len(data) // 2] ^= 1
+        (tmp_path / "x.npz").write_bytes(data)
+        with pytest.raises(ValueError, match="Bad CRC-32"):
+            np.load(tmp_path / "x.npz")["arr_0"].wait()
+
+    def test_what_it_does_not_have(self, tmp_path: Path) -> None:
+        numpy.save(tmp_path / "x", numpy.arange(3))
+        with pytest.raises(ValueError, match="load: mmap_mode must be None, got 'r'"):
+            np.load(tmp_path / "x.npy", mmap_mode="r")
+        assert np.load(tmp_path / "x.npy", allow_pickle=True).tolist() == [0, 1, 2]
+        for dtype in ("O", "U3", [("a", "f4")], "M8[s]"):
+            numpy.save(tmp_path / "y", numpy.zeros(2, dtype), allow_pickle=dtype == "O")
+            with pytest.raises(ValueError, match="load: file must hold numbers"):
+                np.load(tmp_path / "y.npy", allow_pickle=True)
+
+    def test_nobody_reads_what_nobody_wants(self, tmp_path: Path) -> None:
+        np.save(tmp_path / "x", np.arange(SOME)).wait()
+        files, dropped = len(os.listdir("/proc/self/fd")), forerun.stats()["dropped"]
+        with closed_gate():
+            x = np.load(tmp_path / "x.npy")
+            assert len(os.listdir("/proc/self/fd")) == files + 1
+            del x
+        forerun.waitall()
+        assert forerun.stats()["dropped"] == dropped + 1
+        assert len(os.listdir("/proc/self/fd")) == files
+
+    def test_more_files_than_may_be_open(self, tmp_path: Path) -> None:
+        found = children.output(
+            f"import os\nos.chdir({str(tmp_path)!r})\n"
+            "for i in range(300): np.save(f'{i}', np.full((1000,), i))\n"
+            "forerun.waitall()\n"
+            "found = [np.load(f'{i}.npy') for i in range(300)]\n"
+            "print(sum(x[0].item() for x in found))",
+            early="import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))\n",
+        )
+        assert found == [str(sum(range(300)))]
+
+    def test_values_are_read_into_their_place(self, tmp_path: Path) -> None:
+        """Neither a second copy, nor memory that does not count."""
+        numpy.save(tmp_path / "x", numpy.ones(32 << 20, "u1"))
+        numpy.savez(tmp_path / "xs", numpy.ones(32 << 20, "u1"))
+        found = children.output(
+            "import resource\n"
+            "most = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+            "(np.ones(3) + 1).wait()\n"
+            "before = most()\n"
+            f"x = np.load({str(tmp_path / 'x.npy')!r})\nx.wait()\n"
+            f"y = np.load({str(tmp_path / 'xs.npz')!r})['arr_0']\ny.wait()\n"
+            "print((most() - before) >> 10, forerun.memory()['live'] >> 20)"
+        )
+        assert int(found[0]) < 64 + 24
+        assert found[1] == "64"
+
+
+def numpy_bytes(x: numpy.ndarray) -> bytes:
+    out = io.BytesIO()
+    numpy.save(out, x)
+    return out.getvalue()
+
+
+class TestText:
+    @pytest.mark.parametrize("name", ["x", "x.gz", "x.bz2", "x.xz"])
+    def test_texts(self, name: str, tmp_path: Path) -> None:
+        x = numpy.arange(6.0).reshape(2, 3) / 4
+        np.savetxt(tmp_path / name, np.array(x), fmt="%.3f", delimiter=",", header="a,b")
+        found = np.loadtxt(tmp_path / name, delimiter=",")
+        assert found.dtype == "float32"
+        assert found.tolist() == x.tolist() == numpy.loadtxt(tmp_path / name, delimiter=",").tolist()
+        columns = np.loadtxt(tmp_path / name, "float64", delimiter=",", unpack=True)
+        assert columns.tolist() == x.T.tolist()
+        assert np.genfromtxt(tmp_path / name, delimiter=",").tolist() == x.tolist()
+
+    def test_errors_are_numpys(self, tmp_path: Path) -> None:
+        (tmp_path / "x").write_text("1 2\n3")
+        for read in (np.loadtxt, np.genfromtxt):
+            with pytest.raises(ValueError, match="column"):
+                read(tmp_path / "x")
+        with pytest.raises(TypeError, match="dtype"):
+            np.loadtxt(tmp_path / "x", dtype=str)
+        with pytest.raises(ValueError, match="savetxt: array must have one or two axes"):
+            np.savetxt(tmp_path / "y", np.ones((1, 1, 1)))
+        with pytest.raises(ValueError, match="fmt"):
+            np.savetxt(tmp_path / "y", np.ones((1, 2)), fmt="%d %d %d").wait()
+        assert not (tmp_path / "y").exists()
+
+    @pytest.mark.parametrize("dtype", ["<i2", ">f8", "?"])
+    def test_bytes(self, dtype: str, tmp_path: Path) -> None:
+        x = numpy.arange(12).reshape(3, 4).astype(dtype)
+        np.array(x).T.tofile(tmp_path / "x").wait()
+        assert (tmp_path / "x").read_bytes() == x.T.astype(x.dtype.newbyteorder("=")).tobytes()
+        x.tofile(tmp_path / "x")
+        for more in ({}, {"count": 3}, {"offset": 2 * x.itemsize}, {"count": 99}, {"offset": x.nbytes}, {"offset": 3}):
+            theirs = numpy.fromfile(tmp_path / "x", dtype, **more)
+            ours = np.fromfile(tmp_path / "x", dtype, **more)
+            assert (ours.tolist(), ours.dtype) == (theirs.tolist(), theirs.dtype.newbyteorder("="))
+        for offset in (-1, x.nbytes + 1):
+            with pytest.raises(ValueError, match="offset must be within the file"):
+                np.fromfile(tmp_path / "x", dtype, offset=offset)
+
+    def test_bytes_of_open_files_and_text(self, tmp_path: Path) -> None:
+        np.arange(3).tofile(tmp_path / "x", sep=";", format="<%s>").wait()
+        assert (tmp_path / "x").read_text() == "<0>;<1>;<2>"
+        np.array([1.5, 2]).tofile(tmp_path / "y", sep=" ").wait()
+        assert np.fromfile(tmp_path / "y", sep=" ").tolist() == [1.5, 2.0]
+        with open(tmp_path / "z", "wb") as file:
+            np.arange(3).tofile(file)
+        with open(tmp_path / "z", "rb") as file:
+            assert np.fromfile(file, "i8").tolist() == [0, 1, 2]
+
+
+class TestBesideTheComputation:
+    def test_values_are_computed_while_others_are_written(self, held: Any) -> None:
+        """Although both at once take more memory than the program would in order."""
+        n = 4 << 20
+        x = np.ones(n)
+        x.wait()
+        npx.host(lambda v: held.go.wait(60), [x], [], queue="io")
+        del x
+        y = np.ones(n) + 1
+        patience = threading.Timer(20, held.go.set)
+        patience.start()
+        y.wait()
+        patience.cancel()
+        assert not held.go.is_set()
+
+    def test_values_are_read_while_others_are_computed(self, held: Any, tmp_path: Path) -> None:
+        n = 4 << 20
+        numpy.save(tmp_path / "x", numpy.ones(n, "f4"))
+        first = held(np.ones(n))
+        results = [first.sum()]
+        del first
+        x = np.load(tmp_path / "x.npy")
+        patience = threading.Timer(20, held.go.set)
+        patience.start()
+        x.wait()
+        patience.cancel()
+        assert not held.go.is_set()
+        held.go.set()
+        assert results[0].item() == n
+
+    def test_a_write_that_takes_long_does_not_hold_up_reads(self, held: Any, tmp_path: Path) -> None:
+        numpy.save(tmp_path / "x", numpy.arange(3))
+        late = held(np.ones(3), "io")
+        assert np.load(tmp_path / "x.npy").tolist() == [0, 1, 2]
+        assert not late.ready
+
+    def test_a_program_that_computes_faster_than_it_writes_stays_small(self, tmp_path: Path) -> None:
+        n, before = 4 << 20, forerun.config()
+        forerun.configure(io_memory=32 << 20)
+        _core.reset_peak()
+        least = forerun.memory()["live"]
+        for i in range(24):
+            np.save(tmp_path / f"{i % 2}", np.full((n,), i) + 1)
+        forerun.waitall()
+        peak = forerun.memory()["peak"] - least
+        put_back(before)
+        assert peak <= 24 * 4 * n / 2  # in order it is two arrays
+        assert np.load(tmp_path / "1.npy")[0].item() == 24
