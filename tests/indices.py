@@ -18,7 +18,7 @@ from forerun import _core
 # A few examples, always the same ones; many new ones with EXAMPLES=100000 in the environment.
 EXAMPLES = int(os.environ.get("EXAMPLES", "0"))
 examples = settings(
-    max_examples=EXAMPLES or 250,
+    max_examples=EXAMPLES or 120,
     derandomize=not EXAMPLES,
     database=None,
     deadline=None,
