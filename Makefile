@@ -10,7 +10,7 @@ SUITE   := build/array-api-tests
 SUITE_COMMIT := 55fcc60179efa2680ddd6cd926ddf17b83530e2b
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: tour test standard clients model faults load soak fuzz bench bench-own docs lint tsan asan develop clean
+.PHONY: tour test standard clients suites model faults load soak fuzz bench bench-own docs lint tsan asan develop clean
 
 tour: $(BUILT)  ## the experiments of the two chapters, measured on this machine
 	$(BIN)/forerun tour
@@ -35,6 +35,10 @@ soak: $(BUILT)  ## a program like a service, and whether anything grows; ARGS="-
 
 clients: $(BUILT)  ## looks again at libraries on our arrays, and writes the tables of docs/clients.md; ARGS: names of libraries
 	PYTHONPATH=tests $(BIN)/python -m clients.page $(ARGS)
+
+suites: $(BUILT)  ## SciPy's and scikit-learn's own tests on our arrays
+	$(BIN)/python tools/suites.py scipy
+	$(BIN)/python tools/suites.py sklearn
 
 fuzz: $(BUILT)  ## random programs and files for a while: make fuzz ARGS="--seconds 3600 --jobs 2"
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(ARGS)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import pytest
 
 import forerun
+from children import PATIENCE
 from forerun import _core, npx
-from forerun.config import _apply as put_back
 from leaks import held, settled
+from settings import configured
 
 ENGINES: dict[str, dict[str, Any]] = {
     "sync": {"engine": "sync"},
@@ -22,15 +23,9 @@ ENGINES: dict[str, dict[str, Any]] = {
 }
 
 
-@contextmanager
-def running(mode: str) -> Iterator[None]:
+def running(mode: str) -> AbstractContextManager[None]:
     """The engine in a mode inside the block; as it was after it."""
-    before = forerun.config()
-    forerun.configure(**ENGINES[mode])
-    try:
-        yield
-    finally:
-        put_back(before)
+    return configured(**ENGINES[mode])
 
 
 @pytest.fixture(params=ENGINES)
@@ -41,6 +36,42 @@ def engine(request: pytest.FixtureRequest) -> Iterator[str]:
         yield request.param
         _core.quiesce()
         assert _core.unseen_failures() == []
+
+
+@pytest.fixture(params=[mode for mode in ENGINES if mode != "sync"])
+def ahead(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The modes in which the front end runs ahead, and errors come later than the call; none may be left."""
+    _core.unseen_failures()
+    with running(request.param):
+        yield request.param
+        _core.quiesce()
+        assert _core.unseen_failures() == []
+
+
+def in_threads(n: int, work: Callable[[int], Any], *, keep: bool = False) -> list[Any]:
+    """What work(0), ..., work(n - 1) return, each in a thread of its own, all started together.
+
+    What one raises is raised here, or stands in its place if it is to be kept.
+    """
+    results: list[Any] = [None] * n
+    start = threading.Barrier(n)
+
+    def run(i: int) -> None:
+        start.wait(PATIENCE)
+        try:
+            results[i] = work(i)
+        except BaseException as error:
+            results[i] = error.with_traceback(None)
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(n)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join(PATIENCE)
+    assert not any(t.is_alive() for t in threads)
+    for raised in [] if keep else [r for r in results if isinstance(r, BaseException)]:
+        raise raised
+    return results
 
 
 @contextmanager
@@ -72,10 +103,8 @@ def gate() -> Iterator[None]:
 @pytest.fixture
 def two_devices() -> Iterator[list[forerun.Device]]:
     """Two logical CPU devices while the test runs."""
-    before = forerun.config()
-    forerun.configure(cpu_devices=2)
-    yield forerun.devices()
-    put_back(before)
+    with configured(cpu_devices=2):
+        yield forerun.devices()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -6,6 +6,8 @@ import importlib.metadata
 import importlib.util
 import json
 import os
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -60,3 +62,27 @@ def test_einops_is_imported_by_who_uses_it_alone() -> None:
     found, finders, rest = output(program + again)
     assert found == "False"
     assert int(rest) == int(finders) - 1, "what waits for einops is gone once it has come"
+
+
+@pytest.mark.parametrize(("library", "part"), [("scipy", "constants"), ("sklearn", "_loss")])
+def test_a_librarys_own_tests_find_our_arrays(library: str, part: str) -> None:
+    need(library)
+    tool = page.HERE.parents[1] / "tools" / "suites.py"
+    command = [sys.executable, str(tool), library, part]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=page.PATIENCE, check=False)
+    assert done.returncode == 0, done.stderr
+    (row,) = (line for line in done.stdout.splitlines() if line.startswith(f"| {part} |"))
+    passed, failed, _ = map(int, row.split("|")[2:5])
+    assert passed > 0
+    assert failed == 0
+
+
+def test_dask_names_arrays_by_their_values() -> None:
+    need("dask")
+    program = """
+from dask.base import tokenize as name
+empty, x = np.zeros((0, 2)), np.arange(3)
+print(name(x) == name(np.arange(3)), name(x) == name(x + 1), name(x) == name(x.astype("int32")))
+print(name(empty) == name(np.zeros((0, 2))), name(empty) == name(np.zeros((2, 0))))
+"""
+    assert output(program) == ["True", "False", "False", "True", "False"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -17,15 +17,6 @@ from forerun.np import host
 
 class NoSuchPlace(Exception):
     """An exception of the user's own."""
-
-
-@pytest.fixture(params=["1 worker", "4 workers"])
-def ahead(request: pytest.FixtureRequest) -> Iterator[str]:
-    """The modes in which errors come later than the call."""
-    with running(request.param):
-        yield request.param
-        _core.quiesce()
-        assert _core.unseen_failures() == []
 
 
 def fail(values: numpy.ndarray) -> numpy.ndarray:

@@ -13,19 +13,12 @@ import numpy
 import pytest
 
 import forerun
-from conftest import closed_gate, running
+from conftest import closed_gate
 from forerun import _core, np
 from forerun.np import host
 
 MB = 1 << 20
 N = MB // 4  # float32 elements in a megabyte
-
-
-@pytest.fixture(params=["1 worker", "4 workers"])
-def ahead(request: pytest.FixtureRequest) -> Iterator[str]:
-    """The modes in which the front end runs ahead."""
-    with running(request.param):
-        yield request.param
 
 
 def live() -> int:

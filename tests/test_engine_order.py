@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import numpy
@@ -16,13 +15,6 @@ from forerun import _core, np
 from forerun.np import host
 
 PATIENCE = 60.0  # seconds after which a task that nobody lets go gives up
-
-
-@pytest.fixture(params=["1 worker", "4 workers"])
-def ahead(request: pytest.FixtureRequest) -> Iterator[str]:
-    """The modes in which the front end runs ahead."""
-    with running(request.param):
-        yield request.param
 
 
 class Held:

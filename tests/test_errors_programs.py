@@ -9,7 +9,7 @@ import numpy
 import pytest
 
 import forerun
-from conftest import closed_gate, running
+from conftest import closed_gate
 from forerun import _core, autograd, gluon, np, npx
 from forerun.np import host
 
@@ -18,13 +18,12 @@ class NoSuchPlace(Exception):
     """An exception of the user's own."""
 
 
-@pytest.fixture(params=["1 worker", "4 workers"])
-def ahead(request: pytest.FixtureRequest) -> Iterator[str]:
-    """The modes in which errors come later than the call."""
-    with running(request.param):
-        yield request.param
-        _core.quiesce()
-        _core.unseen_failures()
+@pytest.fixture
+def ahead(ahead: str) -> Iterator[str]:
+    """The modes in which errors come later than the call; those of inputs are read by nobody."""
+    yield ahead
+    _core.quiesce()
+    _core.unseen_failures()
 
 
 def bad(*shape: int, device: Any = None) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import inspect
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
@@ -18,16 +18,6 @@ from forerun.np import host
 
 class Strange(BaseException):
     """Something that is no Exception."""
-
-
-@pytest.fixture(params=["1 worker", "4 workers"])
-def ahead(request: pytest.FixtureRequest) -> Iterator[str]:
-    """The modes in which errors come later than the call; none is left at the end."""
-    with running(request.param):
-        _core.unseen_failures()
-        yield request.param
-        _core.quiesce()
-        assert _core.unseen_failures() == []
 
 
 def fails(error: BaseException) -> Any:

@@ -10,7 +10,7 @@ import pytest
 import forerun
 from conftest import closed_gate
 from forerun import np, npx
-from forerun.config import _apply as put_back
+from settings import configured
 
 
 class Held:
@@ -38,10 +38,8 @@ def held() -> Iterator[Held]:
 
 @pytest.fixture
 def reports() -> Iterator[None]:
-    before = forerun.config()
-    forerun.configure(hang_report=0.05)
-    yield
-    put_back(before)
+    with configured(hang_report=0.05):
+        yield
 
 
 def test_pending_names_what_runs_and_what_waits(held):
@@ -65,9 +63,7 @@ def test_pending_names_what_runs_and_what_waits(held):
 
 
 def test_pending_says_who_waits_for_memory():
-    before = forerun.config()
-    forerun.configure(memory_limit=forerun.memory()["live"] + (1 << 20))
-    try:
+    with configured(memory_limit=forerun.memory()["live"] + (1 << 20)):
         large = np.ones(200_000)
         large.wait()
         with closed_gate():
@@ -75,9 +71,7 @@ def test_pending_says_who_waits_for_memory():
             (one,) = forerun.pending()
         assert one.needs == 800_000
         del large, more
-    finally:
         forerun.waitall()
-        put_back(before)
 
 
 def test_nothing_is_pending_when_all_has_ended():
@@ -113,20 +107,15 @@ def test_wait_without_progress_names_the_chain(reports, capfd, wait):
 
 
 def test_wait_with_progress_says_nothing(capfd):
-    before = forerun.config()
-    forerun.configure(hang_report=0.5)
-
     def task(v):
         threading.Event().wait(0.02)
         return v + 1
 
-    try:
+    with configured(hang_report=0.5):
         x = np.ones(3)
         for _ in range(40):  # longer than that in all
             x = npx.host(task, [x], [((3,), "float32")])[0]
         assert x.tolist() == [41.0] * 3
-    finally:
-        put_back(before)
     assert capfd.readouterr().err == ""
 
 

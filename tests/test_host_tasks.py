@@ -9,17 +9,16 @@ import pytest
 
 import forerun
 from forerun import np, npx
-from forerun.config import _apply as put_back
+from settings import configured
 
 LARGE = 50_000  # elements: far more than a margin of 1000 bytes
 
 
 @pytest.fixture
 def settings() -> Iterator[None]:
-    before = forerun.config()
-    yield
-    forerun.waitall()
-    put_back(before)
+    with configured():
+        yield
+        forerun.waitall()
 
 
 def many(task, n=60):

@@ -141,7 +141,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "in": lambda x: 3.0 in x,
     "mask": lambda x: x[x > 0],
     "where without values": np.where,
-    "a function that only NumPy has": lambda x: numpy.lib.stride_tricks.sliding_window_view(x, 2),
+    "a function that only NumPy has": numpy.ma.masked_invalid,
 }
 
 

@@ -18,10 +18,11 @@ from conftest import closed_gate
 from forerun import _core, autograd, gluon, np, npx, profiler
 from forerun.config import _PASSES
 from forerun.np import host
-from fuzz.modes import all_at_once, configured, in_order, running_ahead
+from fuzz.modes import all_at_once, in_order, running_ahead
 from fuzz.pool import Entry
 from fuzz.program import Shape, Step, seeded
 from fuzz.steps import FUSED_EXACT, FUSED_KINDS
+from settings import configured
 
 ALL = ",".join(_PASSES)
 SETTINGS = ("", *_PASSES, ALL)  # none, each alone, all

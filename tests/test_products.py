@@ -8,7 +8,7 @@ import numpy
 import pytest
 
 from forerun import np
-from fuzz.modes import configured
+from settings import configured
 
 # What is cut: into nothing, in two, in four, along one side, by vectors' memory, in groups of a batch.
 SHAPES = [

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fuzz.modes import configured, in_order, running_ahead
+from fuzz.modes import in_order, running_ahead
 from fuzz.program import LARGE, Step, seeded
 from fuzz.steps import EXACT_KINDS, FREE_KINDS
+from settings import configured
 
 MODES: dict[str, dict[str, Any]] = {
     "sync": {"engine": "sync"},

@@ -20,9 +20,10 @@ import pytest
 
 import forerun
 from children import PATIENCE, execute, output
-from conftest import put_back, running
+from conftest import running
 from forerun import _core, np, npx, profiler
 from forerun.np import host
+from settings import configured
 
 TRIES = 3
 SOON, LATEST = 0.1, 1.0  # seconds from the signal to the exception: in the middle, and at most
@@ -140,10 +141,8 @@ WAITS: dict[str, Callable[[Any], Any]] = {
 @pytest.fixture
 def one_worker() -> Iterator[None]:
     """One worker, and little room."""
-    before = forerun.config()
-    forerun.configure(engine="async", workers=1, ops_ahead=16)
-    yield
-    put_back(before)
+    with configured(engine="async", workers=1, ops_ahead=16):
+        yield
 
 
 class TestInterrupt:

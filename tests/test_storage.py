@@ -20,9 +20,9 @@ import pytest
 import children
 import forerun
 from conftest import closed_gate
-from forerun import _core, np, npx, profiler
+from forerun import _core, gluon, np, npx, profiler
 from forerun.config import _apply as put_back
-from forerun.storage import npy, replacing
+from forerun.storage import issue, npy, order, replacing
 from test_ops_blocking import returns, waits_for_values
 
 SOME = 300_000  # elements: more than are read or written at once
@@ -152,6 +152,31 @@ class TestSave:
         queues = {e.name: e.queue for e in p.trace.ops}
         assert queues["save"] == queues["load"] == "io"
         assert "files" in profiler.report(p.trace) or "save" in profiler.report(p.trace)
+
+
+class TestHybridized:
+    """A program that was recorded would write without order, and read the file of its first call for ever."""
+
+    def test_each_call_writes_in_order(self, tmp_path: Path) -> None:
+        @forerun.hybrid
+        def twice(x: Any) -> Any:
+            np.save(tmp_path / "x", x)
+            return x * 2
+
+        for i in range(4):
+            with closed_gate():
+                y = twice(np.full((3,), i))
+                found = np.load(tmp_path / "x.npy")
+            assert (y.tolist(), found.tolist()) == ([2 * i] * 3, [i] * 3)
+
+    def test_each_call_reads_the_file_that_is_there(self, tmp_path: Path) -> None:
+        @forerun.hybrid
+        def more(x: Any) -> Any:
+            return x + np.load(tmp_path / "x.npy")
+
+        for i in range(4):
+            np.save(tmp_path / "x", np.full((3,), i)).wait()
+            assert more(np.ones(3)).tolist() == [i + 1] * 3
 
 
 class TestFailure:
@@ -339,11 +364,11 @@ class TestReplacing:
 
 
 class TestLoad:
-    @pytest.mark.parametrize("order", ["C", "F"])
+    @pytest.mark.parametrize("layout", ["C", "F"])
     @pytest.mark.parametrize("dtype", ["<f4", ">f4", "<i8", ">c16", "?", ">f2"])
-    def test_what_numpy_has_written(self, engine: str, dtype: str, order: Any, tmp_path: Path) -> None:
+    def test_what_numpy_has_written(self, engine: str, dtype: str, layout: Any, tmp_path: Path) -> None:
         for shape in [(), (5,), (0, 3), (4, 3, 2)]:
-            x = numpy.asarray(numpy.arange(24)[: int(numpy.prod(shape))].reshape(shape), dtype, order=order)
+            x = numpy.asarray(numpy.arange(24)[: int(numpy.prod(shape))].reshape(shape), dtype, order=layout)
             numpy.save(tmp_path / "x", x)
             numpy.savez_compressed(tmp_path / "xs", x=x)
             for found in (np.load(tmp_path / "x.npy"), np.load(tmp_path / "xs.npz")["x"]):
@@ -391,22 +416,44 @@ class TestLoad:
         assert (early.tolist(), late.tolist()) == ([0, 1, 2], [1, 2, 3])
         forerun.wait([first, second])
 
-    def test_a_load_that_is_held_up_keeps_later_saves_of_the_file(self, tmp_path: Path) -> None:
+    def test_a_load_that_is_held_up_keeps_later_saves_of_the_file(self, monkeypatch: Any, tmp_path: Path) -> None:
         """Also once the save that it comes after has ended."""
-        before = forerun.config()
-        forerun.configure(io_threads=1)
-        go = threading.Event()
-        size = np.save(tmp_path / "x", np.arange(3))
+        began, go, real = threading.Event(), threading.Event(), issue._again
+        monkeypatch.setattr(issue, "_again", lambda *a: (began.set(), go.wait(60), real(*a)))
         with closed_gate():
-            npx.host(lambda: go.wait(60), [], [], queue="io")
-            size = np.save(tmp_path / "x", np.arange(3))
+            np.save(tmp_path / "x", np.arange(3))
             early = np.load(tmp_path / "x.npy")
-        go.set()
+        began.wait(60)
         np.save(tmp_path / "x", np.zeros(3))
+        np.save(tmp_path / "another", np.zeros(3)).wait()  # the one before it would have been written by now
+        go.set()
         assert early.tolist() == [0, 1, 2]
-        size.wait()
-        forerun.waitall()
-        put_back(before)
+        assert np.load(tmp_path / "x.npy").tolist() == [0, 0, 0]
+
+    @pytest.mark.parametrize("name", ["x.npy", "x.npz"])
+    def test_a_file_that_another_program_replaces_before_it_is_read(
+        self, name: str, monkeypatch: Any, tmp_path: Path
+    ) -> None:
+        written, write = order.written, numpy.save if name == "x.npy" else numpy.savez
+        monkeypatch.setattr(order, "written", lambda *a: (write(tmp_path / name, numpy.zeros(3)), written(*a)))
+        with closed_gate():
+            (np.save if name == "x.npy" else np.savez)(tmp_path / name, np.arange(3))
+            found = np.load(tmp_path / name)
+            x = found if name == "x.npy" else found["arr_0"]
+        with pytest.raises(ValueError, match="load: file must hold what was saved, got float64"):
+            x.tolist()
+
+    def test_parameters_come_after_their_save(self, tmp_path: Path) -> None:
+        nets = [gluon.nn.Dense(1, in_units=2) for _ in range(2)]
+        for net, value in zip(nets, ("ones", "zeros")):
+            net.initialize(value)
+
+        def program() -> None:
+            nets[0].save_parameters(tmp_path / "x")
+            nets[1].load_parameters(tmp_path / "x")
+
+        waits_for_values(program)
+        assert nets[1].weight.data().tolist() == [[1, 1]]
 
     def test_archives_that_are_about_to_be_written(self, tmp_path: Path) -> None:
         with closed_gate():

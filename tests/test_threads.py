@@ -9,28 +9,9 @@ from typing import Any
 import numpy
 
 import forerun
-from children import PATIENCE
-from conftest import closed_gate, running
+from conftest import closed_gate, in_threads, running
 from forerun import _core, np
 from forerun.np import host
-
-
-def in_threads(n: int, work: Any) -> list[Any]:
-    """What work(0), ..., work(n - 1) return, each in a thread of its own, all started together."""
-    results: list[Any] = [None] * n
-    start = threading.Barrier(n)
-
-    def run(i: int) -> None:
-        start.wait(PATIENCE)
-        results[i] = work(i)
-
-    threads = [threading.Thread(target=run, args=(i,)) for i in range(n)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join(PATIENCE)
-    assert not any(t.is_alive() for t in threads)
-    return results
 
 
 class TestThreads:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy
 import pytest
 
 import forerun
-from conftest import closed_gate, running
+from conftest import closed_gate, in_threads
 from forerun import _core, autograd, gluon, np, npx
 from forerun.gluon import nn
 
@@ -20,35 +19,6 @@ PATIENCE = 60.0  # seconds after which nothing is worth waiting for
 
 class Stopped(Exception):
     """What ends a thread in the middle of its work."""
-
-
-@pytest.fixture(params=["1 worker", "4 workers"])
-def ahead(request: pytest.FixtureRequest) -> Iterator[str]:
-    with running(request.param):
-        yield request.param
-        _core.quiesce()
-        assert _core.unseen_failures() == []
-
-
-def in_threads(n: int, work: Callable[[int], Any]) -> list[Any]:
-    """What work(0), ..., work(n - 1) return, or raise, each in a thread of its own, all started together."""
-    results: list[Any] = [None] * n
-    start = threading.Barrier(n)
-
-    def run(i: int) -> None:
-        start.wait(PATIENCE)
-        try:
-            results[i] = work(i)
-        except BaseException as error:
-            results[i] = error.with_traceback(None)
-
-    threads = [threading.Thread(target=run, args=(i,)) for i in range(n)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join(PATIENCE)
-    assert not any(t.is_alive() for t in threads)
-    return results
 
 
 class TestSharedArrays:
@@ -269,7 +239,7 @@ class TestDeath:
                 y = x * t
                 raise Stopped(y.shape)
 
-        for error in in_threads(5, work):
+        for error in in_threads(5, work, keep=True):
             assert isinstance(error, Stopped)
         assert not autograd.is_recording()
         with autograd.record():
@@ -298,7 +268,7 @@ class TestDeath:
                 raise Stopped
             return y * 2
 
-        assert all(isinstance(error, Stopped) for error in in_threads(4, lambda t: step(np.ones(t + 1))))
+        assert all(isinstance(error, Stopped) for error in in_threads(4, lambda t: step(np.ones(t + 1)), keep=True))
         dies = False
         assert in_threads(4, lambda t: step(np.ones(t + 1)).tolist()) == [[4.0] * (t + 1) for t in range(4)]
 
@@ -312,7 +282,7 @@ class TestDeath:
         def work(t: int) -> None:
             npx.host(task, [np.ones(3)], [((3,), "float32")])[0].wait()
 
-        assert [type(e) for e in in_threads(5, work)] == [error] * 5
+        assert [type(e) for e in in_threads(5, work, keep=True)] == [error] * 5
         assert npx.host(lambda v: v + 1, [np.ones(3)], [((3,), "float32")])[0].tolist() == [2, 2, 2]
 
     def test_while_it_waits(self, ahead):
@@ -330,7 +300,7 @@ class TestDeath:
             x = npx.host(task, [np.ones(3)], [((3,), "float32")])[0]
             (x + t).wait()
 
-        assert [type(e) for e in in_threads(5, work)] == [Stopped] * 4 + [type(None)]
+        assert [type(e) for e in in_threads(5, work, keep=True)] == [Stopped] * 4 + [type(None)]
 
     def test_daemon_threads_that_never_end(self):
         """Waiting, issuing and inside a task when the process exits."""

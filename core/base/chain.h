@@ -1,4 +1,4 @@
-// A singly linked list through its members: what stands in it needs no memory for that.
+// Lists through their members: what stands in one needs no memory for that.
 #pragma once
 
 namespace forerun {
@@ -47,6 +47,27 @@ class Chain {
 
  private:
   T *first_ = nullptr, *last_ = nullptr;  // last_ means something only while there is a first
+};
+
+// First in, first out, and any object leaves at once. `prev` and `next` belong to the list while an object stands in it.
+template <class T, T* T::*prev, T* T::*next>
+class TwoWayChain {
+ public:
+  bool empty() const { return !first_; }
+  T* front() const { return first_; }
+  void push_back(T* object) {
+    object->*prev = last_, object->*next = nullptr;
+    (last_ ? last_->*next : first_) = object;
+    last_ = object;
+  }
+  void remove(T* object) {
+    T *before = object->*prev, *behind = object->*next;
+    (before ? before->*next : first_) = behind;
+    (behind ? behind->*prev : last_) = before;
+  }
+
+ private:
+  T *first_ = nullptr, *last_ = nullptr;
 };
 
 }  // namespace forerun

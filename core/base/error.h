@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -39,5 +40,16 @@ struct Failure {
 };
 
 using FailurePtr = std::shared_ptr<const Failure>;
+
+// Calls `f`, which can be done without. Whether there was memory for it.
+template <class F>
+bool if_memory_allows(F f) {
+  try {
+    f();
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  return true;
+}
 
 }  // namespace forerun

@@ -7,24 +7,32 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <utility>
 
 namespace forerun {
 
-// T has a member `T* next_free`. Giving back pushes onto a shared stack; a thread whose own stack is empty takes the
-// shared one whole, which leaves no room for the ABA problem. One list per type: the stacks are static.
+// T has a member `T* next_free`. What a thread gives back it collects, and takes again itself; a full batch is pushed onto a
+// shared stack. A thread that has none takes the shared one whole, which leaves no room for the ABA problem. One list per
+// type: the stacks are static.
 //
 // The shared stack holds kKeep objects at most, and so does each thread's own, which was the shared one before: what a burst
-// needed beyond that goes back to the allocator at once. trim() gives back the rest.
+// needed beyond that goes back to the allocator at once. trim() gives back the rest, but for the batches of other threads.
 // Modelled in tests/model/free_list.py.
 template <class T>
 class FreeList {
  public:
   // 8 MiB of them: more than are on their way in a loop that runs ahead, little beside what arrays take.
-  static constexpr uint64_t kKeep = std::min<uint64_t>((size_t{8} << 20) / sizeof(T), 65535);
+  static constexpr uint32_t kBatch = 32;
+  static constexpr uint64_t kKeep = std::min<uint64_t>((size_t{8} << 20) / sizeof(T), 65535) / kBatch * kBatch;
+  static_assert(kKeep > 0);
 
   // An object used before, as it was given back; null if there is none.
   static T* take() {
     Mine& mine = mine_;
+    if (mine.given) {  // first, for it is in the cache
+      mine.count(1);
+      return mine.pop_given();
+    }
     if (!mine.first && !(mine.first = take_shared())) return nullptr;
     T* object = mine.first;
     mine.first = object->next_free;
@@ -37,8 +45,10 @@ class FreeList {
     return object;
   }
   static void give(T* object) {
-    mine_.count(-1);
-    push(object);
+    Mine& mine = mine_;
+    mine.count(-1);
+    mine.push_given(object);
+    if (mine.n_given == kBatch) mine.flush();
   }
 
   // How many objects are in use: taken or made, and not given back. Exact while no other thread takes or gives.
@@ -50,9 +60,9 @@ class FreeList {
   // Gives the objects on the shared stack and on this thread's own to the allocator; how many bytes.
   static size_t trim() {
     size_t bytes = drop(take_shared());
-    T* own = mine_.first;
-    mine_.first = nullptr;
-    return bytes + drop(own);
+    bytes += drop(std::exchange(mine_.first, nullptr));
+    mine_.n_given = 0;
+    return bytes + drop(std::exchange(mine_.given, nullptr));
   }
 
  private:
@@ -74,14 +84,28 @@ class FreeList {
     return c;
   }
   struct Mine {
-    T* first = nullptr;
+    T* first = nullptr;                // what was the shared stack
+    T *given = nullptr, *last_given;   // the batch: n_given objects, the last one given first; fewer than kBatch
+    uint32_t n_given = 0;
     Count* const counted = claim();
     void count(int64_t by) { counted->in_use.store(counted->in_use.load(std::memory_order_relaxed) + by, std::memory_order_relaxed); }
+    void push_given(T* object) {
+      if (!given) last_given = object;
+      object->next_free = std::exchange(given, object);
+      ++n_given;
+    }
+    T* pop_given() {
+      --n_given;
+      return std::exchange(given, given->next_free);
+    }
+    void flush() {
+      if (given) push(std::exchange(given, nullptr), last_given, std::exchange(n_given, 0));
+    }
     ~Mine() {  // the thread ends: others may use what it had left
+      flush();
       while (first) {
-        T* object = first;
-        first = object->next_free;
-        push(object);
+        T* object = std::exchange(first, first->next_free);
+        push(object, object, 1);
       }
       counted->owned.store(false, std::memory_order_release);
     }
@@ -95,25 +119,24 @@ class FreeList {
     if (all) kept_.store(0, std::memory_order_relaxed);
     return all;
   }
-  static void push(T* object) {
-    if (kept_.load(std::memory_order_relaxed) >= kKeep) {
-      delete object;
+  // A chain of n objects.
+  static void push(T* first, T* last, uint32_t n) {
+    if (kept_.load(std::memory_order_relaxed) + n > kKeep) {
+      last->next_free = nullptr;
       // Allocators keep what is freed below what is still used; a burst that is over leaves much.
-      size_t before = deleted_.fetch_add(sizeof(T), std::memory_order_relaxed);
-      if (before / kTrimAfter != (before + sizeof(T)) / kTrimAfter) malloc_trim(0);
+      size_t bytes = drop(first), before = deleted_.fetch_add(bytes, std::memory_order_relaxed);
+      if (before / kTrimAfter != (before + bytes) / kTrimAfter) malloc_trim(0);
       return;
     }
-    kept_.fetch_add(1, std::memory_order_relaxed);
-    object->next_free = shared_.load(std::memory_order_relaxed);
-    while (!shared_.compare_exchange_weak(object->next_free, object, std::memory_order_release, std::memory_order_relaxed)) {
+    kept_.fetch_add(n, std::memory_order_relaxed);
+    last->next_free = shared_.load(std::memory_order_relaxed);
+    while (!shared_.compare_exchange_weak(last->next_free, first, std::memory_order_release, std::memory_order_relaxed)) {
     }
   }
   static size_t drop(T* first) {
     size_t bytes = 0;
     while (first) {
-      T* object = first;
-      first = object->next_free;
-      delete object;
+      delete std::exchange(first, first->next_free);
       bytes += sizeof(T);
     }
     return bytes;

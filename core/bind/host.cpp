@@ -222,10 +222,10 @@ bool in_host_task() { return depth > 0; }
 nb::object raised(const Failure& failure) {
   auto* kept = static_cast<Raised*>(failure.exception.get());
   nb::object exception = copy_of(kept->exception);
-  if (!exception) exception = nb::borrow(kept->exception);
-  else {
-    PyException_SetCause(exception.ptr(), PyException_GetCause(kept->exception));  // both steal what the other gives
-    PyException_SetContext(exception.ptr(), PyException_GetContext(kept->exception));
+  if (!exception) {
+    exception = nb::borrow(kept->exception);
+  } else {
+    PyException_SetCause(exception.ptr(), PyException_GetCause(kept->exception));  // steals what the other gives
     quietly([&] {
       nb::object suppress = nb::steal(PyObject_GetAttrString(kept->exception, "__suppress_context__"));
       if (suppress) PyObject_SetAttrString(exception.ptr(), "__suppress_context__", suppress.ptr());

@@ -10,6 +10,7 @@
 #pragma once
 #include <cstdint>
 
+#include "base/chain.h"
 #include "base/error.h"
 
 namespace forerun {
@@ -30,24 +31,16 @@ struct Watcher {
   Watcher *prev = nullptr, *next = nullptr;
 };
 
-// A queue that lets go of any of its watchers at once.
+// Lets go of any of its watchers at once.
 class WatcherList {
  public:
-  bool empty() const { return !first_; }
-  Watcher* first() const { return first_; }
-  void push(Watcher& w) {
-    w.list = this, w.prev = last_, w.next = nullptr;
-    (last_ ? last_->next : first_) = &w;
-    last_ = &w;
-  }
-  void remove(Watcher& w) {
-    (w.prev ? w.prev->next : first_) = w.next;
-    (w.next ? w.next->prev : last_) = w.prev;
-    w.list = nullptr;
-  }
+  bool empty() const { return all_.empty(); }
+  Watcher* first() const { return all_.front(); }
+  void push(Watcher& w) { all_.push_back(&w), w.list = this; }
+  void remove(Watcher& w) { all_.remove(&w), w.list = nullptr; }
 
  private:
-  Watcher *first_ = nullptr, *last_ = nullptr;
+  TwoWayChain<Watcher, &Watcher::prev, &Watcher::next> all_;
 };
 
 // A descriptor that is readable while somebody is to be told. Owned by the front end; no watcher may be left when it goes.

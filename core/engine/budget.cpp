@@ -33,15 +33,12 @@ size_t frees(Op& op, bool read, size_t* written = nullptr) {
 void Budget::planned(Op* op, bool on_files) {
   for (int i = 0; on_files && i < op->n_access; ++i) op->files += op->access(i).storage->charged();
   files_ += op->files;
-  op->before_planned = last_, op->next_planned = nullptr;
-  (last_ ? last_->next_planned : first_) = op;
-  last_ = op;
+  order_.push_back(op);
   coming_ += op->wants = needs(*op);
 }
 
 void Budget::take_out(Op* op) {
-  (op->before_planned ? op->before_planned->next_planned : first_) = op->next_planned;
-  (op->next_planned ? op->next_planned->before_planned : last_) = op->before_planned;
+  order_.remove(op);
   ahead_ -= op->ahead, early_ -= op->freed;
   done_.push_back(op);
 }
@@ -63,7 +60,7 @@ bool Budget::admits(Op& op) {
   frees(op, false, &transient);
   if (transient == want) return true;  // nobody will read it: gone as soon as it is there
   // The long look is not repeated before half of the way to its turn is done.
-  uint64_t front = first_->seq;
+  uint64_t front = order_.front()->seq;
   if (front < op.look_again) return false;
   if (fits(op)) return true;
   op.look_again = front + (op.seq - front) / 2;
@@ -75,7 +72,7 @@ bool Budget::fits(Op& op) const {
   // What will be live, op after op, if the rest up to `op` runs in order; and what would be, had all of it run in order.
   size_t level = now, most = now, plain = this->plain(now), usual = plain;
   int looked = 0;
-  for (Op* other = first_; other != &op; other = other->next_planned) {
+  for (Op* other = order_.front(); other != &op; other = other->next_planned) {
     if (++looked > kLookAhead) return false;
     size_t more = other->started ? 0 : needs(*other);
     level += more, plain += more + other->ahead;
@@ -121,8 +118,8 @@ void Budget::ends(Op& op) {
   early_ += op.freed;
   if (op.next_planned && op.next_planned->ended) merge_next(&op);
   if (op.before_planned && op.before_planned->ended) merge_next(op.before_planned);
-  if (first_->ended) take_out(first_);
-  if (!first_) high_ = 0;  // what follows has a peak of its own
+  if (order_.front()->ended) take_out(order_.front());
+  if (order_.empty()) high_ = 0;  // what follows has a peak of its own
 }
 
 // Both have ended.

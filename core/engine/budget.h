@@ -24,7 +24,7 @@ class Budget {
 
   // The rest is guarded by the engine's lock.
   void planned(Op* op, bool on_files);
-  bool oldest(const Op& op) const { return first_ == &op; }
+  bool oldest(const Op& op) const { return order_.front() == &op; }
   // Whether `op`, which needs op.to_take bytes and is ready, may take them now.
   bool admits(Op& op);
   // The same for an op that may start and would take `own` bytes by itself, but op.to_take with those that it is joined with.
@@ -59,7 +59,7 @@ class Budget {
   // Planned ops in program order. One that has ended stays until the oldest one has, as what it took and gave back came before its turn.
   // Of those that stand side by side one stands for all: its `ahead` is the most that they had, one after the other, its `freed` what
   // was given back from there on. So however long the oldest one takes, there are no more than two for each that has not ended.
-  Op *first_ = nullptr, *last_ = nullptr;
+  TwoWayChain<Op, &Op::before_planned, &Op::next_planned> order_;
   Chain<Op, &Op::next_in> done_;  // to be freed
   size_t files_ = 0;   // bytes of what planned ops on files read or write that have not ended
   size_t coming_ = 0;  // bytes that ops of these want that have not started: no less than they will take

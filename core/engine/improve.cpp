@@ -147,9 +147,8 @@ void Engine::follow(Batch& batch, uint32_t most) {
 // A group of `first` and those found ops that fit. False: there is no memory for one.
 bool Engine::collect(Op* first, Op** found, int n) {
   std::vector<Op*>& members = first->members;
-  bool good = true;
   reach(first, 1);
-  try {
+  bool good = if_memory_allows([&] {
     members.reserve(static_cast<size_t>(n));
     first->group.reset(first->kernel()->new_group(*first));
     for (int i = 0; i < n && first->group; ++i) {
@@ -158,9 +157,7 @@ bool Engine::collect(Op* first, Op** found, int n) {
       members.push_back(op);
       reach(op, 1);
     }
-  } catch (const std::bad_alloc&) {
-    good = false;
-  }
+  });
   reach(first, -1);
   for (Op* op : members) reach(op, -1);
   return good;
@@ -217,12 +214,7 @@ bool Engine::join(Op* first) {
 namespace {
 
 bool note_reuse(Op* op, Op::Reuse pair) {
-  try {
-    op->reused.push_back(pair);
-  } catch (const std::bad_alloc&) {
-    return false;
-  }
-  return true;
+  return if_memory_allows([&] { op->reused.push_back(pair); });
 }
 
 }  // namespace

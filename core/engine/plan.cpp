@@ -18,10 +18,7 @@ void order(Op* before, Op* after, Edge& edge) {
 }
 
 void note_dependency(Op* op, uint64_t on) {
-  try {
-    op->depends.push_back(on);
-  } catch (const std::bad_alloc&) {  // the record lacks it
-  }
+  if_memory_allows([&] { op->depends.push_back(on); });  // else the record lacks it
 }
 
 void link_read(Access& a) {

@@ -339,10 +339,7 @@ void Engine::record(const Op& op, const Op* group) {
   event.device = op.queue->device, event.queue = static_cast<int>(op.queue->kind);
   event.issued = op.t_issued, event.started = op.t_started, event.ended = Trace::now();
   event.bytes = op.to_take;
-  try {
-    event.depends = op.depends;
-  } catch (const std::bad_alloc&) {
-  }
+  if_memory_allows([&] { event.depends = op.depends; });
   event.group = group ? group->seq : 0;
   trace.add(std::move(event));
 }

@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include "base/error.h"
+
 namespace forerun {
 
 void Trace::start(size_t capacity) {
@@ -21,10 +23,7 @@ std::vector<Event> Trace::stop() {
 void Trace::add(Event event) {
   std::lock_guard guard(mutex_);
   if (!on()) return;
-  try {
-    if (events_.size() < capacity_) return events_.push_back(std::move(event));
-  } catch (const std::bad_alloc&) {
-  }
+  if (events_.size() < capacity_ && if_memory_allows([&] { events_.push_back(std::move(event)); })) return;
   ++dropped_;
 }
 

@@ -24,10 +24,7 @@ class ProgramKernel final : public Kernel {
       std::unique_ptr<Program::Instance>& instance;
       ~GiveBack() {
         std::lock_guard held(program.mutex_);
-        try {
-          program.free_.push_back(std::move(instance));
-        } catch (const std::bad_alloc&) {  // it is made anew
-        }
+        if_memory_allows([&] { program.free_.push_back(std::move(instance)); });  // else it is made anew
       }
     } give_back{*program_, instance};
     for (auto [access, outer] : instance->patches) access->storage = op.access(outer).storage;

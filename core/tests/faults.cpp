@@ -2,45 +2,13 @@
 // right values, what is not says why, nothing hangs, and all memory comes back.
 #include <sys/mman.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
 #include "base/free_list.h"
 #include "calculation.h"
 #include "cpu/workers.h"
 #include "memory/cache.h"
+#include "refuse.h"
 
-namespace {
-
-std::atomic<int64_t> until_refused{-1};  // allocations of the engine that are granted before one is refused; negative: all are
-std::atomic<int64_t> refuse_again{-1};   // what until_refused is after that
-std::atomic<uint64_t> refused{0}, asked{0};
-
-bool refuse() {
-  if (forerun::test::outside) return false;
-  asked.fetch_add(1);
-  if (until_refused.load() < 0 || until_refused.fetch_sub(1) != 0) return false;
-  until_refused.store(refuse_again.load());
-  refused.fetch_add(1);
-  return true;
-}
-
-}  // namespace
-
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"  // they match: all of them are here
-void* operator new(size_t size) {
-  void* memory = refuse() ? nullptr : std::malloc(size ? size : 1);
-  if (!memory) throw std::bad_alloc();
-  return memory;
-}
-void* operator new(size_t size, const std::nothrow_t&) noexcept { return refuse() ? nullptr : std::malloc(size ? size : 1); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-extern "C" void* aligned_alloc(size_t alignment, size_t size) {
-  void* memory = nullptr;
-  return refuse() || posix_memalign(&memory, alignment, size) != 0 ? nullptr : memory;
-}
+bool refusal::exempt() { return forerun::test::outside; }
 
 using namespace forerun;
 using namespace forerun::test;
@@ -65,7 +33,7 @@ void forget_failures() {
 void calculate(uint32_t seed, int64_t n, int64_t period) {
   bool refusing = n >= 0;
   Calculation calculation(seed, 40, 300);
-  refuse_again.store(period), until_refused.store(n);
+  refusal::from(n, period);
   for (int round = 0; round < 4; ++round) {
     Engine::get().gate(round % 2 == 0);
     for (int i = 0; i < 12; ++i) try {
@@ -76,7 +44,7 @@ void calculate(uint32_t seed, int64_t n, int64_t period) {
     Engine::get().gate(false);
     calculation.check_all(!refusing);
   }
-  refuse_again.store(-1), until_refused.store(-1);
+  refusal::stop();
 }
 
 void check_idle() {
@@ -94,11 +62,11 @@ int64_t each_once(uint32_t seed, bool traced, int64_t step) {
     Calculation bystander(seed + 1, 9, 2049);
     bystander.check_all();
     if (traced) Engine::get().trace.start(1 << 20);
-    uint64_t before = refused.load();
+    long before = refusal::refused.load();
     calculate(seed, n, -1);
     bystander.check_all();
     if (traced) Engine::get().trace.stop();
-    if (refused.load() == before) return n;
+    if (refusal::refused.load() == before) return n;
     for (int k = 0; k < 4; ++k) bystander.step();
     bystander.check_all();
   }
@@ -121,7 +89,7 @@ int main(int argc, char** argv) {
     std::printf("%d workers: %ld requests for memory, one in %ld refused once\n", workers, static_cast<long>(tried), static_cast<long>(step));
     check(tried > 100, "there was something to refuse");
   }
-  uint64_t before = refused.load();
+  long before = refusal::refused.load();
   for (int round = 0; round < rounds; ++round)
     for (int64_t period : {2, 3, 7, 30, 200}) {
       drop_what_is_kept();
@@ -129,7 +97,7 @@ int main(int argc, char** argv) {
       check_idle();
       calculate(static_cast<uint32_t>(round), -1, -1);
     }
-  std::printf("%lu more refused in turn\n", static_cast<unsigned long>(refused.load() - before));
+  std::printf("%ld more refused in turn\n", refusal::refused.load() - before);
   check_idle();
   stop_workers();
   return 0;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from . import _core
 
@@ -13,8 +13,7 @@ _MOST = 1_000_000  # ops that a report looks at
 _LINES = 12  # that it prints
 
 
-@dataclass(frozen=True)
-class Pending:
+class Pending(NamedTuple):
     """An operation that has not ended.
 
     number: its place in the order of the program. name: what it computes. site: file and line that issued it, or

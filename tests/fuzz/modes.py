@@ -10,15 +10,14 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
-import forerun
 from forerun import _core, np
 from forerun.config import _PASSES
-from forerun.config import _apply as put_back
 from fuzz.forerun_back import AllAtOnce, RunningAhead
 from fuzz.numpy_back import InOrder
 from fuzz.pool import Entry
 from fuzz.program import SHAPES, SMALL, Program, Shape, Step
 from fuzz.steps import Machine
+from settings import configured
 
 ALL = ",".join(_PASSES)
 SUBSETS = [",".join(some) for n in range(len(_PASSES) + 1) for some in combinations(_PASSES, n)]
@@ -52,17 +51,6 @@ MODES = [
     Mode("at once, no budget", True, {"workers": 4, "memory_budget": 256}),
 ]
 BY_NAME = {mode.name: mode for mode in MODES}
-
-
-@contextmanager
-def configured(**settings: Any) -> Iterator[None]:
-    """The engine with other settings for a while."""
-    before = forerun.config()
-    forerun.configure(**settings)
-    try:
-        yield
-    finally:
-        put_back(before)
 
 
 @contextmanager

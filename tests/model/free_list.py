@@ -1,6 +1,6 @@
 """The free list: no object is given to two, and none that was given back is lost.
 
-Code: FreeList::take and give (core/base/free_list.h). `shared` is shared_, `mine` is mine_, `next` each
+Code: FreeList::take and push (core/base/free_list.h). `shared` is shared_, `mine` is mine_, `next` each
 object's next_free.
 
 Memory orders: a push releases and the exchange that takes all acquires; pushes between them are
@@ -8,7 +8,11 @@ read-modify-writes, so who takes the whole stack sees `next` of everything in it
 object it has linked to, and only with that: if the stack has been taken, and the same object pushed again
 meanwhile, the link is as right as before. So there is no ABA problem.
 
-Left out: the head's count, which changes with the head in one action, and objects that go back to the allocator.
+A batch of the code is one object here: between its first and last one stand links that nobody else sees before
+the push.
+
+Left out: what a thread gives back and takes again itself, the count of objects kept, which only decides whether
+a batch goes back to the allocator, and that.
 """
 
 from __future__ import annotations
@@ -66,7 +70,7 @@ class User(Program):
     def full(self, me: Any) -> str:
         return "give" if me.held else "again"
 
-    def give(self, s: Any, me: Any) -> str:  # next_free = shared_.load
+    def give(self, s: Any, me: Any) -> str:  # last->next_free = shared_.load
         me.saw = s.shared
         s.next = (*s.next[: me.held[0]], me.saw, *s.next[me.held[0] + 1 :])
         return "push"

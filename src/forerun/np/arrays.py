@@ -427,13 +427,7 @@ class ndarray(NumpyMethods, _core.Array):
         return bool(reduction.any(self == value))
 
     def __imatmul__(self, other: Any) -> Any:
-        product = linear.matmul(self, other)
-        if product.shape != self.shape:
-            raise ValueError(f"matmul: result must have shape {self.shape} in place, got {product.shape}")
-        if not numpy.can_cast(product.dtype, self.dtype, "same_kind"):
-            raise TypeError(f"matmul: result must fit {self.dtype} in place, got {product.dtype}")
-        self[...] = product
-        return self
+        return linear.matmul(self, other, out=self)
 
     def __divmod__(self, other: Any) -> tuple[Any, Any]:
         return self // other, self % other
@@ -462,6 +456,11 @@ class ndarray(NumpyMethods, _core.Array):
         copied = _core.copy(_core.detach(self))
         memo[id(self)] = copied
         return copied
+
+    def __dask_tokenize__(self) -> tuple[Any, ...]:
+        """What Dask makes a name of: the values, which are waited for if there are any."""
+        values = self.numpy() if self.size else None  # Dask keeps an array without elements of each kind
+        return type(self).__name__, self.shape, str(self.dtype), str(self.device), values
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return _unpickled, (numpy.asarray(self.numpy(), order="C"), str(self.device).replace("(", ":").rstrip(")"))

@@ -60,13 +60,14 @@ def array_namespace(self: Any, /, *, api_version: str | None = None) -> Any:
 def array_function(self: Any, func: Any, types: Iterable[type], args: Any, kwargs: Any) -> Any:
     """`__array_function__`: any other NumPy function called with one of our arrays.
 
-    Runs the function of that name here if it takes the arguments. If not it waits, runs NumPy's with the
-    values, and makes our arrays of what that returns.
+    Runs the function of that name here if it takes the arguments, and none is an array of strings or objects. If not
+    it waits, runs NumPy's with the values, and makes our arrays of what that returns.
     """
     if any(_knows_better(kind, "__array_function__") for kind in types):
         return NotImplemented
     ours = _ours(func)
-    if ours is not None and _takes(ours, args, kwargs):
+    foreign = _is_foreign((args, [*kwargs.values()])) or (func is numpy.broadcast_arrays and _has_none(args))
+    if ours is not None and not foreign and _takes(ours, args, kwargs):
         found = ours(*args, **kwargs)
         return found.wait() if func in _FILES else found  # who calls NumPy's expects the file to be there
     if func.__name__ in _WRITERS:
@@ -103,6 +104,18 @@ def _takes(function: Callable[..., Any], args: Any, kwargs: Any) -> bool:
     except TypeError:
         return False
     return True
+
+
+def _is_foreign(x: Any) -> bool:
+    """Whether arrays of dtypes that ours cannot have are among arguments."""
+    if isinstance(x, numpy.ndarray):
+        return not is_supported(x.dtype)
+    return isinstance(x, (list, tuple)) and any(map(_is_foreign, x))
+
+
+def _has_none(args: Any) -> bool:
+    """Whether None is among arguments that all are arrays, where NumPy makes an array of objects of it."""
+    return any(a is None for a in args)
 
 
 def _written(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -16,7 +16,7 @@ from .. import _core
 from ..device import Device, resolve
 from .arithmetic import conjugate
 from .base import primitive
-from .convert import as_dtype, asarray, axes_of, cast, copy, default_float, one_of
+from .convert import as_dtype, asarray, axes_of, cast, copy, default_float, one_of, store
 from .indexing import getitem
 from .joining import pad, roll
 from .shape import real
@@ -61,18 +61,6 @@ def _real(op: str, x: Any) -> Any:
     if x.dtype.kind == "c":
         raise TypeError(f"{op}: array must be real, got {x.dtype}")
     return x
-
-
-def _into(op: str, result: Any, out: Any) -> Any:
-    """The result, or `out` with its values. ValueError if its shape is another, TypeError if its kind is less."""
-    if out is None:
-        return result
-    if out.shape != result.shape:
-        raise ValueError(f"{op}: out must have shape {result.shape}, got {out.shape}")
-    if not numpy.can_cast(result.dtype, out.dtype, "same_kind"):
-        raise TypeError(f"{op}: result of dtype {result.dtype} must fit out's kind, got {out.dtype}")
-    _core.assign(out, result)
-    return out
 
 
 def _fitted(x: Any, shape: tuple[int, ...]) -> Any:
@@ -176,7 +164,7 @@ def _transform(
     for a, n in zip(at, _extents(op, x, s, at)):
         shape[a] = n
     x = _fitted(x, tuple(shape))
-    return _into(op, _fft(x, at, inverse, scale) if at else x, out)
+    return store(op, _fft(x, at, inverse, scale) if at else x, out)
 
 
 def _one(n: int | None) -> Extents:
@@ -278,7 +266,7 @@ def _doubled(op: str, x: Any, s: Extents, axes: Sequence[int] | None, norm: str 
     for a, m in zip(at, [*extents[:-1], n // 2 + 1]):
         shape[a] = m
     x = _fitted(x, tuple(shape))
-    return _into(op, _irfft(_fft(x, at[:-1], True, scale) if len(at) > 1 else x, at[-1], n, scale), out)
+    return store(op, _irfft(_fft(x, at[:-1], True, scale) if len(at) > 1 else x, at[-1], n, scale), out)
 
 
 def rfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Any:
@@ -290,7 +278,7 @@ def rfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: A
     >>> np.fft.rfft([1.0, 0.0, 0.0, 0.0]).tolist()
     [(1+0j), (1+0j), (1+0j)]
     """
-    return _into("rfft", _halved("rfft", a, _one(n), (axis,), norm), out)
+    return store("rfft", _halved("rfft", a, _one(n), (axis,), norm), out)
 
 
 def irfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Any:
@@ -316,7 +304,7 @@ def rfftn(
     >>> np.fft.rfftn(np.ones((4, 6))).shape
     (4, 4)
     """
-    return _into("rfftn", _halved("rfftn", a, s, axes, norm), out)
+    return store("rfftn", _halved("rfftn", a, s, axes, norm), out)
 
 
 def irfftn(
@@ -340,7 +328,7 @@ def rfft2(a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm 
     >>> np.fft.rfft2(np.ones((3, 4, 6))).shape
     (3, 4, 4)
     """
-    return _into("rfft2", _halved("rfft2", a, s, axes, norm), out)
+    return store("rfft2", _halved("rfft2", a, s, axes, norm), out)
 
 
 def irfft2(a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Any = None) -> Any:
@@ -374,7 +362,7 @@ def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: 
     [1.0, 1.0, 1.0]
     """
     found = conjugate(_halved("ihfft", a, _one(n), (axis,), _OTHER_END[_norm("ihfft", norm)]))
-    return _into("ihfft", found, out)
+    return store("ihfft", found, out)
 
 
 # --- frequencies ----------------------------------------------------------------------------------

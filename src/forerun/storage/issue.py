@@ -43,6 +43,7 @@ def save(
     It waits for nothing. Reads and writes of the same file that are issued later come after it. What fails, be it the
     computation of the values, is raised by reads of the size.
     """
+    _core.capture_refuse("it writes a file")
     with order.issuing:
         announced = order.announced(path, kind, dict(zip(arrays, headers)))
         number, mark = announced.number, announced.mark
@@ -156,6 +157,7 @@ def reads(op: str, header: Header, fill: Callable[..., Any], after: Any = None, 
 
     after: the mark of a file that must have been written before, and not again before the read has ended.
     """
+    _core.capture_refuse("it reads a file")
     inputs = [] if after is None else [after]
     task = fill if after is None else lambda _, room, after=after: fill(room)  # and keeps the mark
     (x,) = _core.host(task, inputs, [(header.laid_out, header.native)], device, op, "io", True, True)

@@ -1,0 +1,31 @@
+"""NumPy's functions called with our arrays and with arrays that ours cannot be: NumPy runs them."""
+
+from __future__ import annotations
+
+import numpy
+
+from forerun import np
+
+
+def test_arrays_of_objects_go_with_ours_through_numpy() -> None:
+    names, numbers = numpy.broadcast_arrays(numpy.array(["a", None], object), np.arange(2.0))
+    assert names.tolist() == ["a", None]
+    assert isinstance(numbers, np.ndarray)
+    assert numbers.tolist() == [0.0, 1.0]
+
+
+def test_none_broadcasts_as_an_object() -> None:
+    numbers, nothing = numpy.broadcast_arrays(np.arange(2.0), None)
+    assert numbers.tolist() == [0.0, 1.0]
+    assert nothing.tolist() == [None, None]
+
+
+def test_strings_in_a_list_of_arrays() -> None:
+    joined = numpy.concatenate([numpy.array(["a"]), np.arange(1)])
+    assert joined.tolist() == ["a", "0"]
+
+
+def test_what_ours_can_be_stays_ours(gate: None) -> None:
+    found = numpy.concatenate([np.arange(2), numpy.arange(2)])
+    assert isinstance(found, np.ndarray)
+    assert not found.ready
