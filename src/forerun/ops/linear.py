@@ -157,7 +157,7 @@ def _contracted(a: Any, b: Any, axes: Any) -> tuple[tuple[int, ...], tuple[int, 
     if isinstance(axes, (int, numpy.integer)):
         n = int(axes)
         if not 0 <= n <= min(a.ndim, b.ndim):
-            raise ValueError(f"tensordot: axes must be between 0 and {min(a.ndim, b.ndim)}, got {n}")
+            raise numpy.exceptions.AxisError(f"tensordot: axes must be between 0 and {min(a.ndim, b.ndim)}, got {n}")
         left, right = tuple(range(a.ndim - n, a.ndim)), tuple(range(n))
     else:
         one, other = axes
