@@ -29,3 +29,11 @@ def test_what_ours_can_be_stays_ours(gate: None) -> None:
     found = numpy.concatenate([np.arange(2), numpy.arange(2)])
     assert isinstance(found, np.ndarray)
     assert not found.ready
+
+
+def test_numpys_arrays_share_no_memory_with_ours() -> None:
+    x, theirs = np.zeros(3), numpy.zeros(3)
+    assert not numpy.may_share_memory(x, theirs)
+    assert not np.shares_memory(theirs, x)
+    assert np.shares_memory(theirs, theirs[1:])
+    assert numpy.shares_memory(x, x[1:])
