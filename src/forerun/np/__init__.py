@@ -242,7 +242,8 @@ def may_share_memory(a: _Any, b: _Any, /, max_work: _Any = 0) -> _Any:
     (True, False, False)
     """
     if isinstance(a, _numpy.ndarray) or isinstance(b, _numpy.ndarray):
-        return not (_is_array(a) or _is_array(b)) and _numpy.may_share_memory(a, b)
+        both = isinstance(a, _numpy.ndarray) and isinstance(b, _numpy.ndarray)
+        return both and _numpy.may_share_memory(a, b)
     return _core.shares_storage(a, b)
 
 
