@@ -37,12 +37,14 @@ def test_like_takes_another_shape(name: str, shape: Any) -> None:
 
 
 @pytest.mark.parametrize("name", [*LIKE, *SHAPED])
-def test_arrays_are_in_c_order(name: str) -> None:
+def test_order_is_that_of_memory(name: str) -> None:
     make = LIKE[name] if name in LIKE else SHAPED[name]
     first = np.zeros((2, 3)) if name in LIKE else (2, 3)
-    assert make(first, None, "C").shape == (2, 3)
-    with pytest.raises(ValueError, match=f"{name}: order must be \"C\", got 'F'"):
-        make(first, order="F")
+    for order, steps in (("C", (3, 1)), ("F", (1, 2))):
+        x = make(first, None, order)
+        assert x.strides == tuple(n * x.itemsize for n in steps)
+    with pytest.raises(ValueError, match=f"{name}: order must be one of C, F, A, K, got 'Q'"):
+        make(first, order="Q")
 
 
 def test_like_is_where_its_prototype_is(two_devices: list[Any]) -> None:

@@ -134,6 +134,10 @@ AT_TIMES = {
     "np.put": "values for no place",
     "np.copyto": "what is overwritten as a whole",
     "np.array_equal": "arrays of different shapes",
+    "np.array_equiv": "arrays of different shapes",
+    "np.max": "an array without elements, and an initial value",
+    "np.min": "an array without elements, and an initial value",
+    "np.linalg.matrix_power": "the power of zero",
     "npx.reshape_like": "an array that gives its shape",
 }
 AT_THE_CALL = {"np.quantile", "np.percentile"}  # which look at positions that are an array

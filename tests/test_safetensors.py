@@ -210,6 +210,7 @@ BAD = {
     "a hole": lies({"x": tensor(), "y": tensor(offsets=[12, 20])}, bytes(20)),
     "an overlap": lies({"x": tensor(), "y": tensor(offsets=[4, 12])}, bytes(12)),
     "twice the same": lies({"x": tensor(), "y": tensor()}, bytes(8)),
+    "twice the same, and as many bytes as both": lies({"x": tensor(), "y": tensor()}, bytes(16)),
     "a product beyond 64 bits": lies({"x": tensor("U8", [1 << 33, 1 << 33], [0, 4])}, bytes(4)),
     "an extent beyond 64 bits": lies({"x": tensor("U8", [0, 1 << 70], [0, 0])}),
     "a product that is zero modulo 2**64": lies({"x": tensor("U8", [1 << 32, 1 << 32], [0, 0])}),

@@ -12,6 +12,8 @@ DType default_float = DType::f32;
 
 namespace {
 
+#define SUPPORTED "bool, integer, float16/32/64, bfloat16 or complex64/128"
+
 constexpr int kNever = -1;  // no NumPy dtype's number
 // bfloat16 gets its number from NumPy when ml_dtypes is imported.
 int typenums[kDTypes] = {NPY_BOOL,   NPY_INT8, NPY_INT16, NPY_INT32, NPY_INT64,  NPY_UINT8,  NPY_UINT16, NPY_UINT32,
@@ -82,7 +84,7 @@ DType parse_dtype(const char* op, PyObject* dtype) {
   bool native = PyArray_ISNBO(d->byteorder);
   Py_DECREF(d);
   if (!known || !native) {
-    PyErr_Format(PyExc_TypeError, "%s: dtype must be bool, an integer, float16/32/64, bfloat16 or complex64/128 in native byte order, got %R", op, dtype);
+    PyErr_Format(PyExc_TypeError, "%s: dtype must be " SUPPORTED " in native byte order, got %R", op, dtype);
     throw PythonError{};
   }
   return t;
@@ -116,7 +118,7 @@ Array from_object(const char* op, PyObject* o, int device) {
   bool known;
   DType t = dtype_of_typenum(PyArray_TYPE(source), &known);
   if (!known) {
-    PyErr_Format(PyExc_TypeError, "%s: operand must be a numeric array or scalar, got %R of type %s", op, PyArray_DESCR(source), Py_TYPE(o)->tp_name);
+    PyErr_Format(PyExc_TypeError, "%s: operand must be " SUPPORTED ", got %R of type %s", op, PyArray_DESCR(source), Py_TYPE(o)->tp_name);
     Py_DECREF(any);
     throw PythonError{};
   }

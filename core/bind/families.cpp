@@ -414,6 +414,17 @@ nb::object random(std::string_view kind, nb::handle shape, nb::handle dtype, nb:
 
 // --- host tasks ---------------------------------------------------------------------------------------------------------------
 
+[[noreturn]] void refuse_cut(const char* label, Cut cut, const Array& a) {
+  throw Error(ErrorKind::value, std::string(label) + ": operands must have one extent of at least " + std::to_string(cut.pieces) + " along axis " + std::to_string(cut.axis) + ", got shape " + to_string(a.layout.shape));
+}
+
+void check_cut(const char* label, Cut cut, const std::vector<Array>& operands) {
+  for (const Array& a : operands) {
+    bool has = cut.axis >= 0 && cut.axis < a.layout.ndim() && cut.pieces > 0 && a.layout.shape[cut.axis] >= cut.pieces;
+    if (!has || a.layout.shape[cut.axis] != operands[0].layout.shape[cut.axis]) refuse_cut(label, cut, a);
+  }
+}
+
 // outs: of each result its shape and dtype; or an array, which is written.
 nb::list host(nb::handle fn, nb::handle inputs, nb::handle outs, nb::handle device, const char* name, const char* queue, bool trusted, bool fills, int64_t pieces, int axis) {
   const char* label = intern_some(name);
@@ -423,14 +434,12 @@ nb::list host(nb::handle fn, nb::handle inputs, nb::handle outs, nb::handle devi
     for (const Array& a : in) same_device(label, in[0], a);
   for (nb::handle spec : outs)
     out.push_back(is_array(spec.ptr()) ? arg(label, spec) : Array::make(parse_dtype(label, nb::object(spec[1]).ptr()), parse_dims(label, nb::object(spec[0]).ptr()), budget_of(d)));
-  if (pieces != 1) {
-    for (const std::vector<Array>* operands : {&in, &out})
-      for (const Array& a : *operands)
-        if (axis < 0 || axis >= a.layout.ndim() || pieces < 1 || a.layout.shape[axis] < pieces || a.layout.shape[axis] != (out.empty() ? a : out[0]).layout.shape[axis])
-          throw Error(ErrorKind::value, std::string(label) + ": operands must have one extent of at least " + std::to_string(pieces) + " along axis " + std::to_string(axis) + ", got shape " + to_string(a.layout.shape));
-  }
+  Cut cut{pieces, axis};
+  if (pieces != 1 && fills) throw Error(ErrorKind::value, std::string(label) + ": a task that fills memory must not be cut, got " + std::to_string(pieces) + " pieces");
+  if (pieces != 1) check_cut(label, cut, in), check_cut(label, cut, out);
+  if (pieces != 1 && !in.empty() && !out.empty() && in[0].layout.shape[axis] != out[0].layout.shape[axis]) refuse_cut(label, cut, out[0]);
   Building op;
-  build_host(*op, label, fn.ptr(), in, out, fills ? HostTask::fills : trusted ? HostTask::trusted : HostTask::any, {pieces, axis});
+  build_host(*op, label, fn.ptr(), in, out, fills ? HostTask::fills : trusted ? HostTask::trusted : HostTask::any, cut);
   op.issue(d, std::strcmp(queue, "io") == 0 ? Queue::Kind::io : Queue::Kind::compute);
   nb::list results;
   for (Array& a : out) results.append(wrapped(std::move(a)));

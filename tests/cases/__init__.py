@@ -35,7 +35,7 @@ FURTHER = names.ARGUMENTS  # further rows of ops that have one
 NOT_OPS = {
     "np": {
         "dtype", "ndarray", "shape", "ndim", "size", "result_type", "may_share_memory", "shares_memory", "host_op",
-        "save", "load", "savez", "savez_compressed", "savetxt", "loadtxt", "genfromtxt", "fromfile",
+        "from_dlpack", "save", "load", "savez", "savez_compressed", "savetxt", "loadtxt", "genfromtxt", "fromfile",
         "set_printoptions", "iinfo", "finfo", "issubdtype", "promote_types", "can_cast",
         "broadcast_shapes", "einsum_path", "isscalar", "iscomplexobj", "isrealobj", "array2string", "array_repr",
         "array_str",

@@ -131,6 +131,7 @@ QUERIES: list[Case] = [
     row("np.diagflat", lambda x: (x(2, 2),), lambda x: (x(3), -1), dtypes=ALL, grad=A),
     row("np.asfortranarray", lambda x: (x(2, 3),), dtypes=ALL, grad=A),
     row("np.require", lambda x: (x(2, 3), None, "F"), lambda x: (x(2, 3).T, None, "C"), dtypes=ALL, grad=A),
+    row("np.ascontiguousarray", lambda x: (x(2, 3).T,), lambda x: (x(), x.dtype), dtypes=ALL, grad=A),
     row("np.row_stack", lambda x: ((x(3), x(2, 3)),), dtypes=ALL, grad=A, reference=numpy.vstack),
     row("np.trim_zeros", lambda x: (blocks(x, 7),), lambda x: (blocks(x, 7), "f"), dtypes="if", waits=True),
     row("np.fromiter", lambda x: ([1, 2, 3], x.dtype), lambda x: (range(9), x.dtype, 4), dtypes="if"),

@@ -25,7 +25,6 @@ from ..ops.arithmetic import round as _round
 from ..ops.bins import *  # noqa: F403
 from ..ops.convert import axes_of as _axes_of
 from ..ops.convert import cast as _cast
-from ..ops.convert import copy as copy
 from ..ops.convert import default_float as _default_float
 from ..ops.convert import is_inexact as _is_inexact
 from ..ops.convert import store as _store
@@ -85,7 +84,32 @@ acos, asin, atan, atan2 = _exponential.arccos, _exponential.arcsin, _exponential
 acosh, asinh, atanh = _exponential.arccosh, _exponential.arcsinh, _exponential.arctanh
 fix = _arithmetic.trunc
 concat, permute_dims = concatenate, transpose  # noqa: F405
-asanyarray = ascontiguousarray = asarray
+asanyarray = asarray
+
+
+def ascontiguousarray(a: _Any, dtype: _Any = None, *, like: None = None) -> _Any:
+    """`a` as an array with at least one axis, whose last axis runs fastest in memory: itself if it is one.
+
+    >>> from forerun import np
+    >>> np.ascontiguousarray(5).shape
+    (1,)
+    """
+    return atleast_1d(asarray(a, dtype, "C", like=like))  # noqa: F405
+
+
+def copy(a: _Any, order: str = "K", subok: _Any = False) -> _Any:
+    """A copy of an array, with its dtype, on its device.
+
+    order: "F" for one whose first axis runs fastest in memory, otherwise the last one does. subok changes nothing.
+
+    >>> from forerun import np
+    >>> x = np.zeros(2)
+    >>> y = np.copy(x); y += 1
+    >>> x.tolist(), y.tolist()
+    ([0.0, 0.0], [1.0, 1.0])
+    """
+    return array(a, order=order)  # noqa: F405
+
 
 
 def round(a: _Any, decimals: int = 0, out: _Any = None) -> _Any:
@@ -182,14 +206,14 @@ def isrealobj(x: _Any) -> _Any:
     return not iscomplexobj(x)
 
 
-def broadcast_shapes(*shapes: _Any) -> tuple[int, ...]:
+def broadcast_shapes(*args: _Any) -> tuple[int, ...]:
     """The shape that arrays of these shapes have together. ValueError if they have none.
 
     >>> from forerun import np
     >>> np.broadcast_shapes((2, 1), 3)
     (2, 3)
     """
-    return _together("broadcast_shapes", *((s,) if isinstance(s, int) else tuple(s) for s in shapes))
+    return _together("broadcast_shapes", *((s,) if isinstance(s, int) else tuple(s) for s in args))
 
 
 def array_equal(a1: _Any, a2: _Any, equal_nan: _Any = False) -> _Any:
@@ -247,7 +271,15 @@ def may_share_memory(a: _Any, b: _Any, /, max_work: _Any = 0) -> _Any:
     return _core.shares_storage(a, b)
 
 
-shares_memory = may_share_memory
+def shares_memory(a: _Any, b: _Any, /, max_work: _Any = -1) -> _Any:
+    """Whether two arrays are views of one storage, as `may_share_memory` says.
+
+    >>> from forerun import np
+    >>> x = np.zeros(4)
+    >>> np.shares_memory(x, x[1:])
+    True
+    """
+    return may_share_memory(a, b, max_work)
 
 
 def __getattr__(name: str) -> _Any:

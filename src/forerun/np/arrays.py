@@ -401,13 +401,7 @@ class ndarray(NumpyMethods, _core.Array):
         return bool(reduction.any(self == value))
 
     def __imatmul__(self, other: Any) -> Any:
-        product = linear.matmul(self, other)
-        if product.shape != self.shape:
-            raise ValueError(f"matmul: result must have shape {self.shape} in place, got {product.shape}")
-        if not numpy.can_cast(product.dtype, self.dtype, "same_kind"):
-            raise TypeError(f"matmul: result must fit {self.dtype} in place, got {product.dtype}")
-        self[...] = product
-        return self
+        return linear.matmul(self, other, out=self)
 
     def __divmod__(self, other: Any) -> tuple[Any, Any]:
         return self // other, self % other

@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 
 from .. import _core
-from ..ops import convert, host, linear
+from ..ops import convert, host
 
 __all__ = ["Flags", "NumpyMethods"]
 
@@ -123,9 +123,6 @@ class NumpyMethods:
             return swapped
         _core.assign(self, swapped)
         return self
-
-    def __imatmul__(self: Any, other: Any) -> Any:
-        return linear.matmul(self, other, out=self)
 
     def __dlpack__(
         self: Any,

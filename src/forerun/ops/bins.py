@@ -128,7 +128,7 @@ def histogram2d(
 
 
 def _flat(op: str, x: Any, axis: int | None) -> tuple[Any, int]:
-    return (ravel(x), 0) if axis is None else (x, axes_of(op, axis, x.ndim)[0])
+    return (ravel(x), 0) if axis is None or (x.ndim == 0 and axis in (0, -1)) else (x, axes_of(op, axis, x.ndim)[0])
 
 
 def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> Any:
@@ -142,9 +142,10 @@ def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> Any:
     [131, 128]
     """
     one_of("packbits", "bitorder", bitorder, ("big", "little"))
-    x, along = _flat("packbits", asarray(a), axis)
+    x = asarray(a)
     if x.dtype.kind not in "biu":
         raise TypeError(f"packbits: array must be of integers or bools, got {x.dtype}")
+    x, along = _flat("packbits", x, axis)
     shape = (*x.shape[:along], -(-x.shape[along] // 8), *x.shape[along + 1 :])
     return host_op("packbits", lambda v: numpy.packbits(v, along, bitorder), [x], shape, "uint8")  # type: ignore[arg-type]
 
@@ -160,9 +161,10 @@ def unpackbits(a: Any, /, axis: int | None = None, count: int | None = None, bit
     ([0, 0, 0, 0], 2)
     """
     one_of("unpackbits", "bitorder", bitorder, ("big", "little"))
-    x, along = _flat("unpackbits", asarray(a), axis)
+    x = asarray(a)
     if x.dtype != numpy.uint8:
         raise TypeError(f"unpackbits: array must be of uint8, got {x.dtype}")
+    x, along = _flat("unpackbits", x, axis)
     bits = 8 * x.shape[along]
     n = bits if count is None else count if count >= 0 else bits + count
     if n < 0:

@@ -16,7 +16,8 @@ from ..device import Device, resolve
 from .base import primitive
 
 __all__ = [
-    "asarray", "as_dtype", "axes_of", "castable", "converted", "count_of", "counts_of", "default_float", "is_array",
+    "asarray", "as_dtype", "axes_of", "axes_to_reduce",
+    "castable", "converted", "count_of", "counts_of", "default_float", "is_array",
     "is_bfloat16", "is_inexact", "is_real_float", "is_supported", "one_of", "promote", "set_defaults", "store",
     "together", "unsupported", "vector_of", "warn_of_lost_parts", "whole",
 ]  # fmt: skip
@@ -306,6 +307,17 @@ def axes_of(op: str, axis: int | Sequence[int] | None, ndim: int) -> tuple[int, 
     return tuple(axes)
 
 
+def axes_to_reduce(op: str, axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
+    """Axes as `axes_of` gives them; as in NumPy, an array without axes may be reduced over axis 0 or -1.
+
+    >>> axes_to_reduce("op", -1, 2), axes_to_reduce("op", 0, 0)
+    ((1,), ())
+    """
+    if ndim == 0 and type(axis) is int and axis in (0, -1):
+        return ()
+    return axes_of(op, axis, ndim)
+
+
 def count_of(op: str, name: str, n: Any) -> int:
     """A number of things. TypeError if it is not an integer, ValueError if it is negative.
 
@@ -352,7 +364,8 @@ def one_of(op: str, name: str, value: Any, allowed: Sequence[str]) -> None:
 def store(op: str, result: Any, out: Any) -> Any:
     """The result, or `out` with the result written into it. A NumPy array as `out` waits.
 
-    ValueError if out has another shape, TypeError if it is no array or its dtype is of another kind.
+    ValueError if out has another shape, TypeError if it is no array or its dtype is of another kind; RuntimeError
+    if one of both is on the tape while recording, as gradients would get lost.
 
     >>> into = asarray([0.0, 0.0])
     >>> store("op", asarray([1, 2]), into) is into, into.tolist()
@@ -368,8 +381,10 @@ def store(op: str, result: Any, out: Any) -> Any:
         raise TypeError(f"{op}: out must be of a dtype that {result.dtype} casts to, got {out.dtype}")
     if isinstance(out, numpy.ndarray):
         out[...] = result.numpy()
-    else:
-        _core.assign(out, result)
+        return out
+    if _core.recording() and (out.node is not None or result.node is not None):
+        raise RuntimeError(f"{op}: an array on the tape must not be written in place while recording")
+    _core.assign(out, result)
     return out
 
 

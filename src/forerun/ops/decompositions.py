@@ -21,7 +21,7 @@ from .diagonals import diagonal, tril
 from .host import argsort, sort
 from .indexing import take_along_axis
 from .joining import concatenate
-from .lapack import adjoint, hermitian, matrices, quotient, real_of, stacked
+from .lapack import adjoint, half_hermitian, matrices, quotient, real_of, stacked
 from .linear import matmul
 from .shape import imag, real
 from .solving import _solve
@@ -77,7 +77,7 @@ def _cholesky_grad(g: Any, y: Any, upper: bool) -> Any:
     lower, g = (adjoint(y), adjoint(g)) if upper else (y, g)
     inner = _halved_diagonal(tril(matmul(adjoint(lower), g)))
     half = _solve(adjoint(lower), inner)
-    return hermitian(adjoint(_solve(adjoint(lower), adjoint(half))))
+    return half_hermitian(adjoint(_solve(adjoint(lower), adjoint(half))))
 
 
 @primitive(_cholesky_grad)
@@ -207,7 +207,7 @@ def _gaps(w: Any) -> Any:
 def _eigh_grad(g: Any, y: Any) -> Any:
     (gw, gv), (w, v) = g, y
     inner = quotient(_off_diagonal(matmul(adjoint(v), gv)), _gaps(w))
-    return hermitian(matmul(matmul(v, inner + _spread(gw)), adjoint(v)))
+    return half_hermitian(matmul(matmul(v, inner + _spread(gw)), adjoint(v)))
 
 
 def _off_diagonal(x: Any) -> Any:
@@ -224,7 +224,7 @@ def _eigh(x: Any, uplo: str) -> Any:
 
 def _eigvalsh_grad(g: Any, x: Any, uplo: str) -> Any:
     v = _eigh(x, uplo)[1]
-    return hermitian(matmul(v * g[..., None, :], adjoint(v)))
+    return half_hermitian(matmul(v * g[..., None, :], adjoint(v)))
 
 
 @primitive(_eigvalsh_grad)

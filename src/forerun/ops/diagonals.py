@@ -40,7 +40,9 @@ def diag(v: Any, k: int = 0) -> Any:
     ([1, 4], [[1, 0], [0, 2]])
     """
     x = asarray(v)
-    if x.ndim != 1:
+    if x.ndim not in (1, 2):
+        raise ValueError(f"diag: array must be a vector or a matrix, got shape {x.shape}")
+    if x.ndim == 2:
         return diagonal(x, k)
     n = x.shape[0] + abs(k)
     i = numpy.arange(x.shape[0])

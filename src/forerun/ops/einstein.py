@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy
 
-from .convert import as_dtype, asarray, cast, one_of, promote
+from .convert import as_dtype, asarray, cast, one_of, promote, store
 from .diagonals import diagonal
-from .linear import _into, _matmul
+from .linear import _matmul
 from .reduction import sum as sum_
 from .shape import broadcast_to, reshape, transpose
 
@@ -212,7 +212,7 @@ def einsum(
         raise TypeError(
             f"einsum: casting must be possible by rule {casting!r}, got {done.dtype} to {out.dtype}"
         )
-    return _into(done, out)
+    return store("einsum", done, out)
 
 
 def einsum_path(*operands: Any, optimize: Any = "greedy") -> tuple[list[Any], str]:

@@ -7,6 +7,7 @@ direction with the scale at the other end.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,7 +17,7 @@ from .. import _core
 from ..device import Device, resolve
 from .arithmetic import conjugate
 from .base import primitive
-from .convert import as_dtype, asarray, axes_of, cast, copy, default_float, one_of
+from .convert import as_dtype, asarray, axes_of, cast, copy, default_float, one_of, store
 from .indexing import getitem
 from .joining import pad, roll
 from .shape import real
@@ -63,18 +64,6 @@ def _real(op: str, x: Any) -> Any:
     return x
 
 
-def _into(op: str, result: Any, out: Any) -> Any:
-    """The result, or `out` with its values. ValueError if its shape is another, TypeError if its kind is less."""
-    if out is None:
-        return result
-    if out.shape != result.shape:
-        raise ValueError(f"{op}: out must have shape {result.shape}, got {out.shape}")
-    if not numpy.can_cast(result.dtype, out.dtype, "same_kind"):
-        raise TypeError(f"{op}: result of dtype {result.dtype} must fit out's kind, got {out.dtype}")
-    _core.assign(out, result)
-    return out
-
-
 def _fitted(x: Any, shape: tuple[int, ...]) -> Any:
     """x cut off or continued with zeros at the end of each axis."""
     if any(n > m for n, m in zip(x.shape, shape)):
@@ -103,17 +92,15 @@ def _task(op: str, fn: Any, x: Any, axis: int, n: int, dtype: numpy.dtype) -> An
     return _core.host(fn, [x], [(shape, dtype)], None, op, **cut)[0]
 
 
-@primitive(lambda g, shape, axes, inverse, norm: _fft(g, axes, not inverse, _OTHER_END[norm]))
-def _fft(x: Any, axes: tuple[int, ...], inverse: bool, norm: str) -> Any:
+@primitive(lambda g, axis, inverse, norm: _fft(g, axis, not inverse, _OTHER_END[norm]))
+def _fft(x: Any, axis: int, inverse: bool, norm: str) -> Any:
     function, op = (_numpy.ifft, "ifft") if inverse else (_numpy.fft, "fft")
-    for a in reversed(axes):
-        x = _task(op, lambda v, a=a: function(v, None, a, norm), x, a, x.shape[a], x.dtype)
-    return x
+    return _task(op, lambda v: function(v, None, axis, norm), x, axis, x.shape[axis], x.dtype)
 
 
 def _rfft_grad(g: Any, shape: tuple[int, ...], axis: int, norm: str) -> Any:
     whole = _fitted(g, _with(g.shape, axis, shape[axis]))
-    return real(_fft(whole, (axis,), True, _OTHER_END[norm]))
+    return real(_fft(whole, axis, True, _OTHER_END[norm]))
 
 
 @primitive(_rfft_grad)
@@ -150,21 +137,28 @@ def _norm(op: str, norm: str | None) -> str:
 
 
 def _axes(op: str, x: Any, s: Extents, axes: Sequence[int] | None) -> tuple[int, ...]:
-    """The axes to transform: those given, or as many last ones as there are extents, or all."""
-    if axes is None and s is not None:
-        axes = tuple(range(-len(s), 0))
-    found = axes_of(op, None if axes is None else tuple(axes), x.ndim)
+    """The axes to transform: those given, or as many last ones as there are extents, or all. One may be there twice."""
+    if axes is None:
+        axes = range(-x.ndim if s is None else -len(s), 0)
+    found = tuple(axes_of(op, a, x.ndim)[0] for a in axes)
     if s is not None and len(s) != len(found):
         raise ValueError(f"{op}: s must have an extent for each of {len(found)} axes, got {tuple(s)}")
     return found
 
 
 def _extents(op: str, x: Any, s: Extents, axes: tuple[int, ...]) -> list[int]:
-    extents = [x.shape[a] for a in axes] if s is None else [int(n) for n in s]
+    extents = [x.shape[a] for a in axes] if s is None else [operator.index(n) for n in s]
     extents = [x.shape[a] if n == -1 else n for a, n in zip(axes, extents)]
     if min(extents, default=1) < 1:
         raise ValueError(f"{op}: number of samples must be positive, got {tuple(extents)}")
     return extents
+
+
+def _lines(x: Any, axes: Sequence[int], extents: Sequence[int], inverse: bool, norm: str) -> Any:
+    """The transforms along several axes, the last one first."""
+    for a, n in list(zip(axes, extents))[::-1]:
+        x = _fft(_fitted(x, _with(x.shape, a, n)), a, inverse, norm)
+    return x
 
 
 def _transform(
@@ -172,11 +166,7 @@ def _transform(
 ) -> Any:
     x, scale = _complex(op, x), _norm(op, norm)
     at = _axes(op, x, s, axes)
-    shape = list(x.shape)
-    for a, n in zip(at, _extents(op, x, s, at)):
-        shape[a] = n
-    x = _fitted(x, tuple(shape))
-    return _into(op, _fft(x, at, inverse, scale) if at else x, out)
+    return store(op, _lines(x, at, _extents(op, x, s, at), inverse, scale), out)
 
 
 def _one(n: int | None) -> Extents:
@@ -255,30 +245,29 @@ def ifft2(a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm 
 
 def _halved(op: str, x: Any, s: Extents, axes: Sequence[int] | None, norm: str | None) -> Any:
     x, scale = _real(op, x), _norm(op, norm)
-    at = _axes(op, x, s, axes)
-    if not at:
-        raise ValueError(f"{op}: there must be at least one axis, got shape {x.shape}")
-    shape = list(x.shape)
-    for a, n in zip(at, _extents(op, x, s, at)):
-        shape[a] = n
-    half = _rfft(_fitted(x, tuple(shape)), at[-1], scale)
-    return _fft(half, at[:-1], False, scale) if len(at) > 1 else half
+    *at, last = _some_axes(op, x, s, axes)
+    *extents, n = _extents(op, x, s, (*at, last))
+    return _lines(_rfft(_fitted(x, _with(x.shape, last, n)), last, scale), at, extents, False, scale)
 
 
 def _doubled(op: str, x: Any, s: Extents, axes: Sequence[int] | None, norm: str | None, out: Any) -> Any:
+    half = getattr(x, "dtype", None) == numpy.float16  # NumPy gives that back, if this is the only step
     x, scale = _complex(op, x), _norm(op, norm)
-    at = _axes(op, x, s, axes)
-    if not at:
-        raise ValueError(f"{op}: there must be at least one axis, got shape {x.shape}")
-    extents = _extents(op, x, s, at)
-    n = 2 * (x.shape[at[-1]] - 1) if s is None else extents[-1]
+    *at, last = _some_axes(op, x, s, axes)
+    *extents, n = _extents(op, x, s, (*at, last))
+    n = 2 * (x.shape[last] - 1) if s is None else n
     if n < 1:
         raise ValueError(f"{op}: number of samples must be positive, got {n}")
-    shape = list(x.shape)
-    for a, m in zip(at, [*extents[:-1], n // 2 + 1]):
-        shape[a] = m
-    x = _fitted(x, tuple(shape))
-    return _into(op, _irfft(_fft(x, at[:-1], True, scale) if len(at) > 1 else x, at[-1], n, scale), out)
+    x = _lines(x, at, extents, True, scale)
+    found = _irfft(_fitted(x, _with(x.shape, last, n // 2 + 1)), last, n, scale)
+    return store(op, cast(found, numpy.dtype("float16")) if half and not at else found, out)
+
+
+def _some_axes(op: str, x: Any, s: Extents, axes: Sequence[int] | None) -> tuple[int, ...]:
+    found = _axes(op, x, s, axes)
+    if not found:
+        raise ValueError(f"{op}: there must be at least one axis, got shape {x.shape}")
+    return found
 
 
 def rfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Any:
@@ -290,7 +279,7 @@ def rfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: A
     >>> np.fft.rfft([1.0, 0.0, 0.0, 0.0]).tolist()
     [(1+0j), (1+0j), (1+0j)]
     """
-    return _into("rfft", _halved("rfft", a, _one(n), (axis,), norm), out)
+    return store("rfft", _halved("rfft", a, _one(n), (axis,), norm), out)
 
 
 def irfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Any:
@@ -316,7 +305,7 @@ def rfftn(
     >>> np.fft.rfftn(np.ones((4, 6))).shape
     (4, 4)
     """
-    return _into("rfftn", _halved("rfftn", a, s, axes, norm), out)
+    return store("rfftn", _halved("rfftn", a, s, axes, norm), out)
 
 
 def irfftn(
@@ -340,7 +329,7 @@ def rfft2(a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm 
     >>> np.fft.rfft2(np.ones((3, 4, 6))).shape
     (3, 4, 4)
     """
-    return _into("rfft2", _halved("rfft2", a, s, axes, norm), out)
+    return store("rfft2", _halved("rfft2", a, s, axes, norm), out)
 
 
 def irfft2(a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Any = None) -> Any:
@@ -362,7 +351,7 @@ def hfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: A
     >>> np.fft.hfft([1.0, 1.0, 1.0]).tolist()
     [4.0, 0.0, 0.0, 0.0]
     """
-    x = _complex("hfft", a)
+    x = asarray(a, op="hfft")
     return _doubled("hfft", conjugate(x), _one(n), (axis,), _OTHER_END[_norm("hfft", norm)], out)
 
 
@@ -374,7 +363,7 @@ def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: 
     [1.0, 1.0, 1.0]
     """
     found = conjugate(_halved("ihfft", a, _one(n), (axis,), _OTHER_END[_norm("ihfft", norm)]))
-    return _into("ihfft", found, out)
+    return store("ihfft", found, out)
 
 
 # --- frequencies ----------------------------------------------------------------------------------
@@ -391,7 +380,7 @@ def _positive(op: str, n: int) -> int:
     return int(n)
 
 
-def fftfreq(n: int, d: float = 1.0, dtype: Any = None, *, device: Device | str | None = None) -> Any:
+def fftfreq(n: int, d: float = 1.0, device: Device | str | None = None, *, dtype: Any = None) -> Any:
     """The frequencies of the elements of `fft` of n samples, d apart: in cycles per unit of d.
 
     The default float unless dtype is given. ValueError if n is no positive integer.
@@ -403,7 +392,7 @@ def fftfreq(n: int, d: float = 1.0, dtype: Any = None, *, device: Device | str |
     return _frequencies("fftfreq", numpy.fft.fftfreq(_positive("fftfreq", n), d), dtype, device)
 
 
-def rfftfreq(n: int, d: float = 1.0, dtype: Any = None, *, device: Device | str | None = None) -> Any:
+def rfftfreq(n: int, d: float = 1.0, device: Device | str | None = None, *, dtype: Any = None) -> Any:
     """The frequencies of the elements of `rfft` of n samples, d apart: in cycles per unit of d.
 
     The default float unless dtype is given. ValueError if n is no positive integer.

@@ -102,10 +102,12 @@ def _arg(name: str, fn: Callable[..., Any], x: Any, axis: int | None, out: Any, 
     x = asarray(x)
     if axis is None:
         shape = (1,) * x.ndim if keepdims else ()
+    elif x.ndim == 0 and axis in (0, -1):
+        shape = ()
     else:
         axis = axes_of(name, axis, x.ndim)[0]
         shape = _without(x.shape, axis, keepdims)
-    if (x.size if axis is None else x.shape[axis]) == 0:
+    if (x.size if axis is None or x.ndim == 0 else x.shape[axis]) == 0:
         raise ValueError(f"{name}: reduced axes must not be empty, got shape {x.shape}")
     # Trusted not to write: NumPy would copy what is marked as read-only.
     task = lambda v: fn(v, axis=axis, keepdims=keepdims)
@@ -306,6 +308,9 @@ _METHODS = (
 )  # fmt: skip
 
 
+_DISCRETE = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")  # give one of the elements
+
+
 def _quantile(
     op: str, x: Any, q: Any, most: int, axis: Any, out: Any, method: str, keepdims: bool, weights: Any
 ) -> Any:
@@ -323,9 +328,10 @@ def _quantile(
     options = {"method": method, "keepdims": keepdims}
     found = lambda v, w=None: _quiet(fn, v, q / most, at, weights=w, **options)
     shape = q.shape + tuple(1 if i in at else n for i, n in enumerate(x.shape) if keepdims or i not in at)
-    dtype = x.dtype if is_real_float(x.dtype) else default_float()
+    kept = is_real_float(x.dtype) or (method in _DISCRETE and x.dtype.kind in "iu" and fn is numpy.quantile)
+    dtype = x.dtype if kept else default_float()
     inputs = [x] if weights is None else [x, _weights(op, x, weights, at, axis, method)]
-    task = lambda *values: numpy.asarray(found(*values)).astype(dtype)
+    task = lambda *values: numpy.broadcast_to(numpy.asarray(found(*values)).astype(dtype), shape)
     return store(op, host_op(op, task, inputs, shape, dtype), out)
 
 
@@ -360,13 +366,14 @@ def quantile(
     """The q-th quantiles (q between 0 and 1) along axes (by default all); `a`'s dtype or the default float.
 
     Axes of q, which may be an array, stand first in the result. method: what is between two elements:
-    "linear", "lower", "higher", "nearest", "midpoint" or another of NumPy's. weights: how much each element counts,
+    "linear", "lower", "higher", "nearest", "midpoint" or another of NumPy's; those that give an element keep
+    the dtype of integers. weights: how much each element counts,
     with method "inverted_cdf" only. ValueError if q is out of range or the method is another, IndexError if there
     is no element, TypeError of complex numbers. overwrite_input changes nothing.
 
     >>> from forerun import np
     >>> np.quantile([0, 1, 2, 3], [0.5, 1]).tolist(), np.quantile([0, 1, 2, 3], 0.5, method="lower").item()
-    ([1.5, 3.0], 1.0)
+    ([1.5, 3.0], 1)
     """
     return _quantile("quantile", a, q, 1, axis, out, method, keepdims, weights)
 

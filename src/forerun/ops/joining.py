@@ -283,7 +283,7 @@ def repeat(a: Any, repeats: int | Sequence[int], axis: int | None = None) -> Any
     ([1, 1, 2, 2], [1, 2, 2, 2])
     """
     x = asarray(a)
-    if axis is None:
+    if axis is None or (x.ndim == 0 and axis in (0, -1)):
         return repeat(ravel(x), repeats, 0)
     a = axes_of("repeat", axis, x.ndim)[0]
     counts = counts_of("repeat", "repeats", repeats, (x.shape[a],))
@@ -338,6 +338,8 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> An
     one_of("pad", "mode", mode, tuple(_PAD_MODES))
     if other := set(kwargs) - set(_PAD_MODES[mode]):
         raise ValueError(f"pad: options must be those of mode {mode!r}, got {sorted(other)}")
+    if x.ndim == 0:
+        return copy(x)
     value = kwargs.get("constant_values", 0)
     if mode == "constant" and isinstance(value, (int, float, complex)):
         return _pad(x, tuple((int(a), int(b)) for a, b in widths), value)

@@ -20,7 +20,7 @@ from .convert import asarray, cast, default_float
 from .indexing import where
 from .shape import broadcast_to, matrix_transpose, reshape
 
-__all__ = ["adjoint", "hermitian", "inexact", "matrices", "quotient", "real_of", "stacked"]
+__all__ = ["adjoint", "half_hermitian", "inexact", "matrices", "quotient", "real_of", "stacked"]
 
 _DTYPES = ("float32", "float64", "complex64", "complex128")
 _PIECE = 1 << 21  # multiplications that are worth a call of their own
@@ -76,10 +76,10 @@ def adjoint(x: Any) -> Any:
     return matrix_transpose(_value(x))
 
 
-def hermitian(x: Any) -> Any:
+def half_hermitian(x: Any) -> Any:
     """The Hermitian part of matrices: half the sum with their adjoints.
 
-    >>> hermitian(asarray([[1.0, 2.0], [4.0, 3.0]])).tolist()
+    >>> half_hermitian(asarray([[1.0, 2.0], [4.0, 3.0]])).tolist()
     [[1.0, 3.0], [3.0, 3.0]]
     """
     return (x + adjoint(x)) * 0.5

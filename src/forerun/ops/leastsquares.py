@@ -15,19 +15,22 @@ from .base import primitive
 from .convert import asarray, together
 from .creation import empty
 from .decompositions import _svdvals_grad
-from .lapack import adjoint, inexact, matrices, real_of, stacked
+from .lapack import adjoint, half_hermitian, inexact, matrices, real_of, stacked
 from .linear import matmul, matmul_pair
 from .reduction import any as any_
 
 __all__ = ["lstsq", "matrix_rank", "pinv"]
 
 
-def _pinv_grad(g: Any, y: Any, x: Any) -> Any:
+def _pinv_grad(g: Any, y: Any, x: Any, symmetric: bool) -> Any:
     """The parts of the pseudo-inverse's change: within the range, and on either side out of it."""
+    x = half_hermitian(x) if symmetric else x
     turned, back = adjoint(g), adjoint(y)
     left = turned - matmul(x, matmul(y, turned))
     right = turned - matmul(matmul(turned, y), x)
-    return matmul(left, matmul(y, back)) + matmul(matmul(back, y), right) - matmul(matmul(back, g), back)
+    outside = matmul(left, matmul(y, back)) + matmul(matmul(back, y), right)
+    result = outside - matmul(matmul(back, g), back)
+    return half_hermitian(result) if symmetric else result
 
 
 @primitive(_pinv_grad)

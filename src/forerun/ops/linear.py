@@ -12,7 +12,7 @@ import numpy
 from .. import _core
 from .arithmetic import _value, conjugate
 from .base import primitive
-from .convert import asarray, axes_of, cast, is_array, promote
+from .convert import asarray, axes_of, cast, is_array, promote, store
 from .reduction import sum as sum_
 from .shape import moveaxis, ravel, reshape, swapaxes, transpose
 
@@ -71,7 +71,7 @@ def matmul(x1: Any, x2: Any, out: Any = None) -> Any:
     >>> np.matmul(np.ones((4, 2, 3)), np.ones((3, 5))).shape
     (4, 2, 5)
     """
-    return _into(_matmul(*matmul_pair(x1, x2, "matmul")), out)
+    return store("matmul", _matmul(*matmul_pair(x1, x2, "matmul")), out)
 
 
 _core.set_hooks(matmul=matmul)
@@ -94,7 +94,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
         result = _matmul(a, b)
     else:
         result = tensordot(a, b, ((-1,), (-2,)))
-    return _into(result, out)
+    return store("dot", result, out)
 
 
 def vdot(a: Any, b: Any) -> Any:
@@ -142,7 +142,7 @@ def inner(a: Any, b: Any) -> Any:
     return tensordot(a, b, ((-1,), (-1,)))
 
 
-def outer(a: Any, b: Any) -> Any:
+def outer(a: Any, b: Any, out: Any = None) -> Any:
     """The matrix of all products of an element of a and one of b, both flat.
 
     >>> from forerun import np
@@ -150,14 +150,14 @@ def outer(a: Any, b: Any) -> Any:
     [[3, 4], [6, 8]]
     """
     a, b = matmul_pair(a, b, "outer")
-    return ravel(a)[:, None] * ravel(b)
+    return store("outer", ravel(a)[:, None] * ravel(b), out)
 
 
 def _contracted(a: Any, b: Any, axes: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
     if isinstance(axes, (int, numpy.integer)):
         n = int(axes)
         if not 0 <= n <= min(a.ndim, b.ndim):
-            raise ValueError(f"tensordot: axes must be between 0 and {min(a.ndim, b.ndim)}, got {n}")
+            raise numpy.exceptions.AxisError(f"tensordot: axes must be between 0 and {min(a.ndim, b.ndim)}, got {n}")
         left, right = tuple(range(a.ndim - n, a.ndim)), tuple(range(n))
     else:
         one, other = axes
@@ -248,12 +248,4 @@ def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
 
     result = product(0, len(found) - 1)
     result = result[0] if row else result
-    return _into(result[..., 0] if column else result, out)
-
-
-def _into(result: Any, out: Any) -> Any:
-    """The result, or `out` with its values."""
-    if out is None:
-        return result
-    _core.assign(out, result)
-    return out
+    return store("multi_dot", result[..., 0] if column else result, out)

@@ -47,7 +47,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     [0, 0, 1]
     """
     a, b = matmul_pair(x1, x2, "cross")
-    if any(x.shape[axes_of("cross", axis, x.ndim)[0]] != 3 for x in (a, b)):
+    if {x.shape[axes_of("cross", axis, x.ndim)[0]] for x in (a, b)} != {3}:
         raise ValueError(f"cross: vectors must have three elements, got shapes {a.shape} and {b.shape}")
     return _cross(a, b, axis=axis)
 

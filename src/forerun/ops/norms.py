@@ -175,7 +175,7 @@ def cond(x: Any, p: Any = None) -> Any:
     (4.0, inf)
     """
     x = asarray(x)
-    if x.size == 0 and x.ndim > 1:
+    if 0 in x.shape[-2:] and x.ndim > 1:
         raise LinAlgError(f"cond: array must not be empty, got shape {x.shape}")
     x = matrices("cond", x, square=p not in (None, 2, -2))
     if p in (None, 2, -2):

@@ -112,7 +112,7 @@ def diag_indices_from(arr: Any) -> tuple[Any, ...]:
     return diag_indices(x.shape[0], x.ndim, device=x.device)
 
 
-def ix_(*vectors: Any) -> tuple[Any, ...]:
+def ix_(*args: Any) -> tuple[Any, ...]:
     """Vectors of positions, shaped so that together they pick all combinations.
 
     Masks stand for the positions where they hold: this waits for them. ValueError of what is no vector.
@@ -121,7 +121,7 @@ def ix_(*vectors: Any) -> tuple[Any, ...]:
     >>> np.arange(6).reshape(2, 3)[np.ix_([0, 1], [0, 2])].tolist()
     [[0, 2], [3, 5]]
     """
-    found = [vector_of("ix_", numpy.asarray(v, "int64") if _is_empty(v) else v) for v in vectors]
+    found = [vector_of("ix_", numpy.asarray(v, "int64") if _is_empty(v) else v) for v in args]
     found = [nonzero(v)[0] if v.dtype.kind == "b" else v for v in found]
     return tuple(
         reshape(v, tuple(-1 if i == k else 1 for i in range(len(found)))) for k, v in enumerate(found)
@@ -132,10 +132,11 @@ def _is_empty(v: Any) -> bool:
     return isinstance(v, (list, tuple)) and not v
 
 
-def unravel_index(indices: Any, shape: int | Sequence[int]) -> tuple[Any, ...]:
+def unravel_index(indices: Any, shape: int | Sequence[int], order: str = "C") -> tuple[Any, ...]:
     """For positions in a flat array, those along each axis of an array of a shape: int64, one array per axis.
 
-    TypeError if positions are no integers; ValueError where they are read if one is out of range.
+    order: "F" if the first axis runs fastest in the flat array. TypeError if positions are no integers; ValueError
+    where they are read if one is out of range.
 
     >>> from forerun import np
     >>> [i.tolist() for i in np.unravel_index([5, 3], (2, 3))]
@@ -146,23 +147,28 @@ def unravel_index(indices: Any, shape: int | Sequence[int]) -> tuple[Any, ...]:
     extents = tuple(count_of("unravel_index", "extents", n) for n in given)
     if x.dtype.kind not in "iu":
         raise TypeError(f"unravel_index: positions must be integers, got {x.dtype}")
-    found = lambda v: tuple(map(numpy.asarray, numpy.unravel_index(v, extents)))
+    one_of("unravel_index", "order", order, ("C", "F"))
+    found = lambda v: tuple(map(numpy.asarray, numpy.unravel_index(v, extents, order)))  # type: ignore[arg-type]
     if len(extents) == 1:
         return (host_op("unravel_index", lambda v: found(v)[0], [x], x.shape, "int64"),)
     return tuple(host(found, [x], [(x.shape, "int64")] * len(extents), name="unravel_index"))
 
 
-def ravel_multi_index(multi_index: Sequence[Any], dims: Sequence[int], mode: str = "raise") -> Any:
+def ravel_multi_index(
+    multi_index: Sequence[Any], dims: Sequence[int], mode: str = "raise", order: str = "C"
+) -> Any:
     """For positions along each axis of an array with extents `dims`, those in the flat array. int64.
 
     mode: what happens to positions out of range: "raise" (ValueError where the result is read), "clip",
-    "wrap". ValueError if there is not an array of positions for each axis.
+    "wrap". order: "F" if the first axis runs fastest in the flat array.
+    ValueError if there is not an array of positions for each axis.
 
     >>> from forerun import np
     >>> np.ravel_multi_index(([1, 1], [2, 0]), (2, 3)).tolist()
     [5, 3]
     """
     one_of("ravel_multi_index", "mode", mode, ("raise", "clip", "wrap"))
+    one_of("ravel_multi_index", "order", order, ("C", "F"))
     extents = tuple(count_of("ravel_multi_index", "dims", n) for n in dims)
     arrays = [asarray(i) for i in multi_index]
     if len(arrays) != len(extents):
@@ -170,5 +176,5 @@ def ravel_multi_index(multi_index: Sequence[Any], dims: Sequence[int], mode: str
             f"ravel_multi_index: there must be {len(extents)} arrays of positions, got {len(arrays)}"
         )
     shape = together("ravel_multi_index", *(a.shape for a in arrays))
-    found = lambda *v: numpy.asarray(numpy.ravel_multi_index(v, extents, mode))  # type: ignore[call-overload]
+    found = lambda *v: numpy.asarray(numpy.ravel_multi_index(v, extents, mode, order))  # type: ignore[call-overload]
     return host_op("ravel_multi_index", found, arrays, shape, "int64")

@@ -26,6 +26,7 @@ from .convert import (
     as_dtype,
     asarray,
     axes_of,
+    axes_to_reduce,
     cast,
     copy,
     count_of,
@@ -120,6 +121,8 @@ def _chosen(x: Any, where: Any, instead: Any) -> Any:
 def _extreme(op: str, x: Any, axes: tuple[int, ...], keepdims: bool, initial: Any, where: Any) -> Any:
     """`max` or `min`, of the elements that a mask chooses and of one more value."""
     reduced, pair = (_max, maximum) if op == "max" else (_min, minimum)
+    if initial is None and 0 in (x.shape[i] for i in axes):
+        raise ValueError(f"{op}: reduced axes must not be empty, got shape {x.shape}")
     if initial is None:
         if where is not True:
             raise ValueError(f"{op}: initial must be given with where, as there may be no element, got None")
@@ -151,7 +154,7 @@ def sum(
     if want != x.dtype and is_inexact(want):
         x = cast(x, want)
     x = _chosen(x, where, 0)
-    result = _sum(x, axes_of("sum", axis, x.ndim), keepdims, want if want != x.dtype else None)
+    result = _sum(x, axes_to_reduce("sum", axis, x.ndim), keepdims, want if want != x.dtype else None)
     return store("sum", result if initial is None else result + initial, out)
 
 
@@ -172,7 +175,7 @@ def prod(
     if want != x.dtype and is_inexact(want):
         x = cast(x, want)
     x = _chosen(x, where, 1)
-    result = _prod(x, axes_of("prod", axis, x.ndim), keepdims, want if want != x.dtype else None)
+    result = _prod(x, axes_to_reduce("prod", axis, x.ndim), keepdims, want if want != x.dtype else None)
     return store("prod", result if initial is None else result * initial, out)
 
 
@@ -189,7 +192,7 @@ def max(
     ([3, 5], [[5]])
     """
     x = asarray(a)
-    return store("max", _extreme("max", x, axes_of("max", axis, x.ndim), keepdims, initial, where), out)
+    return store("max", _extreme("max", x, axes_to_reduce("max", axis, x.ndim), keepdims, initial, where), out)
 
 
 def min(
@@ -205,7 +208,7 @@ def min(
     [1, 3]
     """
     x = asarray(a)
-    return store("min", _extreme("min", x, axes_of("min", axis, x.ndim), keepdims, initial, where), out)
+    return store("min", _extreme("min", x, axes_to_reduce("min", axis, x.ndim), keepdims, initial, where), out)
 
 
 amax, amin = max, min
@@ -225,7 +228,7 @@ def all(
     x = _chosen(asarray(a), where, True)
     return store(
         "all",
-        _core.reduce(logical_and, x, axes_of("all", axis, x.ndim), numpy.dtype(bool), keepdims, "all"), out
+        _core.reduce(logical_and, x, axes_to_reduce("all", axis, x.ndim), numpy.dtype(bool), keepdims, "all"), out
     )
 
 
@@ -243,7 +246,7 @@ def any(
     x = _chosen(asarray(a), where, False)
     return store(
         "any",
-        _core.reduce(logical_or, x, axes_of("any", axis, x.ndim), numpy.dtype(bool), keepdims, "any"), out
+        _core.reduce(logical_or, x, axes_to_reduce("any", axis, x.ndim), numpy.dtype(bool), keepdims, "any"), out
     )
 
 
@@ -457,7 +460,7 @@ def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
         result
         if keepdims
         else reshape(
-            result, tuple(n for i, n in enumerate(x.shape) if i not in axes_of("logsumexp", axis, x.ndim))
+            result, tuple(n for i, n in enumerate(x.shape) if i not in axes_to_reduce("logsumexp", axis, x.ndim))
         )
     )
 
@@ -504,7 +507,7 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) 
     ([1, 3, 6, 10], [[1, 3], [3, 7]])
     """
     x = asarray(a)
-    if axis is None:
+    if axis is None or (x.ndim == 0 and axis in (0, -1)):
         x, axis = ravel(x), 0
     want = _accumulator(x, dtype, "cumsum")
     x = x if want == x.dtype else cast(x, want)
@@ -519,7 +522,7 @@ def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None)
     [1, 2, 6, 24]
     """
     x = asarray(a)
-    if axis is None:
+    if axis is None or (x.ndim == 0 and axis in (0, -1)):
         x, axis = ravel(x), 0
     want = _accumulator(x, dtype, "cumprod")
     x = x if want == x.dtype else cast(x, want)
@@ -528,6 +531,8 @@ def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None)
 
 def _cumulative(op: str, scan: Any, first: int, x: Any, axis: int | None, dtype: Any, include: bool) -> Any:
     x = asarray(x)
+    if x.ndim == 0 and axis in (0, -1):
+        x = ravel(x)
     if axis is None:
         if x.ndim > 1:
             raise ValueError(f"{op}: axis must be given but for vectors, got shape {x.shape}")
@@ -579,9 +584,13 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     ([3, 5, 7], [2, 2])
     """
     x = asarray(a)
-    n, a = count_of("diff", "n", n), axes_of("diff", axis, x.ndim)[0]
+    if count_of("diff", "n", n) == 0:
+        return x
+    if x.ndim == 0:
+        raise ValueError("diff: array must have at least one axis, got shape ()")
+    a = axes_of("diff", axis, x.ndim)[0]
     head = (slice(None),) * a
-    if n and (prepend is not None or append is not None):
+    if prepend is not None or append is not None:
         edge = (*x.shape[:a], 1, *x.shape[a + 1 :])
         ends = [None if e is None else asarray(e, device=x.device) for e in (prepend, append)]
         wide = [e if e is None or e.ndim else broadcast_to(e, edge) for e in ends]

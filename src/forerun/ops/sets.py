@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from .convert import asarray, promote
+from .convert import asarray, one_of, promote
 from .host import host_op, unique
 
 __all__ = [
@@ -18,17 +18,24 @@ __all__ = [
 ]  # fmt: skip
 
 
-def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False) -> Any:
+def isin(
+    element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: str | None = None
+) -> Any:
     """Whether each element is among others, as bool, of its shape; with `invert`, whether it is not.
 
-    assume_unique: both hold distinct values, which saves time.
+    assume_unique: both hold distinct values, which saves time. kind: "sort" or "table", NumPy's algorithms
+    (ValueError if another, or "table" for what is no integer).
 
     >>> from forerun import np
     >>> np.isin(np.array([1, 2, 3]), [3, 1]).tolist()
     [True, False, True]
     """
     x, others = asarray(element), asarray(test_elements)
-    found = lambda v, w: numpy.isin(v, w, assume_unique, invert)
+    if kind is not None:
+        one_of("isin", "kind", kind, ("sort", "table"))
+        if kind == "table" and (x.dtype.kind not in "iub" or others.dtype.kind not in "iub"):
+            raise ValueError(f"isin: kind must be sort but for integers, got {x.dtype} and {others.dtype}")
+    found = lambda v, w: numpy.isin(v, w, assume_unique, invert, kind=kind)  # type: ignore[arg-type]
     return host_op("isin", found, [x, others], x.shape, "bool")
 
 

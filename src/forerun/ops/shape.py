@@ -9,7 +9,7 @@ import numpy
 
 from .. import _core
 from .base import primitive
-from .convert import asarray, axes_of, one_of, together
+from .convert import asarray, axes_of, axes_to_reduce, one_of, together
 from .convert import copy as copy_of
 
 __all__ = [
@@ -124,7 +124,7 @@ def squeeze(a: Any, axis: Axis = None) -> Any:
     ((2,), (2, 1))
     """
     x = asarray(a)
-    at = axes_of("squeeze", axis, x.ndim)
+    at = axes_to_reduce("squeeze", axis, x.ndim)
     if axis is not None and any(x.shape[a] != 1 for a in at):
         raise ValueError(f"squeeze: axes must have extent 1, got axis {axis} of shape {x.shape}")
     return reshape(x, tuple(n for i, n in enumerate(x.shape) if not (i in at and n == 1)))
@@ -172,6 +172,8 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
     """
     x = asarray(a)
     a = axes_of("rollaxis", axis, x.ndim)[0]
+    if not -x.ndim <= start <= x.ndim:
+        raise numpy.exceptions.AxisError(f"rollaxis: start must be in [{-x.ndim}, {x.ndim}], got {start}")
     to = start + x.ndim if start < 0 else start
     return moveaxis(x, a, to - 1 if to > a else to)
 
@@ -307,6 +309,13 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
     >>> np.rot90([[1, 2], [3, 4]]).tolist()
     [[2, 4], [1, 3]]
     """
+    first = asarray(m)
+    if len(axes) != 2:
+        raise ValueError(f"rot90: axes must be two, got {axes}")
+    if any(not -first.ndim <= a < first.ndim for a in axes):
+        raise ValueError(f"rot90: axes must be in [{-first.ndim}, {first.ndim}), got {axes}")
+    if (axes[0] - axes[1]) % first.ndim == 0:
+        raise ValueError(f"rot90: axes must be different, got {axes}")
     k %= 4
     if k == 0:
         return asarray(m)

@@ -18,7 +18,7 @@ from .indexing import clip, where
 from .joining import concatenate, stack
 from .linear import matmul, matmul_pair
 from .reduction import diff, sum
-from .shape import broadcast_arrays, flip, moveaxis, ravel, reshape
+from .shape import atleast_1d, broadcast_arrays, flip, moveaxis, ravel, reshape
 
 __all__ = [
     "convolve", "correlate", "cross", "ediff1d", "gradient", "interp", "matvec", "sinc", "trapezoid", "vecmat",
@@ -53,7 +53,7 @@ _convolve.name = "convolve"
 
 def _vectors(op: str, a: Any, b: Any, mode: str) -> tuple[Any, Any]:
     one_of(op, "mode", mode, ("full", "same", "valid"))
-    a, b = (vector_of(op, x) for x in matmul_pair(a, b, op))
+    a, b = (vector_of(op, atleast_1d(x)) for x in matmul_pair(a, b, op))
     if not a.size or not b.size:
         raise ValueError(f"{op}: vectors must not be empty, got shapes {a.shape} and {b.shape}")
     return a, b

@@ -13,6 +13,7 @@ from .base import primitive
 from .convert import (
     asarray,
     axes_of,
+    axes_to_reduce,
     cast,
     count_of,
     default_float,
@@ -66,7 +67,10 @@ def nanmax(
     if initial is not None or where is not True:
         lowest = _filled(x, -numpy.inf)
         return max(lowest, axis, out, keepdims, initial, where)
-    return store("nanmax", _nanmax(x, axes_of("nanmax", axis, x.ndim), keepdims), out)
+    axes = axes_to_reduce("nanmax", axis, x.ndim)
+    if 0 in (x.shape[i] for i in axes):
+        raise ValueError(f"nanmax: reduced axes must not be empty, got shape {x.shape}")
+    return store("nanmax", _nanmax(x, axes, keepdims), out)
 
 
 def nanmin(
@@ -84,7 +88,10 @@ def nanmin(
     if initial is not None or where is not True:
         lowest = _filled(x, numpy.inf)
         return min(lowest, axis, out, keepdims, initial, where)
-    return store("nanmin", _nanmin(x, axes_of("nanmin", axis, x.ndim), keepdims), out)
+    axes = axes_to_reduce("nanmin", axis, x.ndim)
+    if 0 in (x.shape[i] for i in axes):
+        raise ValueError(f"nanmin: reduced axes must not be empty, got shape {x.shape}")
+    return store("nanmin", _nanmin(x, axes, keepdims), out)
 
 
 def _filled(x: Any, value: float) -> Any:
@@ -158,9 +165,15 @@ def nanmean(
     2.0
     """
     x = _unmasked(a, dtype, where)
-    axes = axes_of("nanmean", axis, x.ndim)
+    axes = _axes("nanmean", a, axis)
     result = sum(_filled(x, 0), axes, keepdims=True) / _numbers(x, axes, _real_dtype(x))
     return store("nanmean", result if keepdims else _dropped(result, axes), out)
+
+
+def _axes(op: str, a: Any, axis: Axis) -> tuple[int, ...]:
+    """Axes to reduce; as in NumPy, only floats without axes may be reduced over axis 0."""
+    x = asarray(a)
+    return axes_to_reduce(op, axis, x.ndim) if is_inexact(x.dtype) else axes_of(op, axis, x.ndim)
 
 
 def _dropped(x: Any, axes: tuple[int, ...]) -> Any:
@@ -181,7 +194,7 @@ def nanvar(
     1.0
     """
     x, less = _unmasked(a, dtype, where), _less("nanvar", ddof, correction)
-    axes = axes_of("nanvar", axis, x.ndim)
+    axes = _axes("nanvar", a, axis)
     n = _numbers(x, axes, _real_dtype(x))
     middle = sum(_filled(x, 0), axes, keepdims=True) / n if mean is None else asarray(mean)
     deviation = _filled(x - middle, 0)
@@ -325,7 +338,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
 
 
 def histogram(
-    a: Any, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None
+    a: Any, bins: Any = 10, range: Any = None, density: bool | None = None, weights: Any = None
 ) -> tuple[Any, Any]:
     """How many of the numbers lie in each bin, and the edges of the bins.
 
