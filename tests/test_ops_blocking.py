@@ -140,7 +140,6 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "iteration": lambda x: [float(v) for v in x],
     "in": lambda x: 3.0 in x,
     "mask": lambda x: x[x > 0],
-    "assignment of several values under a mask": lambda x: x.__setitem__(x > 0, np.array([1.0, 2.0])),
     "where without values": np.where,
     "a function that only NumPy has": numpy.ma.masked_invalid,
 }
@@ -163,7 +162,12 @@ NOT_READERS: dict[str, Callable[[Any], Any]] = {
     "in place": lambda x: x.__iadd__(1),
     "indexing": lambda x: (x[0], x[::2], x[None], x[[0, 1]], x[np.array([1, 0])]),
     "assignment": lambda x: x.__setitem__(slice(None), 2),
-    "assignment of one value under a mask": lambda x: x.__setitem__(x > 0, 1.0),
+    "assignment under a mask": lambda x: (
+        x.__setitem__(x > 0, 1.0), x.__setitem__(x > 0, np.array([1.0, 2.0])), x.__setitem__((x > 0, None), [3.0]),
+    ),
+    "an array without axes as an index": lambda x: (x[x.astype(int)[0]], x.__setitem__(x.astype(int)[0], 1)),
+    "flat": lambda x: (x.flat[1], x.flat[x.astype(int)], x.flat.__setitem__([0, 1], x), setattr(x, "flat", 1)),
+    "vectorize with dtypes": lambda x: np.vectorize(float, ["float64"])(x),
     "assignment at integer arrays": lambda x: x.__setitem__([0, 2], x[:2]),
     "iterating": lambda x: list(x),
     "copies": lambda x: (x.copy(), x.astype("int8"), x.as_in_ctx(npx.cpu()), x.copyto(np.zeros(3))),

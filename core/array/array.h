@@ -43,6 +43,11 @@ class Array {
       if (layout.strides[i] == 0 && layout.shape[i] > 1) return true;
     return false;
   }
+  // Whether both are the same view of the same storage.
+  bool same_elements(const Array& o) const {
+    return storage_ == o.storage_ && layout.dtype == o.layout.dtype && layout.offset == o.layout.offset && layout.shape == o.layout.shape &&
+           layout.strides == o.layout.strides;
+  }
   // How an op that fills this array writes its storage.
   Mode write_mode() const { return covers_storage() ? Mode::write : Mode::update; }
 

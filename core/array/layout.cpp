@@ -6,17 +6,39 @@
 
 namespace forerun {
 
+namespace {
+
+// Elements of a shape. Throws Error(value) if nobody can address them.
+int64_t count_of(const char* op, DType dtype, const Dims& shape) {
+  int64_t n = 1, bytes = 0;
+  bool fits = true, empty = false;
+  for (int64_t extent : shape) fits &= !__builtin_mul_overflow(n, extent, &n), empty |= extent == 0;
+  if (empty) return 0;
+  if (!fits || __builtin_mul_overflow(n, static_cast<int64_t>(item_size(dtype)), &bytes))
+    throw Error(ErrorKind::value, std::string(op) + ": array must have fewer than 2**63 bytes, got shape " + to_string(shape));
+  return n;
+}
+
+}  // namespace
+
+std::pair<int64_t, int64_t> Layout::range() const {
+  if (size == 0) return {offset, offset};
+  int64_t low = offset, high = offset + static_cast<int64_t>(item_size(dtype));
+  for (int i = 0; i < ndim(); ++i) (strides[i] < 0 ? low : high) += (shape[i] - 1) * strides[i];
+  return {low, high};
+}
+
 Layout Layout::dense(DType dtype, const Dims& shape) {
   Layout layout;
   layout.dtype = dtype;
   layout.shape = shape;
   layout.strides = Dims(shape.size());
-  int64_t step = static_cast<int64_t>(item_size(dtype)), n = 1;
+  layout.size = count_of("array", dtype, shape);
+  int64_t step = static_cast<int64_t>(item_size(dtype));
   for (int i = shape.size() - 1; i >= 0; --i) {
-    layout.strides[i] = step * n;
-    n *= shape[i];
+    layout.strides[i] = step;
+    step *= layout.size ? shape[i] : 1;
   }
-  layout.size = n;
   return layout;
 }
 
@@ -43,7 +65,7 @@ Layout broadcast_to(const char* op, const Layout& a, const Dims& shape) {
   seen.shape = shape;
   seen.strides = Dims(shape.size());
   seen.offset = a.offset;
-  seen.size = product(shape);
+  seen.size = count_of(op, a.dtype, shape);
   for (int i = 0; i < a.ndim(); ++i) seen.strides[extra + i] = a.shape[i] == 1 ? 0 : a.strides[i];
   return seen;
 }

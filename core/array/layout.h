@@ -1,6 +1,7 @@
 // How the elements of an array lie in its storage.
 #pragma once
 #include <cstdint>
+#include <utility>
 
 #include "base/dtype.h"
 #include "base/shape.h"
@@ -29,6 +30,10 @@ struct Layout {
     return true;
   }
 
+  // Bytes of the storage from the first to behind the last one that elements stand in; none: an empty layout.
+  std::pair<int64_t, int64_t> range() const;
+
+  // Throws Error(value) if there is no number for the bytes.
   static Layout dense(DType dtype, const Dims& shape);
 };
 

@@ -102,6 +102,7 @@ void assign(nb::handle to_object, nb::handle value) {
   Building op;
   if (is_array(value.ptr())) {
     const Array& from = arg("assign", value);
+    if (from.same_elements(to)) return;  // `x[i] += y` ends so
     build_copy(*op, from, to);
     op.issue(device_of(to), device_of(from) == device_of(to) ? Queue::Kind::compute : Queue::Kind::copy);
     return;
@@ -122,8 +123,7 @@ nb::object view(nb::handle a, nb::handle shape, nb::handle strides, int64_t offs
   to.size = product(to.shape);
   if (to.shape.size() != to.strides.size())
     throw Error(ErrorKind::value, "view: shape and strides must be of one length, got " + to_string(to.shape) + " and " + to_string(to.strides));
-  int64_t low = to.offset, high = to.offset + static_cast<int64_t>(item_size(to.dtype));
-  for (int i = 0; i < to.ndim(); ++i) (to.strides[i] < 0 ? low : high) += (to.shape[i] - 1) * to.strides[i];
+  auto [low, high] = to.range();
   if (to.size > 0 && (low < 0 || high > static_cast<int64_t>(from.storage()->bytes)))
     throw Error(ErrorKind::value, "view: elements must lie in the array's memory, got bytes " + std::to_string(low) + " to " + std::to_string(high));
   return wrapped(Array(from.storage(), std::move(to)));

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "bind/gil.h"
+#include "bind/numpy.h"
 #include "bind/ufunc.h"
 
 namespace forerun {
@@ -72,16 +73,18 @@ struct Walk {
 };
 
 void take_int(Walk& w, PyObject* item) {
-  if (w.axis >= w.from.ndim()) throw Error(ErrorKind::index, "getitem: too many indices for shape " + to_string(w.from.shape));
   int64_t i = PyNumber_AsSsize_t(item, PyExc_IndexError), extent = w.from.shape[w.axis];
-  if (i == -1 && PyErr_Occurred()) throw PythonError{};
+  if (i == -1 && PyErr_Occurred()) {
+    if (PyErr_ExceptionMatches(PyExc_IndexError))
+      PyErr_Format(PyExc_IndexError, "getitem: index must be in [%lld, %lld), got %S", static_cast<long long>(-extent), static_cast<long long>(extent), item);
+    throw PythonError{};
+  }
   if (i < -extent || i >= extent)
     throw Error(ErrorKind::index, "getitem: index must be in [" + std::to_string(-extent) + ", " + std::to_string(extent) + "), got " + std::to_string(i));
   w.to.offset += (i < 0 ? i + extent : i) * w.from.strides[w.axis++];
 }
 
 void take_slice(Walk& w, PyObject* item) {
-  if (w.axis >= w.from.ndim()) throw Error(ErrorKind::index, "getitem: too many indices for shape " + to_string(w.from.shape));
   Py_ssize_t start, stop, step;
   if (PySlice_Unpack(item, &start, &stop, &step) < 0) throw PythonError{};
   Py_ssize_t n = PySlice_AdjustIndices(w.from.shape[w.axis], &start, &stop, step);
@@ -90,7 +93,7 @@ void take_slice(Walk& w, PyObject* item) {
 }
 
 bool is_basic(PyObject* item) {
-  return item == Py_None || item == Py_Ellipsis || PySlice_Check(item) || (PyLong_Check(item) && !PyBool_Check(item));
+  return item == Py_None || item == Py_Ellipsis || PySlice_Check(item) || (PyLong_Check(item) && !PyBool_Check(item)) || PyArray_IsScalar(item, Integer);
 }
 
 }  // namespace
@@ -108,7 +111,9 @@ bool basic_index(const Array& array, PyObject* index, Array* view) {
   }
   if (ellipses > 1) throw Error(ErrorKind::index, "getitem: an index must have at most one Ellipsis, got " + std::to_string(ellipses));
   const Layout& from = array.layout;
-  if (used > from.ndim()) throw Error(ErrorKind::index, "getitem: too many indices for shape " + to_string(from.shape) + ", got " + std::to_string(used));
+  if (used > from.ndim()) 
+    throw Error(ErrorKind::index, "getitem: an index must have at most " + std::to_string(from.ndim()) + " entries for shape " + to_string(from.shape) +
+                                      ", got " + std::to_string(used));
   Layout to;
   to.dtype = from.dtype;
   to.offset = from.offset;

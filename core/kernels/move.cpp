@@ -27,6 +27,29 @@ void copy_row(char* to, intptr_t to_step, const char* from, intptr_t from_step, 
   loop.function(args, &count, steps, loop.data);
 }
 
+// Whether writing one may change what is read of the other.
+bool overlap(const Storage* a, const Layout& of_a, const Storage* b, const Layout& of_b) {
+  if (a != b) return false;
+  auto [low, high] = of_a.range();
+  auto [from, to] = of_b.range();
+  return low < to && from < high;
+}
+
+// A copy of the bytes that an op reads, where it writes them as well.
+class Snapshot {
+ public:
+  // data: of the element at `offset` of the storage. Returns where it stands in the copy of the storage's bytes in `range`.
+  const char* take(const char* data, int64_t offset, std::pair<int64_t, int64_t> range) {
+    size_t bytes = static_cast<size_t>(range.second - range.first);
+    bytes_.reset(new char[bytes]);
+    std::memcpy(bytes_.get(), data - offset + range.first, bytes);
+    return bytes_.get() + (offset - range.first);
+  }
+
+ private:
+  std::unique_ptr<char[]> bytes_;
+};
+
 // Positions of all axes but the last.
 struct Rows {
   Dims shape;
@@ -55,13 +78,8 @@ class CopyKernel final : public Kernel {
     if (empty) return;
     const char* from = scalar ? reinterpret_cast<const char*>(scalar->bytes) : operand_data(op, 0, from_offset);
     char* to = operand_data(op, scalar ? 0 : 1, to_offset);
-    std::unique_ptr<char[]> snapshot;
-    if (overlaps) {
-      size_t bytes = op.access(0).storage->bytes;
-      snapshot.reset(new char[bytes]);
-      std::memcpy(snapshot.get(), from - from_offset, bytes);
-      from = snapshot.get() + from_offset;
-    }
+    Snapshot snapshot;
+    if (overlaps) from = snapshot.take(from, from_offset, range);
     int last = nest.shape.size() - 1;
     Rows rows{nest.shape};
     int64_t count = rows.count(), n = nest.shape[last], first = 0, end = count, begin = 0, stop = n;
@@ -86,6 +104,7 @@ class CopyKernel final : public Kernel {
   DType from_type, to_type;
   int64_t from_offset = 0, to_offset = 0;
   std::optional<Scalar> scalar;
+  std::pair<int64_t, int64_t> range;  // of the source
   bool overlaps = false, empty = false;
   int64_t per_tile = 1, tiles_ = 1;
 
@@ -105,14 +124,14 @@ class CopyKernel final : public Kernel {
 
 void build_copy(Op& op, const Array& from, const Array& to) {
   Layout seen = broadcast_to("assign", from.layout, to.layout.shape);
-  bool overlaps = from.storage() == to.storage();
+  bool overlaps = overlap(from.storage(), from.layout, to.storage(), to.layout);
   op.add(from.storage(), Mode::read);
-  op.add(to.storage(), overlaps ? Mode::update : to.write_mode());
+  op.add(to.storage(), from.storage() == to.storage() ? Mode::update : to.write_mode());
   op.cost = cost_of(to.layout.nbytes());
   CopyKernel& k = op.emplace<CopyKernel>();
   k.from_type = from.layout.dtype, k.to_type = to.layout.dtype;
   k.from_offset = seen.offset, k.to_offset = to.layout.offset;
-  k.overlaps = overlaps;
+  k.overlaps = overlaps, k.range = from.layout.range();
   k.prepare(to.layout.shape, seen.strides, to.layout.strides);
 }
 
@@ -240,12 +259,9 @@ class IndexKernel final : public Kernel {
     if (other.size == 0) return;
     char* a = operand_data(op, a_access, array.offset);
     char* b = operand_data(op, b_access, other.offset);
-    std::vector<char> snapshot;
-    if (what != Do::gather && op.access(a_access).storage == op.access(b_access).storage) {
-      Storage* s = op.access(b_access).storage;
-      snapshot.assign(b - other.offset, b - other.offset + s->bytes);
-      b = snapshot.data() + other.offset;
-    }
+    Snapshot snapshot;
+    if (what != Do::gather && overlap(op.access(a_access).storage, array, op.access(b_access).storage, other))
+      b = const_cast<char*>(snapshot.take(b, other.offset, other.range()));
     int k = selection.own.empty() ? static_cast<int>(selection.indices.size()) : array.ndim();
     Layout index;
     index.shape = selection.indices[0].shape;

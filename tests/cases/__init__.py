@@ -1,6 +1,7 @@
 """The table of cases: a row per op. What is tested of each op follows from its row."""
 
 from cases import (
+    choosing,
     editing,
     elementwise,
     linalg,
@@ -19,6 +20,7 @@ CASES: list[Case] = [
     *elementwise.ROWS,
     *shape.ROWS,
     *editing.ROWS,
+    *choosing.ROWS,
     *reduction.ROWS,
     *linalg.ROWS,
     *statistics.ROWS,
@@ -42,6 +44,7 @@ NOT_OPS = {
         "base_repr", "binary_repr", "errstate", "format_float_positional", "format_float_scientific",
         "get_printoptions", "geterr", "printoptions", "seterr", "typename", "iterable", "isfortran",
         "isdtype", "min_scalar_type", "common_type",
+        "broadcast", "flatiter", "ndenumerate", "ndindex", "nditer", "vectorize",
     },
     "np.fft": set(),
     "np.linalg": {"LinAlgError"},

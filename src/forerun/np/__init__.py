@@ -20,9 +20,11 @@ import numpy as _numpy
 from .. import _core
 from ..ops import arithmetic as _arithmetic
 from ..ops import exponential as _exponential
+from ..ops.applying import *  # noqa: F403
 from ..ops.arithmetic import *  # noqa: F403
 from ..ops.arithmetic import round as _round
 from ..ops.bins import *  # noqa: F403
+from ..ops.choosing import *  # noqa: F403
 from ..ops.convert import axes_of as _axes_of
 from ..ops.convert import cast as _cast
 from ..ops.convert import default_float as _default_float
@@ -37,8 +39,10 @@ from ..ops.editing import *  # noqa: F403
 from ..ops.einstein import *  # noqa: F403
 from ..ops.exchange import *  # noqa: F403
 from ..ops.exponential import *  # noqa: F403
+from ..ops.grids import *  # noqa: F403
 from ..ops.host import *  # noqa: F403
 from ..ops.indexing import *  # noqa: F403
+from ..ops.iterating import *  # noqa: F403
 from ..ops.joining import *  # noqa: F403
 from ..ops.linear import *  # noqa: F403
 from ..ops.making import *  # noqa: F403

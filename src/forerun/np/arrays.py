@@ -10,7 +10,21 @@ import numpy
 
 from .. import _core
 from ..device import Device, devices, resolve
-from ..ops import arithmetic, convert, diagonals, host, indexing, joining, linear, reduction, shape, tape
+from ..ops import (
+    arithmetic,
+    choosing,
+    convert,
+    diagonals,
+    editing,
+    host,
+    indexing,
+    iterating,
+    joining,
+    linear,
+    reduction,
+    shape,
+    tape,
+)  # fmt: skip
 from ..ops import random as random_ops
 from . import files, protocols
 from .methods import NumpyMethods
@@ -56,8 +70,12 @@ class ndarray(NumpyMethods, _core.Array):
 
     @property
     def flat(self) -> Any:
-        """The elements in C order, as one axis."""
-        return shape.ravel(self)
+        """The elements in C order: an iterator that is indexed, and written to, like a vector."""
+        return iterating.flatiter(self)
+
+    @flat.setter
+    def flat(self, values: Any) -> None:
+        iterating.flatiter(self)[...] = values
 
     def reshape(self, *args: Any, order: str = "C", copy: bool | None = None) -> Any:
         """The same elements with another shape; one extent may be -1. order, copy: as for `np.reshape`."""
@@ -340,9 +358,17 @@ class ndarray(NumpyMethods, _core.Array):
         """Positions of elements that are not zero. Waits."""
         return indexing.nonzero(self)
 
-    def compress(self, condition: Any, axis: int | None = None) -> Any:
+    def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
+        """Writes values at positions of the flat array, in place."""
+        editing.put(self, indices, values, mode)
+
+    def choose(self, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+        """For each element, a number, the element of the choice of that number."""
+        return choosing.choose(self, choices, out, mode)
+
+    def compress(self, condition: Any, axis: int | None = None, out: Any = None) -> Any:
         """Slices where a condition holds. Waits."""
-        return indexing.compress(condition, self, axis)
+        return indexing.compress(condition, self, axis, out)
 
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
         """A diagonal of two axes."""

@@ -414,6 +414,25 @@ def together(op: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
         raise ValueError(f"{op}: shapes must broadcast together, got {listed}") from None
 
 
+def into(op: str, out: Any, result: Any) -> Any:
+    """A result, or `out` with the result in it if that is an array, of ours or NumPy's (then this waits).
+
+    ValueError if out has another shape.
+
+    >>> into("op", None, 1)
+    1
+    """
+    if out is None:
+        return result
+    if out.shape != result.shape:
+        raise ValueError(f"{op}: out must have shape {result.shape}, got {out.shape}")
+    if is_array(out):
+        _core.assign(out, result)
+    else:
+        out[...] = result.numpy()
+    return out
+
+
 def vector_of(op: str, x: Any) -> Any:
     """x as an array of one axis. ValueError if it has another number of axes.
 

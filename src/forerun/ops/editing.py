@@ -9,14 +9,18 @@ from typing import Any
 import numpy
 
 from .. import _core
-from .convert import asarray, axes_of, cast, copy, count_of, is_array, one_of
+from .assigning import fitting, setitem, values_at
+from .convert import asarray, axes_of, cast, copy, count_of, is_array
 from .creation import _known, zeros
-from .indexing import _index_array, clip, setitem, take, where
+from .indexing import _along as _positions_along
+from .indexing import _vector, take, where
 from .joining import concatenate, split
+from .keys import places_within
 from .shape import broadcast_to, moveaxis, ravel, reshape
 
 __all__ = [
-    "append", "block", "copyto", "delete", "dsplit", "fill_diagonal", "insert", "put", "resize", "select",
+    "append", "block", "copyto", "delete", "dsplit", "fill_diagonal", "insert", "put", "put_along_axis", "resize",
+    "select",
 ]  # fmt: skip
 
 
@@ -116,7 +120,7 @@ def resize(a: Any, new_shape: int | Sequence[int]) -> Any:
     return reshape(take(x, numpy.arange(math.prod(shape)) % x.size), shape)
 
 
-def select(conditions: Sequence[Any], choices: Sequence[Any], default: Any = 0) -> Any:
+def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
     """For each element that of the first choice whose condition holds; `default` where none does.
 
     ValueError if there is not a choice for each condition, TypeError if conditions are not of bools.
@@ -126,12 +130,12 @@ def select(conditions: Sequence[Any], choices: Sequence[Any], default: Any = 0) 
     >>> np.select([x < 2, x > 3], [x, 10 * x], -1).tolist()
     [0, 1, -1, -1, 40]
     """
-    if len(conditions) != len(choices) or not conditions:
+    if len(condlist) != len(choicelist) or not condlist:
         raise ValueError(
-            f"select: there must be a choice for each condition, got {len(choices)} for {len(conditions)}"
+            f"select: there must be a choice for each condition, got {len(choicelist)} for {len(condlist)}"
         )
     result = default
-    for condition, choice in zip(reversed(conditions), reversed(choices)):
+    for condition, choice in zip(reversed(condlist), reversed(choicelist)):
         holds = asarray(condition)
         if holds.dtype.kind != "b":
             raise TypeError(f"select: conditions must be of bools, got {holds.dtype}")
@@ -220,33 +224,57 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
 _where = where  # `where` is a parameter of copyto()
 
 
-def put(x: Any, indices: Any, values: Any, mode: str = "raise") -> None:
+def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """Writes values at positions of the flat array, in place; values start over if there are fewer.
 
-    Values are cast to x's dtype; ValueError if there are none. mode: what happens to positions out of range:
-    "raise" (IndexError where the array is read), "clip", "wrap".
+    Values are cast to a's dtype; without any, nothing is written. mode: what happens to positions out of range:
+    "raise" (IndexError, where the array is read if positions are an array of ours), "clip", "wrap".
 
     >>> from forerun import np
     >>> x = np.zeros((2, 2))
     >>> np.put(x, [0, 3], [5, 6]); x.tolist()
     [[5.0, 0.0], [0.0, 6.0]]
     """
-    if not is_array(x):
-        return numpy.put(x, _known(indices), _known(values), mode)  # type: ignore[arg-type]
-    one_of("put", "mode", mode, ("raise", "clip", "wrap"))
-    flat, at = ravel(x), ravel(_index_array(x, indices))
-    new = ravel(asarray(values, x.dtype, x.device))
-    if at.size == 0:
-        return None
-    if new.size == 0:
-        raise ValueError("put: there must be at least one value, got none")
-    if mode != "raise":
-        at = clip(at, 0, x.size - 1) if mode == "clip" else at % x.size
-    setitem(flat, at, new if new.size == at.size else take(new, numpy.arange(at.size) % new.size))
-    return None if _core.shares_storage(flat, x) else setitem(x, ..., reshape(flat, x.shape))
+    if not is_array(a):
+        return numpy.put(a, _known(ind), _known(v), mode)  # type: ignore[arg-type]
+    new = flat_values("put", a, v)
+    at = ravel(places_within("put", ind, a.size, mode if new.size else "clip", a.device, "safe"))
+    if at.size and new.size:
+        flat = ravel(a)
+        setitem(flat, at, new if new.size == at.size else take(new, numpy.arange(at.size) % new.size))
+        if not _core.shares_storage(flat, a):
+            setitem(a, ..., reshape(flat, a.shape))
+    return None
 
 
-def fill_diagonal(x: Any, val: Any, wrap: bool = False) -> None:
+def flat_values(op: str, x: Any, values: Any) -> Any:
+    """Values to be written into x one after the other, as a vector of x's dtype. Errors as those of assignment."""
+    new = values_at(op, x, values)
+    return cast(ravel(new), x.dtype) if is_array(new) else _core.full((1,), new, x.dtype, x.device)
+
+
+def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> None:
+    """Writes values at positions along `axis` that differ from place to place, in place.
+
+    Values are cast to arr's dtype and broadcast. Axis None: into the flat array. Errors as `take_along_axis`;
+    ValueError if values do not fit.
+
+    >>> from forerun import np
+    >>> x = np.array([[3, 1], [2, 4]])
+    >>> np.put_along_axis(x, np.array([[1], [0]]), 9, axis=1); x.tolist()
+    [[3, 9], [9, 4]]
+    """
+    if not is_array(arr):
+        return numpy.put_along_axis(arr, _known(indices), _known(values), axis)  # type: ignore[arg-type]
+    if axis is None:
+        return put(arr, _vector("put_along_axis", indices), values)
+    at, a = _positions_along("put_along_axis", arr, indices, axis)
+    new = values_at("put_along_axis", arr, values)
+    new = fitting(cast(new, arr.dtype), at.ndim) if is_array(new) else _core.full((), new, arr.dtype, arr.device)
+    return _core.scatter_along(arr, at, a, new)
+
+
+def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     """Writes values on the main diagonal, in place; values start over if there are fewer.
 
     The axes of an array of more than two must have one extent (ValueError). wrap: in a matrix with more rows
@@ -257,9 +285,9 @@ def fill_diagonal(x: Any, val: Any, wrap: bool = False) -> None:
     >>> np.fill_diagonal(x, 7); x.tolist()
     [[7.0, 0.0, 0.0], [0.0, 7.0, 0.0]]
     """
-    if x.ndim < 2 or (x.ndim > 2 and len(set(x.shape)) != 1):
-        raise ValueError(f"fill_diagonal: array must be a matrix or have equal axes, got shape {x.shape}")
-    columns = x.shape[-1]
-    step = sum(columns**i for i in range(x.ndim)) if x.ndim > 2 else columns + 1
-    end = x.size if wrap or x.ndim > 2 else columns * columns
-    put(x, numpy.arange(x.size)[:end:step], val)
+    if a.ndim < 2 or (a.ndim > 2 and len(set(a.shape)) != 1):
+        raise ValueError(f"fill_diagonal: array must be a matrix or have equal axes, got shape {a.shape}")
+    columns = a.shape[-1]
+    step = sum(columns**i for i in range(a.ndim)) if a.ndim > 2 else columns + 1
+    end = a.size if wrap or a.ndim > 2 else columns * columns
+    put(a, numpy.arange(0, a.size if a.ndim > 2 else min(end, a.size), step), val)

@@ -1,4 +1,4 @@
-"""Indexing: basic views, integer and boolean arrays, mixed; assignment; take, where and relatives."""
+"""Indexing: basic views, integer and boolean arrays, mixed; take, where and relatives."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import numpy
 
 from .. import _core
 from .base import Elementwise, primitive
-from .convert import asarray, axes_of, cast, copy, is_array, is_real_float, together, warn_of_lost_parts
-from .shape import broadcast_to, moveaxis, ravel, reshape
+from .convert import asarray, axes_of, cast, copy, store
+from .keys import Key, check_range, entries_of, is_basic, places_within
+from .shape import broadcast_to, ravel, reshape
 
 __all__ = [
-    "where", "take", "take_along_axis", "put_along_axis", "nonzero", "argwhere", "flatnonzero", "compress",
+    "where", "take", "take_along_axis", "nonzero", "argwhere", "flatnonzero", "compress",
     "clip", "one_hot",
 ]  # fmt: skip
 
@@ -48,177 +49,16 @@ def _scatter_zeros(g: Any, shape: tuple[int, ...], indices: list[Any], axis: int
     return full
 
 
-class _Plan:
-    """An index, read: first basic entries make a view, then integer arrays pick along neighbouring axes of
-    it."""
-
-    def __init__(self, x: Any, index: Any) -> None:
-        entries = _expanded(x, index if isinstance(index, tuple) else (index,))
-        self.basic = tuple(e if not is_array(e) else slice(None) for e in entries)
-        self.arrays = [e for e in entries if is_array(e)]
-        # Axes that the arrays index, in the view that the basic entries leave; and whether they stand together.
-        axis, at = 0, []
-        for e in entries:
-            if is_array(e):
-                at.append(axis)
-                axis += 1
-            elif e is None or isinstance(e, slice):
-                axis += 1
-        self.axes = at
-        # As in NumPy, integers count as arrays beside arrays: what they pick stands at the place of the
-        # first one if all are neighbours, and in front otherwise.
-        places = [i for i, e in enumerate(entries) if is_array(e) or isinstance(e, int)]
-        self.together = not places or places[-1] - places[0] + 1 == len(places)
-        self.axis = at[0] if at and self.together else 0
-
-    def view(self, x: Any) -> Any:
-        """x seen through the basic entries, with the indexed axes next to each other."""
-        v = getitem(x, self.basic) if any(e != slice(None) for e in self.basic) else x
-        if not self.arrays:
-            return v
-        target = list(range(self.axis, self.axis + len(self.axes)))
-        return v if self.axes == target else moveaxis(v, self.axes, target)
-
-
-def _expanded(x: Any, index: tuple[Any, ...]) -> list[Any]:
-    """Entries with Ellipsis written out, and lists, NumPy arrays and masks as integer arrays."""
-    found = [_entry(x, e) for e in index]
-    used = sum(map(_axes_taken, found))
-    if used > x.ndim:
-        raise IndexError(f"getitem: too many indices for shape {x.shape}, got {used}")
-    dots = sum(1 for e in found if e is Ellipsis)
-    if dots > 1:
-        raise IndexError(f"getitem: an index must have at most one Ellipsis, got {dots}")
-    entries: list[Any] = []
-    axis = 0  # that the next entry indexes
-    for e in found if dots else [*found, ...]:
-        if e is Ellipsis:
-            entries.extend([slice(None)] * (x.ndim - used))
-            axis += x.ndim - used
-        elif is_array(e) and e.dtype.kind == "b":
-            _check_mask(x, e, axis)
-            entries.extend(nonzero(e))
-            axis += e.ndim
-        else:
-            entries.append(e)
-            axis += _axes_taken(e)
-    return entries
-
-
-def _entry(x: Any, e: Any) -> Any:
-    """One entry of an index as None, Ellipsis, a slice, an int, or an array of integers or bools."""
-    if e is None or e is Ellipsis or isinstance(e, slice):
-        return e
-    if isinstance(e, (bool, numpy.bool_)) or (is_array(e) and e.dtype.kind == "b" and e.ndim == 0):
-        raise NotImplementedError("getitem: an index must not be a single bool, got " + repr(e))
-    return int(e) if isinstance(e, (int, numpy.integer)) else _index_array(x, e)
-
-
-def _axes_taken(e: Any) -> int:
-    """How many axes of the array an entry indexes."""
-    if e is None or e is Ellipsis:
-        return 0
-    return int(e.ndim) if is_array(e) and e.dtype.kind == "b" else 1
-
-
-def _check_mask(x: Any, mask: Any, axis: int) -> None:
-    part = x.shape[axis : axis + mask.ndim]
-    if mask.shape != part:
-        what = "the array's leading shape" if axis == 0 else f"the shape of axes from {axis} on"
-        raise IndexError(f"getitem: mask must have {what}, got {mask.shape} for {x.shape}")
-
-
-def _index_arrays(x: Any, e: Any) -> list[Any]:
-    e = _index_array(x, e)
-    return list(nonzero(e)) if e.dtype.kind == "b" else [e]
-
-
-def _index_array(x: Any, e: Any) -> Any:
-    if not is_array(e):
-        values = numpy.asarray(e)
-        if values.size == 0 and is_real_float(values.dtype):
-            values = values.astype("int64")
-        if values.dtype.kind not in "iub":
-            raise IndexError(f"getitem: indices must be integers or bools, got {values.dtype}")
-        e = _core.from_numpy(values, x.device)
-    if is_real_float(e.dtype):
-        e = cast(e, numpy.dtype("int64"))  # MXNet's float indices
-    if e.dtype.kind not in "iub":
-        raise IndexError(f"getitem: indices must be integers or bools, got {e.dtype}")
-    return e if e.device == x.device else _core.copy(e, x.device)
-
-
-def _is_basic(index: Any) -> bool:
-    entries = index if isinstance(index, tuple) else (index,)
-    return all(
-        e is None
-        or e is Ellipsis
-        or isinstance(e, slice)
-        or (isinstance(e, (int, numpy.integer)) and not isinstance(e, bool))
-        for e in entries
-    )
-
-
 def getitem(x: Any, index: Any) -> Any:
-    """x[index]: a view for ints, slices, None and Ellipsis; a new array for integer arrays; masks wait for
-    their values."""
-    if _is_basic(index):
+    """x[index]: a view for ints, slices, None and Ellipsis; a new array for arrays of positions.
+
+    Masks wait for their values. Errors as in NumPy; an index that only the computation sees is checked there.
+    """
+    if is_basic(index):
         return _view(x, index)
-    plan = _Plan(x, index)
-    v = plan.view(x)
-    return _gather(v, plan.arrays, plan.axis) if plan.arrays else v
-
-
-def setitem(x: Any, index: Any, value: Any) -> None:
-    """x[index] = value, in place: broadcast and cast to x. A mask with a single value does not wait."""
-    if _core.recording() and (x.node is not None or getattr(value, "node", None) is not None):
-        raise RuntimeError("setitem: an array on the tape must not be written in place while recording")
-    scalar = isinstance(value, (bool, int, float, complex))
-    if not scalar:
-        value = asarray(value, device=x.device) if not is_array(value) else value
-        warn_of_lost_parts(value.dtype, x.dtype)
-    if _is_basic(index):
-        target = _core.getitem(x, index)
-        _core.assign(target, _fitting(value, target.shape) if not scalar else _scalar(value, x.dtype))
-        return
-    mask = index[0] if isinstance(index, tuple) and len(index) == 1 else index
-    if isinstance(mask, numpy.ndarray) and mask.dtype.kind == "b":
-        mask = _core.from_numpy(mask, x.device)
-    if (
-        is_array(mask)
-        and mask.dtype.kind == "b"
-        and mask.shape == x.shape[: mask.ndim]
-        and (scalar or value.size == 1)
-    ):
-        wide = reshape(mask, mask.shape + (1,) * (x.ndim - mask.ndim))
-        fill = _scalar(value, x.dtype) if scalar else cast(reshape(value, ()), x.dtype)
-        _core.assign(x, where(wide, fill, x))
-        return
-    plan = _Plan(x, index)
-    v = plan.view(x)
-    if scalar:
-        value = _core.full((), _scalar(value, x.dtype), x.dtype, x.device)
-    value = value if value.dtype == x.dtype else _core.cast(value, x.dtype)
-    shape = together("setitem", *(a.shape for a in plan.arrays))
-    picked = (*v.shape[: plan.axis], *shape, *v.shape[plan.axis + len(plan.arrays) :])
-    _core.scatter(v, plan.arrays, plan.axis, _fitting(value, picked), False)
-
-
-def _scalar(value: Any, dtype: numpy.dtype) -> Any:
-    """A Python scalar as NumPy would assign it: floats lose their fraction in integer arrays."""
-    if dtype.kind in "iu" and isinstance(value, float):
-        return int(value)
-    return value
-
-
-def _fitting(value: Any, shape: tuple[int, ...]) -> Any:
-    """Leading axes of extent 1 that do not fit are dropped, as in NumPy's assignment."""
-    while value.ndim > len(shape) and value.shape[0] == 1:
-        value = reshape(value, value.shape[1:])
-    return value
-
-
-_core.set_hooks(getitem=getitem, setitem=setitem)
+    key = Key("getitem", x, entries_of("getitem", index, x.device))
+    v = key.view(x)
+    return _gather(v, key.positions(v), key.axis) if key.arrays else v
 
 
 # --- functions ------------------------------------------------------------------------------------
@@ -236,49 +76,43 @@ _select = Elementwise(
 )
 
 
-def where(condition: Any, a: Any = None, b: Any = None) -> Any:
-    """a where the condition holds (is not zero), b elsewhere.
+def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    """x where the condition holds (is not zero), y elsewhere.
 
-    All three broadcast; the dtypes of a and b are promoted. With the condition alone: `nonzero`, which waits.
-    ValueError if shapes do not fit or only one of a and b is given.
+    All three broadcast; the dtypes of x and y are promoted. With the condition alone: `nonzero`, which waits.
+    ValueError if shapes do not fit or only one of x and y is given.
 
     >>> from forerun import np
     >>> np.where([True, False], [1, 2], 0).tolist()
     [1, 0]
     """
-    if a is None and b is None:
+    if x is None and y is None:
         return nonzero(condition)
-    if a is None or b is None:
-        raise ValueError("where: both a and b must be given, or none")
-    return _select(asarray(condition), a, b)
+    if x is None or y is None:
+        raise ValueError("where: both x and y must be given, or none")
+    return _select(asarray(condition), x, y)
 
 
-def take(x: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
+def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
     """Elements at integer positions along `axis`, or of the flat array. indices may have any shape.
 
-    mode: what happens to positions out of range: "raise" (IndexError where the result is read), "clip",
-    "wrap".
+    mode: what happens to positions out of range: "raise" (IndexError, where the result is read if positions are an
+    array of ours), "clip", "wrap". TypeError if positions are no integers, ValueError for another mode.
 
     >>> from forerun import np
     >>> np.take([[1, 2], [3, 4]], [1, 1, 0], axis=0).tolist()
     [[3, 4], [3, 4], [1, 2]]
     """
-    x = asarray(x)
-    if axis is None:
+    x = asarray(a)
+    if axis is None or (x.ndim == 0 and axis in (0, -1)):
         x, axis = ravel(x), 0
-    a = axes_of("take", axis, x.ndim)[0]
-    index = _index_arrays(x, indices)[0] if not is_array(indices) or indices.dtype.kind != "b" else indices
-    if mode == "clip":
-        index = clip(index, 0, x.shape[a] - 1)
-    elif mode == "wrap":
-        index = index % x.shape[a]
-    elif mode != "raise":
-        raise ValueError(f'take: mode must be "raise", "clip" or "wrap", got {mode!r}')
-    result = _gather(x, [index], a)
-    if out is None:
-        return result
-    _core.assign(out, result)
-    return out
+    at = axes_of("take", axis, x.ndim)[0]
+    before, n, after = x.shape[:at], x.shape[at], x.shape[at + 1 :]
+    if 0 in before + after:  # nothing is looked up: as in NumPy, positions are not checked
+        index = places_within("take", indices, max(n, 1), "clip", x.device, "same_kind")
+        return store("take", _core.full((*before, *index.shape, *after), 0, x.dtype, x.device), out)
+    index = places_within("take", indices, n, mode, x.device, "same_kind")
+    return store("take", _gather(x, [index], at), out)
 
 
 @primitive(lambda g, shape, indices, axis: _scatter_along(g, shape, indices, axis))
@@ -294,52 +128,57 @@ def _scatter_along(g: Any, shape: tuple[int, ...], indices: Any, axis: int) -> A
     return full
 
 
-def _across(op: str, x: Any, indices: Any, axis: int) -> Any:
-    """Indices in x's shape but along the axis: repeated where theirs is 1, as x is where its is."""
-    if any(x.shape[i] not in (1, n) and n != 1 for i, n in enumerate(indices.shape) if i != axis):
-        raise ValueError(f"{op}: shapes must fit but along the axis, got {x.shape} and {indices.shape}")
-    shape = tuple(n if i == axis else max(n, x.shape[i]) for i, n in enumerate(indices.shape))
-    return indices if shape == indices.shape else broadcast_to(indices, shape)
+def _along(op: str, x: Any, indices: Any, axis: int) -> tuple[Any, int]:
+    """Positions along an axis of x in x's shape but there: repeated where theirs is 1, as x is where its is.
+
+    ValueError if x has another number of axes, IndexError if shapes do not fit, positions are no integers or known
+    ones are out of range.
+    """
+    found = asarray(indices) if isinstance(indices, (list, tuple)) else indices
+    if found.ndim != x.ndim:
+        raise ValueError(f"{op}: indices must have {x.ndim} axes, got shape {found.shape}")
+    if found.dtype.kind not in "iu":
+        raise IndexError(f"{op}: indices must be integers, got {found.dtype}")
+    at = axes_of(op, axis, x.ndim)[0]
+    pairs = [(m, n) for i, (m, n) in enumerate(zip(x.shape, found.shape)) if i != at]
+    if any(m != n and 1 not in (m, n) for m, n in pairs):
+        raise IndexError(f"{op}: shapes must fit but along the axis, got {x.shape} and {found.shape}")
+    shape = tuple(
+        n if i == at or m == 1 else m for i, (m, n) in enumerate(zip(x.shape, found.shape))
+    )
+    if 0 not in shape:
+        check_range(op, found, x.shape[at])
+    found = asarray(found, device=x.device)
+    return found if shape == found.shape else broadcast_to(found, shape), at
 
 
-def take_along_axis(x: Any, indices: Any, axis: int | None = -1) -> Any:
-    """Elements of x at positions along `axis` that differ from place to place, as `argsort` gives them.
+def _vector(op: str, indices: Any) -> Any:
+    """Positions in the flat array: integers in a vector. ValueError or IndexError if they are not."""
+    found = asarray(indices) if isinstance(indices, (list, tuple)) else indices
+    if found.ndim != 1:
+        raise ValueError(f"{op}: indices must have one axis if none is given, got shape {found.shape}")
+    if found.dtype.kind not in "iu":
+        raise IndexError(f"{op}: indices must be integers, got {found.dtype}")
+    return found
 
-    ValueError if indices have not as many axes as x; IndexError where the result is read for a position out
-    of range.
+
+def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
+    """Elements of arr at positions along `axis` that differ from place to place, as `argsort` gives them.
+
+    Axis None: of the flat array. ValueError if indices have not as many axes as arr. IndexError if shapes do not fit
+    or indices are no integers, and for a position out of range, where the result is read if they are ours.
 
     >>> from forerun import np
     >>> np.take_along_axis(np.array([[3, 1], [2, 4]]), np.array([[1], [0]]), axis=1).tolist()
     [[1], [2]]
     """
-    x, indices = asarray(x), asarray(indices)
+    x = asarray(arr)
     if axis is None:
-        x, axis = ravel(x), 0
-    if x.ndim != indices.ndim:
-        raise ValueError(f"take_along_axis: indices must have {x.ndim} axes, got shape {indices.shape}")
-    a = axes_of("take_along_axis", axis, x.ndim)[0]
-    return _gather_along(x, _across("take_along_axis", x, indices, a), a)
+        x, indices, axis = ravel(x), _vector("take_along_axis", indices), 0
+    return _gather_along(x, *_along("take_along_axis", x, indices, axis))
 
 
-def put_along_axis(x: Any, indices: Any, values: Any, axis: int) -> None:
-    """Writes values at positions along `axis` that differ from place to place, in place.
-
-    Values are cast to x's dtype and broadcast.
-
-    >>> from forerun import np
-    >>> x = np.array([[3, 1], [2, 4]])
-    >>> np.put_along_axis(x, np.array([[1], [0]]), 9, axis=1); x.tolist()
-    [[3, 9], [9, 4]]
-    """
-    indices = asarray(indices)
-    a = axes_of("put_along_axis", axis, x.ndim)[0]
-    v = asarray(values, x.dtype, x.device)
-    if x.ndim != indices.ndim:
-        raise ValueError(f"put_along_axis: indices must have {x.ndim} axes, got shape {indices.shape}")
-    _core.scatter_along(x, _across("put_along_axis", x, indices, a), a, v)
-
-
-def nonzero(x: Any) -> tuple[Any, ...]:
+def nonzero(a: Any) -> tuple[Any, ...]:
     """Positions of the elements that are not zero, one int64 vector per axis.
 
     Their number depends on the values: this waits. ValueError of an array without axes.
@@ -348,47 +187,52 @@ def nonzero(x: Any) -> tuple[Any, ...]:
     >>> [i.tolist() for i in np.nonzero([[0, 2], [3, 0]])]
     [[0, 1], [1, 0]]
     """
-    x = asarray(x)
+    x = asarray(a)
     if x.ndim == 0:
         raise ValueError("nonzero: array must have at least one axis, got shape ()")
     return tuple(_core.from_numpy(i, x.device) for i in numpy.nonzero(x.numpy()))
 
 
-def argwhere(x: Any) -> Any:
+def argwhere(a: Any) -> Any:
     """Positions of the elements that are not zero, as rows of an int64 matrix. Waits.
 
     >>> from forerun import np
     >>> np.argwhere([[0, 2], [3, 0]]).tolist()
     [[0, 1], [1, 0]]
     """
-    x = asarray(x)
+    x = asarray(a)
     return _core.from_numpy(numpy.argwhere(x.numpy()), x.device)
 
 
-def flatnonzero(x: Any) -> Any:
+def flatnonzero(a: Any) -> Any:
     """Positions in the flat array of the elements that are not zero. int64. Waits.
 
     >>> from forerun import np
     >>> np.flatnonzero([[0, 2], [3, 0]]).tolist()
     [1, 2]
     """
-    return nonzero(ravel(asarray(x)))[0]
+    return nonzero(ravel(asarray(a)))[0]
 
 
-def compress(condition: Any, x: Any, axis: int | None = None) -> Any:
+def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:
     """Slices along `axis` where the condition (a vector) holds, or elements of the flat array. Waits.
+
+    ValueError if the condition is no vector, IndexError if it holds behind the end of the axis.
 
     >>> from forerun import np
     >>> np.compress([False, True], [[1, 2], [3, 4]], axis=1).tolist()
     [[2], [4]]
     """
-    return take(x, flatnonzero(condition), axis)
+    known = asarray(condition).numpy()
+    if known.ndim != 1:
+        raise ValueError(f"compress: condition must have one axis, got shape {known.shape}")
+    return take(a, numpy.flatnonzero(known), axis, out)
 
 
 def clip(
-    x: Any, min: Any = None, max: Any = None, out: Any = None, *, a_min: Any = None, a_max: Any = None
+    a: Any, min: Any = None, max: Any = None, out: Any = None, *, a_min: Any = None, a_max: Any = None
 ) -> Any:
-    """x with values below min raised to it, and values above max lowered to it. NaN stays.
+    """a with values below min raised to it, and values above max lowered to it. NaN stays.
 
     Either may be None, a number or an array that broadcasts. a_min, a_max: other words for them.
 
@@ -399,7 +243,7 @@ def clip(
     from .arithmetic import maximum, minimum
 
     low, high = min if a_min is None else a_min, max if a_max is None else a_max
-    x = asarray(x)
+    x = asarray(a)
     if x.dtype.kind in "iu":  # a bound beyond all values bounds nothing
         info = numpy.iinfo(x.dtype)
         low = info.min if type(low) is int and low < info.min else low
@@ -410,10 +254,7 @@ def clip(
         x = maximum(x, low)
     if high is not None:
         x = minimum(x, high)
-    if out is not None:
-        _core.assign(out, x)
-        return out
-    return x
+    return store("clip", x, out)
 
 
 def one_hot(

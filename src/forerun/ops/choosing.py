@@ -1,0 +1,197 @@
+"""Choices among arrays, by numbers and by conditions; elements under a mask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy
+
+from .. import _core
+from .arithmetic import logical_not, logical_or
+from .assigning import setitem, values_for
+from .convert import asarray, cast, count_of, is_array, one_of, promote, store, together
+from .creation import _known, ones, zeros
+from .editing import flat_values
+from .host import host_op
+from .indexing import _gather_along, flatnonzero, nonzero, take, where
+from .joining import stack
+from .keys import places_within
+from .reduction import cumsum
+from .shape import broadcast_to, ravel, reshape
+
+__all__ = ["choose", "extract", "mask_indices", "piecewise", "place", "putmask"]
+
+
+def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+    """For each element of a, a number, the element of the choice of that number. All broadcast together.
+
+    mode: what happens to other numbers: "raise" (ValueError, where the result is read if a is an array of ours),
+    "clip", "wrap". ValueError if there is no choice or shapes do not fit, TypeError if numbers are no integers.
+    Differentiable in the choices.
+
+    >>> from forerun import np
+    >>> np.choose([1, 0, 1], [[1, 2, 3], [10, 20, 30]]).tolist()
+    [10, 2, 30]
+    """
+    arrays = [asarray(c) for c in choices]
+    if not arrays:
+        raise ValueError("choose: there must be at least one choice, got none")
+    number = _numbers(a, len(arrays), mode, arrays[0].device)
+    shape = together("choose", number.shape, *(c.shape for c in arrays))
+    dtype = promote(*(c.dtype for c in arrays))
+    table = stack([broadcast_to(cast(c, dtype), shape) for c in arrays])
+    picked = _gather_along(table, reshape(broadcast_to(number, shape), (1, *shape)), 0)
+    return store("choose", reshape(picked, shape), out)
+
+
+def _numbers(a: Any, n: int, mode: str, device: Any) -> Any:
+    """Numbers of choices, from 0 to n - 1."""
+    one_of("choose", "mode", mode, ("raise", "clip", "wrap"))
+
+    def checked(v: numpy.ndarray) -> numpy.ndarray:
+        if v.size and (v.min() < 0 or v.max() >= n):
+            raise ValueError(f"choose: numbers must be in [0, {n}), got {v.min() if v.min() < 0 else v.max()}")
+        return v
+
+    if mode != "raise":
+        return places_within("choose", a, n, mode, device, "safe")
+    if is_array(a):
+        a = places_within("choose", a, n, mode, device, "safe")
+        return host_op("choose", checked, [a], a.shape, a.dtype)
+    known = numpy.asarray(a)
+    checked(known if known.dtype.kind in "iu" else known[:0] if known.ndim else known.reshape(1)[:0])
+    return places_within("choose", a, n, mode, device, "safe")
+
+
+def extract(condition: Any, arr: Any) -> Any:
+    """Elements of the flat array where the flat condition holds. Waits.
+
+    IndexError if it holds behind the end of the array.
+
+    >>> from forerun import np
+    >>> x = np.arange(5)
+    >>> np.extract(x % 2 == 0, x).tolist()
+    [0, 2, 4]
+    """
+    return take(arr, flatnonzero(condition))
+
+
+def _mask_of(op: str, x: Any, mask: Any) -> Any:
+    """A mask of x's shape: where an array of x's size is not zero. ValueError if it has another size."""
+    found = asarray(mask, device=x.device)
+    if found.size != x.size:
+        raise ValueError(f"{op}: mask must have {x.size} elements like the array, got {found.size}")
+    return reshape(found if found.dtype.kind == "b" else found != 0, x.shape)
+
+
+def putmask(a: Any, mask: Any, values: Any) -> None:
+    """Writes values where a mask holds, in place: each element gets the one at its own place in the flat array.
+
+    Values start over if there are fewer; without any, nothing is written. ValueError if the mask has another size,
+    TypeError if an array of values cannot be cast safely.
+
+    >>> from forerun import np
+    >>> x = np.arange(5)
+    >>> np.putmask(x, x > 2, [10, 20]); x.tolist()
+    [0, 1, 2, 20, 10]
+    """
+    if not is_array(a):
+        return numpy.putmask(a, _known(mask), _known(values))  # type: ignore[arg-type]
+    where_ = _mask_of("putmask", a, mask)
+    if isinstance(values, (numpy.ndarray, _core.Array)) and not numpy.can_cast(values.dtype, a.dtype):
+        raise TypeError(f"putmask: values must be safe to cast to {a.dtype}, got {values.dtype}")
+    new = flat_values("putmask", a, values)
+    if new.size and a.size:
+        spread = take(new, numpy.arange(a.size) % new.size) if new.size > 1 else new
+        setitem(a, ..., where(where_, reshape(spread, a.shape if new.size > 1 else ()), a))
+    return None
+
+
+def place(arr: Any, mask: Any, vals: Any) -> None:
+    """Writes values where a mask holds, in place, one after the other; they start over if there are fewer.
+
+    ValueError if the mask has another size, and, where the array is read, if there are no values for a mask that
+    holds somewhere.
+
+    >>> from forerun import np
+    >>> x = np.arange(5)
+    >>> np.place(x, x > 1, [10, 20]); x.tolist()
+    [0, 1, 10, 20, 10]
+    """
+    if not is_array(arr):
+        return numpy.place(arr, _known(mask), _known(vals))  # type: ignore[arg-type]
+    where_ = _mask_of("place", arr, mask)
+    new = flat_values("place", arr, vals)
+    if arr.size == 0:
+        return None
+    if new.size == 0:
+        new, where_ = zeros((1,), arr.dtype, device=arr.device), _nowhere(where_)
+    number = (cumsum(ravel(where_)) - 1) % new.size
+    setitem(arr, ..., where(where_, reshape(take(new, number), arr.shape), arr))
+    return None
+
+
+def _nowhere(mask: Any) -> Any:
+    """A mask that holds nowhere. ValueError where the result is read if it does."""
+
+    def checked(m: numpy.ndarray) -> numpy.ndarray:
+        if m.any():
+            raise ValueError(f"place: there must be at least one value, got none for {m.sum()} elements")
+        return m
+
+    return host_op("place", checked, [mask], mask.shape, bool)
+
+
+def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Any:
+    """Values of functions, each where its condition holds, of the last one where several do; in x's dtype.
+
+    A function is called with all of x, and its values are taken where the condition holds (NumPy calls it with the
+    elements there, for which this would have to wait); it may be a number instead. With one more function than
+    conditions that is for the rest; without, zeros. ValueError for other numbers of functions.
+
+    >>> from forerun import np
+    >>> x = np.array([-2.0, 0.0, 3.0])
+    >>> np.piecewise(x, [x < 0, x >= 0], [lambda v: -v, lambda v: 10 * v]).tolist()
+    [2.0, 0.0, 30.0]
+    """
+    x = asarray(x)
+    conditions = _conditions(x, condlist)
+    if len(funclist) == len(conditions) + 1:
+        some = conditions[0]
+        for c in conditions[1:]:
+            some = logical_or(some, c)
+        conditions = [*conditions, logical_not(some)]
+    elif len(funclist) != len(conditions):
+        n = len(conditions)
+        raise ValueError(f"piecewise: there must be {n} or {n + 1} functions for {n} conditions, got {len(funclist)}")
+    result: Any = zeros(x.shape, x.dtype, device=x.device)
+    for condition, f in zip(conditions, funclist):
+        value = asarray(f(x, *args, **kw)) if callable(f) else values_for("piecewise", x, f)
+        result = where(condition, cast(value, x.dtype) if is_array(value) else value, result)
+    return result
+
+
+def _conditions(x: Any, condlist: Any) -> list[Any]:
+    """Conditions of x's shape, from a list of them or a single one."""
+    several = isinstance(condlist, (list, tuple)) or numpy.ndim(condlist) > x.ndim
+    if several and isinstance(condlist, (list, tuple)) and x.ndim > 0:
+        several = bool(condlist) and (isinstance(condlist[0], (list, tuple)) or numpy.ndim(condlist[0]) > 0)
+    found = [asarray(c, bool, x.device) for c in (condlist if several else [condlist])]
+    for c in found:
+        if c.shape != x.shape:
+            raise IndexError(f"piecewise: conditions must have shape {x.shape}, got {c.shape}")
+    return found
+
+
+def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0) -> tuple[Any, ...]:
+    """Positions where `mask_func(x, k)` of an n by n matrix x of ones is not zero. Waits.
+
+    TypeError if n is no integer, ValueError if it is negative.
+
+    >>> from forerun import np
+    >>> [i.tolist() for i in np.mask_indices(3, np.triu, 1)]
+    [[0, 0, 1], [1, 2, 2]]
+    """
+    size = count_of("mask_indices", "n", n)
+    return nonzero(mask_func(ones((size, size), int), k) != 0)

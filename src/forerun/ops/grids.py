@@ -1,0 +1,145 @@
+"""Grids and rows written as slices: mgrid, ogrid, r_, c_, and s_ and index_exp."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from .assigning import fit
+from .convert import as_dtype, asarray, is_array, promote
+from .creation import arange, linspace
+from .joining import concatenate
+from .shape import moveaxis, reshape
+
+__all__ = ["c_", "index_exp", "mgrid", "ogrid", "r_", "s_"]
+
+s_, index_exp = numpy.s_, numpy.index_exp
+
+
+class _Grid:
+    """Coordinates of a grid, one slice for each axis: `np.mgrid[0:2, 0:3]`.
+
+    A step that is imaginary is a number of points, and the end is one of them. Coordinates are int64, or of the
+    default float if a slice has floats. mgrid gives one array with the axes' coordinates along its first axis, ogrid
+    a tuple of arrays that broadcast together; both a vector for a single slice.
+
+    >>> from forerun import np
+    >>> np.mgrid[0:2, 0:3].tolist()
+    [[[0, 0, 0], [1, 1, 1]], [[0, 1, 2], [0, 1, 2]]]
+    >>> [x.tolist() for x in np.ogrid[0:2, 0:1:3j]]
+    [[[0.0], [1.0]], [[0.0, 0.5, 1.0]]]
+    """
+
+    def __init__(self, name: str, numpys: Any) -> None:
+        self._name = name
+        self._numpys = numpys
+
+    def __getitem__(self, key: Any) -> Any:
+        try:
+            found = self._numpys[key]
+        except (TypeError, AttributeError) as error:
+            raise type(error)(f"{self._name}: an index must be slices of numbers, got {key!r}") from None
+        if isinstance(found, tuple):
+            return tuple(_ours(x) for x in found)
+        return _ours(found)
+
+    def __repr__(self) -> str:
+        return f"<forerun {self._name}>"
+
+
+def _ours(x: numpy.ndarray) -> Any:
+    return asarray(x, float if x.dtype.kind == "f" else None)
+
+
+mgrid, ogrid = _Grid("mgrid", numpy.mgrid), _Grid("ogrid", numpy.ogrid)
+
+
+class _Row:
+    """Arrays, numbers and slices put together along an axis, written as an index.
+
+    A slice is a range (an imaginary step: a number of points, with the end). A first entry of text says how: up to
+    three numbers are the axis, the least number of axes, and at which of those the axes of smaller arrays begin.
+    r_ joins along the first axis; c_ makes columns of vectors and joins along the last.
+
+    >>> from forerun import np
+    >>> np.r_[1:4, 0, [5, 6]].tolist(), np.c_[[1, 2], [3, 4]].tolist()
+    ([1, 2, 3, 0, 5, 6], [[1, 3], [2, 4]])
+    >>> np.r_["0,2", [1, 2], [3, 4]].tolist()
+    [[1, 2], [3, 4]]
+    """
+
+    def __init__(self, name: str, axis: int, ndim: int, begin: int) -> None:
+        self._name = name
+        self._how = (axis, ndim, begin)
+
+    def __getitem__(self, key: Any) -> Any:
+        entries = list(key) if isinstance(key, tuple) else [key]
+        how = list(self._how)
+        if entries and isinstance(entries[0], str):
+            given = self._directive(entries.pop(0))
+            how[: len(given)] = given
+        if not entries:
+            raise ValueError(f"{self._name}: there must be at least one array, got none")
+        for e in entries:
+            if isinstance(e, str):
+                raise ValueError(f"{self._name}: text must be the first entry, got {e!r}")
+        pieces = [_range(e) if isinstance(e, slice) else e if type(e) in _NUMBERS else asarray(e) for e in entries]
+        dtype = _together([x.dtype for x in pieces if is_array(x)], [x for x in pieces if not is_array(x)])
+        return concatenate([self._deep(self._array(x, dtype), how[1], how[2]) for x in pieces], how[0])
+
+    def _array(self, x: Any, dtype: numpy.dtype) -> Any:
+        return asarray(x if is_array(x) else fit(self._name, dtype, x), dtype)
+
+    def _directive(self, text: str) -> list[int]:
+        try:
+            numbers = [int(word) for word in text.split(",")]
+            if len(numbers) > 3:
+                raise ValueError
+            return numbers
+        except ValueError:
+            raise ValueError(
+                f"{self._name}: text must be one to three numbers with commas between them, got {text!r}"
+            ) from None
+
+    def _deep(self, x: Any, ndim: int, begin: int) -> Any:
+        """x with at least so many axes, its own ones from `begin` on."""
+        more = ndim - x.ndim
+        if more <= 0:
+            return x
+        was = x.ndim
+        x = reshape(x, (1,) * more + x.shape)
+        at = begin if begin >= 0 else begin + more + 1
+        if not 0 <= at <= more:
+            raise ValueError(f"{self._name}: axes must begin at one from 0 to {more}, got {begin}")
+        return moveaxis(x, list(range(more, ndim)), [at + i for i in range(was)])
+
+    def __len__(self) -> int:
+        return 0
+
+    def __repr__(self) -> str:
+        return f"<forerun {self._name}>"
+
+
+_NUMBERS = (bool, int, float, complex)
+
+
+def _together(dtypes: list[numpy.dtype], numbers: list[Any]) -> numpy.dtype:
+    """The dtype of arrays and Python numbers together: a number counts only if it is of a kind above the arrays'."""
+    if not dtypes:
+        return promote(*(asarray(x).dtype for x in numbers))
+    strong = promote(*dtypes)
+    found = numpy.result_type(strong, *numbers)
+    if found.kind == strong.kind or strong.kind == "f":
+        return found
+    return as_dtype("r_", {"f": float, "c": complex}.get(found.kind, found))
+
+
+def _range(s: slice) -> Any:
+    start, step = 0 if s.start is None else s.start, 1 if s.step is None else s.step
+    if isinstance(step, complex):
+        return linspace(start, s.stop, int(abs(step)))
+    return arange(start, s.stop, step)
+
+
+r_, c_ = _Row("r_", 0, 1, -1), _Row("c_", -1, 2, 0)
