@@ -31,6 +31,7 @@ from .convert import (
     copy,
     count_of,
     default_float,
+    is_array,
     is_inexact,
     store,
     together,
@@ -412,7 +413,8 @@ def average(
         result = mean(x, axis, keepdims=keepdims)
         n = math.prod(x.shape[i] for i in axes_of("average", axis, x.ndim))
         return (result, _core.full(result.shape, n, result.dtype, x.device)) if returned else result
-    x, w = asarray(a), asarray(weights)
+    x = asarray(a, device=weights.device if is_array(weights) and not is_array(a) else None)
+    w = weights if is_array(weights) else asarray(weights, device=x.device)
     if w.shape != x.shape:
         axes = axes_of("average", axis, x.ndim)
         if axis is None or w.shape != tuple(x.shape[i] for i in axes):
