@@ -199,8 +199,8 @@ def test_reshape_copies_or_does_not():
     [
         (lambda x: np.zeros(2, like=x), NotImplementedError, "empty|zeros: like must not be given"),
         (lambda x: np.array([1], ndmax=1), NotImplementedError, "array: ndmax must not be given"),
-        (lambda x: np.frombuffer(b"12345", "int16"), ValueError, "frombuffer: count must be of whole int16 .* of 5 bytes"),
-        (lambda x: np.frombuffer(b"12345", "int8", -1, 6), ValueError, "frombuffer: count must be .* got -1 after 6 of"),
+        (lambda x: np.frombuffer(b"12345", "int16"), ValueError, "frombuffer: count must be of whole int16 "),
+        (lambda x: np.frombuffer(b"12345", "int8", -1, 6), ValueError, "frombuffer: .* got -1 after 6 of"),
         (lambda x: np.sort(x, kind="bubble"), ValueError, "sort: kind must be one of quicksort"),
         (lambda x: np.sort(x, kind="stable", stable=True), ValueError, "sort: kind and stable must not both be given"),
         (lambda x: np.sort(x, order="f"), ValueError, "sort: order must not be given for arrays without fields"),
@@ -219,7 +219,7 @@ def test_reshape_copies_or_does_not():
         (lambda x: np.polyfit(x, x, 1, cov=True), ValueError, "polyfit: there must be more than 2 points"),
         (lambda x: np.trim_zeros(x, "q"), ValueError, "trim_zeros: trim must be of"),
         (lambda x: np.searchsorted(x, x, sorter=[0]), ValueError, "searchsorted: sorter must have shape"),
-        (lambda x: np.unwrap(np.array(1.0)), IndexError, "unwrap: axis must be in"),
+        (lambda x: np.unwrap(np.array(1.0)), ValueError, "unwrap: array must have at least one axis"),
     ],
 )
 def test_refused(broken, kind, message):

@@ -12,7 +12,7 @@ import numpy
 from .. import _core
 from .arithmetic import _value, conjugate
 from .base import primitive
-from .convert import asarray, axes_of, cast, is_array, promote, store
+from .convert import asarray, axes_of, axis_of, cast, is_array, promote, store
 from .reduction import sum as sum_
 from .shape import moveaxis, ravel, reshape, swapaxes, transpose
 
@@ -120,7 +120,7 @@ def vecdot(x1: Any, x2: Any, axis: int = -1) -> Any:
     a, b = matmul_pair(x1, x2, "vecdot")
     if a.ndim == 0 or b.ndim == 0:
         raise ValueError(f"vecdot: arrays must have at least one axis, got shapes {a.shape} and {b.shape}")
-    i, j = axes_of("vecdot", axis, a.ndim)[0], axes_of("vecdot", axis, b.ndim)[0]
+    i, j = axis_of("vecdot", axis, a.ndim), axis_of("vecdot", axis, b.ndim)
     if a.shape[i] != b.shape[j]:
         raise ValueError(f"vecdot: extents along the axis must be equal, got {a.shape} and {b.shape} along {axis}")
     a, b = moveaxis(a, i, -1), moveaxis(b, j, -1)

@@ -11,7 +11,7 @@ import numpy
 from .. import _core
 from .arithmetic import _value, conjugate, equal
 from .base import primitive
-from .convert import asarray, axes_of, cast, default_float, is_inexact, one_of, together, vector_of
+from .convert import asarray, axes_of, axis_of, cast, default_float, is_inexact, one_of, together, vector_of
 from .exponential import sin
 from .host import host_op
 from .indexing import clip, where
@@ -179,7 +179,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     (4.0, 1.0)
     """
     y = _inexact(y)
-    a = axes_of("trapezoid", axis, y.ndim)[0]
+    a = axis_of("trapezoid", axis, y.ndim)
     if x is not None:
         x = asarray(x)
         if x.shape not in (y.shape, (y.shape[a],)):
@@ -271,14 +271,14 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     a, b = matmul_pair(a, b, "cross")
     if axis is not None:
         axisa = axisb = axisc = axis
-    p = moveaxis(a, axes_of("cross", axisa, a.ndim)[0], -1)
-    q = moveaxis(b, axes_of("cross", axisb, b.ndim)[0], -1)
+    p = moveaxis(a, axis_of("cross", axisa, a.ndim), -1)
+    q = moveaxis(b, axis_of("cross", axisb, b.ndim), -1)
     if p.shape[-1] != 3 or q.shape[-1] != 3:
         raise ValueError(f"cross: vectors must have three elements, got shapes {a.shape} and {b.shape}")
     together("cross", p.shape, q.shape)
     p, q = broadcast_arrays(p, q)
     parts = [p[..., i] * q[..., j] - p[..., j] * q[..., i] for i, j in ((1, 2), (2, 0), (0, 1))]
-    return moveaxis(stack(parts, -1), -1, axes_of("cross", axisc, p.ndim)[0])
+    return moveaxis(stack(parts, -1), -1, axis_of("cross", axisc, p.ndim))
 
 
 def matvec(x1: Any, x2: Any) -> Any:
