@@ -6,7 +6,8 @@ from typing import Any
 
 from .convert import asarray, axis_of
 from .diagonals import diagonal as _diagonal
-from .linear import matmul, matmul_pair, multi_dot, tensordot, vecdot
+from .linear import matmul_pair, multi_dot, tensordot
+from .products import matmul, vecdot
 from .reduction import sum as sum_
 from .shape import matrix_transpose
 from .signal import cross as _cross

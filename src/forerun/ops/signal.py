@@ -16,14 +16,14 @@ from .exponential import sin
 from .host import host_op
 from .indexing import clip, where
 from .joining import concatenate, stack
-from .linear import matmul, matmul_pair
+from .linear import matmul_pair
 from .reduction import sum
 from .scans import diff
 from .shape import atleast_1d, broadcast_arrays, flip, moveaxis, ravel, reshape
 from .sorting import argsort, searchsorted
 
 __all__ = [
-    "convolve", "correlate", "cross", "ediff1d", "gradient", "interp", "matvec", "sinc", "trapezoid", "vecmat",
+    "convolve", "correlate", "cross", "ediff1d", "gradient", "interp", "sinc", "trapezoid",
 ]  # fmt: skip
 
 Axis = int | Sequence[int] | None
@@ -279,37 +279,3 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     p, q = broadcast_arrays(p, q)
     parts = [p[..., i] * q[..., j] - p[..., j] * q[..., i] for i, j in ((1, 2), (2, 0), (0, 1))]
     return moveaxis(stack(parts, -1), -1, axis_of("cross", axisc, p.ndim))
-
-
-def matvec(x1: Any, x2: Any) -> Any:
-    """Products of matrices and vectors: of x1's last two axes and x2's last one; the others broadcast.
-
-    ValueError if they do not fit.
-
-    >>> from forerun import np
-    >>> np.matvec([[1, 2], [3, 4]], [[1, 1], [0, 1]]).tolist()
-    [[3, 7], [2, 4]]
-    """
-    a, b = matmul_pair(x1, x2, "matvec")
-    if a.ndim < 2 or b.ndim < 1 or a.shape[-1] != b.shape[-1]:
-        raise ValueError(
-            f"matvec: operands must be matrices and vectors that fit, got {a.shape} and {b.shape}"
-        )
-    return matmul(a, b[..., None])[..., 0]
-
-
-def vecmat(x1: Any, x2: Any) -> Any:
-    """Products of conjugated vectors and matrices: of x1's last axis and x2's last two; the others broadcast.
-
-    ValueError if they do not fit.
-
-    >>> from forerun import np
-    >>> np.vecmat([1, 1], [[1, 2], [3, 4]]).tolist()
-    [4, 6]
-    """
-    a, b = matmul_pair(x1, x2, "vecmat")
-    if a.ndim < 1 or b.ndim < 2 or a.shape[-1] != b.shape[-2]:
-        raise ValueError(
-            f"vecmat: operands must be vectors and matrices that fit, got {a.shape} and {b.shape}"
-        )
-    return matmul(_value(a)[..., None, :], b)[..., 0, :]
