@@ -77,6 +77,7 @@ def test_the_first_of_equal_elements_gets_the_gradient_of_max() -> None:
         ({"kernel": 2}, [1, 1, 1, 0, 1]),
         ({"kernel": 2, "stride": 2, "pooling_convention": "full"}, [1, 0, 1, 0, 1]),
         ({"kernel": 3, "stride": 2, "pad": 1}, [1, 1, 0, 0, 1]),
+        ({"kernel": 3}, [1, 1, 1, 0, 0]),
         ({"global_pool": True}, [1, 0, 0, 0, 0]),
     ]:
         with autograd.record():
@@ -89,6 +90,11 @@ def test_nan_is_the_largest() -> None:
     x = np.array([[[1.0, numpy.nan, 3.0, 4.0]]])
     numpy.testing.assert_array_equal(npx.pooling(x, 2, stride=2).asnumpy(), [[[numpy.nan, 4]]])
     numpy.testing.assert_array_equal(npx.pooling(x, global_pool=True).asnumpy(), [[[numpy.nan]]])
+    x.attach_grad()
+    with autograd.record():
+        y = npx.pooling(x, 2, stride=2)
+    y.backward()
+    assert x.grad.tolist() == [[[1, 0, 0, 1]]]  # none is lost
 
 
 def test_integers() -> None:

@@ -11,11 +11,11 @@ from .. import _core
 from .arithmetic import add, less, logical_and, logical_not, maximum, square
 from .base import nondifferentiable, primitive
 from .convert import asarray, cast, default_float, is_real_float, one_of
-from .host import argmax
 from .indexing import take_along_axis, where
 from .reduction import mean
 from .reduction import sum as sum_
 from .shape import reshape
+from .sorting import argmax
 from .strided import LAYOUTS, Extents, Windows, check_layout, padded, per_axis
 
 __all__ = ["pooling"]
@@ -32,10 +32,13 @@ def _largest(x: Any, windows: Windows) -> Any:
 
 
 def _firsts(x: Any, y: Any, windows: Windows) -> Any:
-    """For each place in the kernel: its index, and in which windows it is the first that reaches the largest, y."""
+    """For each place in the kernel: its index, and in which windows it is the first that is not below the largest, y.
+
+    If y is NaN, that is the first of all.
+    """
     free = None
     for _, index in windows.places(_counts(x, windows)):
-        below = less(_core.getitem(x, index), y)  # not of NaN, which is the largest
+        below = less(_core.getitem(x, index), y)
         yield index, logical_not(below) if free is None else logical_and(free, logical_not(below))
         free = below if free is None else logical_and(free, below)
 
