@@ -201,8 +201,8 @@ def test_reshape_copies_or_does_not():
     [
         (lambda x: np.zeros(2, like=x), NotImplementedError, "empty|zeros: like must not be given"),
         (lambda x: np.array([1], ndmax=1), NotImplementedError, "array: ndmax must not be given"),
-        (lambda x: np.frombuffer(b"12345", "int16"), ValueError, "frombuffer: count must be of whole int16 "),
-        (lambda x: np.frombuffer(b"12345", "int8", -1, 6), ValueError, "frombuffer: .* got -1 after 6 of"),
+        (lambda x: np.frombuffer(b"12345", "int16"), ValueError, "frombuffer: count must be of whole int16"),
+        (lambda x: np.frombuffer(b"12345", "int8", -1, 6), ValueError, "frombuffer: count must .* -1 after 6 of 5"),
         (lambda x: np.sort(x, kind="bubble"), ValueError, "sort: kind must be one of quicksort"),
         (lambda x: np.sort(x, kind="stable", stable=True), ValueError, "sort: kind and stable must not both be given"),
         (lambda x: np.sort(x, order="f"), ValueError, "sort: order must not be given for arrays without fields"),

@@ -104,12 +104,13 @@ def _called(
     a, b = _operands(op, x1, x2, _loop_dtype(op, dtype, signature), casting)
     if op != "vecdot" and (axis is not None or keepdims):
         raise TypeError(f"{op}: axis and keepdims must not be given, got {axis} and {keepdims}")
+    counts = checked(a, b)
     if axis is not None:
         if axes is not None:
             raise TypeError(f"{op}: axis and axes must not both be given, got {axis} and {axes}")
         axis = operator.index(axis)
         axes = [axis, axis, axis] if keepdims else [axis, axis]
-    result = _along(op, product, a, b, checked(a, b), axes, keepdims)
+    result = _along(op, product, a, b, counts, axes, keepdims)
     return _stored(op, result, out, casting)
 
 
@@ -131,7 +132,8 @@ def _stored(op: str, result: Any, out: Any, casting: str = "same_kind") -> Any:
 
 def _axes_needed(op: str, a: Any, b: Any, least: tuple[int, int]) -> None:
     if a.ndim < least[0] or b.ndim < least[1]:
-        raise ValueError(f"{op}: operands must have at least {least[0]} and {least[1]} axes, got {a.shape} and {b.shape}")
+        must = f"at least {least[0]} and {least[1]} axes"
+        raise ValueError(f"{op}: operands must have {must}, got {a.shape} and {b.shape}")
 
 
 # --- what users call ------------------------------------------------------------------------------
