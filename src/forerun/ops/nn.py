@@ -12,12 +12,12 @@ from .arithmetic import maximum, minimum
 from .base import nondifferentiable, primitive
 from .convert import asarray, axes_of, cast, default_float, is_real_float
 from .exponential import exp, log, logaddexp, tanh
-from .host import argsort
 from .indexing import _gather_along, _scatter_along, take, take_along_axis, where
 from .linear import _matmul, matmul_pair
 from .random import uniform
 from .reduction import _max, _sum, mean, square
 from .shape import reshape
+from .sorting import argsort
 
 __all__ = [
     "relu", "leaky_relu", "sigmoid", "log_sigmoid", "softrelu", "softsign", "silu", "gelu", "elu", "selu",

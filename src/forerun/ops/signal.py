@@ -13,12 +13,14 @@ from .arithmetic import _value, conjugate, equal
 from .base import primitive
 from .convert import asarray, axes_of, cast, default_float, is_inexact, one_of, together, vector_of
 from .exponential import sin
-from .host import argsort, host_op, searchsorted
+from .host import host_op
 from .indexing import clip, where
 from .joining import concatenate, stack
 from .linear import matmul, matmul_pair
-from .reduction import diff, sum
+from .reduction import sum
+from .scans import diff
 from .shape import atleast_1d, broadcast_arrays, flip, moveaxis, ravel, reshape
+from .sorting import argsort, searchsorted
 
 __all__ = [
     "convolve", "correlate", "cross", "ediff1d", "gradient", "interp", "matvec", "sinc", "trapezoid", "vecmat",

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy
 
-from . import reduction
+from . import reduction, scans
 from .convert import as_dtype, asarray, axes_of, default_float, is_array
 from .host import host
 from .ufunc_calls import SCALARS, called, core_axes, delivered, loop_of, outs_of
@@ -25,7 +25,7 @@ _REDUCTIONS: dict[Any, Callable[..., Any]] = {
     numpy.add: reduction.sum, numpy.multiply: reduction.prod, numpy.maximum: reduction.max, numpy.minimum:
     reduction.min, numpy.logical_and: reduction.all, numpy.logical_or: reduction.any,
 }  # fmt: skip
-_SCANS: dict[Any, Callable[..., Any]] = {numpy.add: reduction.cumsum, numpy.multiply: reduction.cumprod}
+_SCANS: dict[Any, Callable[..., Any]] = {numpy.add: scans.cumsum, numpy.multiply: scans.cumprod}
 
 
 def call(ufunc: Any, method: str, inputs: Sequence[Any], out: Any = None, **options: Any) -> Any:

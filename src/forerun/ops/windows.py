@@ -13,11 +13,12 @@ from .arithmetic import absolute, remainder
 from .convert import asarray, axes_of, cast, default_float, is_inexact, is_real_float, promote
 from .creation import _placed
 from .exponential import arctan2
-from .host import host_op, sort
+from .host import host_op
 from .indexing import where
 from .joining import concatenate
-from .reduction import cumsum, diff
+from .scans import cumsum, diff
 from .shape import imag, real
+from .sorting import sort
 
 __all__ = ["angle", "bartlett", "blackman", "hamming", "hanning", "i0", "kaiser", "sort_complex", "unwrap"]
 
