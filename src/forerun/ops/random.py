@@ -8,7 +8,7 @@ task from a stream of the same key.
 from __future__ import annotations
 
 import builtins
-import secrets
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -56,7 +56,7 @@ def seed(seed: int | None = None) -> None:
     >>> (a == b).all().item()
     True
     """
-    _core.seed((secrets.randbits(64) if seed is None else int(seed)) & (2**64 - 1))
+    _core.seed((int.from_bytes(os.urandom(8)) if seed is None else int(seed)) & (2**64 - 1))
 
 
 def get_state(legacy: bool = True) -> dict[str, Any]:
