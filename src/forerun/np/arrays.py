@@ -20,6 +20,7 @@ from ..ops import (
     iterating,
     joining,
     linear,
+    products,
     reduction,
     scans,
     shape,
@@ -428,7 +429,7 @@ class ndarray(NumpyMethods, _core.Array):
         return bool(reduction.any(self == value))
 
     def __imatmul__(self, other: Any) -> Any:
-        return linear.matmul(self, other, out=self)
+        return products.matmul(self, other, out=self)
 
     def __divmod__(self, other: Any) -> tuple[Any, Any]:
         return self // other, self % other

@@ -17,7 +17,7 @@ from .. import _core
 from ..device import Device, resolve
 from .arithmetic import conjugate
 from .base import primitive
-from .convert import as_dtype, asarray, axes_of, cast, copy, default_float, one_of, store
+from .convert import as_dtype, asarray, axes_of, axis_of, cast, copy, default_float, one_of, store
 from .indexing import getitem
 from .joining import pad, roll
 from .shape import real
@@ -139,7 +139,7 @@ def _axes(op: str, x: Any, s: Extents, axes: Sequence[int] | None) -> tuple[int,
     """The axes to transform: those given, or as many last ones as there are extents, or all. One may be there twice."""
     if axes is None:
         axes = range(-x.ndim if s is None else -len(s), 0)
-    found = tuple(axes_of(op, a, x.ndim)[0] for a in axes)
+    found = tuple(axis_of(op, a, x.ndim) for a in axes)
     if s is not None and len(s) != len(found):
         raise ValueError(f"{op}: s must have an extent for each of {len(found)} axes, got {tuple(s)}")
     return found
