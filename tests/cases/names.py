@@ -135,6 +135,8 @@ QUERIES: list[Case] = [
     row("np.row_stack", lambda x: ((x(3), x(2, 3)),), dtypes=ALL, grad=A, reference=numpy.vstack),
     row("np.trim_zeros", lambda x: (blocks(x, 7),), lambda x: (blocks(x, 7), "f"), dtypes="if", waits=True),
     row("np.fromiter", lambda x: ([1, 2, 3], x.dtype), lambda x: (range(9), x.dtype, 4), dtypes="if"),
+    row("np.frombuffer", lambda x: (b"12345678" * 4, x.dtype), lambda x: (bytearray(b"87654321"), x.dtype, 1),
+        lambda x: (b"1234" + b"87654321" * 2, x.dtype, -1, 4), dtypes="if"),
     row("np.fromstring", lambda x: ("1 2 3", x.dtype, Options(sep=" ")), dtypes="if"),
     *(row(f"np.emath.{name}", lambda x: (x(3, 4),), lambda x: (abs(x(3)) / 4,), dtypes="fc", tolerance=16, waits=True)
       for name in ("sqrt", "log", "log2", "log10", "arccos", "arcsin", "arctanh")),

@@ -49,11 +49,15 @@ from ..ops.making import *  # noqa: F403
 from ..ops.polynomials import *  # noqa: F403
 from ..ops.positions import *  # noqa: F403
 from ..ops.printing import *  # noqa: F403
+from ..ops.products import *  # noqa: F403
+from ..ops.quantiles import *  # noqa: F403
 from ..ops.queries import *  # noqa: F403
 from ..ops.reduction import *  # noqa: F403
+from ..ops.scans import *  # noqa: F403
 from ..ops.sets import *  # noqa: F403
 from ..ops.shape import *  # noqa: F403
 from ..ops.signal import *  # noqa: F403
+from ..ops.sorting import *  # noqa: F403
 from ..ops.statistics import *  # noqa: F403
 from ..ops.windows import *  # noqa: F403
 from . import einops as _einops

@@ -16,13 +16,15 @@ from ..ops import (
     convert,
     diagonals,
     editing,
-    host,
     indexing,
     iterating,
     joining,
     linear,
+    products,
     reduction,
+    scans,
     shape,
+    sorting,
     tape,
 )  # fmt: skip
 from ..ops import random as random_ops
@@ -297,45 +299,45 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
 
     def cumsum(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
         """Running sums along an axis."""
-        return reduction.cumsum(self, axis, dtype, out)
+        return scans.cumsum(self, axis, dtype, out)
 
     def cumprod(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
         """Running products along an axis."""
-        return reduction.cumprod(self, axis, dtype, out)
+        return scans.cumprod(self, axis, dtype, out)
 
     def argmax(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
         """Position of the largest element."""
-        return host.argmax(self, axis, out, keepdims=keepdims)
+        return sorting.argmax(self, axis, out, keepdims=keepdims)
 
     def argmin(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
         """Position of the smallest element."""
-        return host.argmin(self, axis, out, keepdims=keepdims)
+        return sorting.argmin(self, axis, out, keepdims=keepdims)
 
     def argsort(
         self, axis: int | None = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None
     ) -> Any:
         """Positions that sort the array along an axis."""
-        return host.argsort(self, axis, kind, order, stable=stable)
+        return sorting.argsort(self, axis, kind, order, stable=stable)
 
     def sort(
         self, axis: int = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None
     ) -> None:
         """Brings elements into ascending order along an axis, in place."""
-        _core.assign(self, host.sort(_core.detach(self), axis, kind, order, stable=stable))
+        _core.assign(self, sorting.sort(_core.detach(self), axis, kind, order, stable=stable))
 
     def argpartition(
         self, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None
     ) -> Any:
         """Positions that partition the array along an axis."""
-        return host.argpartition(self, kth, axis, kind, order)
+        return sorting.argpartition(self, kth, axis, kind, order)
 
     def partition(self, kth: Any, axis: int = -1, kind: str = "introselect", order: None = None) -> None:
         """Brings the elements that are kth in order to their places along an axis, in place."""
-        _core.assign(self, host.partition(_core.detach(self), kth, axis, kind, order))
+        _core.assign(self, sorting.partition(_core.detach(self), kth, axis, kind, order))
 
     def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Any:
         """Positions at which values would keep the sorted vector sorted."""
-        return host.searchsorted(self, v, side, sorter)
+        return sorting.searchsorted(self, v, side, sorter)
 
     # --- elements, products, parts ---
 
@@ -428,7 +430,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         return bool(reduction.any(self == value))
 
     def __imatmul__(self, other: Any) -> Any:
-        return linear.matmul(self, other, out=self)
+        return products.matmul(self, other, out=self)
 
     def __divmod__(self, other: Any) -> tuple[Any, Any]:
         return self // other, self % other

@@ -17,7 +17,7 @@ from .host import host_op
 from .indexing import _gather_along, flatnonzero, nonzero, take, where
 from .joining import stack
 from .keys import places_within
-from .reduction import cumsum
+from .scans import cumsum
 from .shape import broadcast_to, ravel, reshape
 
 __all__ = ["choose", "extract", "mask_indices", "piecewise", "place", "putmask"]
