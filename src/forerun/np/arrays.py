@@ -30,6 +30,7 @@ from ..ops import (
 from ..ops import random as random_ops
 from . import files, protocols
 from .methods import NumpyMethods
+from .mxnet_methods import MxnetMethods
 
 __all__ = ["ndarray"]
 
@@ -39,7 +40,7 @@ def _extents(args: tuple[Any, ...]) -> Any:
     return args[0] if len(args) == 1 and not isinstance(args[0], (int, numpy.integer)) else args
 
 
-class ndarray(NumpyMethods, _core.Array):
+class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     """An array of numbers that may still be on their way. Made by the functions of `forerun.np`.
 
     Every method returns at once but those that hand out values: `wait`, `asnumpy`, `item`, `tolist`,
