@@ -54,7 +54,7 @@ REFUSED: list[tuple[Callable[[Any, Any], Any], type[Exception], str]] = [
     (lambda x, v: np.cross(np.ones((4, 3)), x), ValueError,
      "cross: shapes must broadcast together, got (4, 3) and (2, 3)"),
     (lambda x, v: np.matvec(v, v), ValueError,
-     "matvec: operands must be matrices and vectors that fit, got (3,) and (3,)"),
+     "matvec: operands must have at least 2 and 1 axes, got (3,) and (3,)"),
     (lambda x, v: np.vecmat(v, x), ValueError,
      "vecmat: operands must be vectors and matrices that fit, got (3,) and (2, 3)"),
     # editing and positions

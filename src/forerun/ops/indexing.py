@@ -8,7 +8,7 @@ import numpy
 
 from .. import _core
 from .base import Elementwise, primitive
-from .convert import asarray, axes_of, cast, copy, store
+from .convert import asarray, axis_of, cast, copy, store
 from .keys import Key, check_range, entries_of, is_basic, places_within
 from .shape import broadcast_to, ravel, reshape
 
@@ -79,7 +79,8 @@ _select = Elementwise(
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     """x where the condition holds (is not zero), y elsewhere.
 
-    All three broadcast; the dtypes of x and y are promoted. With the condition alone: `nonzero`, which waits.
+    All three broadcast; the dtypes of x and y are promoted; a Python integer that an integer dtype does not hold
+    wraps around. With the condition alone: `nonzero`, which waits.
     ValueError if shapes do not fit or only one of x and y is given.
 
     >>> from forerun import np
@@ -90,7 +91,17 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
         return nonzero(condition)
     if x is None or y is None:
         raise ValueError("where: both x and y must be given, or none")
-    return _select(asarray(condition), x, y)
+    return _select(asarray(condition), _wrapped(x, y), _wrapped(y, x))
+
+
+def _wrapped(n: Any, other: Any) -> Any:
+    """A Python integer, if it needs to, cut to the bits of the dtype of what stands beside it, as by NumPy."""
+    if type(n) is not int or -1 < n < 128:
+        return n
+    dtype = numpy.dtype("int64") if isinstance(other, (bool, int)) else asarray(other).dtype
+    if dtype.kind not in "biu" or not -(2**63) <= n < 2**64:
+        return n
+    return int(numpy.asarray(n).astype("int64" if dtype.kind == "b" else dtype))
 
 
 def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
@@ -106,7 +117,7 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
     x = asarray(a)
     if axis is None or (x.ndim == 0 and axis in (0, -1)):
         x, axis = ravel(x), 0
-    at = axes_of("take", axis, x.ndim)[0]
+    at = axis_of("take", axis, x.ndim)
     before, n, after = x.shape[:at], x.shape[at], x.shape[at + 1 :]
     if 0 in before + after:  # nothing is looked up: as in NumPy, positions are not checked
         index = places_within("take", indices, max(n, 1), "clip", x.device, "same_kind")
@@ -139,7 +150,7 @@ def _along(op: str, x: Any, indices: Any, axis: int) -> tuple[Any, int]:
         raise ValueError(f"{op}: indices must have {x.ndim} axes, got shape {found.shape}")
     if found.dtype.kind not in "iu":
         raise IndexError(f"{op}: indices must be integers, got {found.dtype}")
-    at = axes_of(op, axis, x.ndim)[0]
+    at = axis_of(op, axis, x.ndim)
     pairs = [(m, n) for i, (m, n) in enumerate(zip(x.shape, found.shape)) if i != at]
     if any(m != n and 1 not in (m, n) for m, n in pairs):
         raise IndexError(f"{op}: shapes must fit but along the axis, got {x.shape} and {found.shape}")

@@ -29,7 +29,7 @@ from .host import host, host_op
 from .indexing import clip, where
 from .indexing import where as _where  # `where` is a parameter of many
 from .joining import concatenate
-from .linear import matmul
+from .products import matmul
 from .reduction import Axis, _chosen, _less, _over, _ties, max, min, prod, sum
 from .scans import cumprod, cumsum
 from .shape import atleast_2d, expand_dims, imag, real, transpose

@@ -10,7 +10,7 @@ import numpy
 from .. import _core
 from ..device import Device
 from .arithmetic import absolute, remainder
-from .convert import asarray, axes_of, cast, default_float, is_inexact, is_real_float, promote
+from .convert import asarray, axis_of, cast, default_float, is_inexact, is_real_float, promote
 from .creation import _placed
 from .exponential import arctan2
 from .host import host_op
@@ -124,7 +124,9 @@ def unwrap(p: Any, discont: float | None = None, axis: int = -1, *, period: floa
     [0, 1, 2, 3, 4]
     """
     p = asarray(p)
-    a = axes_of("unwrap", axis, p.ndim)[0]
+    if p.ndim == 0:
+        raise ValueError("unwrap: array must have at least one axis, got shape ()")
+    a = axis_of("unwrap", axis, p.ndim)
     step = diff(p, axis=a)
     discont = period / 2 if discont is None else discont
     whole = promote(step.dtype, asarray(period).dtype).kind in "iu"
