@@ -18,6 +18,7 @@ from .device import num_gpus as num_gpus
 from .ops import convert
 from .ops.convolution import *  # noqa: F403
 from .ops.detection import *  # noqa: F403
+from .ops.erf import *  # noqa: F403
 from .ops.host import host as host
 from .ops.indexing import one_hot as one_hot
 from .ops.nn import *  # noqa: F403

@@ -1,5 +1,7 @@
 """The functions of neural networks, written out in NumPy."""
 
+import math
+
 import numpy
 
 from cases.table import NONE, Case, row
@@ -130,6 +132,8 @@ ROWS: list[Case] = [
     row("npx.softsign", one, reference=ACTIVATIONS["softsign"], grad=A),
     row("npx.silu", one, reference=ACTIVATIONS["silu"], grad=A, tolerance=4),
     row("npx.gelu", one, reference=gelu, grad=A, tolerance=4),
+    row("npx.erf", one, lambda x: (x(50, low=-7, high=7),), lambda x: (x(9, low=-1e-3, high=1e-3),), grad=A,
+        tolerance=16, reference=numpy.vectorize(math.erf, "d")),
     row("npx.elu", one, lambda x: (x(3, 4), 0.5), reference=elu, grad=A, tolerance=4),
     row("npx.selu", one, reference=selu, grad=A, tolerance=4),
     row("npx.activation", *[lambda x, name=name: (x(3, 4), name) for name in ACTIVATIONS], grad=A, tolerance=4,

@@ -2,6 +2,13 @@
 
 from ..block import Block as Block
 from ..hybrid import HybridBlock as HybridBlock
+from .activation import ELU as ELU
+from .activation import GELU as GELU
+from .activation import SELU as SELU
+from .activation import LeakyReLU as LeakyReLU
+from .activation import PReLU as PReLU
+from .activation import SiLU as SiLU
+from .activation import Swish as Swish
 from .basic import Dense as Dense
 from .container import HybridSequential as HybridSequential
 from .container import Sequential as Sequential
@@ -18,8 +25,13 @@ from .function import Flatten as Flatten
 from .function import HybridLambda as HybridLambda
 from .function import Identity as Identity
 from .function import Lambda as Lambda
+from .group import GroupNorm as GroupNorm
+from .group import InstanceNorm as InstanceNorm
+from .joining import Concatenate as Concatenate
+from .joining import HybridConcatenate as HybridConcatenate
 from .norm import BatchNorm as BatchNorm
 from .norm import LayerNorm as LayerNorm
+from .padding import ReflectionPad2D as ReflectionPad2D
 from .pool import AvgPool1D as AvgPool1D
 from .pool import AvgPool2D as AvgPool2D
 from .pool import AvgPool3D as AvgPool3D
