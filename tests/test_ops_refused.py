@@ -45,7 +45,7 @@ REFUSED: list[tuple[Callable[[Any, Any], Any], type[Exception], str]] = [
      "interp: xp and fp must be of one length, not 0, got 3 and 2"),
     (lambda x, v: np.interp(x, v, v, period=0), ValueError, "interp: period must not be zero, got 0"),
     (lambda x, v: np.trapezoid(x, v[:2]), ValueError, "trapezoid: x must have shape (2, 3) or (3,), got (2,)"),
-    (lambda x, v: np.gradient(x, 1, 2, 3), ValueError,
+    (lambda x, v: np.gradient(x, 1, 2, 3), TypeError,
      "gradient: spacing must be given once or for each of 2 axes, got 3"),
     (lambda x, v: np.gradient(v, v[:2]), ValueError,
      "gradient: positions must be one for each of 3 samples, got 2"),

@@ -29,6 +29,7 @@ def host(
     one. What it raises is raised by every read of the results. queue: "compute", or "io" for callables that
     read or write files.
 
+    >>> import numpy
     >>> from forerun import np
     >>> x = np.array([3.0, 1.0, 2.0])
     >>> host(numpy.sort, [x], [(x.shape, x.dtype)])[0].tolist()
