@@ -21,10 +21,9 @@ from forerun.gluon import nn
 
 with Path(__file__).with_name("mxnet_names.tsv").open() as file:
     HOLDS = {row["name"]: row["holds"] for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)}
-LAYERS = {"gluon.nn.LeakyReLU"}  # yet to come
 IMAGES = {name for name in HOLDS if name.startswith(("image.", "gluon.data.vision"))}
 MODELS = {name for name in HOLDS if name.startswith("gluon.model_zoo")} | {"method.export"}
-REMAINING = LAYERS | IMAGES | MODELS
+REMAINING = IMAGES | MODELS  # yet to come
 METHODS = {
     gluon.Block: "initialize collect_params params name apply hybridize load_parameters save_parameters forward",
     nn.Sequential: "add",

@@ -129,7 +129,7 @@ KEYWORDS: list[tuple[str, tuple[int, ...], tuple[int, ...], dict[str, Any]]] = [
     ("vecdot", (4, 2, 3), (4, 2, 3), {"axes": [0, 0, 2], "keepdims": True}),
     ("vecdot", (4, 2, 3), (4, 2, 3), {"axis": 0, "keepdims": True}),
     ("vecdot", (4, 2, 3), (3,), {"axis": -1, "keepdims": True}),
-    ("vecdot", (4, 2, 3), (3,), {"axis": -1, "axes": [0, 0]}),
+    ("vecdot", (4, 2, 3), (3,), {"axis": 0, "axes": [0, 0]}),
     ("vecdot", (4, 2, 3), (3,), {"axis": (0,)}),
     ("vecdot", (4, 2, 3), (3,), {"axis": 1}),
     ("vecdot", (4, 2, 3), (3,), {"axes": ["a", 0]}),

@@ -19,7 +19,7 @@ TEXT = "what is not named goes to NumPy as it is"
 # Functions whose parameters differ from NumPy's, and why.
 DIFFERENT = {
     "arange": "`start` by its older name, which libraries use by keyword",
-    "clip": "the standard's order; a_min and a_max by keyword",
+    "clip": "the standard's names for the bounds; a_min and a_max by keyword",
     "divmod": LOOPS, "frexp": LOOPS, "modf": LOOPS,
     "einsum": "dtype and the like must not be given",
     "einsum_path": "einsum_call is NumPy's own affair",

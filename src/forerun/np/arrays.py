@@ -345,9 +345,9 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         """The dot product."""
         return linear.dot(self, other, out)
 
-    def clip(self, min: Any = None, max: Any = None, out: Any = None) -> Any:
+    def clip(self, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:
         """Elements limited to [min, max]."""
-        return indexing.clip(self, min, max, out)
+        return indexing.clip(self, min, max, out, **kwargs)
 
     def round(self, decimals: int = 0, out: Any = None) -> Any:
         """Elements rounded to decimals; halves go to the even digit."""

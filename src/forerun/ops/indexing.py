@@ -241,11 +241,12 @@ def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -
 
 
 def clip(
-    a: Any, min: Any = None, max: Any = None, out: Any = None, *, a_min: Any = None, a_max: Any = None
+    a: Any, min: Any = None, max: Any = None, out: Any = None, *, a_min: Any = None, a_max: Any = None, **kwargs: Any
 ) -> Any:
     """a with values below min raised to it, and values above max lowered to it. NaN stays.
 
-    Either may be None, a number or an array that broadcasts. a_min, a_max: other words for them.
+    Either may be None, a number or an array that broadcasts. a_min, a_max: other words for them (ValueError if both
+    are given). kwargs: `dtype`, `where`, `casting` and the like, as of a ufunc; TypeError for others.
 
     >>> from forerun import np
     >>> np.clip([1, 5, 9], 2, 6).tolist()
@@ -253,12 +254,16 @@ def clip(
     """
     from .arithmetic import maximum, minimum
 
+    if (a_min is not None and min is not None) or (a_max is not None and max is not None):
+        raise ValueError("clip: a_min and min, a_max and max must not both be given, got both")
     low, high = min if a_min is None else a_min, max if a_max is None else a_max
     x = asarray(a)
     if x.dtype.kind in "iu":  # a bound beyond all values bounds nothing
         info = numpy.iinfo(x.dtype)
         low = info.min if type(low) is int and low < info.min else low
         high = info.max if type(high) is int and high > info.max else high
+    if kwargs:
+        return _clip_with(x, low, high, out, kwargs)
     if low is None and high is None:
         x = copy(x)
     if low is not None:
@@ -266,6 +271,25 @@ def clip(
     if high is not None:
         x = minimum(x, high)
     return store("clip", x, out)
+
+
+_OF_UFUNCS = {"casting", "dtype", "order", "sig", "signature", "subok", "where"}
+
+
+def _clip_with(x: Any, low: Any, high: Any, out: Any, options: dict[str, Any]) -> Any:
+    """`clip` with keywords of ufuncs: those of the mask and of the array for results count for the last step."""
+    from .ufuncs import call
+
+    if unknown := sorted(set(options) - _OF_UFUNCS):
+        raise TypeError(f"clip: keywords must be those of a ufunc, got {', '.join(unknown)}")
+    steps: list[Any] = [(f, b) for f, b in ((numpy.maximum, low), (numpy.minimum, high)) if b is not None]
+    steps = steps or [(numpy.positive, None)]
+    for i, (ufunc, bound) in enumerate(steps):
+        last = i == len(steps) - 1
+        given = options if last else {k: v for k, v in options.items() if k != "where"}
+        inputs = [x] if bound is None else [x, bound]
+        x = call(ufunc, "__call__", inputs, out if last else None, **given)
+    return x
 
 
 def one_hot(

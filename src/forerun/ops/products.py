@@ -176,7 +176,7 @@ _core.set_hooks(matmul=matmul)
 
 
 def vecdot(
-    x1: Any, x2: Any, out: Any = None, *, axes: Any = None, axis: int | None = None, keepdims: bool = False,
+    x1: Any, x2: Any, out: Any = None, *, axes: Any = None, axis: int = -1, keepdims: bool = False,
     casting: str = "same_kind", order: str = "K", dtype: Any = None, subok: bool = True, signature: Any = None,
 ) -> Any:  # fmt: skip
     """The sum of conj(x1) * x2 along `axis` of each, by default the last; the other axes broadcast.
@@ -198,8 +198,9 @@ def vecdot(
             raise ValueError(f"vecdot: extents along the axis must be equal, got {a.shape} and {b.shape}")
         return _vecdot(a, b)
 
+    given = None if axis == -1 and (axes is not None or not keepdims) else axis
     return _called(
-        "vecdot", product, counts, x1, x2, out, axes=axes, axis=axis, keepdims=keepdims, casting=casting, order=order,
+        "vecdot", product, counts, x1, x2, out, axes=axes, axis=given, keepdims=keepdims, casting=casting, order=order,
         dtype=dtype, subok=subok, signature=signature,
     )  # fmt: skip
 

@@ -19,6 +19,7 @@ from .convert import (
     default_float,
     is_inexact,
     is_real_float,
+    one_of,
     promote,
     store,
     vector_of,
@@ -338,15 +339,29 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     return host_op("digitize", lambda v, b: numpy.digitize(v, b, right), [x, bins], x.shape, "int64")
 
 
+_RULES = ("auto", "doane", "fd", "rice", "scott", "sqrt", "stone", "sturges")
+
+
+def _estimated(x: Any, rule: str, limits: Any, weights: Any) -> int:
+    """How many bins a rule of NumPy's finds right for these values. Waits."""
+    one_of("histogram", "bins", rule, _RULES)
+    if weights is not None:
+        raise TypeError(f"histogram: weights must not be given where bins are estimated, got bins {rule!r}")
+    known = x if x.dtype.kind != "V" else cast(x, numpy.dtype("float32"))
+    with numpy.errstate(all="ignore"):
+        return numpy.histogram_bin_edges(known.numpy(), rule, limits).size - 1
+
+
 def histogram(
     a: Any, bins: Any = 10, range: Any = None, density: bool | None = None, weights: Any = None
 ) -> tuple[Any, Any]:
     """How many of the numbers lie in each bin, and the edges of the bins.
 
     bins: a number of equal bins over `range` (by default from the smallest number to the largest), or the
-    edges. density: counts are divided by the width of the bin and the sum of all. weights: how much each number
-    counts. Counts are int64, or of the weights' dtype; densities are of the default float. ValueError where
-    the result is read if edges do not rise.
+    edges; or a word for a rule that finds a number, which waits: "auto", "doane", "fd", "rice", "scott", "sqrt",
+    "stone", "sturges" (TypeError with weights). density: counts are divided by the width of the bin and the sum of
+    all. weights: how much each number counts. Counts are int64, or of the weights' dtype; densities are of the default
+    float. ValueError where the result is read if edges do not rise.
 
     >>> from forerun import np
     >>> counts, edges = np.histogram(np.array([0.0, 0.2, 0.9, 1.0]), 2)
@@ -355,7 +370,7 @@ def histogram(
     """
     x = asarray(a)
     if isinstance(bins, str):
-        raise ValueError(f"histogram: bins must be their number or their edges, got {bins!r}")
+        bins = _estimated(x, bins, range, weights)
     inputs = [x]
     if weights is not None:
         inputs.append(asarray(weights))

@@ -59,7 +59,14 @@ class Windows(NamedTuple):
 
 
 def fold(target: Any, columns: Any, windows: Windows) -> None:
-    """Adds columns (..., *kernel, *counts) to the elements of the target, zeros before, that their windows are of."""
+    """Adds columns (..., *kernel, *counts) to the elements of the target, zeros before, that their windows are of.
+
+    >>> from forerun import np
+    >>> target = np.zeros(4)
+    >>> fold(target, np.ones((2, 3)), Windows((2,), (1,), (1,)))
+    >>> target.tolist()
+    [1.0, 2.0, 2.0, 1.0]
+    """
     n = len(windows.kernel)
     counts = columns.shape[-n:]
     if windows.apart():
@@ -71,7 +78,12 @@ def fold(target: Any, columns: Any, windows: Windows) -> None:
 
 
 def inside(x: Any, widths: Sequence[tuple[int, int]]) -> tuple[Any, ...]:
-    """The index of what lies inside padding along the last axes."""
+    """The index of what lies inside padding along the last axes.
+
+    >>> from forerun import np
+    >>> inside(np.zeros((2, 5)), [(1, 2)])
+    (Ellipsis, slice(1, 3, None))
+    """
     extents = x.shape[x.ndim - len(widths) :]
     return (..., *(slice(b, n - a) for (b, a), n in zip(widths, extents)))
 
