@@ -148,4 +148,4 @@ QUERIES: list[Case] = [
     row("np.emath.power", lambda x: (x(3, 4), 2.5), dtypes="f", tolerance=64, waits=True),
 ]  # fmt: skip
 
-ROWS = ARGUMENTS + NANS + WINDOWS + POLYNOMIALS + BINS + QUERIES
+ROWS = NANS + WINDOWS + POLYNOMIALS + BINS + QUERIES + ARGUMENTS
