@@ -12,7 +12,7 @@ import numpy
 from .. import _core
 from .base import primitive
 from .convert import as_dtype, asarray, axes_of, axis_of, cast, copy, counts_of, one_of, promote, store
-from .host import host
+from .host import host, quiet
 from .indexing import take
 from .shape import (
     Axis,
@@ -319,12 +319,13 @@ _PAD_MODES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Any:
+def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
     """An array with elements added before and after along each axis, in its dtype.
 
     pad_width: how many, for all axes and sides, as (before, after), as a pair for each axis, or a dict of axes.
     mode: "constant" (with constant_values=0), "edge", "reflect" or another of NumPy's, with its options; only constant
-    mode with one number has a gradient. ValueError for another mode or option, or a negative width.
+    mode with one number has a gradient. A function as mode is called as by NumPy, with NumPy's vectors, in a worker.
+    ValueError for another mode or option, or a negative width.
 
     >>> from forerun import np
     >>> np.pad([1, 2], 1).tolist(), np.pad([1, 2], (0, 2), "edge").tolist()
@@ -335,6 +336,9 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> An
         given = {axis_of("pad", axis, x.ndim): width for axis, width in pad_width.items()}
         pad_width = [numpy.broadcast_to(given.get(i, 0), (2,)) for i in range(x.ndim)]
     widths = counts_of("pad", "widths", pad_width, (x.ndim, 2))
+    shape = tuple(int(n + a + b) for n, (a, b) in zip(x.shape, widths))
+    if callable(mode):
+        return host(lambda v: quiet(numpy.pad, v, widths, mode, **kwargs), [x], [(shape, x.dtype)], name="pad")[0]
     one_of("pad", "mode", mode, tuple(_PAD_MODES))
     if other := set(kwargs) - set(_PAD_MODES[mode]):
         raise ValueError(f"pad: options must be those of mode {mode!r}, got {sorted(other)}")
@@ -343,8 +347,7 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> An
     value = kwargs.get("constant_values", 0)
     if mode == "constant" and isinstance(value, (int, float, complex)):
         return _pad(x, tuple((int(a), int(b)) for a, b in widths), value)
-    shape = tuple(int(n + a + b) for n, (a, b) in zip(x.shape, widths))
-    return host(lambda v: numpy.pad(v, widths, mode, **kwargs), [x], [(shape, x.dtype)], name="pad")[0]  # type: ignore[arg-type]
+    return host(lambda v: quiet(numpy.pad, v, widths, mode, **kwargs), [x], [(shape, x.dtype)], name="pad")[0]
 
 
 def _unpad(g: Any, widths: tuple[tuple[int, int], ...]) -> Any:

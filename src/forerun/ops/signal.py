@@ -11,7 +11,18 @@ import numpy
 from .. import _core
 from .arithmetic import _value, conjugate, equal
 from .base import primitive
-from .convert import asarray, axes_of, axis_of, cast, default_float, is_inexact, one_of, together, vector_of
+from .convert import (
+    asarray,
+    axes_of,
+    axis_of,
+    cast,
+    default_float,
+    is_inexact,
+    one_of,
+    promote,
+    together,
+    vector_of,
+)
 from .exponential import sin
 from .host import host_op
 from .indexing import clip, where
@@ -19,7 +30,7 @@ from .joining import concatenate, stack
 from .linear import matmul_pair
 from .reduction import sum
 from .scans import diff
-from .shape import atleast_1d, broadcast_arrays, flip, moveaxis, ravel, reshape
+from .shape import atleast_1d, broadcast_arrays, broadcast_to, flip, moveaxis, ravel, reshape
 from .sorting import argsort, searchsorted
 
 __all__ = [
@@ -124,7 +135,8 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
         xp = concatenate([xp[-1:] - period, xp, xp[:1] + period])
         fp = concatenate([fp[-1:], fp, fp[:1]])
         left = right = None
-    inside = fp[:1] + 0 * x if xp.size == 1 else _between(x, xp, fp)
+    alone = lambda: broadcast_to(cast(fp[0], promote(fp.dtype, x.dtype)), x.shape)
+    inside = alone() if xp.size == 1 else _between(x, xp, fp)
     before = where(x < xp[0], fp[0] if left is None else left, inside)
     result = where(x > xp[-1], fp[-1] if right is None else right, where(equal(x, xp[-1]), fp[-1], before))
     return reshape(result, x.shape)
@@ -197,7 +209,8 @@ def gradient(f: Any, *spacing: Any, axis: Axis = None, edge_order: int = 1) -> A
 
     An array of f's shape for one axis, a tuple for several (by default all). spacing: one number for all
     axes, or for each axis a number or the vector of positions; 1 by default. edge_order: 1 or 2, of the
-    differences at the ends. ValueError if an axis has too few samples or the spacing does not fit.
+    differences at the ends. ValueError if an axis has too few samples or the positions are not one for each of them,
+    TypeError if there is another number of spacings.
 
     >>> from forerun import np
     >>> np.gradient(np.array([1.0, 2.0, 4.0, 7.0])).tolist()
@@ -213,7 +226,7 @@ def gradient(f: Any, *spacing: Any, axis: Axis = None, edge_order: int = 1) -> A
         else spacing or (1,) * len(axes)
     )
     if len(steps) != len(axes):
-        raise ValueError(
+        raise TypeError(
             f"gradient: spacing must be given once or for each of {len(axes)} axes, got {len(steps)}"
         )
     if edge_order not in (1, 2):

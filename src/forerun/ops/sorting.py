@@ -228,7 +228,8 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     """Positions at which v would keep the sorted vector `a` sorted: int64, of the shape of v.
 
     side: before ("left") or after ("right") equal elements. sorter: positions that sort `a`, as `argsort` gives
-    them (TypeError if no integers). ValueError if `a` is no vector.
+    them (TypeError if no vector of integers). ValueError if `a` is no vector, or where the result is read if a
+    position of the sorter is out of range.
 
     >>> from forerun import np
     >>> np.searchsorted([1, 3, 5], [0, 3, 6]).tolist(), np.searchsorted([1, 3, 5], 3, side="right").item()
@@ -236,18 +237,16 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     """
     one_of("searchsorted", "side", side, ("left", "right"))
     x, values = vector_of("searchsorted", a), asarray(v)
+    inputs = [x, values]
     if sorter is not None:
-        order = vector_of("searchsorted", sorter)
-        if order.dtype.kind not in "iu":
-            raise TypeError(f"searchsorted: sorter must be of integers, got {order.dtype}")
+        order = whole(sorter)
+        if order.dtype.kind not in "iu" or order.ndim != 1:
+            raise TypeError(f"searchsorted: sorter must be a vector of integers, got {order.dtype}, {order.shape}")
         if order.shape != x.shape:
             raise ValueError(f"searchsorted: sorter must have shape {x.shape}, got {order.shape}")
-        from .indexing import take
-
-        x = take(x, order)
-    return host_op(
-        "searchsorted", lambda a, v: numpy.searchsorted(a, v, side), [x, values], values.shape, "int64"
-    )
+        inputs.append(order)
+    found = lambda a, v, order=None: numpy.searchsorted(a, v, side, order)
+    return host_op("searchsorted", found, inputs, values.shape, "int64")
 
 
 def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:

@@ -11,6 +11,7 @@ from .. import _core
 from .arithmetic import conjugate, fmax, fmin, isnan, maximum, sqrt
 from .base import primitive
 from .convert import (
+    as_dtype,
     asarray,
     axes_of,
     axes_to_reduce,
@@ -26,7 +27,7 @@ from .convert import (
 )
 from .diagonals import diagonal
 from .dtypes import finfo
-from .host import host, host_op
+from .host import checked, host, host_op
 from .indexing import clip, where
 from .indexing import where as _where  # `where` is a parameter of many
 from .joining import concatenate
@@ -150,7 +151,9 @@ def _real_dtype(x: Any) -> numpy.dtype:
 
 
 def _unmasked(a: Any, dtype: Any, mask: Any) -> Any:
-    """Floats, with NaN in place of the elements that a mask leaves out."""
+    """Floats, with NaN in place of the elements that a mask leaves out. TypeError if others are asked of floats."""
+    if dtype is not None and is_inexact(asarray(a).dtype) and not is_inexact(as_dtype("dtype", dtype)):
+        raise TypeError(f"dtype: must be of floats as the array is, got {dtype}")
     x = _floats(a if dtype is None else asarray(a, dtype))
     return x if mask is True else _chosen(_over(x, mask), mask, numpy.nan)
 
@@ -268,6 +271,21 @@ def _observations(m: Any, y: Any, rowvar: bool) -> Any:
     return concatenate([rows, transpose(more) if not rowvar and more.shape[0] != 1 else more], 0)
 
 
+def _per_observation(name: str, weights: Any, n: int) -> Any:
+    """Weights, whose values are checked when they are there."""
+    w = asarray(weights)
+    if w.shape != (n,):
+        raise RuntimeError(f"cov: {name} must be one for each of {n} observations, got shape {w.shape}")
+
+    def check(v: numpy.ndarray) -> None:
+        if name == "fweights" and not (v == numpy.around(v)).all():
+            raise TypeError(f"cov: fweights must be whole numbers, got {v}")
+        if (v < 0).any():
+            raise ValueError(f"cov: {name} must not be negative, got {v.min()}")
+
+    return checked(w, "cov", check)
+
+
 def cov(
     m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: float | None = None,
     fweights: Any = None, aweights: Any = None, *, dtype: Any = None,
@@ -276,7 +294,8 @@ def cov(
 
     Variables are rows of m (columns, unless `rowvar`) and of y. Sums are divided by n - ddof; ddof is 1, or 0
     with `bias`, unless given. fweights: how often each observation occurs; aweights: how much it counts.
-    ValueError if m has more than two axes, or weights are not one for each observation.
+    ValueError if m has more than two axes or ddof is no whole number, RuntimeError if weights are not one for each
+    observation; where the result is read, ValueError if one is negative, TypeError if a frequency is no whole number.
 
     >>> from forerun import np
     >>> np.cov(np.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]])).tolist()
@@ -285,14 +304,16 @@ def cov(
     x = _observations(m, y, rowvar)
     x = x if dtype is None else asarray(x, dtype)
     less = (0 if bias else 1) if ddof is None else ddof
-    weights = [vector_of("cov", w) for w in (fweights, aweights) if w is not None]
-    for w in weights:
-        if w.size != x.shape[1]:
-            raise ValueError(f"cov: weights must be one for each of {x.shape[1]} observations, got {w.size}")
+    if not is_inexact(x.dtype):
+        raise TypeError(f"cov: dtype must be of floats, got {x.dtype}")
+    if less != int(less):
+        raise ValueError(f"cov: ddof must be a whole number, got {ddof}")
+    given = (("fweights", fweights), ("aweights", aweights))
+    weights = [_per_observation(name, w, x.shape[1]) for name, w in given if w is not None]
     if not weights:
         n = builtins.max(x.shape[1] - less, 0)
         x = x - sum(x, 1, keepdims=True) / (x.shape[1] or numpy.nan)
-        c = matmul(x, conjugate(transpose(x))) * (1 / n if n else numpy.nan)
+        c = matmul(x, conjugate(transpose(x))) * (1 / n if n else numpy.inf)
     else:
         weights = [cast(w, _real_dtype(x)) for w in weights]
         w = weights[0] * weights[1] if len(weights) == 2 else weights[0]
@@ -335,7 +356,10 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     >>> np.digitize([0.5, 1.0, 2.5], [1.0, 2.0]).tolist()
     [0, 1, 2]
     """
-    x, bins = asarray(x), vector_of("digitize", bins)
+    x = asarray(x)
+    if x.dtype.kind == "c":
+        raise TypeError(f"digitize: numbers must be real, got {x.dtype}")
+    bins = vector_of("digitize", bins)
     return host_op("digitize", lambda v, b: numpy.digitize(v, b, right), [x, bins], x.shape, "int64")
 
 

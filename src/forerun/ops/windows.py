@@ -117,7 +117,8 @@ def angle(z: Any, deg: bool = False) -> Any:
 def unwrap(p: Any, discont: float | None = None, axis: int = -1, *, period: float = 2 * numpy.pi) -> Any:
     """p with multiples of the period added along `axis`, so that no step is larger than half of it.
 
-    discont: steps up to this size stay. Integers keep their dtype if the period is an integer.
+    discont: steps up to this size stay. Integers keep their dtype if the period is an integer;
+    OverflowError if they are unsigned then. ValueError of an array without axes.
 
     >>> from forerun import np
     >>> np.unwrap([0, 1, 2, -1, 0], period=4).tolist()
@@ -130,6 +131,8 @@ def unwrap(p: Any, discont: float | None = None, axis: int = -1, *, period: floa
     step = diff(p, axis=a)
     discont = period / 2 if discont is None else discont
     whole = promote(step.dtype, asarray(period).dtype).kind in "iu"
+    if whole and step.dtype.kind == "u":
+        raise OverflowError(f"unwrap: integers must be signed, got {step.dtype}")
     if not whole and step.dtype.kind in "iub":
         step = cast(step, default_float())
     high, even = (period // 2, period % 2 == 0) if whole else (period / 2, True)
