@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 import pytest
 
-from forerun import autograd, np
+from forerun import autograd, np, npx
 from forerun.gluon import nn
 from gluon_tools import RNG, array, check_gradients, close
 from test_gluon_layers import made, values
@@ -114,6 +114,16 @@ def test_activations(make: Any, function: Callable[[Any], Any], said: str) -> No
     assert repr(layer) == said
 
 
+def test_the_error_function_at_the_ends() -> None:
+    x = numpy.array([numpy.nan, numpy.inf, -numpy.inf, 1e300, -1e300, 1e-300, 0.0, -0.0, 5.9, 6.1])
+    y = npx.erf(array(x)).asnumpy()
+    expected = numpy.array([math.erf(v) for v in x])
+    numpy.testing.assert_allclose(y, expected, rtol=1e-15)
+    assert numpy.array_equal(numpy.signbit(y[1:]), numpy.signbit(expected[1:]))
+    assert npx.erf(np.array([1.0], dtype="float16")).dtype == "float16"
+    assert npx.erf([1]).dtype == "float32"
+
+
 @pytest.mark.parametrize("channels", [1, 3])
 def test_prelu(channels: int) -> None:
     layer, x = made(nn.PReLU(in_channels=channels), 2, 3, 4)
@@ -140,7 +150,7 @@ def test_settings_that_do_not_fit() -> None:
 def test_blocks_side_by_side(kind: Any) -> None:
     net = kind(axis=1)
     net.add(nn.Identity(), nn.Lambda(lambda x: x * 2), nn.Lambda(lambda x: x[:, :1]))
-    x = np.array(RNG.normal(size=(2, 3)))
+    x = np.array(RNG.normal(size=(2, 3, 4)))
     rows = numpy.asarray(x)
     close(net(x), numpy.concatenate([rows, rows * 2, rows[:, :1]], 1))
     close(net[1:](x), numpy.concatenate([rows * 2, rows[:, :1]], 1))

@@ -69,6 +69,8 @@ ARGUMENTS: list[Case] = [
         reference=lambda *a: numpy.asarray(numpy.array_equal(*a))),
     row("np.quantile", lambda x: (x(3, 4), 0.5, 1, Options(method="inverted_cdf", weights=x(4, low=1))),
         lambda x: (x(3, 4), [0.1, 0.9], 0, Options(keepdims=True)), tolerance=8),
+    row("np.histogram_bin_edges", *(lambda x, rule=rule: (x(50), rule, (-1, 1)) for rule in ("rice", "scott")),
+        dtypes="iuf", tolerance=16, waits=True),
 ]  # fmt: skip
 
 NANS: list[Case] = [
@@ -119,8 +121,6 @@ BINS: list[Case] = [
     row("np.unpackbits", lambda x: (numpy.arange(6, dtype="uint8").reshape(2, 3),),
         lambda x: (numpy.arange(6, dtype="uint8").reshape(2, 3), 1, 5, "little"),
         lambda x: (numpy.arange(6, dtype="uint8").reshape(2, 3), 0, -3)),
-    row("np.histogram_bin_edges", *(lambda x, rule=rule: (x(50), rule, (-1, 1)) for rule in ("rice", "scott")),
-        dtypes="iuf", tolerance=16, waits=True),
 ]  # fmt: skip
 
 QUERIES: list[Case] = [
@@ -148,4 +148,4 @@ QUERIES: list[Case] = [
     row("np.emath.power", lambda x: (x(3, 4), 2.5), dtypes="f", tolerance=64, waits=True),
 ]  # fmt: skip
 
-ROWS = ARGUMENTS + NANS + WINDOWS + POLYNOMIALS + BINS + QUERIES
+ROWS = NANS + WINDOWS + POLYNOMIALS + BINS + QUERIES + ARGUMENTS

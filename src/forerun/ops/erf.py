@@ -41,8 +41,7 @@ def _polynomial(coefficients: tuple[float, ...], x: Any) -> Any:
 def _erf(x: Any) -> Any:
     far = minimum(abs(x), 6)  # where the function is 1 to the last bit
     rest = _polynomial(_FAR, (far - 3.75) / (far + 3.75)) * exp(-(far * far)) / (1 + 2 * far)
-    near = minimum(abs(x), 0.5)
-    return where(abs(x) < 0.5, x * _polynomial(_NEAR, near * near), sign(x) * (1 - rest))
+    return where(abs(x) < 0.5, x * _polynomial(_NEAR, x * x), sign(x) * (1 - rest))
 
 
 def erf(x: Any) -> Any:

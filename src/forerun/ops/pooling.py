@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from .. import _core
-from .arithmetic import add, less, logical_and, logical_not, maximum, square
+from .arithmetic import add, greater, less, logical_and, logical_not, maximum, square
 from .base import nondifferentiable, primitive
 from .convert import asarray, cast, default_float, is_real_float, one_of
 from .indexing import take_along_axis, where
@@ -39,7 +39,7 @@ def _firsts(x: Any, y: Any, windows: Windows) -> Any:
     free = None
     for _, index in windows.places(_counts(x, windows)):
         below = less(_core.getitem(x, index), y)
-        yield index, logical_not(below) if free is None else logical_and(free, logical_not(below))
+        yield index, logical_not(below) if free is None else greater(free, below)
         free = below if free is None else logical_and(free, below)
 
 
@@ -48,8 +48,7 @@ def _to_first(a: Any, b: Any, c: Any, windows: Windows) -> Any:
     """a, a number for each window of b, at the first place that has the window's largest, c; sums where these meet."""
     result = _core.full(b.shape, 0, a.dtype, a.device)
     for index, hit in _firsts(b, c, windows):
-        part = _core.getitem(result, index)
-        add(part, where(hit, a, 0), out=part)
+        _put(_core.getitem(result, index), where(hit, a, 0), windows)
     return result
 
 
@@ -76,9 +75,16 @@ def _to_all(g: Any, extents: Extents, windows: Windows) -> Any:
     counts = g.shape[-len(extents) :]
     result = _core.full((*g.shape[: -len(extents)], *extents), 0, g.dtype, g.device)
     for _, index in windows.places(counts):
-        part = _core.getitem(result, index)
-        add(part, g, out=part)
+        _put(_core.getitem(result, index), g, windows)
     return result
+
+
+def _put(part: Any, value: Any, windows: Windows) -> None:
+    """Adds to what lies at one place of all windows, which is 0 still where windows do not meet."""
+    if windows.apart():
+        _core.assign(part, value)
+    else:
+        add(part, value, out=part)
 
 
 def _counts(x: Any, windows: Windows) -> Extents:
