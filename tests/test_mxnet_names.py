@@ -13,17 +13,16 @@ from typing import Any
 
 import numpy
 import pytest
+from PIL import Image
 
 import forerun
-from forerun import autograd, gluon, init, np, npx
+from forerun import autograd, gluon, image, init, np, npx
 from forerun.compat import install_as_mxnet, uninstall_as_mxnet
 from forerun.gluon import nn
 
 with Path(__file__).with_name("mxnet_names.tsv").open() as file:
     HOLDS = {row["name"]: row["holds"] for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)}
-IMAGES = {name for name in HOLDS if name.startswith(("image.", "gluon.data.vision"))}
-MODELS = {name for name in HOLDS if name.startswith("gluon.model_zoo")} | {"method.export"}
-REMAINING = IMAGES | MODELS  # yet to come
+REMAINING = {name for name in HOLDS if name.startswith("gluon.model_zoo")} | {"method.export"}  # yet to come
 METHODS = {
     gluon.Block: "initialize collect_params params name apply hybridize load_parameters save_parameters forward",
     nn.Sequential: "add",
@@ -142,32 +141,48 @@ def near(x: Any, expected: Any, tolerance: float = 1e-6) -> bool:
     return bool(numpy.allclose(x.asnumpy(), expected, rtol=tolerance, atol=tolerance))
 
 
+def raised(function: Any) -> str | None:
+    try:
+        function()
+    except Exception as error:
+        return type(error).__name__
+    return None
+
+
+def ramp(h: int, w: int) -> Any:
+    return np.arange(h * w * 3).reshape(h, w, 3).astype("uint8")
+
+
+def ratio(transform: Any) -> float:
+    return transform(np.full((1, 1, 3), 2.0)).mean().item()
+
+
+def picture() -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        Image.new("RGB", (4, 2), "red").save(f"{folder}/x.png")
+        return image.imread(f"{folder}/x.png")
+
+
+def folders() -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("dog/2.png", "dog/1.png", "cat/3.png", "dog/notes.txt"):
+            path = Path(folder, name)
+            path.parent.mkdir(exist_ok=True)
+            Image.new("RGB", (4, 2), "red").save(path, "png")
+        found = gluon.data.vision.ImageFolderDataset(folder)
+        return found.synsets, [found[i][1] for i in range(len(found)) if found[i][0].shape == (2, 4, 3)]
+
+
 # --- the tests ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", sorted(HOLDS.keys() - REMAINING))
 def test_each_name_does_what_its_users_know(name: str, mxnet: Any) -> None:
     assert found(mxnet, name) is not None
-    helpers = {
-        f.__name__: f
-        for f in (
-            made,
-            dense,
-            net,
-            hybrid,
-            started,
-            slope,
-            trained,
-            predicting,
-            trainer,
-            stepped,
-            loaded,
-            kept,
-            near,
-        )
-    }
+    helpers = {name: value for name, value in globals().items() if callable(value)}
     names = {"mx": mxnet, "numpy": numpy, "io": io, **helpers}
-    exec("from mxnet import autograd, gluon, init, np, npx\nfrom mxnet.gluon import nn, rnn", names)
+    exec("from mxnet import autograd, gluon, init, np, npx, image\nfrom mxnet.gluon import nn, rnn", names)
+    exec("from mxnet.gluon.data.vision import transforms", names)
     assert eval(HOLDS[name], names) is True
 
 

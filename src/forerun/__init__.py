@@ -37,8 +37,8 @@ from .pending import pending as pending
 __version__ = "0.1.0"
 
 _lazy = (
-    "np", "autograd", "npx", "gluon", "init", "torch", "d2l", "profiler", "optimizer", "lr_scheduler", "metric", "tour",
-    "safetensors",
+    "np", "autograd", "npx", "gluon", "init", "torch", "d2l", "profiler", "optimizer", "lr_scheduler", "metric",
+    "image", "tour", "safetensors",
 )  # fmt: skip
 
 

@@ -24,9 +24,9 @@ from . import device, np, npx
 __all__ = ["install_as_mxnet", "uninstall_as_mxnet"]
 
 _MODULES = (
-    "np", "np.random", "np.linalg", "npx", "autograd", "init", "optimizer", "lr_scheduler", "metric", "gluon",
-    "gluon.nn", "gluon.rnn", "gluon.loss", "gluon.data", "gluon.utils", "gluon.parameter", "gluon.block",
-    "gluon.trainer",
+    "np", "np.random", "np.linalg", "npx", "autograd", "init", "optimizer", "lr_scheduler", "metric", "image", "gluon",
+    "gluon.nn", "gluon.rnn", "gluon.loss", "gluon.data", "gluon.data.vision", "gluon.data.vision.transforms",
+    "gluon.data.vision.datasets", "gluon.utils", "gluon.parameter", "gluon.block", "gluon.trainer",
 )  # fmt: skip
 _ALIASES = {
     "numpy": "np",
