@@ -19,8 +19,8 @@ TEXT = "what is not named goes to NumPy as it is"
 # Functions whose parameters differ from NumPy's, and why.
 DIFFERENT = {
     "arange": "`start` by its older name, which libraries use by keyword",
-    "clip": "the standard's order; a_min and a_max by keyword",
-    "divmod": LOOPS, "frexp": LOOPS, "modf": LOOPS, "matmul": LOOPS, "matvec": LOOPS, "vecdot": LOOPS, "vecmat": LOOPS,
+    "clip": "the standard's names for the bounds; a_min and a_max by keyword",
+    "divmod": LOOPS, "frexp": LOOPS, "modf": LOOPS,
     "einsum": "dtype and the like must not be given",
     "einsum_path": "einsum_call is NumPy's own affair",
     "fromfile": "like must not be given",
@@ -111,6 +111,8 @@ def test_results_are_written_into_out(case):
             continue  # the sample has something in its place
         assert call(case.op, (*first, by_name)) is out
         assert out.numpy().tobytes() == want.numpy().tobytes()
+        if isinstance(getattr(numpy, case.name.removeprefix("np."), None), numpy.ufunc):
+            continue  # repeated where there are more axes: tests/test_products.py
         with pytest.raises(ValueError):
             call(case.op, (*first, Options(by_name, out=np.zeros((*want.shape, 2), want.dtype))))
         theirs = numpy.zeros(want.shape, want.dtype)
@@ -219,7 +221,7 @@ def test_reshape_copies_or_does_not():
         (lambda x: np.polyfit(x, x, 1, cov=True), ValueError, "polyfit: there must be more than 2 points"),
         (lambda x: np.trim_zeros(x, "q"), ValueError, "trim_zeros: trim must be of"),
         (lambda x: np.searchsorted(x, x, sorter=[0]), ValueError, "searchsorted: sorter must have shape"),
-        (lambda x: np.unwrap(np.array(1.0)), IndexError, "unwrap: axis must be in"),
+        (lambda x: np.unwrap(np.array(1.0)), ValueError, "unwrap: array must have at least one axis"),
     ],
 )
 def test_refused(broken, kind, message):

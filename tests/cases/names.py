@@ -61,12 +61,16 @@ ARGUMENTS: list[Case] = [
     row("np.round", lambda x: (x(3, 4), 1), grad=ZERO),
     row("np.unwrap", lambda x: (x(9), Options(period=4)), lambda x: (x(9), Options(period=3)), dtypes="i"),
     row("np.searchsorted", lambda x: (x.order(5), x(3), "left", numpy.arange(5)), dtypes="f", grad=ZERO),
+    row("np.histogram", *(lambda x, rule=rule: (x(50), rule) for rule in ("auto", "fd", "sqrt")), dtypes="iuhf",
+        tolerance=16, waits=True),
     row("np.unique", lambda x: (x(4, 2), Options(axis=0, return_counts=True)),
         lambda x: (numpy.full(3, numpy.nan, x.dtype), Options(equal_nan=False)), waits=True),
     row("np.array_equal", lambda x: (WITH_NAN[0](x)[0], WITH_NAN[0](x)[0], True), grad=ZERO,
         reference=lambda *a: numpy.asarray(numpy.array_equal(*a))),
     row("np.quantile", lambda x: (x(3, 4), 0.5, 1, Options(method="inverted_cdf", weights=x(4, low=1))),
         lambda x: (x(3, 4), [0.1, 0.9], 0, Options(keepdims=True)), tolerance=8),
+    row("np.histogram_bin_edges", *(lambda x, rule=rule: (x(50), rule, (-1, 1)) for rule in ("rice", "scott")),
+        dtypes="iuf", tolerance=16, waits=True),
 ]  # fmt: skip
 
 NANS: list[Case] = [
@@ -144,4 +148,4 @@ QUERIES: list[Case] = [
     row("np.emath.power", lambda x: (x(3, 4), 2.5), dtypes="f", tolerance=64, waits=True),
 ]  # fmt: skip
 
-ROWS = ARGUMENTS + NANS + WINDOWS + POLYNOMIALS + BINS + QUERIES
+ROWS = NANS + WINDOWS + POLYNOMIALS + BINS + QUERIES + ARGUMENTS

@@ -49,6 +49,7 @@ from ..ops.making import *  # noqa: F403
 from ..ops.polynomials import *  # noqa: F403
 from ..ops.positions import *  # noqa: F403
 from ..ops.printing import *  # noqa: F403
+from ..ops.products import *  # noqa: F403
 from ..ops.quantiles import *  # noqa: F403
 from ..ops.queries import *  # noqa: F403
 from ..ops.reduction import *  # noqa: F403

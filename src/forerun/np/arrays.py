@@ -20,6 +20,7 @@ from ..ops import (
     iterating,
     joining,
     linear,
+    products,
     reduction,
     scans,
     shape,
@@ -29,6 +30,7 @@ from ..ops import (
 from ..ops import random as random_ops
 from . import files, protocols
 from .methods import NumpyMethods
+from .mxnet_methods import MxnetMethods
 
 __all__ = ["ndarray"]
 
@@ -38,7 +40,7 @@ def _extents(args: tuple[Any, ...]) -> Any:
     return args[0] if len(args) == 1 and not isinstance(args[0], (int, numpy.integer)) else args
 
 
-class ndarray(NumpyMethods, _core.Array):
+class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     """An array of numbers that may still be on their way. Made by the functions of `forerun.np`.
 
     Every method returns at once but those that hand out values: `wait`, `asnumpy`, `item`, `tolist`,
@@ -343,9 +345,9 @@ class ndarray(NumpyMethods, _core.Array):
         """The dot product."""
         return linear.dot(self, other, out)
 
-    def clip(self, min: Any = None, max: Any = None, out: Any = None) -> Any:
+    def clip(self, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:
         """Elements limited to [min, max]."""
-        return indexing.clip(self, min, max, out)
+        return indexing.clip(self, min, max, out, **kwargs)
 
     def round(self, decimals: int = 0, out: Any = None) -> Any:
         """Elements rounded to decimals; halves go to the even digit."""
@@ -428,7 +430,7 @@ class ndarray(NumpyMethods, _core.Array):
         return bool(reduction.any(self == value))
 
     def __imatmul__(self, other: Any) -> Any:
-        return linear.matmul(self, other, out=self)
+        return products.matmul(self, other, out=self)
 
     def __divmod__(self, other: Any) -> tuple[Any, Any]:
         return self // other, self % other

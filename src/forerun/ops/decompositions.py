@@ -21,7 +21,7 @@ from .diagonals import diagonal, tril
 from .indexing import take_along_axis
 from .joining import concatenate
 from .lapack import adjoint, half_hermitian, matrices, quotient, real_of, stacked
-from .linear import matmul
+from .products import matmul
 from .shape import imag, real
 from .solving import _solve
 from .sorting import argsort, sort

@@ -10,7 +10,7 @@ import numpy
 
 from .. import _core
 from .assigning import fit, fitting, setitem, values_at
-from .convert import _has_arrays, asarray, axes_of, cast, copy, count_of, is_array, promote
+from .convert import _has_arrays, asarray, axis_of, cast, copy, count_of, is_array, promote
 from .creation import _known, zeros
 from .indexing import _along as _positions_along
 from .indexing import _vector, take, where
@@ -43,7 +43,7 @@ def append(arr: Any, values: Any, axis: int | None = None) -> Any:
 def _along(op: str, x: Any, axis: int | None) -> tuple[Any, int]:
     """The array to edit, and along which axis: the flat one if none is given."""
     x = asarray(x)
-    return (ravel(x), 0) if axis is None else (x, axes_of(op, axis, x.ndim)[0])
+    return (ravel(x), 0) if axis is None else (x, axis_of(op, axis, x.ndim))
 
 
 def _positions(op: str, obj: Any, n: int, last: int) -> numpy.ndarray:

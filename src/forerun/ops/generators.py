@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import secrets
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -50,7 +50,7 @@ class BitGenerator:
 def _entropy(seed: Any) -> Any:
     """What SeedSequence takes: our arrays as NumPy's, which waits."""
     if seed is None:
-        return secrets.randbits(128)
+        return int.from_bytes(os.urandom(16))
     return seed.numpy() if hasattr(seed, "wait_to_read") else seed
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy
 
 from .convert import asarray, axes_of, default_float, is_inexact, is_real_float, one_of, store
-from .host import host_op
+from .host import host_op, quiet
 
 __all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
 
@@ -65,20 +64,14 @@ def _quantile(
     if fn is numpy.quantile and any(x.shape[i] == 0 for i in at):
         raise IndexError(f"{op}: reduced axes must not be empty, got shape {x.shape}")
     options = {"method": method, "keepdims": keepdims}
-    found = lambda v, w=None: _quiet(fn, v, q / most, at, weights=w, **options)
+    found = lambda v, w=None: quiet(fn, v, q / most, at, weights=w, **options)
     shape = q.shape + tuple(1 if i in at else n for i, n in enumerate(x.shape) if keepdims or i not in at)
-    kept = is_real_float(x.dtype) or (method in _DISCRETE and x.dtype.kind in "iu" and fn is numpy.quantile)
+    some = all(x.shape[i] for i in at)
+    kept = is_real_float(x.dtype) or (method in _DISCRETE and x.dtype.kind in "iu" and some)
     dtype = x.dtype if kept else default_float()
     inputs = [x] if weights is None else [x, _weights(op, x, weights, at, axis, method)]
     task = lambda *values: numpy.broadcast_to(numpy.asarray(found(*values)).astype(dtype), shape)
     return store(op, host_op(op, task, inputs, shape, dtype), out)
-
-
-def _quiet(fn: Callable[..., Any], *args: Any, **options: Any) -> Any:
-    """What a function of NumPy's gives, without warnings: the values say what there is to say."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        return fn(*args, **options)
 
 
 def _weights(op: str, x: Any, weights: Any, at: tuple[int, ...], axis: Any, method: str) -> Any:
@@ -165,5 +158,5 @@ def nanmedian(
     >>> np.nanmedian([1.0, np.nan, 2.0, 5.0]).item()
     2.0
     """
-    middle = lambda v, at: _quiet(numpy.nanmedian, v, at, keepdims=keepdims)
+    middle = lambda v, at: quiet(numpy.nanmedian, v, at, keepdims=keepdims)
     return store("nanmedian", _statistic("nanmedian", middle, a, (), axis, keepdims), out)

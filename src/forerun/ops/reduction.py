@@ -36,6 +36,7 @@ from .convert import (
     together,
 )
 from .exponential import exp, log
+from .host import checked
 from .joining import concatenate
 from .shape import broadcast_to, flip, real, reshape, transpose
 
@@ -117,7 +118,12 @@ def _chosen(x: Any, where: Any, instead: Any) -> Any:
     mask = asarray(where, device=x.device)
     if mask.dtype.kind != "b":
         raise TypeError(f"where: mask must be of bools, got {mask.dtype}")
-    return select(mask, x, _core.full((), instead, x.dtype, x.device))
+    return select(mask, x, instead if is_array(instead) else _core.full((), instead, x.dtype, x.device))
+
+
+def _first(initial: Any, like: Any) -> Any:
+    """A value to start from, in the dtype of what it is put together with."""
+    return cast(asarray(initial, device=like.device), like.dtype)
 
 
 def _extreme(op: str, x: Any, axes: tuple[int, ...], keepdims: bool, initial: Any, where: Any) -> Any:
@@ -129,11 +135,11 @@ def _extreme(op: str, x: Any, axes: tuple[int, ...], keepdims: bool, initial: An
         if where is not True:
             raise ValueError(f"{op}: initial must be given with where, as there may be no element, got None")
         return reduced(x, axes, keepdims)
-    first = _core.full((), initial, x.dtype, x.device)
+    first = _first(initial, x)
     kept = tuple(1 if i in axes else n for i, n in enumerate(x.shape) if keepdims or i not in axes)
     if 0 in (x.shape[i] for i in axes):
         return copy(broadcast_to(first, kept))
-    return pair(reduced(_chosen(x, where, initial), axes, keepdims), first)
+    return pair(reduced(_chosen(x, where, first), axes, keepdims), first)
 
 
 def sum(
@@ -157,7 +163,7 @@ def sum(
         x = cast(x, want)
     x = _chosen(x, where, 0)
     result = _sum(x, axes_to_reduce("sum", axis, x.ndim), keepdims, want if want != x.dtype else None)
-    return store("sum", result if initial is None else result + initial, out)
+    return store("sum", result if initial is None else result + _first(initial, result), out)
 
 
 def prod(
@@ -178,7 +184,7 @@ def prod(
         x = cast(x, want)
     x = _chosen(x, where, 1)
     result = _prod(x, axes_to_reduce("prod", axis, x.ndim), keepdims, want if want != x.dtype else None)
-    return store("prod", result if initial is None else result * initial, out)
+    return store("prod", result if initial is None else result * _first(initial, result), out)
 
 
 def max(
@@ -398,12 +404,18 @@ def ptp(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> A
     return store("ptp", max(a, axis, keepdims=keepdims) - min(a, axis, keepdims=keepdims), out)
 
 
+def _not_zero(sums: numpy.ndarray) -> None:
+    if (sums == 0).any():
+        raise ZeroDivisionError("average: weights must not sum to zero, got 0")
+
+
 def average(
     a: Any, axis: Axis = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False
 ) -> Any:
     """The weighted mean over axes: sum(`a` * weights) / sum(weights). Without weights: `mean`.
 
-    weights: of `a`'s shape, or of the shape of those axes; ValueError if of another.
+    weights: of `a`'s shape, or of the shape of those axes; ValueError if of another, TypeError if no axes are named
+    then; ZeroDivisionError, where the result is read, if their sum is zero. returned: also gives that sum.
 
     >>> from forerun import np
     >>> np.average([1, 2, 4], weights=[1, 1, 2]).item()
@@ -418,14 +430,16 @@ def average(
     w = weights if is_array(weights) else asarray(weights, device=x.device)
     if w.shape != x.shape:
         axes = axes_of("average", axis, x.ndim)
-        if axis is None or w.shape != tuple(x.shape[i] for i in axes):
+        if axis is None:
+            raise TypeError(f"average: axis must be given for weights of another shape, got {w.shape} for {x.shape}")
+        if w.shape != tuple(x.shape[i] for i in axes):
             raise ValueError(
                 f"average: weights must have its shape or that of axes, got {w.shape} for {x.shape} along {axis}"
             )
         w = transpose(w, [int(i) for i in numpy.argsort(axes)])
         w = broadcast_to(reshape(w, tuple(n if i in axes else 1 for i, n in enumerate(x.shape))), x.shape)
     total = sum(x * w, axis, keepdims=keepdims)
-    scale = sum(w, axis, keepdims=keepdims)
+    scale = checked(sum(w, axis, keepdims=keepdims), "average", _not_zero)
     result = total / scale
     return (result, cast(scale, result.dtype)) if returned else result
 

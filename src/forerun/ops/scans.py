@@ -9,7 +9,7 @@ import numpy
 from .. import _core
 from .arithmetic import _value, add, multiply
 from .base import primitive
-from .convert import asarray, axes_of, cast, count_of, store
+from .convert import asarray, axis_of, cast, count_of, store
 from .joining import concatenate
 from .reduction import _accumulator, sum
 from .shape import broadcast_to, flip, moveaxis, ravel
@@ -60,7 +60,7 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) 
         x, axis = ravel(x), 0
     want = _accumulator(x, dtype, "cumsum")
     x = x if want == x.dtype else cast(x, want)
-    return store("cumsum", _cumsum(x, axes_of("cumsum", axis, x.ndim)[0]), out)
+    return store("cumsum", _cumsum(x, axis_of("cumsum", axis, x.ndim)), out)
 
 
 def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
@@ -75,18 +75,22 @@ def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None)
         x, axis = ravel(x), 0
     want = _accumulator(x, dtype, "cumprod")
     x = x if want == x.dtype else cast(x, want)
-    return store("cumprod", _cumprod(x, axes_of("cumprod", axis, x.ndim)[0]), out)
+    return store("cumprod", _cumprod(x, axis_of("cumprod", axis, x.ndim)), out)
 
 
 def _cumulative(op: str, scan: Any, first: int, x: Any, axis: int | None, dtype: Any, include: bool) -> Any:
     x = asarray(x)
+    if isinstance(axis, tuple):
+        if len(axis) != 1:
+            raise ValueError(f"{op}: axis must be one, got {axis}")
+        (axis,) = axis
     if x.ndim == 0 and axis in (0, -1):
         x = ravel(x)
     if axis is None:
         if x.ndim > 1:
             raise ValueError(f"{op}: axis must be given but for vectors, got shape {x.shape}")
         x, axis = ravel(x), 0
-    a = axes_of(op, axis, x.ndim)[0]
+    a = axis_of(op, axis, x.ndim)
     result = scan(x, a, dtype)
     if not include:
         return result
@@ -137,7 +141,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
         return x
     if x.ndim == 0:
         raise ValueError("diff: array must have at least one axis, got shape ()")
-    a = axes_of("diff", axis, x.ndim)[0]
+    a = axis_of("diff", axis, x.ndim)
     head = (slice(None),) * a
     if prepend is not None or append is not None:
         edge = (*x.shape[:a], 1, *x.shape[a + 1 :])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from .. import _core
-from .convert import asarray, axes_of, count_of, one_of, store, vector_of, whole
+from .convert import asarray, axis_of, count_of, one_of, store, vector_of, whole
 from .host import host_op
 
 __all__ = [
@@ -28,7 +28,7 @@ def _arg(name: str, fn: Callable[..., Any], x: Any, axis: int | None, out: Any, 
     elif x.ndim == 0 and axis in (0, -1):
         shape = ()
     else:
-        axis = axes_of(name, axis, x.ndim)[0]
+        axis = axis_of(name, axis, x.ndim)
         shape = _without(x.shape, axis, keepdims)
     if (x.size if axis is None or x.ndim == 0 else x.shape[axis]) == 0:
         raise ValueError(f"{name}: reduced axes must not be empty, got shape {x.shape}")
@@ -86,11 +86,13 @@ def nanargmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: boo
     return _arg("nanargmin", numpy.nanargmin, a, axis, out, keepdims)
 
 
-def _flat_if_none(op: str, x: Any, axis: int | None) -> tuple[Any, int]:
+def _flat_if_none(op: str, x: Any, axis: int | None, lone: bool = False) -> tuple[Any, int]:
+    """The array and the axis to sort along. lone: as in NumPy, an array without axes may stand for a vector."""
     from .shape import ravel
 
     x = asarray(x)
-    return (ravel(x), 0) if axis is None else (x, axes_of(op, axis, x.ndim)[0])
+    lone = lone and x.ndim == 0 and type(axis) is int and axis in (0, -1)
+    return (ravel(x), 0) if axis is None or lone else (x, axis_of(op, axis, x.ndim))
 
 
 _KINDS = ("quicksort", "heapsort", "mergesort", "stable")
@@ -117,7 +119,7 @@ def argsort(
     >>> np.argsort([3, 1, 2]).tolist(), np.argsort([3, 1, 2], descending=True).tolist()
     ([1, 2, 0], [0, 2, 1])
     """
-    x, a = _flat_if_none("argsort", a, axis)
+    x, a = _flat_if_none("argsort", a, axis, True)
     _check_sort("argsort", kind, order, stable)
 
     def positions(v: numpy.ndarray) -> numpy.ndarray:
@@ -175,7 +177,7 @@ def argpartition(
     >>> x[np.argpartition(x, 1)][1].item()
     2
     """
-    x, a = _flat_if_none("argpartition", a, axis)
+    x, a = _flat_if_none("argpartition", a, axis, True)
     one_of("argpartition", "kind", kind, ("introselect",))
     _check_sort("argpartition", None, order, None)
     places = _orders("argpartition", kth, x.shape[a])
@@ -218,7 +220,7 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
         raise ValueError(f"lexsort: keys must be arrays of one shape, got {[k.shape for k in arrays]}")
     if arrays[0].ndim == 0:
         raise ValueError("lexsort: keys must have at least one axis, got shape ()")
-    a = axes_of("lexsort", axis, arrays[0].ndim)[0]
+    a = axis_of("lexsort", axis, arrays[0].ndim)
     return host_op("lexsort", lambda *v: numpy.lexsort(v, a), arrays, arrays[0].shape, "int64")
 
 
@@ -226,7 +228,8 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     """Positions at which v would keep the sorted vector `a` sorted: int64, of the shape of v.
 
     side: before ("left") or after ("right") equal elements. sorter: positions that sort `a`, as `argsort` gives
-    them (TypeError if no integers). ValueError if `a` is no vector.
+    them (TypeError if no vector of integers). ValueError if `a` is no vector, or where the result is read if a
+    position of the sorter is out of range.
 
     >>> from forerun import np
     >>> np.searchsorted([1, 3, 5], [0, 3, 6]).tolist(), np.searchsorted([1, 3, 5], 3, side="right").item()
@@ -234,18 +237,16 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     """
     one_of("searchsorted", "side", side, ("left", "right"))
     x, values = vector_of("searchsorted", a), asarray(v)
+    inputs = [x, values]
     if sorter is not None:
-        order = vector_of("searchsorted", sorter)
-        if order.dtype.kind not in "iu":
-            raise TypeError(f"searchsorted: sorter must be of integers, got {order.dtype}")
+        order = whole(sorter)
+        if order.dtype.kind not in "iu" or order.ndim != 1:
+            raise TypeError(f"searchsorted: sorter must be a vector of integers, got {order.dtype}, {order.shape}")
         if order.shape != x.shape:
             raise ValueError(f"searchsorted: sorter must have shape {x.shape}, got {order.shape}")
-        from .indexing import take
-
-        x = take(x, order)
-    return host_op(
-        "searchsorted", lambda a, v: numpy.searchsorted(a, v, side), [x, values], values.shape, "int64"
-    )
+        inputs.append(order)
+    found = lambda a, v, order=None: numpy.searchsorted(a, v, side, order)
+    return host_op("searchsorted", found, inputs, values.shape, "int64")
 
 
 def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
@@ -288,7 +289,7 @@ def unique(
     [[0, 5], [1, 2]]
     """
     x = asarray(ar)
-    along = None if axis is None else axes_of("unique", axis, x.ndim)[0]
+    along = None if axis is None else axis_of("unique", axis, x.ndim)
     wanted = (return_index, return_inverse, return_counts)
     found = numpy.unique(x.numpy(), *wanted, along, equal_nan=equal_nan)
     if isinstance(found, tuple):
