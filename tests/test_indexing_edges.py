@@ -243,3 +243,11 @@ def test_one_element_gets_one_number(at: Any) -> None:
 def test_lists_that_are_too_deep_come_before_numbers_that_do_not_fit() -> None:
     with pytest.raises(ValueError, match="setitem: lists must be at most 1 deep"):
         np.zeros(3)[:] = [[1j, 2j, 3j]]
+
+
+def test_a_number_that_does_not_fit_is_refused_under_a_mask() -> None:
+    x = np.arange(3, dtype="uint8")
+    for wrong in (-1, 256):
+        with pytest.raises(OverflowError, match=f"setitem: values must fit uint8, got {wrong}"):
+            x[x > 0] = wrong
+    assert x.tolist() == [0, 1, 2]

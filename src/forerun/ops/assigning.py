@@ -144,6 +144,8 @@ def _write_at(v: Any, positions: list[Any], axis: int, new: Any) -> None:
 def _write_masked(v: Any, mask: Any, axis: int, new: Any) -> None:
     """v[..., mask, ...] = new without knowing the mask, which covers axes of v from `axis` on."""
     after = v.ndim - axis - mask.ndim
+    if type(new) is int and v.dtype.kind in "iu":
+        fit("setitem", v.dtype, new)  # where() would take a wider dtype
     if is_array(new):
         new = new if new.dtype == v.dtype else _core.cast(new, v.dtype)
         new = fitting(new, axis + 1 + after)
