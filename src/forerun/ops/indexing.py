@@ -119,7 +119,7 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
         x, axis = ravel(x), 0
     at = axis_of("take", axis, x.ndim)
     before, n, after = x.shape[:at], x.shape[at], x.shape[at + 1 :]
-    if 0 in before + after:  # nothing is looked up: as in NumPy, positions are not checked
+    if 0 in before or (0 in after and mode != "raise"):  # as in NumPy, positions are not checked
         index = places_within("take", indices, max(n, 1), "clip", x.device, "same_kind")
         return store("take", _core.full((*before, *index.shape, *after), 0, x.dtype, x.device), out)
     index = places_within("take", indices, n, mode, x.device, "same_kind")
