@@ -430,7 +430,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         return bool(reduction.any(self == value))
 
     def __imatmul__(self, other: Any) -> Any:
-        return products.matmul(self, other, out=self)
+        return convert.store("matmul", products.matmul(self, other), self)
 
     def __divmod__(self, other: Any) -> tuple[Any, Any]:
         return self // other, self % other

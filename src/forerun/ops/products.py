@@ -10,7 +10,7 @@ import numpy
 
 from .. import _core
 from .arithmetic import _value, conjugate
-from .convert import as_dtype, asarray, axes_of, cast, castable, one_of, promote, store, together
+from .convert import as_dtype, asarray, axes_of, cast, castable, one_of, promote, store
 from .linear import _matmul, matmul_pair
 from .reduction import sum as sum_
 from .shape import broadcast_to, expand_dims, moveaxis
@@ -121,7 +121,8 @@ def _stored(op: str, result: Any, out: Any, casting: str = "same_kind") -> Any:
             raise ValueError(f"{op}: out must have 1 entry, got {len(out)}")
         (out,) = out
     shape = getattr(out, "shape", result.shape)
-    if result.shape != shape and together(op, result.shape, shape) == shape:
+    n = len(shape) - result.ndim
+    if n >= 0 and all(k in (1, m) for k, m in zip(result.shape, shape[n:])):
         result = broadcast_to(result, shape)
     if casting != "same_kind" and out is not None:
         if not castable(result.dtype, out.dtype, casting):
