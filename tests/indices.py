@@ -70,7 +70,7 @@ def masks(draw: Any, shape: tuple[int, ...]) -> numpy.ndarray:
     return numpy.array(draw(st.lists(st.booleans(), min_size=size, max_size=size)), bool).reshape(shape)
 
 
-def _slices(extent: int) -> Any:
+def slices(extent: int) -> Any:
     ends = st.none() | st.integers(-extent - 2, extent + 2)
     return st.builds(slice, ends, ends, st.sampled_from([None, None, 1, 2, -1, -2, 3, 7, -(2**40), 2**62]))
 
@@ -105,7 +105,7 @@ def indices(draw: Any, shape: tuple[int, ...], advanced: float = 0.4) -> Any:
             entries.append(draw(st.sampled_from([int, int, numpy.int64, numpy.int16]))(i))
             axis += 1
         elif kind < 0.7:
-            entries.append(draw(_slices(extent)))
+            entries.append(draw(slices(extent)))
             axis += 1
         elif kind < 0.85:
             entries.append(None)

@@ -279,6 +279,8 @@ def test_products_in_place() -> None:
     assert x.tolist() == [[1, 0], [2, 3], [4, 5]]
     with pytest.raises(ValueError, match=r"matmul: out must have shape \(3,\), got \(3, 2\)"):
         x @= np.ones(2, "int64")
+    with pytest.raises(ValueError, match="matmul: out must have shape"):  # what would fit if it were repeated
+        x[:2] @= np.ones(2, "int64")
     with pytest.raises(TypeError, match="matmul: out must be of a dtype that float32 casts to, got int64"):
         x @= np.ones((2, 2))
     y = np.ones((2, 2))

@@ -193,7 +193,7 @@ mx.waitall()
 
 def test_what_is_missing_is_missing_under_both_names(as_mxnet):
     with pytest.raises(ImportError):
-        importlib.import_module("mxnet.image")
+        importlib.import_module("mxnet.contrib")
     with pytest.raises(ImportError):
         exec("from mxnet import symbol", {})
 

@@ -132,6 +132,8 @@ SHAPE_ONLY = {f"np.{name}_like" for name in ("zeros", "ones", "full", "empty")} 
 AT_TIMES = {
     "np.resize": "an array without elements",
     "np.put": "values for no place",
+    "np.putmask": "values of which there is none",
+    "np.piecewise": "an array whose functions are numbers",
     "np.copyto": "what is overwritten as a whole",
     "np.array_equal": "arrays of different shapes",
     "np.array_equiv": "arrays of different shapes",

@@ -179,8 +179,8 @@ class TestWriting:
     def test_never_through_a_link_that_somebody_put_there(self, tmp_path, monkeypatch):
         victim = tmp_path / "victim"
         victim.write_bytes(b"dear")
-        monkeypatch.setattr(replacing.secrets, "token_hex", lambda n: "guessed")
-        (tmp_path / ".guessed.tmp").symlink_to(victim)
+        monkeypatch.setattr(replacing.os, "urandom", lambda n: b"guessed!")
+        (tmp_path / f".{b'guessed!'.hex()}.tmp").symlink_to(victim)
         with pytest.raises(FileExistsError):
             np.save(tmp_path / "x.npy", np.ones(1)).wait()
         assert victim.read_bytes() == b"dear"

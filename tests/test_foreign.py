@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy
 
+import forerun
 from forerun import np
 
 
@@ -29,3 +30,18 @@ def test_what_ours_can_be_stays_ours(gate: None) -> None:
     found = numpy.concatenate([np.arange(2), numpy.arange(2)])
     assert isinstance(found, np.ndarray)
     assert not found.ready
+
+
+def test_numpys_arrays_share_no_memory_with_ours() -> None:
+    x, theirs = np.zeros(3), numpy.zeros(3)
+    assert not numpy.may_share_memory(x, theirs)
+    assert not np.shares_memory(theirs, x)
+    assert np.shares_memory(theirs, theirs[1:])
+    assert numpy.shares_memory(x, x[1:])
+
+
+def test_numbers_beside_an_array_are_put_on_its_device(two_devices: list[forerun.Device]) -> None:
+    x = np.array([1.0, 2.0], device=two_devices[1])
+    for found in (np.average(x, weights=numpy.ones(2)), np.average(numpy.ones(2), weights=x)):
+        assert found.device == two_devices[1]
+    assert np.average(x, weights=[1, 3]).item() == 1.75

@@ -213,3 +213,41 @@ def test_an_array_on_the_tape_is_not_written() -> None:
         for index in (0, [0], x > 0):
             with pytest.raises(RuntimeError, match="on the tape must not be written"):
                 y[index] = 1
+
+
+# --- empty axes, numbers beyond int64 -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["wrap", "clip"])
+def test_nothing_is_taken_from_an_empty_axis(mode: str) -> None:
+    """For "wrap" NumPy never comes back."""
+    assert np.take(np.zeros((0, 0)), np.array([1, -1]), 0, mode=mode).shape == (2, 0)
+
+
+def test_positions_are_checked_where_what_they_pick_is_empty() -> None:
+    x = np.zeros((2, 0))
+    for at in ([5], numpy.array([5]), np.array([5], dtype="int64")):
+        with pytest.raises(IndexError, match=r"index must be in \[-2, 2\), got 5"):
+            np.take(x, at, 0).numpy()
+    assert np.take(x, [5], 0, mode="clip").shape == (1, 0)
+
+
+@pytest.mark.parametrize("at", [(1, numpy.array(0)), (1, numpy.uint8(0)), (numpy.array(1), numpy.array(0))])
+def test_one_element_gets_one_number(at: Any) -> None:
+    x = np.zeros((2, 2))
+    with pytest.raises(ValueError, match="setitem: an element must get one number, got shape"):
+        x[at] = numpy.array([3.0])
+    assert x.tolist() == [[0, 0], [0, 0]]
+
+
+def test_lists_that_are_too_deep_come_before_numbers_that_do_not_fit() -> None:
+    with pytest.raises(ValueError, match="setitem: lists must be at most 1 deep"):
+        np.zeros(3)[:] = [[1j, 2j, 3j]]
+
+
+def test_a_number_that_does_not_fit_is_refused_under_a_mask() -> None:
+    x = np.arange(3, dtype="uint8")
+    for wrong in (-1, 256):
+        with pytest.raises(OverflowError, match=f"setitem: values must fit uint8, got {wrong}"):
+            x[x > 0] = wrong
+    assert x.tolist() == [0, 1, 2]

@@ -86,8 +86,9 @@ def test_writing_through_views(data):
     second = data.draw(indices(seen[0].shape, advanced=0))
     third = data.draw(indices(x.shape, advanced=0))
 
-    def write(a: Any) -> Any:
-        a[first][second] = a[third]
+
+    def write(a: Any) -> Any:  # NumPy writes some elements before it has read them: by a mask, with other strides
+        a[first][second] = a[third].copy() if a is theirs else a[third]
         return a
 
     agree(outcome(lambda: write(mine)), outcome(lambda: write(theirs)))
@@ -102,7 +103,7 @@ def test_take_and_put(data):
     x = data.draw(shapes(3).flatmap(arrays))
     axis = data.draw(st.none() | st.integers(-x.ndim, max(0, x.ndim - 1)))
     n = x.size if axis is None else x.shape[axis] if -x.ndim <= axis < x.ndim else 1
-    mode = data.draw(MODES)
+    mode = data.draw(MODES if n else st.sampled_from(["raise", "clip"]))  # for "wrap" NumPy never comes back
     at = data.draw(positions(n, wrong=0.3))
     said = data.draw(spoken(at))
     agree(

@@ -23,7 +23,7 @@ PYTHON_ORDER = [
     {"np", "npx", "safetensors"},
     {"autograd"},
     {"recorded"},
-    {"init", "optimizer", "gluon"},
+    {"init", "optimizer", "lr_scheduler", "metric", "image", "gluon"},
     {"torch", "d2l", "compat"},
     {"profiler"},
     {"tour", "cli", "__main__"},

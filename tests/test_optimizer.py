@@ -49,6 +49,44 @@ def adagrad(w, g, s, t):
     return w - 0.1 * g / (numpy.sqrt(s["h"]) + 1e-3)
 
 
+def lamb(w, g, s, t):
+    s["m"] = 0.8 * s.get("m", 0) + 0.2 * g
+    s["v"] = 0.9 * s.get("v", 0) + 0.1 * g**2
+    r = s["m"] / (1 - 0.8**t) / (numpy.sqrt(s["v"] / (1 - 0.9**t)) + 1e-3) + 0.5 * w
+    return w - 0.1 * numpy.clip(numpy.linalg.norm(w), None, 2) / numpy.linalg.norm(r) * r
+
+
+def lamb_plain(w, g, s, t):
+    s["m"] = 0.8 * s.get("m", 0) + 0.2 * g
+    s["v"] = 0.9 * s.get("v", 0) + 0.1 * g**2
+    r = s["m"] / (numpy.sqrt(s["v"]) + 1e-3)
+    return w - 0.1 * numpy.linalg.norm(w) / numpy.linalg.norm(r) * r
+
+
+def adadelta(w, g, s, t):
+    s["v"] = 0.8 * s.get("v", 0) + 0.2 * g**2
+    d = numpy.sqrt(s.get("s", 0) + 1e-3) / numpy.sqrt(s["v"] + 1e-3) * g
+    s["s"] = 0.8 * s.get("s", 0) + 0.2 * d**2
+    return w - 0.5 * d
+
+
+def ftrl(w, g, s, t):
+    z, n = s.get("z", 0), s.get("n", 0)
+    s["n"] = n + g**2
+    s["z"] = z + g - (numpy.sqrt(s["n"]) - numpy.sqrt(n)) / 0.1 * w
+    w = -(s["z"] - numpy.sign(s["z"]) * 0.7) / ((2 + numpy.sqrt(s["n"])) / 0.1 + 0.5)
+    return numpy.where(abs(s["z"]) > 0.7, w, 0)
+
+
+def signum(w, g, s, t):
+    s["m"] = 0.8 * s.get("m", 0) + 0.2 * (g + 0.5 * w)
+    return w * (1 - 0.1 * 0.3) - 0.1 * numpy.sign(s["m"])
+
+
+def signs(w, g, s, t):
+    return w - 0.1 * numpy.sign(g)
+
+
 ADAM = {"learning_rate": 0.1, "beta1": 0.8, "beta2": 0.9, "epsilon": 1e-3}
 CASES: list[tuple[str, dict[str, Any], Rule]] = [
     ("sgd", {"learning_rate": 0.1}, sgd),
@@ -58,6 +96,13 @@ CASES: list[tuple[str, dict[str, Any], Rule]] = [
     ("adam", ADAM, adam),
     ("adamw", {**ADAM, "wd": 0.5}, adamw),
     ("rmsprop", {"learning_rate": 0.1, "rho": 0.8, "epsilon": 1e-3}, rmsprop),
+    ("rmsprop", {"learning_rate": 0.1, "gamma1": 0.8, "epsilon": 1e-3}, rmsprop),
+    ("lamb", {**ADAM, "wd": 0.5, "upper_bound": 2.0}, lamb),
+    ("lamb", {**ADAM, "wd": 0.0, "bias_correction": False}, lamb_plain),
+    ("adadelta", {"learning_rate": 0.5, "rho": 0.8, "epsilon": 1e-3}, adadelta),
+    ("ftrl", {"learning_rate": 0.1, "lamda1": 0.7, "beta": 2.0, "wd": 0.5}, ftrl),
+    ("signum", {"learning_rate": 0.1, "momentum": 0.8, "wd": 0.5, "wd_lh": 0.3}, signum),
+    ("signum", {"learning_rate": 0.1, "momentum": 0.0, "wd": 0.0}, signs),
     ("adagrad", {"learning_rate": 0.1, "epsilon": 1e-3}, adagrad),
 ]
 IDS = [f"{name}-{rule.__name__}" for name, _, rule in CASES]
@@ -83,6 +128,22 @@ def test_five_steps_are_those_of_numpy(
     assert weight.dtype == dtype
     assert state["t"] == 5
     numpy.testing.assert_allclose(weight.asnumpy(), expected, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize(("name", "settings", "rule"), CASES, ids=IDS)
+def test_steps_as_programs_are_the_same(name: str, settings: dict[str, Any], rule: Rule) -> None:
+    made = optimizer.create(name, **settings)
+    weights = [np.array(WEIGHT * k, dtype="float64") for k in (1, 2)]
+    states = [made.create_state(i, w) for i, w in enumerate(weights)]
+    for g in GRADS:
+        grads = [np.array(g, dtype="float64"), np.array(g[::-1].copy(), dtype="float64")]
+        made.update_all([(i, w, grad, s) for i, (w, grad, s) in enumerate(zip(weights, grads, states))])
+    for k, weight in enumerate(weights):
+        expected, memory = WEIGHT * (k + 1), dict[str, Any]()
+        for t, g in enumerate(GRADS, 1):
+            expected = rule(expected, g[::-1] if k else g, memory, t)
+        numpy.testing.assert_allclose(weight.asnumpy(), expected, rtol=1e-12, atol=1e-12)
+    assert len(made._programs) == 1
 
 
 @pytest.mark.parametrize(("name", "settings", "rule"), CASES, ids=IDS)

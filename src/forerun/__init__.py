@@ -36,7 +36,10 @@ from .pending import pending as pending
 
 __version__ = "0.1.0"
 
-_lazy = ("np", "autograd", "npx", "gluon", "init", "torch", "d2l", "profiler", "optimizer", "tour", "safetensors")
+_lazy = (
+    "np", "autograd", "npx", "gluon", "init", "torch", "d2l", "profiler", "optimizer", "lr_scheduler", "metric",
+    "image", "tour", "safetensors",
+)  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -12,6 +12,8 @@ A new way to start is a subclass that overrides `_init_weight(name, data)`. Noth
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy
@@ -21,7 +23,7 @@ from .ops.host import host
 
 __all__ = [
     "Initializer", "Zero", "One", "Constant", "Uniform", "Normal", "TruncNorm", "Xavier", "MSRAPrelu", "He",
-    "Orthogonal", "create",
+    "Orthogonal", "Bilinear", "LSTMBias", "Mixed", "create",
 ]  # fmt: skip
 
 
@@ -181,6 +183,70 @@ class Orthogonal(Initializer):
         data[...] = (q * self.scale).reshape(data.shape)
 
 
+class Bilinear(Initializer):
+    """The weights that make a transposed convolution scale images up: tents over the last two axes, of any extent.
+
+    >>> from forerun import np
+    >>> w = np.zeros((1, 1, 4, 4))
+    >>> Bilinear()(w)
+    >>> (w[0, 0, 0] * 16).tolist()
+    [1.0, 3.0, 3.0, 1.0]
+    """
+
+    def _init_weight(self, name: str, data: Any) -> None:
+        if data.ndim < 2:
+            raise ValueError(f"Bilinear: array must have at least 2 axes, got shape {data.shape}")
+        half = math.ceil(data.shape[-1] / 2)
+        centre = (2 * half - 1 - half % 2) / (2 * half)
+        rows, columns = (1 - numpy.abs(numpy.arange(n) / half - centre) for n in data.shape[-2:])
+        data[...] = np.array(rows[:, None] * columns, dtype=data.dtype, device=data.device)
+
+
+class LSTMBias(Initializer):
+    """Zeros, but `forget_bias` for the second quarter, which is of forget gates.
+
+    >>> from forerun import np
+    >>> b = np.ones(4)
+    >>> LSTMBias(2.0)(b)
+    >>> b.tolist()
+    [0.0, 2.0, 0.0, 0.0]
+    """
+
+    def __init__(self, forget_bias: float = 1.0) -> None:
+        self.forget_bias = forget_bias
+
+    def _init_weight(self, name: str, data: Any) -> None:
+        if data.ndim != 1 or data.shape[0] % 4:
+            raise ValueError(f"LSTMBias: array must be a vector of four equal parts, got shape {data.shape}")
+        n = data.shape[0] // 4
+        data[...] = 0
+        data[n : 2 * n] = self.forget_bias
+
+
+class Mixed(Initializer):
+    """The first initializer whose pattern is found in the parameter's name. ValueError where none is.
+
+    >>> from forerun import np
+    >>> w = np.zeros(1)
+    >>> Mixed(["bias", ".*"], [Zero(), One()])(w, "weight")
+    >>> w.tolist()
+    [1.0]
+    """
+
+    def __init__(self, patterns: Sequence[str], initializers: Sequence[Any]) -> None:
+        if len(patterns) != len(initializers):
+            raise ValueError(
+                f"Mixed: patterns and initializers must be as many, got {len(patterns)} and {len(initializers)}"
+            )
+        self.rules = [(re.compile(pattern), create(rule)) for pattern, rule in zip(patterns, initializers)]
+
+    def _init_weight(self, name: str, data: Any) -> None:
+        for pattern, rule in self.rules:
+            if pattern.search(name):
+                return rule(data, name)
+        raise ValueError(f"Mixed: a pattern must match each name, got {name!r}")
+
+
 def _orthogonal(values: numpy.ndarray) -> numpy.ndarray:
     u, _, v = numpy.linalg.svd(values, full_matrices=False)
     return u if u.shape == values.shape else v
@@ -205,6 +271,7 @@ def _fill_normal(data: Any, sigma: float) -> None:
 _by_name: dict[str, type[Initializer]] = {
     "zeros": Zero, "zero": Zero, "ones": One, "one": One, "constant": Constant, "uniform": Uniform, "normal": Normal,
     "truncnorm": TruncNorm, "xavier": Xavier, "msraprelu": MSRAPrelu, "he": He, "orthogonal": Orthogonal,
+    "bilinear": Bilinear, "lstmbias": LSTMBias,
 }  # fmt: skip
 
 

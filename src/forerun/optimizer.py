@@ -20,7 +20,10 @@ from typing import Any, Protocol
 
 from . import _core, np
 
-__all__ = ["Optimizer", "SGD", "NAG", "Adam", "AdamW", "RMSProp", "AdaGrad", "create"]
+__all__ = [
+    "Optimizer", "SGD", "NAG", "Adam", "AdamW", "LAMB", "RMSProp", "AdaGrad", "AdaDelta", "Ftrl",
+    "Signum", "create",
+]  # fmt: skip
 
 State = dict[str, Any]
 """What an optimizer remembers of one parameter on one device: arrays by name, and the number of steps as "t"."""
@@ -262,7 +265,7 @@ class Adam(Optimizer):
     """Steps of lr * m / (sqrt(v) + epsilon): bias-corrected moving means of g and of g**2 (Kingma and Ba, 2015)."""
 
     slots = ("mean", "variance")
-    constants = ("beta1", "beta2", "epsilon")
+    constants: tuple[str, ...] = ("beta1", "beta2", "epsilon")
 
     def __init__(
         self,
@@ -307,17 +310,61 @@ class AdamW(Adam):
         self.step(weight, self.prepared(grad), state, rate, epsilon)
 
 
+class LAMB(Adam):
+    """Adam's step plus the weight decay, scaled to the weight: weight -= lr * |weight| / |r| * r (You et al. 2020).
+
+    r is the step with its decay; the scale is 1 where either norm is 0. lower_bound, upper_bound: of the weight's norm.
+    bias_correction: of the moving means, as in Adam. wd is not added to the gradient.
+    """
+
+    constants = (*Adam.constants, "lower_bound", "upper_bound", "bias_correction")
+
+    def __init__(
+        self, learning_rate: float = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-6,
+        lower_bound: float | None = None, upper_bound: float | None = None, bias_correction: bool = True,
+        **settings: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(learning_rate, beta1, beta2, epsilon, **settings)
+        self.lower_bound, self.upper_bound, self.bias_correction = lower_bound, upper_bound, bias_correction
+
+    def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
+        """The learning rate, and the corrections: m * c1 / (sqrt(v) * c2 + epsilon)."""
+        if not self.bias_correction:
+            return lr, 1.0, 1.0
+        return lr, 1 / (1 - self.beta1**t), 1 / math.sqrt(1 - self.beta2**t)
+
+    def apply(self, weight: Any, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
+        """One step."""
+        lr, c1, c2 = factors
+        g, mean, variance = self.prepared(grad), state["mean"], state["variance"]
+        mean *= self.beta1
+        mean += (1 - self.beta1) * g
+        variance *= self.beta2
+        variance += (1 - self.beta2) * np.square(g)
+        r = mean * c1 / (np.sqrt(variance) * c2 + self.epsilon)
+        r = r + wd * weight if wd else r
+        own, other = np.sqrt(np.square(weight).sum()), np.sqrt(np.square(r).sum())
+        if self.lower_bound is not None or self.upper_bound is not None:
+            own = np.clip(own, self.lower_bound, self.upper_bound)
+        scale = np.where((own > 0) & (other > 0), own / np.where(other > 0, other, 1), 1)
+        weight -= lr * (scale.astype(weight.dtype) * r)
+
+
 class RMSProp(Optimizer):
-    """Steps of lr * g / (sqrt(v) + epsilon), where v is the moving mean of g**2: v = rho * v + (1 - rho) * g**2."""
+    """Steps of lr * g / (sqrt(v) + epsilon), where v is the moving mean of g**2: v = rho * v + (1 - rho) * g**2.
+
+    gamma1: rho in the spelling of MXNet 1.x; it wins.
+    """
 
     slots = ("variance",)
     constants = ("rho", "epsilon")
 
     def __init__(
-        self, learning_rate: float = 0.001, rho: float = 0.9, epsilon: float = 1e-8, **settings: Any
-    ) -> None:
+        self, learning_rate: float = 0.001, rho: float = 0.9, epsilon: float = 1e-8, gamma1: float | None = None,
+        **settings: Any,
+    ) -> None:  # fmt: skip
         super().__init__(learning_rate, **settings)
-        self.rho, self.epsilon = rho, epsilon
+        self.rho, self.epsilon = rho if gamma1 is None else gamma1, epsilon
 
     def step(self, weight: Any, g: Any, state: State, lr: Any) -> None:
         """One step."""
@@ -344,8 +391,92 @@ class AdaGrad(Optimizer):
         weight -= lr * (g / (np.sqrt(history) + self.epsilon))
 
 
+class AdaDelta(Optimizer):
+    """Steps of lr * d, where d = sqrt(s + epsilon) / sqrt(v + epsilon) * g (Zeiler 2012).
+
+    v and s are the moving means of g**2 and d**2: v = rho * v + (1 - rho) * g**2, and s likewise, after the step.
+    """
+
+    slots = ("variance", "steps")
+    constants = ("rho", "epsilon")
+
+    def __init__(
+        self, learning_rate: float = 1.0, rho: float = 0.9, epsilon: float = 1e-6, **settings: Any
+    ) -> None:
+        super().__init__(learning_rate, **settings)
+        self.rho, self.epsilon = rho, epsilon
+
+    def step(self, weight: Any, g: Any, state: State, lr: Any) -> None:
+        """One step."""
+        variance, steps = state["variance"], state["steps"]
+        variance *= self.rho
+        variance += (1 - self.rho) * np.square(g)
+        delta = np.sqrt(steps + self.epsilon) / np.sqrt(variance + self.epsilon) * g
+        steps *= self.rho
+        steps += (1 - self.rho) * np.square(delta)
+        weight -= lr * delta
+
+
+class Ftrl(Optimizer):
+    """Follow the regularised leader, which leaves weights at 0 until gradients insist (McMahan et al. 2013).
+
+    z += g - (sqrt(n + g**2) - sqrt(n)) / lr * weight; n += g**2; then the weight is 0 where |z| <= lamda1, and
+    (sign(z) * lamda1 - z) / ((beta + sqrt(n)) / lr + wd) elsewhere. wd is not added to the gradient.
+    """
+
+    slots = ("z", "n")
+    constants = ("lamda1", "beta")
+
+    def __init__(
+        self, lamda1: float = 0.01, learning_rate: float = 0.1, beta: float = 1.0, **settings: Any
+    ) -> None:
+        super().__init__(learning_rate, **settings)
+        self.lamda1, self.beta = lamda1, beta
+
+    def apply(self, weight: Any, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
+        """One step."""
+        (lr,) = factors
+        g, z, n = self.prepared(grad), state["z"], state["n"]
+        root = np.sqrt(n)
+        n += np.square(g)
+        z += g - (np.sqrt(n) - root) / lr * weight
+        below = (self.beta + np.sqrt(n)) / lr + wd
+        weight[...] = np.where(np.abs(z) > self.lamda1, (np.sign(z) * self.lamda1 - z) / below, 0)
+
+
+class Signum(Optimizer):
+    """Steps of lr * sign(m), where m = momentum * m + (1 - momentum) * g; without momentum of g (Bernstein and
+    others, 2018).
+
+    wd is added to the gradient; wd_lh: the weight is multiplied by 1 - lr * wd_lh instead.
+    """
+
+    constants = ("momentum",)
+
+    def __init__(
+        self, learning_rate: float = 0.01, momentum: float = 0.9, wd_lh: float = 0.0, **settings: Any
+    ) -> None:
+        super().__init__(learning_rate, **settings)
+        self.momentum, self.wd_lh = momentum, wd_lh
+        self.slots = ("mean",) if momentum else ()
+
+    def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
+        """The learning rate, and what the weight is multiplied by."""
+        return lr, 1 - lr * self.wd_lh
+
+    def step(self, weight: Any, g: Any, state: State, lr: Any, decay: Any) -> None:  # type: ignore[override]
+        """One step."""
+        if self.momentum:
+            mean = state["mean"]
+            mean *= self.momentum
+            mean += (1 - self.momentum) * g
+            g = mean
+        weight *= decay
+        weight -= lr * np.sign(g)
+
+
 _by_name: dict[str, type[Optimizer]] = {
-    c.__name__.lower(): c for c in (SGD, NAG, Adam, AdamW, RMSProp, AdaGrad)
+    c.__name__.lower(): c for c in (SGD, NAG, Adam, AdamW, LAMB, RMSProp, AdaGrad, AdaDelta, Ftrl, Signum)
 }
 
 

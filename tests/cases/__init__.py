@@ -13,6 +13,7 @@ from cases import (
     signal,
     sliding,
     statistics,
+    windowed,
 )
 from cases.table import Case
 
@@ -27,6 +28,7 @@ CASES: list[Case] = [
     *signal.ROWS,
     *sliding.ROWS,
     *network.ROWS,
+    *windowed.ROWS,
     *randoms.ROWS,
     *names.ROWS,
 ]

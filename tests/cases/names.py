@@ -61,12 +61,16 @@ ARGUMENTS: list[Case] = [
     row("np.round", lambda x: (x(3, 4), 1), grad=ZERO),
     row("np.unwrap", lambda x: (x(9), Options(period=4)), lambda x: (x(9), Options(period=3)), dtypes="i"),
     row("np.searchsorted", lambda x: (x.order(5), x(3), "left", numpy.arange(5)), dtypes="f", grad=ZERO),
+    row("np.histogram", *(lambda x, rule=rule: (x(50), rule) for rule in ("auto", "fd", "sqrt")), dtypes="iuhf",
+        tolerance=16, waits=True),
     row("np.unique", lambda x: (x(4, 2), Options(axis=0, return_counts=True)),
         lambda x: (numpy.full(3, numpy.nan, x.dtype), Options(equal_nan=False)), waits=True),
     row("np.array_equal", lambda x: (WITH_NAN[0](x)[0], WITH_NAN[0](x)[0], True), grad=ZERO,
         reference=lambda *a: numpy.asarray(numpy.array_equal(*a))),
     row("np.quantile", lambda x: (x(3, 4), 0.5, 1, Options(method="inverted_cdf", weights=x(4, low=1))),
         lambda x: (x(3, 4), [0.1, 0.9], 0, Options(keepdims=True)), tolerance=8),
+    row("np.histogram_bin_edges", *(lambda x, rule=rule: (x(50), rule, (-1, 1)) for rule in ("rice", "scott")),
+        dtypes="iuf", tolerance=16, waits=True),
 ]  # fmt: skip
 
 NANS: list[Case] = [
@@ -135,6 +139,8 @@ QUERIES: list[Case] = [
     row("np.row_stack", lambda x: ((x(3), x(2, 3)),), dtypes=ALL, grad=A, reference=numpy.vstack),
     row("np.trim_zeros", lambda x: (blocks(x, 7),), lambda x: (blocks(x, 7), "f"), dtypes="if", waits=True),
     row("np.fromiter", lambda x: ([1, 2, 3], x.dtype), lambda x: (range(9), x.dtype, 4), dtypes="if"),
+    row("np.frombuffer", lambda x: (b"12345678" * 4, x.dtype), lambda x: (bytearray(b"87654321"), x.dtype, 1),
+        lambda x: (b"1234" + b"87654321" * 2, x.dtype, -1, 4), dtypes="if"),
     row("np.fromstring", lambda x: ("1 2 3", x.dtype, Options(sep=" ")), dtypes="if"),
     *(row(f"np.emath.{name}", lambda x: (x(3, 4),), lambda x: (abs(x(3)) / 4,), dtypes="fc", tolerance=16, waits=True)
       for name in ("sqrt", "log", "log2", "log10", "arccos", "arcsin", "arctanh")),
@@ -142,4 +148,4 @@ QUERIES: list[Case] = [
     row("np.emath.power", lambda x: (x(3, 4), 2.5), dtypes="f", tolerance=64, waits=True),
 ]  # fmt: skip
 
-ROWS = ARGUMENTS + NANS + WINDOWS + POLYNOMIALS + BINS + QUERIES
+ROWS = NANS + WINDOWS + POLYNOMIALS + BINS + QUERIES + ARGUMENTS

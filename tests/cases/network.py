@@ -1,5 +1,7 @@
 """The functions of neural networks, written out in NumPy."""
 
+import math
+
 import numpy
 
 from cases.table import NONE, Case, row
@@ -52,6 +54,39 @@ def masked_softmax(x, mask, axis=-1):
     return softmax(numpy.where(mask, x, -1e30), axis) * mask
 
 
+def multibox_prior(x, sizes, ratios, clip=False, steps=(-1, -1), offsets=(0.5, 0.5)):
+    height, width = x.shape[-2:]
+    dy, dx = (s if s > 0 else 1 / n for s, n in zip(steps, (height, width)))
+    kinds = [(s, ratios[0]) for s in sizes] + [(sizes[0], r) for r in ratios[1:]]
+    boxes = []
+    for i in range(height):
+        for j in range(width):
+            y, x0 = (i + offsets[0]) * dy, (j + offsets[1]) * dx
+            for s, r in kinds:
+                w, h = s * r**0.5 * height / width, s / r**0.5
+                boxes.append([x0 - w / 2, y - h / 2, x0 + w / 2, y + h / 2])
+    return numpy.array([boxes], "float32").clip(*((0, 1) if clip else (-9, 9)))
+
+
+BOXES = numpy.array([[0, 0, 0, 17, 13], [1, 3, 2, 4, 3], [1, 9, 5, 30, 30], [0, -8, -8, 5, 5]])
+
+
+def roi_pooling(x, rois, size, scale):
+    result = numpy.zeros((len(rois), x.shape[1], *size), x.dtype)
+    for n, (of, *corners) in enumerate(rois):
+        x0, y0, x1, y1 = (int(numpy.floor(c * scale + 0.5)) for c in corners)
+        for i, j in numpy.ndindex(*size):
+            h, w = max(y1 - y0 + 1, 1) / size[0], max(x1 - x0 + 1, 1) / size[1]
+            inside = [
+                x[int(of), :, r, c]
+                for r in range(x.shape[2]) for c in range(x.shape[3])
+                if numpy.floor(i * h) <= r - y0 < numpy.ceil((i + 1) * h)
+                and numpy.floor(j * w) <= c - x0 < numpy.ceil((j + 1) * w)
+            ]  # fmt: skip
+            result[n, :, i, j] = numpy.max(inside, axis=0) if inside else 0
+    return result
+
+
 ACTIVATIONS = {
     "relu": lambda x: numpy.maximum(x, 0),
     "sigmoid": sigmoid,
@@ -97,6 +132,8 @@ ROWS: list[Case] = [
     row("npx.softsign", one, reference=ACTIVATIONS["softsign"], grad=A),
     row("npx.silu", one, reference=ACTIVATIONS["silu"], grad=A, tolerance=4),
     row("npx.gelu", one, reference=gelu, grad=A, tolerance=4),
+    row("npx.erf", one, lambda x: (x(50, low=-7, high=7),), lambda x: (x(9, low=-1e-3, high=1e-3),), grad=A,
+        tolerance=16, reference=numpy.vectorize(math.erf, "d")),
     row("npx.elu", one, lambda x: (x(3, 4), 0.5), reference=elu, grad=A, tolerance=4),
     row("npx.selu", one, reference=selu, grad=A, tolerance=4),
     row("npx.activation", *[lambda x, name=name: (x(3, 4), name) for name in ACTIVATIONS], grad=A, tolerance=4,
@@ -116,6 +153,12 @@ ROWS: list[Case] = [
     row("npx.layer_norm", lambda x: (x(3, 4), x(4), x(4)), lambda x: (x(3, 4), x(3), x(3), 0), grad=(0, 1, 2),
         tolerance=32, reference=layer_norm),
     row("npx.smooth_l1", one, lambda x: (x(3, 4), 2.0), reference=smooth_l1, grad=A, tolerance=4),
+    row("npx.batch_flatten", lambda x: (x(2, 3, 4),), lambda x: (x(3),), grad=A,
+        reference=lambda x: x.reshape(len(x), -1)),
+    row("npx.multibox_prior", lambda x: (x(1, 3, 2, 4), [0.75, 0.25], [1, 2, 0.5]),
+        lambda x: (x(2, 3), [0.5, 0.3], [4], True, (0.2, -1), (0, 0.25)), reference=multibox_prior, tolerance=4),
+    row("npx.roi_pooling", lambda x: (x(2, 3, 7, 9), BOXES.astype(x.dtype), (2, 3), 0.5), grad=NONE,
+        reference=roi_pooling),
     row("npx.dropout", lambda x: (x(3, 4),), grad=A, reference=lambda x, p=0.5: x),
     row("npx.host", lambda x: (numpy.sort, [x(3, 4)], [((3, 4), x.dtype)]), dtypes="iuhf", grad=NONE,
         reference=lambda fn, inputs, outs: [fn(*inputs)]),

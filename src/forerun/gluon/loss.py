@@ -6,14 +6,16 @@ with what is weighed. The result has shape (batch,). The constant factor `weight
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from .. import np, npx
 from .hybrid import HybridBlock
 
 __all__ = [
-    "Loss", "L1Loss", "L2Loss", "HuberLoss", "HingeLoss", "SoftmaxCrossEntropyLoss", "SoftmaxCELoss",
-    "SigmoidBinaryCrossEntropyLoss", "SigmoidBCELoss", "KLDivLoss",
+    "Loss", "L1Loss", "L2Loss", "HuberLoss", "HingeLoss", "SquaredHingeLoss", "LogisticLoss",
+    "SoftmaxCrossEntropyLoss", "SoftmaxCELoss", "SigmoidBinaryCrossEntropyLoss", "SigmoidBCELoss", "KLDivLoss",
+    "PoissonNLLLoss", "TripletLoss", "CosineEmbeddingLoss", "SDMLLoss",
 ]  # fmt: skip
 
 
@@ -39,7 +41,10 @@ class Loss(HybridBlock):
 
     def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         """The loss of each example, shape (batch,). Raises ValueError where shapes do not fit."""
-        loss = self.elements(pred, label)
+        return self.averaged(self.elements(pred, label), sample_weight)
+
+    def averaged(self, loss: Any, sample_weight: Any = None) -> Any:
+        """The losses of elements, weighted, as a mean per example."""
         if sample_weight is not None:
             loss = loss * sample_weight
         batch = self._batch_axis % loss.ndim
@@ -113,6 +118,38 @@ class HingeLoss(Loss):
         return npx.relu(self._margin - pred * _like("HingeLoss", label, pred))
 
 
+class SquaredHingeLoss(HingeLoss):
+    """max(0, margin - pred * label)**2, for labels -1 and 1."""
+
+    def elements(self, pred: Any, label: Any) -> Any:
+        """The square of what the hinge loss is."""
+        return np.square(super().elements(pred, label))
+
+
+class LogisticLoss(Loss):
+    """log(1 + exp(-pred * label)), for labels -1 and 1; with label_format "binary" for labels 0 and 1.
+
+    ValueError for another format.
+
+    >>> from forerun import np
+    >>> LogisticLoss(label_format="binary")(np.zeros((1, 1)), np.ones((1, 1))).round(3).tolist()
+    [0.6930000185966492]
+    """
+
+    def __init__(
+        self, weight: float | None = 1.0, batch_axis: int = 0, label_format: str = "signed"
+    ) -> None:
+        super().__init__(weight, batch_axis)
+        if label_format not in ("signed", "binary"):
+            raise ValueError(f'LogisticLoss: label_format must be "signed" or "binary", got {label_format!r}')
+        self._signed = label_format == "signed"
+
+    def elements(self, pred: Any, label: Any) -> Any:
+        """The loss of each element."""
+        label = _like("LogisticLoss", label, pred)
+        return np.logaddexp(pred, 0) - pred * ((label + 1) / 2 if self._signed else label)
+
+
 class SoftmaxCrossEntropyLoss(Loss):
     """-log(softmax(pred)) at the label; for labels that are distributions, its sum weighted by them.
 
@@ -151,19 +188,33 @@ class SoftmaxCrossEntropyLoss(Loss):
 class SigmoidBinaryCrossEntropyLoss(Loss):
     """-label * log(p) - (1 - label) * log(1 - p), where p = sigmoid(pred), computed without overflow.
 
-    from_sigmoid: pred holds probabilities already.
+    from_sigmoid: pred holds probabilities already. Called with a fourth array, pos_weight, the first term is multiplied
+    by it: above 1 it is worse to miss what is there than to see what is not.
+
+    >>> from forerun import np
+    >>> x, label = np.zeros((1, 1)), np.ones((1, 1))
+    >>> loss = SigmoidBinaryCrossEntropyLoss()
+    >>> (loss(x, label, None, np.array([2.0])) / loss(x, label)).tolist()
+    [2.0]
     """
 
     def __init__(self, from_sigmoid: bool = False, weight: float | None = 1.0, batch_axis: int = 0) -> None:
         super().__init__(weight, batch_axis)
         self._from_sigmoid = from_sigmoid
 
-    def elements(self, pred: Any, label: Any) -> Any:
+    def forward(self, pred: Any, label: Any, sample_weight: Any = None, pos_weight: Any = None) -> Any:
+        """The loss of each example, shape (batch,). Raises ValueError where shapes do not fit."""
+        return self.averaged(self.elements(pred, label, pos_weight), sample_weight)
+
+    def elements(self, pred: Any, label: Any, pos_weight: Any = None) -> Any:
         """The cross entropy of each element."""
         label = _like("SigmoidBinaryCrossEntropyLoss", label, pred)
+        factor = 1 if pos_weight is None else pos_weight
         if self._from_sigmoid:
-            return -(np.log(pred + 1e-12) * label + np.log(1 - pred + 1e-12) * (1 - label))
-        return np.logaddexp(pred, 0) - pred * label
+            return -(np.log(pred + 1e-12) * label * factor + np.log(1 - pred + 1e-12) * (1 - label))
+        if pos_weight is None:
+            return np.logaddexp(pred, 0) - pred * label
+        return pred * (1 - label) + (1 + (pos_weight - 1) * label) * np.logaddexp(-pred, 0)
 
 
 class KLDivLoss(Loss):
@@ -183,6 +234,117 @@ class KLDivLoss(Loss):
         """The divergence's terms."""
         log_p = pred if self._from_logits else npx.log_softmax(pred, axis=self._axis)
         return label * (np.log(label + 1e-12) - log_p)
+
+
+class PoissonNLLLoss(Loss):
+    """-log p(label) where p is Poisson's distribution with mean exp(pred), without what depends on the label alone.
+
+    from_logits: otherwise pred is the mean itself. compute_full: adds log(label!) by Stirling's formula, for labels
+    above 1. The result is the mean over all elements, of shape (), as in MXNet.
+
+    >>> from forerun import np
+    >>> PoissonNLLLoss()(np.zeros((2, 3)), np.ones((2, 3))).item()
+    1.0
+    """
+
+    def __init__(
+        self,
+        weight: float | None = None,
+        from_logits: bool = True,
+        batch_axis: int = 0,
+        compute_full: bool = False,
+    ) -> None:
+        super().__init__(weight, batch_axis)
+        self._from_logits, self._full = from_logits, compute_full
+
+    def forward(self, pred: Any, label: Any, sample_weight: Any = None, epsilon: float = 1e-8) -> Any:
+        """The mean of all losses. epsilon: added to pred inside the logarithm. ValueError where shapes do not fit."""
+        label = _like("PoissonNLLLoss", label, pred)
+        loss = np.exp(pred) - label * pred if self._from_logits else pred - label * np.log(pred + epsilon)
+        if self._full:
+            above = np.maximum(label, 1)
+            stirling = above * np.log(above) - above + 0.5 * np.log(2 * math.pi * above)
+            loss = loss + np.where(label > 1, stirling, 0)
+        return (loss if sample_weight is None else loss * sample_weight).mean() * self._weight
+
+
+class TripletLoss(Loss):
+    """max(0, margin + |pred - positive|**2 - |pred - negative|**2): an example, one like it, and one unlike it.
+
+    Called as loss(pred, positive, negative), three arrays of one shape (ValueError if not), or with weights of shape
+    (batch,) (Schroff et al. 2015).
+
+    >>> from forerun import np
+    >>> TripletLoss()(np.zeros((1, 2)), np.ones((1, 2)), np.zeros((1, 2))).tolist()
+    [3.0]
+    """
+
+    def __init__(self, margin: float = 1, weight: float | None = 1.0, batch_axis: int = 0) -> None:
+        super().__init__(weight, batch_axis)
+        self._margin = margin
+
+    def forward(self, pred: Any, positive: Any, negative: Any, sample_weight: Any = None) -> Any:  # type: ignore[override]
+        """The loss of each example, shape (batch,)."""
+        near = np.square(_like("TripletLoss", positive, pred) - pred)
+        far = np.square(_like("TripletLoss", negative, pred) - pred)
+        others = tuple(i for i in range(pred.ndim) if i != self._batch_axis % pred.ndim)
+        return self.averaged(npx.relu((near - far).sum(axis=others) + self._margin), sample_weight)
+
+
+class CosineEmbeddingLoss(Loss):
+    """1 - cos(a, b) for label 1, max(0, cos(a, b) - margin) for label -1; cos is of vectors along the last axis.
+
+    Called as loss(a, b, label), with label (batch,), or with weights too.
+
+    >>> from forerun import np
+    >>> a, b = np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([[2.0, 0.0], [0.0, 1.0]])
+    >>> CosineEmbeddingLoss()(a, b, np.array([1, -1])).tolist()
+    [0.0, 1.0]
+    """
+
+    def __init__(self, weight: float | None = None, batch_axis: int = 0, margin: float = 0) -> None:
+        super().__init__(weight, batch_axis)
+        self._margin = margin
+
+    def forward(self, pred: Any, other: Any, label: Any, sample_weight: Any = None) -> Any:  # type: ignore[override]
+        """The loss of each example, shape (batch,). ValueError where shapes do not fit."""
+        other = _like("CosineEmbeddingLoss", other, pred)
+        norms = np.sqrt(np.square(pred).sum(-1)) * np.sqrt(np.square(other).sum(-1))
+        cos = (pred * other).sum(-1) / np.maximum(norms, 1e-12)
+        is_same = _like("CosineEmbeddingLoss", label, cos) == 1
+        return self.averaged(np.where(is_same, 1 - cos, npx.relu(cos - self._margin)), sample_weight)
+
+
+class SDMLLoss(Loss):
+    """Batches of pairs: row i of a belongs to row i of b, and to no other (Bonadiman et al. 2019).
+
+    The divergence of softmax(-|a_i - b_j|**2 over j) from what is 1 - smoothing_parameter at i, and the same elsewhere.
+    Called as loss(a, b), of shape (batch, features) both, ValueError if not, or if there are fewer than two rows.
+
+    >>> from forerun import np
+    >>> loss = SDMLLoss(smoothing_parameter=0.5)
+    >>> loss(np.zeros((2, 3)), np.zeros((2, 3))).round(6).tolist()
+    [0.0, 0.0]
+    """
+
+    def __init__(
+        self, smoothing_parameter: float = 0.3, weight: float | None = 1.0, batch_axis: int = 0
+    ) -> None:
+        super().__init__(weight, batch_axis)
+        self._smoothing = smoothing_parameter
+
+    def forward(self, a: Any, b: Any) -> Any:  # type: ignore[override]
+        """The loss of each pair, shape (batch,)."""
+        if a.shape != b.shape or a.ndim != 2 or a.shape[0] < 2:
+            raise ValueError(
+                f"SDMLLoss: shapes must be the same, (batch, features), batch > 1, got {a.shape} and {b.shape}"
+            )
+        n = a.shape[0]
+        distances = np.square(a[:, None] - b[None]).sum(-1)
+        rest = self._smoothing / (n - 1)
+        labels = np.eye(n, dtype=a.dtype, device=a.device) * (1 - self._smoothing - rest) + rest
+        log_p = npx.log_softmax(-distances, axis=1)
+        return (labels * (np.log(labels + 1e-12) - log_p)).sum(1) * self._weight
 
 
 SoftmaxCELoss = SoftmaxCrossEntropyLoss

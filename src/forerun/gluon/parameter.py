@@ -255,6 +255,15 @@ class Parameter:
             )
 
 
+def __getattr__(name: str) -> Any:
+    """ParameterDict, which MXNet keeps here; its module needs this one."""
+    if name != "ParameterDict":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .parameters import ParameterDict
+
+    return ParameterDict
+
+
 def _devices(given: Devices) -> list[Device]:
     return [resolve(d) for d in given] if isinstance(given, (list, tuple)) else [resolve(given)]  # type: ignore[arg-type]
 

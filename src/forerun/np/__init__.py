@@ -49,11 +49,15 @@ from ..ops.making import *  # noqa: F403
 from ..ops.polynomials import *  # noqa: F403
 from ..ops.positions import *  # noqa: F403
 from ..ops.printing import *  # noqa: F403
+from ..ops.products import *  # noqa: F403
+from ..ops.quantiles import *  # noqa: F403
 from ..ops.queries import *  # noqa: F403
 from ..ops.reduction import *  # noqa: F403
+from ..ops.scans import *  # noqa: F403
 from ..ops.sets import *  # noqa: F403
 from ..ops.shape import *  # noqa: F403
 from ..ops.signal import *  # noqa: F403
+from ..ops.sorting import *  # noqa: F403
 from ..ops.statistics import *  # noqa: F403
 from ..ops.windows import *  # noqa: F403
 from . import einops as _einops
@@ -260,13 +264,18 @@ def allclose(a: _Any, b: _Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan
 
 
 def may_share_memory(a: _Any, b: _Any, /, max_work: _Any = 0) -> _Any:
-    """Whether two arrays are views of one storage. TypeError of what is no array. max_work changes nothing.
+    """Whether two arrays are views of one storage: no array of ours is one of NumPy's. TypeError of what is no array.
+
+    max_work changes nothing.
 
     >>> from forerun import np
     >>> x = np.zeros(4)
-    >>> np.may_share_memory(x, x[1:]), np.may_share_memory(x, x.copy())
-    (True, False)
+    >>> np.may_share_memory(x, x[1:]), np.may_share_memory(x, x.copy()), np.may_share_memory(x, x.numpy())
+    (True, False, False)
     """
+    if isinstance(a, _numpy.ndarray) or isinstance(b, _numpy.ndarray):
+        both = isinstance(a, _numpy.ndarray) and isinstance(b, _numpy.ndarray)
+        return both and _numpy.may_share_memory(a, b)
     return _core.shares_storage(a, b)
 
 

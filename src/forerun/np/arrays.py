@@ -16,18 +16,21 @@ from ..ops import (
     convert,
     diagonals,
     editing,
-    host,
     indexing,
     iterating,
     joining,
     linear,
+    products,
     reduction,
+    scans,
     shape,
+    sorting,
     tape,
 )  # fmt: skip
 from ..ops import random as random_ops
 from . import files, protocols
 from .methods import NumpyMethods
+from .mxnet_methods import MxnetMethods
 
 __all__ = ["ndarray"]
 
@@ -37,7 +40,7 @@ def _extents(args: tuple[Any, ...]) -> Any:
     return args[0] if len(args) == 1 and not isinstance(args[0], (int, numpy.integer)) else args
 
 
-class ndarray(NumpyMethods, _core.Array):
+class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     """An array of numbers that may still be on their way. Made by the functions of `forerun.np`.
 
     Every method returns at once but those that hand out values: `wait`, `asnumpy`, `item`, `tolist`,
@@ -296,45 +299,45 @@ class ndarray(NumpyMethods, _core.Array):
 
     def cumsum(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
         """Running sums along an axis."""
-        return reduction.cumsum(self, axis, dtype, out)
+        return scans.cumsum(self, axis, dtype, out)
 
     def cumprod(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
         """Running products along an axis."""
-        return reduction.cumprod(self, axis, dtype, out)
+        return scans.cumprod(self, axis, dtype, out)
 
     def argmax(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
         """Position of the largest element."""
-        return host.argmax(self, axis, out, keepdims=keepdims)
+        return sorting.argmax(self, axis, out, keepdims=keepdims)
 
     def argmin(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
         """Position of the smallest element."""
-        return host.argmin(self, axis, out, keepdims=keepdims)
+        return sorting.argmin(self, axis, out, keepdims=keepdims)
 
     def argsort(
         self, axis: int | None = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None
     ) -> Any:
         """Positions that sort the array along an axis."""
-        return host.argsort(self, axis, kind, order, stable=stable)
+        return sorting.argsort(self, axis, kind, order, stable=stable)
 
     def sort(
         self, axis: int = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None
     ) -> None:
         """Brings elements into ascending order along an axis, in place."""
-        _core.assign(self, host.sort(_core.detach(self), axis, kind, order, stable=stable))
+        _core.assign(self, sorting.sort(_core.detach(self), axis, kind, order, stable=stable))
 
     def argpartition(
         self, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None
     ) -> Any:
         """Positions that partition the array along an axis."""
-        return host.argpartition(self, kth, axis, kind, order)
+        return sorting.argpartition(self, kth, axis, kind, order)
 
     def partition(self, kth: Any, axis: int = -1, kind: str = "introselect", order: None = None) -> None:
         """Brings the elements that are kth in order to their places along an axis, in place."""
-        _core.assign(self, host.partition(_core.detach(self), kth, axis, kind, order))
+        _core.assign(self, sorting.partition(_core.detach(self), kth, axis, kind, order))
 
     def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Any:
         """Positions at which values would keep the sorted vector sorted."""
-        return host.searchsorted(self, v, side, sorter)
+        return sorting.searchsorted(self, v, side, sorter)
 
     # --- elements, products, parts ---
 
@@ -342,9 +345,9 @@ class ndarray(NumpyMethods, _core.Array):
         """The dot product."""
         return linear.dot(self, other, out)
 
-    def clip(self, min: Any = None, max: Any = None, out: Any = None) -> Any:
+    def clip(self, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:
         """Elements limited to [min, max]."""
-        return indexing.clip(self, min, max, out)
+        return indexing.clip(self, min, max, out, **kwargs)
 
     def round(self, decimals: int = 0, out: Any = None) -> Any:
         """Elements rounded to decimals; halves go to the even digit."""
@@ -427,7 +430,7 @@ class ndarray(NumpyMethods, _core.Array):
         return bool(reduction.any(self == value))
 
     def __imatmul__(self, other: Any) -> Any:
-        return linear.matmul(self, other, out=self)
+        return convert.store("matmul", products.matmul(self, other), self)
 
     def __divmod__(self, other: Any) -> tuple[Any, Any]:
         return self // other, self % other

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from importlib.abc import MetaPathFinder
 from types import ModuleType
 from typing import Any
 
@@ -38,7 +37,7 @@ def _add_backend(backends: ModuleType) -> None:
     backends.forerun_backend = Backend  # type: ignore[attr-defined]  # subclasses are known as long as they are held
 
 
-class _Arrival(MetaPathFinder):
+class _Arrival:
     """Finds nothing itself; what the other finders find as einops's backends gets ours once it has run."""
 
     def find_spec(self, name: str, path: Any, target: Any = None) -> Any:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
+import importlib
 import os
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
@@ -129,7 +127,7 @@ def load(
 
 # --- text and bytes ---
 
-_COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}  # modules, imported by those who use them
 
 
 def savetxt(fname: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
@@ -152,7 +150,8 @@ def savetxt(fname: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
         numpy.savetxt(fname, x.numpy(), *args, **kwargs)
         return asarray(numpy.int64(fname.tell() if hasattr(fname, "tell") else 0))
     path = place(fname)
-    opener = _COMPRESSED.get(os.path.splitext(path)[1])
+    module = _COMPRESSED.get(os.path.splitext(path)[1])
+    opener = importlib.import_module(module).open if module else None
 
     def write(out: Any, values: numpy.ndarray) -> None:
         with opener(out, "wb") if opener else nullcontext(out) as text:

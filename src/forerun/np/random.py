@@ -1,6 +1,8 @@
 """Random numbers, in NumPy's names: `forerun.np.random`."""
 
-from numpy.random import SeedSequence as SeedSequence
+from typing import Any as _Any
+
+import numpy as _numpy
 
 from ..ops.counts import *  # noqa: F403
 from ..ops.counts import __all__ as _counts
@@ -13,4 +15,10 @@ from ..ops.generators import __all__ as _generators
 from ..ops.random import *  # noqa: F403
 from ..ops.random import __all__ as _basic
 
-__all__ = ["SeedSequence", *_basic, *_distributions, *_densities, *_counts, *_generators]
+__all__ = ["SeedSequence", *_basic, *_distributions, *_densities, *_counts, *_generators]  # noqa: F405
+
+
+def __getattr__(name: str) -> _Any:
+    if name == "SeedSequence":  # NumPy's random numbers take a while to import
+        return _numpy.random.SeedSequence
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

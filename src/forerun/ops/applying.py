@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from .convert import as_dtype, asarray, axes_of, together
+from .convert import as_dtype, asarray, axis_of, together
 from .creation import _known
 from .host import host
 from .joining import stack
@@ -27,7 +27,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
     [[1, 3], [2, 5]]
     """
     x = asarray(arr)
-    at = axes_of("apply_along_axis", axis, x.ndim)[0]
+    at = axis_of("apply_along_axis", axis, x.ndim)
     rows = moveaxis(x, at, -1)
     outer = rows.shape[:-1]
     if 0 in outer:
@@ -51,7 +51,7 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: int | Sequence[int])
     x = asarray(a)
     ndim = x.ndim
     for axis in (axes,) if numpy.ndim(axes) == 0 else tuple(axes):  # type: ignore[arg-type]
-        at = axes_of("apply_over_axes", axis, ndim)[0]
+        at = axis_of("apply_over_axes", axis, ndim)
         result = asarray(func(x, at))
         if result.ndim == ndim - 1:
             result = expand_dims(result, at)

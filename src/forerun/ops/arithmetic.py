@@ -163,11 +163,24 @@ equal = Comparison(numpy.equal, "a == b.")
 not_equal = Comparison(numpy.not_equal, "a != b.")
 greater = Comparison(numpy.greater, "a > b.")
 greater_equal = Comparison(numpy.greater_equal, "a >= b.")
-logical_and = elementwise(numpy.logical_and, constant=True, doc="Whether both are true (not zero).")
-logical_or = elementwise(numpy.logical_or, constant=True, doc="Whether one is true (not zero).")
-logical_xor = elementwise(
-    numpy.logical_xor, constant=True, doc="Whether exactly one is true: logical_xor(1, 2) is False."
-)
+
+
+class Truth(Elementwise):
+    """Of whether numbers are zero. It knows its result also for a Python integer that the dtype does not hold."""
+
+    def __init__(self, ufunc: numpy.ufunc, doc: str) -> None:
+        super().__init__(ufunc, ufunc.__name__, ("a", "b"), None, doc)
+
+    def beyond(self, a: Any, b: Any, out: Any) -> Any:
+        """The result for such an integer, which is not zero: that for 1."""
+        if isinstance(a, int) and isinstance(b, int):
+            return NotImplemented
+        return self(*(1 if isinstance(x, int) else x for x in (a, b)), out=out)
+
+
+logical_and = Truth(numpy.logical_and, "Whether both are true (not zero).")
+logical_or = Truth(numpy.logical_or, "Whether one is true (not zero).")
+logical_xor = Truth(numpy.logical_xor, "Whether exactly one is true: logical_xor(1, 2) is False.")
 logical_not = elementwise(numpy.logical_not, constant=True, doc="Whether x is false (zero).")
 isnan = elementwise(numpy.isnan, constant=True, doc="Whether x is not a number.")
 isinf = elementwise(numpy.isinf, constant=True, doc="Whether x is infinite.")

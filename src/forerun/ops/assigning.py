@@ -32,13 +32,14 @@ def setitem(x: Any, index: Any, value: Any) -> None:
     if is_basic(index):
         target = _core.getitem(x, index)
         single = target.ndim == 0 and not (index is ... or (isinstance(index, tuple) and ... in index))
-        new = values_for("setitem", x, value, single)
-        if isinstance(value, (list, tuple)) and new.ndim > target.ndim:
+        if not single and isinstance(value, (list, tuple)) and _depth(value) > target.ndim:
             raise ValueError(f"setitem: lists must be at most {target.ndim} deep, got {reprlib.repr(value)}")
-        return _write(target, new)
+        return _write(target, values_for("setitem", x, value, single))
     entries = entries_of("setitem", index, x.device)
     key = Key("setitem", x, entries)
-    new = values_at("setitem", x, value)
+    single = len(entries) == x.ndim and all(isinstance(e, int) or getattr(e, "shape", None) == () for e in entries)
+    single = single and not any(map(is_mask, entries))
+    new = values_for("setitem", x, value, True) if single else values_at("setitem", x, value)
     if len(entries) == 1 and is_mask(entries[0]) and entries[0].ndim == x.ndim and is_array(new) and new.ndim > 1:
         raise TypeError(f"setitem: values under a mask of the array's shape must have one axis, got shape {new.shape}")
     mask = key.arrays[0] if len(key.arrays) == 1 and is_mask(key.arrays[0]) else None
@@ -85,6 +86,13 @@ def values_at(op: str, x: Any, value: Any) -> Any:
     dtype('float64')
     """
     return values_for(op, x, numpy.asarray(value) if isinstance(value, numpy.generic) else value)
+
+
+def _depth(values: Any) -> int:
+    """How many axes an array of these lists has, if they are of one depth."""
+    if isinstance(values, (list, tuple)):
+        return 1 + (_depth(values[0]) if values else 0)
+    return numpy.ndim(values)
 
 
 def _refusal(dtype: numpy.dtype) -> type[Exception]:
@@ -136,6 +144,8 @@ def _write_at(v: Any, positions: list[Any], axis: int, new: Any) -> None:
 def _write_masked(v: Any, mask: Any, axis: int, new: Any) -> None:
     """v[..., mask, ...] = new without knowing the mask, which covers axes of v from `axis` on."""
     after = v.ndim - axis - mask.ndim
+    if type(new) is int and v.dtype.kind in "iu":
+        fit("setitem", v.dtype, new)  # where() would take a wider dtype
     if is_array(new):
         new = new if new.dtype == v.dtype else _core.cast(new, v.dtype)
         new = fitting(new, axis + 1 + after)

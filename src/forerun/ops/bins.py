@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from .convert import asarray, axes_of, count_of, default_float, is_array, one_of, promote, vector_of
+from .convert import asarray, axis_of, count_of, default_float, is_array, one_of, promote, vector_of
 from .creation import _known
 from .host import host, host_op
 from .joining import stack
@@ -128,7 +128,7 @@ def histogram2d(
 
 
 def _flat(op: str, x: Any, axis: int | None) -> tuple[Any, int]:
-    return (ravel(x), 0) if axis is None or (x.ndim == 0 and axis in (0, -1)) else (x, axes_of(op, axis, x.ndim)[0])
+    return (ravel(x), 0) if axis is None or (x.ndim == 0 and axis in (0, -1)) else (x, axis_of(op, axis, x.ndim))
 
 
 def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> Any:

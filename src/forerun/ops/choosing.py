@@ -17,7 +17,7 @@ from .host import host_op
 from .indexing import _gather_along, flatnonzero, nonzero, take, where
 from .joining import stack
 from .keys import places_within
-from .reduction import cumsum
+from .scans import cumsum
 from .shape import broadcast_to, ravel, reshape
 
 __all__ = ["choose", "extract", "mask_indices", "piecewise", "place", "putmask"]
@@ -60,7 +60,8 @@ def _numbers(a: Any, n: int, mode: str, device: Any) -> Any:
         a = places_within("choose", a, n, mode, device, "safe")
         return host_op("choose", checked, [a], a.shape, a.dtype)
     known = numpy.asarray(a)
-    checked(known if known.dtype.kind in "iu" else known[:0] if known.ndim else known.reshape(1)[:0])
+    if numpy.can_cast(known.dtype, "int64"):
+        checked(known)
     return places_within("choose", a, n, mode, device, "safe")
 
 
@@ -85,6 +86,13 @@ def _mask_of(op: str, x: Any, mask: Any) -> Any:
     return reshape(found if found.dtype.kind == "b" else found != 0, x.shape)
 
 
+def _safe_values(op: str, x: Any, values: Any) -> Any:
+    """`flat_values`, but TypeError for an array that cannot be cast safely."""
+    if isinstance(values, (numpy.ndarray, _core.Array)) and not numpy.can_cast(values.dtype, x.dtype):
+        raise TypeError(f"{op}: values must be safe to cast to {x.dtype}, got {values.dtype}")
+    return flat_values(op, x, values)
+
+
 def putmask(a: Any, mask: Any, values: Any) -> None:
     """Writes values where a mask holds, in place: each element gets the one at its own place in the flat array.
 
@@ -99,9 +107,7 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
     if not is_array(a):
         return numpy.putmask(a, _known(mask), _known(values))  # type: ignore[arg-type]
     where_ = _mask_of("putmask", a, mask)
-    if isinstance(values, (numpy.ndarray, _core.Array)) and not numpy.can_cast(values.dtype, a.dtype):
-        raise TypeError(f"putmask: values must be safe to cast to {a.dtype}, got {values.dtype}")
-    new = flat_values("putmask", a, values)
+    new = _safe_values("putmask", a, values)
     if new.size and a.size:
         spread = take(new, numpy.arange(a.size) % new.size) if new.size > 1 else new
         setitem(a, ..., where(where_, reshape(spread, a.shape if new.size > 1 else ()), a))
@@ -112,7 +118,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     """Writes values where a mask holds, in place, one after the other; they start over if there are fewer.
 
     ValueError if the mask has another size, and, where the array is read, if there are no values for a mask that
-    holds somewhere.
+    holds somewhere; TypeError if an array of values cannot be cast safely.
 
     >>> from forerun import np
     >>> x = np.arange(5)
@@ -122,7 +128,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     if not is_array(arr):
         return numpy.place(arr, _known(mask), _known(vals))  # type: ignore[arg-type]
     where_ = _mask_of("place", arr, mask)
-    new = flat_values("place", arr, vals)
+    new = _safe_values("place", arr, vals)
     if arr.size == 0:
         return None
     if new.size == 0:

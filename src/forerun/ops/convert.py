@@ -16,7 +16,7 @@ from ..device import Device, resolve
 from .base import primitive
 
 __all__ = [
-    "asarray", "as_dtype", "axes_of", "axes_to_reduce",
+    "asarray", "as_dtype", "axes_of", "axes_to_reduce", "axis_of",
     "castable", "converted", "count_of", "counts_of", "default_float", "is_array",
     "is_bfloat16", "is_inexact", "is_real_float", "is_supported", "one_of", "promote", "set_defaults", "store",
     "together", "unsupported", "vector_of", "warn_of_lost_parts", "whole",
@@ -305,6 +305,17 @@ def axes_of(op: str, axis: int | Sequence[int] | None, ndim: int) -> tuple[int, 
     if len(set(axes)) != len(axes):
         raise ValueError(f"{op}: axes must be different, got {axis}")
     return tuple(axes)
+
+
+def axis_of(op: str, axis: Any, ndim: int) -> int:
+    """One axis as a non-negative number. IndexError out of range, TypeError for what is no integer.
+
+    >>> axis_of("op", -1, 3)
+    2
+    """
+    if isinstance(axis, (tuple, list)) or axis is None:
+        raise TypeError(f"{op}: axis must be an integer, got {axis!r}")
+    return axes_of(op, axis, ndim)[0]
 
 
 def axes_to_reduce(op: str, axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:

@@ -279,22 +279,28 @@ def _placed(values: numpy.ndarray, dtype: Any, device: Where, ctx: Where, op: st
 
 
 def arange(
-    start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: Where = None, like: None = None,
+    start: Any = None, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: Where = None, like: None = None,
     ctx: Where = None,
 ) -> Any:  # fmt: skip
     """Numbers from start (by default 0) up to, not including, stop: a vector.
 
-    int64 from integers, otherwise the default float, unless dtype is given. ValueError if step is 0.
+    int64 from integers, otherwise the default float, unless dtype is given. start by keyword must come with stop.
+    ZeroDivisionError if step is 0, TypeError if neither start nor stop is given or one has axes.
 
     >>> from forerun import np
     >>> np.arange(3).tolist(), np.arange(1, 2, 0.5).tolist()
     ([0, 1, 2], [1.0, 1.5])
     """
     unsupported("arange", like=like)
+    if start is None and stop is None:
+        raise TypeError("arange: start or stop must be given, got none")
+    if any(getattr(v, "ndim", 0) for v in (start, stop, step)):
+        raise TypeError(f"arange: numbers must have no axes, got {start!r}, {stop!r}, {step!r}")
     if stop is None:
         start, stop = 0, start
+    start = 0 if start is None else start
     if step == 0:
-        raise ValueError("arange: step must not be zero, got 0")
+        raise ZeroDivisionError("arange: step must not be zero, got 0")
     want = None if dtype is None else as_dtype("arange", dtype)
     whole = want is not None and want.kind in "iub"  # NumPy counts in these; floats are rounded once, at the end
     return _placed(numpy.arange(start, stop, step, want if whole else None), want, device, ctx, "arange")

@@ -18,13 +18,13 @@ from .base import primitive
 from .convert import one_of
 from .creation import eye
 from .diagonals import diagonal, tril
-from .host import argsort, sort
 from .indexing import take_along_axis
 from .joining import concatenate
 from .lapack import adjoint, half_hermitian, matrices, quotient, real_of, stacked
-from .linear import matmul
+from .products import matmul
 from .shape import imag, real
 from .solving import _solve
+from .sorting import argsort, sort
 
 __all__ = [
     "cholesky", "eig", "eigh", "eigvals", "eigvalsh", "qr", "svd", "svdvals",

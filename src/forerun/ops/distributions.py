@@ -6,6 +6,7 @@ parameters are numbers. The others are NumPy's, drawn by a host task from a stre
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -35,13 +36,15 @@ __all__ = [
 ]  # fmt: skip
 
 
-_checking = numpy.random.Generator(numpy.random.Philox(key=0))
+@functools.cache
+def _checking() -> numpy.random.Generator:
+    return numpy.random.Generator(numpy.random.Philox(key=0))
 
 
 def _refused(name: str, draw: Callable[..., Any], parameters: Sequence[Any]) -> None:
     """Raises what NumPy raises for parameters that are numbers: drawing nothing tells."""
     try:
-        draw(_checking, *parameters, (0,))
+        draw(_checking(), *parameters, (0,))
     except ValueError as error:
         raise ValueError(f"{name}: {error}, got {', '.join(map(str, parameters))}") from None
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy
 
 from .. import _core
-from .assigning import fitting, setitem, values_at
-from .convert import asarray, axes_of, cast, copy, count_of, is_array
+from .assigning import fit, fitting, setitem, values_at
+from .convert import _has_arrays, asarray, axis_of, cast, copy, count_of, is_array, promote
 from .creation import _known, zeros
 from .indexing import _along as _positions_along
 from .indexing import _vector, take, where
@@ -43,7 +43,7 @@ def append(arr: Any, values: Any, axis: int | None = None) -> Any:
 def _along(op: str, x: Any, axis: int | None) -> tuple[Any, int]:
     """The array to edit, and along which axis: the flat one if none is given."""
     x = asarray(x)
-    return (ravel(x), 0) if axis is None else (x, axes_of(op, axis, x.ndim)[0])
+    return (ravel(x), 0) if axis is None else (x, axis_of(op, axis, x.ndim))
 
 
 def _positions(op: str, obj: Any, n: int, last: int) -> numpy.ndarray:
@@ -57,10 +57,12 @@ def _positions(op: str, obj: Any, n: int, last: int) -> numpy.ndarray:
         return numpy.flatnonzero(found)
     if (found.dtype.kind not in "iu" and found.size) or found.ndim > 1:
         raise IndexError(f"{op}: positions must be integers, a slice or a mask, got {obj}")
-    found = found.astype("int64")
-    for i in found.reshape(-1):
+    if found.size > 1:
+        found = found.astype("int64")  # as in NumPy, uint64 wraps but for a single one
+    for i in found.reshape(-1).tolist():
         if not -n <= i <= last:
             raise IndexError(f"{op}: index must be in [{-n}, {last}], got {i}")
+    found = found.astype("int64")
     return numpy.where(found < 0, found + n, found)
 
 
@@ -135,11 +137,14 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
             f"select: there must be a choice for each condition, got {len(choicelist)} for {len(condlist)}"
         )
     result = default
-    for condition, choice in zip(reversed(condlist), reversed(choicelist)):
-        holds = asarray(condition)
+    conditions = [asarray(c) for c in condlist]
+    choices = [c if type(c) in (int, float, complex) else asarray(c, device=conditions[0].device) for c in choicelist]
+    arrays = [c for c in choices if is_array(c)]
+    dtype = promote(*(c.dtype for c in arrays)) if arrays else None
+    for holds, choice in zip(reversed(conditions), reversed(choices)):
         if holds.dtype.kind != "b":
             raise TypeError(f"select: conditions must be of bools, got {holds.dtype}")
-        result = where(holds, choice if is_array(choice) else asarray(choice, device=holds.device), result)
+        result = where(holds, cast(choice, dtype) if is_array(choice) else choice, result)
     return result
 
 
@@ -237,6 +242,10 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """
     if not is_array(a):
         return numpy.put(a, _known(ind), _known(v), mode)  # type: ignore[arg-type]
+    if not _has_arrays(ind) and not isinstance(ind, numpy.ndarray):
+        ind = fit("put", numpy.dtype("int64"), ind)  # as NumPy: what is no array is cast, whatever it is
+    if a.size == 0 or ind.dtype == "uint64":  # what is wrong with positions comes before what is with values
+        places_within("put", ind, a.size, mode, a.device, "safe")
     new = flat_values("put", a, v)
     at = ravel(places_within("put", ind, a.size, mode if new.size else "clip", a.device, "safe"))
     if at.size and new.size:

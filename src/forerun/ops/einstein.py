@@ -171,9 +171,11 @@ def _prepared(op: str, args: Sequence[Any]) -> tuple[str, list[Any]]:
 
 def _common(arrays: Sequence[Any], dtype: Any, casting: Any) -> list[Any]:
     """Operands in one dtype. TypeError if one must not be cast to the dtype that was asked for."""
+    one_of("einsum", "casting", casting, ("no", "equiv", "safe", "same_kind", "unsafe"))
     want = promote(*(x.dtype for x in arrays)) if dtype is None else as_dtype("einsum", dtype)
+    strict = dtype is not None or casting in ("no", "equiv")  # by our rule, integers become floats that stand beside
     for x in arrays:
-        if dtype is not None and not numpy.can_cast(x.dtype, want, casting):
+        if strict and not numpy.can_cast(x.dtype, want, casting):
             raise TypeError(f"einsum: casting must be possible by rule {casting!r}, got {x.dtype} to {want}")
     return [x if x.dtype == want else cast(x, want) for x in arrays]
 

@@ -17,7 +17,7 @@ from .. import _core
 from ..device import Device, resolve
 from .arithmetic import conjugate
 from .base import primitive
-from .convert import as_dtype, asarray, axes_of, cast, copy, default_float, one_of, store
+from .convert import as_dtype, asarray, axes_of, axis_of, cast, copy, default_float, one_of, store
 from .indexing import getitem
 from .joining import pad, roll
 from .shape import real
@@ -29,7 +29,6 @@ __all__ = [
 
 Extents = Sequence[int] | None
 Norm = str | None
-_numpy: Any = numpy.fft
 _PIECE, _MOST_PIECES = 1 << 21, 64  # butterflies that are worth a call of their own; calls of one transform
 _OTHER_END = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
 
@@ -93,8 +92,8 @@ def _task(op: str, fn: Any, x: Any, axis: int, n: int, dtype: numpy.dtype) -> An
 
 
 @primitive(lambda g, axis, inverse, norm: _fft(g, axis, not inverse, _OTHER_END[norm]))
-def _fft(x: Any, axis: int, inverse: bool, norm: str) -> Any:
-    function, op = (_numpy.ifft, "ifft") if inverse else (_numpy.fft, "fft")
+def _fft(x: Any, axis: int, inverse: bool, norm: Any) -> Any:
+    function, op = (numpy.fft.ifft, "ifft") if inverse else (numpy.fft.fft, "fft")
     return _task(op, lambda v: function(v, None, axis, norm), x, axis, x.shape[axis], x.dtype)
 
 
@@ -104,10 +103,10 @@ def _rfft_grad(g: Any, shape: tuple[int, ...], axis: int, norm: str) -> Any:
 
 
 @primitive(_rfft_grad)
-def _rfft(x: Any, axis: int, norm: str) -> Any:
+def _rfft(x: Any, axis: int, norm: Any) -> Any:
     n = x.shape[axis]
     dtype = numpy.dtype("complex128" if x.dtype == numpy.float64 else "complex64")
-    return _task("rfft", lambda v: _numpy.rfft(v, n, axis, norm), x, axis, n // 2 + 1, dtype)
+    return _task("rfft", lambda v: numpy.fft.rfft(v, n, axis, norm), x, axis, n // 2 + 1, dtype)
 
 
 def _irfft_grad(g: Any, axis: int, n: int, norm: str) -> Any:
@@ -121,9 +120,9 @@ def _irfft_grad(g: Any, axis: int, n: int, norm: str) -> Any:
 
 
 @primitive(_irfft_grad)
-def _irfft(x: Any, axis: int, n: int, norm: str) -> Any:
+def _irfft(x: Any, axis: int, n: int, norm: Any) -> Any:
     dtype = numpy.dtype("float64" if x.dtype == numpy.complex128 else "float32")
-    return _task("irfft", lambda v: _numpy.irfft(v, n, axis, norm), x, axis, n, dtype)
+    return _task("irfft", lambda v: numpy.fft.irfft(v, n, axis, norm), x, axis, n, dtype)
 
 
 _fft.name, _rfft.name, _irfft.name = "fft", "rfft", "irfft"
@@ -140,7 +139,7 @@ def _axes(op: str, x: Any, s: Extents, axes: Sequence[int] | None) -> tuple[int,
     """The axes to transform: those given, or as many last ones as there are extents, or all. One may be there twice."""
     if axes is None:
         axes = range(-x.ndim if s is None else -len(s), 0)
-    found = tuple(axes_of(op, a, x.ndim)[0] for a in axes)
+    found = tuple(axis_of(op, a, x.ndim) for a in axes)
     if s is not None and len(s) != len(found):
         raise ValueError(f"{op}: s must have an extent for each of {len(found)} axes, got {tuple(s)}")
     return found

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import inspect
-import secrets
+import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy
 
@@ -50,14 +50,18 @@ class BitGenerator:
 def _entropy(seed: Any) -> Any:
     """What SeedSequence takes: our arrays as NumPy's, which waits."""
     if seed is None:
-        return secrets.randbits(128)
+        return int.from_bytes(os.urandom(16))
     return seed.numpy() if hasattr(seed, "wait_to_read") else seed
 
 
-def _method(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of random numbers as a method that draws from the generator's stream."""
+P = ParamSpec("P")
+R = TypeVar("R")
 
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+
+def _method(function: Callable[P, R]) -> Callable[Concatenate[Any, P], R]:
+    """A function of random numbers as a method, of the same parameters, that draws from the generator's stream."""
+
+    def method(self: Any, *args: P.args, **kwargs: P.kwargs) -> R:
         with drawing_from(self._stream()):
             return function(*args, **kwargs)
 

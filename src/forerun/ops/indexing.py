@@ -8,7 +8,7 @@ import numpy
 
 from .. import _core
 from .base import Elementwise, primitive
-from .convert import asarray, axes_of, cast, copy, store
+from .convert import asarray, axis_of, cast, copy, store
 from .keys import Key, check_range, entries_of, is_basic, places_within
 from .shape import broadcast_to, ravel, reshape
 
@@ -79,7 +79,8 @@ _select = Elementwise(
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     """x where the condition holds (is not zero), y elsewhere.
 
-    All three broadcast; the dtypes of x and y are promoted. With the condition alone: `nonzero`, which waits.
+    All three broadcast; the dtypes of x and y are promoted; a Python integer that an integer dtype does not hold
+    wraps around. With the condition alone: `nonzero`, which waits.
     ValueError if shapes do not fit or only one of x and y is given.
 
     >>> from forerun import np
@@ -90,7 +91,17 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
         return nonzero(condition)
     if x is None or y is None:
         raise ValueError("where: both x and y must be given, or none")
-    return _select(asarray(condition), x, y)
+    return _select(asarray(condition), _wrapped(x, y), _wrapped(y, x))
+
+
+def _wrapped(n: Any, other: Any) -> Any:
+    """A Python integer, if it needs to, cut to the bits of the dtype of what stands beside it, as by NumPy."""
+    if type(n) is not int or -1 < n < 128:
+        return n
+    dtype = numpy.dtype("int64") if isinstance(other, (bool, int)) else asarray(other).dtype
+    if dtype.kind not in "biu" or not -(2**63) <= n < 2**64:
+        return n
+    return int(numpy.asarray(n).astype("int64" if dtype.kind == "b" else dtype))
 
 
 def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
@@ -106,9 +117,9 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
     x = asarray(a)
     if axis is None or (x.ndim == 0 and axis in (0, -1)):
         x, axis = ravel(x), 0
-    at = axes_of("take", axis, x.ndim)[0]
+    at = axis_of("take", axis, x.ndim)
     before, n, after = x.shape[:at], x.shape[at], x.shape[at + 1 :]
-    if 0 in before + after:  # nothing is looked up: as in NumPy, positions are not checked
+    if 0 in before or (0 in after and mode != "raise"):  # as in NumPy, positions are not checked
         index = places_within("take", indices, max(n, 1), "clip", x.device, "same_kind")
         return store("take", _core.full((*before, *index.shape, *after), 0, x.dtype, x.device), out)
     index = places_within("take", indices, n, mode, x.device, "same_kind")
@@ -139,7 +150,7 @@ def _along(op: str, x: Any, indices: Any, axis: int) -> tuple[Any, int]:
         raise ValueError(f"{op}: indices must have {x.ndim} axes, got shape {found.shape}")
     if found.dtype.kind not in "iu":
         raise IndexError(f"{op}: indices must be integers, got {found.dtype}")
-    at = axes_of(op, axis, x.ndim)[0]
+    at = axis_of(op, axis, x.ndim)
     pairs = [(m, n) for i, (m, n) in enumerate(zip(x.shape, found.shape)) if i != at]
     if any(m != n and 1 not in (m, n) for m, n in pairs):
         raise IndexError(f"{op}: shapes must fit but along the axis, got {x.shape} and {found.shape}")
@@ -230,11 +241,12 @@ def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -
 
 
 def clip(
-    a: Any, min: Any = None, max: Any = None, out: Any = None, *, a_min: Any = None, a_max: Any = None
+    a: Any, min: Any = None, max: Any = None, out: Any = None, *, a_min: Any = None, a_max: Any = None, **kwargs: Any
 ) -> Any:
     """a with values below min raised to it, and values above max lowered to it. NaN stays.
 
-    Either may be None, a number or an array that broadcasts. a_min, a_max: other words for them.
+    Either may be None, a number or an array that broadcasts. a_min, a_max: other words for them (ValueError if both
+    are given). kwargs: `dtype`, `where`, `casting` and the like, as of a ufunc; TypeError for others.
 
     >>> from forerun import np
     >>> np.clip([1, 5, 9], 2, 6).tolist()
@@ -242,12 +254,16 @@ def clip(
     """
     from .arithmetic import maximum, minimum
 
+    if (a_min is not None and min is not None) or (a_max is not None and max is not None):
+        raise ValueError("clip: a_min and min, a_max and max must not both be given, got both")
     low, high = min if a_min is None else a_min, max if a_max is None else a_max
     x = asarray(a)
     if x.dtype.kind in "iu":  # a bound beyond all values bounds nothing
         info = numpy.iinfo(x.dtype)
         low = info.min if type(low) is int and low < info.min else low
         high = info.max if type(high) is int and high > info.max else high
+    if kwargs:
+        return _clip_with(x, low, high, out, kwargs)
     if low is None and high is None:
         x = copy(x)
     if low is not None:
@@ -255,6 +271,25 @@ def clip(
     if high is not None:
         x = minimum(x, high)
     return store("clip", x, out)
+
+
+_OF_UFUNCS = {"casting", "dtype", "order", "sig", "signature", "subok", "where"}
+
+
+def _clip_with(x: Any, low: Any, high: Any, out: Any, options: dict[str, Any]) -> Any:
+    """`clip` with keywords of ufuncs: those of the mask and of the array for results count for the last step."""
+    from .ufuncs import call
+
+    if unknown := sorted(set(options) - _OF_UFUNCS):
+        raise TypeError(f"clip: keywords must be those of a ufunc, got {', '.join(unknown)}")
+    steps: list[Any] = [(f, b) for f, b in ((numpy.maximum, low), (numpy.minimum, high)) if b is not None]
+    steps = steps or [(numpy.positive, None)]
+    for i, (ufunc, bound) in enumerate(steps):
+        last = i == len(steps) - 1
+        given = options if last else {k: v for k, v in options.items() if k != "where"}
+        inputs = [x] if bound is None else [x, bound]
+        x = call(ufunc, "__call__", inputs, out if last else None, **given)
+    return x
 
 
 def one_hot(

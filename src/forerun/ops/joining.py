@@ -11,8 +11,8 @@ import numpy
 
 from .. import _core
 from .base import primitive
-from .convert import as_dtype, asarray, axes_of, cast, copy, counts_of, one_of, promote, store
-from .host import host
+from .convert import as_dtype, asarray, axes_of, axis_of, cast, copy, counts_of, one_of, promote, store
+from .host import host, quiet
 from .indexing import take
 from .shape import (
     Axis,
@@ -94,7 +94,7 @@ def concatenate(
     if axis is None:
         all_, axis = [ravel(a) for a in all_], 0
     all_ = _common("concatenate", all_, out, dtype, casting)
-    result = _concatenate(all_, axes_of("concatenate", axis, all_[0].ndim)[0])
+    result = _concatenate(all_, axis_of("concatenate", axis, all_[0].ndim))
     return result if out is None else store("concatenate", cast(result, out.dtype), out)
 
 
@@ -182,7 +182,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     [[0, 1, 2], [3, 4]]
     """
     x = asarray(ary)
-    a = axes_of("split", axis, x.ndim)[0]
+    a = axis_of("split", axis, x.ndim)
     n = x.shape[a]
     if isinstance(indices_or_sections, (int, numpy.integer)):
         k = operator.index(indices_or_sections)
@@ -211,7 +211,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     [[0], [1, 2], [3]]
     """
     x = asarray(ary)
-    n = x.shape[axes_of("split", axis, x.ndim)[0]]
+    n = x.shape[axis_of("split", axis, x.ndim)]
     whole = isinstance(indices_or_sections, (int, numpy.integer)) and indices_or_sections > 0
     if whole and n % int(indices_or_sections):
         raise ValueError(
@@ -285,7 +285,7 @@ def repeat(a: Any, repeats: int | Sequence[int], axis: int | None = None) -> Any
     x = asarray(a)
     if axis is None or (x.ndim == 0 and axis in (0, -1)):
         return repeat(ravel(x), repeats, 0)
-    a = axes_of("repeat", axis, x.ndim)[0]
+    a = axis_of("repeat", axis, x.ndim)
     counts = counts_of("repeat", "repeats", repeats, (x.shape[a],))
     index = numpy.repeat(numpy.arange(x.shape[a]), counts)
     return take(x, index, a)
@@ -319,12 +319,13 @@ _PAD_MODES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Any:
+def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
     """An array with elements added before and after along each axis, in its dtype.
 
     pad_width: how many, for all axes and sides, as (before, after), as a pair for each axis, or a dict of axes.
     mode: "constant" (with constant_values=0), "edge", "reflect" or another of NumPy's, with its options; only constant
-    mode with one number has a gradient. ValueError for another mode or option, or a negative width.
+    mode with one number has a gradient. A function as mode is called as by NumPy, with NumPy's vectors, in a worker.
+    ValueError for another mode or option, or a negative width.
 
     >>> from forerun import np
     >>> np.pad([1, 2], 1).tolist(), np.pad([1, 2], (0, 2), "edge").tolist()
@@ -332,9 +333,12 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> An
     """
     x = asarray(array)
     if isinstance(pad_width, dict):
-        given = {axes_of("pad", axis, x.ndim)[0]: width for axis, width in pad_width.items()}
+        given = {axis_of("pad", axis, x.ndim): width for axis, width in pad_width.items()}
         pad_width = [numpy.broadcast_to(given.get(i, 0), (2,)) for i in range(x.ndim)]
     widths = counts_of("pad", "widths", pad_width, (x.ndim, 2))
+    shape = tuple(int(n + a + b) for n, (a, b) in zip(x.shape, widths))
+    if callable(mode):
+        return host(lambda v: quiet(numpy.pad, v, widths, mode, **kwargs), [x], [(shape, x.dtype)], name="pad")[0]
     one_of("pad", "mode", mode, tuple(_PAD_MODES))
     if other := set(kwargs) - set(_PAD_MODES[mode]):
         raise ValueError(f"pad: options must be those of mode {mode!r}, got {sorted(other)}")
@@ -343,8 +347,7 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> An
     value = kwargs.get("constant_values", 0)
     if mode == "constant" and isinstance(value, (int, float, complex)):
         return _pad(x, tuple((int(a), int(b)) for a, b in widths), value)
-    shape = tuple(int(n + a + b) for n, (a, b) in zip(x.shape, widths))
-    return host(lambda v: numpy.pad(v, widths, mode, **kwargs), [x], [(shape, x.dtype)], name="pad")[0]  # type: ignore[arg-type]
+    return host(lambda v: quiet(numpy.pad, v, widths, mode, **kwargs), [x], [(shape, x.dtype)], name="pad")[0]
 
 
 def _unpad(g: Any, widths: tuple[tuple[int, int], ...]) -> Any:

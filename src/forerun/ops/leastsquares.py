@@ -16,7 +16,8 @@ from .convert import asarray, together
 from .creation import empty
 from .decompositions import _svdvals_grad
 from .lapack import adjoint, half_hermitian, inexact, matrices, real_of, stacked
-from .linear import matmul, matmul_pair
+from .linear import matmul_pair
+from .products import matmul
 from .reduction import any as any_
 
 __all__ = ["lstsq", "matrix_rank", "pinv"]

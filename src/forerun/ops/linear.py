@@ -10,13 +10,12 @@ from typing import Any
 import numpy
 
 from .. import _core
-from .arithmetic import _value, conjugate
+from .arithmetic import _value
 from .base import primitive
 from .convert import asarray, axes_of, cast, is_array, promote, store
-from .reduction import sum as sum_
-from .shape import moveaxis, ravel, reshape, swapaxes, transpose
+from .shape import ravel, reshape, swapaxes, transpose
 
-__all__ = ["matmul", "dot", "vdot", "vecdot", "inner", "outer", "tensordot", "kron", "multi_dot"]
+__all__ = ["dot", "vdot", "inner", "outer", "tensordot", "kron", "multi_dot"]
 
 
 def _matmul_da(g: Any, b: Any, inputs: Any, ta: bool, tb: bool) -> Any:
@@ -60,23 +59,6 @@ def matmul_pair(a: Any, b: Any, op: str) -> tuple[Any, Any]:
     return (a if a.dtype == dtype else cast(a, dtype)), (b if b.dtype == dtype else cast(b, dtype))
 
 
-def matmul(x1: Any, x2: Any, out: Any = None) -> Any:
-    """The matrix product over the last two axes, leading axes broadcast; a vector counts as a row or column.
-
-    Dtypes are promoted. ValueError if inner dimensions differ or an operand has no axis. `x1 @ x2` is the same.
-
-    >>> from forerun import np
-    >>> np.matmul(np.array([[1, 2], [3, 4]]), np.array([1, 1])).tolist()
-    [3, 7]
-    >>> np.matmul(np.ones((4, 2, 3)), np.ones((3, 5))).shape
-    (4, 2, 5)
-    """
-    return store("matmul", _matmul(*matmul_pair(x1, x2, "matmul")), out)
-
-
-_core.set_hooks(matmul=matmul)
-
-
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     """The product over a's last axis and b's second to last (or only) one; with a scalar, a * b.
 
@@ -106,25 +88,6 @@ def vdot(a: Any, b: Any) -> Any:
     """
     a, b = matmul_pair(a, b, "vdot")
     return _matmul(_value(ravel(a)), ravel(b))
-
-
-def vecdot(x1: Any, x2: Any, axis: int = -1) -> Any:
-    """The sum of conj(x1) * x2 along `axis` of each; the other axes broadcast.
-
-    ValueError if one has no axes, or the axis differs in extent.
-
-    >>> from forerun import np
-    >>> np.vecdot([[1, 2], [3, 4]], [1, 1]).tolist()
-    [3, 7]
-    """
-    a, b = matmul_pair(x1, x2, "vecdot")
-    if a.ndim == 0 or b.ndim == 0:
-        raise ValueError(f"vecdot: arrays must have at least one axis, got shapes {a.shape} and {b.shape}")
-    i, j = axes_of("vecdot", axis, a.ndim)[0], axes_of("vecdot", axis, b.ndim)[0]
-    if a.shape[i] != b.shape[j]:
-        raise ValueError(f"vecdot: extents along the axis must be equal, got {a.shape} and {b.shape} along {axis}")
-    a, b = moveaxis(a, i, -1), moveaxis(b, j, -1)
-    return sum_((conjugate(a) if a.dtype.kind == "c" else a) * b, -1, dtype=a.dtype)
 
 
 def inner(a: Any, b: Any) -> Any:

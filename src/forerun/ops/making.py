@@ -15,7 +15,9 @@ from .diagonals import diag
 from .joining import vstack
 from .shape import atleast_1d, dense, fortran, ravel, transpose
 
-__all__ = ["asfortranarray", "diagflat", "fromiter", "fromstring", "require", "row_stack", "trim_zeros"]
+__all__ = [
+    "asfortranarray", "diagflat", "frombuffer", "fromiter", "fromstring", "require", "row_stack", "trim_zeros",
+]  # fmt: skip
 
 Where = Device | str | None
 
@@ -31,6 +33,28 @@ def fromiter(iter: Iterable[Any], dtype: Any, count: int = -1, *, like: None = N
     """
     unsupported("fromiter", like=like)
     return _core.from_numpy(numpy.fromiter(iter, as_dtype("fromiter", dtype), count), _device(device, None))
+
+
+def frombuffer(
+    buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0, *, like: None = None, device: Where = None
+) -> Any:
+    """A vector of the numbers in an object's memory: a copy, as operations would read that memory at any later time.
+
+    count: how many; -1: all. offset: bytes to leave out. The default float unless dtype is given. ValueError if the
+    memory does not hold that many, TypeError if it cannot be read.
+
+    >>> from forerun import np
+    >>> np.frombuffer(b"\\x01\\x00\\x02\\x00", "int16").tolist()
+    [1, 2]
+    """
+    unsupported("frombuffer", like=like)
+    want = as_dtype("frombuffer", dtype)
+    try:
+        found = numpy.frombuffer(buffer, want, count, offset)
+    except ValueError:
+        what = f"{count} after {offset} of {memoryview(buffer).nbytes} bytes"
+        raise ValueError(f"frombuffer: count must be of whole {want} after the offset, got {what}") from None
+    return _core.from_numpy(found, _device(device, None))
 
 
 def fromstring(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .convert import asarray, axes_of
+from .convert import asarray, axis_of
 from .diagonals import diagonal as _diagonal
-from .linear import matmul, matmul_pair, multi_dot, tensordot, vecdot
+from .linear import matmul_pair, multi_dot, tensordot
+from .products import matmul, vecdot
 from .reduction import sum as sum_
 from .shape import matrix_transpose
 from .signal import cross as _cross
@@ -47,7 +48,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     [0, 0, 1]
     """
     a, b = matmul_pair(x1, x2, "cross")
-    if {x.shape[axes_of("cross", axis, x.ndim)[0]] for x in (a, b)} != {3}:
+    if {x.shape[axis_of("cross", axis, x.ndim)] for x in (a, b)} != {3}:
         raise ValueError(f"cross: vectors must have three elements, got shapes {a.shape} and {b.shape}")
     return _cross(a, b, axis=axis)
 

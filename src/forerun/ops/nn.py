@@ -10,14 +10,14 @@ import numpy
 from .. import _core
 from .arithmetic import maximum, minimum
 from .base import nondifferentiable, primitive
-from .convert import asarray, axes_of, cast, default_float, is_real_float
+from .convert import asarray, axis_of, cast, default_float, is_real_float
 from .exponential import exp, log, logaddexp, tanh
-from .host import argsort
 from .indexing import _gather_along, _scatter_along, take, take_along_axis, where
 from .linear import _matmul, matmul_pair
 from .random import uniform
 from .reduction import _max, _sum, mean, square
 from .shape import reshape
+from .sorting import argsort
 
 __all__ = [
     "relu", "leaky_relu", "sigmoid", "log_sigmoid", "softrelu", "softsign", "silu", "gelu", "elu", "selu",
@@ -186,7 +186,7 @@ def softmax(x: Any, axis: int = -1, temperature: float | None = None) -> Any:
     """
     x = _float(x)
     x = x if temperature is None else x / temperature
-    return _softmax(x, axes_of("softmax", axis, x.ndim)[0])
+    return _softmax(x, axis_of("softmax", axis, x.ndim))
 
 
 def log_softmax(x: Any, axis: int = -1, temperature: float | None = None) -> Any:
@@ -198,7 +198,7 @@ def log_softmax(x: Any, axis: int = -1, temperature: float | None = None) -> Any
     """
     x = _float(x)
     x = x if temperature is None else x / temperature
-    return _log_softmax(x, axes_of("log_softmax", axis, x.ndim)[0])
+    return _log_softmax(x, axis_of("log_softmax", axis, x.ndim))
 
 
 def masked_softmax(x: Any, mask: Any, axis: int = -1) -> Any:
@@ -238,7 +238,7 @@ def cross_entropy(x: Any, index: Any, axis: int = -1, keepdims: bool = False) ->
     array([1.3862944, 1.3862944])
     """
     x = _float(x)
-    a = axes_of("cross_entropy", axis, x.ndim)[0]
+    a = axis_of("cross_entropy", axis, x.ndim)
     wide = _one_each("cross_entropy", x, index, a)
     losses = _cross_entropy(x, wide, a)
     return losses if keepdims else reshape(losses, x.shape[:a] + x.shape[a + 1 :])
@@ -274,7 +274,7 @@ def pick(x: Any, index: Any, axis: int = -1, keepdims: bool = False) -> Any:
     [1, 4]
     """
     x = asarray(x)
-    a = axes_of("pick", axis, x.ndim)[0]
+    a = axis_of("pick", axis, x.ndim)
     picked = _gather_along(x, _one_each("pick", x, index, a), a)
     return picked if keepdims else reshape(picked, x.shape[:a] + x.shape[a + 1 :])
 
@@ -290,7 +290,7 @@ def topk(x: Any, k: int = 1, axis: int = -1, ret_typ: str = "indices", is_ascend
     ([0, 2], [3, 2])
     """
     x = asarray(x)
-    a = axes_of("topk", axis, x.ndim)[0]
+    a = axis_of("topk", axis, x.ndim)
     if not 1 <= k <= x.shape[a]:
         raise ValueError(f"topk: k must be between 1 and {x.shape[a]}, got {k}")
     if ret_typ not in ("indices", "value", "both"):
@@ -384,7 +384,7 @@ def layer_norm(x: Any, gamma: Any, beta: Any, axis: int = -1, eps: float = 1e-5)
     [[-1.0, 1.0]]
     """
     x = asarray(x)
-    a = axes_of("layer_norm", axis, x.ndim)[0]
+    a = axis_of("layer_norm", axis, x.ndim)
     centred = x - mean(x, a, keepdims=True)
     wide = tuple(-1 if i == a else 1 for i in range(x.ndim))
     scaled = centred / (mean(square(centred), a, keepdims=True) + eps) ** 0.5

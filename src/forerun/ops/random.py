@@ -8,7 +8,7 @@ task from a stream of the same key.
 from __future__ import annotations
 
 import builtins
-import secrets
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,7 +19,7 @@ from ..device import Device, resolve
 from .convert import (
     as_dtype,
     asarray,
-    axes_of,
+    axis_of,
     cast,
     count_of,
     default_float,
@@ -56,7 +56,7 @@ def seed(seed: int | None = None) -> None:
     >>> (a == b).all().item()
     True
     """
-    _core.seed((secrets.randbits(64) if seed is None else int(seed)) & (2**64 - 1))
+    _core.seed((int.from_bytes(os.urandom(8)) if seed is None else int(seed)) & (2**64 - 1))
 
 
 def get_state(legacy: bool = True) -> dict[str, Any]:
@@ -340,7 +340,7 @@ def permutation(x: int | Any, axis: int = 0, *, device: Where = None) -> Any:
         return _order("permutation", count_of("permutation", "x", x), device)
     rows = asarray(x)
     _rows("permutation", rows)
-    at = axes_of("permutation", axis, rows.ndim)[0]
+    at = axis_of("permutation", axis, rows.ndim)
     return take(rows, _order("permutation", rows.shape[at], rows.device), at)
 
 
@@ -371,7 +371,7 @@ def permuted(x: Any, *, axis: int | None = None, out: Any = None) -> Any:
     [[0, 1, 2], [3, 4, 5]]
     """
     x = asarray(x)
-    at = None if axis is None else axes_of("permuted", axis, x.ndim)[0]
+    at = None if axis is None else axis_of("permuted", axis, x.ndim)
     make = current().generator()
     return store("permuted", host_op("permuted", lambda v: make().permuted(v, axis=at), [x], x.shape, x.dtype), out)
 
@@ -404,7 +404,7 @@ def choice(
         n, at = int(a), 0
     else:
         _rows("choice", rows)
-        at = axes_of("choice", axis, rows.ndim)[0]
+        at = axis_of("choice", axis, rows.ndim)
         n = rows.shape[at]
     shape = () if size is None else _shape("choice", size)
     if n <= 0 and numpy.prod(shape, dtype=int):

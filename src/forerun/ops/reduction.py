@@ -1,4 +1,4 @@
-"""Reductions over axes and scans along one."""
+"""Reductions over axes."""
 
 from __future__ import annotations
 
@@ -29,19 +29,20 @@ from .convert import (
     axes_to_reduce,
     cast,
     copy,
-    count_of,
     default_float,
+    is_array,
     is_inexact,
     store,
     together,
 )
 from .exponential import exp, log
+from .host import checked
 from .joining import concatenate
-from .shape import broadcast_to, flip, moveaxis, ravel, real, reshape, transpose
+from .shape import broadcast_to, flip, real, reshape, transpose
 
 __all__ = [
     "sum", "prod", "max", "min", "amax", "amin", "all", "any", "mean", "var", "std", "ptp", "average",
-    "cumsum", "cumprod", "cumulative_sum", "cumulative_prod", "diff", "logsumexp", "count_nonzero", "nansum",
+    "logsumexp", "count_nonzero", "nansum",
 ]  # fmt: skip
 
 Axis = Any
@@ -83,6 +84,8 @@ def _min(x: Any, axes: tuple[int, ...], keepdims: bool = False) -> Any:
 def _prod_grad(g: Any, y: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     """Product of the others, right also where elements are zero: products from the left times products from
     the right."""
+    from .scans import cumprod
+
     rest = [i for i in range(x.ndim) if i not in axes]
     order = [*rest, *axes]
     n = math.prod(x.shape[i] for i in axes)
@@ -115,7 +118,12 @@ def _chosen(x: Any, where: Any, instead: Any) -> Any:
     mask = asarray(where, device=x.device)
     if mask.dtype.kind != "b":
         raise TypeError(f"where: mask must be of bools, got {mask.dtype}")
-    return select(mask, x, _core.full((), instead, x.dtype, x.device))
+    return select(mask, x, instead if is_array(instead) else _core.full((), instead, x.dtype, x.device))
+
+
+def _first(initial: Any, like: Any) -> Any:
+    """A value to start from, in the dtype of what it is put together with."""
+    return cast(asarray(initial, device=like.device), like.dtype)
 
 
 def _extreme(op: str, x: Any, axes: tuple[int, ...], keepdims: bool, initial: Any, where: Any) -> Any:
@@ -127,11 +135,11 @@ def _extreme(op: str, x: Any, axes: tuple[int, ...], keepdims: bool, initial: An
         if where is not True:
             raise ValueError(f"{op}: initial must be given with where, as there may be no element, got None")
         return reduced(x, axes, keepdims)
-    first = _core.full((), initial, x.dtype, x.device)
+    first = _first(initial, x)
     kept = tuple(1 if i in axes else n for i, n in enumerate(x.shape) if keepdims or i not in axes)
     if 0 in (x.shape[i] for i in axes):
         return copy(broadcast_to(first, kept))
-    return pair(reduced(_chosen(x, where, initial), axes, keepdims), first)
+    return pair(reduced(_chosen(x, where, first), axes, keepdims), first)
 
 
 def sum(
@@ -155,7 +163,7 @@ def sum(
         x = cast(x, want)
     x = _chosen(x, where, 0)
     result = _sum(x, axes_to_reduce("sum", axis, x.ndim), keepdims, want if want != x.dtype else None)
-    return store("sum", result if initial is None else result + initial, out)
+    return store("sum", result if initial is None else result + _first(initial, result), out)
 
 
 def prod(
@@ -176,7 +184,7 @@ def prod(
         x = cast(x, want)
     x = _chosen(x, where, 1)
     result = _prod(x, axes_to_reduce("prod", axis, x.ndim), keepdims, want if want != x.dtype else None)
-    return store("prod", result if initial is None else result * initial, out)
+    return store("prod", result if initial is None else result * _first(initial, result), out)
 
 
 def max(
@@ -396,12 +404,18 @@ def ptp(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> A
     return store("ptp", max(a, axis, keepdims=keepdims) - min(a, axis, keepdims=keepdims), out)
 
 
+def _not_zero(sums: numpy.ndarray) -> None:
+    if (sums == 0).any():
+        raise ZeroDivisionError("average: weights must not sum to zero, got 0")
+
+
 def average(
     a: Any, axis: Axis = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False
 ) -> Any:
     """The weighted mean over axes: sum(`a` * weights) / sum(weights). Without weights: `mean`.
 
-    weights: of `a`'s shape, or of the shape of those axes; ValueError if of another.
+    weights: of `a`'s shape, or of the shape of those axes; ValueError if of another, TypeError if no axes are named
+    then; ZeroDivisionError, where the result is read, if their sum is zero. returned: also gives that sum.
 
     >>> from forerun import np
     >>> np.average([1, 2, 4], weights=[1, 1, 2]).item()
@@ -412,17 +426,20 @@ def average(
         result = mean(x, axis, keepdims=keepdims)
         n = math.prod(x.shape[i] for i in axes_of("average", axis, x.ndim))
         return (result, _core.full(result.shape, n, result.dtype, x.device)) if returned else result
-    x, w = asarray(a), asarray(weights)
+    x = asarray(a, device=weights.device if is_array(weights) and not is_array(a) else None)
+    w = weights if is_array(weights) else asarray(weights, device=x.device)
     if w.shape != x.shape:
         axes = axes_of("average", axis, x.ndim)
-        if axis is None or w.shape != tuple(x.shape[i] for i in axes):
+        if axis is None:
+            raise TypeError(f"average: axis must be given for weights of another shape, got {w.shape} for {x.shape}")
+        if w.shape != tuple(x.shape[i] for i in axes):
             raise ValueError(
                 f"average: weights must have its shape or that of axes, got {w.shape} for {x.shape} along {axis}"
             )
         w = transpose(w, [int(i) for i in numpy.argsort(axes)])
         w = broadcast_to(reshape(w, tuple(n if i in axes else 1 for i, n in enumerate(x.shape))), x.shape)
     total = sum(x * w, axis, keepdims=keepdims)
-    scale = sum(w, axis, keepdims=keepdims)
+    scale = checked(sum(w, axis, keepdims=keepdims), "average", _not_zero)
     result = total / scale
     return (result, cast(scale, result.dtype)) if returned else result
 
@@ -463,139 +480,3 @@ def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
             result, tuple(n for i, n in enumerate(x.shape) if i not in axes_to_reduce("logsumexp", axis, x.ndim))
         )
     )
-
-
-# --- scans ----------------------------------------------------------------------------------------
-
-
-def _reverse_cumsum(g: Any, axis: int) -> Any:
-    return flip(_cumsum(flip(g, axis), axis), axis)
-
-
-@primitive(lambda g, axis: _reverse_cumsum(g, axis))
-def _cumsum(x: Any, axis: int, dtype: Any = None) -> Any:
-    return _core.scan(add, x, axis, dtype, "cumsum")
-
-
-@primitive(lambda g, y, x, axis: _cumprod_grad(g, y, x, axis))
-def _cumprod(x: Any, axis: int, dtype: Any = None) -> Any:
-    return _core.scan(multiply, x, axis, dtype, "cumprod")
-
-
-def _cumprod_grad(g: Any, y: Any, x: Any, axis: int) -> Any:
-    """Where no element is zero, the gradient of element i is the sum of g * y from i on, divided by x[i].
-
-    Elements that are zero need the products of the others, which a matrix of all pairs gives.
-    """
-    n = x.shape[axis]
-    rows = moveaxis(x, axis, -1)
-    # products[..., i, k]: of all elements up to k but i, for k >= i
-    eye = _core.from_numpy(numpy.eye(n, dtype=bool), x.device)
-    later = _core.from_numpy(numpy.tril(numpy.ones((n, n), bool)).T, x.device)
-    from .indexing import where
-
-    spread = where(eye, 1, rows[..., None, :])
-    products = where(later, _cumprod(spread, x.ndim), 0)
-    return moveaxis(sum(_value(products) * moveaxis(g, axis, -1)[..., None, :], -1), -1, axis)
-
-
-def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
-    """Running sums along `axis`, or of the flat array. Integers are summed as int64 or uint64.
-
-    >>> from forerun import np
-    >>> np.cumsum([[1, 2], [3, 4]]).tolist(), np.cumsum([[1, 2], [3, 4]], axis=1).tolist()
-    ([1, 3, 6, 10], [[1, 3], [3, 7]])
-    """
-    x = asarray(a)
-    if axis is None or (x.ndim == 0 and axis in (0, -1)):
-        x, axis = ravel(x), 0
-    want = _accumulator(x, dtype, "cumsum")
-    x = x if want == x.dtype else cast(x, want)
-    return store("cumsum", _cumsum(x, axes_of("cumsum", axis, x.ndim)[0]), out)
-
-
-def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
-    """Running products along `axis`, or of the flat array. Integers are multiplied as int64 or uint64.
-
-    >>> from forerun import np
-    >>> np.cumprod([1, 2, 3, 4]).tolist()
-    [1, 2, 6, 24]
-    """
-    x = asarray(a)
-    if axis is None or (x.ndim == 0 and axis in (0, -1)):
-        x, axis = ravel(x), 0
-    want = _accumulator(x, dtype, "cumprod")
-    x = x if want == x.dtype else cast(x, want)
-    return store("cumprod", _cumprod(x, axes_of("cumprod", axis, x.ndim)[0]), out)
-
-
-def _cumulative(op: str, scan: Any, first: int, x: Any, axis: int | None, dtype: Any, include: bool) -> Any:
-    x = asarray(x)
-    if x.ndim == 0 and axis in (0, -1):
-        x = ravel(x)
-    if axis is None:
-        if x.ndim > 1:
-            raise ValueError(f"{op}: axis must be given but for vectors, got shape {x.shape}")
-        x, axis = ravel(x), 0
-    a = axes_of(op, axis, x.ndim)[0]
-    result = scan(x, a, dtype)
-    if not include:
-        return result
-    edge = (*x.shape[:a], 1, *x.shape[a + 1 :])
-    return concatenate([_core.full(edge, first, result.dtype, x.device), result], a)
-
-
-def cumulative_sum(
-    x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False
-) -> Any:
-    """Running sums along `axis`, which must be given but for vectors (ValueError). Dtypes as `cumsum`.
-
-    include_initial: with a 0 before them, so the axis is longer by one.
-
-    >>> from forerun import np
-    >>> np.cumulative_sum([1, 2, 3], include_initial=True).tolist()
-    [0, 1, 3, 6]
-    """
-    return store("cumulative_sum", _cumulative("cumulative_sum", cumsum, 0, x, axis, dtype, include_initial), out)
-
-
-def cumulative_prod(
-    x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False
-) -> Any:
-    """Running products along `axis`, which must be given but for vectors (ValueError). Dtypes as `cumprod`.
-
-    include_initial: with a 1 before them, so the axis is longer by one.
-
-    >>> from forerun import np
-    >>> np.cumulative_prod([2, 3], include_initial=True).tolist()
-    [1, 2, 6]
-    """
-    return store("cumulative_prod", _cumulative("cumulative_prod", cumprod, 1, x, axis, dtype, include_initial), out)
-
-
-def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
-    """Differences of neighbours along `axis`, n times over; each time the axis is shorter by one.
-
-    Of bools: whether neighbours differ. prepend, append: what stands before and after the array along the axis.
-    ValueError if n is negative.
-
-    >>> from forerun import np
-    >>> np.diff([1, 4, 9, 16]).tolist(), np.diff([1, 4, 9, 16], n=2).tolist()
-    ([3, 5, 7], [2, 2])
-    """
-    x = asarray(a)
-    if count_of("diff", "n", n) == 0:
-        return x
-    if x.ndim == 0:
-        raise ValueError("diff: array must have at least one axis, got shape ()")
-    a = axes_of("diff", axis, x.ndim)[0]
-    head = (slice(None),) * a
-    if prepend is not None or append is not None:
-        edge = (*x.shape[:a], 1, *x.shape[a + 1 :])
-        ends = [None if e is None else asarray(e, device=x.device) for e in (prepend, append)]
-        wide = [e if e is None or e.ndim else broadcast_to(e, edge) for e in ends]
-        x = concatenate([part for part in (wide[0], x, wide[1]) if part is not None], a)
-    for _ in range(n):
-        later, earlier = x[(*head, slice(1, None))], x[(*head, slice(None, -1))]
-        x = later != earlier if x.dtype.kind == "b" else later - earlier
-    return x

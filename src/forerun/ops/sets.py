@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy
 
 from .convert import asarray, one_of, promote
-from .host import host_op, unique
+from .host import host_op
+from .sorting import unique
 
 __all__ = [
     "isin", "intersect1d", "union1d", "setdiff1d", "setxor1d", "unique_all", "unique_counts", "unique_inverse",

@@ -9,7 +9,7 @@ import numpy
 
 from .. import _core
 from .base import primitive
-from .convert import asarray, axes_of, axes_to_reduce, one_of, together
+from .convert import asarray, axes_of, axes_to_reduce, axis_of, one_of, together
 from .convert import copy as copy_of
 
 __all__ = [
@@ -111,6 +111,8 @@ def expand_dims(a: Any, axis: int | Sequence[int]) -> Any:
     """
     x = asarray(a)
     count = len(axis) if isinstance(axis, (tuple, list)) else 1
+    if axis is None:
+        raise TypeError("expand_dims: axis must be an integer, got None")
     at = axes_of("expand_dims", axis, x.ndim + count)
     rest = iter(x.shape)
     return reshape(x, tuple(1 if i in at else next(rest) for i in range(x.ndim + count)))
@@ -157,7 +159,7 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
     (4, 3, 2)
     """
     x = asarray(a)
-    a, b = axes_of("swapaxes", axis1, x.ndim)[0], axes_of("swapaxes", axis2, x.ndim)[0]
+    a, b = axis_of("swapaxes", axis1, x.ndim), axis_of("swapaxes", axis2, x.ndim)
     order = list(range(x.ndim))
     order[a], order[b] = b, a
     return transpose(x, order)
@@ -171,7 +173,7 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
     (4, 2, 3)
     """
     x = asarray(a)
-    a = axes_of("rollaxis", axis, x.ndim)[0]
+    a = axis_of("rollaxis", axis, x.ndim)
     if not -x.ndim <= start <= x.ndim:
         raise numpy.exceptions.AxisError(f"rollaxis: start must be in [{-x.ndim}, {x.ndim}], got {start}")
     to = start + x.ndim if start < 0 else start

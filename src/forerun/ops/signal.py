@@ -11,17 +11,30 @@ import numpy
 from .. import _core
 from .arithmetic import _value, conjugate, equal
 from .base import primitive
-from .convert import asarray, axes_of, cast, default_float, is_inexact, one_of, together, vector_of
+from .convert import (
+    asarray,
+    axes_of,
+    axis_of,
+    cast,
+    default_float,
+    is_inexact,
+    one_of,
+    promote,
+    together,
+    vector_of,
+)
 from .exponential import sin
-from .host import argsort, host_op, searchsorted
+from .host import host_op
 from .indexing import clip, where
 from .joining import concatenate, stack
-from .linear import matmul, matmul_pair
-from .reduction import diff, sum
-from .shape import atleast_1d, broadcast_arrays, flip, moveaxis, ravel, reshape
+from .linear import matmul_pair
+from .reduction import sum
+from .scans import diff
+from .shape import atleast_1d, broadcast_arrays, broadcast_to, flip, moveaxis, ravel, reshape
+from .sorting import argsort, searchsorted
 
 __all__ = [
-    "convolve", "correlate", "cross", "ediff1d", "gradient", "interp", "matvec", "sinc", "trapezoid", "vecmat",
+    "convolve", "correlate", "cross", "ediff1d", "gradient", "interp", "sinc", "trapezoid",
 ]  # fmt: skip
 
 Axis = int | Sequence[int] | None
@@ -122,7 +135,8 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
         xp = concatenate([xp[-1:] - period, xp, xp[:1] + period])
         fp = concatenate([fp[-1:], fp, fp[:1]])
         left = right = None
-    inside = fp[:1] + 0 * x if xp.size == 1 else _between(x, xp, fp)
+    alone = lambda: broadcast_to(cast(fp[0], promote(fp.dtype, x.dtype)), x.shape)
+    inside = alone() if xp.size == 1 else _between(x, xp, fp)
     before = where(x < xp[0], fp[0] if left is None else left, inside)
     result = where(x > xp[-1], fp[-1] if right is None else right, where(equal(x, xp[-1]), fp[-1], before))
     return reshape(result, x.shape)
@@ -177,7 +191,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     (4.0, 1.0)
     """
     y = _inexact(y)
-    a = axes_of("trapezoid", axis, y.ndim)[0]
+    a = axis_of("trapezoid", axis, y.ndim)
     if x is not None:
         x = asarray(x)
         if x.shape not in (y.shape, (y.shape[a],)):
@@ -195,7 +209,8 @@ def gradient(f: Any, *spacing: Any, axis: Axis = None, edge_order: int = 1) -> A
 
     An array of f's shape for one axis, a tuple for several (by default all). spacing: one number for all
     axes, or for each axis a number or the vector of positions; 1 by default. edge_order: 1 or 2, of the
-    differences at the ends. ValueError if an axis has too few samples or the spacing does not fit.
+    differences at the ends. ValueError if an axis has too few samples or the positions are not one for each of them,
+    TypeError if there is another number of spacings.
 
     >>> from forerun import np
     >>> np.gradient(np.array([1.0, 2.0, 4.0, 7.0])).tolist()
@@ -211,7 +226,7 @@ def gradient(f: Any, *spacing: Any, axis: Axis = None, edge_order: int = 1) -> A
         else spacing or (1,) * len(axes)
     )
     if len(steps) != len(axes):
-        raise ValueError(
+        raise TypeError(
             f"gradient: spacing must be given once or for each of {len(axes)} axes, got {len(steps)}"
         )
     if edge_order not in (1, 2):
@@ -269,45 +284,11 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     a, b = matmul_pair(a, b, "cross")
     if axis is not None:
         axisa = axisb = axisc = axis
-    p = moveaxis(a, axes_of("cross", axisa, a.ndim)[0], -1)
-    q = moveaxis(b, axes_of("cross", axisb, b.ndim)[0], -1)
+    p = moveaxis(a, axis_of("cross", axisa, a.ndim), -1)
+    q = moveaxis(b, axis_of("cross", axisb, b.ndim), -1)
     if p.shape[-1] != 3 or q.shape[-1] != 3:
         raise ValueError(f"cross: vectors must have three elements, got shapes {a.shape} and {b.shape}")
     together("cross", p.shape, q.shape)
     p, q = broadcast_arrays(p, q)
     parts = [p[..., i] * q[..., j] - p[..., j] * q[..., i] for i, j in ((1, 2), (2, 0), (0, 1))]
-    return moveaxis(stack(parts, -1), -1, axes_of("cross", axisc, p.ndim)[0])
-
-
-def matvec(x1: Any, x2: Any) -> Any:
-    """Products of matrices and vectors: of x1's last two axes and x2's last one; the others broadcast.
-
-    ValueError if they do not fit.
-
-    >>> from forerun import np
-    >>> np.matvec([[1, 2], [3, 4]], [[1, 1], [0, 1]]).tolist()
-    [[3, 7], [2, 4]]
-    """
-    a, b = matmul_pair(x1, x2, "matvec")
-    if a.ndim < 2 or b.ndim < 1 or a.shape[-1] != b.shape[-1]:
-        raise ValueError(
-            f"matvec: operands must be matrices and vectors that fit, got {a.shape} and {b.shape}"
-        )
-    return matmul(a, b[..., None])[..., 0]
-
-
-def vecmat(x1: Any, x2: Any) -> Any:
-    """Products of conjugated vectors and matrices: of x1's last axis and x2's last two; the others broadcast.
-
-    ValueError if they do not fit.
-
-    >>> from forerun import np
-    >>> np.vecmat([1, 1], [[1, 2], [3, 4]]).tolist()
-    [4, 6]
-    """
-    a, b = matmul_pair(x1, x2, "vecmat")
-    if a.ndim < 1 or b.ndim < 2 or a.shape[-1] != b.shape[-2]:
-        raise ValueError(
-            f"vecmat: operands must be vectors and matrices that fit, got {a.shape} and {b.shape}"
-        )
-    return matmul(_value(a)[..., None, :], b)[..., 0, :]
+    return moveaxis(stack(parts, -1), -1, axis_of("cross", axisc, p.ndim))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from .. import _core
-from .convert import asarray, axes_of
+from .convert import asarray, axis_of
 from .indexing import take
 from .shape import moveaxis
 
@@ -24,7 +24,7 @@ def _windows(window_shape: int | Sequence[int], axis: Any, ndim: int) -> list[tu
     if len(axes) != len(sizes):
         found = f"{len(sizes)} for {len(axes)}"
         raise ValueError(f"sliding_window_view: window_shape must have an extent per axis, got {found}")
-    return [(axes_of("sliding_window_view", a, ndim)[0], int(n)) for a, n in zip(axes, sizes)]
+    return [(axis_of("sliding_window_view", a, ndim), int(n)) for a, n in zip(axes, sizes)]
 
 
 def sliding_window_view(

@@ -14,7 +14,8 @@ from .base import primitive
 from .convert import asarray, axes_of, copy, together
 from .creation import eye
 from .lapack import adjoint, inexact, matrices, real_of, stacked
-from .linear import matmul, matmul_pair
+from .linear import matmul_pair
+from .products import matmul
 from .shape import broadcast_to, imag, ravel, reshape, transpose
 
 __all__ = ["inv", "solve", "det", "slogdet", "matrix_power", "tensorinv", "tensorsolve"]

@@ -11,6 +11,7 @@ from .. import _core
 from .arithmetic import conjugate, fmax, fmin, isnan, maximum, sqrt
 from .base import primitive
 from .convert import (
+    as_dtype,
     asarray,
     axes_of,
     axes_to_reduce,
@@ -19,18 +20,20 @@ from .convert import (
     default_float,
     is_inexact,
     is_real_float,
+    one_of,
     promote,
     store,
     vector_of,
 )
 from .diagonals import diagonal
 from .dtypes import finfo
-from .host import host, host_op
+from .host import checked, host, host_op
 from .indexing import clip, where
 from .indexing import where as _where  # `where` is a parameter of many
 from .joining import concatenate
-from .linear import matmul
-from .reduction import Axis, _chosen, _less, _over, _ties, cumprod, cumsum, max, min, prod, sum
+from .products import matmul
+from .reduction import Axis, _chosen, _less, _over, _ties, max, min, prod, sum
+from .scans import cumprod, cumsum
 from .shape import atleast_2d, expand_dims, imag, real, transpose
 
 __all__ = [
@@ -148,7 +151,9 @@ def _real_dtype(x: Any) -> numpy.dtype:
 
 
 def _unmasked(a: Any, dtype: Any, mask: Any) -> Any:
-    """Floats, with NaN in place of the elements that a mask leaves out."""
+    """Floats, with NaN in place of the elements that a mask leaves out. TypeError if others are asked of floats."""
+    if dtype is not None and is_inexact(asarray(a).dtype) and not is_inexact(as_dtype("dtype", dtype)):
+        raise TypeError(f"dtype: must be of floats as the array is, got {dtype}")
     x = _floats(a if dtype is None else asarray(a, dtype))
     return x if mask is True else _chosen(_over(x, mask), mask, numpy.nan)
 
@@ -266,6 +271,21 @@ def _observations(m: Any, y: Any, rowvar: bool) -> Any:
     return concatenate([rows, transpose(more) if not rowvar and more.shape[0] != 1 else more], 0)
 
 
+def _per_observation(name: str, weights: Any, n: int) -> Any:
+    """Weights, whose values are checked when they are there."""
+    w = asarray(weights)
+    if w.shape != (n,):
+        raise RuntimeError(f"cov: {name} must be one for each of {n} observations, got shape {w.shape}")
+
+    def check(v: numpy.ndarray) -> None:
+        if name == "fweights" and not (v == numpy.around(v)).all():
+            raise TypeError(f"cov: fweights must be whole numbers, got {v}")
+        if (v < 0).any():
+            raise ValueError(f"cov: {name} must not be negative, got {v.min()}")
+
+    return checked(w, "cov", check)
+
+
 def cov(
     m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: float | None = None,
     fweights: Any = None, aweights: Any = None, *, dtype: Any = None,
@@ -274,7 +294,8 @@ def cov(
 
     Variables are rows of m (columns, unless `rowvar`) and of y. Sums are divided by n - ddof; ddof is 1, or 0
     with `bias`, unless given. fweights: how often each observation occurs; aweights: how much it counts.
-    ValueError if m has more than two axes, or weights are not one for each observation.
+    ValueError if m has more than two axes or ddof is no whole number, RuntimeError if weights are not one for each
+    observation; where the result is read, ValueError if one is negative, TypeError if a frequency is no whole number.
 
     >>> from forerun import np
     >>> np.cov(np.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]])).tolist()
@@ -283,14 +304,16 @@ def cov(
     x = _observations(m, y, rowvar)
     x = x if dtype is None else asarray(x, dtype)
     less = (0 if bias else 1) if ddof is None else ddof
-    weights = [vector_of("cov", w) for w in (fweights, aweights) if w is not None]
-    for w in weights:
-        if w.size != x.shape[1]:
-            raise ValueError(f"cov: weights must be one for each of {x.shape[1]} observations, got {w.size}")
+    if not is_inexact(x.dtype):
+        raise TypeError(f"cov: dtype must be of floats, got {x.dtype}")
+    if less != int(less):
+        raise ValueError(f"cov: ddof must be a whole number, got {ddof}")
+    given = (("fweights", fweights), ("aweights", aweights))
+    weights = [_per_observation(name, w, x.shape[1]) for name, w in given if w is not None]
     if not weights:
         n = builtins.max(x.shape[1] - less, 0)
         x = x - sum(x, 1, keepdims=True) / (x.shape[1] or numpy.nan)
-        c = matmul(x, conjugate(transpose(x))) * (1 / n if n else numpy.nan)
+        c = matmul(x, conjugate(transpose(x))) * (1 / n if n else numpy.inf)
     else:
         weights = [cast(w, _real_dtype(x)) for w in weights]
         w = weights[0] * weights[1] if len(weights) == 2 else weights[0]
@@ -333,8 +356,24 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     >>> np.digitize([0.5, 1.0, 2.5], [1.0, 2.0]).tolist()
     [0, 1, 2]
     """
-    x, bins = asarray(x), vector_of("digitize", bins)
+    x = asarray(x)
+    if x.dtype.kind == "c":
+        raise TypeError(f"digitize: numbers must be real, got {x.dtype}")
+    bins = vector_of("digitize", bins)
     return host_op("digitize", lambda v, b: numpy.digitize(v, b, right), [x, bins], x.shape, "int64")
+
+
+_RULES = ("auto", "doane", "fd", "rice", "scott", "sqrt", "stone", "sturges")
+
+
+def _estimated(x: Any, rule: str, limits: Any, weights: Any) -> int:
+    """How many bins a rule of NumPy's finds right for these values. Waits."""
+    one_of("histogram", "bins", rule, _RULES)
+    if weights is not None:
+        raise TypeError(f"histogram: weights must not be given where bins are estimated, got bins {rule!r}")
+    known = x if x.dtype.kind != "V" else cast(x, numpy.dtype("float32"))
+    with numpy.errstate(all="ignore"):
+        return numpy.histogram_bin_edges(known.numpy(), rule, limits).size - 1
 
 
 def histogram(
@@ -343,9 +382,10 @@ def histogram(
     """How many of the numbers lie in each bin, and the edges of the bins.
 
     bins: a number of equal bins over `range` (by default from the smallest number to the largest), or the
-    edges. density: counts are divided by the width of the bin and the sum of all. weights: how much each number
-    counts. Counts are int64, or of the weights' dtype; densities are of the default float. ValueError where
-    the result is read if edges do not rise.
+    edges; or a word for a rule that finds a number, which waits: "auto", "doane", "fd", "rice", "scott", "sqrt",
+    "stone", "sturges" (TypeError with weights). density: counts are divided by the width of the bin and the sum of
+    all. weights: how much each number counts. Counts are int64, or of the weights' dtype; densities are of the default
+    float. ValueError where the result is read if edges do not rise.
 
     >>> from forerun import np
     >>> counts, edges = np.histogram(np.array([0.0, 0.2, 0.9, 1.0]), 2)
@@ -354,7 +394,7 @@ def histogram(
     """
     x = asarray(a)
     if isinstance(bins, str):
-        raise ValueError(f"histogram: bins must be their number or their edges, got {bins!r}")
+        bins = _estimated(x, bins, range, weights)
     inputs = [x]
     if weights is not None:
         inputs.append(asarray(weights))

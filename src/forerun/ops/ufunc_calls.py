@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from . import arithmetic, exponential, linear, signal
+from . import arithmetic, exponential, products
 from .base import Elementwise
 from .convert import as_dtype, asarray, default_float, is_array, is_inexact, one_of, promote, together
 from .host import host
@@ -21,10 +21,12 @@ _OPS: dict[Any, Elementwise] = {
 }
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     numpy.modf: exponential.modf, numpy.frexp: exponential.frexp, numpy.divmod: exponential.divmod,
-    numpy.matmul: linear.matmul, numpy.vecdot: linear.vecdot,
 }  # fmt: skip
-if hasattr(numpy, "matvec"):  # since 2.2
-    _FUNCTIONS |= {numpy.matvec: signal.matvec, numpy.vecmat: signal.vecmat}
+_PRODUCTS: dict[Any, Callable[..., Any]] = {
+    getattr(numpy, name): getattr(products, name)
+    for name in products.__all__
+    if hasattr(numpy, name)  # two are there since 2.2
+}
 SCALARS = (bool, int, float, complex)
 _CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe", "same_value")
 
@@ -111,6 +113,9 @@ def _simple(ufunc: Any, inputs: list[Any], outs: list[Any], options: dict[str, A
     if ufunc in _FUNCTIONS and not options:
         results = lambda: _several(_FUNCTIONS[ufunc](*inputs))
         return lambda: delivered(ufunc.__name__, results(), outs, "same_kind")
+    if ufunc in _PRODUCTS:
+        named = {"signature" if k == "sig" else k: v for k, v in options.items()}
+        return lambda: _PRODUCTS[ufunc](*inputs, out=outs[0], **named)
     op = _OPS.get(ufunc)
     if op is None or set(options) - {"dtype"}:
         return None

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy
 
-from . import reduction
-from .convert import as_dtype, asarray, axes_of, default_float, is_array
+from . import reduction, scans
+from .convert import as_dtype, asarray, axes_of, axis_of, default_float, is_array
 from .host import host
 from .ufunc_calls import SCALARS, called, core_axes, delivered, loop_of, outs_of
 
@@ -25,7 +25,7 @@ _REDUCTIONS: dict[Any, Callable[..., Any]] = {
     numpy.add: reduction.sum, numpy.multiply: reduction.prod, numpy.maximum: reduction.max, numpy.minimum:
     reduction.min, numpy.logical_and: reduction.all, numpy.logical_or: reduction.any,
 }  # fmt: skip
-_SCANS: dict[Any, Callable[..., Any]] = {numpy.add: reduction.cumsum, numpy.multiply: reduction.cumprod}
+_SCANS: dict[Any, Callable[..., Any]] = {numpy.add: scans.cumsum, numpy.multiply: scans.cumprod}
 
 
 def call(ufunc: Any, method: str, inputs: Sequence[Any], out: Any = None, **options: Any) -> Any:
@@ -105,7 +105,7 @@ def _reduced(ufunc: Any, inputs: list[Any], outs: list[Any], axis: Any = 0, dtyp
 def _accumulated(ufunc: Any, inputs: list[Any], outs: list[Any], axis: int = 0, dtype: Any = None) -> Any:
     _binary(ufunc, "accumulate")
     x, name = asarray(inputs[0]), ufunc.__name__
-    (at,) = axes_of(name, axis, x.ndim)
+    at = axis_of(name, axis, x.ndim)
     dtype = None if dtype is None else as_dtype(name, dtype)
     if ufunc in _SCANS:
         return delivered(name, [_SCANS[ufunc](x, at, dtype)], outs, "same_kind")
@@ -122,7 +122,7 @@ def _reduced_at(ufunc: Any, inputs: list[Any], outs: list[Any], axis: int = 0, d
     _binary(ufunc, "reduceat")
     x, name = asarray(inputs[0]), ufunc.__name__
     indices = asarray(inputs[1] if is_array(inputs[1]) else numpy.asarray(inputs[1], "int64"))
-    (at,) = axes_of(name, axis, x.ndim)
+    at = axis_of(name, axis, x.ndim)
     if indices.ndim != 1 or indices.dtype.kind not in "iu":
         raise ValueError(f"{name}.reduceat: indices must be a vector of integers, got shape {indices.shape}")
     dtype = None if dtype is None else as_dtype(name, dtype)

@@ -10,14 +10,15 @@ import numpy
 from .. import _core
 from ..device import Device
 from .arithmetic import absolute, remainder
-from .convert import asarray, axes_of, cast, default_float, is_inexact, is_real_float, promote
+from .convert import asarray, axis_of, cast, default_float, is_inexact, is_real_float, promote
 from .creation import _placed
 from .exponential import arctan2
-from .host import host_op, sort
+from .host import host_op
 from .indexing import where
 from .joining import concatenate
-from .reduction import cumsum, diff
+from .scans import cumsum, diff
 from .shape import imag, real
+from .sorting import sort
 
 __all__ = ["angle", "bartlett", "blackman", "hamming", "hanning", "i0", "kaiser", "sort_complex", "unwrap"]
 
@@ -116,17 +117,22 @@ def angle(z: Any, deg: bool = False) -> Any:
 def unwrap(p: Any, discont: float | None = None, axis: int = -1, *, period: float = 2 * numpy.pi) -> Any:
     """p with multiples of the period added along `axis`, so that no step is larger than half of it.
 
-    discont: steps up to this size stay. Integers keep their dtype if the period is an integer.
+    discont: steps up to this size stay. Integers keep their dtype if the period is an integer;
+    OverflowError if they are unsigned then. ValueError of an array without axes.
 
     >>> from forerun import np
     >>> np.unwrap([0, 1, 2, -1, 0], period=4).tolist()
     [0, 1, 2, 3, 4]
     """
     p = asarray(p)
-    a = axes_of("unwrap", axis, p.ndim)[0]
+    if p.ndim == 0:
+        raise ValueError("unwrap: array must have at least one axis, got shape ()")
+    a = axis_of("unwrap", axis, p.ndim)
     step = diff(p, axis=a)
     discont = period / 2 if discont is None else discont
     whole = promote(step.dtype, asarray(period).dtype).kind in "iu"
+    if whole and step.dtype.kind == "u":
+        raise OverflowError(f"unwrap: integers must be signed, got {step.dtype}")
     if not whole and step.dtype.kind in "iub":
         step = cast(step, default_float())
     high, even = (period // 2, period % 2 == 0) if whole else (period / 2, True)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Iterator, Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from . import issue, npy, order
 from .npy import Header, Room
+
+if TYPE_CHECKING:
+    import zipfile
 
 __all__ = ["Archive", "Members", "Promised", "Given"]
 
@@ -78,6 +80,8 @@ class Members:
     """The arrays of an archive that is open."""
 
     def __init__(self, op: str, file: issue.Opened, device: Any) -> None:
+        import zipfile
+
         self.op, self.file, self.device = op, file, device
         with npy.reading_archive(op):
             self.archive = zipfile.ZipFile(file.stream())
@@ -121,6 +125,8 @@ def _member(op: str, archive: zipfile.ZipFile, member: zipfile.ZipInfo, expected
 
 
 def _again(op: str, path: str, name: str, header: Header, room: Room) -> None:
+    import zipfile
+
     with npy.reading_archive(op), zipfile.ZipFile(path) as archive:
         found = npy.members(archive, op)
         if name not in found:

@@ -10,15 +10,16 @@ import errno
 import io
 import math
 import os
-import zipfile
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy
 from numpy.lib import format as npy
+
+if TYPE_CHECKING:
+    import zipfile  # with its compressors: for those who use archives
 
 __all__ = [
     "Header", "Room", "read_header", "read_array", "read_arrays", "members", "opened_member", "is_archive", "filled",
@@ -81,6 +82,8 @@ def read_array(file: BinaryIO, op: str = "load") -> numpy.ndarray:
 
 def read_arrays(file: BinaryIO, op: str = "load") -> dict[str, numpy.ndarray]:
     """The arrays of an npz file by their names. ValueError if it is none, or one of its members is no npy file."""
+    import zipfile
+
     with reading_archive(op), zipfile.ZipFile(file) as archive:
         return {name: _member(archive, m, op) for name, m in members(archive, op).items()}
 
@@ -88,6 +91,9 @@ def read_arrays(file: BinaryIO, op: str = "load") -> dict[str, numpy.ndarray]:
 @contextmanager
 def reading_archive(op: str) -> Iterator[None]:
     """What is wrong with an archive is a ValueError, however it shows."""
+    import zipfile
+    import zlib
+
     try:
         yield
     except (
@@ -240,6 +246,8 @@ def write_arrays(
     compressed: bool = False,
 ) -> None:
     """Writes arrays by their names as an npz file."""
+    import zipfile
+
     method = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
     with zipfile.ZipFile(file, "w", method, allowZip64=True) as archive:
         for i, (name, x) in enumerate(arrays.items()):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
-import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -62,7 +60,7 @@ def _mode(path: str) -> int | None:
 @contextmanager
 def _beside(path: str, mode: int | None) -> Iterator[BinaryIO]:
     folder, name = os.path.split(path)
-    fresh = f".{secrets.token_hex(8)}.tmp"
+    fresh = f".{os.urandom(8).hex()}.tmp"
     where = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         with _made(folder, fresh, where) as out:
@@ -112,6 +110,8 @@ def _named(out: BinaryIO, fresh: str, where: int) -> None:
             os.fchmod(copy.fileno(), stat.S_IMODE(os.fstat(out.fileno()).st_mode))
             with open(os.dup(out.fileno()), "rb") as source:
                 source.seek(0)
+                import shutil
+
                 shutil.copyfileobj(source, copy, 1 << 20)
             copy.flush()
             os.fsync(copy.fileno())

@@ -1,0 +1,8 @@
+"""Data sets of images, and what is done to images before they are trained with."""
+
+from . import datasets as datasets
+from . import transforms as transforms
+from .datasets import CIFAR10 as CIFAR10
+from .datasets import MNIST as MNIST
+from .datasets import FashionMNIST as FashionMNIST
+from .datasets import ImageFolderDataset as ImageFolderDataset

@@ -1,0 +1,45 @@
+"""Blocks that run side by side on the same data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import np
+from ..hybrid import HybridBlock
+from .container import Sequential
+
+__all__ = ["Concatenate", "HybridConcatenate"]
+
+
+class Concatenate(Sequential):
+    """Runs each of its blocks on the same data, and joins what they return along an axis.
+
+    >>> from forerun import np
+    >>> from forerun.gluon import nn
+    >>> net = nn.Concatenate(axis=1)
+    >>> net.add(nn.Dense(4), nn.Identity())
+    >>> net.initialize()
+    >>> net(np.ones((2, 3))).shape
+    (2, 7)
+    """
+
+    def __init__(self, axis: int = -1) -> None:
+        super().__init__()
+        self._axis = axis
+
+    def forward(self, x: Any, *args: Any) -> Any:
+        """What the blocks return of the same arguments, joined. ValueError without blocks, or if shapes do not fit."""
+        if not len(self):
+            raise ValueError(f"{type(self).__name__}: there must be a block to run, got none")
+        return np.concatenate([block(x, *args) for block in self], axis=self._axis)
+
+    def __getitem__(self, index: int | slice) -> Any:
+        """A block, or for a slice a new container of the same blocks, along the same axis."""
+        part = super().__getitem__(index)
+        if isinstance(index, slice):
+            part._axis = self._axis
+        return part
+
+
+class HybridConcatenate(Concatenate, HybridBlock):
+    """Concatenate, as a hybrid block."""

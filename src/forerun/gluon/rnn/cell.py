@@ -1,0 +1,189 @@
+"""Recurrent cells: one step, for loops that do something between steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ... import np, npx
+from ...init import Initializer
+from ..hybrid import HybridBlock
+from ..parameter import Parameter
+from .steps import GATES, STATES, check_states, rule_of
+
+__all__ = ["RecurrentCell", "HybridRecurrentCell", "RNNCell", "LSTMCell", "GRUCell"]
+
+Init = str | Initializer | None
+
+
+class RecurrentCell(HybridBlock):
+    """What cells have in common. Subclasses define `state_info` and `forward(inputs, states)`.
+
+    >>> from forerun import np
+    >>> class Sum(RecurrentCell):
+    ...     def state_info(self, batch_size=0):
+    ...         return [{"shape": (batch_size, 1), "__layout__": "NC"}]
+    ...     def forward(self, x, states):
+    ...         return x + states[0], [x + states[0]]
+    >>> y, states = Sum().unroll(3, np.ones((2, 3, 1)), merge_outputs=True)
+    >>> y[0].tolist()
+    [[1.0], [2.0], [3.0]]
+    """
+
+    def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
+        """Shape and layout of each state."""
+        raise NotImplementedError(f"{type(self).__name__}: state_info must be defined, got none")
+
+    def begin_state(
+        self, batch_size: int = 0, func: Callable[..., Any] | None = None, **settings: Any
+    ) -> list[Any]:
+        """The states before the first step: `func(shape, **settings)` of each, by default zeros."""
+        return [(func or np.zeros)(info["shape"], **settings) for info in self.state_info(batch_size)]
+
+    def reset(self) -> None:
+        """Forgets what a cell keeps from one sequence to the next: nothing, except for its cells."""
+        for child in self._children.values():
+            if isinstance(child, RecurrentCell):
+                child.reset()
+
+    def unroll(
+        self,
+        length: int,
+        inputs: Any,
+        begin_state: list[Any] | None = None,
+        layout: str = "NTC",
+        merge_outputs: bool | None = None,
+        valid_length: Any = None,
+    ) -> tuple[Any, list[Any]]:
+        """Runs `length` steps: the outputs, and the states after the last one.
+
+        inputs: an array in the layout ("NTC" or "TNC"), or a list of an array (batch, ...) per step; ValueError for
+        another number of steps. begin_state: zeros by default. merge_outputs: outputs as one array, or a list; by
+        default as the inputs are. valid_length: (batch,) steps of each sequence: later outputs are zero, and states are
+        those after its last step.
+        """
+        steps, axis = _as_steps(length, inputs, layout)
+        merge = merge_outputs if merge_outputs is not None else not isinstance(inputs, (list, tuple))
+        self.reset()
+        first = steps[0]
+        states = begin_state
+        if states is None:
+            states = self.begin_state(first.shape[0], dtype=first.dtype, device=first.device)
+        outputs = []
+        for t, x in enumerate(steps):
+            y, new = self(x, states)
+            if valid_length is not None:
+                y, new = _valid(t < valid_length, y, new, states)
+            states = new
+            outputs.append(y)
+        return (np.stack(outputs, axis=axis) if merge else outputs), states
+
+
+def _as_steps(length: int, inputs: Any, layout: str) -> tuple[list[Any], int]:
+    if layout not in ("NTC", "TNC"):
+        raise ValueError(f'unroll: layout must be "NTC" or "TNC", got {layout!r}')
+    axis = layout.index("T")
+    whole = not isinstance(inputs, (list, tuple))
+    n = inputs.shape[axis] if whole else len(inputs)
+    if n != length or length < 1:
+        raise ValueError(f"unroll: inputs must have {length} steps, at least 1, got {n}")
+    return (list(np.unstack(inputs, axis=axis)) if whole else list(inputs)), axis
+
+
+def _valid(inside: Any, y: Any, new: list[Any], states: list[Any]) -> tuple[Any, list[Any]]:
+    """Output zero and the states before, where a sequence is over."""
+    column = lambda x: inside.reshape((-1,) + (1,) * (x.ndim - 1))
+    return np.where(column(y), y, 0), [np.where(column(a), a, b) for a, b in zip(new, states)]
+
+
+HybridRecurrentCell = RecurrentCell
+
+
+class _Cell(RecurrentCell):
+    """A cell with weights; see `RNNCell`."""
+
+    mode = "rnn"
+
+    def __init__(
+        self,
+        hidden_size: int,
+        i2h_weight_initializer: Init = None,
+        h2h_weight_initializer: Init = None,
+        i2h_bias_initializer: Init = "zeros",
+        h2h_bias_initializer: Init = "zeros",
+        input_size: int = 0,
+        activation: str = "tanh",
+        dtype: Any = "float32",
+    ) -> None:
+        super().__init__()
+        if hidden_size < 1:
+            raise ValueError(f"{type(self).__name__}: hidden_size must be positive, got {hidden_size}")
+        self._hidden_size = hidden_size
+        self._step = rule_of(self.mode, activation)
+        rows = GATES[self.mode] * hidden_size
+        new = lambda name, shape, init: Parameter(
+            name, "write", shape, dtype, init=init, allow_deferred_init=True
+        )
+        self.i2h_weight = new("i2h_weight", (rows, input_size), i2h_weight_initializer)
+        self.h2h_weight = new("h2h_weight", (rows, hidden_size), h2h_weight_initializer)
+        self.i2h_bias = new("i2h_bias", (rows,), i2h_bias_initializer)
+        self.h2h_bias = new("h2h_bias", (rows,), h2h_bias_initializer)
+
+    def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
+        """Shape and layout of each state."""
+        info = {"shape": (batch_size, self._hidden_size), "__layout__": "NC"}
+        return [dict(info) for _ in range(STATES[self.mode])]
+
+    def infer_shape(self, x: Any, *states: Any) -> None:
+        """Takes input_size from the data."""
+        self.i2h_weight.shape = (GATES[self.mode] * self._hidden_size, x.shape[-1])
+
+    def forward(self, x: Any, states: Any) -> tuple[Any, list[Any]]:
+        """x (batch, inputs) and the states before to the output (batch, units) and the states after."""
+        name, shapes = type(self).__name__, [info["shape"] for info in self.state_info(x.shape[0])]
+        before = check_states(name, states, shapes)
+        at = x.device
+        from_x = npx.fully_connected(x, self.i2h_weight.data(at), self.i2h_bias.data(at))
+        from_h = npx.fully_connected(before[0], self.h2h_weight.data(at), self.h2h_bias.data(at))
+        after = self._step(from_x, from_h, before)
+        return after[0], after
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({(self.i2h_weight.shape or (-1, -1))[1]} -> {self._hidden_size})"
+
+
+class RNNCell(_Cell):
+    """One step of Elman's recurrence: activation(W x + b + U h + c).
+
+    Parameters: i2h_weight (units, inputs), h2h_weight (units, units), i2h_bias, h2h_bias. input_size: 0 is inferred
+    from the first data.
+
+    >>> from forerun import np
+    >>> cell = RNNCell(4)
+    >>> cell.initialize()
+    >>> y, states = cell(np.ones((2, 3)), cell.begin_state(batch_size=2))
+    >>> y.shape, len(states)
+    ((2, 4), 1)
+    """
+
+    def __init__(
+        self, hidden_size: int, activation: str = "tanh", i2h_weight_initializer: Init = None,
+        h2h_weight_initializer: Init = None, i2h_bias_initializer: Init = "zeros",
+        h2h_bias_initializer: Init = "zeros", input_size: int = 0, dtype: Any = "float32",
+    ) -> None:  # fmt: skip
+        super().__init__(
+            hidden_size, i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer,
+            input_size, activation, dtype,
+        )  # fmt: skip
+
+
+class LSTMCell(_Cell):
+    """One step of a long short-term memory; rows of weights are of the input, forget, new and output gates."""
+
+    mode = "lstm"
+
+
+class GRUCell(_Cell):
+    """One step of a gated recurrent unit; rows of weights are of the reset, update and new gates."""
+
+    mode = "gru"

@@ -1,0 +1,132 @@
+"""Cells made of cells."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import np, npx
+from .cell import RecurrentCell, _as_steps
+
+__all__ = ["SequentialRNNCell", "HybridSequentialRNNCell", "DropoutCell", "ResidualCell", "BidirectionalCell"]
+
+
+def _states_of(cells: list[Any], states: list[Any]) -> list[list[Any]]:
+    """The states of each cell, of the states of all."""
+    rest, parts = list(states), []
+    for cell in cells:
+        n = len(cell.state_info())
+        parts.append(rest[:n])
+        rest = rest[n:]
+    return parts
+
+
+class SequentialRNNCell(RecurrentCell):
+    """Cells one after another in each step; the states are those of all cells in order.
+
+    >>> from forerun import np
+    >>> from forerun.gluon import rnn
+    >>> cell = rnn.SequentialRNNCell()
+    >>> cell.add(rnn.LSTMCell(4)); cell.add(rnn.GRUCell(2))
+    >>> cell.initialize()
+    >>> y, states = cell.unroll(5, np.ones((3, 5, 6)))
+    >>> y.shape, [state.shape for state in states]
+    ((3, 5, 2), [(3, 4), (3, 4), (3, 2)])
+    """
+
+    def add(self, *cells: RecurrentCell) -> None:
+        """Appends cells. TypeError for anything else."""
+        for cell in cells:
+            if not isinstance(cell, RecurrentCell):
+                raise TypeError(
+                    f"{type(self).__name__}.add: must be a RecurrentCell, got {type(cell).__name__}"
+                )
+            self.register_child(cell)
+
+    def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
+        """Shape and layout of each state."""
+        return [info for cell in self for info in cell.state_info(batch_size)]
+
+    def forward(self, x: Any, states: Any) -> tuple[Any, list[Any]]:
+        """x through all cells, each with its states."""
+        after: list[Any] = []
+        for cell, own in zip(self, _states_of(list(self), states)):
+            x, new = cell(x, own)
+            after += new
+        return x, after
+
+    def __iter__(self) -> Any:
+        return iter(self._children.values())
+
+    def __getitem__(self, index: int) -> Any:
+        return list(self)[index]
+
+    def __len__(self) -> int:
+        return len(self._children)
+
+
+HybridSequentialRNNCell = SequentialRNNCell
+
+
+class DropoutCell(RecurrentCell):
+    """Dropout of the input; it has no state."""
+
+    def __init__(self, rate: float, axes: tuple[int, ...] = ()) -> None:
+        super().__init__()
+        self._rate, self._axes = rate, axes
+
+    def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
+        """None."""
+        return []
+
+    def forward(self, x: Any, states: Any) -> tuple[Any, list[Any]]:
+        """x with elements dropped while training."""
+        return npx.dropout(x, self._rate, self._axes), list(states)
+
+
+class ResidualCell(RecurrentCell):
+    """A cell whose output is added to its input (He et al. 2016)."""
+
+    def __init__(self, base_cell: RecurrentCell) -> None:
+        super().__init__()
+        self.base_cell = base_cell
+
+    def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
+        """The cell's."""
+        return self.base_cell.state_info(batch_size)
+
+    def forward(self, x: Any, states: Any) -> tuple[Any, list[Any]]:
+        """x + the cell's output."""
+        y, after = self.base_cell(x, states)
+        return y + x, after
+
+
+class BidirectionalCell(RecurrentCell):
+    """Two cells, the second from the last step to the first; outputs side by side. It has `unroll` only."""
+
+    def __init__(self, l_cell: RecurrentCell, r_cell: RecurrentCell) -> None:
+        super().__init__()
+        self.l_cell, self.r_cell = l_cell, r_cell
+
+    def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
+        """Those of the first cell, then of the second."""
+        return self.l_cell.state_info(batch_size) + self.r_cell.state_info(batch_size)
+
+    def __call__(self, *args: Any) -> Any:
+        """NotImplementedError: one step does not know the later ones."""
+        raise NotImplementedError("BidirectionalCell: must be called by unroll, got a single step")
+
+    def unroll(
+        self, length: int, inputs: Any, begin_state: list[Any] | None = None, layout: str = "NTC",
+        merge_outputs: bool | None = None, valid_length: Any = None,
+    ) -> tuple[Any, list[Any]]:  # fmt: skip
+        """As of other cells. NotImplementedError with valid_length."""
+        if valid_length is not None:
+            raise NotImplementedError("BidirectionalCell.unroll: valid_length must be None, got lengths")
+        steps, axis = _as_steps(length, inputs, layout)
+        merge = merge_outputs if merge_outputs is not None else not isinstance(inputs, (list, tuple))
+        cells = [self.l_cell, self.r_cell]
+        first, second = _states_of(cells, begin_state) if begin_state is not None else (None, None)
+        left, after = self.l_cell.unroll(length, steps, first, layout, False)
+        right, after_too = self.r_cell.unroll(length, steps[::-1], second, layout, False)
+        outputs = [np.concatenate(pair, axis=-1) for pair in zip(left, right[::-1])]
+        return (np.stack(outputs, axis=axis) if merge else outputs), after + after_too

@@ -1,0 +1,208 @@
+"""Recurrent layers: all steps of a sequence, in several layers, in one direction or both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ... import np, npx
+from ...init import Initializer
+from ..hybrid import HybridBlock
+from ..parameter import Parameter
+from .steps import GATES, STATES, check_states, rule_of, steps_of
+
+__all__ = ["RNN", "LSTM", "GRU"]
+
+Init = str | Initializer | None
+
+
+class _Layer(HybridBlock):
+    """What recurrent layers have in common; see `RNN`."""
+
+    mode = "rnn"
+
+    def __init__(
+        self,
+        hidden_size: int,
+        num_layers: int = 1,
+        layout: str = "TNC",
+        dropout: float = 0,
+        bidirectional: bool = False,
+        input_size: int = 0,
+        i2h_weight_initializer: Init = None,
+        h2h_weight_initializer: Init = None,
+        i2h_bias_initializer: Init = "zeros",
+        h2h_bias_initializer: Init = "zeros",
+        dtype: Any = "float32",
+        activation: str = "tanh",
+        **settings: Any,
+    ) -> None:
+        super().__init__()
+        name = type(self).__name__
+        if layout not in ("TNC", "NTC"):
+            raise ValueError(f'{name}: layout must be "TNC" or "NTC", got {layout!r}')
+        if hidden_size < 1 or num_layers < 1:
+            raise ValueError(
+                f"{name}: sizes must be positive, got {hidden_size} units in {num_layers} layers"
+            )
+        if not 0 <= dropout < 1:
+            raise ValueError(f"{name}: dropout must be in [0, 1), got {dropout}")
+        if given := {key: value for key, value in settings.items() if value}:
+            raise NotImplementedError(f"{name}: settings must be among those documented, got {given}")
+        self._hidden_size, self._num_layers, self._input_size = hidden_size, num_layers, input_size
+        self._layout, self._dropout, self._dir = layout, dropout, 1 + bidirectional
+        self._step = rule_of(self.mode, activation)
+        rows = GATES[self.mode] * hidden_size
+        for prefix, width in self._places(input_size):
+            for kind, shape, init in (
+                ("i2h_weight", (rows, width), i2h_weight_initializer),
+                ("h2h_weight", (rows, hidden_size), h2h_weight_initializer),
+                ("i2h_bias", (rows,), i2h_bias_initializer),
+                ("h2h_bias", (rows,), h2h_bias_initializer),
+            ):
+                full = f"{prefix}_{kind}"
+                setattr(
+                    self, full, Parameter(full, "write", shape, dtype, init=init, allow_deferred_init=True)
+                )
+
+    def _places(self, input_size: int) -> Iterator[tuple[str, int]]:
+        """The prefix of the parameters of each layer and direction, and the width of its input."""
+        for k in range(self._num_layers):
+            for direction in "lr"[: self._dir]:
+                yield f"{direction}{k}", self._hidden_size * self._dir if k else input_size
+
+    def infer_shape(self, x: Any, *states: Any) -> None:
+        """Takes input_size from the data."""
+        self._check(x)
+        for prefix, width in self._places(x.shape[2]):
+            getattr(self, f"{prefix}_i2h_weight").shape = (GATES[self.mode] * self._hidden_size, width)
+
+    def _check(self, x: Any) -> None:
+        if x.ndim != 3:
+            name = type(self).__name__
+            raise ValueError(f"{name}: input must have 3 axes ({self._layout}), got shape {x.shape}")
+
+    def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
+        """Shape and layout of each state."""
+        shape = (self._num_layers * self._dir, batch_size, self._hidden_size)
+        return [{"shape": shape, "__layout__": "LNC"} for _ in range(STATES[self.mode])]
+
+    def begin_state(
+        self, batch_size: int = 0, func: Callable[..., Any] | None = None, **settings: Any
+    ) -> list[Any]:
+        """The states before the first step: `func(shape, **settings)` of each, by default zeros.
+
+        settings: such as dtype, and device or ctx.
+        """
+        return [(func or np.zeros)(info["shape"], **settings) for info in self.state_info(batch_size)]
+
+    def forward(self, x: Any, states: Any = None) -> Any:
+        """Outputs in x's layout, (steps, batch, units * directions) in TNC; with the states after it if any were given.
+
+        x has 3 axes, ValueError for others. states: a list of arrays (layers * directions, batch, units), one for
+        RNN and GRU, two for LSTM (the outputs' and the cells'); ValueError for others. Without, they are zeros.
+        """
+        self._check(x)
+        x = x.swapaxes(0, 1) if self._layout == "NTC" else x
+        if states is None:
+            before = self.begin_state(x.shape[1], dtype=x.dtype, device=x.device)
+        else:
+            before = check_states(type(self).__name__, states, [i["shape"] for i in self.state_info(x.shape[1])])
+        y, after = self._layers(x, before)
+        y = y.swapaxes(0, 1) if self._layout == "NTC" else y
+        return y if states is None else (y, after)
+
+    def _layers(self, x: Any, before: list[Any]) -> tuple[Any, list[Any]]:
+        after: list[list[Any]] = []
+        for k in range(self._num_layers):
+            if k and self._dropout:
+                x = npx.dropout(x, self._dropout)
+            outputs = []
+            for d in range(self._dir):
+                of = k * self._dir + d
+                ys, last = self._run(x, [state[of] for state in before], f"{'lr'[d]}{k}", d == 1)
+                outputs.append(np.stack(ys) if ys else x[..., :0].reshape(0, x.shape[1], self._hidden_size))
+                after.append(last)
+            x = outputs[0] if len(outputs) == 1 else np.concatenate(outputs, axis=-1)
+        return x, [np.stack(parts) for parts in zip(*after)]
+
+    def _run(self, x: Any, states: list[Any], prefix: str, backward: bool) -> tuple[list[Any], list[Any]]:
+        """One layer in one direction: what the inputs give to the gates is one product for all steps."""
+        wx, wh, bx, bh = (
+            getattr(self, f"{prefix}_{kind}").data(x.device)
+            for kind in ("i2h_weight", "h2h_weight", "i2h_bias", "h2h_bias")
+        )
+        gates = steps_of(npx.fully_connected(x, wx, bx, flatten=False))
+        ys = []
+        for gate in reversed(gates) if backward else gates:
+            states = self._step(gate, npx.fully_connected(states[0], wh, bh), states)
+            ys.append(states[0])
+        return ys[::-1] if backward else ys, states
+
+    def __repr__(self) -> str:
+        width = self._input_size or None
+        return f"{type(self).__name__}({width} -> {self._hidden_size}, {self._layout}, num_layers={self._num_layers})"
+
+
+class RNN(_Layer):
+    """Elman's recurrence, h = activation(W x + b + U h + c), over a sequence, in layers.
+
+    layout: "TNC" for (steps, batch, features), or "NTC". activation: "relu" or "tanh", and others of `npx.activation`.
+    dropout: of the outputs of each layer but the last, while training. bidirectional: a second recurrence from the last
+    step to the first; outputs side by side. input_size: 0 is inferred from the first data. Parameters: "l0_i2h_weight"
+    (units, inputs), "l0_h2h_weight" (units, units), "l0_i2h_bias", "l0_h2h_bias", then those of layer 1; "r0_..." of
+    the other direction. ValueError for other layouts and sizes; NotImplementedError for settings of MXNet's that are
+    not here, such as projection_size.
+
+    >>> from forerun import np
+    >>> layer = RNN(4)
+    >>> layer.initialize()
+    >>> layer(np.ones((5, 2, 3))).shape
+    (5, 2, 4)
+    >>> y, (h,) = layer(np.ones((5, 2, 3)), layer.begin_state(batch_size=2))
+    >>> h.shape
+    (1, 2, 4)
+    """
+
+    def __init__(
+        self, hidden_size: int, num_layers: int = 1, activation: str = "relu", layout: str = "TNC", dropout: float = 0,
+        bidirectional: bool = False, i2h_weight_initializer: Init = None, h2h_weight_initializer: Init = None,
+        i2h_bias_initializer: Init = "zeros", h2h_bias_initializer: Init = "zeros", input_size: int = 0,
+        dtype: Any = "float32", **settings: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(
+            hidden_size, num_layers, layout, dropout, bidirectional, input_size, i2h_weight_initializer,
+            h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer, dtype, activation, **settings,
+        )  # fmt: skip
+
+
+class LSTM(_Layer):
+    """Long short-term memory over a sequence, in layers; see `RNN`.
+
+    The rows of weights and biases are those of the input, forget, new and output gates. The states are the outputs and
+    the cells.
+
+    >>> from forerun import np
+    >>> layer = LSTM(4, num_layers=2, bidirectional=True)
+    >>> layer.initialize()
+    >>> y, (h, c) = layer(np.ones((5, 2, 3)), layer.begin_state(batch_size=2))
+    >>> y.shape, h.shape, c.shape
+    ((5, 2, 8), (4, 2, 4), (4, 2, 4))
+    """
+
+    mode = "lstm"
+
+
+class GRU(_Layer):
+    """Gated recurrent units over a sequence, in layers; see `RNN`.
+
+    The rows of weights and biases are those of the reset, update and new gates.
+
+    >>> from forerun import np
+    >>> layer = GRU(4, layout="NTC")
+    >>> layer.initialize()
+    >>> layer(np.ones((2, 5, 3))).shape
+    (2, 5, 4)
+    """
+
+    mode = "gru"

@@ -1,0 +1,69 @@
+"""One step of each recurrent rule, and sequences as lists of steps.
+
+A rule gets what the input and the state before give to each gate, (batch, gates * units) each, and the states before;
+it returns the states after, of which the first is the output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ... import np, npx
+
+__all__ = ["Rule", "GATES", "STATES", "rule_of", "steps_of", "check_states"]
+
+Rule = Callable[[Any, Any, Sequence[Any]], list[Any]]
+GATES = {"rnn": 1, "lstm": 4, "gru": 3}
+STATES = {"rnn": 1, "lstm": 2, "gru": 1}
+
+
+def rule_of(mode: str, activation: str = "tanh") -> Rule:
+    """The rule of "rnn", with that activation, "lstm" or "gru".
+
+    >>> rule_of("rnn", "relu")(np.ones((1, 2)), np.ones((1, 2)), [])[0].tolist()
+    [[2.0, 2.0]]
+    """
+    if mode == "rnn":
+        return lambda x, h, states: [npx.activation(x + h, activation)]
+    return _lstm if mode == "lstm" else _gru
+
+
+def _lstm(x: Any, h: Any, states: Sequence[Any]) -> list[Any]:
+    """Hochreiter and Schmidhuber 1997, with Gers's forget gate; gates in the order input, forget, new, output."""
+    i, f, new, o = np.split(x + h, 4, axis=-1)
+    c = npx.sigmoid(f) * states[1] + npx.sigmoid(i) * np.tanh(new)
+    return [npx.sigmoid(o) * np.tanh(c), c]
+
+
+def _gru(x: Any, h: Any, states: Sequence[Any]) -> list[Any]:
+    """Cho et al. 2014, with the reset gate behind the product; gates in the order reset, update, new."""
+    xr, xz, xn = np.split(x, 3, axis=-1)
+    hr, hz, hn = np.split(h, 3, axis=-1)
+    z = npx.sigmoid(xz + hz)
+    new = np.tanh(xn + npx.sigmoid(xr + hr) * hn)
+    return [new + z * (states[0] - new)]
+
+
+def steps_of(x: Any) -> list[Any]:
+    """Views of x's entries along the first axis.
+
+    Made by halves: the gradient of a view is as large as what it is a view of, so that n views of the whole would cost
+    n times the whole, and these cost its size times log n.
+
+    >>> [step.tolist() for step in steps_of(np.arange(3))]
+    [0, 1, 2]
+    """
+    n = x.shape[0]
+    if n < 2:
+        return [x[0]] if n else []
+    return steps_of(x[: n // 2]) + steps_of(x[n // 2 :])
+
+
+def check_states(name: str, states: Any, shapes: Sequence[tuple[int, ...]]) -> list[Any]:
+    """States as a list; ValueError unless they have these shapes. An array stands for the only one."""
+    given = list(states) if isinstance(states, (list, tuple)) else [states]
+    have = [state.shape for state in given]
+    if have != list(shapes):
+        raise ValueError(f"{name}: states must have shapes {list(shapes)}, got {have}")
+    return given

@@ -1,0 +1,172 @@
+"""Images: arrays (height, width, channels), read and resized by Pillow (`pip install forerun[image]`).
+
+>>> from forerun import image, np
+>>> x = np.arange(12).reshape(2, 2, 3).astype("uint8")
+>>> image.imresize(x, 4, 4).shape, image.fixed_crop(x, 0, 1, 2, 1).tolist()
+((4, 4, 3), [[[6, 7, 8], [9, 10, 11]]])
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+from . import _core
+from .ops.convert import asarray
+from .ops.host import host_op
+
+__all__ = [
+    "imread", "imdecode", "imresize", "resize_short", "fixed_crop", "random_crop", "center_crop", "random_size_crop",
+    "draws",
+]  # fmt: skip
+
+Crop = tuple[int, int, int, int]
+_FILTERS = {0: 0, 1: 2, 2: 3, 3: 4, 4: 1, 9: 3, 10: 2}  # MXNet's numbers to Pillow's
+
+
+def _pillow() -> Any:
+    try:
+        from PIL import Image
+    except ImportError:
+        raise ImportError("image: Pillow must be installed (pip install forerun[image]), got none") from None
+    return Image
+
+
+def imread(filename: str | os.PathLike[str], flag: int = 1, to_rgb: bool = True) -> Any:
+    """The image in a file: uint8 (height, width, 3). Waits for the file.
+
+    flag: 0 for (height, width, 1), grey. to_rgb: otherwise channels are blue, green, red. OSError if there is no such
+    file, ValueError if it holds no image.
+
+    >>> import tempfile
+    >>> from PIL import Image
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     Image.new("RGB", (4, 2), "red").save(f"{folder}/x.png")
+    ...     imread(f"{folder}/x.png")[0, 0].tolist()
+    [255, 0, 0]
+    """
+    with open(filename, "rb") as file:
+        return imdecode(file.read(), flag, to_rgb)
+
+
+def imdecode(buf: bytes, flag: int = 1, to_rgb: bool = True) -> Any:
+    """The image in the bytes of a file; as `imread`. ValueError if there is none in them."""
+    pillow = _pillow()
+    try:
+        values = numpy.asarray(pillow.open(io.BytesIO(buf)).convert("RGB" if flag else "L"))
+    except (OSError, pillow.DecompressionBombError) as error:
+        raise ValueError(f"imdecode: buf must hold an image, got {len(buf)} bytes: {error}") from None
+    values = values if flag else values[..., None]
+    return _core.from_numpy(numpy.ascontiguousarray(values if to_rgb or not flag else values[..., ::-1]))
+
+
+def imresize(src: Any, w: int, h: int, interp: int = 1) -> Any:
+    """The image in another size, of src's dtype. ValueError unless src has 3 axes and sizes are positive.
+
+    interp: 0 nearest, 1 bilinear, 2 bicubic, 4 Lanczos. Images that get smaller are smoothed. Does not wait. It has no
+    gradient.
+
+    >>> from forerun import np
+    >>> imresize(np.ones((2, 2, 3)), 1, 1).tolist()
+    [[[1.0, 1.0, 1.0]]]
+    """
+    x = asarray(src)
+    if x.ndim != 3 or w < 1 or h < 1 or not x.size:
+        raise ValueError(f"imresize: image and sizes must not be empty, got shape {x.shape} to {(h, w)}")
+    if interp not in _FILTERS:
+        raise ValueError(f"imresize: interp must be one of {sorted(_FILTERS)}, got {interp}")
+    _pillow()
+    return host_op("imresize", lambda v: _resized(v, w, h, _FILTERS[interp]), [x], (h, w, x.shape[2]), x.dtype)
+
+
+def _resized(values: numpy.ndarray, w: int, h: int, kind: int) -> numpy.ndarray:
+    """Channel by channel: Pillow's images of floats have one."""
+    pillow = _pillow()
+    exact = values if values.dtype == numpy.uint8 else values.astype("float32")
+    planes = [pillow.fromarray(numpy.ascontiguousarray(exact[..., c])) for c in range(values.shape[2])]
+    result = numpy.stack([numpy.asarray(plane.resize((w, h), kind)) for plane in planes], -1)
+    return numpy.rint(result).astype(values.dtype) if values.dtype.kind in "iu" else result.astype(values.dtype)
+
+
+def resize_short(src: Any, size: int, interp: int = 2) -> Any:
+    """The image with its shorter side of that size.
+
+    >>> from forerun import np
+    >>> resize_short(np.ones((4, 8, 3)), 2).shape
+    (2, 4, 3)
+    """
+    h, w = src.shape[:2]
+    return imresize(src, size * w // min(h, w), size * h // min(h, w), interp)
+
+
+def fixed_crop(
+    src: Any, x0: int, y0: int, w: int, h: int, size: Sequence[int] | None = None, interp: int = 2
+) -> Any:
+    """What is w wide and h high from column x0 and row y0; a view, or resized to `size` (width, height).
+
+    ValueError if that is not inside the image.
+    """
+    x = asarray(src)
+    if not (0 <= x0 <= x0 + w <= x.shape[1] and 0 <= y0 <= y0 + h <= x.shape[0]):
+        raise ValueError(f"fixed_crop: crop must be inside {x.shape[:2]}, got {(y0, x0)} to {(y0 + h, x0 + w)}")
+    out = x[y0 : y0 + h, x0 : x0 + w]
+    return out if size is None or tuple(size) == (w, h) else imresize(out, size[0], size[1], interp)
+
+
+def draws() -> numpy.random.Generator:
+    """Random numbers that follow the seed of `np.random`: another generator at each call."""
+    return numpy.random.default_rng((_core.random_seed(), _core.random_key()))
+
+
+def _largest(shape: Sequence[int], size: Sequence[int]) -> tuple[int, int]:
+    """The width and height of `size`'s proportions that fit into the image, at most `size`."""
+    scale = min(1.0, shape[1] / size[0], shape[0] / size[1])
+    return max(int(size[0] * scale), 1), max(int(size[1] * scale), 1)
+
+
+def random_crop(src: Any, size: Sequence[int], interp: int = 2) -> tuple[Any, Crop]:
+    """A crop of `size` (width, height) somewhere, and where it is: (x0, y0, width, height).
+
+    If the image is smaller, the largest crop of these proportions is resized.
+
+    >>> from forerun import np
+    >>> x, (x0, y0, w, h) = random_crop(np.ones((4, 8, 3)), (2, 3))
+    >>> x.shape, (w, h)
+    ((3, 2, 3), (2, 3))
+    """
+    w, h = _largest(src.shape, size)
+    rng = draws()
+    x0, y0 = (int(rng.integers(0, n + 1)) for n in (src.shape[1] - w, src.shape[0] - h))
+    return fixed_crop(src, x0, y0, w, h, size, interp), (x0, y0, w, h)
+
+
+def center_crop(src: Any, size: Sequence[int], interp: int = 2) -> tuple[Any, Crop]:
+    """The crop of `size` (width, height) in the middle, and where it is; as `random_crop`."""
+    w, h = _largest(src.shape, size)
+    x0, y0 = (src.shape[1] - w) // 2, (src.shape[0] - h) // 2
+    return fixed_crop(src, x0, y0, w, h, size, interp), (x0, y0, w, h)
+
+
+def random_size_crop(
+    src: Any, size: Sequence[int], area: Any, ratio: Sequence[float], interp: int = 2
+) -> tuple[Any, Crop]:
+    """A crop of random area (between two parts of the image's, or from one to all) and proportions, resized to `size`.
+
+    After ten crops that do not fit, the one in the middle (Szegedy et al. 2015).
+    """
+    height, width = src.shape[:2]
+    low, high = (area, 1.0) if isinstance(area, (int, float)) else area
+    rng = draws()
+    for _ in range(10):
+        pixels = rng.uniform(low, high) * height * width
+        proportion = math.exp(rng.uniform(math.log(ratio[0]), math.log(ratio[1])))
+        w, h = round(math.sqrt(pixels * proportion)), round(math.sqrt(pixels / proportion))
+        if 0 < w <= width and 0 < h <= height:
+            x0, y0 = int(rng.integers(0, width - w + 1)), int(rng.integers(0, height - h + 1))
+            return fixed_crop(src, x0, y0, w, h, size, interp), (x0, y0, w, h)
+    return center_crop(src, size, interp)

@@ -1,0 +1,193 @@
+"""Convolution and pooling: what the table of cases does not reach."""
+
+from typing import Any
+
+import numpy
+import pytest
+
+import windowed
+from forerun import autograd, np, npx
+from forerun.ops import convolution
+
+RNG = numpy.random.default_rng(5)
+
+
+def normal(*shape: int) -> numpy.ndarray:
+    return RNG.normal(size=shape)
+
+
+def ours(x: numpy.ndarray) -> Any:
+    return np.array(x, dtype=x.dtype)
+
+
+def gradients(function: Any, *values: numpy.ndarray) -> list[numpy.ndarray]:
+    """The result, and the gradients of its sum times fixed numbers."""
+    made = [ours(v) for v in values]
+    for x in made:
+        x.attach_grad()
+    with autograd.record():
+        y = function(*made)
+        loss = (y * np.arange(y.size, dtype="float64").reshape(y.shape)).sum()
+    loss.backward()
+    return [y.asnumpy(), *(x.grad.asnumpy() for x in made)]
+
+
+@pytest.mark.parametrize("room", [1, 700])
+def test_examples_in_parts_give_the_same(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    values = normal(5, 4, 6, 5), normal(2, 2, 3, 2)
+
+    def function(x: Any, w: Any) -> Any:
+        return npx.convolution(x, w, stride=(2, 1), pad=1, num_group=2)
+
+    whole = gradients(function, *values)
+    monkeypatch.setattr(convolution, "_ROOM", room)
+    for part, expected in zip(gradients(function, *values), whole):
+        numpy.testing.assert_allclose(part, expected, rtol=1e-12, atol=1e-12)
+    numpy.testing.assert_allclose(whole[0], windowed.convolution(*values, stride=(2, 1), pad=1, num_group=2))
+
+
+def test_deconvolution_is_the_gradient_of_convolution() -> None:
+    x, w, g = normal(2, 3, 7, 6), normal(4, 3, 3, 2), normal(2, 4, 4, 5)
+    data = ours(x)
+    data.attach_grad()
+    with autograd.record():
+        y = npx.convolution(data, ours(w), stride=(2, 1), pad=(1, 0))
+    y.backward(ours(g))
+    back = npx.deconvolution(ours(g), ours(w), stride=(2, 1), pad=(1, 0))
+    numpy.testing.assert_allclose(back.asnumpy(), data.grad.asnumpy())
+    larger = npx.deconvolution(ours(g), ours(w), stride=(2, 1), pad=(1, 0), adj=(1, 0))
+    assert (back.shape, larger.shape) == ((2, 3, 7, 6), (2, 3, 8, 6))
+
+
+@pytest.mark.parametrize("target", [(7, 6), (8, 6), (9, 4)], ids=str)
+def test_deconvolution_to_a_target(target: tuple[int, ...]) -> None:
+    x, w = normal(1, 2, 4, 5), normal(2, 1, 3, 2)
+    whole = windowed.deconvolution(x, w, stride=(2, 1))
+    cut = [-(-(n - t) // 2) for n, t in zip(whole.shape[2:], target)]
+    wide = numpy.pad(whole, [(0, 0), (0, 0), (0, 1), (0, 1)])
+    expected = wide[(..., *(slice(c, c + t) for c, t in zip(cut, target)))]
+    found = npx.deconvolution(ours(x), ours(w), stride=(2, 1), target_shape=target)
+    numpy.testing.assert_allclose(found.asnumpy(), expected)
+
+
+def test_the_first_of_equal_elements_gets_the_gradient_of_max() -> None:
+    x = np.array([[[2.0, 2.0, 2.0, 1.0, 2.0]]])
+    x.attach_grad()
+    for settings, expected in [
+        ({"kernel": 2}, [1, 1, 1, 0, 1]),
+        ({"kernel": 2, "stride": 2, "pooling_convention": "full"}, [1, 0, 1, 0, 1]),
+        ({"kernel": 3, "stride": 2, "pad": 1}, [1, 1, 0, 0, 1]),
+        ({"kernel": 3}, [1, 1, 1, 0, 0]),
+        ({"global_pool": True}, [1, 0, 0, 0, 0]),
+    ]:
+        with autograd.record():
+            y = npx.pooling(x, **settings)
+        y.backward()
+        assert x.grad.tolist() == [[expected]], settings
+
+
+def test_nan_is_the_largest() -> None:
+    x = np.array([[[1.0, numpy.nan, 3.0, 4.0]]])
+    numpy.testing.assert_array_equal(npx.pooling(x, 2, stride=2).asnumpy(), [[[numpy.nan, 4]]])
+    numpy.testing.assert_array_equal(npx.pooling(x, global_pool=True).asnumpy(), [[[numpy.nan]]])
+    x.attach_grad()
+    with autograd.record():
+        y = npx.pooling(x, 2, stride=2)
+    y.backward()
+    assert x.grad.tolist() == [[[1, 0, 0, 1]]]  # none is lost
+
+
+def test_integers() -> None:
+    x = numpy.arange(-8, 8).reshape(1, 1, 4, 4)
+    largest = npx.pooling(ours(x), 3, stride=2, pad=1)
+    assert largest.dtype == x.dtype
+    assert largest.tolist() == windowed.pooling(x, 3, stride=2, pad=1).tolist()
+    assert npx.pooling(ours(x), 2, "avg", stride=2).tolist() == [[[[-5.5, -3.5], [2.5, 4.5]]]]
+    w = numpy.arange(4).reshape(1, 1, 2, 2)
+    assert npx.convolution(ours(x), ours(w)).tolist() == windowed.convolution(x, w).tolist()
+
+
+@pytest.mark.parametrize("kind", ["max", "avg", "sum", "lp"])
+def test_windows_of_a_view(kind: str) -> None:
+    x = normal(4, 3, 6, 5)
+    view = ours(x).transpose((3, 0, 2, 1))[:, 1:, ::-1]
+    rows = x.transpose(3, 0, 2, 1)[:, 1:, ::-1]
+    for settings in ({"kernel": (3, 2), "stride": 2, "pad": 1}, {"global_pool": True}):
+        found = npx.pooling(view, pool_type=kind, **settings)
+        numpy.testing.assert_allclose(found.asnumpy(), windowed.pooling(rows, pool_type=kind, **settings))
+    w = normal(2, 3, 2, 2)
+    numpy.testing.assert_allclose(npx.convolution(view, ours(w)).asnumpy(), windowed.convolution(rows, w))
+
+
+def test_no_examples() -> None:
+    x, w = np.zeros((0, 2, 4, 4)), np.ones((3, 2, 2, 2))
+    for a in (x, w):
+        a.attach_grad()
+    with autograd.record():
+        y = npx.pooling(npx.convolution(x, w), 2)
+    y.backward()
+    assert (y.shape, x.grad.shape, w.grad.sum().item()) == ((0, 3, 2, 2), (0, 2, 4, 4), 0)
+
+
+X, W = (1, 2, 4, 4), (3, 2, 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "settings", "message"),
+    [
+        ((X, (3, 1, 2, 2)), {}, r"weight must be \(filters, channels / groups, \*kernel\), got \(3, 1, 2, 2\) for"),
+        ((X, W), {"num_filter": 4}, r"weight must be \(4, channels"),
+        ((X, W), {"kernel": (3, 3)}, r"kernel must be the weight's, got \(3, 3\)"),
+        ((X, (3, 2, 5, 2)), {}, r"kernel must fit into the padded data, got \(5, 2\) for \(4, 4\)"),
+        ((X, W), {"dilate": 4}, r"kernel must fit into the padded data, got \(5, 5\)"),
+        ((X, W), {"stride": 0}, "stride must be 2 integers from 1, got 0"),
+        ((X, W), {"pad": (1, 1, 1)}, "pad must be 2 integers from 0"),
+        ((X, W), {"num_group": 0}, "num_group must be positive, got 0"),
+        ((X, (3, 2, 2)), {}, "data and weight must both have 1 to 3 axes after the first two"),
+        (((4, 4), (2, 2)), {}, "data and weight must both have 1 to 3 axes after the first two"),
+        ((X, W, (2,)), {}, r"bias must have shape \(3,\), got \(2,\)"),
+    ],
+)
+def test_convolution_refuses(shapes: Any, settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^convolution: {message}"):
+        npx.convolution(*map(np.ones, shapes), **settings)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "settings", "message"),
+    [
+        ((X, W), {}, r"weight must be \(channels, filters / groups, \*kernel\), got \(3, 2, 2, 2\)"),
+        ((X, (2, 3, 2, 2)), {"adj": 1}, r"adj must be less than the stride, .* got \(1, 1\) for \(1, 1\)"),
+        ((X, (2, 3, 2, 2)), {"pad": 3}, r"adj must be less .* extents \(-1, -1\)"),
+        ((X, (2, 3, 2, 2)), {"target_shape": 9}, r"target_shape must be at most \(5, 5\), got \(9, 9\)"),
+        ((X, (2, 3, 2, 2), (2,)), {"no_bias": False}, r"bias must have shape \(3,\), got \(2,\)"),
+    ],
+)
+def test_deconvolution_refuses(shapes: Any, settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^deconvolution: {message}"):
+        npx.deconvolution(*map(np.ones, shapes), **settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"kernel": 5}, r"kernel must fit into the padded data .* got \(5, 5\) for \(4, 4\)"),
+        ({"kernel": 2, "pad": 2}, "kernel must fit .* and be larger than the padding"),
+        ({}, "kernel must be 2 integers from 1"),
+        ({"kernel": 2, "pool_type": "min"}, "pool_type must be one of max, avg, sum, lp, got 'min'"),
+        ({"kernel": 2, "pooling_convention": "same"}, "pooling_convention must be one of valid, full, got 'same'"),
+        ({"kernel": 2, "pool_type": "lp", "p_value": 4}, "p_value must be 1, 2 or 3, got 4"),
+    ],
+)
+def test_pooling_refuses(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^pooling: {message}"):
+        npx.pooling(np.ones(X), **settings)
+
+
+def test_other_layouts_are_refused() -> None:
+    for call in (
+        lambda: npx.convolution(np.ones(X), np.ones(W), layout="NHWC"),
+        lambda: npx.pooling(np.ones(X), 2, layout="NHWC"),
+    ):
+        with pytest.raises(NotImplementedError, match="layout must be NCHW, got 'NHWC'"):
+            call()
