@@ -127,6 +127,7 @@ SHAPE_ONLY = {f"np.{name}_like" for name in ("zeros", "ones", "full", "empty")} 
     "np.tril_indices_from",
     "np.triu_indices_from",
     "npx.arange_like",
+    "npx.multibox_prior",
 }
 # Ops that do not read an input of some samples.
 AT_TIMES = {
