@@ -130,7 +130,6 @@ EXPORTS: dict[str, Callable[[Any], Any]] = {
     "numpy()": lambda x: x.numpy(),
     "DLPack": numpy.from_dlpack,
     "frombuffer": lambda x: numpy.frombuffer(x, x.dtype),
-    "data": lambda x: x.data,
 }
 
 WRITES: dict[str, Callable[[Any], Any]] = {

@@ -127,11 +127,14 @@ SHAPE_ONLY = {f"np.{name}_like" for name in ("zeros", "ones", "full", "empty")} 
     "np.tril_indices_from",
     "np.triu_indices_from",
     "npx.arange_like",
+    "npx.multibox_prior",
 }
 # Ops that do not read an input of some samples.
 AT_TIMES = {
     "np.resize": "an array without elements",
     "np.put": "values for no place",
+    "np.putmask": "values of which there is none",
+    "np.piecewise": "an array whose functions are numbers",
     "np.copyto": "what is overwritten as a whole",
     "np.array_equal": "arrays of different shapes",
     "np.array_equiv": "arrays of different shapes",

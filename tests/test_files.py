@@ -231,7 +231,7 @@ class TestCode:
 
 
 # The user's script; a regular expression; net.eval(), a method of modules.
-KNOWN = {("cli.py", "run_path"), ("block.py", "compile"), ("d2l.py", "eval")}
+KNOWN = {("cli.py", "run_path"), ("block.py", "compile"), ("init.py", "compile"), ("d2l.py", "eval")}
 
 
 def called(path: Path) -> set[str]:

@@ -13,7 +13,8 @@ from cases.table import Case, mapped, ours
 from forerun import np
 from forerun.np import ndarray
 
-VIEWS = {"np.reshape", "np.ravel", "np.require", "np.broadcast_arrays"}  # give views where memory allows
+# They give views where memory allows.
+VIEWS = {"np.reshape", "np.ravel", "np.require", "np.broadcast_arrays", "np.ascontiguousarray"}
 COMPARED = [c for c in CASES if c.reference and not c.in_place and c.name not in VIEWS]
 
 

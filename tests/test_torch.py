@@ -63,6 +63,8 @@ CASES: list[tuple[str, Callable[[], Any], Any]] = [
     ("chunk", lambda: torch.chunk(a, 2)[1], A[2:]),
     ("flatten", lambda: torch.flatten(a[None], 1), A.reshape(1, -1)),
     ("view", lambda: a.view(2, -1), A.reshape(2, -1)),
+    ("view as bytes", lambda: a.view(numpy.uint8), A.view(numpy.uint8)),
+    ("data", lambda: a.data + 1, A + 1),
     ("unsqueeze", lambda: torch.squeeze(torch.squeeze(a.unsqueeze(1), 1), 0), A),
     ("permute", lambda: a.permute(1, 0), A.T),
     ("transpose", lambda: torch.transpose(a, 0, 1), A.T),

@@ -213,6 +213,9 @@ def method(name: str) -> Name:
     return Name(name, kind_of(called, (take(), *(CALLS[full]() if full in CALLS else ()))))
 
 
+OF_TORCH = {"np.ndarray.data"}  # there only once somebody imports forerun.torch
+
+
 def found(path: str) -> list[Name]:
     """All of NumPy's names in a namespace."""
     theirs, mine = numpy, np
@@ -220,7 +223,7 @@ def found(path: str) -> list[Name]:
         theirs, mine = getattr(theirs, part), getattr(mine, part)
     result = []
     for name in sorted(n for n in dir(theirs) if not n.startswith("_")):
-        if not hasattr(mine, name):
+        if not hasattr(mine, name) or f"{path}.{name}" in OF_TORCH:
             result.append(Name(name, "absent", reason=REASONS.get(f"{path}.{name}", TODAY)))
         elif path == "np.ndarray":
             result.append(method(name))

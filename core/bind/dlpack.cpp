@@ -119,7 +119,12 @@ Extent extent_of(const dlpack::Tensor& tensor) {
     if ((shape[i] = tensor.shape[i]) < 0) refuse("from_dlpack: extents must not be negative, got " + std::to_string(tensor.shape[i]));
     empty = empty || shape[i] == 0;
   }
+  int64_t bytes;
+  auto check_fits = [&] {
+    if (!fits || __builtin_mul_overflow(size, item, &bytes)) refuse("from_dlpack: elements must lie within what memory can hold, got shape " + to_string(shape));
+  };
   for (int64_t n : shape) fits = fits && !__builtin_mul_overflow(size, empty ? 1 : n, &size);
+  check_fits();
   e.layout = Layout::dense(t, shape);
   for (int i = 0; i < tensor.ndim && tensor.strides && !empty; ++i) {
     int64_t step, reach = 0;
@@ -127,8 +132,7 @@ Extent extent_of(const dlpack::Tensor& tensor) {
     if (fits) e.layout.strides[i] = step;
     fits = fits && !__builtin_add_overflow(reach < 0 ? low : high, reach, reach < 0 ? &low : &high);
   }
-  int64_t bytes;
-  if (!fits || __builtin_mul_overflow(size, item, &bytes)) refuse("from_dlpack: elements must lie within what memory can hold, got shape " + to_string(shape));
+  check_fits();
   e.low = low, e.high = empty ? 0 : (tensor.strides ? high + item : bytes);
   if (!empty && !tensor.data) refuse("from_dlpack: elements must have memory, got none for shape " + to_string(shape));
   return e;

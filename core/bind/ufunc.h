@@ -37,6 +37,12 @@ PyTypeObject* make_ufunc_type();
 extern PyTypeObject* ufunc_type;
 UfuncObject* get_ufunc(const char* op, PyObject* o);
 
+// Its signatures: the loops of a NumPy ufunc (false with an exception set: it has none for us), or those of a choice; then list_same()
+// notes which of them takes one dtype for all inputs.
+bool add_numpy_loops(UfuncObject* u, PyObject* ufunc);
+void add_select_loops(UfuncObject* u);
+void list_same(UfuncObject* u);
+
 // The loop whose inputs are all of dtype t, or null.
 const Signature* same_loop(UfuncObject* u, DType t);
 

@@ -81,11 +81,6 @@ class NumpyMethods:
         """How the elements lie in memory, and whether they may be written. Does not wait."""
         return Flags(self)
 
-    @property
-    def data(self) -> memoryview:
-        """The values as they are now, as a read-only buffer. Waits."""
-        return memoryview(self)  # type: ignore[arg-type]
-
     def view(self: Any, dtype: Any = None) -> Any:
         """A view: of the same elements, or of the same bytes with another dtype.
 

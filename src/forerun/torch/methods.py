@@ -98,11 +98,14 @@ def cuda(x: Any, device: Any = 0, non_blocking: bool = False) -> Any:
 # --- shapes ---------------------------------------------------------------------------------------
 
 
-def view(x: Any, *shape: Any) -> Any:
-    """x with another shape, one extent may be -1; or its elements converted, for a dtype."""
-    if len(shape) == 1 and isinstance(shape[0], numpy.dtype):
-        raise NotImplementedError("view: shape must be given, got a dtype; `to(dtype)` converts")
-    return x.reshape(extents(shape))
+_numpys_view = np.ndarray.view
+
+
+def view(x: Any, *shape: Any, **dtype: Any) -> Any:
+    """x with another shape, one extent may be -1; or, for a dtype, its bytes as elements of that."""
+    if shape and isinstance(shape[0], (int, numpy.integer, tuple, list)):
+        return x.reshape(extents(shape))
+    return _numpys_view(x, *shape, **dtype)
 
 
 def expand(x: Any, *sizes: Any) -> Any:
@@ -246,11 +249,14 @@ _NOT_METHODS = (
 
 
 def install() -> None:
-    """Gives the array class PyTorch's methods, where it has none of that name."""
+    """Gives the array class PyTorch's methods, where it has none of that name.
+
+    NumPy's `view` takes shapes, too, from then on.
+    """
     free = {**{name: getattr(functions, name) for name in functions.__all__ if name not in _NOT_METHODS}}
     free.update({name: getattr(reductions, name) for name in reductions.__all__}, **_OWN)
     for name, member in free.items():
-        if not hasattr(np.ndarray, name):
+        if not hasattr(np.ndarray, name) or name == "view":
             setattr(np.ndarray, name, _bound(member))
     for name in _WITH_DIM:
         setattr(np.ndarray, name, _with_dim(getattr(np.ndarray, name), getattr(reductions, name)))
