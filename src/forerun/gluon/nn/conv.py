@@ -17,14 +17,28 @@ Numbers = int | tuple[int, ...] | list[int]
 
 
 class _Convolution(HybridBlock):
-    """What all have: filters of some extents, their steps, weight and bias. Subclasses say along how many axes."""
+    """What all have: filters of some extents, their steps, weight and bias. Subclasses say along how many axes.
+
+    Data to results: weight (channels, in_channels / groups, *kernel_size).
+    """
 
     _axes = 0
 
     def __init__(
-        self, channels: int, kernel_size: Numbers, strides: Numbers, padding: Numbers, dilation: Numbers, groups: int,
-        layout: str | None, activation: str | None, use_bias: bool, weight: Any, bias: Any, in_channels: int,
-    ) -> None:  # fmt: skip
+        self,
+        channels: int,
+        kernel_size: Numbers,
+        strides: Numbers = 1,
+        padding: Numbers = 0,
+        dilation: Numbers = 1,
+        groups: int = 1,
+        layout: str | None = None,
+        activation: str | None = None,
+        use_bias: bool = True,
+        weight_initializer: str | Initializer | None = None,
+        bias_initializer: str | Initializer | None = "zeros",
+        in_channels: int = 0,
+    ) -> None:
         super().__init__()
         kind = type(self).__name__
         if groups < 1 or channels < 1 or channels % groups or in_channels % groups:
@@ -40,8 +54,8 @@ class _Convolution(HybridBlock):
             "dilate": self._numbers("dilation", dilation, 1),
         }
         shape = self._weight_shape(in_channels)
-        self.weight = Parameter("weight", shape=shape, init=weight, allow_deferred_init=True)
-        self.bias = Parameter("bias", shape=(channels,), init=bias) if use_bias else None
+        self.weight = Parameter("weight", shape=shape, init=weight_initializer, allow_deferred_init=True)
+        self.bias = Parameter("bias", shape=(channels,), init=bias_initializer) if use_bias else None
         self.act = Activation(activation) if activation is not None else None
 
     def _numbers(self, name: str, value: Numbers, least: int) -> tuple[int, ...]:
@@ -91,31 +105,7 @@ class _Convolution(HybridBlock):
         return f"{type(self).__name__}({self._in_channels()} -> {self._channels}, {', '.join(said)})"
 
 
-class _Conv(_Convolution):
-    """Data to results: weight (channels, in_channels / groups, *kernel_size)."""
-
-    def __init__(
-        self,
-        channels: int,
-        kernel_size: Numbers,
-        strides: Numbers = 1,
-        padding: Numbers = 0,
-        dilation: Numbers = 1,
-        groups: int = 1,
-        layout: str | None = None,
-        activation: str | None = None,
-        use_bias: bool = True,
-        weight_initializer: str | Initializer | None = None,
-        bias_initializer: str | Initializer | None = "zeros",
-        in_channels: int = 0,
-    ) -> None:
-        super().__init__(
-            channels, kernel_size, strides, padding, dilation, groups, layout, activation, use_bias,
-            weight_initializer, bias_initializer, in_channels,
-        )  # fmt: skip
-
-
-class Conv1D(_Conv):
+class Conv1D(_Convolution):
     """Convolves sequences (batch, channels, width).
 
     Weight (channels, in_channels / groups, width), bias (channels,). Settings are those of `Conv2D`.
@@ -130,7 +120,7 @@ class Conv1D(_Conv):
     _axes = 1
 
 
-class Conv2D(_Conv):
+class Conv2D(_Convolution):
     """Convolves images (batch, channels, height, width).
 
     Weight (channels, in_channels / groups, height, width), bias (channels,). kernel_size, strides, padding, dilation: a
@@ -149,7 +139,7 @@ class Conv2D(_Conv):
     _axes = 2
 
 
-class Conv3D(_Conv):
+class Conv3D(_Convolution):
     """Convolves volumes (batch, channels, depth, height, width).
 
     Weight (channels, in_channels / groups, depth, height, width), bias (channels,). Settings are those of `Conv2D`.
