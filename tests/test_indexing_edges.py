@@ -7,6 +7,7 @@ from typing import Any
 import numpy
 import pytest
 
+from cases.table import ours
 from forerun import _core, autograd, np
 
 M = numpy.arange(12.0).reshape(3, 4)
@@ -144,7 +145,7 @@ def test_positions_beyond_2_to_the_31() -> None:
     assert x[far].tolist() == x[np.array(far)].tolist() == np.take(x, far).tolist() == [7] * 3
     assert x[2**32 :: 2**31].shape == (2,)
     assert x[:: -(2**40)].shape == (1,)
-    for wrong in (HUGE, -HUGE - 1, 2**64):
+    for wrong in (HUGE, -HUGE - 1, 2**64, -(2**64)):
         with pytest.raises(IndexError):
             x[wrong]
     with pytest.raises(IndexError):
@@ -251,3 +252,45 @@ def test_a_number_that_does_not_fit_is_refused_under_a_mask() -> None:
         with pytest.raises(OverflowError, match=f"setitem: values must fit uint8, got {wrong}"):
             x[x > 0] = wrong
     assert x.tolist() == [0, 1, 2]
+
+
+UNSIGNED = numpy.array(2**63, "uint64")
+BEYOND: list[Any] = [
+    2**63, 2**64 - 1, numpy.uint64(2**63), UNSIGNED, ([0], 2**63), ([0, 1], UNSIGNED), (True, UNSIGNED),
+    (numpy.zeros(0, int), UNSIGNED), (0, 2**63), (slice(1), numpy.uint64(2**64 - 1)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("index", BEYOND, ids=repr)
+def test_a_single_number_that_only_uint64_holds_overflows(index: Any, engine: str) -> None:
+    x = np.zeros((2, 2))
+    for i in (index, ours(index)):
+        with pytest.raises(OverflowError):
+            M[index]
+        with pytest.raises(OverflowError, match=r"getitem: index must be in \[-2, 2\), got (9223|18446)"):
+            x[i].numpy()
+        y = np.zeros((2, 2))
+        with pytest.raises(OverflowError, match=r"index must be in \[-2, 2\), got (9223|18446)"):
+            y[i] = 1
+            y.numpy()
+
+
+def test_several_numbers_of_uint64_wrap() -> None:
+    last = numpy.array([2**64 - 1], "uint64")
+    for at in (last, np.array(last, dtype="uint64")):
+        assert np.arange(4)[at].tolist() == np.take(np.arange(4), at).tolist() == [3]
+    assert np.take(np.arange(4), np.array(last[0], dtype="uint64")).item() == 3
+
+
+def test_positions_that_are_no_int64_are_refused_by_functions_as_by_numpy() -> None:
+    mine, theirs = np.arange(4), numpy.arange(4)
+    for wrong in (2**63, 2**64, -(2**63) - 1, [0, 2**64]):
+        for f in (lambda m, x: m.take(x, wrong), lambda m, x: m.put(x, wrong, 1)):
+            with pytest.raises(OverflowError):
+                f(numpy, theirs)
+            with pytest.raises(OverflowError, match=r"must fit int64, got"):
+                f(np, mine)
+    with pytest.raises(IndexError, match=r"put: index must be in \[-4, 4\), got -9223372036854775808"):
+        np.put(mine, numpy.uint64(2**63), 1)
+    with pytest.raises(TypeError, match="positions must be integers, got object"):
+        np.take(mine, None)
