@@ -246,6 +246,17 @@ def test_lists_that_are_too_deep_come_before_numbers_that_do_not_fit() -> None:
         np.zeros(3)[:] = [[1j, 2j, 3j]]
 
 
+@pytest.mark.parametrize("number", [1, numpy.array(1), np.array(1)], ids=repr)
+def test_what_numbers_pick_is_a_view_into_which_no_deeper_lists_go(number: Any) -> None:
+    x = np.zeros((2, 2))
+    with pytest.raises(ValueError, match="setitem: lists must be at most 1 deep"):
+        x[number] = [[1, 2]]
+    with pytest.raises(ValueError, match="setitem: lists must be at most 0 deep"):
+        x[..., number, number] = [[3]]
+    x[[0, 1], number] = [[[5, 6]]]  # into positions they do
+    assert x.tolist() == [[0, 5], [0, 6]]
+
+
 def test_a_number_that_does_not_fit_is_refused_under_a_mask() -> None:
     x = np.arange(3, dtype="uint8")
     for wrong in (-1, 256):
@@ -298,3 +309,36 @@ def test_positions_that_are_no_int64_are_refused_by_functions_as_by_numpy() -> N
         np.put(mine, numpy.uint64(2**63), 1)
     with pytest.raises(TypeError, match="positions must be integers, got object"):
         np.take(mine, None)
+
+
+@pytest.mark.parametrize("nothing", [numpy.zeros(0, int), False, numpy.array([False, False])], ids=repr)
+@pytest.mark.parametrize("number", [2, -3, UNSIGNED], ids=repr)
+def test_a_number_is_checked_where_nothing_is_picked(nothing: Any, number: Any, engine: str) -> None:
+    """As in NumPy: a number is no array, of which there would be no element to look at."""
+    want = OverflowError if number is UNSIGNED else IndexError
+    number = numpy.array(number)
+    with pytest.raises(want):
+        M[:2, :2][number, nothing]
+    with pytest.raises(want, match=r"getitem: index must be in \[-2, 2\), got"):
+        np.array(M)[:2, :2][number, nothing]
+    with pytest.raises(want, match=r"getitem: index must be in \[-2, 2\), got"):
+        np.array(M)[:2, :2][np.array(number, dtype=number.dtype), nothing].numpy()
+
+
+def test_arrays_that_pick_nothing_are_not_checked() -> None:
+    x = np.array(M)
+    assert x[[9], numpy.zeros((0, 1), int)].shape == M[[9], numpy.zeros((0, 1), int)].shape == (0, 1)
+
+
+@pytest.mark.parametrize("wrong", [3, -4])
+def test_known_positions_are_checked_at_the_call(wrong: int, gate: None) -> None:
+    x = np.array(M) + 0
+    for index in ([wrong], [0, wrong], ([0, wrong], slice(2)), ([wrong], [0])):
+        with pytest.raises(IndexError, match=rf"getitem: index must be in \[-3, 3\), got {wrong}"):
+            x[index]
+        with pytest.raises(IndexError, match=rf"setitem: index must be in \[-3, 3\), got {wrong}"):
+            x[index] = 1
+    with pytest.raises(IndexError, match=r"take: index must be in \[-3, 3\)"):
+        np.take(x, [wrong], 0)
+    with pytest.raises(IndexError, match=r"take_along_axis: index must be in \[-3, 3\)"):
+        np.take_along_axis(x, numpy.full((1, 4), wrong), 0)

@@ -188,9 +188,10 @@ class Key:
         except ValueError:
             listed = " and ".join(str(p.shape) for p in found)
             raise IndexError(f"{self.op}: arrays in an index must broadcast together, got {listed}") from None
-        found = [_fitting(self.op, p, n) for p, n in zip(found, view.shape[self.axis :])]
-        for p, n in zip(found, view.shape[self.axis :]):
-            if 0 not in shape or p.ndim == 0:  # as in NumPy, where the latter is an integer
+        for i, (p, n) in enumerate(zip(found, view.shape[self.axis :])):
+            if p.ndim == 0 and (0 in shape or p.dtype == "uint64"):
+                found[i] = _single(self.op, p, n)
+            elif 0 not in shape:
                 check_range(self.op, p, n)
         return [p if is_array(p) else _core.from_numpy(p, view.device) for p in found]
 
@@ -201,17 +202,22 @@ def _places(mask: Any) -> tuple[numpy.ndarray, ...]:
     return numpy.nonzero(mask)
 
 
-def _fitting(op: str, number: Any, n: int) -> Any:
-    """A single number of uint64 as int64. OverflowError if it does not fit: as in NumPy, only several wrap."""
-    if number.ndim or number.dtype != "uint64":
-        return number
+def _single(op: str, number: Any, n: int) -> Any:
+    """A number of an index as int64. As in NumPy it is no array: it is checked where nothing is picked, and never wraps.
+
+    IndexError out of range; OverflowError for one that only uint64 holds.
+    """
 
     def checked(v: numpy.ndarray) -> numpy.ndarray:
         if v >= 2**63:
             raise OverflowError(f"{op}: index must be in [{-n}, {n}), got {v}")
+        check_range(op, v, n)
         return v.astype("int64")
 
-    return host_op(op, checked, [number], (), "int64") if is_array(number) else checked(number)
+    if not is_array(number):
+        return checked(number)
+    check_range(op, number, n)
+    return host_op(op, checked, [number], (), "int64")
 
 
 def check_range(op: str, positions: Any, n: int) -> None:
