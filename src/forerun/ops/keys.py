@@ -203,7 +203,7 @@ def _places(mask: Any) -> tuple[numpy.ndarray, ...]:
 
 
 def _single(op: str, number: Any, n: int) -> Any:
-    """A number of an index as int64. As in NumPy it is no array: it is checked where nothing is picked, and never wraps.
+    """A number of an index as int64. As in NumPy it is no array: it is checked where nothing is picked, too.
 
     IndexError out of range; OverflowError for one that only uint64 holds.
     """
