@@ -36,3 +36,33 @@ def test_products_of_complex_numbers_start_from_one(number: complex, n: int, eng
         with numpy.errstate(all="ignore"):
             want = x.prod(axis)
         assert same_bits(np.array(x).prod(axis).numpy(), numpy.asarray(want))
+
+
+VALUES = numpy.array([[1.5, 2, 4], [-5, 6, 8.7]])
+
+
+@pytest.mark.parametrize("given", ["float64", "int64", "int8"])
+@pytest.mark.parametrize("dtype", ["int64", "int8", "uint8", "bool", "complex64", "float32"])
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_means_in_a_dtype_are_numpys(given: str, dtype: str, axis: int | None) -> None:
+    """A dtype without fractions cuts them off: of the sum's terms, of the quotient."""
+    x = VALUES.astype(given)
+    mine = np.array(x)
+    mask = numpy.array([[True, False, True], [True, True, False]])
+    for f in ("mean", "var"):
+        for more in ({}, {"keepdims": True}, {"where": mask}, {"ddof": 1} if f == "var" else {}):
+            want = numpy.asarray(getattr(numpy, f)(x, axis, dtype=dtype, **more))
+            ours = {k: np.array(v) if k == "where" else v for k, v in more.items()}
+            got = getattr(np, f)(mine, axis, dtype=dtype, **ours).numpy()
+            assert got.dtype == want.dtype
+            assert got.shape == want.shape
+            numpy.testing.assert_allclose(got, want, rtol=1e-6)
+
+
+def test_a_standard_deviation_without_fractions_is_one_number() -> None:
+    assert np.std(VALUES, dtype=int).item() == numpy.std(VALUES, dtype=int)
+    with pytest.raises(TypeError):
+        numpy.std(VALUES, 0, dtype=int)
+    with pytest.raises(TypeError, match="std: dtype must have fractions for several results, got int64"):
+        np.std(VALUES, 0, dtype=int)
+    assert np.std(VALUES, 0, dtype="complex64").dtype == "complex64"
