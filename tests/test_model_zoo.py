@@ -27,7 +27,7 @@ class Nothing(forerun.init.Initializer):
 
 
 def test_every_network_is_there() -> None:
-    with pytest.raises(ValueError, match="get_model: name must be one of alexnet, .*, got 'vgg'") as raised:
+    with pytest.raises(ValueError, match=r"get_model: name must be one of alexnet, .*, got 'vgg'") as raised:
         vision.get_model("vgg")
     known = str(raised.value).split("one of ")[1].split(", got")[0].split(", ")
     assert known == sorted(row["name"] for row in ROWS)
@@ -115,7 +115,7 @@ def test_pretrained_says_that_none_are_served(tmp_path: Path, monkeypatch: pytes
 
 
 def test_what_cannot_be_made_is_said() -> None:
-    with pytest.raises(ValueError, match="get_resnet: version must be 1 or 2, and layers one of .*, got 3 and 18"):
+    with pytest.raises(ValueError, match=r"get_resnet: version must be 1 or 2, and layers one of .*, got 3 and 18"):
         vision.get_resnet(3, 18)
     with pytest.raises(ValueError, match=r"get_vgg: layers must be one of \[11, 13, 16, 19\], got 12"):
         vision.get_vgg(12)
