@@ -17,6 +17,7 @@ from .device import gpu as gpu
 from .device import num_gpus as num_gpus
 from .ops import convert
 from .ops.convolution import *  # noqa: F403
+from .ops.ctc import *  # noqa: F403
 from .ops.detection import *  # noqa: F403
 from .ops.erf import *  # noqa: F403
 from .ops.host import host as host

@@ -2,6 +2,7 @@
 
 from . import data as data
 from . import loss as loss
+from . import model_zoo as model_zoo
 from . import nn as nn
 from . import rnn as rnn
 from . import utils as utils

@@ -45,8 +45,8 @@ class BatchNorm(_Norm):
 
     While training, the batch's own statistics are used, and running ones follow them: momentum * running +
     (1 - momentum) * batch. Otherwise (and always with `use_global_stats`) the running ones are used.
-    After Ioffe and Szegedy, 2015. axis: the one of channels. center, scale: whether beta and gamma are trained.
-    in_channels: 0 is inferred from the first data.
+    After Ioffe and Szegedy, 2015. axis: the one of channels. center: whether beta is trained. scale: whether gamma is
+    trained; if not it counts as 1, whatever it is, as in MXNet. in_channels: 0 is inferred from the first data.
 
     >>> from forerun import autograd, np
     >>> layer = BatchNorm(epsilon=0)
@@ -74,6 +74,7 @@ class BatchNorm(_Norm):
         super().__init__(axis, epsilon, center, scale, beta_initializer, gamma_initializer, in_channels)
         self._momentum = momentum
         self._use_global_stats = use_global_stats
+        self._scale = scale
         self.running_mean = _along_axis("running_mean", in_channels, running_mean_initializer, False)
         self.running_var = _along_axis("running_var", in_channels, running_variance_initializer, False)
 
@@ -93,7 +94,7 @@ class BatchNorm(_Norm):
             self._follow(running, (mean, var))
         else:
             centred = x - mean.reshape(wide)
-        factor = self.gamma.data(device) / np.sqrt(var + self._epsilon)
+        factor = (self.gamma.data(device) if self._scale else 1) / np.sqrt(var + self._epsilon)
         return centred * factor.reshape(wide) + self.beta.data(device).reshape(wide)
 
     def _follow(self, running: tuple[Any, Any], batch: tuple[Any, Any]) -> None:
