@@ -19,6 +19,7 @@ import numpy
 from . import _core
 from .ops.convert import asarray
 from .ops.host import host_op
+from .ops.streams import current
 
 __all__ = [
     "imread", "imdecode", "imresize", "resize_short", "fixed_crop", "random_crop", "center_crop", "random_size_crop",
@@ -119,8 +120,8 @@ def fixed_crop(
 
 
 def draws() -> numpy.random.Generator:
-    """Random numbers that follow the seed of `np.random`: another generator at each call."""
-    return numpy.random.default_rng((_core.random_seed(), _core.random_key()))
+    """NumPy's generator for random numbers that follow the seed of `np.random`."""
+    return current().draws()
 
 
 def _largest(shape: Sequence[int], size: Sequence[int]) -> tuple[int, int]:

@@ -1,7 +1,9 @@
 """Neural networks in MXNet's spelling: blocks with parameters, losses, and a trainer."""
 
+from . import contrib as contrib
 from . import data as data
 from . import loss as loss
+from . import model_zoo as model_zoo
 from . import nn as nn
 from . import rnn as rnn
 from . import utils as utils

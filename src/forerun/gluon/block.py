@@ -6,13 +6,14 @@ import itertools
 import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from .. import _core
+from .. import _core, np
 from ..init import Initializer
 from . import changes
 from .deferred import DeferredInitializationError
+from .loading import set_values
 from .parameter import Devices, Parameter
 from .parameters import ParameterDict
 
@@ -177,14 +178,51 @@ class Block:
         """Initialises all parameters on one device or several: own rules first, then `init`, then Uniform(0.07)."""
         self.collect_params().initialize(init, ctx, verbose, force_reinit, device=device)
 
-    def save_parameters(self, filename: str | os.PathLike[str]) -> Any:
-        """Writes all parameters to an npz file, as `np.savez` does: returns its size, an array. RuntimeError before
-        initialisation."""
-        return self.collect_params().save(filename)
+    def save_parameters(self, filename: str | os.PathLike[str], deduplicate: bool = False) -> Any:
+        """Writes all parameters to a file: safetensors if its name ends in ".safetensors", else npz.
 
-    def load_parameters(self, filename: str | os.PathLike[str], ctx: Devices = None, **settings: Any) -> None:
-        """Sets all parameters from a file; settings and errors are those of `ParameterDict.load`."""
-        self.collect_params().load(filename, ctx, **settings)
+        Returns its size, an array, at once. RuntimeError before initialisation. deduplicate: shared ones once.
+        """
+        return self.collect_params().save(filename, deduplicate=deduplicate)
+
+    def load_parameters(
+        self,
+        filename: str | os.PathLike[str],
+        ctx: Devices = None,
+        allow_missing: bool = False,
+        ignore_extra: bool = False,
+        cast_dtype: bool = False,
+        dtype_source: str = "current",
+        *,
+        device: Devices = None,
+    ) -> None:
+        """Sets all parameters from a file (npz, safetensors, MXNet's own); all or none. As `ParameterDict.load`."""
+        where = device if device is not None else ctx
+        self.collect_params().load(filename, where, allow_missing, ignore_extra, "", cast_dtype, dtype_source)
+
+    def load_dict(
+        self,
+        param_dict: Mapping[str, Any],
+        ctx: Devices = None,
+        allow_missing: bool = False,
+        ignore_extra: bool = False,
+        cast_dtype: bool = False,
+        dtype_source: str = "current",
+        *,
+        device: Devices = None,
+    ) -> None:
+        """Sets all parameters from arrays by name, as `load_parameters` does from a file. Does not wait.
+
+        >>> from forerun import np
+        >>> from forerun.gluon import nn
+        >>> net = nn.Dense(1, in_units=2)
+        >>> net.load_dict({"weight": np.ones((1, 2)), "bias": np.zeros(1)})
+        >>> net(np.ones((1, 2))).tolist()
+        [[2.0]]
+        """
+        where, params = device if device is not None else ctx, self.collect_params()
+        values = {n: v if hasattr(v, "dtype") else np.array(v) for n, v in param_dict.items()}
+        set_values(params, values, where, allow_missing, ignore_extra, cast_dtype, dtype_source, "load_dict")
 
     def apply(self, function: Callable[[Block], Any]) -> Block:
         """Calls a function with every block of the tree, children first; returns self."""

@@ -37,6 +37,10 @@ class Stream:
         seed, number = self.take()
         return lambda: numpy.random.Generator(numpy.random.Philox(key=seed | number << 64))
 
+    def draws(self) -> numpy.random.Generator:
+        """A generator of NumPy's for draws that are made here and now: another one at each call."""
+        return self.generator()()
+
 
 class OwnStream(Stream):
     """A stream of a generator's own. Threads may share it: each operation gets a number of its own."""
@@ -58,6 +62,20 @@ class OwnStream(Stream):
 
     def __reduce__(self) -> tuple[Any, tuple[int, int]]:
         return OwnStream, (self.seed, self.drawn)
+
+
+class WorkStream(OwnStream):
+    """A stream for a piece of work that one thread does by itself, such as a batch: it has one generator of NumPy's."""
+
+    def __init__(self, *key: int) -> None:
+        super().__init__(int(numpy.random.SeedSequence(key).generate_state(1, numpy.uint64)[0]))
+        self.draws_: numpy.random.Generator | None = None
+
+    def draws(self) -> numpy.random.Generator:
+        """The generator, made at the first call."""
+        if self.draws_ is None:
+            self.draws_ = super().draws()
+        return self.draws_
 
 
 _shared = Stream()
