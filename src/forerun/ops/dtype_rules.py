@@ -38,7 +38,11 @@ def default_float() -> numpy.dtype:
 
 
 def ints_become_floats() -> bool:
-    """Whether creation from Python numbers gives floats, as in MXNet."""
+    """Whether creation from Python numbers gives floats, as in MXNet.
+
+    >>> ints_become_floats()
+    False
+    """
     return _ints_become_floats
 
 
