@@ -277,7 +277,7 @@ def places_within(op: str, indices: Any, n: int, mode: str, device: Any, casting
         found = found if found.device == device else _core.copy(found, device)
         if mode != "raise" or found.dtype.kind == "b":
             found = cast(found, numpy.dtype("int64"))
-        if mode == "raise" or found.size == 0:
+        if mode == "raise":
             return found
         return minimum(maximum(found, 0), n - 1) if mode == "clip" else remainder(found, n)
     found = found.astype("int64", copy=False)
