@@ -9,7 +9,7 @@ import numpy
 import pytest
 
 from cases.compare import same_bits
-from forerun import autograd, np
+from forerun import _core, autograd, np
 
 M = numpy.arange(12.0).reshape(3, 4)
 
@@ -54,7 +54,18 @@ def test_an_empty_axis_has_no_positions(gate: None) -> None:
             x[index]
         with pytest.raises(IndexError, match=r"setitem: index must be in \[0, 0\), got an array of shape"):
             x[index] = 1
-    assert x[one[:0]].shape == (0, 3)
+    assert x[one[:0]].shape == np.take(x, one[:0], 0).shape == (0, 3)
+
+
+def test_what_is_refused_at_the_call_leaves_no_other_failure() -> None:
+    """The number is out of range, too: nothing is issued that finds it out later."""
+    _core.unseen_failures()
+    x, number, known = np.zeros((2, 2, 2)), np.array(9), numpy.array(9)
+    for index in ((number, [], known), (number, known, []), (number.astype("uint64"), [7], 0)):
+        with pytest.raises(IndexError, match="index must be in"):
+            x[index]
+    _core.quiesce()
+    assert _core.unseen_failures() == []
 
 
 def test_bools_are_no_positions_along_an_axis() -> None:
