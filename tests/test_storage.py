@@ -664,7 +664,7 @@ class TestBesideTheComputation:
             x[::-1][:] = np.array([13, 12, 11, 10])
         after = x * 2  # issued, and comes after the update
         assert (np.ones(3) + 1).tolist() == [2, 2, 2]
-        assert not (go.is_set() or x.ready or after.ready or size.ready)
+        assert [x.ready, after.ready, size.ready, go.is_set()] == [False] * 4
         patience.cancel()
         go.set()
         assert after.tolist() == [20, 22, 24, 26]
