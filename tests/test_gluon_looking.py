@@ -1,12 +1,13 @@
-"""Looking at blocks: summaries, hooks, and what is told of layers."""
+"""Looking at blocks: summaries, hooks, what is told of layers; and where errors say that something is wrong."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from forerun import _core, autograd, gluon, np
+from forerun import _core, autograd, gluon, np, npx
 from forerun.gluon import nn
 from gluon_tools import close
 
@@ -133,3 +134,73 @@ def test_layers_are_told_of() -> None:
         pass
     net(np.ones((2, 4)))
     assert found == []
+
+
+class Outer(gluon.HybridBlock):
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = shared()
+        self.scale = gluon.Parameter("gain", shape=())
+
+    def forward(self, x: Any) -> Any:
+        return self.inner(x) * self.scale.data()
+
+
+@pytest.mark.parametrize("hybrid", [False, True])
+def test_what_is_not_initialised_is_named_by_its_place(hybrid: bool, tmp_path: Path) -> None:
+    net = Outer()
+    net.inner = nn.HybridSequential()
+    net.inner.add(nn.Dense(2), nn.Dense(2, in_units=2))
+    if hybrid:
+        net.hybridize()
+    with pytest.raises(gluon.UninitializedError, match=r"^Parameter inner.0.weight: initialize\(\) must be called"):
+        net(np.ones((1, 2)))
+    net.inner[0].initialize()
+    with pytest.raises(RuntimeError, match=r"^Parameter inner.1.weight: initialize\(\) must be called first"):
+        net(np.ones((1, 2)))
+    net.inner.initialize()
+    with pytest.raises(RuntimeError, match=r"^Parameter scale: initialize\(\) must be called first"):
+        net(np.ones((1, 2)))
+    trainer = gluon.Trainer(net.collect_params(), "sgd")
+    for use in (lambda: net.save_parameters(tmp_path / "x"), lambda: trainer.step(1)):
+        with pytest.raises(RuntimeError, match=r"^Parameter scale: initialize\(\) must be called first"):
+            use()
+    net.scale.initialize("ones")
+    assert net(np.ones((1, 2))).shape == (1, 2)
+
+
+def test_what_waits_for_its_shape_is_named_by_its_place(tmp_path: Path) -> None:
+    net = nn.Sequential()
+    net.add(nn.Dense(2), nn.Dense(2))
+    net.initialize()
+    trainer = gluon.Trainer(net.collect_params(), "sgd")
+    save, step = lambda: net.save_parameters(tmp_path / "x"), lambda: trainer.step(1)
+    for use, name in ((save, "0.weight"), (step, "1.weight")):
+        with pytest.raises(gluon.DeferredInitializationError, match=f"^Parameter {name}: the block must have seen"):
+            use()
+
+
+def test_old_gradients_are_named_by_their_place() -> None:
+    net = nn.Sequential()
+    net.add(nn.Dense(2), nn.Dense(2))
+    net.initialize()
+    trainer = gluon.Trainer(net.collect_params(), "sgd")
+    for block in (net, net[0]):
+        with autograd.record():
+            y = block(np.ones((1, 2)))
+        y.backward()
+        if block is net:
+            trainer.step(1)
+    with pytest.raises(RuntimeError, match=r"got old ones for \['1.bias', '1.weight'\]"):
+        trainer.step(1)
+
+
+def test_labels_out_of_range_name_the_function(tmp_path: Path) -> None:
+    pred, label = np.ones((2, 3)), np.array([0, 3])
+    with autograd.record():
+        losses = [gluon.loss.SoftmaxCrossEntropyLoss()(pred, label), npx.pick(pred, label)]
+    for loss, name in zip(losses, ("cross_entropy", "pick")):
+        for _ in range(2):
+            with pytest.raises(IndexError, match=rf"{name}: index must be in \[-3, 3\), got 3") as caught:
+                loss.tolist()
+            assert "test_gluon_looking.py" in caught.value.__notes__[0]

@@ -12,7 +12,7 @@ from typing import Any
 from .. import _core, np
 from ..init import Initializer
 from . import changes
-from .deferred import DeferredInitializationError
+from .deferred import DeferredInitializationError, UninitializedError, placed
 from .hooks import Hook, Hooks, monitor
 from .loading import set_values
 from .parameter import Devices, Parameter
@@ -117,7 +117,20 @@ class Block:
             if parameter.is_deferred:
                 self._finish_deferred(args)
                 break
-        return self.forward(*args)
+        try:
+            return self.forward(*args)
+        except UninitializedError as error:
+            self._locate(error)
+            raise
+
+    def _locate(self, error: UninitializedError) -> None:
+        """Says in the error where in this block the parameter is that it tells of."""
+        inside: Any = error.parameter if error.inside is None else error.inside
+        members: Mapping[str, Any] = self._params if error.inside is None else self._children
+        name = next((name for name, member in members.items() if member is inside), None)
+        if name is not None:
+            placed(error, name)
+            error.inside = self
 
     def register_forward_pre_hook(self, hook: Callable[[Block, Any], Any]) -> Hook:
         """Calls `hook(block, inputs)` before each run."""
