@@ -16,6 +16,7 @@ from .device import current_device as current_device
 from .device import gpu as gpu
 from .device import num_gpus as num_gpus
 from .ops import convert
+from .ops.attention import *  # noqa: F403
 from .ops.convolution import *  # noqa: F403
 from .ops.ctc import *  # noqa: F403
 from .ops.detection import *  # noqa: F403
@@ -23,9 +24,12 @@ from .ops.erf import *  # noqa: F403
 from .ops.host import host as host
 from .ops.indexing import one_hot as one_hot
 from .ops.nn import *  # noqa: F403
+from .ops.normalization import *  # noqa: F403
 from .ops.pooling import *  # noqa: F403
 from .ops.random import bernoulli as bernoulli
 from .ops.random import seed as _seed
+from .ops.sequences import *  # noqa: F403
+from .ops.special import *  # noqa: F403
 from .storage import issue as _issue
 from .storage import named as _named
 from .storage.archive import Archive as _Archive

@@ -1,5 +1,6 @@
 """Neural networks in MXNet's spelling: blocks with parameters, losses, and a trainer."""
 
+from . import contrib as contrib
 from . import data as data
 from . import loss as loss
 from . import model_zoo as model_zoo

@@ -16,6 +16,7 @@ from ..init import Constant, Initializer, create
 from ..ops.convert import as_dtype
 from . import changes
 from .deferred import DeferredInitializationError, Shape, completes, known
+from .exchange import exchanging
 
 __all__ = ["Parameter"]
 
@@ -196,6 +197,18 @@ class Parameter:
         return [array.device for array in self.list_data()]
 
     list_device = list_ctx
+
+    def mean_data(self) -> Any:
+        """The mean over the devices' copies: what files get, where devices differ, as in running statistics.
+
+        Where all are equal that is the value, to the bit; what is no float is the first device's. Raises as `data`.
+        """
+        first, *others = self.list_data()
+        if first.dtype.kind != "f" or not others:
+            return first
+        with exchanging():
+            apart = [np.where(x == first, 0, x - first) for x in others]
+            return first + sum(apart[1:], apart[0]) / len(self._copies)
 
     def var(self) -> Any:
         """The array that stands for the parameter: the copy of the first device."""

@@ -78,7 +78,7 @@ class ParameterDict(dict[str, Parameter]):
         """Writes the values to a file: in the safetensors format if its name ends in ".safetensors", else as npz.
 
         Returns the file's size, an array, at once. strip_prefix: taken off the names, which must begin so (ValueError).
-        deduplicate: a parameter that has several names is written under the first. Values: those of the first device.
+        deduplicate: a parameter that has several names is written under the first. Values: `Parameter.mean_data()`.
         """
         wrong = [name for name in self if not name.startswith(strip_prefix)]
         if wrong:
@@ -87,7 +87,7 @@ class ParameterDict(dict[str, Parameter]):
         values = {}
         for name, parameter in self.items():
             if not deduplicate or id(parameter) not in seen:
-                values[name.removeprefix(strip_prefix)] = parameter.data()
+                values[name.removeprefix(strip_prefix)] = parameter.mean_data()
             seen.add(id(parameter))
         return save(filename, values)
 
