@@ -1,4 +1,4 @@
-"""Batches split over devices, and gradients kept small."""
+"""Batches split over devices, gradients kept small, files from the network."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 
 from .. import autograd, np
 from ..device import Device
+from .download import check_sha1, download
 from .shares import Shares as Shares
 
-__all__ = ["Shares", "split_data", "split_and_load", "clip_global_norm"]
+__all__ = ["Shares", "split_data", "split_and_load", "clip_global_norm", "check_sha1", "download"]
 
 
 def split_data(data: Any, num_slice: int, batch_axis: int = 0, even_split: bool = True) -> list[Any]:

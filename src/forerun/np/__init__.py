@@ -46,6 +46,8 @@ from ..ops.iterating import *  # noqa: F403
 from ..ops.joining import *  # noqa: F403
 from ..ops.linear import *  # noqa: F403
 from ..ops.making import *  # noqa: F403
+from ..ops.moments import *  # noqa: F403
+from ..ops.nans import *  # noqa: F403
 from ..ops.polynomials import *  # noqa: F403
 from ..ops.positions import *  # noqa: F403
 from ..ops.printing import *  # noqa: F403

@@ -18,9 +18,10 @@ from .base import primitive
 from .convert import one_of
 from .creation import eye
 from .diagonals import diagonal, tril
+from .dtype_rules import real_of
 from .indexing import take_along_axis
 from .joining import concatenate
-from .lapack import adjoint, half_hermitian, matrices, quotient, real_of, stacked
+from .lapack import adjoint, half_hermitian, matrices, quotient, stacked
 from .products import matmul
 from .shape import imag, real
 from .solving import _solve

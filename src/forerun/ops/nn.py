@@ -8,14 +8,15 @@ from typing import Any
 import numpy
 
 from .. import _core
-from .arithmetic import maximum, minimum
+from .arithmetic import maximum, minimum, square
 from .base import nondifferentiable, primitive
 from .convert import asarray, axis_of, cast, default_float, is_real_float
 from .exponential import exp, log, logaddexp, tanh
 from .indexing import _gather_along, _scatter_along, take, take_along_axis, where
 from .linear import _matmul, matmul_pair
+from .moments import mean
 from .random import uniform
-from .reduction import _max, _sum, mean, square
+from .reduction import _max, _sum
 from .shape import reshape
 from .sorting import argsort
 

@@ -6,6 +6,7 @@ from .dataset import ArrayDataset as ArrayDataset
 from .dataset import Dataset as Dataset
 from .dataset import SimpleDataset as SimpleDataset
 from .loader import DataLoader as DataLoader
+from .recordio import RecordFileDataset as RecordFileDataset
 from .sampler import BatchSampler as BatchSampler
 from .sampler import FilterSampler as FilterSampler
 from .sampler import IntervalSampler as IntervalSampler
