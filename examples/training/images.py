@@ -80,8 +80,9 @@ def main() -> None:
     given = options(__doc__, epochs=15, net=["lenet", "resnet"])
     np.random.seed(SEED)
     images, labels = mnist()
+    batch = BATCH
     if given.quick:
-        images, labels = images[::10], labels[::10]
+        images, labels, batch = images[::25], labels[::25], 16
     is_held = numpy.arange(len(images)) % 5 == 0
     held = np.array(images[is_held]), np.array(labels[is_held])
     images, labels = images[~is_held], labels[~is_held]
@@ -91,14 +92,14 @@ def main() -> None:
     if given.hybridize:
         net.hybridize()
     net(np.array(images[:1]))                      # shapes are known from here on
-    steps = given.epochs * -(-len(images) // BATCH)
+    steps = given.epochs * -(-len(images) // batch)
     rate = CosineScheduler(steps, base_lr=0.003, final_lr=1e-5, warmup_steps=steps // 20)
     trainer = gluon.Trainer(net.collect_params(), "adam", {"lr_scheduler": rate})
     cross_entropy = gluon.loss.SoftmaxCrossEntropyLoss()
 
     run = Run(given, net, trainer)
     for _ in run.epochs():
-        for xs, ys in run.batches(BATCH, images, labels):
+        for xs, ys in run.batches(batch, images, labels):
             chance = run.chance()
             with autograd.record():
                 losses = [cross_entropy(net(moved(x, chance)), y) for x, y in zip(xs, ys)]
