@@ -228,7 +228,7 @@ def _cross_entropy(x: Any, index: Any, axis: int) -> Any:
     shifted = x - _max(x, (axis,), True)
     e = exp(shifted)
     z = _sum(e, (axis,), True)
-    return log(z) - _gather_along(shifted, index, axis), e, z
+    return log(z) - _gather_along(shifted, index, axis, "cross_entropy"), e, z
 
 
 def cross_entropy(x: Any, index: Any, axis: int = -1, keepdims: bool = False) -> Any:
@@ -276,7 +276,7 @@ def pick(x: Any, index: Any, axis: int = -1, keepdims: bool = False) -> Any:
     """
     x = asarray(x)
     a = axis_of("pick", axis, x.ndim)
-    picked = _gather_along(x, _one_each("pick", x, index, a), a)
+    picked = _gather_along(x, _one_each("pick", x, index, a), a, "pick")
     return picked if keepdims else reshape(picked, x.shape[:a] + x.shape[a + 1 :])
 
 
