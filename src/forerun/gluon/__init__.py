@@ -10,6 +10,7 @@ from . import utils as utils
 from .block import Block as Block
 from .constant import Constant as Constant
 from .deferred import DeferredInitializationError as DeferredInitializationError
+from .deferred import UninitializedError as UninitializedError
 from .hybrid import HybridBlock as HybridBlock
 from .parameter import Parameter as Parameter
 from .parameters import ParameterDict as ParameterDict

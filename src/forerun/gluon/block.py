@@ -12,7 +12,8 @@ from typing import Any
 from .. import _core, np
 from ..init import Initializer
 from . import changes
-from .deferred import DeferredInitializationError
+from .deferred import DeferredInitializationError, UninitializedError, placed
+from .hooks import Hook, Hooks, monitor
 from .loading import set_values
 from .parameter import Devices, Parameter
 from .parameters import ParameterDict
@@ -20,20 +21,6 @@ from .parameters import ParameterDict
 __all__ = ["Block", "Hook"]
 
 _numbers: defaultdict[str, Iterator[int]] = defaultdict(itertools.count)
-
-
-class Hook:
-    """A function that a block calls; `detach` takes it away again."""
-
-    def __init__(self, hooks: dict[int, Callable[..., Any]], function: Callable[..., Any]) -> None:
-        self._hooks = hooks
-        hooks[id(self)] = function
-        changes.note()
-
-    def detach(self) -> None:
-        """Ends the calls."""
-        self._hooks.pop(id(self), None)
-        changes.note()
 
 
 class Block:
@@ -130,7 +117,20 @@ class Block:
             if parameter.is_deferred:
                 self._finish_deferred(args)
                 break
-        return self.forward(*args)
+        try:
+            return self.forward(*args)
+        except UninitializedError as error:
+            self._locate(error)
+            raise
+
+    def _locate(self, error: UninitializedError) -> None:
+        """Says in the error where in this block the parameter is that it tells of."""
+        inside: Any = error.parameter if error.inside is None else error.inside
+        members: Mapping[str, Any] = self._params if error.inside is None else self._children
+        name = next((name for name, member in members.items() if member is inside), None)
+        if name is not None:
+            placed(error, name)
+            error.inside = self
 
     def register_forward_pre_hook(self, hook: Callable[[Block, Any], Any]) -> Hook:
         """Calls `hook(block, inputs)` before each run."""
@@ -139,6 +139,46 @@ class Block:
     def register_forward_hook(self, hook: Callable[[Block, Any, Any], Any]) -> Hook:
         """Calls `hook(block, inputs, output)` after each run."""
         return Hook(self._after, hook)
+
+    def summary(self, *inputs: Any) -> None:
+        """Prints a table of the layers for these inputs: shapes of results, and numbers of parameters.
+
+        Parameters that are there twice count once in the last line. The block may be hybridized. Waits for nothing.
+
+        >>> from forerun import np
+        >>> from forerun.gluon import nn
+        >>> net = nn.Dense(2)
+        >>> net.initialize()
+        >>> net.summary(np.ones((4, 3)))  # doctest: +ELLIPSIS
+        ------------------------------------------------------------------------------
+                        Layer (type)                      Output Shape         Param #
+        ==============================================================================
+                               Input                            (4, 3)               0
+                             Dense-1                            (4, 2)               8
+        ==============================================================================
+        ...
+        """
+        from .summary import summary
+
+        print(summary(self, inputs))
+
+    def register_op_hook(self, callback: Callable[[str, str, Any], Any], monitor_all: bool = False) -> Hooks:
+        """Calls `callback(name, kind, array)` for each array that a layer gives, in the whole tree.
+
+        Layers are blocks without children; names say where a layer is and which result it is, such as
+        "0.output" or "0.output1"; kind: the layer's class. monitor_all: also for what it gets, and for its
+        parameters, such as "0.data" and "0.weight". `detach` of what is returned ends the calls.
+        """
+        hooks = []
+        for place, block in self._by_place():
+            if not block._children:
+                hooks.append(block.register_forward_hook(monitor(place, callback, monitor_all)))
+        return Hooks(hooks)
+
+    def _by_place(self, prefix: str = "") -> Iterator[tuple[str, Block]]:
+        yield prefix, self
+        for name, child in self._children.items():
+            yield from child._by_place(f"{prefix}{name}.")
 
     def _tree(self) -> Iterator[Block]:
         yield self

@@ -15,7 +15,7 @@ from ..device import Device, resolve
 from ..init import Constant, Initializer, create
 from ..ops.convert import as_dtype
 from . import changes
-from .deferred import DeferredInitializationError, Shape, completes, known
+from .deferred import DeferredInitializationError, Shape, UninitializedError, completes, known
 from .exchange import exchanging
 
 __all__ = ["Parameter"]
@@ -158,8 +158,8 @@ class Parameter:
     def data(self, ctx: Device | str | None = None, *, device: Device | str | None = None) -> Any:
         """The array on a device; without one, the copy of the first device it was initialised on.
 
-        Raises RuntimeError before initialisation or for a device without a copy, DeferredInitializationError (a
-        RuntimeError) while the shape is awaited.
+        Raises UninitializedError (a RuntimeError) before initialisation, DeferredInitializationError (one of these)
+        while the shape is awaited, RuntimeError for a device without a copy.
         """
         where = ctx if ctx is not None else device
         if where is None and self._copies:
@@ -255,11 +255,15 @@ class Parameter:
 
     def _check_ready(self) -> None:
         if self._deferred is not None:
-            raise DeferredInitializationError(
-                f"Parameter {self.name}: the block must have seen data, got deferred shape {self._shape}"
-            )
+            text = f"the block must have seen data, got deferred shape {self._shape}"
+            raise self._unready(DeferredInitializationError, text)
         if not self._copies:
-            raise RuntimeError(f"Parameter {self.name}: initialize() must be called first, got no data")
+            raise self._unready(UninitializedError, "initialize() must be called first, got no data")
+
+    def _unready(self, kind: type[UninitializedError], text: str) -> UninitializedError:
+        error = kind(f"Parameter {self.name}: {text}")
+        error.parameter, error.text = self, text
+        return error
 
     def _check_grad(self) -> None:
         if self._grad_req == "null":

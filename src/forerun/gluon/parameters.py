@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy
@@ -12,6 +12,7 @@ from ..init import Initializer
 from ..storage.issue import opened
 from ..storage.named import read_named, save_named
 from .constant import Constant
+from .deferred import UninitializedError, placed
 from .loading import set_values
 from .parameter import Devices, Parameter
 
@@ -87,7 +88,7 @@ class ParameterDict(dict[str, Parameter]):
         values = {}
         for name, parameter in self.items():
             if not deduplicate or id(parameter) not in seen:
-                values[name.removeprefix(strip_prefix)] = parameter.mean_data()
+                values[name.removeprefix(strip_prefix)] = named(name, parameter.mean_data)
             seen.add(id(parameter))
         return save(filename, values)
 
@@ -115,6 +116,15 @@ class ParameterDict(dict[str, Parameter]):
         values = {restore_prefix + name: value for name, value in load(filename).items()}
         where = device if device is not None else ctx
         set_values(self, values, where, allow_missing, ignore_extra, cast_dtype, dtype_source)
+
+
+def named(name: str, get: Callable[[], Any]) -> Any:
+    """What `get` gives of a parameter; if it is not initialised the error has its name."""
+    try:
+        return get()
+    except UninitializedError as error:
+        placed(error, name)
+        raise
 
 
 def save(filename: str | os.PathLike[str], arrays: Mapping[str, Any]) -> Any:

@@ -21,6 +21,7 @@ from ..storage.npy import read_arrays
 from . import changes
 from .exchange import Copies, exchanging, hand_round, owners, total
 from .parameter import Parameter
+from .parameters import named
 from .shares import Shares
 
 __all__ = ["Trainer"]
@@ -73,7 +74,8 @@ class Trainer:
         self._kvstore = kvstore
         self._shares = shares
         self._once = kvstore is not None and update_on_kvstore is not False
-        self._params = _distinct(params)
+        distinct = _distinct(params)
+        self._names, self._params = list(distinct), list(distinct.values())
         self._optimizer = _made(optimizer, optimizer_params or {}, self._params)
         self._scale = self._optimizer.rescale_grad
         self._states: dict[int, list[State]] = {}
@@ -101,7 +103,7 @@ class Trainer:
         """Numbers and copies of parameters that have gradients, from the last layer to the first."""
         if self._count != changes.count:
             params = reversed(list(enumerate(self._params)))
-            self._copies = [(i, p.list_data()) for i, p in params if p.grad_req != "null"]
+            self._copies = [(i, named(self._names[i], p.list_data)) for i, p in params if p.grad_req != "null"]
             self._owners = owners(self._copies, self._kvstore == "device")
             self._several = self._kvstore is not None and any(len(copies) > 1 for _, copies in self._copies)
             self._count = changes.count
@@ -149,7 +151,7 @@ class Trainer:
         if not stale:
             return trained
         if not ignore_stale:
-            names = [self._params[i].name for i in stale]
+            names = [self._names[i] for i in stale]
             raise RuntimeError(
                 f"Trainer.step: gradients must be computed anew between steps, got old ones for {names}"
             )
@@ -273,10 +275,15 @@ def _made(kind: str | Optimizer, settings: Mapping[str, Any], params: list[Param
     return made
 
 
-def _distinct(params: Mapping[str, Parameter] | Sequence[Parameter]) -> list[Parameter]:
-    """The parameters in order, shared ones once."""
-    given = list(params.values()) if isinstance(params, Mapping) else list(params)
-    wrong = [type(p).__name__ for p in given if not isinstance(p, Parameter)]
-    if wrong:
-        raise TypeError(f"Trainer: params must be Parameters, got {wrong[0]}")
-    return list({id(parameter): parameter for parameter in given}.values())
+def _distinct(params: Mapping[str, Parameter] | Sequence[Parameter]) -> dict[str, Parameter]:
+    """The parameters by name, in order, shared ones once. Of a sequence, a name that is there already gets a number."""
+    given = params.items() if isinstance(params, Mapping) else [(getattr(p, "name", ""), p) for p in params]
+    found: dict[str, Parameter] = {}
+    seen: set[int] = set()
+    for name, p in given:
+        if not isinstance(p, Parameter):
+            raise TypeError(f"Trainer: params must be Parameters, got {type(p).__name__}")
+        if id(p) not in seen:
+            seen.add(id(p))
+            found[name if name not in found else f"{name} ({len(found)})"] = p
+    return found

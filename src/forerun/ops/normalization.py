@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _core
-from .arithmetic import sqrt
+from .arithmetic import sqrt, square
 from .convert import asarray
-from .reduction import mean, square
+from .moments import mean
 from .shape import reshape
 
 __all__ = ["batch_norm", "group_norm", "instance_norm"]
