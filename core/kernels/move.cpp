@@ -243,7 +243,7 @@ struct Selection {
     Dims dims = l.ndim() ? l.shape : Dims{1}, strides_of = l.ndim() ? l.strides : Dims{0};
     Rows rows{dims};
     int64_t n = dims.back();
-    for (int64_t r = 0, count = l.size ? rows.count() : 0; r < count; ++r) {
+    for (int64_t r = 0, count = rows.count(); r < count; ++r) {
       char* args[2] = {const_cast<char*>(base) + rows.at(r, strides_of), reinterpret_cast<char*>(values + r * n)};
       intptr_t length = n, steps[2] = {static_cast<intptr_t>(strides_of.back()), 8};
       widen.function(args, &length, steps, widen.data);
