@@ -84,6 +84,9 @@ def test_bits_are_the_same_run_after_run(how: Any) -> None:
         with configured(cpu_devices=3, workers=workers):
             net, _ = train(forerun.devices(), "adam", hybrid=seed % 2 == 0, seed=seed, **how)
             found |= {tuple(bits(net, device)) for device in forerun.devices()}
+    with configured(cpu_devices=3, engine="sync"):
+        net, _ = train(forerun.devices(), "adam", **how)
+        found |= {tuple(bits(net, device)) for device in forerun.devices()}
     assert len(found) == 1
 
 

@@ -82,6 +82,8 @@ class Trainer:
         self._seen: dict[int, list[int]] = {}
         self._copies: list[Copies] = []  # as they were at the change of this number
         self._owners: dict[int, int] = {}
+        self._devices: list[Device] = []
+        self._updated: dict[int, list[tuple[Any, State, int]]] = {}
         self._several = False  # whether there are copies to be kept equal
         self._count = -1
 
@@ -105,6 +107,8 @@ class Trainer:
             params = reversed(list(enumerate(self._params)))
             self._copies = [(i, named(self._names[i], p.list_data)) for i, p in params if p.grad_req != "null"]
             self._owners = owners(self._copies, self._kvstore == "device")
+            self._devices = list({x.device: None for _, copies in self._copies for x in copies})
+            self._updated = {}
             self._several = self._kvstore is not None and any(len(copies) > 1 for _, copies in self._copies)
             self._count = changes.count
         return self._copies
@@ -172,22 +176,25 @@ class Trainer:
         sums: the gradients have not been summed yet.
         """
         self._optimizer.rescale_grad = self._scale / batch_size
-        items: dict[Device, list[Item]] = {}
+        items: list[list[Item]] = [[] for _ in self._devices]
         for i, copies in params:
-            updated, at = self._updated(i, copies), self._owners[i]
-            for w, state in zip(updated, self._states_of(i, updated)):
-                g = total([x.grad for x in copies], at) if sums else w.grad
-                items.setdefault(w.device, []).append((i, w, g, state))
+            updated = self._updated.get(i) or self._updates(i, copies)
+            for weight, state, device in updated:
+                g = total([x.grad for x in copies], self._owners[i]) if sums else weight.grad
+                items[device].append((i, weight, g, state))
             self._seen[i] = _core.gradient_versions(copies)
-        for some in items.values():
+        for some in items:
             self._optimizer.update_all(some)
         if self._once and self._several:
             for i, copies in params:
                 hand_round(copies, self._owners[i])
 
-    def _updated(self, i: int, copies: list[Any]) -> list[Any]:
-        """The copies that the optimizer changes, and has states for."""
-        return [copies[self._owners[i]]] if self._once else copies
+    def _updates(self, i: int, copies: list[Any]) -> list[tuple[Any, State, int]]:
+        """The copies that the optimizer changes, each with its state and the number of its device."""
+        weights = [copies[self._owners[i]]] if self._once else copies
+        found = [(w, s, self._devices.index(w.device)) for w, s in zip(weights, self._states_of(i, weights))]
+        self._updated[i] = found
+        return found
 
     def _states_of(self, i: int, weights: list[Any]) -> list[State]:
         """One state per weight, where it is. A parameter that has moved takes its state along."""
@@ -216,7 +223,8 @@ class Trainer:
             values = read_arrays(file, "load_states")
         count = _number(values.pop("num_update", None))
         copies = dict(self._trained())
-        found = {i: self._states_of(i, self._updated(i, copies[i])) for i in self._numbers(values, copies)}
+        numbers = self._numbers(values, copies)
+        found = {i: [state for _, state, _ in self._updates(i, copies[i])] for i in numbers}
         of = lambda i: {n.partition(".")[2]: v for n, v in values.items() if n.startswith(f"{i}.")}
         news = [(state, of(i)) for i, states in found.items() for state in states]
         for state, new in news:
