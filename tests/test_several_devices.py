@@ -107,6 +107,18 @@ def test_gradients_stay_the_devices_own_unless_they_are_asked_for(two_devices: l
         assert [x.item() for x in p.list_data()] == [-3, -3]
 
 
+def test_old_gradients_of_one_device_are_noticed(two_devices: list[forerun.Device]) -> None:
+    net, trainer = train(two_devices, steps=1)
+    with autograd.record():
+        y = net(np.array(INPUTS)).sum()
+    y.backward()
+    with pytest.raises(RuntimeError, match=r"Trainer.step: gradients must be computed anew .*'0.weight'\]"):
+        trainer.step(1)
+    before = bits(net, two_devices[0])
+    trainer.step(1, ignore_stale_grad=True)
+    assert bits(net, two_devices[0]) == bits(net, two_devices[1]) == before
+
+
 def test_sums_are_spread_over_devices_by_size(three_devices: list[forerun.Device]) -> None:
     def copies(*sizes: int) -> list[Any]:
         return [(i, [np.zeros(n, device=d) for d in three_devices]) for i, n in enumerate(sizes)]

@@ -6,6 +6,7 @@ while the backward pass goes on, and so does the update that it is for.
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
@@ -116,8 +117,8 @@ class Trainer:
     def step(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
         """Sums the gradients over devices, and updates the parameters with the sums divided by `batch_size`.
 
-        Raises RuntimeError if a gradient has not been written since the last step; with `ignore_stale_grad`, such
-        parameters stay as they are. RuntimeError for parameters that are not initialised.
+        Raises RuntimeError if a gradient has not been written since the last step, on one device or all; with
+        `ignore_stale_grad`, such parameters stay as they are. RuntimeError for parameters that are not initialised.
         """
         fresh = self._fresh(ignore_stale_grad)
         if self._shares is not None:
@@ -149,9 +150,10 @@ class Trainer:
             self._update(fresh, batch_size)
 
     def _fresh(self, ignore_stale: bool) -> list[Copies]:
-        """Those whose gradients have been written since the last step; all before the first one."""
+        """Those whose gradients have been written since the last step, on all devices; all before the first one."""
         trained = self._trained()
-        stale = [i for i, copies in trained if self._seen.get(i) == _core.gradient_versions(copies)]
+        seen = self._seen.get
+        stale = [i for i, copies in trained if any(map(operator.eq, seen(i, ()), _core.gradient_versions(copies)))]
         if not stale:
             return trained
         if not ignore_stale:
