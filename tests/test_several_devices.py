@@ -125,6 +125,7 @@ def test_sums_are_spread_over_devices_by_size(three_devices: list[forerun.Device
 
     assert owners(copies(1, 50, 30, 20, 10), True) == {0: 1, 1: 0, 2: 1, 3: 2, 4: 2}
     assert owners(copies(1, 50, 30), False) == {0: 0, 1: 0, 2: 0}
+    assert owners([(0, copies(1)[0][1][::-1]), (1, copies(1)[0][1][1:])], False) == {0: 2, 1: 0}
     assert owners(copies(7, 7, 7, 7), True) == {0: 0, 1: 1, 2: 2, 3: 0}
 
 
@@ -162,6 +163,20 @@ def test_states_go_from_two_devices_to_one(two_devices: list[forerun.Device], tm
     for name, step in changed.items():
         close(step, expected[name], 1e-5)
     del whole
+
+
+def test_states_of_another_shape_are_refused_by_name(tmp_path: Path) -> None:
+    net, trainer = train([forerun.cpu(0)], "adam", steps=1)
+    trainer.save_states(tmp_path / "states")
+    with np.load(tmp_path / "states") as found:
+        values = {name: x.asnumpy() for name, x in found.items()}
+    values["2.mean"] = numpy.zeros(7)
+    npx.save(tmp_path / "states", values)
+    before = trainer._states[0][0]["mean"].tolist()
+    with pytest.raises(ValueError, match=r"load_states: mean of 1.weight must be of \(3, 5\), got float64 of \(7,\)"):
+        trainer.load_states(tmp_path / "states")
+    assert trainer._states[0][0]["mean"].tolist() == before
+    del net
 
 
 def test_trainer_refuses_what_it_cannot_do() -> None:

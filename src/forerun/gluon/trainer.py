@@ -24,8 +24,10 @@ from .exchange import Copies, exchanging, hand_round, owners, total
 from .parameter import Parameter
 from .parameters import named
 from .shares import Shares
+from .states import beside, check, moved, number, of_number, restore
 
 __all__ = ["Trainer"]
+
 
 class Trainer:
     """Applies an optimizer to parameters, each with a copy on every device it was initialised on.
@@ -34,7 +36,8 @@ class Trainer:
     optimizer_params: its settings.
 
     kvstore: where gradients are summed over devices. "device": each parameter's on one of its devices, by size, so that
-    all have as much to do; "local": all on the first device; None: not at all, each device goes its own way.
+    all have as much to do; "local": all on cpu(0), or the first device where that has no copy; None: not at all, each
+    device goes its own way.
     update_on_kvstore: True: the parameter is updated there, once, and the other devices get its values (their gradients
     stay their own); False: they get the sum, and each updates its copy. None: True where there is a kvstore. The values
     are the same bits on all devices.
@@ -201,8 +204,8 @@ class Trainer:
     def _states_of(self, i: int, weights: list[Any]) -> list[State]:
         """One state per weight, where it is. A parameter that has moved takes its state along."""
         states = self._states.get(i, [])
-        if len(states) != len(weights) or any(not _beside(s, w) for s, w in zip(states, weights)):
-            states = [_moved(states[0], w) if states else self._optimizer.create_state(i, w) for w in weights]
+        if len(states) != len(weights) or any(not beside(s, w) for s, w in zip(states, weights)):
+            states = [moved(states[0], w) if states else self._optimizer.create_state(i, w) for w in weights]
             self._states[i] = states
         return states
 
@@ -223,60 +226,31 @@ class Trainer:
         """
         with opened(filename) as file:
             values = read_arrays(file, "load_states")
-        count = _number(values.pop("num_update", None))
-        copies = dict(self._trained())
-        numbers = self._numbers(values, copies)
-        found = {i: [state for _, state, _ in self._updates(i, copies[i])] for i in numbers}
-        of = lambda i: {n.partition(".")[2]: v for n, v in values.items() if n.startswith(f"{i}.")}
-        news = [(state, of(i)) for i, states in found.items() for state in states]
-        for state, new in news:
-            _check(state, new)
+        count = number(values.pop("num_update", None))
+        self._trained()
+        for i in (numbers := self._numbers(values)):
+            for state in self._all_states(i):
+                check(self._names[i], state, of_number(values, i))
         self._optimizer.num_update = count
-        for state, new in news:
-            _restore(state, new)
+        for i in numbers:
+            for state in self._all_states(i):
+                restore(state, of_number(values, i))
 
-    def _numbers(self, values: Mapping[str, Any], trained: Mapping[int, Any]) -> list[int]:
+    def _all_states(self, i: int) -> list[State]:
+        """The states of a parameter, made if there are none."""
+        copies = named(self._names[i], self._params[i].list_data)
+        if i not in self._owners:  # it is not trained now
+            return self._states_of(i, copies[:1])
+        return [state for _, state, _ in self._updates(i, copies)]
+
+    def _numbers(self, values: Mapping[str, Any]) -> list[int]:
         """Of the parameters that values named "number.name" belong to."""
-        known = {str(i): i for i in trained}
+        known = {str(i): i for i in range(len(self._params))}
         for name in values:
             number, dot, _ = name.partition(".")
             if not dot or number not in known:
                 raise ValueError(f"load_states: names must be of {len(known)} parameters, got {name!r}")
         return sorted({known[name.partition(".")[0]] for name in values})
-
-
-def _beside(state: State, weight: Any) -> bool:
-    """Whether a state is on its weight's device."""
-    return all(x.device == weight.device for name, x in state.items() if name != "t")
-
-
-def _moved(state: State, weight: Any) -> State:
-    """A state of its own for a weight, with the values of another one."""
-    return {name: x if name == "t" else x.copyto(weight.device) for name, x in state.items()}
-
-
-def _number(value: numpy.ndarray | None) -> int:
-    if value is None or value.size != 1 or value.dtype.kind not in "iu":
-        raise ValueError(f"load_states: counts must be integers, got {value!r}")
-    return int(value.item())
-
-
-def _check(state: State, values: dict[str, numpy.ndarray]) -> None:
-    if state.keys() != values.keys():
-        raise ValueError(f"load_states: file must have {sorted(state)}, got {sorted(values)}")
-    for name, value in values.items():
-        if name == "t":
-            _number(value)
-        elif value.shape != state[name].shape or value.dtype.kind not in "biuf":
-            raise ValueError(f"load_states: {name} must be of {state[name].shape}, got {value.dtype} of {value.shape}")
-
-
-def _restore(state: State, values: dict[str, numpy.ndarray]) -> None:
-    for name, value in values.items():
-        if name == "t":
-            state[name] = _number(value)
-        else:
-            state[name][...] = value
 
 
 def _made(kind: str | Optimizer, settings: Mapping[str, Any], params: list[Parameter]) -> Optimizer:
