@@ -15,7 +15,7 @@ from typing import Any
 import numpy
 import pytest
 
-from forerun import _core, np
+from forerun import _core, np, npx
 from forerun.gluon import data
 
 SERIAL: dict[str, Any] = {}
@@ -200,6 +200,14 @@ def test_long_questions_do_not_block() -> None:
     assert [x.sum().item() for x in loader] == [sum(rows)] * 4
 
 
+def test_long_questions_to_a_worker_that_does_not_read() -> None:
+    event = threading.Event()
+    positions = [[0], list(range(10, 300_000)), [1]]
+    loader = data.DataLoader(Examples(lambda i: event.wait(60)), batch_sampler=positions, num_workers=1, timeout=0.5)
+    with pytest.raises(TimeoutError, match="DataLoader: a batch must be made within 0.5 s"):
+        next(iter(loader))
+
+
 class OwnError(Exception):
     def __init__(self, first: int, second: int) -> None:
         super().__init__("of its own")
@@ -265,6 +273,35 @@ def test_a_batch_that_takes_too_long(how: dict[str, Any]) -> None:
     for thread in threading.enumerate():
         if thread.name.startswith("DataLoader"):
             thread.join(60)
+
+
+@WORKERS
+def test_errors_of_a_sampler(how: dict[str, Any]) -> None:
+    """At once, and when the epoch has begun."""
+
+    def positions(good: int) -> Iterator[list[int]]:
+        yield from [[0]] * good
+        raise KeyError("no more")
+
+    for good in (2, 6):
+        with pytest.raises(KeyError, match="no more"):
+            list(data.DataLoader(Examples(), batch_sampler=positions(good), **how))
+
+
+@pytest.mark.usefixtures("two_devices")
+@WORKERS
+def test_arrays_of_all_kinds(how: dict[str, Any]) -> None:
+    """Of another device, without elements, of bfloat16, that broadcast."""
+
+    def batch(examples: list[Any]) -> Any:
+        wide = np.broadcast_to(np.arange(3), (2, 3))
+        return np.ones(3).as_in_ctx(npx.cpu(1)), np.ones((0, 3)), np.ones(2, dtype="bfloat16"), wide
+
+    found = next(iter(data.DataLoader(Examples(), 12, batchify_fn=batch, **how)))
+    assert [str(x.device) for x in found] == ["cpu(1)", "cpu(0)", "cpu(0)", "cpu(0)"]
+    assert [x.shape for x in found] == [(3,), (0, 3), (2,), (2, 3)]
+    assert found[2].dtype == np.ones(1, dtype="bfloat16").dtype
+    assert (found[0].tolist(), found[2].tolist(), found[3][1].tolist()) == ([1] * 3, [1, 1], [0, 1, 2])
 
 
 @WORKERS
