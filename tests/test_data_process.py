@@ -124,14 +124,14 @@ from forerun import autograd
 w = np.ones(1000); w.attach_grad()
 class Weighed(data.Dataset):
     def __len__(self): return 2
-    def __getitem__(self, i): return w * 2
+    def __getitem__(self, i): return w * 2, autograd.is_recording()
 with autograd.record():
-    for x in data.DataLoader(Weighed(), 2, num_workers=1):
+    for x, recording in data.DataLoader(Weighed(), 2, num_workers=1):
         y = (x * w).sum()
 y.backward()
-print(w.grad[0].item())
+print(w.grad[0].item(), recording.any().item())
 """
-    ) == ["4.0"]
+    ) == ["4.0", "False"]
 
 
 def test_workers_leave_signals_to_the_consumer() -> None:
