@@ -9,7 +9,7 @@ import numpy
 from .convert import asarray, cast
 from .creation import arange, full
 from .exponential import logaddexp
-from .indexing import take_along_axis, where
+from .indexing import _gather_along, take_along_axis, where
 from .joining import concatenate, stack, unstack
 from .nn import _float, log_softmax
 from .reduction import min as smallest
@@ -42,7 +42,8 @@ def ctc_loss(
     n = _lengths(labels, label_lengths if use_label_lengths else None, 0 if first else -1)
     states = _states(cast(labels, numpy.dtype("int64")), n, x.shape[2], first)
     x = cast(x, numpy.promote_types(x.dtype, "float32"))
-    chances = take_along_axis(log_softmax(x, -1), broadcast_to(states, (x.shape[0], *states.shape)), 2)
+    wide = broadcast_to(states, (x.shape[0], *states.shape))
+    chances = _gather_along(log_softmax(x, -1), wide, 2, "ctc_loss, class of a label")
     ends = asarray(data_lengths) if use_data_lengths and data_lengths is not None else None
     last = _spread(chances, states, ends)
     at_end = take_along_axis(last, 2 * n, 1)
