@@ -149,6 +149,7 @@ def test_each_layer_is_among_them() -> None:
     which has a test beside the losses."""
     blocks = "Block HybridBlock SymbolBlock Sequential HybridSequential Concatenate HybridConcatenate"
     functions = "Lambda HybridLambda Embedding BatchNormReLU SyncBatchNorm PixelShuffle1D PixelShuffle3D"
+    functions += " DeformableConvolution ModulatedDeformableConvolution"  # beside a loop in tests/cases/mxnet.py
     made_of_others = {*blocks.split(), *functions.split()}
     layers = {name for module in (nn, rnn) for name in dir(module) if isinstance(getattr(module, name), type)}
     cells = {name for name in layers if name.endswith("Cell")}  # tests/test_gluon_rnn.py has these beside the layers
