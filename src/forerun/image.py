@@ -140,6 +140,11 @@ def draws() -> numpy.random.Generator:
     return current().draws()
 
 
+def chance() -> float:
+    """A random number in [0, 1), which follows the seed of `np.random`."""
+    return current().chance()
+
+
 def _largest(shape: Sequence[int], size: Sequence[int]) -> tuple[int, int]:
     """The width and height of `size`'s proportions that fit into the image, at most `size`."""
     if size[0] <= shape[1] and size[1] <= shape[0]:
@@ -159,8 +164,7 @@ def random_crop(src: Any, size: Sequence[int], interp: int = 2) -> tuple[Any, Cr
     ((3, 2, 3), (2, 3))
     """
     w, h = _largest(src.shape, size)
-    rng = draws()
-    x0, y0 = int(rng.random() * (src.shape[1] - w + 1)), int(rng.random() * (src.shape[0] - h + 1))
+    x0, y0 = int(chance() * (src.shape[1] - w + 1)), int(chance() * (src.shape[0] - h + 1))
     return fixed_crop(src, x0, y0, w, h, size, interp), (x0, y0, w, h)
 
 

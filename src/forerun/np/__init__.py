@@ -62,6 +62,7 @@ from ..ops.signal import *  # noqa: F403
 from ..ops.sorting import *  # noqa: F403
 from ..ops.statistics import *  # noqa: F403
 from ..ops.windows import *  # noqa: F403
+from . import dask as _dask
 from . import einops as _einops
 from . import emath as emath
 from . import fft as fft
@@ -302,4 +303,5 @@ def __getattr__(name: str) -> _Any:
         raise AttributeError(str(error)) from None
 
 
+_dask.register()
 _einops.register()

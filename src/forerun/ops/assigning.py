@@ -36,7 +36,7 @@ def setitem(x: Any, index: Any, value: Any) -> None:
     entries = entries_of("setitem", index, x.device)
     key = Key("setitem", x, entries)
     v = key.view(x)
-    if all(a.ndim == 0 and not is_mask(a) for a in key.arrays):  # as in NumPy: numbers, which make a view
+    if all(a.ndim == 0 for a in key.arrays):  # as in NumPy: numbers, which make a view
         new = _into_view(x, entries, v.ndim - len(key.arrays), value)
     else:
         new = values_at("setitem", x, value)

@@ -188,11 +188,13 @@ class Key:
         except ValueError:
             listed = " and ".join(str(p.shape) for p in found)
             raise IndexError(f"{self.op}: arrays in an index must broadcast together, got {listed}") from None
-        for i, (p, n) in enumerate(zip(found, view.shape[self.axis :])):
-            if p.ndim == 0 and (0 in shape or p.dtype == "uint64"):
-                found[i] = _single(self.op, p, n)
-            elif 0 not in shape:
+        pairs = list(zip(found, view.shape[self.axis :]))
+        for p, n in pairs:  # all that can be told now, before anything is issued
+            if p.ndim == 0 and not is_array(p):
+                _in_range(self.op, p, n)
+            elif p.ndim == 0 or 0 not in shape:
                 check_range(self.op, p, n)
+        found = [_number(self.op, p, n) if p.ndim == 0 and (0 in shape or p.dtype == "uint64") else p for p, n in pairs]
         return [p if is_array(p) else _core.from_numpy(p, view.device) for p in found]
 
 
@@ -202,22 +204,19 @@ def _places(mask: Any) -> tuple[numpy.ndarray, ...]:
     return numpy.nonzero(mask)
 
 
-def _single(op: str, number: Any, n: int) -> Any:
-    """A number of an index as int64. As in NumPy it is no array: it is checked where nothing is picked, too.
-
-    IndexError out of range; OverflowError for one that only uint64 holds.
-    """
-
-    def checked(v: numpy.ndarray) -> numpy.ndarray:
-        if v >= 2**63:
-            raise OverflowError(f"{op}: index must be in [{-n}, {n}), got {v}")
-        check_range(op, v, n)
-        return v.astype("int64")
-
-    if not is_array(number):
-        return checked(number)
+def _in_range(op: str, number: numpy.ndarray, n: int) -> numpy.ndarray:
+    """A single number as int64. IndexError out of range; OverflowError for one that only uint64 holds."""
+    if number >= 2**63:
+        raise OverflowError(f"{op}: index must be in [{-n}, {n}), got {number}")
     check_range(op, number, n)
-    return host_op(op, checked, [number], (), "int64")
+    return number.astype("int64")
+
+
+def _number(op: str, number: Any, n: int) -> Any:
+    """A number of an index as int64. As in NumPy it is no array: it never wraps, and counts where nothing is picked."""
+    if not is_array(number):
+        return number.astype("int64")
+    return host_op(op, lambda v: _in_range(op, v, n), [number], (), "int64")
 
 
 def check_range(op: str, positions: Any, n: int) -> None:
@@ -277,7 +276,7 @@ def places_within(op: str, indices: Any, n: int, mode: str, device: Any, casting
         found = found if found.device == device else _core.copy(found, device)
         if mode != "raise" or found.dtype.kind == "b":
             found = cast(found, numpy.dtype("int64"))
-        if mode == "raise" or found.size == 0:
+        if mode == "raise":
             return found
         return minimum(maximum(found, 0), n - 1) if mode == "clip" else remainder(found, n)
     found = found.astype("int64", copy=False)

@@ -45,13 +45,20 @@ class Stack:
 
 def _stacked(data: Sequence[Any]) -> numpy.ndarray:
     """Examples that are no tuples, in memory for a batch."""
-    examples: Any = [numpy.asarray(x) for x in data] if hasattr(data[0], "__array__") else numpy.asarray(data)
-    shapes, dtypes = {x.shape for x in examples}, {x.dtype for x in examples}
-    if len(shapes) > 1:
-        raise ValueError(f"Stack: examples must have one shape, got {' and '.join(map(str, sorted(shapes)))}")
-    dtype = numpy.result_type(*dtypes) if len(dtypes) > 1 else examples[0].dtype
-    out = memory.empty((len(examples), *examples[0].shape), memory.created(dtype))
-    for i, x in enumerate(examples):
+    if not isinstance(data[0], (numpy.ndarray, _core.Array)):
+        values = numpy.asarray(data)
+        out = memory.empty(values.shape, memory.created(values.dtype))
+        out[...] = values
+        return out
+    if set(map(type, data)) != {numpy.ndarray}:
+        data = [numpy.asarray(x) for x in data]
+    shape, dtypes = data[0].shape, {x.dtype for x in data}
+    if any(x.shape != shape for x in data):
+        shapes = sorted({x.shape for x in data})
+        raise ValueError(f"Stack: examples must have one shape, got {' and '.join(map(str, shapes))}")
+    dtype = numpy.result_type(*dtypes) if len(dtypes) > 1 else data[0].dtype
+    out = memory.empty((len(data), *shape), memory.created(dtype))
+    for i, x in enumerate(data):
         out[i] = x
     return out
 

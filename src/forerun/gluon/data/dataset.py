@@ -9,6 +9,8 @@ from .sampler import FilterSampler, Sampler, SequentialSampler
 
 __all__ = ["Dataset", "SimpleDataset", "ArrayDataset"]
 
+Plan = tuple[Callable[[Any], Any], list[Callable[[Any], Any]]]
+
 
 class Dataset:
     """Examples by number: subclasses define `__getitem__` and `__len__`.
@@ -65,23 +67,26 @@ class Dataset:
         return self.transform(First(fn), lazy)
 
 
-def hosted(dataset: Any, index: Any) -> Any:
-    """An example for a function that takes NumPy's arrays as they are: of those, where the data set has them."""
-    return dataset._hosted(index) if isinstance(dataset, Hosting) else dataset[index]
+def planned(dataset: Any, late: bool) -> Plan:
+    """What makes an example for functions that take NumPy's arrays as they are: of those, where the data set has them.
+
+    late: whether something may be left to be done to the first part of the batch that is stacked of them. Also what.
+    """
+    return dataset._planned(late) if isinstance(dataset, Hosting) else (dataset.__getitem__, [])
 
 
 class Hosting(Dataset):
-    """A data set whose examples can be had as NumPy's arrays, too, which is quicker: `_hosted`.
+    """A data set whose examples can be had as NumPy's arrays, too, which is quicker: `_planned`.
 
     A subclass that says what its examples are, by `__getitem__`, and not what they are of NumPy's, has no others.
     """
 
     def __init_subclass__(cls) -> None:
-        if "__getitem__" in cls.__dict__ and "_hosted" not in cls.__dict__:
-            cls._hosted = Hosting._hosted  # type: ignore[method-assign]
+        if "__getitem__" in cls.__dict__ and "_planned" not in cls.__dict__:
+            cls._planned = Hosting._planned  # type: ignore[method-assign]
 
-    def _hosted(self, index: Any) -> Any:
-        return self[index]
+    def _planned(self, late: bool) -> Plan:
+        return self.__getitem__, []
 
 
 class SimpleDataset(Dataset):
@@ -120,9 +125,28 @@ class _Transformed(Hosting):
     def __getitem__(self, index: int) -> Any:
         return self._through(self._dataset[index])
 
-    def _hosted(self, index: Any) -> Any:
-        takes = getattr(getattr(self._function, "function", self._function), "takes_numpy", False)
-        return self._through(hosted(self._dataset, index)) if takes else self[index]
+    def _planned(self, late: bool) -> Plan:
+        function: Any = self._function.function if isinstance(self._function, First) else self._function
+        if not getattr(function, "takes_numpy", False):
+            return self.__getitem__, []
+        example, _ = planned(self._dataset, False)
+        steps = function.steps()
+        if steps is None:
+            return lambda index: self._through(example(index)), []
+        n = len(steps)
+        while late and n and steps[n - 1].late is not None:
+            n -= 1
+        calls = [step.transformed for step in steps[:n]] + [step.early for step in steps[n:] if step.early is not None]
+
+        def made(index: Any) -> Any:
+            x, rest = example(index), ()
+            if isinstance(x, tuple):
+                x, *rest = x  # type: ignore[assignment]
+            for call in calls:
+                x = call(x)
+            return (x, *rest) if rest else x
+
+        return made, [step.late for step in steps[n:]]
 
     def __len__(self) -> int:
         return len(self._dataset)
@@ -137,8 +161,10 @@ class _Sampled(Hosting):
     def __getitem__(self, index: int) -> Any:
         return self._dataset[self._indices[index]]
 
-    def _hosted(self, index: Any) -> Any:
-        return hosted(self._dataset, self._indices[index])
+    def _planned(self, late: bool) -> Plan:
+        example, left = planned(self._dataset, late)
+        indices = self._indices
+        return lambda index: example(indices[index]), left
 
     def __len__(self) -> int:
         return len(self._indices)

@@ -14,7 +14,7 @@ from ... import _core
 from ...ops.streams import WorkStream, current, drawing_from
 from . import memory
 from .batchify import Stack
-from .dataset import ArrayDataset, hosted
+from .dataset import ArrayDataset, Plan, planned
 
 __all__ = ["Epoch"]
 
@@ -25,19 +25,32 @@ class Epoch:
     """A data set, what makes a batch of examples, and a key of random numbers.
 
     What is drawn while a batch is made, by transforms and by `np.random`, follows from the seed, the epoch and the
-    batch's number alone.
+    batch's number alone. What can be done to a batch as well as to each example, is done by `finished`, where the batch
+    is used.
     """
 
     def __init__(self, dataset: Any, batchify: Callable[[list[Any]], Any] | None) -> None:
         self.dataset, self.batchify = dataset, batchify
         self.key = current().take()
+        self._example, self._late = self._plan()
+
+    def __getstate__(self) -> Any:
+        return self.dataset, self.batchify, self.key
+
+    def __setstate__(self, state: Any) -> None:
+        self.dataset, self.batchify, self.key = state
+        self._example, self._late = self._plan()
+
+    def _plan(self) -> Plan:
+        return planned(self.dataset, late=self.batchify is None)
 
     def batch(
         self, number: int, positions: Sequence[Any], place: memory.Place | None = None, ended: Event | None = None
     ) -> Any:
-        """The batch of the examples at these positions; put together in memory that `place` gives, if it is given.
+        """The batch of the examples at these positions, but for what `finished` does.
 
-        ended: once it is set nobody wants the batch, and CancelledError is raised.
+        place: gives memory to put it together in. ended: once it is set nobody wants the batch, and CancelledError is
+        raised.
         """
         with drawing_from(WorkStream(*self.key, number)):
             make: Callable[[Any], Any] = self.batchify or _stack
@@ -49,14 +62,23 @@ class Epoch:
             with memory.placed(place) if place is not None else nullcontext():
                 return make(found)
 
+    def finished(self, batch: Any) -> Any:
+        """The batch, when what is left has been issued."""
+        for step in self._late:
+            if isinstance(batch, list):
+                batch[0] = step(batch[0])
+            else:
+                batch = step(batch)
+        return batch
+
     def _examples(self, positions: Sequence[Any], ended: Event | None) -> list[Any]:
         if ended is None:
-            return [hosted(self.dataset, i) for i in positions]
+            return list(map(self._example, positions))
         found = []
         for i in positions:
             if ended.is_set():
                 raise CancelledError
-            found.append(hosted(self.dataset, i))
+            found.append(self._example(i))
         return found
 
     def _rows(self, positions: Sequence[int]) -> Any:

@@ -81,7 +81,7 @@ class DataLoader:
         epoch, positions = Epoch(self._dataset, self._batchify), iter(self._batches)
         if self._workers:
             return self._kind(epoch, positions, self._workers, self._prefetch, self._timeout)
-        return (epoch.batch(i, where) for i, where in enumerate(positions))
+        return (epoch.finished(epoch.batch(i, where)) for i, where in enumerate(positions))
 
     def _reloading(self, epoch: Iterator[Any]) -> Iterator[Any]:
         yield from epoch

@@ -143,6 +143,7 @@ class ProcessBatches:
     def __init__(
         self, epoch: Epoch, positions: Iterator[Any], workers: int, prefetch: int, timeout: float
     ) -> None:
+        self._epoch = epoch
         self._positions: Iterator[Any] | None = positions  # None: all have been asked for
         self._ahead, self._timeout = max(prefetch, 1), timeout
         self._asked = self._given = 0
@@ -218,7 +219,7 @@ class ProcessBatches:
         self._given += 1
         if not good:
             raise found
-        return found
+        return self._epoch.finished(found)
 
     def _receive(self, deadline: float) -> None:
         """Takes the answers that are there, waiting for one."""

@@ -77,4 +77,4 @@ class ThreadBatches:
                 f"DataLoader: a batch must be made within {self._timeout} s (timeout), got none"
             ) from None
         self._waiting.popleft()
-        return batch
+        return self._epoch.finished(batch)

@@ -39,12 +39,20 @@ class ToTensor(Transform):
 
     def transformed(self, x: Any) -> Any:
         """x with channels first, divided by 255. ValueError unless it has 3 or 4 axes."""
-        if x.ndim not in (3, 4):
-            raise ValueError(f"ToTensor: image must have 3 axes, or 4 as a batch, got shape {x.shape}")
-        y = x.transpose(2, 0, 1) if x.ndim == 3 else x.transpose(0, 3, 1, 2)
+        y = self.early(x)
         if isinstance(x, numpy.ndarray) and x.dtype != "float64":
             return numpy.divide(y, numpy.float32(255), dtype="float32")
         return y.astype("float32") / 255
+
+    def early(self, x: Any) -> Any:
+        """x with channels first. ValueError unless it has 3 or 4 axes."""
+        if x.ndim not in (3, 4):
+            raise ValueError(f"ToTensor: image must have 3 axes, or 4 as a batch, got shape {x.shape}")
+        return x.transpose(2, 0, 1) if x.ndim == 3 else x.transpose(0, 3, 1, 2)
+
+    def late(self, batch: Any) -> Any:
+        """Divided by 255."""
+        return batch.astype("float32") / 255
 
 
 class Normalize(Transform):
@@ -61,6 +69,8 @@ class Normalize(Transform):
             y = numpy.subtract(x, mean)
             return numpy.divide(y, std, out=y)
         return (x - mean) / std
+
+    late = transformed
 
 
 class _Factor(Transform):
@@ -164,7 +174,7 @@ class RandomGray(Transform):
 
     def transformed(self, x: Any) -> Any:
         """x, or its greys."""
-        if image.draws().random() >= self._p:
+        if image.chance() >= self._p:
             return x
         floats = x.astype("float32")
         return _like(x, space(x).broadcast_to(_grey(floats), x.shape))

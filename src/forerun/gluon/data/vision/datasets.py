@@ -14,7 +14,7 @@ import numpy
 
 from .... import image, np
 from ...download import download
-from ..dataset import Hosting
+from ..dataset import Hosting, Plan
 from ..recordio import RecordFileDataset, unpack
 
 __all__ = [
@@ -36,8 +36,8 @@ class _Labelled(Hosting):
         """The example, of NumPy's arrays."""
         raise NotImplementedError
 
-    def _hosted(self, index: Any) -> Any:
-        return self._pair(index) if self._transform is None else self[index]
+    def _planned(self, late: bool) -> Plan:
+        return (self._pair if self._transform is None else self.__getitem__), []
 
     def __getitem__(self, index: int) -> Any:
         values, label = self._pair(index)
@@ -77,6 +77,12 @@ class _Images(_Labelled):
 
     def _pair(self, index: int) -> tuple[numpy.ndarray, Any]:
         return self._images[index], self._labels[index]
+
+    def _planned(self, late: bool) -> Plan:
+        images, labels = self._images, self._labels
+        if self._transform is not None or type(self)._pair is not _Images._pair:
+            return super()._planned(late)
+        return lambda i: (images[i], labels[i]), []
 
     def __len__(self) -> int:
         return len(self._labels)
@@ -275,8 +281,8 @@ class ImageListDataset(_Labelled):
         values, labels = self._pair(index)
         return np.array(values), np.array(labels)
 
-    def _hosted(self, index: Any) -> Any:
-        return self._pair(index)
+    def _planned(self, late: bool) -> Plan:
+        return self._pair, []
 
     def __len__(self) -> int:
         return len(self.items)

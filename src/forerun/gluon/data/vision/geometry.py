@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from .... import image, np
+from .... import image
 from .transform import Transform, space
 
 __all__ = [
@@ -90,22 +90,26 @@ class RandomCrop(Transform):
         if not isinstance(pad, (int, type(None))) and len(pad) != 4:
             raise ValueError(f"RandomCrop: pad must be a number or four, got {pad}")
         self._size, self._interpolation, self._value = _pair(size), interpolation, pad_value
-        self._pad = (pad,) * 4 if isinstance(pad, int) else tuple(pad or ())
+        self._pad = (pad,) * 4 if isinstance(pad, int) else tuple(pad or (0, 0, 0, 0))
 
     def transformed(self, x: Any) -> Any:
         """The crop."""
-        if self._pad:
-            x = self._padded(x)
-        return image.random_crop(x, self._size, self._interpolation)[0]
-
-    def _padded(self, x: Any) -> Any:
-        above, below, left, right = self._pad
-        if not isinstance(x, numpy.ndarray):
+        (above, below, left, right), (w, h) = self._pad, self._size
+        height, width, _ = x.shape
+        rows, columns = height + above + below - h, width + left + right - w  # how far the crop can be moved
+        if not isinstance(x, numpy.ndarray) or rows < 0 or columns < 0:
             widths = ((above, below), (left, right), (0, 0))
-            return np.pad(x, widths, constant_values=self._value)
-        h, w = x.shape[:2]
-        out = numpy.full((h + above + below, w + left + right, x.shape[2]), self._value, x.dtype)
-        out[above : above + h, left : left + w] = x
+            x = space(x).pad(x, widths, constant_values=self._value) if any(self._pad) else x
+            return image.random_crop(x, self._size, self._interpolation)[0]
+        x0, y0 = int(image.chance() * (columns + 1)) - left, int(image.chance() * (rows + 1)) - above
+        if x0 >= 0 and y0 >= 0 and x0 + w <= width and y0 + h <= height:
+            return x[y0 : y0 + h, x0 : x0 + w]
+        out = numpy.zeros((h, w, x.shape[2]), x.dtype)
+        if self._value:
+            out.fill(self._value)
+        top, start = max(-y0, 0), max(-x0, 0)  # what lies in the image, and where
+        part = x[y0 + top : y0 + h, x0 + start : x0 + w]
+        out[top : top + part.shape[0], start : start + part.shape[1]] = part
         return out
 
 
@@ -133,7 +137,7 @@ class RandomFlipLeftRight(Transform):
 
     def transformed(self, x: Any) -> Any:
         """x or its mirror image."""
-        return x[..., ::-1, :] if image.draws().random() < self._p else x
+        return x[..., ::-1, :] if image.chance() < self._p else x
 
 
 class RandomFlipTopBottom(RandomFlipLeftRight):
@@ -141,7 +145,7 @@ class RandomFlipTopBottom(RandomFlipLeftRight):
 
     def transformed(self, x: Any) -> Any:
         """x or its mirror image."""
-        return x[..., ::-1, :, :] if image.draws().random() < self._p else x
+        return x[..., ::-1, :, :] if image.chance() < self._p else x
 
 
 class Rotate(Transform):
@@ -178,6 +182,6 @@ class RandomRotation(Transform):
 
     def transformed(self, x: Any) -> Any:
         """x, turned or as it is."""
-        if image.draws().random() >= self._p:
+        if image.chance() >= self._p:
             return x
         return image.random_rotate(x, self._limits, *self._zoom)

@@ -16,18 +16,37 @@ from ...nn.function import Lambda
 __all__ = ["Transform", "Compose", "HybridCompose", "RandomApply", "HybridRandomApply", "Cast"]
 
 
-class Transform(HybridBlock):
+class _OfNumpy(Block):
+    """A block that takes images of NumPy's as they are.
+
+    A subclass that is not of this package may expect images of ours, and a hook, too: it gets those, unless it sets
+    `of_numpy`.
+    """
+
+    of_numpy = True
+    late: Callable[[Any], Any] | None = None  # what may be done to a batch, of ours, if `early` is done to each image
+    early: Callable[[Any], Any] | None = None
+
+    def __init_subclass__(cls) -> None:
+        if not cls.__module__.startswith(__name__.split(".")[0] + ".") and "of_numpy" not in cls.__dict__:
+            cls.of_numpy = False
+
+    @property
+    def takes_numpy(self) -> bool:
+        """Whether it takes images of NumPy's as they are."""
+        return self.of_numpy and not (self._before or self._after)
+
+    def steps(self) -> list[Any] | None:
+        """The transforms that an image of NumPy's goes through as such; None if something else would see it."""
+        return [self] if self.takes_numpy else None
+
+
+class Transform(_OfNumpy, HybridBlock):
     """A function of an image; subclasses define `transformed`. More arguments, such as a label, are handed on.
 
     The image of ours gives one of ours, by operations that are not waited for; NumPy's gives NumPy's. `hybridize`
     changes nothing: what is drawn is drawn anew for each image.
     """
-
-    takes_numpy = True
-
-    def __init_subclass__(cls) -> None:
-        if not cls.__module__.startswith(__name__.split(".")[0] + ".") and "takes_numpy" not in cls.__dict__:
-            cls.takes_numpy = False  # it may expect an array of ours
 
     def transformed(self, x: Any) -> Any:
         """The image that becomes of x."""
@@ -54,18 +73,11 @@ def constant(values: numpy.ndarray, x: Any) -> Any:
     return np.array(values, dtype=x.dtype, device=x.device)
 
 
-def takes_numpy(function: Any) -> bool:
-    """Whether a function makes NumPy's arrays of NumPy's."""
-    return getattr(function, "takes_numpy", False) is True and not (function._before or function._after)
-
-
-class Compose(Sequential):
+class Compose(_OfNumpy, Sequential):
     """Transforms one after another: blocks, or functions.
 
     An image of NumPy's stays so until a function comes that is no transform of this package's: it gets one of ours.
     """
-
-    takes_numpy = True
 
     def __init__(self, transforms: Sequence[Callable[..., Any]]) -> None:
         super().__init__()
@@ -73,16 +85,22 @@ class Compose(Sequential):
 
     def forward(self, x: Any, *args: Any) -> Any:
         """The image through all transforms, and what they make of the other arguments."""
-        if not isinstance(x, numpy.ndarray):
-            return super().forward(x, *args)
-        blocks = list(self._children.values())
-        for i, block in enumerate(blocks):
-            if not takes_numpy(block):
-                return super(Compose, self[i:]).forward(np.array(x), *args)
-            x = block.forward(x)
-            if not isinstance(x, numpy.ndarray):  # by a function within
-                return super(Compose, self[i + 1 :]).forward(x, *args)
+        for block in self:
+            if isinstance(x, numpy.ndarray) and not getattr(block, "takes_numpy", False):
+                x = np.array(x)
+            x = block(x, *args)
+            if isinstance(x, (tuple, list)) and x:
+                x, *args = x  # type: ignore[assignment]
+            else:
+                args = ()
         return (x, *args) if args else x
+
+    def steps(self) -> list[Any] | None:
+        """As of a transform; those within, one after another."""
+        within = [child.steps() if isinstance(child, _OfNumpy) else None for child in self]
+        if not self.takes_numpy:
+            return None
+        return None if None in within else [step for steps in within for step in steps or ()]
 
     def __getitem__(self, index: int | slice) -> Any:
         """A transform, or for a slice those in it."""
@@ -109,9 +127,17 @@ class RandomApply(Compose):
 
     def forward(self, x: Any, *args: Any) -> Any:
         """The image, transformed or as it is."""
-        if image.draws().random() < self.p:
+        if image.chance() < self.p:
             return super().forward(x, *args)
         return (x, *args) if args else x
+
+    def transformed(self, x: Any) -> Any:
+        """The image, transformed or as it is."""
+        return self.forward(x)
+
+    def steps(self) -> list[Any] | None:
+        """As of a transform: itself."""
+        return None if super().steps() is None else [self]
 
 
 class HybridRandomApply(RandomApply):
@@ -128,3 +154,5 @@ class Cast(Transform):
     def transformed(self, x: Any) -> Any:
         """x in that dtype."""
         return x.astype(self._dtype)
+
+    late = transformed
