@@ -107,7 +107,7 @@ def export(block: HybridBlock, path: str, epoch: int, called: tuple[Any, Sequenc
         for name, x in {**arrays, **kept}.items()
     }
     text = json.dumps(said, allow_nan=True)
-    read = SymbolBlock(json.loads(text))
+    read = SymbolBlock(json.JSONDecoder().decode(text))
     read.load_dict({**arrays, **kept}, device=specs[0][2] if specs else None)
     if not _alike(run, read, specs, any_number):
         text = "compute with its inputs and parameters alone, in operations that the tape knows"
