@@ -28,7 +28,8 @@ _MODULES = (
     "gluon.nn", "gluon.rnn", "gluon.loss", "gluon.data", "gluon.data.vision", "gluon.data.vision.transforms",
     "gluon.data.vision.datasets", "gluon.data.batchify", "gluon.data.dataset", "gluon.data.sampler",
     "gluon.utils", "gluon.model_zoo", "gluon.model_zoo.vision",
-    "gluon.contrib", "gluon.contrib.nn", "gluon.contrib.rnn", "gluon.parameter", "gluon.block", "gluon.trainer",
+    "gluon.contrib", "gluon.contrib.cnn", "gluon.contrib.nn", "gluon.contrib.rnn",
+    "gluon.parameter", "gluon.block", "gluon.trainer",
 )  # fmt: skip
 _ALIASES = {
     "numpy": "np",
