@@ -1,0 +1,98 @@
+// Convolutions, for Python.
+#include <algorithm>
+
+#include "bind/glue.h"
+#include "kernels/correlate.h"
+
+namespace forerun {
+
+namespace {
+
+// Numbers per axis into the last of three.
+void set_axes(int64_t (&to)[3], nb::handle values, int n) {
+  auto given = list_of<int64_t>(values);
+  if (static_cast<int>(given.size()) != n) throw Error(ErrorKind::value, "correlate: there must be a number per axis, got " + std::to_string(given.size()) + " for " + std::to_string(n));
+  std::copy(given.begin(), given.end(), to + (3 - n));
+}
+
+// The settings as Python gives them: (stride, dilate, pad, groups, extents).
+Correlation settings(nb::handle given, const Dims& weight) {
+  int n = weight.size() - 2;
+  if (n < 1 || n > 3) throw Error(ErrorKind::value, "correlate: weight must have three to five axes, got shape " + to_string(weight));
+  Correlation c;
+  set_axes(c.stride, given[0], n), set_axes(c.dilate, given[1], n), set_axes(c.pad, given[2], n);
+  c.groups = nb::cast<int64_t>(given[3]);
+  set_axes(c.extents, given[4], n);
+  std::copy(weight.begin() + 2, weight.end(), c.kernel + (3 - n));
+  c.in = weight[1], c.out = c.groups > 0 ? weight[0] / c.groups : 0;
+  bool good = c.groups > 0 && c.in > 0 && c.out > 0 && c.out * c.groups == weight[0];
+  for (int a = 0; good && a < 3; ++a) {
+    good = c.kernel[a] > 0 && c.stride[a] > 0 && c.dilate[a] > 0 && c.pad[a] >= 0 && c.extents[a] > 0;
+    if (!good) break;
+    int64_t left = c.extents[a] + 2 * c.pad[a] - (c.kernel[a] - 1) * c.dilate[a] - 1;
+    good = left >= 0;
+    c.counts[a] = left / c.stride[a] + 1;
+  }
+  if (!good) throw Error(ErrorKind::value, "correlate: settings must fit, got weight " + to_string(weight));
+  return c;
+}
+
+Dims field_shape(int64_t examples, int64_t channels, const int64_t (&extents)[3], int n) {
+  Dims shape(n + 2);
+  shape[0] = examples, shape[1] = channels;
+  std::copy(extents + (3 - n), extents + 3, shape.begin() + 2);
+  return shape;
+}
+
+// What both operands share: device, and dtype, which must be one that there are kernels for.
+int checked_pair(const Array& a, const Array& b) {
+  DType t = a.layout.dtype;
+  if (t != b.layout.dtype || (t != DType::f32 && t != DType::f64))
+    throw Error(ErrorKind::type, std::string("correlate: operands must be of float32 or float64, got ") + name(t) + " and " + name(b.layout.dtype));
+  return same_device("correlate", a, b);
+}
+
+void check_shape(const Array& array, const Dims& shape) {
+  if (!(array.layout.shape == shape)) throw Error(ErrorKind::value, "correlate: operand must have shape " + to_string(shape) + ", got " + to_string(array.layout.shape));
+}
+
+nb::object sweep(nb::handle source_object, nb::handle w_object, nb::handle given, bool back) {
+  const Array &source = arg("correlate", source_object), &w = arg("correlate", w_object);
+  int device = checked_pair(source, w), n = w.layout.ndim() - 2;
+  Correlation c = settings(given, w.layout.shape);
+  c.examples = source.layout.ndim() ? source.layout.shape[0] : 0;
+  Dims data = field_shape(c.examples, c.groups * c.in, c.extents, n), result = field_shape(c.examples, c.groups * c.out, c.counts, n);
+  check_shape(source, back ? result : data);
+  Array target = Array::make(w.layout.dtype, back ? data : result, budget_of(device));
+  Building op;
+  (back ? build_correlate_back : build_correlate)(*op, c, source, w, target);
+  op.issue(device);
+  return wrapped(std::move(target));
+}
+
+}  // namespace
+
+void init_windows(nb::module_& m) {
+  m.def("correlate", [](nb::handle x, nb::handle w, nb::handle settings) { return sweep(x, w, settings, false); }, nb::arg("x"), nb::arg("w"), nb::arg("settings"),
+        "The correlation of data with a weight; settings: (stride, dilate, pad, groups, extents of the data).");
+  m.def("correlate_back", [](nb::handle y, nb::handle w, nb::handle settings) { return sweep(y, w, settings, true); }, nb::arg("y"), nb::arg("w"), nb::arg("settings"),
+        "The gradient of `correlate` for the data.");
+  m.def("correlate_weight", [](nb::handle y_object, nb::handle x_object, nb::handle given, nb::handle shape) {
+    const Array &y = arg("correlate", y_object), &x = arg("correlate", x_object);
+    Dims weight = parse_dims("correlate", shape.ptr());
+    int device = checked_pair(y, x), n = weight.size() - 2;
+    Correlation c = settings(given, weight);
+    c.examples = x.layout.ndim() ? x.layout.shape[0] : 0;
+    check_shape(x, field_shape(c.examples, c.groups * c.in, c.extents, n)), check_shape(y, field_shape(c.examples, c.groups * c.out, c.counts, n));
+    Dims parts(weight.size() + 1);
+    parts[0] = correlate_parts(c, x.layout.dtype);
+    std::copy(weight.begin(), weight.end(), parts.begin() + 1);
+    Array sums = Array::make(x.layout.dtype, parts, budget_of(device));
+    Building op;
+    build_correlate_weight(*op, c, y, x, sums);
+    op.issue(device);
+    return wrapped(std::move(sums));
+  }, nb::arg("y"), nb::arg("x"), nb::arg("settings"), nb::arg("shape"), "The gradient of `correlate` for a weight of that shape, in parts along a new first axis.");
+}
+
+}  // namespace forerun
