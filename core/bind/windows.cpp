@@ -1,8 +1,9 @@
-// Convolutions, for Python.
+// Convolutions and pooling, for Python.
 #include <algorithm>
 
 #include "bind/glue.h"
 #include "kernels/correlate.h"
+#include "kernels/pool.h"
 
 namespace forerun {
 
@@ -11,7 +12,7 @@ namespace {
 // Numbers per axis into the last of three.
 void set_axes(int64_t (&to)[3], nb::handle values, int n) {
   auto given = list_of<int64_t>(values);
-  if (static_cast<int>(given.size()) != n) throw Error(ErrorKind::value, "correlate: there must be a number per axis, got " + std::to_string(given.size()) + " for " + std::to_string(n));
+  if (static_cast<int>(given.size()) != n) throw Error(ErrorKind::value, "windows: there must be a number per axis, got " + std::to_string(given.size()) + " for " + std::to_string(n));
   std::copy(given.begin(), given.end(), to + (3 - n));
 }
 
@@ -53,7 +54,7 @@ int checked_pair(const Array& a, const Array& b) {
 }
 
 void check_shape(const Array& array, const Dims& shape) {
-  if (!(array.layout.shape == shape)) throw Error(ErrorKind::value, "correlate: operand must have shape " + to_string(shape) + ", got " + to_string(array.layout.shape));
+  if (!(array.layout.shape == shape)) throw Error(ErrorKind::value, "windows: operand must have shape " + to_string(shape) + ", got " + to_string(array.layout.shape));
 }
 
 nb::object sweep(nb::handle source_object, nb::handle w_object, nb::handle given, bool back) {
@@ -68,6 +69,72 @@ nb::object sweep(nb::handle source_object, nb::handle w_object, nb::handle given
   (back ? build_correlate_back : build_correlate)(*op, c, source, w, target);
   op.issue(device);
   return wrapped(std::move(target));
+}
+
+// --- pooling: data and results are (..., *extents) and (..., *counts) -----------------------------------------------------------
+
+Dims with_last(const Dims& shape, const int64_t (&last)[3], int n) {
+  Dims all = shape;
+  std::copy(last + (3 - n), last + 3, all.end() - n);
+  return all;
+}
+
+// The windows of data of this shape.
+Pooling pooling(const Dims& shape, nb::handle kernel, nb::handle stride, bool largest) {
+  int n = static_cast<int>(nb::len(kernel));
+  Pooling p;
+  bool good = n >= 1 && n <= 3 && n <= shape.size();
+  if (good) {
+    set_axes(p.kernel, kernel, n), set_axes(p.stride, stride, n);
+    std::copy(shape.end() - n, shape.end(), p.extents + (3 - n));
+  }
+  for (int a = 0; good && a < 3; ++a) {
+    good = p.kernel[a] > 0 && p.stride[a] > 0 && p.extents[a] >= p.kernel[a];
+    if (good) p.counts[a] = (p.extents[a] - p.kernel[a]) / p.stride[a] + 1;
+  }
+  if (!good) throw Error(ErrorKind::value, "pool: windows must fit into the data, got shape " + to_string(shape));
+  p.largest = largest;
+  p.planes = 1;
+  for (int i = 0; i + n < shape.size(); ++i) p.planes *= shape[i];
+  return p;
+}
+
+// As it is, or a dense copy; of a dtype that there are kernels for.
+Array dense(const Array& a, DType t) {
+  if (a.layout.dtype != t || (t != DType::f32 && t != DType::f64))
+    throw Error(ErrorKind::type, std::string("pool: operands must be of float32 or float64, got ") + name(a.layout.dtype));
+  return a.layout.contiguous() ? a : copied(a, t, device_of(a));
+}
+
+nb::object pool(nb::handle x_object, nb::handle kernel, nb::handle stride, bool largest) {
+  const Array& given = arg("pool", x_object);
+  Array x = dense(given, given.layout.dtype);
+  Pooling p = pooling(x.layout.shape, kernel, stride, largest);
+  Array y = Array::make(x.layout.dtype, with_last(x.layout.shape, p.counts, static_cast<int>(nb::len(kernel))), budget_of(device_of(x)));
+  Building op;
+  build_pool(*op, p, x, y);
+  op.issue(device_of(x));
+  return wrapped(std::move(y));
+}
+
+// x and y: data and largest elements, or None: to all elements.
+nb::object pool_back(nb::handle g_object, nb::handle x_object, nb::handle y_object, nb::handle shape, nb::handle kernel, nb::handle stride) {
+  const Array& given = arg("pool", g_object);
+  DType t = given.layout.dtype;
+  Array g = dense(given, t), to = Array::make(t, parse_dims("pool", shape.ptr()), budget_of(device_of(given)));
+  Pooling p = pooling(to.layout.shape, kernel, stride, !x_object.is_none());
+  check_shape(g, with_last(to.layout.shape, p.counts, static_cast<int>(nb::len(kernel))));
+  Building op;
+  if (p.largest) {
+    Array x = dense(arg("pool", x_object), t), y = dense(arg("pool", y_object), t);
+    same_device("pool", g, x), same_device("pool", g, y);
+    check_shape(x, to.layout.shape), check_shape(y, g.layout.shape);
+    build_pool_first(*op, p, g, x, y, to);
+  } else {
+    build_pool_all(*op, p, g, to);
+  }
+  op.issue(device_of(g));
+  return wrapped(std::move(to));
 }
 
 }  // namespace
@@ -93,6 +160,9 @@ void init_windows(nb::module_& m) {
     op.issue(device);
     return wrapped(std::move(sums));
   }, nb::arg("y"), nb::arg("x"), nb::arg("settings"), nb::arg("shape"), "The gradient of `correlate` for a weight of that shape, in parts along a new first axis.");
+  m.def("pool", pool, nb::arg("x"), nb::arg("kernel"), nb::arg("stride"), nb::arg("largest"), "The largest element of each window along the last axes, or the sum.");
+  m.def("pool_back", pool_back, nb::arg("g"), nb::arg("x").none(), nb::arg("y").none(), nb::arg("shape"), nb::arg("kernel"), nb::arg("stride"),
+        "A number for each window at its first largest element, or, without x and y, at all of them.");
 }
 
 }  // namespace forerun

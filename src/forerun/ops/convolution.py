@@ -11,19 +11,16 @@ import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import numpy
-
 from .. import _core
 from .arithmetic import add
 from .base import primitive
 from .convert import asarray
 from .linear import matmul_pair
 from .shape import reshape
-from .strided import LAYOUTS, Extents, Windows, check_layout, fold, inside, padded, per_axis
+from .strided import LAYOUTS, Extents, Windows, check_layout, fold, inside, native, padded, per_axis
 
 __all__ = ["convolution", "deconvolution"]
 
-_NATIVE = (numpy.dtype("float32"), numpy.dtype("float64"))
 _ROOM = 1 << 25  # bytes of windows that are written out at once
 
 
@@ -64,7 +61,7 @@ class _Plan(NamedTuple):
 
     def settings(self, x: Any) -> tuple[Any, ...] | None:
         """The plan as the core's own kernels take it; None if they do not take arrays such as x."""
-        if x.dtype not in _NATIVE or not x.shape[0]:
+        if not native(x):
             return None
         return self.windows.stride, self.windows.dilate, self.pad, self.groups, self.extents
 
