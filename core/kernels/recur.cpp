@@ -19,8 +19,8 @@ namespace forerun {
 namespace {
 
 constexpr int64_t kStrip = 48;     // columns of U that lie together
-constexpr int64_t kMostRows = 32;  // of a tile
-constexpr int64_t kTiles = 4;      // as many should there be
+constexpr int64_t kLeastRows = 16, kMostRows = 32;  // of a tile
+constexpr int64_t kTiles = 4;                       // as many should there be
 
 // e^x - 1, within a few units in the last place; NaN stays. Written to be vectorised.
 template <class T>
@@ -68,9 +68,11 @@ FORERUN_EACH void step_of(Rule rule, const Row<T>& r) {
   T *__restrict y = r.y, *__restrict kept = r.kept;
   switch (rule) {
     case Rule::tanh:
+#pragma GCC ivdep
       for (int64_t i = 0; i < n; ++i) y[i] = tangent(x[i] + u[i]);
       return;
     case Rule::relu:
+#pragma GCC ivdep
       for (int64_t i = 0; i < n; ++i) {
         T sum = x[i] + u[i];
         y[i] = sum < 0 ? 0 : sum;
@@ -79,6 +81,7 @@ FORERUN_EACH void step_of(Rule rule, const Row<T>& r) {
     case Rule::lstm: {
       const T* __restrict c = r.c;
       T* __restrict cell = r.cell;
+#pragma GCC ivdep
       for (int64_t i = 0; i < n; ++i) {
         T in = sigmoid(x[i] + u[i]), forget = sigmoid(x[n + i] + u[n + i]), fresh = tangent(x[2 * n + i] + u[2 * n + i]), out = sigmoid(x[3 * n + i] + u[3 * n + i]);
         T sum = forget * c[i] + in * fresh;
@@ -88,6 +91,7 @@ FORERUN_EACH void step_of(Rule rule, const Row<T>& r) {
       return;
     }
     case Rule::gru:
+#pragma GCC ivdep
       for (int64_t i = 0; i < n; ++i) {
         T reset = sigmoid(x[i] + u[i]), update = sigmoid(x[n + i] + u[n + i]), inner = u[2 * n + i], fresh = tangent(x[2 * n + i] + reset * inner);
         kept[i] = reset, kept[n + i] = update, kept[2 * n + i] = fresh, kept[3 * n + i] = inner;
@@ -112,9 +116,11 @@ FORERUN_EACH void step_back_of(Rule rule, const RowBack<T>& r) {
   T *__restrict dh = r.dh, *__restrict gx = r.gx;
   switch (rule) {
     case Rule::tanh:
+#pragma GCC ivdep
       for (int64_t i = 0; i < n; ++i) gx[i] = (dh[i] + gy[i]) * (1 - y[i] * y[i]), dh[i] = 0;
       return;
     case Rule::relu:
+#pragma GCC ivdep
       for (int64_t i = 0; i < n; ++i) {
         T g = dh[i] + gy[i];
         gx[i] = y[i] > 0 ? g : g * 0, dh[i] = 0;
@@ -123,6 +129,7 @@ FORERUN_EACH void step_back_of(Rule rule, const RowBack<T>& r) {
     case Rule::lstm: {
       const T *__restrict c = r.c, *__restrict cell = r.cell;
       T* __restrict dc = r.dc;
+#pragma GCC ivdep
       for (int64_t i = 0; i < n; ++i) {
         T in = kept[i], forget = kept[n + i], fresh = kept[2 * n + i], out = kept[3 * n + i], t = tangent(cell[i]);
         T g = dh[i] + gy[i], gc = dc[i] + g * out * (1 - t * t);
@@ -135,6 +142,7 @@ FORERUN_EACH void step_back_of(Rule rule, const RowBack<T>& r) {
     case Rule::gru: {
       const T* __restrict h = r.h;
       T* __restrict gu = r.gu;
+#pragma GCC ivdep
       for (int64_t i = 0; i < n; ++i) {
         T reset = kept[i], update = kept[n + i], fresh = kept[2 * n + i], inner = kept[3 * n + i], g = dh[i] + gy[i];
         T gn = g * (1 - update) * (1 - fresh * fresh), gz = g * (h[i] - fresh) * (update * (1 - update)), gr = gn * inner * (reset * (1 - reset));
@@ -193,7 +201,7 @@ class RecurBase : public Kernel {
  protected:
   int64_t rows_at_once() const {
     int64_t rows = (what.batch + kTiles - 1) / kTiles;
-    return std::clamp<int64_t>((rows + kTileRows - 1) / kTileRows * kTileRows, kTileRows, kMostRows);
+    return std::clamp<int64_t>((rows + kTileRows - 1) / kTileRows * kTileRows, kLeastRows, kMostRows);
   }
   int64_t step_at(int64_t i) const { return what.reversed ? what.steps - 1 - i : i; }
 
