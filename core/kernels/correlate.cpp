@@ -8,7 +8,7 @@
 #include "kernels/correlate.h"
 
 #include <algorithm>
-#include <cstring>
+#include <numeric>
 #include <vector>
 
 #include "kernels/scratch.h"
@@ -44,11 +44,17 @@ const T& at(const char* data, int64_t offset) {
 // n elements that lie `step` bytes apart, next to each other.
 template <class T>
 void gather(T* to, const char* from, int64_t step, int64_t n) {
-  if (step == static_cast<int64_t>(sizeof(T))) {
-    std::memcpy(to, from, static_cast<size_t>(n) * sizeof(T));
-    return;
-  }
-  for (int64_t i = 0; i < n; ++i) to[i] = at<T>(from, i * step);
+  constexpr int64_t size = sizeof(T);
+  if (step == size) std::copy_n(reinterpret_cast<const T*>(from), n, to);
+  else if (step == 2 * size) for (int64_t i = 0; i < n; ++i) to[i] = at<T>(from, i * 2 * size);  // in vectors
+  else for (int64_t i = 0; i < n; ++i) to[i] = at<T>(from, i * step);
+}
+// The way back; step in elements.
+template <class T>
+void spread(T* to, const T* from, int64_t step, int64_t n) {
+  if (step == 1) std::copy_n(from, n, to);
+  else if (step == 2) for (int64_t i = 0; i < n; ++i) to[i * 2] = from[i];
+  else for (int64_t i = 0; i < n; ++i) to[i * step] = from[i];
 }
 
 // Of n elements that are `step` apart from `first` on, those that are inside [0, extent): from `begin` up to `end`.
@@ -79,11 +85,11 @@ class SweepKernel final : public Kernel {
       reach[a] = (c.kernel[a] - 1) * c.dilate[a] / c.stride[a];
       first_[a] = back ? c.pad[a] / c.stride[a] : 0;
       n_[a] = back ? (c.extents[a] - 1 + c.pad[a]) / c.stride[a] + 1 - first_[a] : c.counts[a];
-      phases_ *= c.stride[a];
+      phases_ *= source_phases(a);
     }
     band_axis = 0;
     while (band_axis < 2 && n_[band_axis] == 1) ++band_axis;
-    int64_t line = channels * (back ? 1 : phases_) * size_;  // bytes of the copy for one step along that axis
+    int64_t line = channels * phases_ * size_;  // bytes of the copy for one step along that axis
     for (int a = 0; a < 3; ++a) line *= a == band_axis ? 1 : n_[a] + reach[a];
     band = std::clamp<int64_t>(kRoom / line - reach[band_axis], 1, n_[band_axis]);
     bands = up(n_[band_axis], band);
@@ -122,7 +128,10 @@ class SweepKernel final : public Kernel {
   }
   int64_t source_step(int a) const { return back ? 1 : c.stride[a]; }
   int64_t source_extent(int a) const { return back ? c.counts[a] : c.extents[a]; }
-  int64_t source_phases(int a) const { return back ? 1 : c.stride[a]; }
+  // Forward, only phases that the kernel reaches are copied: those of its first places, after which they come again.
+  int64_t period(int a) const { return c.stride[a] / std::gcd(c.stride[a], c.dilate[a]); }
+  int64_t source_phases(int a) const { return back ? 1 : std::min(c.kernel[a], period(a)); }
+  int64_t phase_at(int a, int64_t number) const { return back ? 0 : number * c.dilate[a] % c.stride[a]; }
   int64_t length(int a) const { return a == band_axis ? band : n_[a]; }
 
   template <class F>
@@ -138,13 +147,13 @@ class SweepKernel final : public Kernel {
     if (band_axis < 2) {  // zeros at the end of a line may be those at the beginning of the next
       int64_t before = p.extent[2], after = p.extent[2];
       for (int64_t phase = 0; phase < source_phases(2); ++phase) {
-        Inside in(source_first(2, phase, first_[2]), source_step(2), p.extent[2], source_extent(2));
+        Inside in(source_first(2, phase_at(2, phase), first_[2]), source_step(2), p.extent[2], source_extent(2));
         before = std::min(before, in.begin), after = std::min(after, p.extent[2] - in.end);
       }
       p.extent[2] -= std::min({before, after, p.extent[2] - 1});
     }
     p.plane = p.extent[0] * p.extent[1] * p.extent[2];
-    p.size = channels * (back ? 1 : phases_) * p.plane;
+    p.size = channels * phases_ * p.plane;
     return p;
   }
 
@@ -166,11 +175,11 @@ class SweepKernel final : public Kernel {
           for (int a = 0; a < 3; ++a) {
             int64_t place = at[a] * c.dilate[a];
             if (back && place % c.stride[a] != phase[a]) return;
-            index = index * source_phases(a) + (back ? 0 : place % c.stride[a]);
+            index = index * source_phases(a) + (back ? 0 : at[a] % period(a));
             offset = offset * p.extent[a] + (back ? reach[a] - place / c.stride[a] : place / c.stride[a]);
             from += at[a] * weight.axis[a];
           }
-          offsets_.push_back((channel * (back ? 1 : phases_) + index) * p.plane + offset);
+          offsets_.push_back((channel * phases_ + index) * p.plane + offset);
           sources.push_back(from);
         });
       job.terms = static_cast<int64_t>(offsets_.size() - job.offsets);
@@ -216,7 +225,7 @@ class SweepKernel final : public Kernel {
     const int64_t n[3] = {source_phases(0), source_phases(1), source_phases(2)};
     for (int64_t channel = 0; channel < channels; ++channel, from += source.channel)
       each_place(n, [&](int64_t i, int64_t j, int64_t k) {
-        plane(to, p, from, {i, j, k}, band_at);
+        plane(to, p, from, {phase_at(0, i), phase_at(1, j), phase_at(2, k)}, band_at);
         to += p.plane;
       });
   }
@@ -258,8 +267,7 @@ class SweepKernel final : public Kernel {
         for (int64_t v = 0; v < count[1]; ++v) {
           const T* from = sums + i * sums_step + (u * p.extent[1] + v) * p.extent[2];
           T* line = reinterpret_cast<T*>(to + (first[0] + u * step[0]) * target.axis[0] + (first[1] + v * step[1]) * target.axis[1] + first[2] * target.axis[2]);
-          if (step[2] == 1) std::copy_n(from, count[2], line);
-          else for (int64_t k = 0; k < count[2]; ++k) line[k * step[2]] = from[k];
+          spread(line, from, step[2], count[2]);
         }
   }
 
