@@ -2,12 +2,14 @@
 //
 // Forward and back, a row has the windows of a plane of the data. The data of an example is copied with its padding, elements that
 // are a stride apart next to each other ("phases": with stride 2, the even and the odd ones): then the elements at one place of all
-// windows are the plane from some offset on. At the end of each line a few sums are made that belong to no window.
+// windows are the plane from some offset on. At the end of each line a few sums are made that belong to no window; where these would
+// be too many, the rows are written out, for some examples together.
 //
 // For the weight, a row has the channels of the data, so the data is copied channels last, and the terms are the windows.
 #include "kernels/correlate.h"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 #include <vector>
 
@@ -22,6 +24,8 @@ constexpr int64_t kRoom = 1 << 18;      // bytes of a copy of data that should s
 constexpr int64_t kSumsRoom = 1 << 19;  // of sums for the weight
 constexpr double kTileFlops = 4e6;      // examples together make about as much, if they are many
 constexpr int64_t kTiles = 16;          // as many should there be, if the work can be cut so
+constexpr int64_t kAtOnce = 48;         // windows of several examples, where rows are written out; and rows that stay
+constexpr int64_t kTerms = 160;         // in the innermost cache while all panels are multiplied with them
 constexpr int64_t kSums = 128;          // terms that are added at once, at least: sums for the weight go through memory in between
 
 int64_t up(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -37,7 +41,7 @@ struct Field {
 };
 
 template <class T>
-const T& at(const char* data, int64_t offset) {
+const T& element(const char* data, int64_t offset) {
   return *reinterpret_cast<const T*>(data + offset);
 }
 
@@ -46,8 +50,8 @@ template <class T>
 void gather(T* to, const char* from, int64_t step, int64_t n) {
   constexpr int64_t size = sizeof(T);
   if (step == size) std::copy_n(reinterpret_cast<const T*>(from), n, to);
-  else if (step == 2 * size) for (int64_t i = 0; i < n; ++i) to[i] = at<T>(from, i * 2 * size);  // in vectors
-  else for (int64_t i = 0; i < n; ++i) to[i] = at<T>(from, i * step);
+  else if (step == 2 * size) for (int64_t i = 0; i < n; ++i) to[i] = element<T>(from, i * 2 * size);  // in vectors
+  else for (int64_t i = 0; i < n; ++i) to[i] = element<T>(from, i * step);
 }
 // The way back; step in elements.
 template <class T>
@@ -102,6 +106,10 @@ class SweepKernel final : public Kernel {
     cut_rows = up(up(rows, cuts), kTileRows) * kTileRows;
     cuts = up(rows, cut_rows);
     tiles_ = up(c.examples, together) * c.groups * bands * cuts;
+    int64_t windows = 1, span = 0;
+    for (int a = 0; a < 3; ++a) windows *= n_[a], span = span * (n_[a] + reach[a]) + n_[a] - 1;
+    written_out = bands == 1 && cuts == 1 && rows >= 2 * kTileRows && 3 * windows < 2 * tile_columns<float>(span + 1);
+    if (written_out) at_once = std::min(up(kAtOnce, windows), together);
   }
 
   Correlation c;
@@ -195,15 +203,17 @@ class SweepKernel final : public Kernel {
     int64_t row_step = back ? weight.channel : weight.example;
     for (int64_t g = 0; g < c.groups; ++g, w += c.out * weight.example)
       for (const Job& job : jobs_)
-        for (int64_t row = 0; row < static_cast<int64_t>(n_panels) * kTileRows; row += kTileRows, to += job.terms * kTileRows)
-          for (int64_t i = 0, n = std::min<int64_t>(kTileRows, rows - row); i < n; ++i) {
-            const char* from = w + (row + i) * row_step;
-            for (int64_t t = 0; t < job.terms; ++t) to[t * kTileRows + i] = at<T>(from, sources[job.offsets + static_cast<size_t>(t)]);
+        for (int64_t row = 0; row < static_cast<int64_t>(n_panels) * kTileRows; row += kTileRows)
+          for (int64_t t = 0, n = std::min<int64_t>(kTileRows, rows - row); t < job.terms; ++t, to += kTileRows) {
+            const char* from = w + row * row_step + sources[job.offsets + static_cast<size_t>(t)];
+            if (n == kTileRows) for (int64_t i = 0; i < kTileRows; ++i) to[i] = element<T>(from, i * row_step);
+            else for (int64_t i = 0; i < n; ++i) to[i] = element<T>(from, i * row_step);
           }
   }
 
   template <class T>
   void run_as(Op& op, int64_t tile) {
+    if (written_out) return run_written_out<T>(op, tile);
     int64_t cut = tile % cuts, band_at = tile / cuts % bands * band, group = tile / cuts / bands % c.groups, first = tile / cuts / bands / c.groups * together;
     Copy p = copy();
     int64_t widest = tile_columns<T>(p.plane) + tile_columns<T>(1);
@@ -246,29 +256,102 @@ class SweepKernel final : public Kernel {
       }
   }
 
+  // The results of a job in a band, along the axes: numbers of them, counted from the band's first; and elements of the target.
+  struct Place {
+    int64_t begin[3], count[3], first[3], step[3];
+    bool empty = false;
+    int64_t windows() const { return count[0] * count[1] * count[2]; }
+  };
+  Place place_of(const Job& job, int64_t band_at) const {
+    Place at;
+    for (int a = 0; a < 3; ++a) {
+      int64_t low = first_[a] + (a == band_axis ? band_at : 0), n = a == band_axis ? std::min(band, n_[a] - band_at) : n_[a];
+      at.step[a] = back ? c.stride[a] : 1;
+      at.first[a] = back ? low * c.stride[a] + job.phase[a] - c.pad[a] : low;
+      Inside in(at.first[a], at.step[a], n, back ? c.extents[a] : c.counts[a]);
+      at.begin[a] = in.begin, at.count[a] = in.end - in.begin, at.first[a] += in.begin * at.step[a];
+      at.empty = at.empty || at.count[a] <= 0;
+    }
+    return at;
+  }
+  template <class T>
+  const T* panel_of(const Job& job, int64_t row, int64_t group) const {
+    return reinterpret_cast<const T*>(packed_.data()) + static_cast<size_t>(group) * per_group_ + job.panels + static_cast<size_t>(row * job.terms);
+  }
+
+  // Sums of one row into the target. Lines and planes of sums are so many elements apart.
+  template <class T>
+  void store(const Place& at, const T* from, int64_t line, int64_t plane, char* to) const {
+    for (int64_t u = 0; u < at.count[0]; ++u)
+      for (int64_t v = 0; v < at.count[1]; ++v) {
+        char* first = to + (at.first[0] + u * at.step[0]) * target.axis[0] + (at.first[1] + v * at.step[1]) * target.axis[1] + at.first[2] * target.axis[2];
+        spread(reinterpret_cast<T*>(first), from + u * plane + v * line, at.step[2], at.count[2]);
+      }
+  }
+
   // A panel's rows of the results of a job, in a band.
   template <class T>
   void compute(const Job& job, const Copy& p, const T* planes, T* sums, int64_t sums_step, char* to, int64_t row, int n_rows, int64_t group, int64_t band_at) const {
-    int64_t begin[3], count[3], first[3], step[3];  // of the band: in the copy, and in the target
-    for (int a = 0; a < 3; ++a) {
-      int64_t low = first_[a] + (a == band_axis ? band_at : 0), n = a == band_axis ? std::min(band, n_[a] - band_at) : n_[a];
-      step[a] = back ? c.stride[a] : 1;
-      first[a] = back ? low * c.stride[a] + job.phase[a] - c.pad[a] : low;
-      Inside in(first[a], step[a], n, back ? c.extents[a] : c.counts[a]);
-      begin[a] = in.begin, count[a] = in.end - in.begin, first[a] += in.begin * step[a];
-      if (count[a] <= 0) return;
+    Place at = place_of(job, band_at);
+    if (at.empty) return;
+    int64_t start = (at.begin[0] * p.extent[1] + at.begin[1]) * p.extent[2] + at.begin[2];
+    int64_t span = ((at.count[0] - 1) * p.extent[1] + at.count[1] - 1) * p.extent[2] + at.count[2];
+    multiply_tile(job.terms, panel_of<T>(job, row, group), planes + start, offsets_.data() + job.offsets, sums, sums_step, n_rows, span, false);
+    for (int i = 0; i < n_rows; ++i) store(at, sums + i * sums_step, p.extent[2], p.extent[1] * p.extent[2], to + i * target.channel);
+  }
+
+  template <class T>
+  void run_written_out(Op& op, int64_t tile) {
+    int64_t group = tile % c.groups, first = tile / c.groups * together, last = std::min(c.examples, first + together);
+    const char* from = operand_data(op, 0, source.offset + group * channels * source.channel);
+    char* to = operand_data(op, 2, target.offset + group * rows * target.channel);
+    int64_t most = 0, terms = 0;
+    for (const Job& job : jobs_) most = std::max(most, place_of(job, 0).windows()), terms = std::max(terms, job.terms);
+    Copy p = copy();
+    const int64_t step = tile_columns<T>(at_once * most), beyond = tile_columns<T>(p.extent[2] + 1);
+    T* planes = reinterpret_cast<T*>(scratch(static_cast<size_t>((at_once * (p.size + beyond) + terms * step + beyond + up(rows, kTileRows) * kTileRows * step) * size_)));
+    T *columns = planes + at_once * (p.size + beyond), *sums = columns + terms * step + beyond;
+    int64_t offsets[kTerms];
+    for (int64_t t = 0; t < kTerms; ++t) offsets[t] = t * step;
+    for (int64_t example = first; example < last; example += at_once) {
+      int64_t n = std::min(at_once, last - example);
+      for (int64_t e = 0; e < n; ++e) {
+        T* of = planes + e * (p.size + beyond);
+        fill(of, p, from + (example + e) * source.example, 0);
+        std::fill_n(of + p.size, beyond, T{});
+      }
+      for (const Job& job : jobs_) {
+        Place at = place_of(job, 0);
+        if (at.empty) continue;
+        write_out(job, at, p, planes, p.size + beyond, n, columns, step);
+        for (int64_t t = 0; t < std::max<int64_t>(1, job.terms); t += kTerms)
+          for (int64_t row = 0; row < rows; row += kTileRows)
+            multiply_tile(std::min(kTerms, job.terms - t), panel_of<T>(job, row, group) + t * kTileRows, columns + t * step, offsets, sums + row * step, step,
+                          static_cast<int>(std::min<int64_t>(kTileRows, rows - row)), n * at.windows(), t > 0);
+        for (int64_t e = 0; e < n; ++e)
+          for (int64_t row = 0; row < rows; ++row)
+            store(at, sums + row * step + e * at.windows(), at.count[2], at.count[1] * at.count[2], to + (example + e) * target.example + row * target.channel);
+      }
     }
-    int64_t start = (begin[0] * p.extent[1] + begin[1]) * p.extent[2] + begin[2];
-    int64_t span = ((count[0] - 1) * p.extent[1] + count[1] - 1) * p.extent[2] + count[2];
-    const T* panel = reinterpret_cast<const T*>(packed_.data()) + static_cast<size_t>(group) * per_group_ + job.panels + static_cast<size_t>(row * job.terms);
-    multiply_tile(job.terms, panel, planes + start, offsets_.data() + job.offsets, sums, sums_step, n_rows, span, false);
-    for (int i = 0; i < n_rows; ++i, to += target.channel)
-      for (int64_t u = 0; u < count[0]; ++u)
-        for (int64_t v = 0; v < count[1]; ++v) {
-          const T* from = sums + i * sums_step + (u * p.extent[1] + v) * p.extent[2];
-          T* line = reinterpret_cast<T*>(to + (first[0] + u * step[0]) * target.axis[0] + (first[1] + v * step[1]) * target.axis[1] + first[2] * target.axis[2]);
-          spread(line, from, step[2], count[2]);
-        }
+  }
+
+  // For each term a row: what it is multiplied with, for all windows of n examples. Lines are copied in order, short ones with what
+  // is behind them, which the next one overwrites.
+  template <class T>
+  void write_out(const Job& job, const Place& at, const Copy& p, const T* planes, int64_t example_step, int64_t n, T* columns, int64_t step) const {
+    int64_t start = (at.begin[0] * p.extent[1] + at.begin[1]) * p.extent[2] + at.begin[2], length = at.count[2];
+    bool small = length <= tile_columns<T>(1);
+    for (int64_t t = 0; t < job.terms; ++t) {
+      T* to = columns + t * step;
+      const T* from = planes + start + offsets_[job.offsets + static_cast<size_t>(t)];
+      for (int64_t e = 0; e < n; ++e, from += example_step)
+        for (int64_t u = 0; u < at.count[0]; ++u)
+          for (int64_t v = 0; v < at.count[1]; ++v, to += length) {
+            const T* line = from + (u * p.extent[1] + v) * p.extent[2];
+            if (small) std::memcpy(to, line, kTileBytes);
+            else std::copy_n(line, length, to);
+          }
+    }
   }
 
   // Set by plan().
@@ -277,6 +360,8 @@ class SweepKernel final : public Kernel {
   int64_t phases_ = 1;
   int band_axis = 0;                          // along which a large example is computed in bands
   int64_t band = 1, bands = 1, cuts = 1, cut_rows = 8, together = 1, tiles_ = 1;
+  bool written_out = false;                   // then so many examples
+  int64_t at_once = 1;                        // are computed together
 
   // Set by prepare(), for all tiles.
   std::vector<Job> jobs_;
@@ -405,7 +490,7 @@ class WeightKernel final : public Kernel {
     constexpr int64_t block = 16;
     for (int64_t channel = 0; channel < c.in; channel += block)
       for (int64_t k = 0, m = std::min(block, c.in - channel); k < n; ++k)
-        for (int64_t i = 0; i < m; ++i) to[k * c.in + channel + i] = at<T>(from, (channel + i) * x.channel + k * x.axis[2]);
+        for (int64_t i = 0; i < m; ++i) to[k * c.in + channel + i] = element<T>(from, (channel + i) * x.channel + k * x.axis[2]);
   }
 
   // The results in panels: [panel][window][row].
@@ -419,7 +504,7 @@ class WeightKernel final : public Kernel {
           for (int64_t j = 0; j < p.count[1]; ++j, to += p.count[2] * kTileRows) {
             const char* line = from + (p.example + e) * y.example + row * y.channel + i * y.axis[0] + j * y.axis[1];
             for (int64_t r = 0; r < kTileRows; ++r)
-              for (int64_t k = 0; k < p.count[2]; ++k) to[k * kTileRows + r] = r < n ? at<T>(line, r * y.channel + k * y.axis[2]) : T{};
+              for (int64_t k = 0; k < p.count[2]; ++k) to[k * kTileRows + r] = r < n ? element<T>(line, r * y.channel + k * y.axis[2]) : T{};
           }
     }
   }
