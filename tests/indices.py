@@ -118,26 +118,15 @@ def indices(draw: Any, shape: tuple[int, ...], advanced: float = 0.4) -> Any:
     return tuple(entries)
 
 
-def has_false(index: Any) -> bool:
-    """Whether one of the entries is False, which selects nothing."""
-    return any(e is False for e in (index if isinstance(index, tuple) else (index,)))
-
-
 @st.composite
 def spoken(draw: Any, index: Any) -> Any:
-    """The index in our words: each array of it as a list, NumPy's, or ours.
-
-    Not ours is a number beside what selects nothing: NumPy checks it, but then it is not looked at here.
-    """
-    found: list[numpy.ndarray] = []
-    mapped(found.append, index)
-    nothing = any(not a.any() if a.dtype.kind == "b" else a.size == 0 for a in found) or has_false(index)
+    """The index in our words: each array of it as a list, NumPy's, or ours."""
 
     def said(a: numpy.ndarray) -> Any:
         how = draw(st.sampled_from(["ours", "ours", "numpy", "list"]))
         if how == "list" and a.ndim and a.size and a.dtype != "uint64":
             return a.tolist()
-        return a if how == "numpy" or (nothing and a.ndim == 0) else _core.from_numpy(a)
+        return a if how == "numpy" else _core.from_numpy(a)
 
     return mapped(said, index)
 

@@ -1,4 +1,4 @@
-"""Layers for images and their gradients beside PyTorch's CPU build, where it is installed."""
+"""Layers and two orders of their gradients beside PyTorch's CPU build, where it is installed."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import numpy
 import pytest
 
 from forerun import autograd, np
-from forerun.gluon import nn
+from forerun.gluon import nn, rnn
 from gluon_tools import close
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: nothing to compare with", exc_type=ImportError)
@@ -64,8 +64,20 @@ PAIRS: list[tuple[str, Any, Any, tuple[int, ...]]] = [
     ("silu", lambda: nn.SiLU(), lambda t: t.SiLU(), (3, 4)),
     ("reflection", lambda: nn.ReflectionPad2D(2), lambda t: t.ReflectionPad2d(2), (2, 2, 4, 3)),
     ("dense", lambda: nn.Dense(3), lambda t: t.Linear(5, 3), (4, 5)),
+    ("rnn", lambda: rnn.RNN(4, activation="tanh"), lambda t: t.RNN(3, 4), (5, 2, 3)),
+    ("rnn, relu", lambda: rnn.RNN(4, 2), lambda t: t.RNN(3, 4, 2, "relu"), (5, 2, 3)),
+    ("lstm", lambda: rnn.LSTM(4, 2, bidirectional=True), lambda t: t.LSTM(3, 4, 2, bidirectional=True), (5, 2, 3)),
+    ("gru", lambda: rnn.GRU(4, 2, bidirectional=True), lambda t: t.GRU(3, 4, 2, bidirectional=True), (5, 2, 3)),
 ]
 NAMES = {"gamma": "weight", "beta": "bias", "alpha": "weight"}  # PyTorch's
+
+
+def its_name(name: str) -> str:
+    """PyTorch's name of a parameter."""
+    if not name.endswith(("_weight", "_bias")):
+        return NAMES.get(name, name)
+    place, what, kind = name.split("_")
+    return f"{kind}_{what[0]}h_l{place[1]}" + "_reverse" * (place[0] == "r")
 
 
 def alike(ours: Any, theirs: Any, shape: tuple[int, ...]) -> dict[str, Any]:
@@ -77,10 +89,10 @@ def alike(ours: Any, theirs: Any, shape: tuple[int, ...]) -> dict[str, Any]:
     found = {}
     for name, parameter in ours.collect_params().items():
         if parameter.grad_req != "null":
-            found[NAMES.get(name, name)] = parameter.data()
+            found[its_name(name)] = parameter.data()
             parameter.set_data(RNG.normal(size=parameter.shape))
             with torch.no_grad():
-                getattr(theirs, NAMES.get(name, name)).copy_(torch.from_numpy(parameter.data().asnumpy().copy()))
+                getattr(theirs, its_name(name)).copy_(torch.from_numpy(parameter.data().asnumpy().copy()))
     return found
 
 
@@ -94,6 +106,7 @@ def test_layers(name: str, ours: Any, theirs: Any, shape: tuple[int, ...]) -> No
     x.attach_grad()
     tx = torch.tensor(x.asnumpy().copy(), requires_grad=True)
     ty = other(tx)
+    ty = ty[0] if isinstance(ty, tuple) else ty  # of recurrent layers, beside the states
     rates = RNG.normal(size=tuple(ty.shape))
     (tg,) = torch.autograd.grad((ty * ty * torch.from_numpy(rates)).sum(), tx, create_graph=True)
     with autograd.record():

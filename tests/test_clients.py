@@ -56,12 +56,20 @@ def test_einops_knows_our_arrays_in_any_order_of_imports(imports: str) -> None:
     assert output(f"{imports}; {rest}") == ["(3,", "2)"]
 
 
-def test_einops_is_imported_by_who_uses_it_alone() -> None:
-    program = "import sys; from forerun import np; print('einops' in sys.modules, len(sys.meta_path))"
-    again = "; import einops; print(len(sys.meta_path))"
-    found, finders, rest = output(program + again)
-    assert found == "False"
-    assert int(rest) == int(finders) - 1, "what waits for einops is gone once it has come"
+@pytest.mark.parametrize("imports", [order.replace("einops", "dask.array") for order in ORDERS])
+def test_dask_finds_percentiles_of_our_arrays_in_any_order_of_imports(imports: str) -> None:
+    need("dask")
+    rest = "x = dask.array.from_array(np.arange(5), chunks=5, asarray=False, name=False)"
+    assert output(f"{imports}; {rest}; print(type(dask.array.percentile(x, 50).compute()) is np.ndarray)") == ["True"]
+
+
+@pytest.mark.parametrize(("library", "module"), [("einops", "einops._backends"), ("dask", "dask.array.backends")])
+def test_a_library_is_imported_by_who_uses_it_alone(library: str, module: str) -> None:
+    need(library)
+    waiting = f"any(getattr(f, 'name', None) == '{module}' for f in sys.meta_path)"
+    before = f"import sys; from forerun import np; print('{library}' in sys.modules, {waiting})"
+    program = f"{before}; import {module}; print({waiting})"
+    assert output(program) == ["False", "True", "False"]
 
 
 @pytest.mark.parametrize(("library", "part"), [("scipy", "constants"), ("sklearn", "_loss")])

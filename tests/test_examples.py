@@ -63,3 +63,12 @@ def table_of(printed: str) -> list[str]:
     rule = next(i for i, line in enumerate(lines) if line and set(line) <= {"-", " "})
     end = next(i for i in range(rule, len(lines) + 1) if i == len(lines) or not lines[i])
     return lines[rule - 1 : end]
+
+
+def test_several_devices_draw_a_step(tmp_path: Path):
+    printed = run(FOLDER.parent / "several_devices.py", tmp_path)
+    assert re.search(r"In \d of 2 steps the first sum began before the backward passes had ended", printed)
+    assert float(re.search(r"differ by (\S+) from", printed)[1]) < 1e-5
+    picture = ElementTree.parse(tmp_path / "several_devices.svg")
+    names = {element.text for element in picture.iter("{http://www.w3.org/2000/svg}text")}
+    assert {"data and forward", "backward", "sums and updates", "handing round"} <= names

@@ -71,7 +71,7 @@ def test_batch_norm_otherwise_uses_the_running_statistics() -> None:
     close(layer(x), expected)
     close(layer.running_mean.data(), [1, 2, 3])
     assert layer.gamma.grad_req == "null"
-    with pytest.raises(ValueError, match=r"BatchNorm: array must have axis 1, got shape \(3,\)"):
+    with pytest.raises(ValueError, match=r"batch_norm: array must have axis 1, got shape \(3,\)"):
         layer(np.ones(3))
 
 

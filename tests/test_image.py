@@ -121,8 +121,6 @@ def test_mnist_is_read_from_a_folder(tmp_path: Path) -> None:
     assert numpy.array_equal(x[..., 0], images[3])
     loader = gluon.data.DataLoader(data.transform_first(transforms.ToTensor()), 2)
     assert [batch[0].shape for batch in loader] == [(2, 1, 28, 28), (2, 1, 28, 28), (1, 1, 28, 28)]
-    with pytest.raises(FileNotFoundError, match=r"must have t10k-images-idx3-ubyte or .*nothing is downloaded"):
-        MNIST(tmp_path, train=False)
 
 
 @pytest.mark.parametrize("damage", [lambda b: b[:-1], lambda b: b"\1" + b[1:], lambda b: b[:3], lambda b: b + b"x"])

@@ -7,6 +7,7 @@ from typing import Any
 import numpy
 import pytest
 
+from cases.table import ours
 from forerun import _core, autograd, np
 
 M = numpy.arange(12.0).reshape(3, 4)
@@ -144,7 +145,7 @@ def test_positions_beyond_2_to_the_31() -> None:
     assert x[far].tolist() == x[np.array(far)].tolist() == np.take(x, far).tolist() == [7] * 3
     assert x[2**32 :: 2**31].shape == (2,)
     assert x[:: -(2**40)].shape == (1,)
-    for wrong in (HUGE, -HUGE - 1, 2**64):
+    for wrong in (HUGE, -HUGE - 1, 2**64, -(2**64)):
         with pytest.raises(IndexError):
             x[wrong]
     with pytest.raises(IndexError):
@@ -245,9 +246,99 @@ def test_lists_that_are_too_deep_come_before_numbers_that_do_not_fit() -> None:
         np.zeros(3)[:] = [[1j, 2j, 3j]]
 
 
+@pytest.mark.parametrize("number", [1, numpy.array(1), np.array(1)], ids=repr)
+def test_what_numbers_pick_is_a_view_into_which_no_deeper_lists_go(number: Any) -> None:
+    x = np.zeros((2, 2))
+    with pytest.raises(ValueError, match="setitem: lists must be at most 1 deep"):
+        x[number] = [[1, 2]]
+    with pytest.raises(ValueError, match="setitem: lists must be at most 0 deep"):
+        x[..., number, number] = [[3]]
+    x[[0, 1], number] = [[[5, 6]]]  # into positions they do
+    assert x.tolist() == [[0, 5], [0, 6]]
+
+
 def test_a_number_that_does_not_fit_is_refused_under_a_mask() -> None:
     x = np.arange(3, dtype="uint8")
     for wrong in (-1, 256):
         with pytest.raises(OverflowError, match=f"setitem: values must fit uint8, got {wrong}"):
             x[x > 0] = wrong
     assert x.tolist() == [0, 1, 2]
+
+
+UNSIGNED = numpy.array(2**63, "uint64")
+BEYOND: list[Any] = [
+    2**63, 2**64 - 1, numpy.uint64(2**63), UNSIGNED, ([0], 2**63), ([0, 1], UNSIGNED), (True, UNSIGNED),
+    (numpy.zeros(0, int), UNSIGNED), (0, 2**63), (slice(1), numpy.uint64(2**64 - 1)),
+]  # fmt: skip
+
+
+def written(index: Any) -> Any:
+    x = np.zeros((2, 2))
+    x[index] = 1
+    return x
+
+
+@pytest.mark.parametrize("index", BEYOND, ids=repr)
+def test_a_single_number_that_only_uint64_holds_overflows(index: Any, engine: str) -> None:
+    x = np.zeros((2, 2))
+    for i in (index, ours(index)):
+        with pytest.raises(OverflowError):
+            M[index]
+        with pytest.raises(OverflowError, match=r"getitem: index must be in \[-2, 2\), got (9223|18446)"):
+            x[i].numpy()
+        with pytest.raises(OverflowError, match=r"index must be in \[-2, 2\), got (9223|18446)"):
+            written(i).numpy()
+
+
+def test_several_numbers_of_uint64_wrap() -> None:
+    last = numpy.array([2**64 - 1], "uint64")
+    for at in (last, np.array(last, dtype="uint64")):
+        assert np.arange(4)[at].tolist() == np.take(np.arange(4), at).tolist() == [3]
+    assert np.take(np.arange(4), np.array(last[0], dtype="uint64")).item() == 3
+
+
+def test_positions_that_are_no_int64_are_refused_by_functions_as_by_numpy() -> None:
+    mine, theirs = np.arange(4), numpy.arange(4)
+    for wrong in (2**63, 2**64, -(2**63) - 1, [0, 2**64]):
+        for name, *values in (("take",), ("put", 1)):
+            with pytest.raises(OverflowError):
+                getattr(numpy, name)(theirs, wrong, *values)
+            with pytest.raises(OverflowError, match=r"must fit int64, got"):
+                getattr(np, name)(mine, wrong, *values)
+    with pytest.raises(IndexError, match=r"put: index must be in \[-4, 4\), got -9223372036854775808"):
+        np.put(mine, numpy.uint64(2**63), 1)
+    with pytest.raises(TypeError, match="positions must be integers, got object"):
+        np.take(mine, None)
+
+
+@pytest.mark.parametrize("nothing", [numpy.zeros(0, int), False, numpy.array([False, False])], ids=repr)
+@pytest.mark.parametrize("number", [2, -3, UNSIGNED], ids=repr)
+def test_a_number_is_checked_where_nothing_is_picked(nothing: Any, number: Any, engine: str) -> None:
+    """As in NumPy: a number is no array, of which there would be no element to look at."""
+    want = OverflowError if number is UNSIGNED else IndexError
+    number = numpy.array(number)
+    with pytest.raises(want):
+        M[:2, :2][number, nothing]
+    with pytest.raises(want, match=r"getitem: index must be in \[-2, 2\), got"):
+        np.array(M)[:2, :2][number, nothing]
+    with pytest.raises(want, match=r"getitem: index must be in \[-2, 2\), got"):
+        np.array(M)[:2, :2][np.array(number, dtype=number.dtype), nothing].numpy()
+
+
+def test_arrays_that_pick_nothing_are_not_checked() -> None:
+    x = np.array(M)
+    assert x[[9], numpy.zeros((0, 1), int)].shape == M[[9], numpy.zeros((0, 1), int)].shape == (0, 1)
+
+
+@pytest.mark.parametrize("wrong", [3, -4])
+def test_known_positions_are_checked_at_the_call(wrong: int, gate: None) -> None:
+    x = np.array(M) + 0
+    for index in ([wrong], [0, wrong], ([0, wrong], slice(2)), ([wrong], [0])):
+        with pytest.raises(IndexError, match=rf"getitem: index must be in \[-3, 3\), got {wrong}"):
+            x[index]
+        with pytest.raises(IndexError, match=rf"setitem: index must be in \[-3, 3\), got {wrong}"):
+            x[index] = 1
+    with pytest.raises(IndexError, match=r"take: index must be in \[-3, 3\)"):
+        np.take(x, [wrong], 0)
+    with pytest.raises(IndexError, match=r"take_along_axis: index must be in \[-3, 3\)"):
+        np.take_along_axis(x, numpy.full((1, 4), wrong), 0)

@@ -22,7 +22,7 @@ from forerun.gluon import nn
 
 with Path(__file__).with_name("mxnet_names.tsv").open() as file:
     HOLDS = {row["name"]: row["holds"] for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)}
-REMAINING = {name for name in HOLDS if name.startswith("gluon.model_zoo")} | {"method.export"}  # yet to come
+REMAINING = {"method.export"}  # yet to come
 METHODS = {
     gluon.Block: "initialize collect_params params name apply hybridize load_parameters save_parameters forward",
     nn.Sequential: "add",

@@ -35,6 +35,8 @@ REFUSED: list[tuple[Callable[[Any, Any], Any], type[Exception], str]] = [
     (lambda x, v: np.histogram(v, 0), ValueError, "histogram: there must be at least one bin, got 0"),
     (lambda x, v: np.histogram(v, 1.5), TypeError, "histogram: bins must be an integer, got 1.5"),
     (lambda x, v: np.histogram(v, 3, (2, 1)), ValueError, "histogram: range must not fall, got (2, 1)"),
+    (lambda x, v: np.histogram2d(v, v, "auto"), TypeError, "histogramdd: bins must be an integer, got 'auto'"),
+    (lambda x, v: np.histogram2d(v, v, ["fd", 3]), TypeError, "histogramdd: bins must be numbers or edges, got 'fd'"),
     (lambda x, v: np.histogram(v, weights=x), ValueError, "histogram: weights must have shape (3,), got (2, 3)"),
     # samples of functions
     (lambda x, v: np.convolve(x, v), ValueError, "convolve: array must have one axis, got shape (2, 3)"),

@@ -644,6 +644,32 @@ class TestBesideTheComputation:
         assert np.load(tmp_path / "x.npy").tolist() == [0, 1, 2]
         assert not late.ready
 
+    @pytest.mark.parametrize("update", ["in place", "at an index", "through a view"])
+    def test_an_update_waits_for_the_write_and_the_program_does_not(
+        self, update: str, monkeypatch: Any, tmp_path: Path
+    ) -> None:
+        """While the file is on its way to the disk, all that runs is what does not write into its array."""
+        began, go, real = threading.Event(), threading.Event(), os.fsync
+        monkeypatch.setattr(os, "fsync", lambda file: (began.set(), go.wait(60), real(file)))
+        x = np.arange(4)
+        size = np.save(tmp_path / "x", x)
+        assert began.wait(60)
+        patience = threading.Timer(20, go.set)
+        patience.start()
+        if update == "in place":
+            x += 10
+        elif update == "at an index":
+            x[[0, 1, 2, 3]] = np.array([10, 11, 12, 13])
+        else:
+            x[::-1][:] = np.array([13, 12, 11, 10])
+        after = x * 2  # issued, and comes after the update
+        assert (np.ones(3) + 1).tolist() == [2, 2, 2]
+        assert [x.ready, after.ready, size.ready, go.is_set()] == [False] * 4
+        patience.cancel()
+        go.set()
+        assert after.tolist() == [20, 22, 24, 26]
+        assert numpy.load(tmp_path / "x.npy").tolist() == [0, 1, 2, 3]
+
     def test_a_program_that_computes_faster_than_it_writes_stays_small(self, tmp_path: Path) -> None:
         n, before = 4 << 20, forerun.config()
         forerun.configure(io_memory=32 << 20)

@@ -56,6 +56,9 @@ PyObject* guarded(F body) {
 
 // --- issue and wait, with the interpreter lock held ------------------------------------------------------------------------
 extern bool synchronous;
+// Of this thread: what it issues belongs to an exchange between devices. It may read arrays of other CPU devices where they are, and goes
+// before older ready ops.
+extern constinit thread_local bool exchanging;
 // Hands `op` to a queue of the device. May wait for room; throws PythonError if that is interrupted, or (synchronous mode)
 // if the op fails.
 void issue(Op* op, int device, Queue::Kind kind = Queue::Kind::compute);

@@ -1,5 +1,4 @@
 // Reductions, scans, products, indexing, random numbers and host tasks, for Python.
-#include <complex>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -42,7 +41,7 @@ Scalar identity_of(UfuncObject* u, DType t) {
   return scalar;
 }
 
-// What may be combined with any value of dtype t and leaves it as it is.
+// What may be combined with any value of dtype t and leaves it as it is, but for a sum of nothing but -0.0, which NumPy makes positive, too.
 std::optional<Scalar> neutral_of(UfuncObject* u, DType t) {
   auto is = [&](const char* name) { return std::strcmp(u->name, name) == 0; };
   Scalar scalar{};
@@ -60,8 +59,7 @@ std::optional<Scalar> neutral_of(UfuncObject* u, DType t) {
   };
   if (is("logical_and")) return t == DType::b1 ? std::optional(put(true)) : std::nullopt;
   if (is("logical_or")) return t == DType::b1 ? std::optional(put(false)) : std::nullopt;
-  if (is("add") && is_complex(t)) return t == DType::c64 ? put(std::complex<float>(-0.0f, -0.0f)) : put(std::complex<double>(-0.0, -0.0));
-  if (is("add")) return is_inexact(t) ? real(-0.0, 0x8000) : scalar;
+  if (is("add")) return scalar;
   if (is("multiply") && !is_complex(t)) return is_inexact(t) ? real(1, 0x3c00) : identity_of(u, t);
   bool most = is("maximum"), least = is("minimum");
   if (!(most || least) || is_complex(t)) return std::nullopt;
@@ -125,9 +123,12 @@ nb::object reduce(nb::handle op, nb::handle a, nb::handle axes_object, nb::handl
   Array out = Array::make(t, Dims(kept, n_kept), budget_of(device_of(in)));
   if (empty && !u->has_identity && out.layout.size > 0)
     throw Error(ErrorKind::value, std::string(label) + ": reduced axes must not be empty, got shape " + to_string(in.layout.shape));
-  Scalar identity = empty && u->has_identity ? identity_of(u, t) : Scalar{};
+  // As in NumPy, sums start from 0 and products from 1: of complex numbers that can be seen.
+  auto is = [&](const char* name) { return std::strcmp(u->name, name) == 0; };
+  bool starts = u->has_identity && (empty || is("add") || is("multiply"));
+  Scalar identity = starts ? identity_of(u, t) : Scalar{};
   Building building;
-  build_reduce(*building, label, loop, in, reduced, empty && u->has_identity ? &identity : nullptr, neutral ? &*neutral : nullptr, out);
+  build_reduce(*building, label, loop, in, reduced, starts ? &identity : nullptr, neutral ? &*neutral : nullptr, out);
   building.issue(device_of(in));
   if (!keepdims) return wrapped(std::move(out));
   return wrapped(Array(out.storage(), Layout::dense(t, Dims(shown, n_shown))));
@@ -318,12 +319,12 @@ int check_along(const char* op, const Array& a, const Array& index, int64_t axis
   return at;
 }
 
-nb::object gather_along(nb::handle a_object, nb::handle indices, int64_t axis) {
+nb::object gather_along(nb::handle a_object, nb::handle indices, int64_t axis, const char* said) {
   const Array &a = arg("take_along_axis", a_object), &index = arg("take_along_axis", indices);
   int at = check_along("take_along_axis", a, index, axis);
   Array out = Array::make(a.layout.dtype, index.layout.shape, budget_of(device_of(a)));
   Building op;
-  build_gather_along(*op, a, index, at, out);
+  build_gather_along(*op, a, index, at, out, intern(said));
   op.issue(device_of(a));
   return wrapped(std::move(out));
 }
@@ -458,7 +459,7 @@ void init_families(nb::module_& m) {
   m.def("matmul", matmul, nb::arg("a"), nb::arg("b"), nb::arg("transpose_a") = false, nb::arg("transpose_b") = false);
   m.def("gather", gather, nb::arg("a"), nb::arg("indices"), nb::arg("axis") = 0);
   m.def("scatter", scatter, nb::arg("a"), nb::arg("indices"), nb::arg("axis"), nb::arg("values"), nb::arg("add") = false);
-  m.def("gather_along", gather_along, nb::arg("a"), nb::arg("indices"), nb::arg("axis"));
+  m.def("gather_along", gather_along, nb::arg("a"), nb::arg("indices"), nb::arg("axis"), nb::arg("said") = "take");
   m.def("scatter_along", scatter_along, nb::arg("a"), nb::arg("indices"), nb::arg("axis"), nb::arg("values"), nb::arg("add") = false);
   m.def("concatenate", concatenate, nb::arg("arrays"), nb::arg("axis") = 0);
   m.def("random", [](const char* kind, nb::handle shape, nb::handle dtype, nb::handle device, nb::handle lo, nb::handle hi, nb::handle stream) { return random(kind, shape, dtype, device, lo, hi, stream); }, nb::arg("kind"), nb::arg("shape"), nb::arg("dtype"), nb::arg("device").none(), nb::arg("lo"), nb::arg("hi"), nb::arg("stream") = nb::none());

@@ -72,11 +72,22 @@ struct Walk {
   }
 };
 
+// Whether an integer is in [2**63, 2**64), for which NumPy has another exception than for those farther off.
+bool only_unsigned(PyObject* item) {
+  PyErr_Clear();
+  PyObject* number = PyNumber_Index(item);
+  if (number) PyLong_AsUnsignedLongLong(number);
+  bool fits = !PyErr_Occurred();
+  PyErr_Clear();
+  Py_XDECREF(number);
+  return fits;
+}
+
 void take_int(Walk& w, PyObject* item) {
   int64_t i = PyNumber_AsSsize_t(item, PyExc_IndexError), extent = w.from.shape[w.axis];
   if (i == -1 && PyErr_Occurred()) {
     if (PyErr_ExceptionMatches(PyExc_IndexError))
-      PyErr_Format(PyExc_IndexError, "getitem: index must be in [%lld, %lld), got %S", static_cast<long long>(-extent), static_cast<long long>(extent), item);
+      PyErr_Format(only_unsigned(item) ? PyExc_OverflowError : PyExc_IndexError, "getitem: index must be in [%lld, %lld), got %S", static_cast<long long>(-extent), static_cast<long long>(extent), item);
     throw PythonError{};
   }
   if (i < -extent || i >= extent)

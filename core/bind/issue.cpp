@@ -12,6 +12,7 @@
 namespace forerun {
 
 bool synchronous = false;
+constinit thread_local bool exchanging = false;
 
 namespace {
 
@@ -116,6 +117,7 @@ void issue(Op* op, int device, Queue::Kind kind) {
   op->budget = d.budget.get();
   op->site = current_site();
   op->inner = in_host_task();
+  op->urgent = exchanging;
   std::vector<Storage*> outputs;
   if (door || engine.must_wait() || capture || synchronous) {
     try {

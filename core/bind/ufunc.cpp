@@ -167,7 +167,7 @@ void gather_inputs(Call& c, PyObject* const* inputs) {
     if (!is_array(inputs[i])) continue;
     const ArrayObject* a = as_array(inputs[i]);
     if (!a->array.storage()) throw Error(ErrorKind::runtime, std::string(u->name) + ": the array's value was not kept");
-    if (first && first->device != a->device)
+    if (first && first->device != a->device && !exchanging)
       throw Error(ErrorKind::value, std::string(u->name) + ": arrays must be on one device, got cpu(" + std::to_string(first->device) + ") and cpu(" +
                                         std::to_string(a->device) + ")");
     if (!first) first = a, c.device = a->device;

@@ -140,7 +140,7 @@ class Op {
 
   // As new, for the next use; keeps the room of its vectors, unless that is much: ops wait for their next use for long.
   void reset() {
-    n_access = 0, inner = false;
+    n_access = 0, inner = urgent = false;
     empty(more_access_), successors.clear(), empty(depends);
     failure.reset();
     unmet = 0;
@@ -159,6 +159,7 @@ class Op {
   uint32_t cost = 0;         // about how long it takes, in ns (saturating)
   int n_access = 0;
   bool inner = false;        // issued by a running task, which may wait for it
+  bool urgent = false;       // goes before older ready ops of its queue
   bool is_task() const { return cost == UINT32_MAX; }  // nobody knows how long it takes, and it may sleep
   double t_issued = 0, t_started = 0;  // only while events are recorded
 

@@ -98,7 +98,7 @@ void Engine::link(Op* op) {
   op->budget->planned(op, op->queue->kind == Queue::Kind::io);
 }
 
-// The oldest ready op that may start now.
+// The oldest ready op that may start now; an urgent one before the others.
 Op* Engine::admissible(Queue& queue, uint32_t most) {
   auto may = [&](Op* op) { return (most <= kSmallCost ? op->cost : piece_cost(*op)) <= most && start(op); };
   bool tasks = most == kAnyCost;
@@ -111,6 +111,7 @@ Op* Engine::admissible(Queue& queue, uint32_t most) {
   }
   if (!top) return nullptr;
   queue.refused.store(false, std::memory_order_relaxed);
+  if (Op* first = queue.top_urgent(); first && first != top && !(passes(Pass::drop) && dead(*first)) && may(first)) return queue.remove(first), first;
   if (may(top)) return queue.remove(top), top;
   // Rare: the oldest one needs memory that is not there yet. A few others may need none.
   Op* op = queue.behind(top, tasks);
@@ -193,9 +194,10 @@ bool Engine::pick(Queue& queue, uint32_t most, Batch& batch) {
     ended_early_ = true;
   }
   if (!shared && !top) return false;
-  if (older_elsewhere(queue, shared && (!top || shared->seq < top->seq) ? shared->seq : top->seq)) return false;
+  bool begun = shared && shared->urgent, urgent = begun || queue.top_urgent() != nullptr;
   bool share = shared && (!top || shared->seq < top->seq);
-  Op* op = share ? nullptr : admissible(queue, most);
+  if (!urgent && older_elsewhere(queue, share ? shared->seq : top->seq)) return false;
+  Op* op = begun || (share && !urgent) ? nullptr : admissible(queue, most);
   if (!op && !shared) return false;
   // Nobody knows how long a host task takes, and it may sleep: it holds no core, so that who waits may work beside it.
   if (counted && !(op && op->is_task())) batch.held = &queue, ++busy_, ++queue.busy;

@@ -28,17 +28,19 @@ class Queue {
   }
   // The oldest, or null. `tasks`: those too of which nobody knows how long they take.
   Op* top(bool tasks = true) const {
-    uint64_t first = std::min(ready_[kPlain].first(), ready_[kInner].first());
+    uint64_t first = std::min({ready_[kPlain].first(), ready_[kInner].first(), ready_[kUrgent].first()});
     return at(tasks ? std::min(first, ready_[kTask].first()) : first);
   }
   // The oldest of those that are younger than `op`; or null.
   Op* behind(const Op* op, bool tasks = true) const {
-    uint64_t next = std::min(ready_[kPlain].next(op->seq), ready_[kInner].next(op->seq));
+    uint64_t next = std::min({ready_[kPlain].next(op->seq), ready_[kInner].next(op->seq), ready_[kUrgent].next(op->seq)});
     return at(tasks ? std::min(next, ready_[kTask].next(op->seq)) : next);
   }
   // The same for ops that were issued by running tasks, which may wait for them.
   Op* top_inner() const { return at(ready_[kInner].first()); }
   Op* inner_behind(const Op* op) const { return at(ready_[kInner].next(op->seq)); }
+  // The oldest of those that go first.
+  Op* top_urgent() const { return at(ready_[kUrgent].first()); }
   // Takes an op out, wherever it stands.
   void remove(Op* op) {
     ready_[kind_of(op)].erase(op->seq);
@@ -60,7 +62,7 @@ class Queue {
   // A device's share of the cores is in use.
   bool full() const { return kind == Kind::compute && workers > 0 && busy >= workers; }
   uint64_t ready_cost = 0;        // ns, of the ready ops; tiny ones are not worth another worker
-  Chain<Op, &Op::next_in> sharing;  // started, tiles left to claim; oldest first
+  Chain<Op, &Op::next_in> sharing;  // started, tiles left to claim; urgent ones first, then oldest first
   std::condition_variable wake;   // used with the engine's lock
   std::atomic<bool> refused{false};  // a hint: there is work, but none that may start now
   uint64_t refused_at = UINT64_MAX;  // how many ops had ended when the budget refused all of it; as long as no more have, it does
@@ -79,8 +81,8 @@ class Queue {
     ready_cost += by > 0 ? worth(op) : -worth(op);
     count_.store(count_.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
   }
-  enum { kPlain, kTask, kInner, kKinds };
-  static int kind_of(const Op* op) { return op->is_task() ? kTask : op->inner ? kInner : kPlain; }
+  enum { kPlain, kTask, kInner, kUrgent, kKinds };
+  static int kind_of(const Op* op) { return op->is_task() ? kTask : op->inner ? kInner : op->urgent ? kUrgent : kPlain; }
   const Window& window_;
   NumberSet ready_[kKinds];  // numbers of the ops
 };

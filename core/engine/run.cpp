@@ -293,7 +293,7 @@ void Engine::run_tiles(Work& work) {
   {
     Lock held = lock();
     op->next_tile = 1;
-    op->queue->sharing.insert(op, [op](Op* other) { return other->seq > op->seq; });
+    op->queue->sharing.insert(op, [op](Op* other) { return other->urgent == op->urgent ? other->seq > op->seq : op->urgent; });
     wake_others(op->queue, true);
   }
   run_kernel(work);

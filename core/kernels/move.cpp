@@ -254,7 +254,7 @@ class IndexKernel final : public Kernel {
   // What is picked is cut by units: one position of the index, in one place of the axes before it. Writing stays whole.
   int64_t tiles() const override { return tiles_; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
-  void prepare(Op& op) override { offsets_ = selection.offsets(op, what == Do::gather ? "take" : "put"); }
+  void prepare(Op& op) override { offsets_ = selection.offsets(op, said ? said : what == Do::gather ? "take" : "put"); }
   void run(Op& op, int64_t tile) override {
     if (other.size == 0) return;
     char* a = operand_data(op, a_access, array.offset);
@@ -288,6 +288,7 @@ class IndexKernel final : public Kernel {
   Selection selection;
   Layout array, other;  // the indexed array; what is read from or put into it
   int axis = 0, a_access = 0, b_access = 0;
+  const char* said = nullptr;  // what errors call it, if it is part of something else
   Loop add;
 
   void cut() {
@@ -417,8 +418,8 @@ void build_scatter(Op& op, const Array& to, const std::vector<Array>& indices, i
   build_index(op, add ? IndexKernel::Do::add : IndexKernel::Do::set, to, indices, axis, values);
 }
 
-void build_gather_along(Op& op, const Array& from, const Array& index, int axis, const Array& to) {
-  build_along(op, IndexKernel::Do::gather, from, index, axis, to);
+void build_gather_along(Op& op, const Array& from, const Array& index, int axis, const Array& to, const char* said) {
+  build_along(op, IndexKernel::Do::gather, from, index, axis, to).said = said;
 }
 
 void build_scatter_along(Op& op, const Array& to, const Array& index, int axis, const Array& values, bool add) {

@@ -1,5 +1,7 @@
 """Images: arrays (height, width, channels), read and resized by Pillow (`pip install forerun[image]`).
 
+Images of NumPy's stay NumPy's: what is done to them is done at once, in the thread of the call.
+
 >>> from forerun import image, np
 >>> x = np.arange(12).reshape(2, 2, 3).astype("uint8")
 >>> image.imresize(x, 4, 4).shape, image.fixed_crop(x, 0, 1, 2, 1).tolist()
@@ -19,10 +21,11 @@ import numpy
 from . import _core
 from .ops.convert import asarray
 from .ops.host import host_op
+from .ops.streams import current
 
 __all__ = [
     "imread", "imdecode", "imresize", "resize_short", "fixed_crop", "random_crop", "center_crop", "random_size_crop",
-    "draws",
+    "imrotate", "random_rotate", "draws",
 ]  # fmt: skip
 
 Crop = tuple[int, int, int, int]
@@ -56,13 +59,22 @@ def imread(filename: str | os.PathLike[str], flag: int = 1, to_rgb: bool = True)
 
 def imdecode(buf: bytes, flag: int = 1, to_rgb: bool = True) -> Any:
     """The image in the bytes of a file; as `imread`. ValueError if there is none in them."""
+    return _core.from_numpy(decoded(buf, flag, to_rgb))
+
+
+def decoded(buf: bytes, flag: int = 1, to_rgb: bool = True) -> numpy.ndarray:
+    """The image in the bytes of a file as an array of NumPy's; as `imdecode`."""
     pillow = _pillow()
     try:
         values = numpy.asarray(pillow.open(io.BytesIO(buf)).convert("RGB" if flag else "L"))
     except (OSError, pillow.DecompressionBombError) as error:
         raise ValueError(f"imdecode: buf must hold an image, got {len(buf)} bytes: {error}") from None
     values = values if flag else values[..., None]
-    return _core.from_numpy(numpy.ascontiguousarray(values if to_rgb or not flag else values[..., ::-1]))
+    return numpy.ascontiguousarray(values if to_rgb or not flag else values[..., ::-1])
+
+
+def _image(src: Any) -> Any:
+    return src if isinstance(src, numpy.ndarray) else asarray(src)
 
 
 def imresize(src: Any, w: int, h: int, interp: int = 1) -> Any:
@@ -75,18 +87,23 @@ def imresize(src: Any, w: int, h: int, interp: int = 1) -> Any:
     >>> imresize(np.ones((2, 2, 3)), 1, 1).tolist()
     [[[1.0, 1.0, 1.0]]]
     """
-    x = asarray(src)
+    x = _image(src)
     if x.ndim != 3 or w < 1 or h < 1 or not x.size:
         raise ValueError(f"imresize: image and sizes must not be empty, got shape {x.shape} to {(h, w)}")
     if interp not in _FILTERS:
         raise ValueError(f"imresize: interp must be one of {sorted(_FILTERS)}, got {interp}")
     _pillow()
-    return host_op("imresize", lambda v: _resized(v, w, h, _FILTERS[interp]), [x], (h, w, x.shape[2]), x.dtype)
+    kind = _FILTERS[interp]
+    if isinstance(x, numpy.ndarray):
+        return _resized(x, w, h, kind)
+    return host_op("imresize", lambda v: _resized(v, w, h, kind), [x], (h, w, x.shape[2]), x.dtype)
 
 
 def _resized(values: numpy.ndarray, w: int, h: int, kind: int) -> numpy.ndarray:
-    """Channel by channel: Pillow's images of floats have one."""
+    """Channel by channel, unless they are three of bytes: Pillow's images of floats have one."""
     pillow = _pillow()
+    if values.dtype == numpy.uint8 and values.shape[2] == 3:
+        return numpy.asarray(pillow.fromarray(numpy.ascontiguousarray(values)).resize((w, h), kind))
     exact = values if values.dtype == numpy.uint8 else values.astype("float32")
     planes = [pillow.fromarray(numpy.ascontiguousarray(exact[..., c])) for c in range(values.shape[2])]
     result = numpy.stack([numpy.asarray(plane.resize((w, h), kind)) for plane in planes], -1)
@@ -111,21 +128,28 @@ def fixed_crop(
 
     ValueError if that is not inside the image.
     """
-    x = asarray(src)
-    if not (0 <= x0 <= x0 + w <= x.shape[1] and 0 <= y0 <= y0 + h <= x.shape[0]):
-        raise ValueError(f"fixed_crop: crop must be inside {x.shape[:2]}, got {(y0, x0)} to {(y0 + h, x0 + w)}")
-    out = x[y0 : y0 + h, x0 : x0 + w]
+    x = _image(src)
+    if not (0 <= x0 <= x0 + w <= x.shape[-2] and 0 <= y0 <= y0 + h <= x.shape[-3]):
+        raise ValueError(f"fixed_crop: crop must be inside {x.shape[-3:-1]}, got {(y0, x0)} to {(y0 + h, x0 + w)}")
+    out = x[..., y0 : y0 + h, x0 : x0 + w, :]
     return out if size is None or tuple(size) == (w, h) else imresize(out, size[0], size[1], interp)
 
 
 def draws() -> numpy.random.Generator:
-    """Random numbers that follow the seed of `np.random`: another generator at each call."""
-    return numpy.random.default_rng((_core.random_seed(), _core.random_key()))
+    """NumPy's generator for random numbers that follow the seed of `np.random`."""
+    return current().draws()
+
+
+def chance() -> float:
+    """A random number in [0, 1), which follows the seed of `np.random`."""
+    return current().chance()
 
 
 def _largest(shape: Sequence[int], size: Sequence[int]) -> tuple[int, int]:
     """The width and height of `size`'s proportions that fit into the image, at most `size`."""
-    scale = min(1.0, shape[1] / size[0], shape[0] / size[1])
+    if size[0] <= shape[1] and size[1] <= shape[0]:
+        return size[0], size[1]
+    scale = min(shape[1] / size[0], shape[0] / size[1])
     return max(int(size[0] * scale), 1), max(int(size[1] * scale), 1)
 
 
@@ -140,8 +164,7 @@ def random_crop(src: Any, size: Sequence[int], interp: int = 2) -> tuple[Any, Cr
     ((3, 2, 3), (2, 3))
     """
     w, h = _largest(src.shape, size)
-    rng = draws()
-    x0, y0 = (int(rng.integers(0, n + 1)) for n in (src.shape[1] - w, src.shape[0] - h))
+    x0, y0 = int(chance() * (src.shape[1] - w + 1)), int(chance() * (src.shape[0] - h + 1))
     return fixed_crop(src, x0, y0, w, h, size, interp), (x0, y0, w, h)
 
 
@@ -167,6 +190,61 @@ def random_size_crop(
         proportion = math.exp(rng.uniform(math.log(ratio[0]), math.log(ratio[1])))
         w, h = round(math.sqrt(pixels * proportion)), round(math.sqrt(pixels / proportion))
         if 0 < w <= width and 0 < h <= height:
-            x0, y0 = int(rng.integers(0, width - w + 1)), int(rng.integers(0, height - h + 1))
+            x0, y0 = int(rng.random() * (width - w + 1)), int(rng.random() * (height - h + 1))
             return fixed_crop(src, x0, y0, w, h, size, interp), (x0, y0, w, h)
     return center_crop(src, size, interp)
+
+
+def imrotate(src: Any, rotation_degrees: Any, zoom_in: bool = False, zoom_out: bool = False) -> Any:
+    """Images (channels, height, width) of float32, or a batch of such, turned counter-clockwise around their middle.
+
+    rotation_degrees: a number, or one for each image of a batch. Between pixels values are interpolated linearly;
+    beyond the image they are 0. zoom_in: enlarged so that nothing of that is seen; zoom_out: made smaller so that all
+    of the image is seen. Does not wait. ValueError with both, or for another shape; TypeError for another dtype.
+
+    >>> from forerun import np
+    >>> imrotate(np.array([[[1.0, 2.0], [3.0, 4.0]]]), 90).round(3).tolist()
+    [[[2.0, 4.0], [1.0, 3.0]]]
+    """
+    x = _image(src)
+    if zoom_in and zoom_out:
+        raise ValueError("imrotate: zoom_in and zoom_out must not be given together, got both")
+    if x.dtype != "float32":
+        raise TypeError(f"imrotate: dtype must be float32, got {x.dtype}")
+    if x.ndim not in (3, 4) or numpy.ndim(rotation_degrees) > x.ndim - 3:
+        raise ValueError(f"imrotate: an angle must be given for each image, got {rotation_degrees} for {x.shape}")
+    zoom = 1 if zoom_out else -1 if zoom_in else 0
+    if isinstance(x, numpy.ndarray):
+        return _turned(x, numpy.asarray(rotation_degrees), zoom)
+    angles = asarray(numpy.asarray(rotation_degrees, "float64"))
+    return host_op("imrotate", lambda v, a: _turned(v, a, zoom), [x, angles], x.shape, x.dtype)
+
+
+def random_rotate(src: Any, angle_limits: Sequence[float], zoom_in: bool = False, zoom_out: bool = False) -> Any:
+    """Images as for `imrotate`, each turned by an angle between two limits."""
+    angles = draws().uniform(*angle_limits, src.shape[0] if src.ndim == 4 else None)
+    return imrotate(src, angles, zoom_in, zoom_out)
+
+
+def _turned(values: numpy.ndarray, degrees: numpy.ndarray, zoom: int) -> numpy.ndarray:
+    if values.ndim == 4:
+        angles = numpy.broadcast_to(degrees, len(values))
+        return numpy.stack([_turned(x, angle, zoom) for x, angle in zip(values, angles)])
+    h, w = values.shape[1:]
+    c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    larger = max(abs(c) + abs(s) * h / w, abs(c) + abs(s) * w / h)  # than the image is the frame around it
+    y, x = (larger**zoom * (numpy.arange(n) - (n - 1) / 2) for n in (h, w))
+    columns, rows = c * x - s * y[:, None] + (w - 1) / 2, s * x + c * y[:, None] + (h - 1) / 2
+    return _sampled(values, rows, columns).astype("float32")
+
+
+def _sampled(values: numpy.ndarray, rows: numpy.ndarray, columns: numpy.ndarray) -> numpy.ndarray:
+    """Values at places between pixels, from the four around each, of which those beyond the image are 0."""
+    padded = numpy.pad(values, ((0, 0), (1, 1), (1, 1)))
+    top, left = numpy.floor(rows).astype(int), numpy.floor(columns).astype(int)
+    down, right = rows - top, columns - left
+    corners = ((top, left, (1 - down) * (1 - right)), (top, left + 1, (1 - down) * right),
+               (top + 1, left, down * (1 - right)), (top + 1, left + 1, down * right))  # fmt: skip
+    limits = values.shape[1], values.shape[2]
+    return sum(padded[:, numpy.clip(y, -1, limits[0]) + 1, numpy.clip(x, -1, limits[1]) + 1] * share
+               for y, x, share in corners)  # type: ignore[return-value]  # fmt: skip

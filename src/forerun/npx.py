@@ -16,17 +16,24 @@ from .device import current_device as current_device
 from .device import gpu as gpu
 from .device import num_gpus as num_gpus
 from .ops import convert
+from .ops.attention import *  # noqa: F403
 from .ops.convolution import *  # noqa: F403
+from .ops.ctc import *  # noqa: F403
 from .ops.detection import *  # noqa: F403
 from .ops.erf import *  # noqa: F403
 from .ops.host import host as host
 from .ops.indexing import one_hot as one_hot
 from .ops.nn import *  # noqa: F403
+from .ops.normalization import *  # noqa: F403
 from .ops.pooling import *  # noqa: F403
 from .ops.random import bernoulli as bernoulli
 from .ops.random import seed as _seed
+from .ops.sequences import *  # noqa: F403
+from .ops.special import *  # noqa: F403
 from .storage import issue as _issue
+from .storage import named as _named
 from .storage.archive import Archive as _Archive
+from .storage.replacing import place as _place
 
 current_context = current_device
 
@@ -108,9 +115,10 @@ def save(file: Any, arrays: Any) -> Any:
 
 
 def load(file: Any) -> Any:
-    """Reads what `save` wrote: a list of arrays, or a dict if they had names.
+    """Reads what `save` wrote: a list of arrays, or a dict if they had names. Also MXNet's own files (".params").
 
-    OSError if there is no such file, ValueError if it is another; nothing in it is executed.
+    OSError if there is no such file, ValueError if it is another, or has a sparse array; nothing in it is executed. A
+    file given by its name is read by operations, as with `np.load`.
 
     >>> import tempfile
     >>> from forerun import np, npx
@@ -119,6 +127,8 @@ def load(file: Any) -> Any:
     ...     npx.load(f"{folder}/x")
     [array([0, 1]), array([1.])]
     """
+    if not hasattr(file, "read") and (mxnets := _named.params_by_name("load", _place(file))) is not None:
+        return mxnets
     with np.load(file) as found:
         if not isinstance(found, _Archive):
             raise ValueError("load: file must be an npz archive, got an npy file")

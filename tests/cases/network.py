@@ -1,5 +1,6 @@
 """The functions of neural networks, written out in NumPy."""
 
+import itertools
 import math
 
 import numpy
@@ -122,6 +123,28 @@ def smooth_l1(x, s=1.0):
     return numpy.where(abs(x) < 1 / s**2, 0.5 * (s * x) ** 2, abs(x) - 0.5 / s**2)
 
 
+def said(path, blank):
+    """What a path says: equal neighbours count once, blanks not at all."""
+    return [c for i, c in enumerate(path) if c != blank and (i == 0 or path[i - 1] != c)]
+
+
+def by_paths(x, labels, blank):
+    """-log of the sum of the chances of all paths that say the labels; x: (steps, classes)."""
+    p = numpy.exp(x) / numpy.exp(x).sum(1, keepdims=True)
+    paths = itertools.product(range(x.shape[1]), repeat=len(x))
+    chance = sum(
+        numpy.prod([p[t, c] for t, c in enumerate(path)]) for path in paths if said(path, blank) == labels
+    )
+    return -numpy.log(chance) if chance else numpy.inf
+
+
+CTC_LABELS = numpy.array([[1, 2, 0], [2, 0, 0], [1, 1, 0]])
+
+
+def ctc_loss(x, labels):
+    return numpy.array([by_paths(x[:, i], [c for c in row if c], 0) for i, row in enumerate(labels)], x.dtype)
+
+
 ROWS: list[Case] = [
     row("npx.relu", one, reference=ACTIVATIONS["relu"], dtypes="iuhf", grad=A),
     row("npx.leaky_relu", one, lambda x: (x(3, 4), 0.125), dtypes="hf", grad=A,
@@ -146,6 +169,7 @@ ROWS: list[Case] = [
         tolerance=8, reference=masked_softmax),
     row("npx.cross_entropy", lambda x: (x(3, 4), x.index(4, 3)), lambda x: (x(3, 4), x.index(3, 1, 4), 0),
         lambda x: (x(2, 3, 4), x.index(3, 2, 4), -2, True), grad=A, tolerance=16, reference=cross_entropy),
+    row("npx.ctc_loss", lambda x: (x(4, 3, 3), CTC_LABELS), reference=ctc_loss, grad=A, tolerance=32),
     row("npx.topk", lambda x: (x.order(3, 4),), lambda x: (x.order(3, 4), 2, 0, "both", True),
         lambda x: (x.order(3, 4), 3, 1, "value"), dtypes="ihf", reference=topk),
     row("npx.fully_connected", lambda x: (x(2, 3), x(4, 3), x(4)), lambda x: (x(2, 3, 2), x(4, 6)),

@@ -144,6 +144,11 @@ def tensor_files() -> list[bytes]:
     return good + [len(h).to_bytes(8, "little") + h.encode() + bytes(8) for h in headers]
 
 
+def mxnets_files() -> list[bytes]:
+    """What MXNet has written."""
+    return [path.read_bytes() for path in sorted((Path(__file__).parents[1] / "mxnet_files").glob("*.params"))]
+
+
 def texts(*good: str) -> Callable[[], list[bytes]]:
     """Texts as good inputs."""
     return lambda: [text.encode() for text in good]
@@ -249,7 +254,8 @@ TARGETS = [
     Target("npx.load", npz_files, by_name(lambda path: all_of(npx.load(path)))),
     Target("safetensors.load", tensor_files, safetensors.load),
     Target("safetensors.load_file", tensor_files, by_name(lambda path: all_of(safetensors.load_file(path)))),
-    Target("load_parameters", npz_files, by_name(load_parameters)),
+    Target("npx.load of MXNet's files", mxnets_files, by_name(lambda path: all_of(npx.load(path)))),
+    Target("load_parameters", lambda: npz_files() + tensor_files() + mxnets_files(), by_name(load_parameters)),
     Target("load_states", states, by_name(load_states)),
     Target(
         "einsum",

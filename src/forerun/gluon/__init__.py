@@ -1,13 +1,16 @@
 """Neural networks in MXNet's spelling: blocks with parameters, losses, and a trainer."""
 
+from . import contrib as contrib
 from . import data as data
 from . import loss as loss
+from . import model_zoo as model_zoo
 from . import nn as nn
 from . import rnn as rnn
 from . import utils as utils
 from .block import Block as Block
 from .constant import Constant as Constant
 from .deferred import DeferredInitializationError as DeferredInitializationError
+from .deferred import UninitializedError as UninitializedError
 from .hybrid import HybridBlock as HybridBlock
 from .parameter import Parameter as Parameter
 from .parameters import ParameterDict as ParameterDict

@@ -6,33 +6,21 @@ import itertools
 import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from .. import _core
+from .. import _core, np
 from ..init import Initializer
 from . import changes
-from .deferred import DeferredInitializationError
+from .deferred import DeferredInitializationError, UninitializedError, placed
+from .hooks import Hook, Hooks, monitor
+from .loading import set_values
 from .parameter import Devices, Parameter
 from .parameters import ParameterDict
 
 __all__ = ["Block", "Hook"]
 
 _numbers: defaultdict[str, Iterator[int]] = defaultdict(itertools.count)
-
-
-class Hook:
-    """A function that a block calls; `detach` takes it away again."""
-
-    def __init__(self, hooks: dict[int, Callable[..., Any]], function: Callable[..., Any]) -> None:
-        self._hooks = hooks
-        hooks[id(self)] = function
-        changes.note()
-
-    def detach(self) -> None:
-        """Ends the calls."""
-        self._hooks.pop(id(self), None)
-        changes.note()
 
 
 class Block:
@@ -129,7 +117,20 @@ class Block:
             if parameter.is_deferred:
                 self._finish_deferred(args)
                 break
-        return self.forward(*args)
+        try:
+            return self.forward(*args)
+        except UninitializedError as error:
+            self._locate(error)
+            raise
+
+    def _locate(self, error: UninitializedError) -> None:
+        """Says in the error where in this block the parameter is that it tells of."""
+        inside: Any = error.parameter if error.inside is None else error.inside
+        members: Mapping[str, Any] = self._params if error.inside is None else self._children
+        name = next((name for name, member in members.items() if member is inside), None)
+        if name is not None:
+            placed(error, name)
+            error.inside = self
 
     def register_forward_pre_hook(self, hook: Callable[[Block, Any], Any]) -> Hook:
         """Calls `hook(block, inputs)` before each run."""
@@ -138,6 +139,46 @@ class Block:
     def register_forward_hook(self, hook: Callable[[Block, Any, Any], Any]) -> Hook:
         """Calls `hook(block, inputs, output)` after each run."""
         return Hook(self._after, hook)
+
+    def summary(self, *inputs: Any) -> None:
+        """Prints a table of the layers for these inputs: shapes of results, and numbers of parameters.
+
+        Parameters that are there twice count once in the last line. The block may be hybridized. Waits for nothing.
+
+        >>> from forerun import np
+        >>> from forerun.gluon import nn
+        >>> net = nn.Dense(2)
+        >>> net.initialize()
+        >>> net.summary(np.ones((4, 3)))  # doctest: +ELLIPSIS
+        ------------------------------------------------------------------------------
+                        Layer (type)                      Output Shape         Param #
+        ==============================================================================
+                               Input                            (4, 3)               0
+                             Dense-1                            (4, 2)               8
+        ==============================================================================
+        ...
+        """
+        from .summary import summary
+
+        print(summary(self, inputs))
+
+    def register_op_hook(self, callback: Callable[[str, str, Any], Any], monitor_all: bool = False) -> Hooks:
+        """Calls `callback(name, kind, array)` for each array that a layer gives, in the whole tree.
+
+        Layers are blocks without children; names say where a layer is and which result it is, such as
+        "0.output" or "0.output1"; kind: the layer's class. monitor_all: also for what it gets, and for its
+        parameters, such as "0.data" and "0.weight". `detach` of what is returned ends the calls.
+        """
+        hooks = []
+        for place, block in self._by_place():
+            if not block._children:
+                hooks.append(block.register_forward_hook(monitor(place, callback, monitor_all)))
+        return Hooks(hooks)
+
+    def _by_place(self, prefix: str = "") -> Iterator[tuple[str, Block]]:
+        yield prefix, self
+        for name, child in self._children.items():
+            yield from child._by_place(f"{prefix}{name}.")
 
     def _tree(self) -> Iterator[Block]:
         yield self
@@ -177,14 +218,51 @@ class Block:
         """Initialises all parameters on one device or several: own rules first, then `init`, then Uniform(0.07)."""
         self.collect_params().initialize(init, ctx, verbose, force_reinit, device=device)
 
-    def save_parameters(self, filename: str | os.PathLike[str]) -> Any:
-        """Writes all parameters to an npz file, as `np.savez` does: returns its size, an array. RuntimeError before
-        initialisation."""
-        return self.collect_params().save(filename)
+    def save_parameters(self, filename: str | os.PathLike[str], deduplicate: bool = False) -> Any:
+        """Writes all parameters to a file: safetensors if its name ends in ".safetensors", else npz.
 
-    def load_parameters(self, filename: str | os.PathLike[str], ctx: Devices = None, **settings: Any) -> None:
-        """Sets all parameters from a file; settings and errors are those of `ParameterDict.load`."""
-        self.collect_params().load(filename, ctx, **settings)
+        Returns its size, an array, at once. RuntimeError before initialisation. deduplicate: shared ones once.
+        """
+        return self.collect_params().save(filename, deduplicate=deduplicate)
+
+    def load_parameters(
+        self,
+        filename: str | os.PathLike[str],
+        ctx: Devices = None,
+        allow_missing: bool = False,
+        ignore_extra: bool = False,
+        cast_dtype: bool = False,
+        dtype_source: str = "current",
+        *,
+        device: Devices = None,
+    ) -> None:
+        """Sets all parameters from a file (npz, safetensors, MXNet's own); all or none. As `ParameterDict.load`."""
+        where = device if device is not None else ctx
+        self.collect_params().load(filename, where, allow_missing, ignore_extra, "", cast_dtype, dtype_source)
+
+    def load_dict(
+        self,
+        param_dict: Mapping[str, Any],
+        ctx: Devices = None,
+        allow_missing: bool = False,
+        ignore_extra: bool = False,
+        cast_dtype: bool = False,
+        dtype_source: str = "current",
+        *,
+        device: Devices = None,
+    ) -> None:
+        """Sets all parameters from arrays by name, as `load_parameters` does from a file. Does not wait.
+
+        >>> from forerun import np
+        >>> from forerun.gluon import nn
+        >>> net = nn.Dense(1, in_units=2)
+        >>> net.load_dict({"weight": np.ones((1, 2)), "bias": np.zeros(1)})
+        >>> net(np.ones((1, 2))).tolist()
+        [[2.0]]
+        """
+        where, params = device if device is not None else ctx, self.collect_params()
+        values = {n: v if hasattr(v, "dtype") else np.array(v) for n, v in param_dict.items()}
+        set_values(params, values, where, allow_missing, ignore_extra, cast_dtype, dtype_source, "load_dict")
 
     def apply(self, function: Callable[[Block], Any]) -> Block:
         """Calls a function with every block of the tree, children first; returns self."""

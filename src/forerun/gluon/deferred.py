@@ -3,14 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-__all__ = ["DeferredInitializationError", "Shape", "completes", "known"]
+__all__ = ["DeferredInitializationError", "Shape", "UninitializedError", "completes", "known", "placed"]
 
 Shape = int | Sequence[int | None] | None
 
 
-class DeferredInitializationError(RuntimeError):
+class UninitializedError(RuntimeError):
+    """A parameter was used that has no values. Blocks that the error comes through say where in them it is."""
+
+    parameter: Any = None
+    text = ""
+    path = ""
+    inside: Any = None  # the last block that has said so
+
+
+class DeferredInitializationError(UninitializedError):
     """A parameter was used although its shape is not known yet: its block must see data first."""
+
+
+def placed(error: UninitializedError, name: str) -> None:
+    """Says that what an error tells of, a parameter or a block with it, is there under a name."""
+    error.path = f"{name}.{error.path}" if error.path else name
+    if error.parameter is not None:
+        error.args = (f"Parameter {error.path}: {error.text}",)
 
 
 def known(shape: Shape) -> tuple[int, ...] | None:

@@ -15,7 +15,7 @@ from .hybrid import HybridBlock
 __all__ = [
     "Loss", "L1Loss", "L2Loss", "HuberLoss", "HingeLoss", "SquaredHingeLoss", "LogisticLoss",
     "SoftmaxCrossEntropyLoss", "SoftmaxCELoss", "SigmoidBinaryCrossEntropyLoss", "SigmoidBCELoss", "KLDivLoss",
-    "PoissonNLLLoss", "TripletLoss", "CosineEmbeddingLoss", "SDMLLoss",
+    "CTCLoss", "PoissonNLLLoss", "TripletLoss", "CosineEmbeddingLoss", "SDMLLoss",
 ]  # fmt: skip
 
 
@@ -234,6 +234,37 @@ class KLDivLoss(Loss):
         """The divergence's terms."""
         log_p = pred if self._from_logits else npx.log_softmax(pred, axis=self._axis)
         return label * (np.log(label + 1e-12) - log_p)
+
+
+class CTCLoss(Loss):
+    """Connectionist temporal classification: see `npx.ctc_loss`; the blank class is the last one.
+
+    Called as loss(pred, label), with pred (batch, steps, classes), before the softmax, and label (batch, labels) filled
+    up with -1; layout "TNC" and label_layout "TN" for steps first. After these may come pred_lengths and label_lengths,
+    of shape (batch,), and weights. ValueError for other layouts and shapes.
+
+    >>> from forerun import np
+    >>> CTCLoss()(np.zeros((1, 2, 2)), np.array([[0, -1]])).round(3)  # of four equal ways, three say 0
+    array([0.288])
+    """
+
+    def __init__(self, layout: str = "NTC", label_layout: str = "NT", weight: float | None = None) -> None:
+        super().__init__(weight)
+        if layout not in ("NTC", "TNC") or label_layout not in ("NT", "TN"):
+            wanted = '"NTC" or "TNC", and "NT" or "TN"'
+            raise ValueError(f"CTCLoss: layouts must be {wanted}, got {layout!r} and {label_layout!r}")
+        self._layout, self._label_layout = layout, label_layout
+
+    def forward(  # type: ignore[override]
+        self, pred: Any, label: Any, pred_lengths: Any = None, label_lengths: Any = None, sample_weight: Any = None
+    ) -> Any:  # fmt: skip
+        """The loss of each example, shape (batch,)."""
+        loss = npx.ctc_loss(
+            np.swapaxes(pred, 0, 1) if self._layout == "NTC" and pred.ndim == 3 else pred,
+            np.swapaxes(label, 0, 1) if self._label_layout == "TN" else label,
+            pred_lengths, label_lengths, pred_lengths is not None, label_lengths is not None, "last",
+        )  # fmt: skip
+        return self.averaged(loss, sample_weight)
 
 
 class PoissonNLLLoss(Loss):

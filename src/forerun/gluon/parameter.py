@@ -15,7 +15,8 @@ from ..device import Device, resolve
 from ..init import Constant, Initializer, create
 from ..ops.convert import as_dtype
 from . import changes
-from .deferred import DeferredInitializationError, Shape, completes, known
+from .deferred import DeferredInitializationError, Shape, UninitializedError, completes, known
+from .exchange import exchanging
 
 __all__ = ["Parameter"]
 
@@ -157,8 +158,8 @@ class Parameter:
     def data(self, ctx: Device | str | None = None, *, device: Device | str | None = None) -> Any:
         """The array on a device; without one, the copy of the first device it was initialised on.
 
-        Raises RuntimeError before initialisation or for a device without a copy, DeferredInitializationError (a
-        RuntimeError) while the shape is awaited.
+        Raises UninitializedError (a RuntimeError) before initialisation, DeferredInitializationError (one of these)
+        while the shape is awaited, RuntimeError for a device without a copy.
         """
         where = ctx if ctx is not None else device
         if where is None and self._copies:
@@ -196,6 +197,18 @@ class Parameter:
         return [array.device for array in self.list_data()]
 
     list_device = list_ctx
+
+    def mean_data(self) -> Any:
+        """The mean over the devices' copies: what files get, where devices differ, as in running statistics.
+
+        Where all are equal that is the value, to the bit; what is no float is the first device's. Raises as `data`.
+        """
+        first, *others = self.list_data()
+        if first.dtype.kind != "f" or not others:
+            return first
+        with exchanging():
+            apart = [np.where(x == first, 0, x - first) for x in others]
+            return first + sum(apart[1:], apart[0]) / len(self._copies)
 
     def var(self) -> Any:
         """The array that stands for the parameter: the copy of the first device."""
@@ -242,11 +255,15 @@ class Parameter:
 
     def _check_ready(self) -> None:
         if self._deferred is not None:
-            raise DeferredInitializationError(
-                f"Parameter {self.name}: the block must have seen data, got deferred shape {self._shape}"
-            )
+            text = f"the block must have seen data, got deferred shape {self._shape}"
+            raise self._unready(DeferredInitializationError, text)
         if not self._copies:
-            raise RuntimeError(f"Parameter {self.name}: initialize() must be called first, got no data")
+            raise self._unready(UninitializedError, "initialize() must be called first, got no data")
+
+    def _unready(self, kind: type[UninitializedError], text: str) -> UninitializedError:
+        error = kind(f"Parameter {self.name}: {text}")
+        error.parameter, error.text = self, text
+        return error
 
     def _check_grad(self) -> None:
         if self._grad_req == "null":

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy
 
 from ..init import Initializer
-from ..storage.issue import opened, save_arrays
-from ..storage.npy import read_arrays
+from ..storage.issue import opened
+from ..storage.named import read_named, save_named
 from .constant import Constant
+from .deferred import UninitializedError, placed
+from .loading import set_values
 from .parameter import Devices, Parameter
 
 __all__ = ["ParameterDict", "save", "load"]
@@ -73,9 +75,22 @@ class ParameterDict(dict[str, Parameter]):
 
     reset_device = reset_ctx
 
-    def save(self, filename: str | os.PathLike[str]) -> Any:
-        """Writes the values to a file, in NumPy's npz format, as `np.savez` does: returns its size, an array."""
-        return save(filename, {name: parameter.data() for name, parameter in self.items()})
+    def save(self, filename: str | os.PathLike[str], strip_prefix: str = "", deduplicate: bool = False) -> Any:
+        """Writes the values to a file: in the safetensors format if its name ends in ".safetensors", else as npz.
+
+        Returns the file's size, an array, at once. strip_prefix: taken off the names, which must begin so (ValueError).
+        deduplicate: a parameter that has several names is written under the first. Values: `Parameter.mean_data()`.
+        """
+        wrong = [name for name in self if not name.startswith(strip_prefix)]
+        if wrong:
+            raise ValueError(f"save: names must begin with {strip_prefix!r}, got {wrong[0]!r}")
+        seen: set[int] = set()
+        values = {}
+        for name, parameter in self.items():
+            if not deduplicate or id(parameter) not in seen:
+                values[name.removeprefix(strip_prefix)] = named(name, parameter.mean_data)
+            seen.add(id(parameter))
+        return save(filename, values)
 
     def load(
         self,
@@ -83,41 +98,41 @@ class ParameterDict(dict[str, Parameter]):
         ctx: Devices = None,
         allow_missing: bool = False,
         ignore_extra: bool = False,
+        restore_prefix: str = "",
         cast_dtype: bool = False,
+        dtype_source: str = "current",
         *,
         device: Devices = None,
     ) -> None:
-        """Sets the parameters from a file; those that are not initialised are, on the device(s).
+        """Sets the parameters from a file in one of the formats npz, safetensors, and MXNet's own.
+
+        Those that are not initialised are, on the device(s). restore_prefix: put before the file's names; "arg:" and
+        "aux:", which MXNet's `export` writes, are left out. cast_dtype: values of another dtype become what the
+        parameter is, or it becomes what they are (dtype_source="saved").
 
         Raises ValueError if the file lacks a parameter or has one more (unless allowed), or for another shape;
-        TypeError for another dtype, unless `cast_dtype`: then values become what the parameter is.
+        TypeError for another dtype. Then nothing has changed.
         """
-        values = load(filename)
-        missing, extra = self.keys() - values.keys(), values.keys() - self.keys()
-        if missing and not allow_missing:
-            raise ValueError(f"load: file must have all parameters, got none for {sorted(missing)}")
-        if extra and not ignore_extra:
-            raise ValueError(f"load: file must have only the block's parameters, got {sorted(extra)}")
-        for name in self.keys() & values.keys():
-            _set(name, self[name], values[name], device if device is not None else ctx, cast_dtype)
+        values = {restore_prefix + name: value for name, value in load(filename).items()}
+        where = device if device is not None else ctx
+        set_values(self, values, where, allow_missing, ignore_extra, cast_dtype, dtype_source)
 
 
-def _set(name: str, parameter: Parameter, value: numpy.ndarray, devices: Devices, cast_dtype: bool) -> None:
-    if value.dtype != parameter.dtype and not cast_dtype:
-        raise TypeError(f"load: {name} must be {parameter.dtype}, got {value.dtype}")
-    parameter.shape = value.shape
-    parameter.initialize("zeros", devices)
-    parameter.set_data(value.astype(parameter.dtype, copy=False))
-    if devices is not None:
-        parameter.reset_ctx(devices)
+def named(name: str, get: Callable[[], Any]) -> Any:
+    """What `get` gives of a parameter; if it is not initialised the error has its name."""
+    try:
+        return get()
+    except UninitializedError as error:
+        placed(error, name)
+        raise
 
 
 def save(filename: str | os.PathLike[str], arrays: Mapping[str, Any]) -> Any:
-    """Writes named arrays to an npz file with exactly this name, as `np.savez` does."""
-    return save_arrays("save_parameters", filename, arrays)
+    """Writes named arrays to a file with exactly this name: safetensors if it ends so, else npz."""
+    return save_named("save_parameters", filename, arrays)
 
 
 def load(filename: str | os.PathLike[str]) -> dict[str, numpy.ndarray]:
-    """The named arrays of an npz file, as NumPy arrays. ValueError for any other file."""
+    """The named arrays of a file, as NumPy arrays. ValueError for a file in another format."""
     with opened(filename) as file:
-        return read_arrays(file)
+        return read_named(file, "load")

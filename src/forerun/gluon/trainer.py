@@ -1,35 +1,46 @@
 """The trainer: sums gradients over devices, and lets an optimizer change the parameters. Nothing here waits.
 
-Gradients of the last layers are there first, so their sums are issued first: they run while the backward pass goes on.
+Gradients of the last layers are there first, so their sums are issued first. Each runs when its gradients are there,
+while the backward pass goes on, and so does the update that it is for.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy
 
-from .. import _core, autograd
+from .. import _core
+from ..device import Device
 from ..optimizer import Item, Optimizer, State, create
 from ..storage.issue import opened, save_arrays
 from ..storage.npy import read_arrays
 from . import changes
+from .exchange import Copies, exchanging, hand_round, owners, total
 from .parameter import Parameter
+from .parameters import named
+from .shares import Shares
 
 __all__ = ["Trainer"]
-
-Copies = tuple[int, list[Any]]
-"""The number of a parameter, and its arrays: one per device."""
-
 
 class Trainer:
     """Applies an optimizer to parameters, each with a copy on every device it was initialised on.
 
     params: what `collect_params` gives, or a sequence of parameters. optimizer: a name or an Optimizer;
-    optimizer_params: its settings. kvstore: "device", "local" or None, which mean the same here: sums are made on the
-    first device. Raises TypeError for other params, ValueError for another kvstore.
+    optimizer_params: its settings.
+
+    kvstore: where gradients are summed over devices. "device": each parameter's on one of its devices, by size, so that
+    all have as much to do; "local": all on the first device; None: not at all, each device goes its own way.
+    update_on_kvstore: True: the parameter is updated there, once, and the other devices get its values (their gradients
+    stay their own); False: they get the sum, and each updates its copy. None: True where there is a kvstore. The values
+    are the same bits on all devices.
+
+    shares: devices whose speed is measured from step to step (`gluon.utils.Shares`).
+
+    Raises TypeError for other params, ValueError for another kvstore, NotImplementedError for compression_params.
 
     >>> from forerun import autograd, gluon, np
     >>> net = gluon.nn.Dense(1, use_bias=False, in_units=1, weight_initializer="ones")
@@ -51,15 +62,27 @@ class Trainer:
         kvstore: str | None = "device",
         compression_params: Any = None,
         update_on_kvstore: bool | None = None,
+        *,
+        shares: Shares | None = None,
     ) -> None:
         if kvstore not in ("device", "local", None):
             raise ValueError(f'Trainer: kvstore must be "device", "local" or None, got {kvstore!r}')
-        self._params = _distinct(params)
+        if compression_params:
+            raise NotImplementedError(f"Trainer: compression_params must be None, got {compression_params!r}")
+        if kvstore is None and update_on_kvstore:
+            raise ValueError("Trainer: there must be a kvstore for update_on_kvstore, got None")
+        self._kvstore = kvstore
+        self._shares = shares
+        self._once = kvstore is not None and update_on_kvstore is not False
+        distinct = _distinct(params)
+        self._names, self._params = list(distinct), list(distinct.values())
         self._optimizer = _made(optimizer, optimizer_params or {}, self._params)
         self._scale = self._optimizer.rescale_grad
         self._states: dict[int, list[State]] = {}
         self._seen: dict[int, list[int]] = {}
         self._copies: list[Copies] = []  # as they were at the change of this number
+        self._owners: dict[int, int] = {}
+        self._several = False  # whether there are copies to be kept equal
         self._count = -1
 
     @property
@@ -80,7 +103,9 @@ class Trainer:
         """Numbers and copies of parameters that have gradients, from the last layer to the first."""
         if self._count != changes.count:
             params = reversed(list(enumerate(self._params)))
-            self._copies = [(i, p.list_data()) for i, p in params if p.grad_req != "null"]
+            self._copies = [(i, named(self._names[i], p.list_data)) for i, p in params if p.grad_req != "null"]
+            self._owners = owners(self._copies, self._kvstore == "device")
+            self._several = self._kvstore is not None and any(len(copies) > 1 for _, copies in self._copies)
             self._count = changes.count
         return self._copies
 
@@ -91,16 +116,33 @@ class Trainer:
         parameters stay as they are. RuntimeError for parameters that are not initialised.
         """
         fresh = self._fresh(ignore_stale_grad)
-        self._sum(fresh)
-        self._update(fresh, batch_size)
+        if self._shares is not None:
+            self._shares.ended(x.grad for _, copies in fresh for x in copies)
+        if self._several:
+            self._exchange(fresh, batch_size)
+        else:
+            self._update(fresh, batch_size)
+        if self._shares is not None:
+            self._shares.begun(x for _, copies in fresh for x in copies)
+
+    def _exchange(self, params: list[Copies], batch_size: float) -> None:
+        with exchanging():
+            if not self._once:
+                self._sum(params)
+            self._update(params, batch_size, sums=self._once)
 
     def allreduce_grads(self) -> None:
-        """Only sums the gradients over devices: for changes of the sums before `update`."""
-        self._sum(self._trained())
+        """Only sums the gradients over devices: for changes of the sums, on all of them, before `update`."""
+        trained = self._trained()
+        if self._several:
+            with exchanging():
+                self._sum(trained)
 
     def update(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
         """Only updates the parameters, after `allreduce_grads`. Raises as `step` does."""
-        self._update(self._fresh(ignore_stale_grad), batch_size)
+        fresh = self._fresh(ignore_stale_grad)
+        with exchanging() if self._several else nullcontext():
+            self._update(fresh, batch_size)
 
     def _fresh(self, ignore_stale: bool) -> list[Copies]:
         """Those whose gradients have been written since the last step; all before the first one."""
@@ -109,36 +151,51 @@ class Trainer:
         if not stale:
             return trained
         if not ignore_stale:
-            names = [self._params[i].name for i in stale]
+            names = [self._names[i] for i in stale]
             raise RuntimeError(
                 f"Trainer.step: gradients must be computed anew between steps, got old ones for {names}"
             )
         return [(i, copies) for i, copies in trained if i not in stale]
 
     def _sum(self, params: list[Copies]) -> None:
-        for _, copies in params:
-            if len(copies) == 1:
-                continue
-            first, *others = (x.grad for x in copies)
-            with autograd.pause():
-                for g in others:
-                    first += g.as_in_ctx(first.device)
-                for g in others:
-                    g[...] = first
-
-    def _update(self, params: list[Copies], batch_size: float) -> None:
-        self._optimizer.rescale_grad = self._scale / batch_size
-        items: list[Item] = []
+        """Gives all gradients of a parameter their sum."""
         for i, copies in params:
-            items += [(i, w, w.grad, state) for w, state in zip(copies, self._states_of(i, copies))]
-            self._seen[i] = _core.gradient_versions(copies)
-        self._optimizer.update_all(items)
+            grads, at = [x.grad for x in copies], self._owners[i]
+            for k, g in enumerate(grads):
+                if k != at:
+                    grads[at] += g
+            hand_round(grads, at)
 
-    def _states_of(self, i: int, copies: list[Any]) -> list[State]:
-        """One state per copy; made anew where the parameter has moved."""
-        if len(self._states.get(i, ())) != len(copies):
-            self._states[i] = [self._optimizer.create_state(i, weight) for weight in copies]
-        return self._states[i]
+    def _update(self, params: list[Copies], batch_size: float, sums: bool = False) -> None:
+        """Updates the copies by their gradients; or one of each parameter, which the others then get.
+
+        sums: the gradients have not been summed yet.
+        """
+        self._optimizer.rescale_grad = self._scale / batch_size
+        items: dict[Device, list[Item]] = {}
+        for i, copies in params:
+            updated, at = self._updated(i, copies), self._owners[i]
+            for w, state in zip(updated, self._states_of(i, updated)):
+                g = total([x.grad for x in copies], at) if sums else w.grad
+                items.setdefault(w.device, []).append((i, w, g, state))
+            self._seen[i] = _core.gradient_versions(copies)
+        for some in items.values():
+            self._optimizer.update_all(some)
+        if self._once and self._several:
+            for i, copies in params:
+                hand_round(copies, self._owners[i])
+
+    def _updated(self, i: int, copies: list[Any]) -> list[Any]:
+        """The copies that the optimizer changes, and has states for."""
+        return [copies[self._owners[i]]] if self._once else copies
+
+    def _states_of(self, i: int, weights: list[Any]) -> list[State]:
+        """One state per weight, where it is. A parameter that has moved takes its state along."""
+        states = self._states.get(i, [])
+        if len(states) != len(weights) or any(not _beside(s, w) for s, w in zip(states, weights)):
+            states = [_moved(states[0], w) if states else self._optimizer.create_state(i, w) for w in weights]
+            self._states[i] = states
+        return states
 
     def save_states(self, filename: str | os.PathLike[str]) -> Any:
         """Writes what the optimizer remembers to an npz file, as `np.savez` does: returns its size, an array."""
@@ -158,7 +215,8 @@ class Trainer:
         with opened(filename) as file:
             values = read_arrays(file, "load_states")
         count = _number(values.pop("num_update", None))
-        found = {i: self._states_of(i, self._params[i].list_data()) for i in self._numbers(values)}
+        copies = dict(self._trained())
+        found = {i: self._states_of(i, self._updated(i, copies[i])) for i in self._numbers(values, copies)}
         of = lambda i: {n.partition(".")[2]: v for n, v in values.items() if n.startswith(f"{i}.")}
         news = [(state, of(i)) for i, states in found.items() for state in states]
         for state, new in news:
@@ -167,14 +225,24 @@ class Trainer:
         for state, new in news:
             _restore(state, new)
 
-    def _numbers(self, values: Mapping[str, Any]) -> list[int]:
+    def _numbers(self, values: Mapping[str, Any], trained: Mapping[int, Any]) -> list[int]:
         """Of the parameters that values named "number.name" belong to."""
-        known = {str(i): i for i in range(len(self._params))}
+        known = {str(i): i for i in trained}
         for name in values:
             number, dot, _ = name.partition(".")
             if not dot or number not in known:
                 raise ValueError(f"load_states: names must be of {len(known)} parameters, got {name!r}")
         return sorted({known[name.partition(".")[0]] for name in values})
+
+
+def _beside(state: State, weight: Any) -> bool:
+    """Whether a state is on its weight's device."""
+    return all(x.device == weight.device for name, x in state.items() if name != "t")
+
+
+def _moved(state: State, weight: Any) -> State:
+    """A state of its own for a weight, with the values of another one."""
+    return {name: x if name == "t" else x.copyto(weight.device) for name, x in state.items()}
 
 
 def _number(value: numpy.ndarray | None) -> int:
@@ -207,10 +275,15 @@ def _made(kind: str | Optimizer, settings: Mapping[str, Any], params: list[Param
     return made
 
 
-def _distinct(params: Mapping[str, Parameter] | Sequence[Parameter]) -> list[Parameter]:
-    """The parameters in order, shared ones once."""
-    given = list(params.values()) if isinstance(params, Mapping) else list(params)
-    wrong = [type(p).__name__ for p in given if not isinstance(p, Parameter)]
-    if wrong:
-        raise TypeError(f"Trainer: params must be Parameters, got {wrong[0]}")
-    return list({id(parameter): parameter for parameter in given}.values())
+def _distinct(params: Mapping[str, Parameter] | Sequence[Parameter]) -> dict[str, Parameter]:
+    """The parameters by name, in order, shared ones once. Of a sequence, a name that is there already gets a number."""
+    given = params.items() if isinstance(params, Mapping) else [(getattr(p, "name", ""), p) for p in params]
+    found: dict[str, Parameter] = {}
+    seen: set[int] = set()
+    for name, p in given:
+        if not isinstance(p, Parameter):
+            raise TypeError(f"Trainer: params must be Parameters, got {type(p).__name__}")
+        if id(p) not in seen:
+            seen.add(id(p))
+            found[name if name not in found else f"{name} ({len(found)})"] = p
+    return found

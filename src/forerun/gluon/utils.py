@@ -1,4 +1,4 @@
-"""Batches split over devices, and gradients kept small."""
+"""Batches split over devices, gradients kept small, files from the network."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from typing import Any
 
 from .. import autograd, np
 from ..device import Device
+from .download import check_sha1, download
+from .shares import Shares as Shares
 
-__all__ = ["split_data", "split_and_load", "clip_global_norm"]
+__all__ = ["Shares", "split_data", "split_and_load", "clip_global_norm", "check_sha1", "download"]
 
 
 def split_data(data: Any, num_slice: int, batch_axis: int = 0, even_split: bool = True) -> list[Any]:
@@ -37,13 +39,18 @@ def split_and_load(
 ) -> list[Any]:
     """Parts of an array, each on its device. Copies are issued, not waited for. Errors are those of `split_data`.
 
+    ctx_list: devices, or `Shares` of them, which say how large the parts are (`even_split` or not).
+
     >>> import forerun
     >>> from forerun import np
     >>> [part.device for part in split_and_load(np.zeros((4, 2)), [forerun.cpu(0)])]
     [cpu(0)]
     """
     array = data if hasattr(data, "as_in_ctx") else np.array(data)
-    parts = split_data(array, len(ctx_list), batch_axis, even_split)
+    if isinstance(ctx_list, Shares):
+        parts = ctx_list.parts(array, batch_axis)
+    else:
+        parts = split_data(array, len(ctx_list), batch_axis, even_split)
     return [part.as_in_ctx(device) for part, device in zip(parts, ctx_list)]
 
 

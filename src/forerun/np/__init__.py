@@ -46,6 +46,8 @@ from ..ops.iterating import *  # noqa: F403
 from ..ops.joining import *  # noqa: F403
 from ..ops.linear import *  # noqa: F403
 from ..ops.making import *  # noqa: F403
+from ..ops.moments import *  # noqa: F403
+from ..ops.nans import *  # noqa: F403
 from ..ops.polynomials import *  # noqa: F403
 from ..ops.positions import *  # noqa: F403
 from ..ops.printing import *  # noqa: F403
@@ -60,6 +62,7 @@ from ..ops.signal import *  # noqa: F403
 from ..ops.sorting import *  # noqa: F403
 from ..ops.statistics import *  # noqa: F403
 from ..ops.windows import *  # noqa: F403
+from . import dask as _dask
 from . import einops as _einops
 from . import emath as emath
 from . import fft as fft
@@ -300,4 +303,5 @@ def __getattr__(name: str) -> _Any:
         raise AttributeError(str(error)) from None
 
 
+_dask.register()
 _einops.register()

@@ -20,6 +20,7 @@ from ..ops import (
     iterating,
     joining,
     linear,
+    moments,
     products,
     reduction,
     scans,
@@ -235,7 +236,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
     ) -> Any:
         """The mean over axes."""
-        return reduction.mean(self, axis, dtype, out, keepdims, where=where)
+        return moments.mean(self, axis, dtype, out, keepdims, where=where)
 
     def var(
         self,
@@ -251,7 +252,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     ) -> Any:
         """The variance over axes."""
         known = {"where": where, "mean": mean, "correction": correction}
-        return reduction.var(self, axis, dtype, out, ddof, keepdims, **known)
+        return moments.var(self, axis, dtype, out, ddof, keepdims, **known)
 
     def std(
         self,
@@ -267,7 +268,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     ) -> Any:
         """The standard deviation over axes."""
         known = {"where": where, "mean": mean, "correction": correction}
-        return reduction.std(self, axis, dtype, out, ddof, keepdims, **known)
+        return moments.std(self, axis, dtype, out, ddof, keepdims, **known)
 
     def max(
         self, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True

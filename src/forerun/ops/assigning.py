@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import reprlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy
@@ -31,24 +32,30 @@ def setitem(x: Any, index: Any, value: Any) -> None:
         raise RuntimeError("setitem: an array on the tape must not be written in place while recording")
     if is_basic(index):
         target = _core.getitem(x, index)
-        single = target.ndim == 0 and not (index is ... or (isinstance(index, tuple) and ... in index))
-        if not single and isinstance(value, (list, tuple)) and _depth(value) > target.ndim:
-            raise ValueError(f"setitem: lists must be at most {target.ndim} deep, got {reprlib.repr(value)}")
-        return _write(target, values_for("setitem", x, value, single))
+        return _write(target, _into_view(x, index if isinstance(index, tuple) else (index,), target.ndim, value))
     entries = entries_of("setitem", index, x.device)
     key = Key("setitem", x, entries)
-    single = len(entries) == x.ndim and all(isinstance(e, int) or getattr(e, "shape", None) == () for e in entries)
-    single = single and not any(map(is_mask, entries))
-    new = values_for("setitem", x, value, True) if single else values_at("setitem", x, value)
+    v = key.view(x)
+    if all(a.ndim == 0 for a in key.arrays):  # as in NumPy: numbers, which make a view
+        new = _into_view(x, entries, v.ndim - len(key.arrays), value)
+    else:
+        new = values_at("setitem", x, value)
     if len(entries) == 1 and is_mask(entries[0]) and entries[0].ndim == x.ndim and is_array(new) and new.ndim > 1:
         raise TypeError(f"setitem: values under a mask of the array's shape must have one axis, got shape {new.shape}")
     mask = key.arrays[0] if len(key.arrays) == 1 and is_mask(key.arrays[0]) else None
-    v = key.view(x)
     if not key.arrays:
         return _write(v, new)
     if mask is not None and is_array(mask) and mask.size:
         return _write_masked(v, mask, key.axis, new)
     return _write_at(v, key.positions(v), key.axis, new)
+
+
+def _into_view(x: Any, entries: Sequence[Any], ndim: int, value: Any) -> Any:
+    """Values for what numbers and slices pick, which has ndim axes: one number, if numbers alone name one element."""
+    single = ndim == 0 and not any(e is Ellipsis for e in entries)
+    if not single and isinstance(value, (list, tuple)) and _depth(value) > ndim:
+        raise ValueError(f"setitem: lists must be at most {ndim} deep, got {reprlib.repr(value)}")
+    return values_for("setitem", x, value, single)
 
 
 def values_for(op: str, x: Any, value: Any, single: bool = False) -> Any:

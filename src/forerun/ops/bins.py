@@ -48,6 +48,8 @@ def _edges(bins: Any, n: int) -> list[Any]:
     if not is_array(bins) and not isinstance(bins, (list, tuple, numpy.ndarray)):
         return [count_of("histogramdd", "bins", bins)] * n
     given = list(bins)
+    if words := [b for b in given if isinstance(b, str)]:
+        raise TypeError(f"histogramdd: bins must be numbers or edges, got {words[0]!r}")
     if len(given) != n:
         raise ValueError(f"histogramdd: bins must be given for each of {n} axes, got {len(given)}")
     known = [b if is_array(b) else asarray(b) for b in given]
@@ -63,10 +65,10 @@ def histogramdd(
 ) -> tuple[Any, tuple[Any, ...]]:  # fmt: skip
     """How many points lie in each cell of a grid, and the edges of its bins along each axis, in a tuple.
 
-    sample: points as rows of a matrix, or a sequence with the coordinates of each axis. bins: a number for all
-    axes, or for each axis a number or the edges. range: for each axis (low, high) or None. density, weights: as for
-    `histogram`. Counts are of the default float, edges too unless given. ValueError if bins do not fit the axes;
-    where the result is read if edges do not rise.
+    sample: points as rows of a matrix, or a sequence with the coordinates of each axis. bins: a number for all axes, or
+    for each axis a number or the edges (as in NumPy no word for a rule: TypeError). range: for each axis (low, high) or
+    None. density, weights: as for `histogram`. Counts are of the default float, edges too unless given. ValueError if
+    bins do not fit the axes; where the result is read if edges do not rise.
 
     >>> from forerun import np
     >>> counts, edges = np.histogramdd([[0.0, 0.2, 1.0], [0.0, 0.9, 1.0]], 2)

@@ -129,8 +129,6 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
         return numpy.place(arr, _known(mask), _known(vals))  # type: ignore[arg-type]
     where_ = _mask_of("place", arr, mask)
     new = _safe_values("place", arr, vals)
-    if arr.size == 0:
-        return None
     if new.size == 0:
         new, where_ = zeros((1,), arr.dtype, device=arr.device), _nowhere(where_)
     number = (cumsum(ravel(where_)) - 1) % new.size

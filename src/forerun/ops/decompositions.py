@@ -1,9 +1,10 @@
 """Decompositions of matrices, with gradients: Cholesky, QR, eigenvalues, singular values.
 
 Vectors are determined up to a sign, or a phase if they are complex: gradients are those of functions that do not
-depend on it. Where two eigenvalues or singular values are equal, vectors have no gradient (the result is inf or NaN if
-one is asked for), values have. Formulas: Giles (2008); Murray (2016); Walter and Lehmann (2012) for QR; Wan and Zhang
-(2019) for complex singular vectors.
+depend on it. Likewise the columns of a square factor that the matrix does not need are any basis of what is left:
+gradients are those of functions that do not depend on which. Where two eigenvalues or singular values are equal,
+vectors have no gradient (the result is inf or NaN if one is asked for), values have. Formulas: Giles (2008); Murray
+(2016); Walter and Lehmann (2012) for QR; Wan and Zhang (2019) for complex singular vectors.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from .base import primitive
 from .convert import one_of
 from .creation import eye
 from .diagonals import diagonal, tril
+from .dtype_rules import real_of
 from .indexing import take_along_axis
 from .joining import concatenate
-from .lapack import adjoint, half_hermitian, matrices, quotient, real_of, stacked
+from .lapack import adjoint, half_hermitian, matrices, quotient, stacked
 from .products import matmul
 from .shape import imag, real
 from .solving import _solve
@@ -67,6 +69,15 @@ def _halved_diagonal(x: Any) -> Any:
 def _spread(x: Any) -> Any:
     """Matrices with the elements of x, of its last axis, on their diagonals."""
     return x[..., None] * eye(x.shape[-1], dtype=real_of(x.dtype), device=x.device)
+
+
+def _first(g: Any, x: Any, k: int) -> Any:
+    """The gradient of a unitary matrix's columns as one of the first k alone.
+
+    To stay orthogonal to these, the others move by -first (d first)^H rest; what else they do is not determined.
+    """
+    first, rest = x[..., :k], x[..., k:]
+    return g[..., :k] - matmul(rest, matmul(adjoint(g[..., k:]), first))
 
 
 # --- Cholesky -------------------------------------------------------------------------------------
@@ -144,7 +155,14 @@ def _qr(x: Any) -> Any:
     return _factors(x, "reduced")
 
 
-@primitive(None)
+def _qr_complete_grad(g: Any, y: Any) -> Any:
+    """Of matrices with more rows than columns; below its diagonal r is 0."""
+    (gq, gr), (q, r) = g, y
+    n = r.shape[-1]
+    return _qr_back(_first(gq, q, n), gr[..., :n, :], q[..., :n], r[..., :n, :])
+
+
+@primitive(_qr_complete_grad)
 def _qr_complete(x: Any) -> Any:
     return _factors(x, "complete")
 
@@ -176,9 +194,8 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     """Orthonormal columns Q and an upper triangle R with Q @ R = a.
 
     Of m by n matrices Q is m by k and R is k by n, where k is the smaller of m and n. mode: "reduced"; "complete",
-    where k is m; "r", R alone; "raw", LAPACK's h (transposed) and tau. No gradient for "complete" if m > n, nor for
-    "raw".
-    LinAlgError (a ValueError) if a has less than two axes, ValueError for another mode.
+    where k is m; "r", R alone; "raw", LAPACK's h (transposed) and tau, which has no gradient (NotImplementedError where
+    one is asked for). LinAlgError (a ValueError) if a has less than two axes, ValueError for another mode.
 
     >>> from forerun import np
     >>> x = np.array([[3.0, 0.0], [4.0, 5.0], [0.0, 1.0]])
@@ -367,7 +384,14 @@ def _svd(x: Any) -> Any:
     return _decomposed(x, False)
 
 
-@primitive(None)
+def _svd_full_grad(g: Any, y: Any, x: Any) -> Any:
+    (gu, gs, gvh), (u, s, vh) = g, y
+    k, v = s.shape[-1], adjoint(vh)
+    first = _first(gu, u, k), gs, adjoint(_first(adjoint(gvh), v, k))
+    return _svd_grad(first, (u[..., :k], s, vh[..., :k, :]), x)
+
+
+@primitive(_svd_full_grad)
 def _svd_full(x: Any) -> Any:
     return _decomposed(x, True)
 
@@ -391,9 +415,9 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
     """U, S, Vh with (U * S) @ Vh = a, singular values S from largest to smallest; without `compute_uv` S alone.
 
     S is real, with min(m, n) elements for m by n matrices. U is m by m and Vh n by n; without `full_matrices` they have
-    only the columns and rows that S needs. Gradients: of all three without `full_matrices` or if m = n. hermitian: a is
-    symmetric or Hermitian, which is faster; only its lower triangle is looked at. LinAlgError (a ValueError) if a has
-    less than two axes, and where results are read if it does not converge.
+    only the columns and rows that S needs. hermitian: a is symmetric or Hermitian, which is faster; only its lower
+    triangle is looked at. LinAlgError (a ValueError) if a has less than two axes, and where results are read if it does
+    not converge.
 
     >>> from forerun import np
     >>> u, s, vh = np.linalg.svd(np.array([[0.0, 2.0], [3.0, 0.0], [0.0, 0.0]]), full_matrices=False)

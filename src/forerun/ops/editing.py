@@ -243,7 +243,8 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     if not is_array(a):
         return numpy.put(a, _known(ind), _known(v), mode)  # type: ignore[arg-type]
     if not _has_arrays(ind) and not isinstance(ind, numpy.ndarray):
-        ind = fit("put", numpy.dtype("int64"), ind)  # as NumPy: what is no array is cast, whatever it is
+        # as NumPy: what is no array is cast, whatever it is
+        ind = ind.astype("int64") if isinstance(ind, numpy.integer) else fit("put", numpy.dtype("int64"), ind)
     if a.size == 0 or ind.dtype == "uint64":  # what is wrong with positions comes before what is with values
         places_within("put", ind, a.size, mode, a.device, "safe")
     new = flat_values("put", a, v)

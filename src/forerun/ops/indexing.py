@@ -131,10 +131,13 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
     return store("take", _gather(x, [index], at), out)
 
 
-@primitive(lambda g, shape, indices, axis: _scatter_along(g, shape, indices, axis))
-def _gather_along(x: Any, indices: Any, axis: int) -> Any:
-    """Elements of x at integers along an axis; indices of x's shape but there, and where x has extent 1."""
-    return _core.gather_along(x, indices, axis)
+@primitive(lambda g, shape, indices, axis, said: _scatter_along(g, shape, indices, axis))
+def _gather_along(x: Any, indices: Any, axis: int, said: str = "take") -> Any:
+    """Elements of x at integers along an axis; indices of x's shape but there, and where x has extent 1.
+
+    said: what the error of one out of range begins with.
+    """
+    return _core.gather_along(x, indices, axis, said)
 
 
 @primitive(lambda g, indices, axis: _gather_along(g, indices, axis))

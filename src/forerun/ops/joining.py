@@ -126,7 +126,19 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     x = asarray(x)
     if x.ndim == 0:
         raise ValueError("unstack: array must have at least one axis, got shape ()")
-    return tuple(moveaxis(x, axis, 0))
+    return tuple(_slices(moveaxis(x, axis, 0)))
+
+
+def _slices(x: Any) -> list[Any]:
+    """Views of x at each position of the first axis.
+
+    By halves where it is recorded: the gradient of a view is as large as what it is a view of, so that n views of the
+    whole would cost n times the whole, and these cost its size times log n.
+    """
+    n = x.shape[0]
+    if n < 3 or not _core.recording():
+        return list(x)
+    return _slices(x[: n // 2]) + _slices(x[n // 2 :])
 
 
 def vstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind") -> Any:

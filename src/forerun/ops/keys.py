@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import operator
+import reprlib
 from typing import Any
 
 import numpy
 
 from .. import _core
 from .convert import _has_arrays, asarray, cast, ints_become_floats, is_array, is_real_float, one_of
+from .host import host_op
 from .shape import moveaxis
 
 __all__ = ["Key", "check_range", "entries_of", "is_basic", "is_mask", "places_within", "positions_from"]
@@ -186,9 +188,13 @@ class Key:
         except ValueError:
             listed = " and ".join(str(p.shape) for p in found)
             raise IndexError(f"{self.op}: arrays in an index must broadcast together, got {listed}") from None
-        for p, n in zip(found, view.shape[self.axis :]):
-            if 0 not in shape or p.ndim == 0:  # as in NumPy, where the latter is an integer
+        pairs = list(zip(found, view.shape[self.axis :]))
+        for p, n in pairs:  # all that can be told now, before anything is issued
+            if p.ndim == 0 and not is_array(p):
+                _in_range(self.op, p, n)
+            elif p.ndim == 0 or 0 not in shape:
                 check_range(self.op, p, n)
+        found = [_number(self.op, p, n) if p.ndim == 0 and (0 in shape or p.dtype == "uint64") else p for p, n in pairs]
         return [p if is_array(p) else _core.from_numpy(p, view.device) for p in found]
 
 
@@ -196,6 +202,21 @@ def _places(mask: Any) -> tuple[numpy.ndarray, ...]:
     if is_array(mask):
         mask = mask.numpy() if mask.size else numpy.zeros(mask.shape, bool)
     return numpy.nonzero(mask)
+
+
+def _in_range(op: str, number: numpy.ndarray, n: int) -> numpy.ndarray:
+    """A single number as int64. IndexError out of range; OverflowError for one that only uint64 holds."""
+    if number >= 2**63:
+        raise OverflowError(f"{op}: index must be in [{-n}, {n}), got {number}")
+    check_range(op, number, n)
+    return number.astype("int64")
+
+
+def _number(op: str, number: Any, n: int) -> Any:
+    """A number of an index as int64. As in NumPy it is no array: it never wraps, and counts where nothing is picked."""
+    if not is_array(number):
+        return number.astype("int64")
+    return host_op(op, lambda v: _in_range(op, v, n), [number], (), "int64")
 
 
 def check_range(op: str, positions: Any, n: int) -> None:
@@ -218,6 +239,16 @@ def check_range(op: str, positions: Any, n: int) -> None:
         raise IndexError(f"{op}: index must be in [{-n}, {n}), got {got}")
 
 
+def _numbers(op: str, values: Any, found: numpy.ndarray) -> numpy.ndarray:
+    """What is no array, and was found to be an array that is not int64, as int64 if it is made of integers."""
+    try:
+        return numpy.asarray(values, "int64")
+    except OverflowError:
+        raise OverflowError(f"{op}: positions must fit int64, got {reprlib.repr(values)}") from None
+    except (TypeError, ValueError):
+        return found
+
+
 def places_within(op: str, indices: Any, n: int, mode: str, device: Any, casting: Any) -> Any:
     """Positions along an axis of extent n, of any shape, as our integers on `device`; the mode is applied.
 
@@ -233,7 +264,8 @@ def places_within(op: str, indices: Any, n: int, mode: str, device: Any, casting
     found = indices if is_array(indices) or not _has_arrays(indices) else asarray(indices)
     if not is_array(found):
         found = numpy.asarray(found)
-        found = found.astype("int64") if found.size == 0 and not isinstance(indices, numpy.ndarray) else found
+        if not isinstance(indices, (numpy.ndarray, numpy.generic)) and (found.size == 0 or found.dtype.kind in "uO"):
+            found = _numbers(op, indices, found)
     elif is_real_float(found.dtype) and ints_become_floats():
         found = cast(found, numpy.dtype("int64"))
     if not numpy.can_cast(found.dtype, "int64", casting):
@@ -244,7 +276,7 @@ def places_within(op: str, indices: Any, n: int, mode: str, device: Any, casting
         found = found if found.device == device else _core.copy(found, device)
         if mode != "raise" or found.dtype.kind == "b":
             found = cast(found, numpy.dtype("int64"))
-        if mode == "raise" or found.size == 0:
+        if mode == "raise":
             return found
         return minimum(maximum(found, 0), n - 1) if mode == "clip" else remainder(found, n)
     found = found.astype("int64", copy=False)

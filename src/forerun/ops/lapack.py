@@ -16,11 +16,12 @@ from numpy.linalg import LinAlgError
 
 from .. import _core
 from .arithmetic import _value, equal
-from .convert import asarray, cast, default_float
+from .convert import asarray, cast
+from .dtype_rules import default_float
 from .indexing import where
 from .shape import broadcast_to, matrix_transpose, reshape
 
-__all__ = ["adjoint", "half_hermitian", "inexact", "matrices", "quotient", "real_of", "stacked"]
+__all__ = ["adjoint", "half_hermitian", "inexact", "matrices", "quotient", "stacked"]
 
 _DTYPES = ("float32", "float64", "complex64", "complex128")
 _PIECE = 1 << 21  # multiplications that are worth a call of their own
@@ -56,15 +57,6 @@ def matrices(op: str, x: Any, square: bool = False) -> Any:
         what = "square matrices" if square else "matrices"
         raise LinAlgError(f"{op}: array must be of {what}, got shape {x.shape}")
     return inexact(op, x)
-
-
-def real_of(dtype: numpy.dtype) -> numpy.dtype:
-    """The dtype of the real parts of a dtype's numbers.
-
-    >>> real_of(numpy.dtype("complex64"))
-    dtype('float32')
-    """
-    return numpy.zeros((), dtype).real.dtype
 
 
 def adjoint(x: Any) -> Any:

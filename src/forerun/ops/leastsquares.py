@@ -15,7 +15,8 @@ from .base import primitive
 from .convert import asarray, together
 from .creation import empty
 from .decompositions import _svdvals_grad
-from .lapack import adjoint, half_hermitian, inexact, matrices, real_of, stacked
+from .dtype_rules import real_of
+from .lapack import adjoint, half_hermitian, inexact, matrices, stacked
 from .linear import matmul_pair
 from .products import matmul
 from .reduction import any as any_

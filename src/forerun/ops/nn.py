@@ -8,14 +8,15 @@ from typing import Any
 import numpy
 
 from .. import _core
-from .arithmetic import maximum, minimum
+from .arithmetic import maximum, minimum, square
 from .base import nondifferentiable, primitive
 from .convert import asarray, axis_of, cast, default_float, is_real_float
 from .exponential import exp, log, logaddexp, tanh
 from .indexing import _gather_along, _scatter_along, take, take_along_axis, where
 from .linear import _matmul, matmul_pair
+from .moments import mean
 from .random import uniform
-from .reduction import _max, _sum, mean, square
+from .reduction import _max, _sum
 from .shape import reshape
 from .sorting import argsort
 
@@ -227,7 +228,7 @@ def _cross_entropy(x: Any, index: Any, axis: int) -> Any:
     shifted = x - _max(x, (axis,), True)
     e = exp(shifted)
     z = _sum(e, (axis,), True)
-    return log(z) - _gather_along(shifted, index, axis), e, z
+    return log(z) - _gather_along(shifted, index, axis, "cross_entropy"), e, z
 
 
 def cross_entropy(x: Any, index: Any, axis: int = -1, keepdims: bool = False) -> Any:
@@ -275,7 +276,7 @@ def pick(x: Any, index: Any, axis: int = -1, keepdims: bool = False) -> Any:
     """
     x = asarray(x)
     a = axis_of("pick", axis, x.ndim)
-    picked = _gather_along(x, _one_each("pick", x, index, a), a)
+    picked = _gather_along(x, _one_each("pick", x, index, a), a, "pick")
     return picked if keepdims else reshape(picked, x.shape[:a] + x.shape[a + 1 :])
 
 

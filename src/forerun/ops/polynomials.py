@@ -9,6 +9,7 @@ import numpy
 from .. import _core
 from .convert import asarray, cast, count_of, default_float, is_array, is_inexact, promote, vector_of
 from .creation import zeros_like
+from .dtype_rules import real_of
 from .host import host, host_op
 from .joining import concatenate
 from .shape import atleast_1d
@@ -112,7 +113,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
     if constants.size < m:
         raise ValueError(f"polyint: there must be {m} constants, got {constants.size}")
     for i in range(m):
-        by = cast(_core.from_numpy(numpy.arange(p.size, 0, -1), p.device), numpy.empty(0, p.dtype).real.dtype)
+        by = cast(_core.from_numpy(numpy.arange(p.size, 0, -1), p.device), real_of(p.dtype))
         p = concatenate([p / by, constants[i : i + 1]])
     return p
 

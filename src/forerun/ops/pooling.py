@@ -12,7 +12,7 @@ from .arithmetic import add, greater, less, logical_and, logical_not, maximum, s
 from .base import nondifferentiable, primitive
 from .convert import asarray, cast, default_float, is_real_float, one_of
 from .indexing import take_along_axis, where
-from .reduction import mean
+from .moments import mean
 from .reduction import sum as sum_
 from .shape import reshape
 from .sorting import argmax

@@ -17,15 +17,11 @@ from .arithmetic import (
     maximum,
     minimum,
     multiply,
-    sqrt,
-    square,
-    subtract,
 )
 from .base import primitive
 from .convert import (
     as_dtype,
     asarray,
-    axes_of,
     axes_to_reduce,
     cast,
     copy,
@@ -33,16 +29,13 @@ from .convert import (
     is_array,
     is_inexact,
     store,
-    together,
 )
 from .exponential import exp, log
-from .host import checked
 from .joining import concatenate
-from .shape import broadcast_to, flip, real, reshape, transpose
+from .shape import broadcast_to, flip, reshape, transpose
 
 __all__ = [
-    "sum", "prod", "max", "min", "amax", "amin", "all", "any", "mean", "var", "std", "ptp", "average",
-    "logsumexp", "count_nonzero", "nansum",
+    "sum", "prod", "max", "min", "amax", "amin", "all", "any", "ptp", "logsumexp", "count_nonzero",
 ]  # fmt: skip
 
 Axis = Any
@@ -277,123 +270,6 @@ def _floating(x: Any, dtype: Any, op: str) -> Any:
     return x if want == x.dtype else cast(x, want)
 
 
-def _count(x: Any, axes: tuple[int, ...], where: Any) -> Any:
-    """How many elements over axes count: a number, or floats with the axes kept if a mask chooses them."""
-    if where is True:
-        return math.prod(x.shape[i] for i in axes)
-    real_dtype = numpy.empty(0, x.dtype).real.dtype if x.dtype.kind == "c" else x.dtype
-    mask = broadcast_to(asarray(where, device=x.device), x.shape)
-    return _sum(cast(mask, real_dtype), axes, True)
-
-
-def _divided(total: Any, n: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
-    """Sums (with their axes kept if n is an array) divided by n; NaN where n is not positive."""
-    from .indexing import where as select
-
-    if isinstance(n, (int, float)):
-        return total / (n if n > 0 else math.nan)
-    result = total / select(n > 0, n, math.nan)
-    return (
-        result if keepdims else reshape(result, tuple(k for i, k in enumerate(result.shape) if i not in axes))
-    )
-
-
-def mean(
-    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
-) -> Any:
-    """The mean over axes (by default all); of integers in the default float. 16-bit floats in float32, rounded once.
-
-    where: a mask of the elements that count. Of no elements: NaN.
-
-    >>> from forerun import np
-    >>> np.mean([[1, 2], [3, 4]], axis=0).tolist()
-    [2.0, 3.0]
-    """
-    x = _floating(a, dtype, "mean")
-    if x.dtype.itemsize == 2:
-        wide = mean(cast(x, numpy.dtype("float32")), axis, None, None, keepdims, where=where)
-        return store("mean", cast(wide, x.dtype), out)
-    axes = axes_of("mean", axis, x.ndim)
-    if where is True:
-        n = math.prod(x.shape[i] for i in axes)
-        return store("mean", _sum(x, axes, keepdims) / (n if n else math.nan), out)
-    x = _over(x, where)
-    return store("mean", _divided(_sum(_chosen(x, where, 0), axes, True), _count(x, axes, where), axes, keepdims), out)
-
-
-def _over(x: Any, where: Any) -> Any:
-    """x, after a look whether the mask fits it. ValueError if it does not."""
-    shape = asarray(where).shape
-    if together("where", x.shape, shape) != x.shape:
-        raise ValueError(f"where: mask must broadcast to {x.shape}, got {shape}")
-    return x
-
-
-def var(
-    a: Any,
-    axis: Axis = None,
-    dtype: Any = None,
-    out: Any = None,
-    ddof: float = 0,
-    keepdims: bool = False,
-    *,
-    where: Any = True,
-    mean: Any = None,
-    correction: float | None = None,
-) -> Any:
-    """The variance over axes (by default all): squared deviations from the mean, summed, divided by n - ddof.
-
-    Of integers in the default float, of complex numbers real; NaN if n is not more than ddof. correction:
-    another word for ddof (ValueError if both are given). where: a mask of the elements that count; mean: the mean,
-    if it is known, with its axes kept.
-
-    >>> from forerun import np
-    >>> np.var([1, 2, 3, 4]).item(), np.var([1, 3], ddof=1).item()
-    (1.25, 2.0)
-    """
-    x = _floating(a, dtype, "var")
-    ddof = _less("var", ddof, correction)
-    axes = axes_of("var", axis, x.ndim)
-    x = x if where is True else _over(x, where)
-    n = _count(x, axes, where)
-    deviation = subtract(x, _mean(x, axes, keepdims=True, where=where) if mean is None else asarray(mean))
-    squares = real(deviation * deviation.conj()) if x.dtype.kind == "c" else square(deviation)
-    total = _sum(_chosen(squares, where, 0), axes, keepdims or where is not True)
-    return store("var", _divided(total, n - ddof, axes, keepdims), out)
-
-
-_mean = mean  # `mean` is a parameter of var()
-
-
-def _less(op: str, ddof: float, correction: float | None) -> float:
-    """What is taken from the number of elements, which has two names."""
-    if correction is not None and ddof != 0:
-        raise ValueError(f"{op}: ddof and correction must not both be given, got {ddof} and {correction}")
-    return ddof if correction is None else correction
-
-
-def std(
-    a: Any,
-    axis: Axis = None,
-    dtype: Any = None,
-    out: Any = None,
-    ddof: float = 0,
-    keepdims: bool = False,
-    *,
-    where: Any = True,
-    mean: Any = None,
-    correction: float | None = None,
-) -> Any:
-    """The standard deviation over axes: the root of `var`, with its parameters.
-
-    >>> from forerun import np
-    >>> np.std([[1, 3], [2, 6]], axis=1).tolist()
-    [1.0, 2.0]
-    """
-    known = {"where": where, "mean": mean, "correction": correction}
-    return store("std", sqrt(var(a, axis, dtype, None, ddof, keepdims, **known)), out)
-
-
 def ptp(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
     """Largest minus smallest element over axes, in `a`'s dtype. ValueError if there is none.
 
@@ -402,63 +278,6 @@ def ptp(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> A
     [4, 1]
     """
     return store("ptp", max(a, axis, keepdims=keepdims) - min(a, axis, keepdims=keepdims), out)
-
-
-def _not_zero(sums: numpy.ndarray) -> None:
-    if (sums == 0).any():
-        raise ZeroDivisionError("average: weights must not sum to zero, got 0")
-
-
-def average(
-    a: Any, axis: Axis = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False
-) -> Any:
-    """The weighted mean over axes: sum(`a` * weights) / sum(weights). Without weights: `mean`.
-
-    weights: of `a`'s shape, or of the shape of those axes; ValueError if of another, TypeError if no axes are named
-    then; ZeroDivisionError, where the result is read, if their sum is zero. returned: also gives that sum.
-
-    >>> from forerun import np
-    >>> np.average([1, 2, 4], weights=[1, 1, 2]).item()
-    2.75
-    """
-    if weights is None:
-        x = asarray(a)
-        result = mean(x, axis, keepdims=keepdims)
-        n = math.prod(x.shape[i] for i in axes_of("average", axis, x.ndim))
-        return (result, _core.full(result.shape, n, result.dtype, x.device)) if returned else result
-    x = asarray(a, device=weights.device if is_array(weights) and not is_array(a) else None)
-    w = weights if is_array(weights) else asarray(weights, device=x.device)
-    if w.shape != x.shape:
-        axes = axes_of("average", axis, x.ndim)
-        if axis is None:
-            raise TypeError(f"average: axis must be given for weights of another shape, got {w.shape} for {x.shape}")
-        if w.shape != tuple(x.shape[i] for i in axes):
-            raise ValueError(
-                f"average: weights must have its shape or that of axes, got {w.shape} for {x.shape} along {axis}"
-            )
-        w = transpose(w, [int(i) for i in numpy.argsort(axes)])
-        w = broadcast_to(reshape(w, tuple(n if i in axes else 1 for i, n in enumerate(x.shape))), x.shape)
-    total = sum(x * w, axis, keepdims=keepdims)
-    scale = checked(sum(w, axis, keepdims=keepdims), "average", _not_zero)
-    result = total / scale
-    return (result, cast(scale, result.dtype)) if returned else result
-
-
-def nansum(
-    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
-    where: Any = True,
-) -> Any:  # fmt: skip
-    """The sum over axes with NaN counted as 0; otherwise as `sum`.
-
-    >>> from forerun import np
-    >>> np.nansum([1.0, np.nan, 2.0]).item()
-    3.0
-    """
-    from .indexing import where as select
-
-    x = asarray(a)
-    known = select(x != x, 0, x) if is_inexact(x.dtype) else x
-    return sum(known, axis, dtype, out, keepdims, initial, where)
 
 
 def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:

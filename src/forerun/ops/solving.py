@@ -13,7 +13,8 @@ from .arithmetic import _value
 from .base import primitive
 from .convert import asarray, axes_of, copy, together
 from .creation import eye
-from .lapack import adjoint, inexact, matrices, real_of, stacked
+from .dtype_rules import real_of
+from .lapack import adjoint, inexact, matrices, stacked
 from .linear import matmul_pair
 from .products import matmul
 from .shape import broadcast_to, imag, ravel, reshape, transpose

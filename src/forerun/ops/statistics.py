@@ -1,4 +1,4 @@
-"""Statistics: of data with NaN in it, of several variables together, and counts in bins."""
+"""Statistics: of several variables together, and counts in bins."""
 
 from __future__ import annotations
 
@@ -7,250 +7,27 @@ from typing import Any
 
 import numpy
 
-from .. import _core
-from .arithmetic import conjugate, fmax, fmin, isnan, maximum, sqrt
-from .base import primitive
+from .arithmetic import conjugate, maximum, sqrt
 from .convert import (
-    as_dtype,
     asarray,
-    axes_of,
-    axes_to_reduce,
     cast,
     count_of,
     default_float,
     is_inexact,
-    is_real_float,
     one_of,
     promote,
-    store,
     vector_of,
 )
 from .diagonals import diagonal
-from .dtypes import finfo
+from .dtype_rules import real_of
 from .host import checked, host, host_op
-from .indexing import clip, where
-from .indexing import where as _where  # `where` is a parameter of many
+from .indexing import clip
 from .joining import concatenate
 from .products import matmul
-from .reduction import Axis, _chosen, _less, _over, _ties, max, min, prod, sum
-from .scans import cumprod, cumsum
+from .reduction import _floating, sum
 from .shape import atleast_2d, expand_dims, imag, real, transpose
 
-__all__ = [
-    "nanmax", "nanmin", "nanprod", "nanmean", "nanvar", "nanstd", "nancumsum", "nancumprod", "nan_to_num", "cov",
-    "corrcoef", "digitize", "histogram",
-]  # fmt: skip
-
-
-# --- data with NaN in it --------------------------------------------------------------------------
-
-
-@primitive(lambda g, y, x, axes, keepdims: _ties(g, y, x, axes, keepdims))
-def _nanmax(x: Any, axes: tuple[int, ...], keepdims: bool = False) -> Any:
-    return _core.reduce(fmax, x, axes, None, keepdims, "nanmax")
-
-
-@primitive(lambda g, y, x, axes, keepdims: _ties(g, y, x, axes, keepdims))
-def _nanmin(x: Any, axes: tuple[int, ...], keepdims: bool = False) -> Any:
-    return _core.reduce(fmin, x, axes, None, keepdims, "nanmin")
-
-
-def nanmax(
-    a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
-) -> Any:
-    """The largest element over axes (by default all) that is not NaN; NaN if all are. `a`'s dtype.
-
-    Equal largest elements share the gradient. ValueError if there is no element.
-
-    >>> from forerun import np
-    >>> np.nanmax([[1.0, np.nan], [3.0, 2.0]], axis=1).tolist()
-    [1.0, 3.0]
-    """
-    x = asarray(a)
-    if initial is not None or where is not True:
-        lowest = _filled(x, -numpy.inf)
-        return max(lowest, axis, out, keepdims, initial, where)
-    axes = axes_to_reduce("nanmax", axis, x.ndim)
-    if 0 in (x.shape[i] for i in axes):
-        raise ValueError(f"nanmax: reduced axes must not be empty, got shape {x.shape}")
-    return store("nanmax", _nanmax(x, axes, keepdims), out)
-
-
-def nanmin(
-    a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
-) -> Any:
-    """The smallest element over axes (by default all) that is not NaN; NaN if all are. `a`'s dtype.
-
-    Equal smallest elements share the gradient. ValueError if there is no element.
-
-    >>> from forerun import np
-    >>> np.nanmin([[1.0, np.nan], [3.0, 2.0]], axis=1).tolist()
-    [1.0, 2.0]
-    """
-    x = asarray(a)
-    if initial is not None or where is not True:
-        lowest = _filled(x, numpy.inf)
-        return min(lowest, axis, out, keepdims, initial, where)
-    axes = axes_to_reduce("nanmin", axis, x.ndim)
-    if 0 in (x.shape[i] for i in axes):
-        raise ValueError(f"nanmin: reduced axes must not be empty, got shape {x.shape}")
-    return store("nanmin", _nanmin(x, axes, keepdims), out)
-
-
-def _filled(x: Any, value: float) -> Any:
-    """x with a number in place of NaN."""
-    x = asarray(x)
-    return where(isnan(x), value, x) if is_inexact(x.dtype) else x
-
-
-def nanprod(
-    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
-    where: Any = True,
-) -> Any:  # fmt: skip
-    """The product over axes (by default all) with NaN counted as 1; otherwise as `prod`.
-
-    >>> from forerun import np
-    >>> np.nanprod([2.0, np.nan, 3.0]).item()
-    6.0
-    """
-    return prod(_filled(a, 1), axis, dtype, out, keepdims, initial, where)
-
-
-def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
-    """Running sums along `axis`, or of the flat array, with NaN counted as 0.
-
-    >>> from forerun import np
-    >>> np.nancumsum([2.0, np.nan, 3.0]).tolist()
-    [2.0, 2.0, 5.0]
-    """
-    return cumsum(_filled(a, 0), axis, dtype, out)
-
-
-def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
-    """Running products along `axis`, or of the flat array, with NaN counted as 1.
-
-    >>> from forerun import np
-    >>> np.nancumprod([2.0, np.nan, 3.0]).tolist()
-    [2.0, 2.0, 6.0]
-    """
-    return cumprod(_filled(a, 1), axis, dtype, out)
-
-
-def _numbers(x: Any, axes: tuple[int, ...], dtype: numpy.dtype) -> Any:
-    """How many elements over axes are not NaN, as floats, with the axes kept."""
-    return sum(cast(~isnan(x), dtype), axes, keepdims=True)
-
-
-def _floats(x: Any) -> Any:
-    x = asarray(x)
-    return x if is_inexact(x.dtype) else cast(x, default_float())
-
-
-def _real_dtype(x: Any) -> numpy.dtype:
-    return numpy.empty(0, x.dtype).real.dtype
-
-
-def _unmasked(a: Any, dtype: Any, mask: Any) -> Any:
-    """Floats, with NaN in place of the elements that a mask leaves out. TypeError if others are asked of floats."""
-    if dtype is not None and is_inexact(asarray(a).dtype) and not is_inexact(as_dtype("dtype", dtype)):
-        raise TypeError(f"dtype: must be of floats as the array is, got {dtype}")
-    x = _floats(a if dtype is None else asarray(a, dtype))
-    return x if mask is True else _chosen(_over(x, mask), mask, numpy.nan)
-
-
-def nanmean(
-    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
-) -> Any:
-    """The mean over axes of the elements that are not NaN; NaN if all are. Of integers in the default float.
-
-    where: a mask of the elements that count.
-
-    >>> from forerun import np
-    >>> np.nanmean(np.array([1.0, np.nan, 3.0])).item()
-    2.0
-    """
-    x = _unmasked(a, dtype, where)
-    axes = _axes("nanmean", a, axis)
-    result = sum(_filled(x, 0), axes, keepdims=True) / _numbers(x, axes, _real_dtype(x))
-    return store("nanmean", result if keepdims else _dropped(result, axes), out)
-
-
-def _axes(op: str, a: Any, axis: Axis) -> tuple[int, ...]:
-    """Axes to reduce; as in NumPy, only floats without axes may be reduced over axis 0."""
-    x = asarray(a)
-    return axes_to_reduce(op, axis, x.ndim) if is_inexact(x.dtype) else axes_of(op, axis, x.ndim)
-
-
-def _dropped(x: Any, axes: tuple[int, ...]) -> Any:
-    return x.reshape(tuple(n for i, n in enumerate(x.shape) if i not in axes))
-
-
-def nanvar(
-    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *,
-    where: Any = True, mean: Any = None, correction: float | None = None,
-) -> Any:  # fmt: skip
-    """The variance over axes (by default all) of the elements that are not NaN.
-
-    Squared deviations from their mean, divided by their number less ddof; NaN if there are not more than
-    ddof. Of integers in the default float. where, mean, correction: as for `var`.
-
-    >>> from forerun import np
-    >>> np.nanvar([2.0, np.nan, 4.0]).item()
-    1.0
-    """
-    x, less = _unmasked(a, dtype, where), _less("nanvar", ddof, correction)
-    axes = _axes("nanvar", a, axis)
-    n = _numbers(x, axes, _real_dtype(x))
-    middle = sum(_filled(x, 0), axes, keepdims=True) / n if mean is None else asarray(mean)
-    deviation = _filled(x - middle, 0)
-    squares = real(deviation * conjugate(deviation)) if x.dtype.kind == "c" else deviation * deviation
-    result = sum(squares, axes, keepdims=True) / _where(n > less, n - less, numpy.nan)
-    return store("nanvar", result if keepdims else _dropped(result, axes), out)
-
-
-def nanstd(
-    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *,
-    where: Any = True, mean: Any = None, correction: float | None = None,
-) -> Any:  # fmt: skip
-    """The standard deviation over axes of the elements that are not NaN: the root of `nanvar`.
-
-    >>> from forerun import np
-    >>> np.nanstd([1.0, np.nan, 5.0]).item()
-    2.0
-    """
-    known = {"where": where, "mean": mean, "correction": correction}
-    return store("nanstd", sqrt(nanvar(a, axis, dtype, None, ddof, keepdims, **known)), out)
-
-
-def nan_to_num(
-    x: Any, copy: bool = True, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
-) -> Any:
-    """x with `nan` in place of NaN, and `posinf` and `neginf` in place of infinities. x's dtype.
-
-    posinf, neginf: by default the largest and smallest number of the dtype. copy: False writes them into x.
-
-    >>> from forerun import np
-    >>> np.nan_to_num([1.0, np.nan, np.inf], posinf=9).tolist()
-    [1.0, 0.0, 9.0]
-    """
-    x = asarray(x)
-    if x.dtype.kind == "c":
-        result = nan_to_num(real(x), True, nan, posinf, neginf) + 1j * nan_to_num(
-            imag(x), True, nan, posinf, neginf
-        )
-    elif is_real_float(x.dtype):
-        limits = finfo(x.dtype)
-        high, low = (
-            (float(limits.max) if posinf is None else posinf),
-            (float(limits.min) if neginf is None else neginf),
-        )
-        result = where(isnan(x), nan, where(x == numpy.inf, high, where(x == -numpy.inf, low, x)))
-    else:
-        result = x.copy() if copy else x
-    if copy:
-        return result
-    _core.assign(x, result)
-    return x
+__all__ = ["corrcoef", "cov", "digitize", "histogram"]
 
 
 # --- several variables together -------------------------------------------------------------------
@@ -258,14 +35,14 @@ def nan_to_num(
 
 def _observations(m: Any, y: Any, rowvar: bool) -> Any:
     """Floats with a row for each variable and a column for each observation."""
-    found = _floats(m)
+    found = _floating(m, None, "cov")
     if found.ndim > 2:
         raise ValueError(f"cov: observations must be a vector or a matrix, got shape {found.shape}")
     turned = not rowvar and found.ndim == 2
     rows = transpose(found) if turned else atleast_2d(found)
     if y is None:
         return rows
-    more = atleast_2d(_floats(y))
+    more = atleast_2d(_floating(y, None, "cov"))
     if more.ndim > 2:
         raise ValueError(f"cov: observations must be a vector or a matrix, got shape {more.shape}")
     return concatenate([rows, transpose(more) if not rowvar and more.shape[0] != 1 else more], 0)
@@ -315,7 +92,7 @@ def cov(
         x = x - sum(x, 1, keepdims=True) / (x.shape[1] or numpy.nan)
         c = matmul(x, conjugate(transpose(x))) * (1 / n if n else numpy.inf)
     else:
-        weights = [cast(w, _real_dtype(x)) for w in weights]
+        weights = [cast(w, real_of(x.dtype)) for w in weights]
         w = weights[0] * weights[1] if len(weights) == 2 else weights[0]
         total = sum(w)
         taken = less if aweights is None else less * sum(w * weights[-1]) / total

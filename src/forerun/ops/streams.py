@@ -37,6 +37,14 @@ class Stream:
         seed, number = self.take()
         return lambda: numpy.random.Generator(numpy.random.Philox(key=seed | number << 64))
 
+    def draws(self) -> numpy.random.Generator:
+        """A generator of NumPy's for draws that are made here and now: another one at each call."""
+        return self.generator()()
+
+    def chance(self) -> float:
+        """A number in [0, 1)."""
+        return self.draws().random()
+
 
 class OwnStream(Stream):
     """A stream of a generator's own. Threads may share it: each operation gets a number of its own."""
@@ -58,6 +66,41 @@ class OwnStream(Stream):
 
     def __reduce__(self) -> tuple[Any, tuple[int, int]]:
         return OwnStream, (self.seed, self.drawn)
+
+
+class WorkStream(OwnStream):
+    """A stream for a piece of work that one thread does by itself, such as a batch: it has one generator of NumPy's.
+
+    key: what its seed is made of.
+    """
+
+    def __init__(self, *key: int) -> None:
+        seed = 0
+        for number in key:
+            seed = _mixed(seed ^ number)
+        super().__init__(seed)
+        self.draws_: numpy.random.Generator | None = None
+        self.chances_: list[float] = []  # drawn ahead
+
+    def draws(self) -> numpy.random.Generator:
+        """The generator, made at the first call."""
+        if self.draws_ is None:
+            self.draws_ = super().draws()
+        return self.draws_
+
+    def chance(self) -> float:
+        """A number in [0, 1). Many are drawn at once, which is quicker."""
+        if not self.chances_:
+            self.chances_ = self.draws().random(128).tolist()
+        return self.chances_.pop()
+
+
+def _mixed(x: int) -> int:
+    """Another number of 64 bits for each: SplitMix64 (Steele, Lea and Flood 2014)."""
+    x = (x + 0x9E3779B97F4A7C15) & _MASK
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 & _MASK
+    x = (x ^ x >> 27) * 0x94D049BB133111EB & _MASK
+    return x ^ x >> 31
 
 
 _shared = Stream()

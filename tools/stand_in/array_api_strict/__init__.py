@@ -32,10 +32,16 @@ Array = np.ndarray
 
 
 class _Info(type(np.__array_namespace_info__())):  # type: ignore[misc]
-    """Devices as a list, which they were before version 2025.12 of the standard: SciPy's tests add to it."""
+    """Devices as a list, which they were before version 2025.12 of the standard: SciPy's tests add to it.
+
+    Some of scikit-learn's tests give a device's name instead of it.
+    """
 
     def devices(self) -> Any:
         return list(super().devices())
+
+    def dtypes(self, *, device: Any = None, kind: Any = None) -> Any:
+        return super().dtypes(device=Device(device) if isinstance(device, str) else device, kind=kind)
 
 
 np.__array_namespace_info__ = _Info

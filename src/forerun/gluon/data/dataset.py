@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
-__all__ = ["Dataset", "ArrayDataset"]
+from .sampler import FilterSampler, Sampler, SequentialSampler
+
+__all__ = ["Dataset", "SimpleDataset", "ArrayDataset"]
+
+Plan = tuple[Callable[[Any], Any], list[Callable[[Any], Any]]]
 
 
 class Dataset:
-    """Examples by number: subclasses define `__getitem__` and `__len__`."""
+    """Examples by number: subclasses define `__getitem__` and `__len__`.
+
+    >>> from forerun.gluon import data
+    >>> numbers = data.SimpleDataset(list(range(10)))
+    >>> odd = numbers.filter(lambda n: n % 2)
+    >>> list(odd), list(odd.take(2)), list(odd.shard(2, 1)), list(odd.transform(lambda n: -n))
+    ([1, 3, 5, 7, 9], [1, 3], [7, 9], [-1, -3, -5, -7, -9])
+    """
 
     def __getitem__(self, index: int) -> Any:
         raise NotImplementedError(f"{type(self).__name__}: __getitem__ must be defined, got none")
@@ -17,28 +28,146 @@ class Dataset:
     def __len__(self) -> int:
         raise NotImplementedError(f"{type(self).__name__}: __len__ must be defined, got none")
 
-    def transform(self, function: Callable[..., Any]) -> Dataset:
-        """The data set of `function(*example)`, computed when asked for."""
-        return _Transformed(self, function)
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(len(self)))
 
-    def transform_first(self, function: Callable[[Any], Any]) -> Dataset:
-        """The data set of examples whose first part went through a function."""
-        return _Transformed(self, lambda first, *rest: (function(first), *rest))
+    def filter(self, fn: Callable[[Any], Any]) -> Dataset:
+        """The data set of those examples for which a function is true. All are looked at now, and made anew later."""
+        return _Sampled(self, FilterSampler(fn, self))
+
+    def shard(self, num_shards: int, index: int) -> Dataset:
+        """Part `index` of `num_shards` parts that follow each other; the first ones may have one example more.
+
+        ValueError unless 0 <= index < num_shards.
+        """
+        if not 0 <= index < num_shards:
+            raise ValueError(f"shard: index must be in [0, {num_shards}), got {index}")
+        size, rest = divmod(len(self), num_shards)
+        start = size * index + min(index, rest)
+        return _Sampled(self, SequentialSampler(size + (index < rest), start))
+
+    def take(self, count: int | None) -> Dataset:
+        """The first examples, at most `count` of them; None: all."""
+        n = len(self)
+        return _Sampled(self, SequentialSampler(n if count is None else min(count, n)))
+
+    def sample(self, sampler: Sampler) -> Dataset:
+        """The data set of the examples whose numbers a sampler gives now. TypeError if it is no Sampler."""
+        if not isinstance(sampler, Sampler):
+            raise TypeError(f"sample: sampler must be a Sampler, got {type(sampler).__name__}")
+        return _Sampled(self, sampler)
+
+    def transform(self, fn: Callable[..., Any], lazy: bool = True) -> Dataset:
+        """The data set of `fn(*example)`, computed each time it is asked for, or unless `lazy` once, now."""
+        made = _Transformed(self, fn)
+        return made if lazy else SimpleDataset(list(made))
+
+    def transform_first(self, fn: Callable[[Any], Any], lazy: bool = True) -> Dataset:
+        """The data set of examples whose first part went through a function; `lazy` as in `transform`."""
+        return self.transform(First(fn), lazy)
 
 
-class _Transformed(Dataset):
-    """Examples of another data set, passed through a function."""
+def planned(dataset: Any, late: bool) -> Plan:
+    """What makes an example for functions that take NumPy's arrays as they are: of those, where the data set has them.
 
-    def __init__(self, dataset: Dataset, function: Callable[..., Any]) -> None:
-        self._dataset = dataset
-        self._function = function
+    late: whether something may be left to be done to the first part of the batch that is stacked of them. Also what.
+    """
+    return dataset._planned(late) if isinstance(dataset, Hosting) else (dataset.__getitem__, [])
+
+
+class Hosting(Dataset):
+    """A data set whose examples can be had as NumPy's arrays, too, which is quicker: `_planned`.
+
+    A subclass that says what its examples are, by `__getitem__`, and not what they are of NumPy's, has no others.
+    """
+
+    def __init_subclass__(cls) -> None:
+        if "__getitem__" in cls.__dict__ and "_planned" not in cls.__dict__:
+            cls._planned = Hosting._planned  # type: ignore[method-assign]
+
+    def _planned(self, late: bool) -> Plan:
+        return self.__getitem__, []
+
+
+class SimpleDataset(Dataset):
+    """A list, an array, or anything else with a length and items, as a data set."""
+
+    def __init__(self, data: Any) -> None:
+        self._data = data
 
     def __getitem__(self, index: int) -> Any:
-        example = self._dataset[index]
+        return self._data[index]
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+
+class First:
+    """Applies a function to the first part of an example. A class, for it to be pickled."""
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self.function = function
+
+    def __call__(self, first: Any, *rest: Any) -> Any:
+        made = self.function(first)
+        return (made, *rest) if rest else made
+
+
+class _Transformed(Hosting):
+    """Examples of another data set, passed through a function."""
+
+    def __init__(self, dataset: Any, function: Callable[..., Any]) -> None:
+        self._dataset, self._function = dataset, function
+
+    def _through(self, example: Any) -> Any:
         return self._function(*example) if isinstance(example, tuple) else self._function(example)
+
+    def __getitem__(self, index: int) -> Any:
+        return self._through(self._dataset[index])
+
+    def _planned(self, late: bool) -> Plan:
+        function: Any = self._function.function if isinstance(self._function, First) else self._function
+        if not getattr(function, "takes_numpy", False):
+            return self.__getitem__, []
+        example, _ = planned(self._dataset, False)
+        steps = function.steps()
+        if steps is None:
+            return lambda index: self._through(example(index)), []
+        n = len(steps)
+        while late and n and steps[n - 1].late is not None:
+            n -= 1
+        calls = [step.transformed for step in steps[:n]] + [step.early for step in steps[n:] if step.early is not None]
+
+        def made(index: Any) -> Any:
+            x, rest = example(index), ()
+            if isinstance(x, tuple):
+                x, *rest = x  # type: ignore[assignment]
+            for call in calls:
+                x = call(x)
+            return (x, *rest) if rest else x
+
+        return made, [step.late for step in steps[n:]]
 
     def __len__(self) -> int:
         return len(self._dataset)
+
+
+class _Sampled(Hosting):
+    """Some examples of another data set."""
+
+    def __init__(self, dataset: Any, sampler: Sampler) -> None:
+        self._dataset, self._indices = dataset, list(sampler)
+
+    def __getitem__(self, index: int) -> Any:
+        return self._dataset[self._indices[index]]
+
+    def _planned(self, late: bool) -> Plan:
+        example, left = planned(self._dataset, late)
+        indices = self._indices
+        return lambda index: example(indices[index]), left
+
+    def __len__(self) -> int:
+        return len(self._indices)
 
 
 class ArrayDataset(Dataset):

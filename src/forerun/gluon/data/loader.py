@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy
+from .batchify import Stack
+from .epoch import Epoch
+from .processes import ProcessBatches
+from .sampler import BatchSampler, RandomSampler, SequentialSampler
+from .threads import ThreadBatches
 
-from ... import _core, np
-from .dataset import ArrayDataset
+__all__ = ["DataLoader", "default_batchify", "default_batchify_fn", "default_mp_batchify_fn"]
 
-__all__ = ["DataLoader", "default_batchify"]
-
-_LAST = ("keep", "discard", "rollover")
+default_batchify = default_batchify_fn = default_mp_batchify_fn = Stack()
 
 
 class DataLoader:
     """Iterates over batches of a data set: a list of arrays per batch, or one array if examples are not tuples.
 
-    Batches are made when they are asked for, by operations that are issued and not waited for. last_batch: what happens
-    to a smaller batch at the end: "keep", "discard", or "rollover" (it comes first in the next epoch). shuffle: another
-    order in each epoch, which follows the seed of `np.random`. batchify_fn: makes a batch of a list of examples.
-    num_workers is accepted and ignored: the engine works ahead. ValueError for other settings.
+    batch_size, shuffle, sampler, last_batch: which examples form a batch, see `BatchSampler`; `shuffle` takes another
+    order in each epoch, which follows the seed of `np.random`. batch_sampler: gives the numbers of each batch, instead
+    of these four. batchify_fn: makes a batch of a list of examples, by default `batchify.Stack()`.
+
+    num_workers: 0: batches are made when they are asked for. More: worker processes, or with `thread_pool` threads,
+    make batches ahead, at most `prefetch` (2 * num_workers); their order is the same, and so are the batches, random
+    transforms included. They end with the epoch, or when it is left. What a worker raises is raised here; a batch that
+    takes longer than `timeout` seconds raises TimeoutError. auto_reload: when an epoch ends, the next one is begun.
+    pin_memory, pin_device_id, try_nopython: make no difference here.
+
+    ValueError for settings that exclude one another.
 
     >>> from forerun import np
     >>> from forerun.gluon import data
@@ -33,72 +41,66 @@ class DataLoader:
     def __init__(
         self,
         dataset: Any,
-        batch_size: int,
+        batch_size: int | None = None,
         shuffle: bool = False,
-        last_batch: str = "keep",
+        sampler: Any = None,
+        last_batch: str | None = None,
+        batch_sampler: Any = None,
         batchify_fn: Callable[[list[Any]], Any] | None = None,
         num_workers: int = 0,
-        **settings: Any,
+        pin_memory: bool = False,
+        pin_device_id: int = 0,
+        prefetch: int | None = None,
+        thread_pool: bool = False,
+        timeout: float = 120,
+        try_nopython: bool | None = None,
+        auto_reload: bool = False,
     ) -> None:
-        if batch_size < 1:
-            raise ValueError(f"DataLoader: batch_size must be positive, got {batch_size}")
-        if last_batch not in _LAST:
-            raise ValueError(f"DataLoader: last_batch must be one of {_LAST}, got {last_batch!r}")
-        self._dataset = dataset
-        self._batch_size = batch_size
-        self._shuffle = shuffle
-        self._last_batch = last_batch
-        self._batchify = batchify_fn
-        self._left = numpy.arange(0)
+        if not timeout > 0:
+            raise ValueError(f"DataLoader: timeout must be positive, got {timeout}")
+        if num_workers < 0 or (prefetch or 0) < 0:
+            raise ValueError(
+                f"DataLoader: num_workers and prefetch must not be negative, got {num_workers} and {prefetch}"
+            )
+        self._dataset, self._batchify = dataset, batchify_fn
+        self._batches = _batches(dataset, batch_size, shuffle, sampler, last_batch, batch_sampler)
+        self._workers, self._timeout = num_workers, timeout
+        self._prefetch = 2 * num_workers if prefetch is None else prefetch
+        self._kind = ThreadBatches if thread_pool else ProcessBatches
+        self._auto_reload = auto_reload
+        self._next: Iterator[Any] | None = None  # the epoch that was begun ahead
 
     def __len__(self) -> int:
-        n = len(self._left) + len(self._dataset)
-        return -(-n // self._batch_size) if self._last_batch == "keep" else n // self._batch_size
+        return len(self._batches)
 
     def __iter__(self) -> Iterator[Any]:
-        order = numpy.concatenate([self._left, self._order()])
-        self._left = numpy.arange(0)
-        for start in range(0, len(order), self._batch_size):
-            positions = order[start : start + self._batch_size]
-            if len(positions) < self._batch_size and self._last_batch != "keep":
-                self._left = positions if self._last_batch == "rollover" else self._left
-                return
-            yield self._batch(positions)
+        epoch, self._next = self._next or self._epoch(), None
+        return self._reloading(epoch) if self._auto_reload and self._workers else epoch
 
-    def _order(self) -> numpy.ndarray:
-        n = len(self._dataset)
-        if not self._shuffle:
-            return numpy.arange(n)
-        return numpy.random.default_rng((_core.random_seed(), _core.random_key())).permutation(n)
+    def _epoch(self) -> Iterator[Any]:
+        epoch, positions = Epoch(self._dataset, self._batchify), iter(self._batches)
+        if self._workers:
+            return self._kind(epoch, positions, self._workers, self._prefetch, self._timeout)
+        return (epoch.finished(epoch.batch(i, where)) for i, where in enumerate(positions))
 
-    def _batch(self, positions: numpy.ndarray) -> Any:
-        if self._batchify is None and isinstance(self._dataset, ArrayDataset):
-            parts = [_rows(array, positions) for array in self._dataset.arrays]
-            return parts if len(parts) > 1 else parts[0]
-        examples = [self._dataset[int(i)] for i in positions]
-        return (self._batchify or default_batchify)(examples)
+    def _reloading(self, epoch: Iterator[Any]) -> Iterator[Any]:
+        yield from epoch
+        self._next = self._epoch()
 
 
-def _rows(array: Any, positions: numpy.ndarray) -> Any:
-    """Entries of an array: a view where positions follow each other, and the array is ours."""
-    if isinstance(array, (list, tuple)):
-        return default_batchify([array[i] for i in positions])
-    if numpy.all(numpy.diff(positions) == 1):
-        part = array[int(positions[0]) : int(positions[-1]) + 1]
-    else:
-        part = array[positions]
-    return part if isinstance(part, _core.Array) else np.array(part)
-
-
-def default_batchify(examples: Sequence[Any]) -> Any:
-    """Stacks examples along a new first axis; a list of such arrays for examples that are tuples.
-
-    >>> [part.shape for part in default_batchify([([1, 2], 0), ([3, 4], 1)])]
-    [(2, 2), (2,)]
-    """
-    first = examples[0]
-    if isinstance(first, tuple):
-        return [default_batchify(part) for part in zip(*examples)]
-    if isinstance(first, _core.Array):
-        return np.stack(examples)
-    return np.array(numpy.asarray(examples))
+def _batches(dataset: Any, size: int | None, shuffle: bool, sampler: Any, last: str | None, batches: Any) -> Any:
+    """What gives the numbers of each batch."""
+    if batches is not None:
+        if size is not None or shuffle or sampler is not None or last is not None:
+            raise ValueError(
+                "DataLoader: batch_size, shuffle, sampler and last_batch must not be given beside batch_sampler,"
+                f" got {size}, {shuffle}, {sampler}, {last}"
+            )
+        return batches
+    if size is None:
+        raise ValueError("DataLoader: batch_size or batch_sampler must be given, got none")
+    if sampler is not None and shuffle:
+        raise ValueError("DataLoader: shuffle must not be given beside sampler, got both")
+    if sampler is None:
+        sampler = (RandomSampler if shuffle else SequentialSampler)(len(dataset))
+    return BatchSampler(sampler, size, last or "keep")

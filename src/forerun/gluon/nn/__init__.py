@@ -30,7 +30,9 @@ from .group import InstanceNorm as InstanceNorm
 from .joining import Concatenate as Concatenate
 from .joining import HybridConcatenate as HybridConcatenate
 from .norm import BatchNorm as BatchNorm
+from .norm import BatchNormReLU as BatchNormReLU
 from .norm import LayerNorm as LayerNorm
+from .norm import SyncBatchNorm as SyncBatchNorm
 from .padding import ReflectionPad2D as ReflectionPad2D
 from .pool import AvgPool1D as AvgPool1D
 from .pool import AvgPool2D as AvgPool2D
@@ -44,3 +46,6 @@ from .pool import GlobalMaxPool3D as GlobalMaxPool3D
 from .pool import MaxPool1D as MaxPool1D
 from .pool import MaxPool2D as MaxPool2D
 from .pool import MaxPool3D as MaxPool3D
+from .shuffle import PixelShuffle1D as PixelShuffle1D
+from .shuffle import PixelShuffle2D as PixelShuffle2D
+from .shuffle import PixelShuffle3D as PixelShuffle3D

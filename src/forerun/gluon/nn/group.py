@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import np
+from ... import npx
 from .norm import Rule, _Norm
 
 __all__ = ["GroupNorm", "InstanceNorm"]
-
-
-def _standard(x: Any, axes: tuple[int, ...], epsilon: float) -> Any:
-    """x with mean 0 and variance 1 over axes."""
-    centred = x - x.mean(axis=axes, keepdims=True)
-    return centred / np.sqrt(np.square(centred).mean(axis=axes, keepdims=True) + epsilon)
 
 
 class GroupNorm(_Norm):
@@ -59,10 +53,8 @@ class GroupNorm(_Norm):
     def forward(self, x: Any) -> Any:
         """x, normalised. Raises ValueError if its channels do not fit."""
         self._check(x)
-        grouped = x.reshape((x.shape[0], self._num_groups, -1))
-        y = _standard(grouped, (2,), self._epsilon).reshape(x.shape)
-        wide = (-1, *(1,) * (x.ndim - 2))
-        return y * self.gamma.data(x.device).reshape(wide) + self.beta.data(x.device).reshape(wide)
+        gamma, beta = self.gamma.data(x.device), self.beta.data(x.device)
+        return npx.group_norm(x, gamma, beta, self._num_groups, self._epsilon)
 
     def __repr__(self) -> str:
         n = (self.gamma.shape or (-1,))[0]
@@ -112,6 +104,5 @@ class InstanceNorm(_Norm):
     def forward(self, x: Any) -> Any:
         """x, normalised along all axes but the first and the one of channels. ValueError if these do not fit."""
         channels = self._check(x)
-        y = _standard(x, tuple(i for i in range(1, x.ndim) if i != channels), self._epsilon)
-        wide = tuple(-1 if i == channels else 1 for i in range(x.ndim))
-        return y * self.gamma.data(x.device).reshape(wide) + self.beta.data(x.device).reshape(wide)
+        gamma, beta = self.gamma.data(x.device), self.beta.data(x.device)
+        return npx.instance_norm(x, gamma, beta, self._epsilon, channels)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import autograd, np, npx
+from ... import npx
 from ...init import Initializer
 from ..hybrid import HybridBlock
 from ..parameter import Parameter
 
-__all__ = ["BatchNorm", "LayerNorm"]
+__all__ = ["BatchNorm", "BatchNormReLU", "SyncBatchNorm", "LayerNorm"]
 
 Rule = str | Initializer | None
 
@@ -45,8 +45,8 @@ class BatchNorm(_Norm):
 
     While training, the batch's own statistics are used, and running ones follow them: momentum * running +
     (1 - momentum) * batch. Otherwise (and always with `use_global_stats`) the running ones are used.
-    After Ioffe and Szegedy, 2015. axis: the one of channels. center, scale: whether beta and gamma are trained.
-    in_channels: 0 is inferred from the first data.
+    After Ioffe and Szegedy, 2015. axis: the one of channels. center: whether beta is trained. scale: whether gamma is
+    trained; if not it counts as 1, whatever it is, as in MXNet. in_channels: 0 is inferred from the first data.
 
     >>> from forerun import autograd, np
     >>> layer = BatchNorm(epsilon=0)
@@ -74,34 +74,45 @@ class BatchNorm(_Norm):
         super().__init__(axis, epsilon, center, scale, beta_initializer, gamma_initializer, in_channels)
         self._momentum = momentum
         self._use_global_stats = use_global_stats
+        self._scale = scale
         self.running_mean = _along_axis("running_mean", in_channels, running_mean_initializer, False)
         self.running_var = _along_axis("running_var", in_channels, running_variance_initializer, False)
 
     def forward(self, x: Any) -> Any:
         """x, normalised along all axes but the one of channels. Raises ValueError if x lacks that axis."""
-        if not -x.ndim <= self._axis < x.ndim:
-            raise ValueError(f"BatchNorm: array must have axis {self._axis}, got shape {x.shape}")
-        device, channels = x.device, self._axis % x.ndim
-        wide = tuple(-1 if i == channels else 1 for i in range(x.ndim))
-        mean, var = self.running_mean.data(device), self.running_var.data(device)
-        if autograd.is_training() and not self._use_global_stats:
-            running = mean, var
-            axes = tuple(i for i in range(x.ndim) if i != channels)
-            mean = x.mean(axis=axes)
-            centred = x - mean.reshape(wide)
-            var = np.square(centred).mean(axis=axes)
-            self._follow(running, (mean, var))
-        else:
-            centred = x - mean.reshape(wide)
-        factor = self.gamma.data(device) / np.sqrt(var + self._epsilon)
-        return centred * factor.reshape(wide) + self.beta.data(device).reshape(wide)
+        gamma, beta, mean, var = (
+            p.data(x.device) for p in (self.gamma, self.beta, self.running_mean, self.running_var)
+        )
+        rules = not self._scale, self._use_global_stats, self._axis
+        return npx.batch_norm(x, gamma, beta, mean, var, self._epsilon, self._momentum, *rules)
 
-    def _follow(self, running: tuple[Any, Any], batch: tuple[Any, Any]) -> None:
-        """Moves the running statistics towards the batch's, in place; not recorded, does not wait."""
-        with autograd.pause():
-            for r, b in zip(running, batch):
-                r *= self._momentum
-                r += (1 - self._momentum) * b
+
+class BatchNormReLU(BatchNorm):
+    """`BatchNorm`, then max(x, 0).
+
+    >>> from forerun import np
+    >>> layer = BatchNormReLU(epsilon=0)
+    >>> layer.initialize()
+    >>> layer(np.array([[1.0], [-3.0]])).tolist()
+    [[1.0], [0.0]]
+    """
+
+    def forward(self, x: Any) -> Any:
+        """x, normalised, and 0 where that is negative."""
+        return npx.relu(super().forward(x))
+
+
+class SyncBatchNorm(BatchNorm):
+    """`BatchNorm` over channels on axis 1. num_devices: 1 or None, NotImplementedError for more.
+
+    Statistics over the parts of a batch on several devices would have to be known before the second device's part is
+    issued. `BatchNorm` takes each part's own.
+    """
+
+    def __init__(self, in_channels: int = 0, num_devices: int | None = None, **settings: Any) -> None:
+        if num_devices not in (None, 1):
+            raise NotImplementedError(f"SyncBatchNorm: num_devices must be 1, got {num_devices}")
+        super().__init__(in_channels=in_channels, **settings)
 
 
 class LayerNorm(_Norm):

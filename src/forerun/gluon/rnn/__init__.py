@@ -13,3 +13,6 @@ from .combined import SequentialRNNCell as SequentialRNNCell
 from .layer import GRU as GRU
 from .layer import LSTM as LSTM
 from .layer import RNN as RNN
+from .modified import ModifierCell as ModifierCell
+from .modified import VariationalDropoutCell as VariationalDropoutCell
+from .modified import ZoneoutCell as ZoneoutCell

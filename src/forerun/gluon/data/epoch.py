@@ -1,0 +1,110 @@
+"""How the batches of an epoch are made: the same ones in whichever thread or process that happens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
+from contextlib import nullcontext
+from threading import Event
+from typing import Any
+
+import numpy
+
+from ... import _core
+from ...ops.streams import WorkStream, current, drawing_from
+from . import memory
+from .batchify import Stack
+from .dataset import ArrayDataset, Plan, planned
+
+__all__ = ["Epoch"]
+
+_stack = Stack()
+
+
+class Epoch:
+    """A data set, what makes a batch of examples, and a key of random numbers.
+
+    What is drawn while a batch is made, by transforms and by `np.random`, follows from the seed, the epoch and the
+    batch's number alone. What can be done to a batch as well as to each example, is done by `finished`, where the batch
+    is used.
+    """
+
+    def __init__(self, dataset: Any, batchify: Callable[[list[Any]], Any] | None) -> None:
+        self.dataset, self.batchify = dataset, batchify
+        self.key = current().take()
+        self._example, self._late = self._plan()
+
+    def __getstate__(self) -> Any:
+        return self.dataset, self.batchify, self.key
+
+    def __setstate__(self, state: Any) -> None:
+        self.dataset, self.batchify, self.key = state
+        self._example, self._late = self._plan()
+
+    def _plan(self) -> Plan:
+        return planned(self.dataset, late=self.batchify is None)
+
+    def batch(
+        self, number: int, positions: Sequence[Any], place: memory.Place | None = None, ended: Event | None = None
+    ) -> Any:
+        """The batch of the examples at these positions, but for what `finished` does.
+
+        place: gives memory to put it together in. ended: once it is set nobody wants the batch, and CancelledError is
+        raised.
+        """
+        with drawing_from(WorkStream(*self.key, number)):
+            make: Callable[[Any], Any] = self.batchify or _stack
+            found: Any = positions
+            if self.batchify is None and type(self.dataset).__getitem__ is ArrayDataset.__getitem__:
+                make = self._rows
+            else:
+                found = self._examples(positions, ended)
+            with memory.placed(place) if place is not None else nullcontext():
+                return make(found)
+
+    def finished(self, batch: Any) -> Any:
+        """The batch, when what is left has been issued."""
+        for step in self._late:
+            if isinstance(batch, list):
+                batch[0] = step(batch[0])
+            else:
+                batch = step(batch)
+        return batch
+
+    def _examples(self, positions: Sequence[Any], ended: Event | None) -> list[Any]:
+        if ended is None:
+            return list(map(self._example, positions))
+        found = []
+        for i in positions:
+            if ended.is_set():
+                raise CancelledError
+            found.append(self._example(i))
+        return found
+
+    def _rows(self, positions: Sequence[int]) -> Any:
+        rows = numpy.asarray(positions)
+        parts = [_rows(array, rows) for array in self.dataset.arrays]
+        return parts if len(parts) > 1 else parts[0]
+
+
+def _rows(array: Any, positions: numpy.ndarray) -> Any:
+    """Entries of an array: a view where positions follow each other, and the array is ours."""
+    if not isinstance(array, (_core.Array, numpy.ndarray)):
+        return _stack([array[i] for i in positions])
+    if isinstance(array, numpy.ndarray) or memory.is_placed():
+        return memory.ours(_taken(numpy.asarray(array), positions))
+    if numpy.all(numpy.diff(positions) == 1):
+        return array[int(positions[0]) : int(positions[-1]) + 1]
+    return array[positions]
+
+
+def _taken(values: numpy.ndarray, positions: numpy.ndarray) -> numpy.ndarray:
+    """Rows of NumPy's array in memory for a batch."""
+    n = len(values)
+    if positions.min() < -n or positions.max() >= n:
+        raise IndexError(f"ArrayDataset: positions must be in [{-n}, {n}), got {positions.tolist()}")
+    out = memory.empty((len(positions), *values.shape[1:]), memory.created(values.dtype))
+    if out.dtype != values.dtype:
+        out[...] = values[positions]
+        return out
+    return numpy.take(values, positions % n, axis=0, out=out, mode="clip")  # another mode would copy twice

@@ -1,0 +1,67 @@
+"""Where batches are put together: NumPy's arrays that become ours without a copy.
+
+In a worker process this is memory that the consumer sees, too; otherwise it is memory of NumPy's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import numpy
+
+from ... import np
+from ...ops.convert import default_float, ints_become_floats
+
+__all__ = ["empty", "placed", "is_placed", "ours", "created"]
+
+Place = Callable[[int], memoryview | None]
+_place: ContextVar[Place | None] = ContextVar("where batches are put", default=None)
+
+
+@contextmanager
+def placed(place: Place) -> Iterator[None]:
+    """Lets `empty` ask for memory there, for the statements of a with block."""
+    token = _place.set(place)
+    try:
+        yield
+    finally:
+        _place.reset(token)
+
+
+def is_placed() -> bool:
+    """Whether batches are put where another process sees them: there all examples are copied."""
+    return _place.get() is not None
+
+
+def empty(shape: Sequence[int], dtype: Any) -> numpy.ndarray:
+    """An array of NumPy's for a batch, with any values.
+
+    >>> empty((2, 3), "int8").shape
+    (2, 3)
+    """
+    dtype, place = numpy.dtype(dtype), _place.get()
+    buffer = place(math.prod(shape) * dtype.itemsize) if place is not None else None
+    if buffer is None:
+        return numpy.empty(shape, dtype)
+    return numpy.frombuffer(buffer, dtype).reshape(shape)
+
+
+def created(dtype: Any) -> numpy.dtype:
+    """The dtype that `np.array` gives values of NumPy's: theirs, but float64 may be narrowed by `npx.set_np`."""
+    dtype = numpy.dtype(dtype)
+    return default_float() if dtype == numpy.float64 and ints_become_floats() else dtype
+
+
+def ours(values: numpy.ndarray) -> Any:
+    """Values that nobody else will change, as an array of ours; without a copy if their dtype may stay.
+
+    >>> ours(numpy.arange(3)).tolist()
+    [0, 1, 2]
+    """
+    if values.dtype.kind not in "biufc" or values.dtype != created(values.dtype) or not values.dtype.isnative:
+        return np.array(values)
+    return np.from_dlpack(values)

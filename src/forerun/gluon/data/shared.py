@@ -1,0 +1,151 @@
+"""Memory that a worker process fills and the consumer's process reads: slots, which are used again.
+
+A slot is a file without a name (memfd), so that nothing of it can remain when both processes have ended, however they
+did. The worker puts a batch together in a slot, and what else the batch is made of, pickled, behind that. The
+consumer's arrays are views of the slot. When none is left, the slot may be used again.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import io
+import mmap
+import os
+import pickle
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from ... import np
+from ...ops.convert import is_array
+
+__all__ = ["Slot", "packed", "unpacked"]
+
+_ALIGN = 64
+Span = tuple[int, int]
+
+_forks = 0  # of this process: what is in use then has readers that nobody hears of
+
+
+def _forked() -> None:
+    global _forks
+    _forks += 1
+
+
+os.register_at_fork(before=_forked)
+
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.mmap.restype = ctypes.c_void_p
+_libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *3 * [ctypes.c_int], ctypes.c_long]
+_libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+
+
+def _mapped(file: int, size: int) -> Any:
+    """The bytes of a file, for as long as somebody holds them. Python's mmap would keep a descriptor for each."""
+    address = _libc.mmap(None, size, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED, file, 0)
+    if address == ctypes.c_void_p(-1).value:
+        error = ctypes.get_errno()
+        raise OSError(error, f"DataLoader: memory must be had for a batch, got {os.strerror(error)}")
+    bytes_ = (ctypes.c_ubyte * size).from_address(address)
+    weakref.finalize(bytes_, _libc.munmap, address, size).atexit = False  # arrays may be used until the very end
+    return bytes_
+
+
+class Slot:
+    """A piece of memory that two processes see."""
+
+    def __init__(self, number: int, file: int, size: int) -> None:
+        self.number, self.size = number, size
+        self._map = _mapped(file, size)
+        self._used = 0  # bytes from the start, in the process that fills it
+        self._bytes: numpy.ndarray | None = None  # while it is filled
+        self._views: Callable[[], Any] = lambda: None  # what views of the bytes hold, weakly
+        self._forks = 0  # before it came into use
+
+    def use(self, freed: Callable[[Slot], None] | None = None) -> numpy.ndarray:
+        """The bytes, of which views are to be made; `freed` is called when nobody holds one any more."""
+        found = numpy.frombuffer(self._map, "u1")
+        self._views = weakref.ref(found, (lambda _: freed(self)) if freed is not None else None)
+        self._forks = _forks
+        return found
+
+    def begin(self) -> None:
+        """Lets it be filled from the start."""
+        self._bytes, self._used = self.use(), 0
+
+    def end(self) -> None:
+        """Closes it for `place` and `put`."""
+        self._bytes = None
+
+    @property
+    def is_free(self) -> bool:
+        """Whether nobody in this process holds a view of the bytes."""
+        return self._views() is None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether no process but the two can hold a view of them: none has come into being by fork meanwhile."""
+        return self._forks == _forks
+
+    def place(self, size: int) -> memoryview | None:
+        """So many bytes that nobody has; None if there are not so many."""
+        start = -(-self._used // _ALIGN) * _ALIGN
+        if self._bytes is None or start + size > self.size:
+            return None
+        self._used = start + size
+        return memoryview(self._bytes)[start : start + size]  # type: ignore[arg-type]
+
+    def holds(self, size: int) -> bool:
+        """Whether so many more bytes can be put."""
+        return self._used + _ALIGN + size <= self.size
+
+    def put(self, view: numpy.ndarray) -> int:
+        """Copies bytes to where nothing is yet, and says where that is."""
+        place = self.place(view.nbytes)
+        assert place is not None
+        place[:] = memoryview(view)  # type: ignore[arg-type]
+        return self._used - view.nbytes
+
+    def start_of(self, view: numpy.ndarray) -> int | None:
+        """Where bytes lie in the slot; None if they do not."""
+        base, start = (x.__array_interface__["data"][0] for x in (self._bytes, view) if x is not None)
+        return start - base if base <= start and start + view.nbytes <= base + self.size else None
+
+
+class _Pickler(pickle.Pickler):
+    """Arrays of ours leave as NumPy's, whose bytes stay out of the pickle, and come back as ours without a copy."""
+
+    def reducer_override(self, x: Any) -> Any:
+        if not is_array(x) or x.dtype.kind == "V":
+            return NotImplemented
+        return _shared, (numpy.asarray(x.numpy(), order="C"), str(x.device).replace("(", ":").rstrip(")"))
+
+
+def _shared(values: numpy.ndarray, device: str) -> Any:
+    x = np.from_dlpack(values)
+    return x if str(x.device).replace("(", ":").rstrip(")") == device else x.to_device(device)
+
+
+def packed(batch: Any, slot: Slot, larger: Callable[[int], Slot]) -> tuple[Slot, Span]:
+    """Puts all of a batch into a slot, or into a larger one if it needs that; and where its description begins and how
+    long it is."""
+    body, views = io.BytesIO(), list[numpy.ndarray]()
+    _Pickler(body, 5, buffer_callback=lambda b: views.append(numpy.frombuffer(b.raw(), "u1"))).dump(batch)
+    starts = [slot.start_of(view) for view in views]
+    text = len(body.getbuffer()) + 32 * len(views) + 256  # at most
+    if not slot.holds(text + sum(v.nbytes + _ALIGN for v, s in zip(views, starts) if s is None)):
+        slot, starts = larger(text + sum(v.nbytes + _ALIGN for v in views) + _ALIGN), [None] * len(views)
+    spans = [(slot.put(v) if s is None else s, v.nbytes) for v, s in zip(views, starts)]
+    about = numpy.frombuffer(pickle.dumps((body.getvalue(), spans), 5), "u1")
+    return slot, (slot.put(about), about.nbytes)
+
+
+def unpacked(slot: Slot, where: Span, freed: Callable[[Slot], None]) -> Any:
+    """The batch in a slot. Its arrays are views; `freed` is called when the last of them is gone."""
+    block = slot.use(freed)
+    bytes_ = memoryview(block)  # type: ignore[arg-type]
+    body, spans = pickle.loads(bytes_[where[0] : sum(where)])
+    return pickle.loads(body, buffers=[bytes_[start : start + size] for start, size in spans])

@@ -1,0 +1,187 @@
+"""Transforms that move pixels: sizes, crops, mirror images, turns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+from .... import image
+from .transform import Transform, space
+
+__all__ = [
+    "Resize", "CenterCrop", "CropResize", "RandomCrop", "RandomResizedCrop", "RandomFlipLeftRight",
+    "RandomFlipTopBottom", "Rotate", "RandomRotation",
+]  # fmt: skip
+
+Size = int | Sequence[int]
+
+
+def _pair(size: Size) -> tuple[int, int]:
+    return (size, size) if isinstance(size, int) else (size[0], size[1])
+
+
+def _each(x: Any, function: Any) -> Any:
+    """A function of an image, or of each of a batch."""
+    return space(x).stack([function(one) for one in x]) if x.ndim == 4 else function(x)
+
+
+class Resize(Transform):
+    """The image in another size: a number for both sides, or (width, height).
+
+    keep_ratio: the number is the shorter side.
+    """
+
+    def __init__(self, size: Size, keep_ratio: bool = False, interpolation: int = 1) -> None:
+        super().__init__()
+        self._size, self._keep, self._interpolation = size, keep_ratio, interpolation
+
+    def transformed(self, x: Any) -> Any:
+        """x, resized; a batch image by image."""
+        if self._keep and isinstance(self._size, int):
+            size = self._size
+            return _each(x, lambda one: image.resize_short(one, size, self._interpolation))
+        w, h = _pair(self._size)
+        return _each(x, lambda one: image.imresize(one, w, h, self._interpolation))
+
+
+class CenterCrop(Transform):
+    """The middle of the image; resized if that is smaller. size: a number, or (width, height)."""
+
+    def __init__(self, size: Size, interpolation: int = 1) -> None:
+        super().__init__()
+        self._size, self._interpolation = _pair(size), interpolation
+
+    def transformed(self, x: Any) -> Any:
+        """The crop."""
+        return image.center_crop(x, self._size, self._interpolation)[0]
+
+
+class CropResize(Transform):
+    """What is `width` wide and `height` high from column x and row y of an image or a batch; resized to `size`, if any.
+
+    ValueError if that is not inside the image.
+    """
+
+    def __init__(
+        self, x: int, y: int, width: int, height: int, size: Size | None = None, interpolation: int | None = None
+    ) -> None:
+        super().__init__()
+        self._place = x, y, width, height
+        self._resize = Resize(size, False, 1 if interpolation is None else interpolation) if size is not None else None
+
+    def transformed(self, x: Any) -> Any:
+        """The crop."""
+        out = image.fixed_crop(x, *self._place)
+        return out if self._resize is None else self._resize.transformed(out)
+
+
+class RandomCrop(Transform):
+    """A part of the image of that size, somewhere; resized if the image is smaller. size: a number, or (width, height).
+
+    pad: so many pixels of `pad_value` are added on each side before; or (above, below, left, right).
+    """
+
+    def __init__(
+        self, size: Size, pad: Size | None = None, pad_value: float = 0, interpolation: int = 1
+    ) -> None:
+        super().__init__()
+        if not isinstance(pad, (int, type(None))) and len(pad) != 4:
+            raise ValueError(f"RandomCrop: pad must be a number or four, got {pad}")
+        self._size, self._interpolation, self._value = _pair(size), interpolation, pad_value
+        self._pad = (pad,) * 4 if isinstance(pad, int) else tuple(pad or (0, 0, 0, 0))
+
+    def transformed(self, x: Any) -> Any:
+        """The crop."""
+        (above, below, left, right), (w, h) = self._pad, self._size
+        height, width, _ = x.shape
+        rows, columns = height + above + below - h, width + left + right - w  # how far the crop can be moved
+        if not isinstance(x, numpy.ndarray) or rows < 0 or columns < 0:
+            widths = ((above, below), (left, right), (0, 0))
+            x = space(x).pad(x, widths, constant_values=self._value) if any(self._pad) else x
+            return image.random_crop(x, self._size, self._interpolation)[0]
+        x0, y0 = int(image.chance() * (columns + 1)) - left, int(image.chance() * (rows + 1)) - above
+        if x0 >= 0 and y0 >= 0 and x0 + w <= width and y0 + h <= height:
+            return x[y0 : y0 + h, x0 : x0 + w]
+        out = numpy.zeros((h, w, x.shape[2]), x.dtype)
+        if self._value:
+            out.fill(self._value)
+        top, start = max(-y0, 0), max(-x0, 0)  # what lies in the image, and where
+        part = x[y0 + top : y0 + h, x0 + start : x0 + w]
+        out[top : top + part.shape[0], start : start + part.shape[1]] = part
+        return out
+
+
+class RandomResizedCrop(Transform):
+    """A part of the image of random area (parts of the image's) and proportions (width / height), resized."""
+
+    def __init__(
+        self, size: Size, scale: float | Sequence[float] = (0.08, 1.0), ratio: Sequence[float] = (3 / 4, 4 / 3),
+        interpolation: int = 1,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self._size, self._scale, self._ratio, self._interpolation = _pair(size), scale, ratio, interpolation
+
+    def transformed(self, x: Any) -> Any:
+        """The crop."""
+        return image.random_size_crop(x, self._size, self._scale, self._ratio, self._interpolation)[0]
+
+
+class RandomFlipLeftRight(Transform):
+    """Left and right exchanged, with probability p."""
+
+    def __init__(self, p: float = 0.5) -> None:
+        super().__init__()
+        self._p = p
+
+    def transformed(self, x: Any) -> Any:
+        """x or its mirror image."""
+        return x[..., ::-1, :] if image.chance() < self._p else x
+
+
+class RandomFlipTopBottom(RandomFlipLeftRight):
+    """Top and bottom exchanged, with probability p."""
+
+    def transformed(self, x: Any) -> Any:
+        """x or its mirror image."""
+        return x[..., ::-1, :, :] if image.chance() < self._p else x
+
+
+class Rotate(Transform):
+    """Images (channels, height, width) of float32, or batches of such, turned as by `image.imrotate`.
+
+    For the place behind ToTensor. TypeError for another dtype.
+    """
+
+    def __init__(self, rotation_degrees: float, zoom_in: bool = False, zoom_out: bool = False) -> None:
+        super().__init__()
+        self._settings = rotation_degrees, zoom_in, zoom_out
+
+    def transformed(self, x: Any) -> Any:
+        """x, turned."""
+        return image.imrotate(x, *self._settings)
+
+
+class RandomRotation(Transform):
+    """As Rotate, by an angle between two limits, with probability `rotate_with_proba`.
+
+    ValueError unless the first limit is below the second, and the probability is one.
+    """
+
+    def __init__(
+        self, angle_limits: Sequence[float], zoom_in: bool = False, zoom_out: bool = False,
+        rotate_with_proba: float = 1.0,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        if not angle_limits[0] < angle_limits[1]:
+            raise ValueError(f"RandomRotation: angle_limits must be in order, got {angle_limits}")
+        if not 0 <= rotate_with_proba <= 1:
+            raise ValueError(f"RandomRotation: rotate_with_proba must be in [0, 1], got {rotate_with_proba}")
+        self._limits, self._zoom, self._p = angle_limits, (zoom_in, zoom_out), rotate_with_proba
+
+    def transformed(self, x: Any) -> Any:
+        """x, turned or as it is."""
+        if image.chance() >= self._p:
+            return x
+        return image.random_rotate(x, self._limits, *self._zoom)

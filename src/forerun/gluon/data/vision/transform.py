@@ -1,0 +1,158 @@
+"""What all transforms share: arrays of ours by operations, NumPy's at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy
+
+from .... import image, np
+from ...block import Block
+from ...hybrid import HybridBlock
+from ...nn.container import Sequential
+from ...nn.function import Lambda
+
+__all__ = ["Transform", "Compose", "HybridCompose", "RandomApply", "HybridRandomApply", "Cast"]
+
+
+class _OfNumpy(Block):
+    """A block that takes images of NumPy's as they are.
+
+    A subclass that is not of this package may expect images of ours, and a hook, too: it gets those, unless it sets
+    `of_numpy`.
+    """
+
+    of_numpy = True
+    late: Callable[[Any], Any] | None = None  # what may be done to a batch, of ours, if `early` is done to each image
+    early: Callable[[Any], Any] | None = None
+
+    def __init_subclass__(cls) -> None:
+        if not cls.__module__.startswith(__name__.split(".")[0] + ".") and "of_numpy" not in cls.__dict__:
+            cls.of_numpy = False
+
+    @property
+    def takes_numpy(self) -> bool:
+        """Whether it takes images of NumPy's as they are."""
+        return self.of_numpy and not (self._before or self._after)
+
+    def steps(self) -> list[Any] | None:
+        """The transforms that an image of NumPy's goes through as such; None if something else would see it."""
+        return [self] if self.takes_numpy else None
+
+
+class Transform(_OfNumpy, HybridBlock):
+    """A function of an image; subclasses define `transformed`. More arguments, such as a label, are handed on.
+
+    The image of ours gives one of ours, by operations that are not waited for; NumPy's gives NumPy's. `hybridize`
+    changes nothing: what is drawn is drawn anew for each image.
+    """
+
+    def transformed(self, x: Any) -> Any:
+        """The image that becomes of x."""
+        raise NotImplementedError(f"{type(self).__name__}: transformed must be defined, got none")
+
+    def forward(self, x: Any, *args: Any) -> Any:
+        """The image that becomes of x, and the other arguments."""
+        y = self.transformed(x)
+        return (y, *args) if args else y
+
+    def hybridize(self, active: bool = True, **settings: Any) -> None:
+        """Changes nothing."""
+
+
+def space(x: Any) -> Any:
+    """Where functions for an image are: NumPy, or `forerun.np`."""
+    return numpy if isinstance(x, numpy.ndarray) else np
+
+
+def constant(values: numpy.ndarray, x: Any) -> Any:
+    """Values for computing with x: of its dtype, on its device."""
+    if isinstance(x, numpy.ndarray):
+        return values if values.dtype == x.dtype else values.astype(x.dtype)
+    return np.array(values, dtype=x.dtype, device=x.device)
+
+
+class Compose(_OfNumpy, Sequential):
+    """Transforms one after another: blocks, or functions.
+
+    An image of NumPy's stays so until a function comes that is no transform of this package's: it gets one of ours.
+    """
+
+    def __init__(self, transforms: Sequence[Callable[..., Any]]) -> None:
+        super().__init__()
+        self.add(*[t if isinstance(t, Block) else Lambda(t) for t in transforms])
+
+    def forward(self, x: Any, *args: Any) -> Any:
+        """The image through all transforms, and what they make of the other arguments."""
+        for block in self:
+            if isinstance(x, numpy.ndarray) and not getattr(block, "takes_numpy", False):
+                x = np.array(x)
+            x = block(x, *args)
+            if isinstance(x, (tuple, list)) and x:
+                x, *args = x  # type: ignore[assignment]
+            else:
+                args = ()
+        return (x, *args) if args else x
+
+    def steps(self) -> list[Any] | None:
+        """As of a transform; those within, one after another."""
+        within = [child.steps() if isinstance(child, _OfNumpy) else None for child in self]
+        if not self.takes_numpy:
+            return None
+        return None if None in within else [step for steps in within for step in steps or ()]
+
+    def __getitem__(self, index: int | slice) -> Any:
+        """A transform, or for a slice those in it."""
+        blocks = list(self._children.values())[index]
+        return Compose(blocks) if isinstance(blocks, list) else blocks
+
+
+class HybridCompose(Compose):
+    """Transforms one after another, which must be hybrid blocks; ValueError otherwise. They run as they are."""
+
+    def __init__(self, transforms: Sequence[Any]) -> None:
+        for block in transforms:
+            if not isinstance(block, (HybridBlock, HybridCompose)):
+                raise ValueError(f"HybridCompose: transforms must be HybridBlocks, got {type(block).__name__}")
+        super().__init__(transforms)
+
+
+class RandomApply(Compose):
+    """Transforms one after another, or with probability 1 - p none of them. transforms: a block, or several."""
+
+    def __init__(self, transforms: Any, p: float = 0.5) -> None:
+        super().__init__(transforms if isinstance(transforms, (list, tuple)) else [transforms])
+        self.p = p
+
+    def forward(self, x: Any, *args: Any) -> Any:
+        """The image, transformed or as it is."""
+        if image.chance() < self.p:
+            return super().forward(x, *args)
+        return (x, *args) if args else x
+
+    def transformed(self, x: Any) -> Any:
+        """The image, transformed or as it is."""
+        return self.forward(x)
+
+    def steps(self) -> list[Any] | None:
+        """As of a transform: itself."""
+        return None if super().steps() is None else [self]
+
+
+class HybridRandomApply(RandomApply):
+    """As RandomApply."""
+
+
+class Cast(Transform):
+    """The image in another dtype."""
+
+    def __init__(self, dtype: Any = "float32") -> None:
+        super().__init__()
+        self._dtype = dtype
+
+    def transformed(self, x: Any) -> Any:
+        """x in that dtype."""
+        return x.astype(self._dtype)
+
+    late = transformed

@@ -1,0 +1,148 @@
+"""What a worker process of a loader does: it makes batches that it is asked for, until nobody asks any more."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import random
+import signal
+import struct
+import traceback
+from collections.abc import Sequence
+from contextlib import suppress
+from multiprocessing import reduction
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy
+
+from ... import _core
+from ...config import configure
+from ...ops import convert
+from .epoch import Epoch
+from .shared import Slot, packed
+
+__all__ = ["ANSWER", "run"]
+
+ANSWER = struct.Struct("<?QQQQ")  # made well; slot, its size if it is new, where the description is, how long it is
+_LOOK = 5.0  # seconds after which a worker that is not asked looks whether the consumer lives
+
+
+class WorkerTraceback(Exception):
+    """The cause of an exception that a worker raised: its traceback there."""
+
+    def __str__(self) -> str:
+        return f'\n"""\n{self.args[0]}"""'
+
+
+class Failure:
+    """An exception on its way to the consumer, where it is itself again, with a `WorkerTraceback` as its cause."""
+
+    def __init__(self, error: Exception) -> None:
+        self.text = "".join(traceback.format_exception(error))
+        try:
+            pickle.loads(pickle.dumps(error))
+            self.error = error
+        except Exception:  # of whatever kind: it is someone else's class
+            self.error = RuntimeError(f"{type(error).__name__}: {error}")
+
+    def __reduce__(self) -> Any:
+        return _arrived, (self.error, self.text)
+
+
+def _arrived(error: Exception, text: str) -> Exception:
+    error.__cause__ = WorkerTraceback(text)
+    return error
+
+
+class Worker:
+    """A worker process: its line to the consumer, the epoch, and the slots that it fills."""
+
+    def __init__(self, line: Connection, epoch: Epoch) -> None:
+        self.line, self.epoch = line, epoch
+        self.slots: dict[int, Slot] = {}
+        self.free: list[Slot] = []  # as far as the consumer knows: somebody here may hold a view
+        self.files: dict[int, int] = {}  # of slots that the consumer does not have yet
+        self.made = 0  # slots
+        self.size = 1 << 16  # of a slot: what the largest batch so far needed
+
+    def serve(self) -> None:
+        """Answers until nothing more is wanted, the line is closed, or the consumer has ended."""
+        parent = os.getppid()
+        while True:
+            while not self.line.poll(_LOOK):
+                if os.getppid() != parent:
+                    return
+            question = self.line.recv()
+            if question is None:
+                return
+            self.answer(*question)
+
+    def answer(self, number: int, positions: Any, freed: list[int], lost: list[int]) -> None:
+        """Makes a batch and tells where it is, or why there is none."""
+        self.free += [self.slots[i] for i in freed]
+        for i in lost:
+            del self.slots[i]
+        slot = self.taken()
+        slot.begin()
+        try:
+            slot, where = packed(self.batch(number, positions, slot), slot, self.larger)
+            good = True
+        except Exception as error:
+            slot.begin()
+            slot, where = packed(Failure(error), slot, self.larger)
+            good = False
+        slot.end()
+        self.tell(good, slot, where)
+
+    def batch(self, number: int, positions: Any, slot: Slot) -> Any:
+        """A batch. Random numbers of Python and NumPy follow from the same key as ours."""
+        seed = numpy.random.SeedSequence((*self.epoch.key, number)).generate_state(4)
+        random.seed(seed.tobytes())
+        numpy.random.seed(seed)  # noqa: NPY002
+        return self.epoch.batch(number, positions, slot.place)
+
+    def taken(self) -> Slot:
+        """A slot that nobody uses, of the usual size."""
+        for i, slot in enumerate(self.free):
+            if slot.is_free and slot.size >= self.size:
+                return self.free.pop(i)
+        return self.larger(self.size)
+
+    def larger(self, size: int) -> Slot:
+        """A new slot of so many bytes at least."""
+        self.size = max(self.size, size)
+        file = os.memfd_create("forerun batch")
+        number, self.made = self.made, self.made + 1
+        self.files[number] = file
+        os.ftruncate(file, self.size)
+        slot = self.slots[number] = Slot(number, file, self.size)
+        slot.begin()
+        return slot
+
+    def tell(self, good: bool, slot: Slot, where: Sequence[int]) -> None:
+        """Sends what the consumer needs in order to find the batch."""
+        new = slot.number in self.files
+        self.line.send_bytes(ANSWER.pack(good, slot.number, slot.size if new else 0, *where))
+        if new:
+            reduction.send_handle(self.line, self.files[slot.number], os.getppid())
+        for number, file in self.files.items():
+            os.close(file)
+            if number != slot.number:  # it was too small
+                del self.slots[number]
+        self.files = {}
+
+
+def run(line: Connection, epoch: Epoch, defaults: tuple[Any, bool]) -> None:
+    """The process: of the parent's state, it uses the data set, and how arrays are created.
+
+    It has an engine of its own that runs everything at once, in this thread: batches are made side by side as it is.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the consumer's, who then ends this process
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    with suppress(RuntimeError):  # forked within a host task, it has no engine; whoever uses that is told
+        configure(engine="sync")
+    convert.set_defaults(*defaults)
+    _core.set_recording(False)
+    with suppress(EOFError, ConnectionError):  # the consumer wants no more
+        Worker(line, epoch).serve()

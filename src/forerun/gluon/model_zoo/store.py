@@ -1,0 +1,40 @@
+"""What the functions of the model zoo share: parameters from files in a folder, since none are served."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ..block import Block
+from ..parameter import Devices
+
+__all__ = ["finished", "folder"]
+
+Net = TypeVar("Net", bound=Block)
+
+
+def folder(root: str | os.PathLike[str] | None = None) -> Path:
+    """Where files of parameters are looked for: `root`, else models in $MXNET_HOME, else ~/.mxnet/models."""
+    if root is None:
+        root = Path(os.environ.get("MXNET_HOME", "~/.mxnet"), "models")
+    return Path(root).expanduser()
+
+
+def finished(net: Net, name: str, pretrained: bool, devices: Devices, root: Any) -> Net:
+    """The network; with `pretrained`, after it has loaded the file of that name.
+
+    The file is `<name>.params` or `<name>-<anything>.params` in `folder(root)`, with all the parameters. Raises
+    FileNotFoundError if there is none.
+    """
+    if not pretrained:
+        return net
+    place = folder(root)
+    files = sorted([*place.glob(f"{name}.params"), *place.glob(f"{name}-*.params")])
+    if not files:
+        raise FileNotFoundError(
+            f"{name}: pretrained=True must find {name}.params in {place}, got no such file. No weights are served: put "
+            f"a file of MXNet's or your own there (or give root=), or call {name}() and net.load_parameters(file)"
+        )
+    net.load_parameters(files[0], ctx=devices)
+    return net

@@ -1,0 +1,41 @@
+"""AlexNet, in the form of Krizhevsky 2014 ("one weird trick")."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import nn
+from ...parameter import Devices
+from ..store import finished
+from .parts import Classifier
+
+__all__ = ["AlexNet", "alexnet"]
+
+# Channels, kernel, stride and padding of each convolution, and whether a pooling follows.
+_CONVOLUTIONS = [
+    (64, 11, 4, 2, True), (192, 5, 1, 2, True), (384, 3, 1, 1, False), (256, 3, 1, 1, False), (256, 3, 1, 1, True),
+]  # fmt: skip
+
+
+class AlexNet(Classifier):
+    """Five convolutions and three dense layers.
+
+    >>> AlexNet(classes=10).output
+    Dense(-1 -> 10, linear)
+    """
+
+    def __init__(self, classes: int = 1000) -> None:
+        super().__init__()
+        for channels, kernel, stride, padding, pooled in _CONVOLUTIONS:
+            self.features.add(nn.Conv2D(channels, kernel, stride, padding, activation="relu"))
+            if pooled:
+                self.features.add(nn.MaxPool2D(3, 2))
+        self.features.add(nn.Flatten())
+        for _ in range(2):
+            self.features.add(nn.Dense(4096, "relu"), nn.Dropout(0.5))
+        self.output = nn.Dense(classes)
+
+
+def alexnet(pretrained: bool = False, ctx: Devices = None, root: Any = None, **settings: Any) -> AlexNet:
+    """AlexNet. pretrained, ctx, root: see `get_model`. settings: `classes`."""
+    return finished(AlexNet(**settings), "alexnet", pretrained, ctx, root)

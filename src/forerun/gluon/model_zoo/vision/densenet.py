@@ -1,0 +1,87 @@
+"""DenseNet: Huang et al. 2016."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ... import nn
+from ...block import Block
+from ...parameter import Devices
+from ..store import finished
+from .parts import Classifier, row
+
+__all__ = ["DenseNet", "densenet121", "densenet161", "densenet169", "densenet201"]
+
+# Channels of the first layer, how many each layer adds, and how many layers each stage has.
+_SETTINGS = {
+    121: (64, 32, [6, 12, 24, 16]), 161: (96, 48, [6, 12, 36, 24]),
+    169: (64, 32, [6, 12, 32, 32]), 201: (64, 32, [6, 12, 48, 32]),
+}  # fmt: skip
+
+
+def _conv(channels: int, kernel: int) -> list[Block]:
+    """Norm and relu come before the convolution."""
+    conv = nn.Conv2D(channels, kernel, padding=kernel // 2, use_bias=False)
+    return [nn.BatchNorm(), nn.Activation("relu"), conv]
+
+
+def _layer(growth: int, bn_size: int, dropout: float) -> Block:
+    """x, and beside it `growth` channels that are made of it."""
+    after: list[Block] = [nn.Dropout(dropout)] if dropout else []
+    both = nn.HybridConcatenate(axis=1)
+    both.add(nn.Identity(), row(*_conv(bn_size * growth, 1), *_conv(growth, 3), *after))
+    return both
+
+
+class DenseNet(Classifier):
+    """Layers that see what all layers before them in their stage have made.
+
+    bn_size: how many times `growth_rate` the channels are inside a layer. dropout: of what a layer adds.
+
+    >>> len(DenseNet(8, 4, [2, 2], classes=10).features)
+    11
+    """
+
+    def __init__(
+        self, num_init_features: int, growth_rate: int, block_config: Sequence[int], bn_size: int = 4,
+        dropout: float = 0, classes: int = 1000,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        n = num_init_features
+        self.features.add(nn.Conv2D(n, 7, 2, 3, use_bias=False), nn.BatchNorm(), nn.Activation("relu"))
+        self.features.add(nn.MaxPool2D(3, 2, 1))
+        for i, count in enumerate(block_config):
+            if i:
+                n //= 2
+                self.features.add(row(*_conv(n, 1), nn.AvgPool2D(2, 2)))
+            self.features.add(row(*[_layer(growth_rate, bn_size, dropout) for _ in range(count)]))
+            n += count * growth_rate
+        self.features.add(nn.BatchNorm(), nn.Activation("relu"), nn.AvgPool2D(7), nn.Flatten())
+        self.output = nn.Dense(classes)
+
+
+def _densenet(
+    layers: int, pretrained: bool = False, ctx: Devices = None, root: Any = None, **settings: Any
+) -> DenseNet:
+    return finished(DenseNet(*_SETTINGS[layers], **settings), f"densenet{layers}", pretrained, ctx, root)
+
+
+def densenet121(**settings: Any) -> DenseNet:
+    """DenseNet-121. settings: pretrained, ctx, root as in `get_model`; bn_size, dropout, classes of `DenseNet`."""
+    return _densenet(121, **settings)
+
+
+def densenet161(**settings: Any) -> DenseNet:
+    """DenseNet-161; settings are those of `densenet121`."""
+    return _densenet(161, **settings)
+
+
+def densenet169(**settings: Any) -> DenseNet:
+    """DenseNet-169; settings are those of `densenet121`."""
+    return _densenet(169, **settings)
+
+
+def densenet201(**settings: Any) -> DenseNet:
+    """DenseNet-201; settings are those of `densenet121`."""
+    return _densenet(201, **settings)

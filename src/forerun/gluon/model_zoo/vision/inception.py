@@ -1,0 +1,99 @@
+"""Inception v3: Szegedy et al. 2015."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import nn
+from ...block import Block
+from ...parameter import Devices
+from ..store import finished
+from .parts import Classifier, conv_norm, row
+
+__all__ = ["Inception3", "inception_v3"]
+
+Kernel = int | tuple[int, int]
+
+
+def _conv(channels: int, kernel: Kernel, stride: int = 1, padded: bool = True) -> Block:
+    """Convolution, norm and relu; padded: the extents stay, at stride 1."""
+    each = (kernel, kernel) if isinstance(kernel, int) else kernel
+    padding = (each[0] // 2, each[1] // 2) if padded else 0
+    return row(*conv_norm(channels, kernel, stride, padding, epsilon=0.001))
+
+
+def _side(*blocks: Block) -> Block:
+    """What the blocks make of the same data, side by side as channels."""
+    made = nn.HybridConcatenate(axis=1)
+    made.add(*blocks)
+    return made
+
+
+def _shrink(channels: int) -> Block:
+    return _conv(channels, 3, 2, padded=False)
+
+
+def _mean(channels: int) -> Block:
+    return row(nn.AvgPool2D(3, 1, 1), _conv(channels, 1))
+
+
+def _a(pooled: int) -> Block:
+    return _side(
+        row(_conv(64, 1)),
+        row(_conv(48, 1), _conv(64, 5)),
+        row(_conv(64, 1), _conv(96, 3), _conv(96, 3)),
+        _mean(pooled),
+    )
+
+
+def _b() -> Block:
+    return _side(row(_shrink(384)), row(_conv(64, 1), _conv(96, 3), _shrink(96)), row(nn.MaxPool2D(3, 2)))
+
+
+def _c(n: int) -> Block:
+    wide, high = (1, 7), (7, 1)
+    return _side(
+        row(_conv(192, 1)),
+        row(_conv(n, 1), _conv(n, wide), _conv(192, high)),
+        row(_conv(n, 1), _conv(n, high), _conv(n, wide), _conv(n, high), _conv(192, wide)),
+        _mean(192),
+    )
+
+
+def _d() -> Block:
+    return _side(
+        row(_conv(192, 1), _shrink(320)),
+        row(_conv(192, 1), _conv(192, (1, 7)), _conv(192, (7, 1)), _shrink(192)),
+        row(nn.MaxPool2D(3, 2)),
+    )
+
+
+def _e() -> Block:
+    def both() -> Block:
+        return _side(row(_conv(384, (1, 3))), row(_conv(384, (3, 1))))
+
+    first, second = row(_conv(384, 1)), row(_conv(448, 1), _conv(384, 3))
+    return _side(row(_conv(320, 1)), row(first, both()), row(second, both()), _mean(192))
+
+
+class Inception3(Classifier):
+    """Branches of convolutions side by side, for images of 299 x 299.
+
+    >>> len(Inception3(classes=10).features)
+    20
+    """
+
+    def __init__(self, classes: int = 1000) -> None:
+        super().__init__()
+        self.features.add(_shrink(32), _conv(32, 3, padded=False), _conv(64, 3), nn.MaxPool2D(3, 2))
+        self.features.add(_conv(80, 1), _conv(192, 3, padded=False), nn.MaxPool2D(3, 2))
+        self.features.add(_a(32), _a(64), _a(64), _b(), _c(128), _c(160), _c(160), _c(192), _d(), _e(), _e())
+        self.features.add(nn.AvgPool2D(8), nn.Dropout(0.5))
+        self.output = nn.Dense(classes)
+
+
+def inception_v3(
+    pretrained: bool = False, ctx: Devices = None, root: Any = None, **settings: Any
+) -> Inception3:
+    """Inception v3. pretrained, ctx, root: see `get_model`. settings: `classes`."""
+    return finished(Inception3(**settings), "inceptionv3", pretrained, ctx, root)

@@ -1,0 +1,59 @@
+"""What networks for images are made of: convolutions with norms, and rows of blocks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .... import np
+from ... import nn
+from ...block import Block
+from ...hybrid import HybridBlock
+
+__all__ = ["Classifier", "ReLU6", "conv_norm", "row"]
+
+
+class Classifier(HybridBlock):
+    """`features`, and `output` of them. Subclasses fill both.
+
+    >>> from forerun import np
+    >>> net = Classifier()
+    >>> net.features.add(nn.Flatten())
+    >>> net.output = nn.Dense(2)
+    >>> net.initialize()
+    >>> net(np.ones((1, 3, 4, 4))).shape
+    (1, 2)
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.features = nn.HybridSequential()
+        self.output: Block
+
+    def forward(self, x: Any) -> Any:
+        """Images (batch, channels, height, width) to scores (batch, classes)."""
+        return self.output(self.features(x))
+
+
+class ReLU6(HybridBlock):
+    """min(max(x, 0), 6)."""
+
+    def forward(self, x: Any) -> Any:
+        """The function of each element."""
+        return np.clip(x, 0, 6)
+
+
+def row(*blocks: Block) -> nn.HybridSequential:
+    """Blocks one after another."""
+    made = nn.HybridSequential()
+    made.add(*blocks)
+    return made
+
+
+def conv_norm(
+    channels: int, kernel: Any, stride: int = 1, padding: Any = 0, act: Block | str | None = "relu",
+    epsilon: float = 1e-5, **settings: Any,
+) -> list[Block]:  # fmt: skip
+    """A convolution without bias, its batch norm, and an activation unless None."""
+    settings.setdefault("use_bias", False)
+    after: list[Block] = [nn.Activation(act) if isinstance(act, str) else act] if act is not None else []
+    return [nn.Conv2D(channels, kernel, stride, padding, **settings), nn.BatchNorm(epsilon=epsilon), *after]

@@ -1,0 +1,62 @@
+"""SqueezeNet: Iandola et al. 2016."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import nn
+from ...block import Block
+from ...parameter import Devices
+from ..store import finished
+from .parts import Classifier, row
+
+__all__ = ["SqueezeNet", "squeezenet1_0", "squeezenet1_1"]
+
+# Channels and kernel of the first convolution; then the narrow channels of each fire module, 0 for a pooling.
+_VERSIONS = {
+    "1.0": ((96, 7), [0, 16, 16, 32, 0, 32, 48, 48, 64, 0, 64]),
+    "1.1": ((64, 3), [0, 16, 16, 0, 32, 32, 0, 48, 48, 64, 64]),
+}
+
+
+def _conv(channels: int, kernel: int, stride: int = 1, padding: int = 0) -> list[Block]:
+    return [nn.Conv2D(channels, kernel, stride, padding), nn.Activation("relu")]
+
+
+def _fire(narrow: int) -> Block:
+    """Fewer channels, then four times as many by 1 x 1 and as many by 3 x 3."""
+    wide = nn.HybridConcatenate(axis=1)
+    wide.add(row(*_conv(4 * narrow, 1)), row(*_conv(4 * narrow, 3, 1, 1)))
+    return row(row(*_conv(narrow, 1)), wide)
+
+
+class SqueezeNet(Classifier):
+    """Fire modules, and a convolution that gives each class a mean over places. ValueError for unknown versions.
+
+    >>> len(SqueezeNet("1.1", classes=10).features)
+    14
+    """
+
+    def __init__(self, version: str, classes: int = 1000) -> None:
+        super().__init__()
+        if version not in _VERSIONS:
+            raise ValueError(f"SqueezeNet: version must be one of {list(_VERSIONS)}, got {version!r}")
+        (channels, kernel), rest = _VERSIONS[version]
+        self.features.add(*_conv(channels, kernel, 2))
+        self.features.add(*[_fire(n) if n else nn.MaxPool2D(3, 2, ceil_mode=True) for n in rest])
+        self.features.add(nn.Dropout(0.5))
+        self.output = row(*_conv(classes, 1), nn.AvgPool2D(13), nn.Flatten())
+
+
+def squeezenet1_0(
+    pretrained: bool = False, ctx: Devices = None, root: Any = None, **settings: Any
+) -> SqueezeNet:
+    """SqueezeNet 1.0. pretrained, ctx, root: see `get_model`. settings: `classes`."""
+    return finished(SqueezeNet("1.0", **settings), "squeezenet1.0", pretrained, ctx, root)
+
+
+def squeezenet1_1(
+    pretrained: bool = False, ctx: Devices = None, root: Any = None, **settings: Any
+) -> SqueezeNet:
+    """SqueezeNet 1.1, with less to compute. pretrained, ctx, root: see `get_model`. settings: `classes`."""
+    return finished(SqueezeNet("1.1", **settings), "squeezenet1.1", pretrained, ctx, root)

@@ -1,0 +1,102 @@
+"""VGG: Simonyan and Zisserman 2014."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ....init import Xavier
+from ... import nn
+from ...parameter import Devices
+from ..store import finished
+from .parts import Classifier
+
+__all__ = [
+    "VGG", "get_vgg", "vgg11", "vgg13", "vgg16", "vgg19", "vgg11_bn", "vgg13_bn", "vgg16_bn", "vgg19_bn",
+]  # fmt: skip
+
+_FILTERS = [64, 128, 256, 512, 512]
+_LAYERS = {11: [1, 1, 2, 2, 2], 13: [2, 2, 2, 2, 2], 16: [2, 2, 3, 3, 3], 19: [2, 2, 4, 4, 4]}
+
+
+class VGG(Classifier):
+    """Stages of convolutions of 3 x 3, each with a pooling, and three dense layers.
+
+    layers, filters: how many convolutions each stage has, and of how many channels. batch_norm: after each convolution.
+
+    >>> from forerun import np
+    >>> net = VGG([1, 1], [4, 8], classes=10)
+    >>> net.initialize()
+    >>> net(np.ones((1, 3, 8, 8))).shape
+    (1, 10)
+    """
+
+    def __init__(
+        self, layers: Sequence[int], filters: Sequence[int], classes: int = 1000, batch_norm: bool = False
+    ) -> None:
+        super().__init__()
+        rule = Xavier(rnd_type="gaussian", factor_type="out", magnitude=2)
+        for n, channels in zip(layers, filters, strict=True):
+            for _ in range(n):
+                self.features.add(nn.Conv2D(channels, 3, padding=1, weight_initializer=rule))
+                self.features.add(*([nn.BatchNorm()] if batch_norm else []), nn.Activation("relu"))
+            self.features.add(nn.MaxPool2D(strides=2))
+        for _ in range(2):
+            self.features.add(nn.Dense(4096, "relu", weight_initializer="normal"), nn.Dropout(0.5))
+        self.output = nn.Dense(classes, weight_initializer="normal")
+
+
+def get_vgg(
+    num_layers: int, pretrained: bool = False, ctx: Devices = None, root: Any = None, **settings: Any
+) -> VGG:
+    """The VGG network with 11, 13, 16 or 19 layers, ValueError for others.
+
+    pretrained, ctx, root: see `get_model`. settings: `classes` and `batch_norm` of `VGG`.
+
+    >>> len(get_vgg(11).features)
+    25
+    """
+    if num_layers not in _LAYERS:
+        raise ValueError(f"get_vgg: layers must be one of {list(_LAYERS)}, got {num_layers}")
+    net = VGG(_LAYERS[num_layers], _FILTERS, **settings)
+    return finished(net, f"vgg{num_layers}" + "_bn" * bool(settings.get("batch_norm")), pretrained, ctx, root)
+
+
+def vgg11(**settings: Any) -> VGG:
+    """VGG-11; settings are those of `get_vgg`."""
+    return get_vgg(11, **settings)
+
+
+def vgg13(**settings: Any) -> VGG:
+    """VGG-13; settings are those of `get_vgg`."""
+    return get_vgg(13, **settings)
+
+
+def vgg16(**settings: Any) -> VGG:
+    """VGG-16; settings are those of `get_vgg`."""
+    return get_vgg(16, **settings)
+
+
+def vgg19(**settings: Any) -> VGG:
+    """VGG-19; settings are those of `get_vgg`."""
+    return get_vgg(19, **settings)
+
+
+def vgg11_bn(**settings: Any) -> VGG:
+    """VGG-11 with batch norms; settings are those of `get_vgg`."""
+    return get_vgg(11, batch_norm=True, **settings)
+
+
+def vgg13_bn(**settings: Any) -> VGG:
+    """VGG-13 with batch norms; settings are those of `get_vgg`."""
+    return get_vgg(13, batch_norm=True, **settings)
+
+
+def vgg16_bn(**settings: Any) -> VGG:
+    """VGG-16 with batch norms; settings are those of `get_vgg`."""
+    return get_vgg(16, batch_norm=True, **settings)
+
+
+def vgg19_bn(**settings: Any) -> VGG:
+    """VGG-19 with batch norms; settings are those of `get_vgg`."""
+    return get_vgg(19, batch_norm=True, **settings)

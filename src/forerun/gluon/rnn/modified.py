@@ -1,0 +1,110 @@
+"""Cells around a cell, that change what goes in and out of it while training."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import np, npx
+from .cell import RecurrentCell
+
+__all__ = ["ModifierCell", "ZoneoutCell", "VariationalDropoutCell"]
+
+
+class ModifierCell(RecurrentCell):
+    """What cells around a cell have in common: its states. Subclasses define `forward`."""
+
+    def __init__(self, base_cell: RecurrentCell) -> None:
+        super().__init__()
+        self.base_cell = base_cell
+
+    def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
+        """The cell's."""
+        return self.base_cell.state_info(batch_size)
+
+
+def _share(name: str, **shares: float) -> None:
+    for key, value in shares.items():
+        if not 0 <= value < 1:
+            raise ValueError(f"{name}: {key} must be in [0, 1), got {value}")
+
+
+class ZoneoutCell(ModifierCell):
+    """While training, elements of outputs and states stay as they were a step before, with a probability each.
+
+    After Krueger et al. 2016. ValueError for probabilities outside [0, 1).
+
+    >>> from forerun import np
+    >>> from forerun.gluon import rnn
+    >>> cell = rnn.ZoneoutCell(rnn.LSTMCell(4), zoneout_states=0.5)
+    >>> cell.initialize()
+    >>> cell.unroll(3, np.ones((2, 3, 5)))[0].shape
+    (2, 3, 4)
+    """
+
+    def __init__(
+        self, base_cell: RecurrentCell, zoneout_outputs: float = 0.0, zoneout_states: float = 0.0
+    ) -> None:
+        super().__init__(base_cell)
+        _share("ZoneoutCell", zoneout_outputs=zoneout_outputs, zoneout_states=zoneout_states)
+        self._of_outputs, self._of_states = zoneout_outputs, zoneout_states
+        self._last: Any = None
+
+    def reset(self) -> None:
+        """Forgets the last output."""
+        super().reset()
+        self._last = None
+
+    def forward(self, x: Any, states: Any) -> tuple[Any, list[Any]]:
+        """The cell's output and states, or elements of those before."""
+        y, after = self.base_cell(x, states)
+        before = self._last if self._last is not None else np.zeros_like(y)
+        y = _mixed(self._of_outputs, y, before)
+        self._last = y
+        return y, [_mixed(self._of_states, new, old) for new, old in zip(after, states)]
+
+
+def _mixed(p: float, new: Any, old: Any) -> Any:
+    """New elements, but with probability p old ones."""
+    return np.where(npx.dropout(np.ones_like(new), p) != 0, new, old) if p else new
+
+
+class VariationalDropoutCell(ModifierCell):
+    """While training, the same elements of inputs, of the first state, and of outputs are dropped in all steps.
+
+    After Gal and Ghahramani 2015. The elements are drawn in the first step after `reset`, as at the beginning of
+    `unroll`. ValueError for probabilities outside [0, 1).
+
+    >>> from forerun import np
+    >>> from forerun.gluon import rnn
+    >>> cell = rnn.VariationalDropoutCell(rnn.GRUCell(4), drop_inputs=0.5)
+    >>> cell.initialize()
+    >>> cell.unroll(3, np.ones((2, 3, 5)))[0].shape
+    (2, 3, 4)
+    """
+
+    def __init__(
+        self, base_cell: RecurrentCell, drop_inputs: float = 0.0, drop_states: float = 0.0, drop_outputs: float = 0.0
+    ) -> None:  # fmt: skip
+        super().__init__(base_cell)
+        _share("VariationalDropoutCell", drop_inputs=drop_inputs, drop_states=drop_states, drop_outputs=drop_outputs)
+        self._shares = {"inputs": drop_inputs, "states": drop_states, "outputs": drop_outputs}
+        self._masks: dict[str, Any] = {}
+
+    def reset(self) -> None:
+        """Forgets which elements are dropped."""
+        super().reset()
+        self._masks = {}
+
+    def forward(self, x: Any, states: Any) -> tuple[Any, list[Any]]:
+        """The cell's output and states, with elements dropped."""
+        first, *others = states
+        y, after = self.base_cell(self._dropped("inputs", x), [self._dropped("states", first), *others])
+        return self._dropped("outputs", y), after
+
+    def _dropped(self, what: str, x: Any) -> Any:
+        p = self._shares[what]
+        if not p:
+            return x
+        if what not in self._masks:
+            self._masks = {**self._masks, what: npx.dropout(np.ones_like(x), p)}
+        return x * self._masks[what]

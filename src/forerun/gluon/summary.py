@@ -1,0 +1,79 @@
+"""A table of a network's layers: what each gives, and how many parameters it has of its own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .. import _core, autograd
+from .parameter import Parameter
+
+if TYPE_CHECKING:
+    from .block import Block
+
+__all__ = ["summary"]
+
+_WIDTHS = (28, 34, 16)
+
+
+class _Row(NamedTuple):
+    name: str
+    shape: str
+    params: list[Parameter]
+    shared: list[Parameter]  # of them, those that a row before has, too
+
+
+def summary(block: Block, inputs: tuple[Any, ...]) -> str:
+    """The table, as text: a row for each call of a block, in the order in which they end.
+
+    `forward` runs once as written, as if predicting; what it issues is not waited for. Parameters that wait for their
+    shapes get them. RuntimeError for parameters that are not initialised.
+    """
+    rows = [_Row("Input", _shapes(inputs if len(inputs) != 1 else inputs[0]), [], [])]
+    seen: set[int] = set()
+
+    def note(called: Block, args: Any, result: Any) -> None:
+        own = list({id(p): p for p in called.params.values()}.values())
+        shared = [p for p in own if id(p) in seen]
+        seen.update(map(id, own))
+        rows.append(_Row(f"{type(called).__name__}-{len(rows)}", _shapes(result), own, shared))
+
+    blocks = list({id(b): b for b in block._tree()}.values())
+    hooks = [b.register_forward_hook(note) for b in blocks]
+    try:
+        with autograd.pause():
+            block(*inputs)
+    finally:
+        for hook in hooks:
+            hook.detach()
+    return "\n".join(_lines(rows, block))
+
+
+def _lines(rows: list[_Row], block: Block) -> Iterator[str]:
+    line = lambda *cells: "".join(f"{c:>{w}}" for c, w in zip(cells, _WIDTHS))
+    thin, thick = "-" * sum(_WIDTHS), "=" * sum(_WIDTHS)
+    yield from (thin, line("Layer (type)", "Output Shape", "Param #"), thick)
+    for row in rows:
+        yield line(row.name, row.shape, str(_count(row.params)))
+    every = [p for row in rows for p in row.params]
+    trained = _count([p for p in every if p.grad_req != "null"])
+    yield from (thick, "Parameters in forward computation graph, duplicate included")
+    yield f"   Total params: {_count(every)}"
+    yield f"   Trainable params: {trained}"
+    yield f"   Non-trainable params: {_count(every) - trained}"
+    yield f"Shared params in forward computation graph: {_count([p for row in rows for p in row.shared])}"
+    yield f"Unique parameters in model: {_count(block.collect_params().distinct())}"
+    yield thin
+
+
+def _count(params: list[Parameter]) -> int:
+    return sum(math.prod(p.shape) for p in params if p.shape is not None and -1 not in p.shape)
+
+
+def _shapes(value: Any) -> str:
+    if isinstance(value, _core.Array):
+        return str(value.shape)
+    if isinstance(value, (tuple, list)):
+        return "[" + ", ".join(map(_shapes, value)) + "]"
+    return type(value).__name__

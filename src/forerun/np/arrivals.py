@@ -1,0 +1,45 @@
+"""What another library needs to know our arrays, added when it is imported, by whomever, and at once if it has been.
+
+This package imports none of them.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+__all__ = ["when_imported"]
+
+
+class _Arrival:
+    """Finds nothing itself; a module that the other finders find is added to once it has run."""
+
+    def __init__(self, name: str, add: Callable[[ModuleType], None]) -> None:
+        self.name, self.add = name, add
+
+    def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
+        if name != self.name:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec is None or spec.loader is None:
+            return None
+        run = spec.loader.exec_module
+
+        def run_and_add(module: ModuleType) -> None:
+            run(module)
+            self.add(module)
+
+        spec.loader.exec_module = run_and_add  # type: ignore[method-assign]
+        return spec
+
+
+def when_imported(name: str, add: Callable[[ModuleType], None]) -> None:
+    """Calls `add` with a module when it has been imported."""
+    if name in sys.modules:
+        add(sys.modules[name])
+    else:
+        sys.meta_path.insert(0, _Arrival(name, add))

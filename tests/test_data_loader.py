@@ -1,0 +1,391 @@
+"""The loader: the same batches from no workers, threads and processes, and what ends them."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import random
+import re
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy
+import pytest
+
+from forerun import _core, np
+from forerun.gluon import data
+
+SERIAL: dict[str, Any] = {}
+THREADS: dict[str, Any] = {"num_workers": 2, "thread_pool": True}
+PROCESSES: dict[str, Any] = {"num_workers": 2}
+ALL = pytest.mark.parametrize("how", [SERIAL, THREADS, PROCESSES], ids=["serial", "threads", "processes"])
+WORKERS = pytest.mark.parametrize("how", [THREADS, PROCESSES], ids=["threads", "processes"])
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left() -> Iterator[None]:
+    """No process, thread or mapped batch is there after a test that was not before."""
+    threads, maps = set(threading.enumerate()), mapped()
+    yield
+    gc.collect()
+    _core.waitall()
+    assert multiprocessing.active_children() == []
+    assert set(threading.enumerate()) <= threads
+    assert mapped() == maps
+
+
+def mapped() -> list[tuple[int, int]]:
+    """Where memory of batches from worker processes is."""
+    with open("/proc/self/maps") as file:
+        found = re.findall(r"(?m)^([0-9a-f]+)-([0-9a-f]+) .*memfd:forerun batch", file.read())
+    return [(int(a, 16), int(b, 16)) for a, b in found]
+
+
+def address(x: Any) -> int:
+    return x.numpy().__array_interface__["data"][0]
+
+
+class Examples(data.Dataset):
+    """Twelve examples; what `act` does comes before each."""
+
+    def __init__(self, act: Callable[[int], object] = lambda i: None) -> None:
+        self.act = act
+        self.ours = np.arange(4.0)
+
+    def __len__(self) -> int:
+        return 12
+
+    def __getitem__(self, i: int) -> Any:
+        self.act(i)
+        return self.ours + i, numpy.full((2, 3), i, "float32"), i
+
+
+def shown(batches: Any) -> list[Any]:
+    return [[x.tolist() for x in batch] for batch in batches]
+
+
+@ALL
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_same_batches_whoever_makes_them(how: dict[str, Any], shuffle: bool) -> None:
+    def drawn(i: int) -> None:
+        seen.append([np.random.uniform(size=2).tolist(), np.random.randint(0, 99)])
+
+    seen: list[Any] = []
+    np.random.seed(4)
+    expected = shown(data.DataLoader(Examples(), 5, shuffle)) + shown(data.DataLoader(Examples(), 5, shuffle))
+    np.random.seed(4)
+    loader = data.DataLoader(Examples(), 5, shuffle, **how)
+    assert len(loader) == 3
+    assert shown(loader) + shown(loader) == expected
+    assert (expected[:3] == expected[3:]) is not shuffle
+
+
+class Drawing(data.Dataset):
+    def __len__(self) -> int:
+        return 8
+
+    def __getitem__(self, i: int) -> Any:
+        noise = np.random.normal(size=(3,)) + np.random.randint(0, 99)
+        return noise, data.vision.transforms.RandomBrightness(0.5)(np.full((1, 1, 3), 10.0))
+
+
+def test_random_numbers_follow_the_seed_alone() -> None:
+    found = []
+    for how in (SERIAL, THREADS, PROCESSES, {"num_workers": 3}):
+        np.random.seed(7)
+        loader = data.DataLoader(Drawing(), 2, **how)
+        found.append([shown(loader), shown(loader)])
+    assert found[0] == found[1] == found[2] == found[3]
+    first, second = found[0]
+    assert first != second
+    assert len({str(example) for batch in first for part in batch for example in part}) == 16
+    np.random.seed(8)
+    assert shown(data.DataLoader(Drawing(), 2)) != first
+
+
+class Foreign(data.Dataset):
+    def __len__(self) -> int:
+        return 8
+
+    def __getitem__(self, i: int) -> Any:
+        return random.random(), numpy.random.rand()  # noqa: NPY002
+
+
+def test_random_numbers_of_others_follow_the_seed_in_processes() -> None:
+    found = []
+    for workers in (1, 3):
+        np.random.seed(7)
+        found.append(shown(data.DataLoader(Foreign(), 2, num_workers=workers)))
+    assert found[0] == found[1]
+    assert len({x for batch in found[0] for part in batch for x in part}) == 16
+
+
+@ALL
+def test_batches_may_hold_anything(how: dict[str, Any]) -> None:
+    def batch(examples: list[Any]) -> Any:
+        first = examples[0][0]
+        many = np.zeros((3, 40_000), dtype="int32") + 1
+        return {
+            "ours": first, "view": many[1, ::2], "numpy": numpy.ones((2, 0)), "words": ["a", b"b" * 99_999], 5: None,
+            "scalar": np.array(2.5), "flags": np.array([True, False]), "big": numpy.asfortranarray(many.numpy()),
+        }  # fmt: skip
+
+    for found in data.DataLoader(Examples(), 6, batchify_fn=batch, **how):
+        assert type(found["ours"]) is type(np.ones(1))
+        assert found["view"].tolist() == [1] * 20_000
+        assert found["numpy"].shape == (2, 0)
+        assert found["words"] == ["a", b"b" * 99_999]
+        assert found[5] is None
+        assert (found["scalar"].item(), found["flags"].tolist()) == (2.5, [True, False])
+        assert type(found["big"]) is numpy.ndarray
+        assert found["big"].sum() == 120_000
+
+
+@ALL
+def test_batches_can_be_written(how: dict[str, Any]) -> None:
+    for x, y, _ in data.DataLoader(Examples(), 6, **how):
+        x += 1
+        y[0] = 5
+        assert (x[0, 0] >= 1).item()
+        assert y[0].tolist() == [[5] * 3] * 2
+
+
+@WORKERS
+def test_at_most_so_many_batches_are_ahead(how: dict[str, Any]) -> None:
+    taken: list[int] = []
+
+    class Batches(data.Sampler):
+        def __iter__(self) -> Iterator[Any]:
+            for i in range(12):
+                taken.append(i)
+                yield [i]
+
+    for prefetch, first in ((None, 4), (3, 3), (0, 1)):
+        taken.clear()
+        iterator = iter(data.DataLoader(Examples(), batch_sampler=Batches(), prefetch=prefetch, **how))
+        assert len(taken) == first
+        for i in range(5):
+            next(iterator)
+            assert len(taken) == first + i
+        iterator.close()  # type: ignore[attr-defined]
+
+
+@WORKERS
+def test_order_is_kept(how: dict[str, Any]) -> None:
+    """The first batch is made when the second one is there."""
+    event = threading.Event() if how is THREADS else multiprocessing.get_context("fork").Event()
+
+    def act(i: int) -> None:
+        assert event.wait(60) if i == 0 else True
+        if i == 5:
+            event.set()
+
+    found = shown(data.DataLoader(Examples(act), 3, **how))
+    assert [batch[2] for batch in found] == [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]]
+
+
+@WORKERS
+def test_many_batches_ahead_do_not_block(how: dict[str, Any]) -> None:
+    """More than fit into a line, there and back."""
+    loader = data.DataLoader(Examples(), batch_sampler=[[i % 12] for i in range(700)], prefetch=700, **how)
+    assert [batch[2].item() for batch in loader] == [i % 12 for i in range(700)]
+
+
+def test_long_questions_do_not_block() -> None:
+    rows = list(range(100_000))
+    loader = data.DataLoader(data.ArrayDataset(numpy.arange(100_000)), batch_sampler=[rows] * 4, **PROCESSES)
+    assert [x.sum().item() for x in loader] == [sum(rows)] * 4
+
+
+class OwnError(Exception):
+    def __init__(self, first: int, second: int) -> None:
+        super().__init__("of its own")
+
+
+@ALL
+def test_errors_arrive_in_their_turn(how: dict[str, Any]) -> None:
+    def act(i: int) -> None:
+        if i == 7:
+            {}["seven"]
+
+    seen: list[Any] = []
+    with pytest.raises(KeyError, match="seven") as caught:
+        seen.extend(batch[2].tolist() for batch in data.DataLoader(Examples(act), 3, **how))
+    assert seen == [[0, 1, 2], [3, 4, 5]]
+    shown = "".join(map(str, [caught.value.__cause__, *(entry.name for entry in caught.traceback)]))
+    assert "act" in shown  # where it was raised
+
+
+def test_errors_that_cannot_travel_are_told() -> None:
+    def act(i: int) -> None:
+        raise OwnError(1, 2)
+
+    with pytest.raises(RuntimeError, match="OwnError: of its own"):
+        list(data.DataLoader(Examples(act), 3, **PROCESSES))
+    with pytest.raises((AttributeError, TypeError), match="pickle"):
+        list(data.DataLoader(Examples(), 3, batchify_fn=lambda examples: lambda: None, **PROCESSES))
+
+
+def test_long_errors_arrive() -> None:
+    def act(i: int) -> None:
+        raise ValueError("x" * 1_000_000)
+
+    with pytest.raises(ValueError, match=r"x{1000}"):
+        list(data.DataLoader(Examples(act), 3, **PROCESSES))
+
+
+def test_errors_of_our_operations_arrive() -> None:
+    def batch(examples: list[Any]) -> Any:
+        return np.linalg.inv(np.zeros((2, 2)))
+
+    with pytest.raises(numpy.linalg.LinAlgError):
+        list(data.DataLoader(Examples(), 3, batchify_fn=batch, **PROCESSES))
+
+
+@pytest.mark.parametrize(("code", "told"), [(None, "was killed by SIGKILL"), (3, "ended with status 3")])
+def test_death_of_a_worker_is_told(code: int | None, told: str) -> None:
+    def act(i: int) -> None:
+        if i == 7:
+            os.kill(os.getpid(), signal.SIGKILL) if code is None else os._exit(code)
+
+    with pytest.raises(RuntimeError, match=rf"DataLoader: workers must live .* but worker \d \(process \d+\) {told}"):
+        list(data.DataLoader(Examples(act), 3, **PROCESSES))
+
+
+@WORKERS
+def test_a_batch_that_takes_too_long(how: dict[str, Any]) -> None:
+    event = threading.Event()
+    loader = data.DataLoader(Examples(lambda i: event.wait(60) if i == 4 else None), 3, timeout=0.5, **how)
+    with pytest.raises(TimeoutError, match=r"DataLoader: a batch must be made within 0.5 s \(timeout\), got none"):
+        list(loader)
+    event.set()
+    for thread in threading.enumerate():
+        if thread.name.startswith("DataLoader"):
+            thread.join(60)
+
+
+@WORKERS
+def test_an_epoch_can_be_left(how: dict[str, Any]) -> None:
+    loader = data.DataLoader(Examples(), 2, **how)
+    for batch in loader:  # noqa: B007
+        break
+    assert multiprocessing.active_children() == []
+    assert not any(t.name.startswith("DataLoader") for t in threading.enumerate())
+    assert batch[2].tolist() == [0, 1]
+    assert len(list(loader)) == 6
+
+
+@WORKERS
+def test_an_epoch_ends_once(how: dict[str, Any]) -> None:
+    iterator = iter(data.DataLoader(Examples(), 12, **how))
+    next(iterator)
+    for _ in range(2):
+        with pytest.raises(StopIteration):
+            next(iterator)
+
+
+@WORKERS
+def test_two_epochs_at_once(how: dict[str, Any]) -> None:
+    loader = data.DataLoader(Examples(), 2, **how)
+    pairs = list(zip(loader, loader))
+    assert len(pairs) == 6
+    assert all(x[2].tolist() == y[2].tolist() for x, y in pairs)
+
+
+@WORKERS
+def test_the_next_epoch_is_begun(how: dict[str, Any]) -> None:
+    starts: list[int] = []
+
+    class Order(data.SequentialSampler):
+        def __iter__(self) -> Iterator[int]:
+            starts.append(1)
+            return super().__iter__()
+
+    loader = data.DataLoader(Examples(), 3, sampler=Order(12), auto_reload=True, **how)
+    for epoch in range(2):
+        assert [batch[2].tolist() for batch in loader][3] == [9, 10, 11]
+        assert len(starts) == epoch + 2
+    del loader
+
+
+class TestMemory:
+    def test_batches_are_not_copied(self) -> None:
+        for x, y, _ in data.DataLoader(Examples(), 3, **PROCESSES):
+            assert all(any(a <= address(part) < b for a, b in mapped()) for part in (x, y))
+
+    def test_memory_is_used_again(self) -> None:
+        seen = set()
+        for x, _, _ in data.DataLoader(Examples(), batch_sampler=[[0], [1]] * 30, **PROCESSES):
+            seen.add(address(x))
+            del x, _
+        assert len(seen) < 40  # of 60; about 6, but arrays that are dropped are gone a little later
+
+    def test_what_is_kept_stays_as_it_is(self) -> None:
+        kept, parts = [], []
+        before = len(os.listdir("/proc/self/fd"))
+        for x, y, i in data.DataLoader(Examples(), batch_sampler=[[n % 12] for n in range(60)], **PROCESSES):
+            kept.append(x)
+            parts.append(y[0, 1])
+            assert len(os.listdir("/proc/self/fd")) < before + 12
+            del i
+        assert [x[0, 0].item() for x in kept] == [part[0].item() for part in parts] == [n % 12 for n in range(60)]
+
+    def test_operations_on_the_way_have_their_values(self) -> None:
+        iterator = iter(data.DataLoader(Examples(), batch_sampler=[[n] for n in range(12)], prefetch=1, num_workers=1))
+        _core.gate(True)
+        try:
+            sums = [(x + y.sum()).sum() for x, y, _ in iterator]
+            assert not any(x.ready for x in sums)
+        finally:
+            _core.gate(False)
+        assert [x.item() for x in sums] == [4 * n + 6 + 24 * n for n in range(12)]
+
+    def test_batches_that_grow_and_shrink(self) -> None:
+        def batch(examples: list[Any]) -> Any:
+            n = examples[0][2]
+            return data.batchify.Stack()([numpy.full((n % 5 * 20_000 + 1,), n)]), str(n) * 50_000
+
+        loader = data.DataLoader(Examples(), 1, batchify_fn=batch, **PROCESSES)
+        for n, (x, text) in enumerate(loader):
+            assert (x.shape, x.sum().item()) == ((1, n % 5 * 20_000 + 1), n * x.size)
+            assert text == str(n) * 50_000
+
+    def test_a_worker_may_keep_what_it_made(self) -> None:
+        class Keeping:
+            kept: Any = None
+
+            def __call__(self, examples: list[Any]) -> Any:
+                first = examples[0][2]
+                if self.kept is None:
+                    self.kept = data.batchify.Stack()([numpy.full(3, first)])
+                return data.batchify.Stack()([numpy.full(3, first)]), self.kept
+
+        loader = data.DataLoader(Examples(), 1, batchify_fn=Keeping(), num_workers=1)
+        for n, (x, kept) in enumerate(loader):
+            assert (x.tolist(), kept.tolist()) == ([[n] * 3], [[0] * 3])
+
+
+def test_settings_are_checked() -> None:
+    x = Examples()
+    for settings, told in [
+        ({}, "batch_size or batch_sampler must be given"),
+        ({"batch_size": 2, "batch_sampler": [[0]]}, "must not be given beside batch_sampler, got 2, False, None, None"),
+        ({"batch_size": 2, "shuffle": True, "sampler": [0]}, "shuffle must not be given beside sampler"),
+        ({"batch_size": 2, "timeout": 0}, "timeout must be positive, got 0"),
+        ({"batch_size": 2, "num_workers": -1}, "must not be negative, got -1"),
+        ({"batch_size": 0}, "batch_size must be positive, got 0"),
+        ({"batch_size": 2, "last_batch": "drop"}, "last_batch must be one of"),
+    ]:
+        with pytest.raises(ValueError, match=told):
+            data.DataLoader(x, **settings)
+    loader = data.DataLoader(x, 3, sampler=[3, 1], pin_memory=True, pin_device_id=0, try_nopython=False)
+    assert shown(loader)[0][2] == [3, 1]
+
+
+@ALL
+def test_no_examples(how: dict[str, Any]) -> None:
+    assert list(data.DataLoader(data.SimpleDataset([]), 3, **how)) == []
+    assert list(data.DataLoader(data.SimpleDataset([]), 3, shuffle=True, **how)) == []

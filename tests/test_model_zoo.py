@@ -1,0 +1,125 @@
+"""The model zoo beside MXNet's: names and shapes of all parameters, and scores. zoo.py says where zoo.tsv is from."""
+
+import csv
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+
+import forerun
+import zoo
+from conftest import closed_gate
+from forerun import autograd, gluon, np
+from forerun.gluon.model_zoo import vision
+
+with Path(__file__).with_name("zoo.tsv").open() as file:
+    ROWS = list(csv.DictReader(file, delimiter="\t"))
+SPOKEN = [row["name"] for row in ROWS if row["scores"]]
+
+
+class Nothing(forerun.init.Initializer):
+    """Leaves zeros."""
+
+    def _init_weight(self, name: str, data: Any) -> None:
+        pass
+
+
+def test_every_network_is_there() -> None:
+    with pytest.raises(ValueError, match=r"get_model: name must be one of alexnet, .*, got 'vgg'") as raised:
+        vision.get_model("vgg")
+    known = str(raised.value).split("one of ")[1].split(", got")[0].split(", ")
+    assert known == sorted(row["name"] for row in ROWS)
+    assert len(known) == 34
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["name"])
+def test_parameters(row: dict[str, str]) -> None:
+    """All names and shapes. The engine is held meanwhile, so that nothing is computed, as nobody reads it."""
+    size = 299 if row["name"] == "inceptionv3" else 224
+    with closed_gate():
+        net = vision.get_model(row["name"])
+        net.setattr("grad_req", "null")
+        net.initialize(Nothing())
+        assert net(np.zeros((1, 3, size, size))).shape == (1, 1000)
+        shapes = {name: p.shape for name, p in net.collect_params().items()}
+        del net
+    forerun.waitall()
+    assert len(shapes) == int(row["parameters"])
+    assert sum(math.prod(shape) for shape in shapes.values()) == int(row["elements"])
+    assert zoo.digest(shapes) == row["digest"]
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row["scores"]], ids=lambda row: row["name"])
+def test_scores(row: dict[str, str]) -> None:
+    """With the same parameters, what MXNet says of the same image: strides, padding, norms, and what is added."""
+    net, size = vision.get_model(row["name"], classes=10), int(row["size"])
+    net.initialize("zeros")
+    image = np.array(zoo.image(size))
+    net(image)
+    for name, p in net.collect_params().items():
+        p.set_data(zoo.values(name, p.shape))
+    expected = numpy.array(row["scores"].split(), "float32")
+    found = net(image).asnumpy()[0]
+    numpy.testing.assert_allclose(found, expected, rtol=2e-3, atol=2e-3 * abs(expected).max())
+
+
+def test_one_of_each_kind_speaks() -> None:
+    """Of each class, and of each kind of block that its networks are made of."""
+    kinds = lambda names: {(type(net), type(net.features[5][0])) for net in map(vision.get_model, names)}
+    residual = [name for name in SPOKEN if name.startswith("resnet")]
+    assert kinds(residual) == kinds([row["name"] for row in ROWS if row["name"].startswith("resnet")])
+    assert {type(vision.get_model(name)) for name in SPOKEN} == {type(vision.get_model(r["name"])) for r in ROWS}
+
+
+def test_thumbnails() -> None:
+    for version in (1, 2):
+        net = vision.get_resnet(version, 18, classes=3, thumbnail=True)
+        net.initialize()
+        assert net(np.ones((1, 3, 32, 32))).shape == (1, 3)
+        assert net.collect_params()[f"features.{version - 1}.weight"].shape == (64, 3, 3, 3)
+
+
+def small(**settings: Any) -> Any:
+    return vision.get_model("mobilenet0.25", classes=4, **settings)
+
+
+def test_all_parameters_get_gradients() -> None:
+    net = vision.ResNetV2(vision.BottleneckV2, [1, 1], [8, 8, 16], classes=4, thumbnail=True)
+    net.initialize("xavier")
+    with autograd.record():
+        loss = net(np.array(zoo.image(8))).sum()
+    loss.backward()
+    fixed = {"features.0.gamma", "features.0.beta"}
+    for name, p in net.collect_params().items():
+        assert (p.grad_req == "null") is (name in fixed or "running" in name)
+
+
+def test_pretrained_reads_a_file_where_there_is_one(tmp_path: Path) -> None:
+    net = small()
+    net.initialize()
+    x = np.array(zoo.image(32))
+    expected = net(x).asnumpy()
+    net.save_parameters(tmp_path / "mobilenet0.25-0123abcd.params")
+    forerun.waitall()
+    assert (small(pretrained=True, root=tmp_path, ctx=forerun.cpu())(x).asnumpy() == expected).all()
+
+
+def test_pretrained_says_that_none_are_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MXNET_HOME", str(tmp_path))
+    place = tmp_path / "models"
+    message = f"resnet18_v2: pretrained=True must find resnet18_v2.params in {place}, got no such file. No weights"
+    with pytest.raises(FileNotFoundError, match=message):
+        gluon.model_zoo.vision.resnet18_v2(pretrained=True)
+
+
+def test_what_cannot_be_made_is_said() -> None:
+    with pytest.raises(ValueError, match=r"get_resnet: version must be 1 or 2, and layers one of .*, got 3 and 18"):
+        vision.get_resnet(3, 18)
+    with pytest.raises(ValueError, match=r"get_vgg: layers must be one of \[11, 13, 16, 19\], got 12"):
+        vision.get_vgg(12)
+    with pytest.raises(ValueError, match=r"SqueezeNet: version must be one of \['1.0', '1.1'\], got '2'"):
+        vision.SqueezeNet("2")
+    with pytest.raises(ValueError, match="ResNet: channels must be one more than layers, got 2 and 2"):
+        vision.ResNetV1(vision.BasicBlockV1, [1, 1], [8, 8])

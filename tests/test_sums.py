@@ -1,0 +1,68 @@
+"""Sums and products start where NumPy's do, which zeros with a sign and complex numbers show."""
+
+from __future__ import annotations
+
+import numpy
+import pytest
+
+from cases.compare import same_bits
+from forerun import np
+
+SHAPES = [(1,), (3,), (300_000,), (2, 5), (5, 1), (1, 4), (2, 3, 4), (300, 700), (70_000, 2), (2, 70_000), (2, 0)]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_zeros_have_numpys_sign(dtype: str, shape: tuple[int, ...], engine: str) -> None:
+    """Nothing but -0.0 gives 0.0, wherever it lies."""
+    x = numpy.full(shape, complex(-0.0, -0.0) if dtype.startswith("c") else -0.0, dtype)
+    mine = np.array(x)
+    for axis in (None, *range(len(shape))):
+        want = numpy.asarray(x.sum(axis))
+        assert not numpy.signbit(want.real).any()
+        assert same_bits(mine.sum(axis).numpy(), want)
+        assert same_bits((mine * 1).sum(axis).numpy(), want)
+        assert same_bits(np.repeat(mine, 2, -1)[..., ::2].sum(axis).numpy(), want)
+        assert same_bits(np.array(x.T).sum(axis).numpy(), numpy.asarray(x.T.sum(axis)))
+        if 0 not in shape:
+            assert same_bits(mine.mean(axis).numpy(), numpy.asarray(x.mean(axis)))
+
+
+@pytest.mark.parametrize("number", [complex(numpy.inf, 1), complex(-0.0, 2), complex(0, -0.0), 2 - 3j], ids=str)
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_products_of_complex_numbers_start_from_one(number: complex, n: int, engine: str) -> None:
+    x = numpy.full((n, 3), number)
+    for axis in (None, 0, 1):
+        with numpy.errstate(all="ignore"):
+            want = x.prod(axis)
+        assert same_bits(np.array(x).prod(axis).numpy(), numpy.asarray(want))
+
+
+VALUES = numpy.array([[1.5, 2, 4], [-5, 6, 8.7]])
+
+
+@pytest.mark.parametrize("given", ["float64", "int64", "int8"])
+@pytest.mark.parametrize("dtype", ["int64", "int8", "uint8", "bool", "complex64", "float32"])
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_means_in_a_dtype_are_numpys(given: str, dtype: str, axis: int | None) -> None:
+    """A dtype without fractions cuts them off: of the sum's terms, of the quotient."""
+    x = VALUES.astype(given)
+    mine = np.array(x)
+    mask = numpy.array([[True, False, True], [True, True, False]])
+    for f in ("mean", "var"):
+        for more in ({}, {"keepdims": True}, {"where": mask}, {"ddof": 1} if f == "var" else {}):
+            want = numpy.asarray(getattr(numpy, f)(x, axis, dtype=dtype, **more))
+            ours = {k: np.array(v) if k == "where" else v for k, v in more.items()}
+            got = getattr(np, f)(mine, axis, dtype=dtype, **ours).numpy()
+            assert got.dtype == want.dtype
+            assert got.shape == want.shape
+            numpy.testing.assert_allclose(got, want, rtol=1e-6)
+
+
+def test_a_standard_deviation_without_fractions_is_one_number() -> None:
+    assert np.std(VALUES, dtype=int).item() == numpy.std(VALUES, dtype=int)
+    with pytest.raises(TypeError):
+        numpy.std(VALUES, 0, dtype=int)
+    with pytest.raises(TypeError, match="std: dtype must have fractions for several results, got int64"):
+        np.std(VALUES, 0, dtype=int)
+    assert np.std(VALUES, 0, dtype="complex64").dtype == "complex64"
