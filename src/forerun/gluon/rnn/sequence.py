@@ -1,4 +1,4 @@
-"""A recurrent layer in one direction over a whole sequence: as one op where the core has a kernel for it, else step by step."""
+"""A recurrent layer in one direction over a sequence: one op where the core has a kernel for it, else step by step."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class _Sequence:
         gy, gc = g if isinstance(g, tuple) else (g, None)
         if _core.recording():
             return _recorded(rule, reversed, (gy,) if gc is None else (gy, gc), inputs)
-        x, w, b, h, *c = inputs
+        _, w, b, h, *c = inputs
         back = _core.recur_back(rule, reversed, gy, gc, h, c[0] if c else None, w, y, cells, kept)
         gx, gh, gc0, gu = back
         gu = gx if gu is None else gu
