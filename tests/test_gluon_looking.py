@@ -130,6 +130,11 @@ def test_layers_are_told_of() -> None:
         ("bias", "Dense", (3,)),
         ("output", "Dense", (2, 3)),
     ]
+    twice = nn.Sequential()
+    twice.add(net[0], net[0])
+    with told(twice, False) as found:
+        net[0](np.ones((2, 4)))
+    assert found == [("0.output", "Dense", (2, 3))]
     with told(net, True) as found:
         pass
     net(np.ones((2, 4)))

@@ -43,11 +43,19 @@ bool arrange(PrimitiveObject* p, PyObject* const* args, Py_ssize_t n, PyObject* 
   return true;
 }
 
+bool holds_taped(PyObject* o) {
+  if (!PyTuple_Check(o) && !PyList_Check(o)) return on_tape(o);
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(o); ++i)
+    if (holds_taped(PySequence_Fast_GET_ITEM(o, i))) return true;
+  return false;
+}
+
 bool record_call(PrimitiveObject* p, PyObject* const* args, Py_ssize_t n, PyObject* kwnames, PyObject* result, PyObject* const* kept) {
   std::vector<PyObject*> values(PySequence_Fast_ITEMS(p->defaults), PySequence_Fast_ITEMS(p->defaults) + PyTuple_GET_SIZE(p->defaults));
   if (!arrange(p, args, n, kwnames, values)) return false;
   bool any = false;
   for (Py_ssize_t i = 0; i < p->arrays; ++i) any = any || on_tape(values[i]);
+  for (size_t i = static_cast<size_t>(p->arrays); tracing && i < values.size(); ++i) any = any || holds_taped(values[i]);
   if (!any) return true;
   values.insert(values.end(), kept, kept + p->kept);
   Py_ssize_t count = static_cast<Py_ssize_t>(values.size()) - p->arrays;

@@ -8,6 +8,7 @@
 namespace forerun {
 
 thread_local bool recording = false, training = false;
+constinit thread_local bool tracing = false;
 PyTypeObject* node_type = nullptr;
 
 namespace {
@@ -95,7 +96,7 @@ bool record(PyObject* op, PyObject* const* inputs, Py_ssize_t n_in, PyObject* co
   node->inputs = PyTuple_New(n_in);
   node->outputs = PyTuple_New(n_out);
   node->seq = ++newest;
-  node->save = save;
+  node->save = save = tracing ? 0xff : save;
   auto* self = reinterpret_cast<PyObject*>(node);
   auto keep = [&](PyObject* to, Py_ssize_t i, PyObject* o, bool value, bool place) {
     PyObject* k = kept(o, value, place);

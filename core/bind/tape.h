@@ -7,6 +7,9 @@
 namespace forerun {
 
 extern thread_local bool recording, training;
+// Of this thread: the tape is to tell how results are made, not how gradients flow. It takes down operations without gradients too, and
+// keeps all values.
+extern constinit thread_local bool tracing;
 
 // Whether an op on this array would go onto the tape now.
 inline bool on_tape(PyObject* o) { return recording && is_array(o) && as_array(o)->node; }

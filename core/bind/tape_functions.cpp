@@ -42,6 +42,9 @@ void set_promotions(const std::vector<std::vector<int>>& table) {
 void init_tape(nb::module_& m) {
   m.def("recording", [] { return recording; });
   m.def("set_recording", [](bool on) { return std::exchange(recording, on); });
+  m.def("set_tracing", [](bool on) { return std::exchange(tracing, on); },
+        "Whether the tape takes down all that this thread computes from what is on it, with all values. Returns how it was.");
+  m.def("tracing", [] { return tracing; });
   m.def("training", [] { return training; });
   m.def("set_training", [](bool on) { return std::exchange(training, on); });
   m.def("set_exchanging", [](bool on) { return std::exchange(exchanging, on); },

@@ -249,7 +249,7 @@ PyObject* perform(UfuncObject* u, PyObject* const* inputs, PyObject* out, PyObje
   issue(holder.release(), c.device);
   for (int i = 0; i < u->nout; ++i)
     if (!(results[i] = given ? Py_NewRef(out) : wrap(std::move(made[i])))) throw PythonError{};
-  if (taped && u->grads != Py_None && !record(reinterpret_cast<PyObject*>(u), inputs, u->nin, results, u->nout, nullptr, u->save)) throw PythonError{};
+  if (taped && (tracing || u->grads != Py_None) && !record(reinterpret_cast<PyObject*>(u), inputs, u->nin, results, u->nout, nullptr, u->save)) throw PythonError{};
   if (u->nout == 1) return results[0];
   PyObject* tuple = PyTuple_New(u->nout);
   for (int i = 0; i < u->nout; ++i) PyTuple_SET_ITEM(tuple, i, results[i]);
@@ -296,7 +296,7 @@ PyObject* perform_plain(UfuncObject* u, PyObject* const* inputs) {
   issue(holder.release(), a->device);
   PyObject* result = wrap(std::move(made));
   if (!result) throw PythonError{};
-  if (taped && u->grads != Py_None && !record(reinterpret_cast<PyObject*>(u), inputs, u->nin, &result, 1, nullptr, u->save)) throw PythonError{};
+  if (taped && (tracing || u->grads != Py_None) && !record(reinterpret_cast<PyObject*>(u), inputs, u->nin, &result, 1, nullptr, u->save)) throw PythonError{};
   return result;
 }
 

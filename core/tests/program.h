@@ -141,6 +141,7 @@ class Program {
     op->queue = copy ? d.copy.get() : d.compute.get();
     op->budget = d.budget.get();
     op->cost = random_() % 4 ? 100 : 50'000;
+    op->urgent = random_() % 8 == 0;
     return op;
   }
 

@@ -149,6 +149,30 @@ def mxnets_files() -> list[bytes]:
     return [path.read_bytes() for path in sorted((Path(__file__).parents[1] / "mxnet_files").glob("*.params"))]
 
 
+def symbols() -> list[bytes]:
+    """What `export` writes, of small nets."""
+    with tempfile.TemporaryDirectory() as folder:
+        found = []
+        nn = gluon.nn
+        for layers in ((nn.Dense(2, "relu"), nn.BatchNorm()), (nn.Conv1D(1, 2), nn.MaxPool1D())):
+            net = gluon.nn.HybridSequential()
+            net.add(*layers)
+            net.initialize()
+            net.hybridize()
+            net(np.ones((2, 1, 6)))
+            found.append(Path(net.export(f"{folder}/net")[0]).read_bytes())
+    return found
+
+
+def imports(path: str) -> object:
+    """Runs what a file says, on small arrays."""
+    block = gluon.SymbolBlock.imports(path, ["data"])
+    block.initialize("ones")
+    result = block(np.ones((2, 1, 6)))
+    forerun.wait(result)
+    return result
+
+
 def texts(*good: str) -> Callable[[], list[bytes]]:
     """Texts as good inputs."""
     return lambda: [text.encode() for text in good]
@@ -256,6 +280,7 @@ TARGETS = [
     Target("safetensors.load_file", tensor_files, by_name(lambda path: all_of(safetensors.load_file(path)))),
     Target("npx.load of MXNet's files", mxnets_files, by_name(lambda path: all_of(npx.load(path)))),
     Target("load_parameters", lambda: npz_files() + tensor_files() + mxnets_files(), by_name(load_parameters)),
+    Target("SymbolBlock.imports", symbols, by_name(imports)),
     Target("load_states", states, by_name(load_states)),
     Target(
         "einsum",

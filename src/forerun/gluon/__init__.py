@@ -14,4 +14,5 @@ from .deferred import UninitializedError as UninitializedError
 from .hybrid import HybridBlock as HybridBlock
 from .parameter import Parameter as Parameter
 from .parameters import ParameterDict as ParameterDict
+from .symbol import SymbolBlock as SymbolBlock
 from .trainer import Trainer as Trainer

@@ -169,11 +169,12 @@ class Block:
         "0.output" or "0.output1"; kind: the layer's class. monitor_all: also for what it gets, and for its
         parameters, such as "0.data" and "0.weight". `detach` of what is returned ends the calls.
         """
-        hooks = []
+        places: dict[Block, str] = {}
         for place, block in self._by_place():
             if not block._children:
-                hooks.append(block.register_forward_hook(monitor(place, callback, monitor_all)))
-        return Hooks(hooks)
+                places.setdefault(block, place)  # once, wherever it is there again
+        tell = lambda place: monitor(place, callback, monitor_all)
+        return Hooks([block.register_forward_hook(tell(place)) for block, place in places.items()])
 
     def _by_place(self, prefix: str = "") -> Iterator[tuple[str, Block]]:
         yield prefix, self

@@ -33,11 +33,11 @@ def exchanging() -> Iterator[None]:
 def owners(params: Sequence[Copies], balanced: bool) -> dict[int, int]:
     """Which of each parameter's copies is the one that is summed for and updated, by the parameter's number.
 
-    balanced: the largest parameters first, each goes to the device that has the fewest elements so far; else the first
-    device has all. Follows from sizes and order alone.
+    balanced: the largest parameters first, each goes to the device that has the fewest elements so far; else cpu(0) has
+    all, or the first device where it has no copy. Follows from sizes and order alone.
     """
     if not balanced:
-        return {i: 0 for i, _ in params}
+        return {i: next((k for k, x in enumerate(copies) if x.device.index == 0), 0) for i, copies in params}
     loads: dict[Device, int] = {}
     found = {}
     for i, copies in sorted(params, key=lambda one: (-one[1][0].size, one[0])):

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from .. import _core, np, npx
 from ..device import Device
-from ..recorded import Recorded
+from ..recorded import Recorded, _flat
 from . import changes
 from .block import Block
 from .parameter import Parameter
 
 __all__ = ["HybridBlock"]
+
+Spec = tuple[tuple[int, ...], Any, Device]
+"""Shape, dtype and device of an argument."""
 
 _aside = threading.local()  # .on: blocks inside are not recorded by themselves, as one around them will be
 
@@ -71,6 +76,24 @@ class HybridBlock(Block):
         super().hybridize(active, **settings)
         self._recorded = _Block(self) if active else None
 
+    def export(self, path: str, epoch: int = 0, remove_amp_cast: bool = True) -> tuple[str, str]:
+        """Writes what the block computes when predicting, and its parameters: path-symbol.json and path-0000.params.
+
+        Returns both names; `SymbolBlock.imports` reads them, without the block's code, for arrays of the shapes of the
+        first call since `hybridize()`, and any number of examples if that makes no difference. The operations are those
+        that `forward` issues; they are compared with the block on values of their own before anything is written. The
+        formats are forerun's (npz for the parameters, with "arg:" and "aux:" before the names). Waits.
+
+        RuntimeError before `hybridize()` and a call. ValueError if `forward` does what is not an operation of forerun's
+        on its arguments and parameters: host tasks, random numbers, `autograd.Function`.
+        """
+        from .symbol import export
+
+        del remove_amp_cast
+        if self._recorded is None or self._recorded.called is None:
+            raise RuntimeError(f"export: {self.name} must be hybridized and called first, got no call")
+        return export(self, os.fspath(path), epoch, self._recorded.called)
+
     @property
     def hybridized(self) -> str:
         """What `hybridize` has come to: the last program's operations, or why calls run as they are written."""
@@ -91,6 +114,20 @@ class HybridBlock(Block):
         return recorded.call(args)
 
 
+def written(block: HybridBlock) -> Callable[..., Any]:
+    """The block's `forward` as it is written, also in blocks inside."""
+
+    def run(*args: Any) -> Any:
+        before = getattr(_aside, "on", False)
+        _aside.on = True
+        try:
+            return block._plain(*args)
+        finally:
+            _aside.on = before
+
+    return run
+
+
 class _Block:
     """The programs of a block, and what must be as it was for them to be right."""
 
@@ -101,11 +138,15 @@ class _Block:
         self.state_of: list[tuple[Block, int]] = []   # the blocks of the tree, and how often each had changed
         self.held: dict[Device, tuple[Any, ...]] = {}  # all parameters' arrays by device
         self.parameters: list[Parameter] = []
+        self.called: tuple[Any, list[Spec]] | None = None  # arguments of the first call, without their values
         self.plain = ""                               # why calls run as they are written, whatever the arguments
 
     def call(self, args: tuple[Any, ...]) -> Any:
         if self.count != changes.count:
             self._look()
+        if self.called is None:
+            arrays, form = _flat(args)
+            self.called = form, [(x.shape, x.dtype, x.device) for x in arrays]
         if self.plain or getattr(_aside, "on", False):
             return self._plain_call(args)
         device: Any = args[0].device if args and isinstance(args[0], _core.Array) else _device(args)

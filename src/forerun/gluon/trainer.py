@@ -6,6 +6,7 @@ while the backward pass goes on, and so does the update that it is for.
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
@@ -23,8 +24,10 @@ from .exchange import Copies, exchanging, hand_round, owners, total
 from .parameter import Parameter
 from .parameters import named
 from .shares import Shares
+from .states import beside, check, moved, number, of_number, restore
 
 __all__ = ["Trainer"]
+
 
 class Trainer:
     """Applies an optimizer to parameters, each with a copy on every device it was initialised on.
@@ -33,7 +36,8 @@ class Trainer:
     optimizer_params: its settings.
 
     kvstore: where gradients are summed over devices. "device": each parameter's on one of its devices, by size, so that
-    all have as much to do; "local": all on the first device; None: not at all, each device goes its own way.
+    all have as much to do; "local": all on cpu(0), or the first device where that has no copy; None: not at all, each
+    device goes its own way.
     update_on_kvstore: True: the parameter is updated there, once, and the other devices get its values (their gradients
     stay their own); False: they get the sum, and each updates its copy. None: True where there is a kvstore. The values
     are the same bits on all devices.
@@ -82,6 +86,8 @@ class Trainer:
         self._seen: dict[int, list[int]] = {}
         self._copies: list[Copies] = []  # as they were at the change of this number
         self._owners: dict[int, int] = {}
+        self._devices: list[Device] = []
+        self._updated: dict[int, list[tuple[Any, State, int]]] = {}
         self._several = False  # whether there are copies to be kept equal
         self._count = -1
 
@@ -105,6 +111,8 @@ class Trainer:
             params = reversed(list(enumerate(self._params)))
             self._copies = [(i, named(self._names[i], p.list_data)) for i, p in params if p.grad_req != "null"]
             self._owners = owners(self._copies, self._kvstore == "device")
+            self._devices = list({x.device: None for _, copies in self._copies for x in copies})
+            self._updated = {}
             self._several = self._kvstore is not None and any(len(copies) > 1 for _, copies in self._copies)
             self._count = changes.count
         return self._copies
@@ -112,8 +120,8 @@ class Trainer:
     def step(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
         """Sums the gradients over devices, and updates the parameters with the sums divided by `batch_size`.
 
-        Raises RuntimeError if a gradient has not been written since the last step; with `ignore_stale_grad`, such
-        parameters stay as they are. RuntimeError for parameters that are not initialised.
+        Raises RuntimeError if a gradient has not been written since the last step, on one device or all; with
+        `ignore_stale_grad`, such parameters stay as they are. RuntimeError for parameters that are not initialised.
         """
         fresh = self._fresh(ignore_stale_grad)
         if self._shares is not None:
@@ -145,9 +153,10 @@ class Trainer:
             self._update(fresh, batch_size)
 
     def _fresh(self, ignore_stale: bool) -> list[Copies]:
-        """Those whose gradients have been written since the last step; all before the first one."""
+        """Those whose gradients have been written since the last step, on all devices; all before the first one."""
         trained = self._trained()
-        stale = [i for i, copies in trained if self._seen.get(i) == _core.gradient_versions(copies)]
+        seen = self._seen.get
+        stale = [i for i, copies in trained if any(map(operator.eq, seen(i, ()), _core.gradient_versions(copies)))]
         if not stale:
             return trained
         if not ignore_stale:
@@ -172,28 +181,31 @@ class Trainer:
         sums: the gradients have not been summed yet.
         """
         self._optimizer.rescale_grad = self._scale / batch_size
-        items: dict[Device, list[Item]] = {}
+        items: list[list[Item]] = [[] for _ in self._devices]
         for i, copies in params:
-            updated, at = self._updated(i, copies), self._owners[i]
-            for w, state in zip(updated, self._states_of(i, updated)):
-                g = total([x.grad for x in copies], at) if sums else w.grad
-                items.setdefault(w.device, []).append((i, w, g, state))
+            updated = self._updated.get(i) or self._updates(i, copies)
+            for weight, state, device in updated:
+                g = total([x.grad for x in copies], self._owners[i]) if sums else weight.grad
+                items[device].append((i, weight, g, state))
             self._seen[i] = _core.gradient_versions(copies)
-        for some in items.values():
+        for some in items:
             self._optimizer.update_all(some)
         if self._once and self._several:
             for i, copies in params:
                 hand_round(copies, self._owners[i])
 
-    def _updated(self, i: int, copies: list[Any]) -> list[Any]:
-        """The copies that the optimizer changes, and has states for."""
-        return [copies[self._owners[i]]] if self._once else copies
+    def _updates(self, i: int, copies: list[Any]) -> list[tuple[Any, State, int]]:
+        """The copies that the optimizer changes, each with its state and the number of its device."""
+        weights = [copies[self._owners[i]]] if self._once else copies
+        found = [(w, s, self._devices.index(w.device)) for w, s in zip(weights, self._states_of(i, weights))]
+        self._updated[i] = found
+        return found
 
     def _states_of(self, i: int, weights: list[Any]) -> list[State]:
         """One state per weight, where it is. A parameter that has moved takes its state along."""
         states = self._states.get(i, [])
-        if len(states) != len(weights) or any(not _beside(s, w) for s, w in zip(states, weights)):
-            states = [_moved(states[0], w) if states else self._optimizer.create_state(i, w) for w in weights]
+        if len(states) != len(weights) or any(not beside(s, w) for s, w in zip(states, weights)):
+            states = [moved(states[0], w) if states else self._optimizer.create_state(i, w) for w in weights]
             self._states[i] = states
         return states
 
@@ -214,59 +226,31 @@ class Trainer:
         """
         with opened(filename) as file:
             values = read_arrays(file, "load_states")
-        count = _number(values.pop("num_update", None))
-        copies = dict(self._trained())
-        found = {i: self._states_of(i, self._updated(i, copies[i])) for i in self._numbers(values, copies)}
-        of = lambda i: {n.partition(".")[2]: v for n, v in values.items() if n.startswith(f"{i}.")}
-        news = [(state, of(i)) for i, states in found.items() for state in states]
-        for state, new in news:
-            _check(state, new)
+        count = number(values.pop("num_update", None))
+        self._trained()
+        for i in (numbers := self._numbers(values)):
+            for state in self._all_states(i):
+                check(self._names[i], state, of_number(values, i))
         self._optimizer.num_update = count
-        for state, new in news:
-            _restore(state, new)
+        for i in numbers:
+            for state in self._all_states(i):
+                restore(state, of_number(values, i))
 
-    def _numbers(self, values: Mapping[str, Any], trained: Mapping[int, Any]) -> list[int]:
+    def _all_states(self, i: int) -> list[State]:
+        """The states of a parameter, made if there are none."""
+        copies = named(self._names[i], self._params[i].list_data)
+        if i not in self._owners:  # it is not trained now
+            return self._states_of(i, copies[:1])
+        return [state for _, state, _ in self._updates(i, copies)]
+
+    def _numbers(self, values: Mapping[str, Any]) -> list[int]:
         """Of the parameters that values named "number.name" belong to."""
-        known = {str(i): i for i in trained}
+        known = {str(i): i for i in range(len(self._params))}
         for name in values:
             number, dot, _ = name.partition(".")
             if not dot or number not in known:
                 raise ValueError(f"load_states: names must be of {len(known)} parameters, got {name!r}")
         return sorted({known[name.partition(".")[0]] for name in values})
-
-
-def _beside(state: State, weight: Any) -> bool:
-    """Whether a state is on its weight's device."""
-    return all(x.device == weight.device for name, x in state.items() if name != "t")
-
-
-def _moved(state: State, weight: Any) -> State:
-    """A state of its own for a weight, with the values of another one."""
-    return {name: x if name == "t" else x.copyto(weight.device) for name, x in state.items()}
-
-
-def _number(value: numpy.ndarray | None) -> int:
-    if value is None or value.size != 1 or value.dtype.kind not in "iu":
-        raise ValueError(f"load_states: counts must be integers, got {value!r}")
-    return int(value.item())
-
-
-def _check(state: State, values: dict[str, numpy.ndarray]) -> None:
-    if state.keys() != values.keys():
-        raise ValueError(f"load_states: file must have {sorted(state)}, got {sorted(values)}")
-    for name, value in values.items():
-        if name == "t":
-            _number(value)
-        elif value.shape != state[name].shape or value.dtype.kind not in "biuf":
-            raise ValueError(f"load_states: {name} must be of {state[name].shape}, got {value.dtype} of {value.shape}")
-
-
-def _restore(state: State, values: dict[str, numpy.ndarray]) -> None:
-    for name, value in values.items():
-        if name == "t":
-            state[name] = _number(value)
-        else:
-            state[name][...] = value
 
 
 def _made(kind: str | Optimizer, settings: Mapping[str, Any], params: list[Parameter]) -> Optimizer:

@@ -48,7 +48,7 @@ def host(
 
 def no_gradient(name: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
     """Lets the walk over the tape raise NotImplementedError where it would come through an op."""
-    if _core.recording() and any(is_inexact(y.dtype) for y in outputs):
+    if _core.recording() and (_core.tracing() or any(is_inexact(y.dtype) for y in outputs)):
         _core.record(_NoGradient(name), tuple(inputs), tuple(outputs), None, 0)
 
 
