@@ -78,6 +78,8 @@ def test_what_is_refused_at_the_call_leaves_no_other_failure() -> None:
     for index in ((number, [], known), (number, known, []), (number.astype("uint64"), [7], 0)):
         with pytest.raises(IndexError, match="index must be in"):
             x[index]
+    with pytest.raises(ValueError, match="choose: shapes must broadcast"):
+        np.choose(number[None] + [0, 0], [np.zeros(3)])
     _core.quiesce()
     assert _core.unseen_failures() == []
 

@@ -10,7 +10,7 @@ import numpy
 from .. import _core
 from .arithmetic import logical_not, logical_or
 from .assigning import setitem, values_for
-from .convert import asarray, cast, count_of, is_array, one_of, promote, store, together
+from .convert import _has_arrays, asarray, cast, count_of, is_array, one_of, promote, store, together
 from .creation import _known, ones, zeros
 from .editing import flat_values
 from .host import host_op
@@ -37,8 +37,9 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     arrays = [asarray(c) for c in choices]
     if not arrays:
         raise ValueError("choose: there must be at least one choice, got none")
+    a = asarray(a) if not is_array(a) and _has_arrays(a) else a
+    shape = together("choose", numpy.shape(a), *(c.shape for c in arrays))
     number = _numbers(a, len(arrays), mode, arrays[0].device)
-    shape = together("choose", number.shape, *(c.shape for c in arrays))
     dtype = promote(*(c.dtype for c in arrays))
     table = stack([broadcast_to(cast(c, dtype), shape) for c in arrays])
     picked = _gather_along(table, reshape(broadcast_to(number, shape), (1, *shape)), 0)
