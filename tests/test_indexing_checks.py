@@ -103,6 +103,21 @@ def test_positions_out_of_range_are_moved_into_it(mode: str, dtype: str, n: int)
     assert np.take(np.array(x), np.array(at), mode=mode).tolist() == want.tolist()
 
 
+def test_without_values_put_looks_at_no_position() -> None:
+    x = np.zeros(3)
+    assert np.put(x, [99], []) is None
+    assert x.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize(("n", "at"), [(0, [0]), (3, numpy.array([0], "uint64"))], ids=["none", "uint64"])
+def test_positions_that_cannot_be_come_before_values_that_cannot(n: int, at: Any) -> None:
+    kind = IndexError if n == 0 else TypeError
+    with pytest.raises(kind):
+        numpy.put(numpy.zeros(n), at, "x")
+    with pytest.raises(kind, match="put: (index|positions) must be"):
+        np.put(np.zeros(n), at, "x")
+
+
 # --- values ---------------------------------------------------------------------------------------
 
 
