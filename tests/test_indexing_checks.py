@@ -114,7 +114,7 @@ def test_positions_that_cannot_be_come_before_values_that_cannot(n: int, at: Any
     kind = IndexError if n == 0 else TypeError
     with pytest.raises(kind):
         numpy.put(numpy.zeros(n), at, "x")
-    with pytest.raises(kind, match="put: (index|positions) must be"):
+    with pytest.raises(kind, match=r"put: (index|positions) must be"):
         np.put(np.zeros(n), at, "x")
 
 
