@@ -127,6 +127,19 @@ def test_parameters_may_be_made_anew_and_moved(two_devices: list[forerun.Device]
     assert again.collect_params()["0.weight"].list_ctx() == [two_devices[1]]
 
 
+class Square(gluon.HybridBlock):
+    def forward(self, x: Any) -> Any:
+        return x * x.shape[0] ** 2
+
+
+def test_what_depends_on_the_number_of_examples_otherwise_holds_for_that_number(tmp_path: Path) -> None:
+    files = exported(Square(), (floats(2, 3),), tmp_path)
+    again = SymbolBlock.imports(files[0], "data", files[1])
+    assert again(np.ones((2, 3))).tolist() == [[4] * 3] * 2
+    with pytest.raises(ValueError, match=r"input must be float32 of \(2, 3\), got float32 of \(3, 3\)"):
+        again(np.ones((3, 3)))
+
+
 class Drawn(gluon.HybridBlock):
     def forward(self, x: Any) -> Any:
         return x + np.random.normal(size=x.shape)
