@@ -64,6 +64,16 @@ PAIRS: list[tuple[str, Any, Any, tuple[int, ...]]] = [
     ("silu", lambda: nn.SiLU(), lambda t: t.SiLU(), (3, 4)),
     ("reflection", lambda: nn.ReflectionPad2D(2), lambda t: t.ReflectionPad2d(2), (2, 2, 4, 3)),
     ("dense", lambda: nn.Dense(3), lambda t: t.Linear(5, 3), (4, 5)),
+    ("max 1d, global", lambda: nn.GlobalMaxPool1D(), lambda t: t.AdaptiveMaxPool1d(1), (2, 3, 5)),
+    ("max 3d, global", lambda: nn.GlobalMaxPool3D(), lambda t: t.AdaptiveMaxPool3d(1), (2, 3, 2, 3, 2)),
+    ("avg 1d, global", lambda: nn.GlobalAvgPool1D(), lambda t: t.AdaptiveAvgPool1d(1), (2, 3, 5)),
+    ("avg 3d, global", lambda: nn.GlobalAvgPool3D(), lambda t: t.AdaptiveAvgPool3d(1), (2, 3, 2, 3, 2)),
+    ("flatten", lambda: nn.Flatten(), lambda t: t.Flatten(), (2, 3, 4)),
+    ("identity", lambda: nn.Identity(), lambda t: t.Identity(), (2, 3)),
+    ("swish", lambda: nn.Swish(), lambda t: t.SiLU(), (2, 3)),
+    ("activation", lambda: nn.Activation("softrelu"), lambda t: t.Softplus(), (2, 3)),
+    ("dropout of none", lambda: nn.Dropout(0), lambda t: t.Dropout(0), (2, 3)),
+    ("pixels", lambda: nn.PixelShuffle2D(2), lambda t: t.PixelShuffle(2), (2, 8, 3, 2)),
     ("rnn", lambda: rnn.RNN(4, activation="tanh"), lambda t: t.RNN(3, 4), (5, 2, 3)),
     ("rnn, relu", lambda: rnn.RNN(4, 2), lambda t: t.RNN(3, 4, 2, "relu"), (5, 2, 3)),
     ("lstm", lambda: rnn.LSTM(4, 2, bidirectional=True), lambda t: t.LSTM(3, 4, 2, bidirectional=True), (5, 2, 3)),
@@ -132,3 +142,15 @@ def test_running_statistics() -> None:
     close(layer.running_mean.data(), other.running_mean.numpy(), 1e-9)
     n = 40  # PyTorch divides by n - 1 there, and MXNet and we by n
     close((layer.running_var.data() - 0.9) * n / (n - 1), other.running_var.numpy() - 0.9, 1e-9)
+
+
+def test_each_layer_is_among_them() -> None:
+    """But for containers, what is made of functions, what is another layer with more axes or a relu, and `Embedding`,
+    which has a test beside the losses."""
+    blocks = "Block HybridBlock SymbolBlock Sequential HybridSequential Concatenate HybridConcatenate"
+    functions = "Lambda HybridLambda Embedding BatchNormReLU SyncBatchNorm PixelShuffle1D PixelShuffle3D"
+    functions += " DeformableConvolution ModulatedDeformableConvolution"  # beside a loop in tests/cases/mxnet.py
+    made_of_others = {*blocks.split(), *functions.split()}
+    layers = {name for module in (nn, rnn) for name in dir(module) if isinstance(getattr(module, name), type)}
+    cells = {name for name in layers if name.endswith("Cell")}  # tests/test_gluon_rnn.py has these beside the layers
+    assert layers - cells - made_of_others == {type(make()).__name__ for _, make, _, _ in PAIRS}

@@ -152,5 +152,20 @@ def test_labels_that_are_no_class_are_told_where_the_loss_is_read(blank: str, wr
     label = np.array([[1, wrong]])
     with closed_gate():
         loss = npx.ctc_loss(np.zeros((4, 1, 3)), label, blank_label=blank)
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError, match=r"ctc_loss, class of a label: index must be in \[-3, 3\), got 3"):
         loss.item()
+
+
+@pytest.mark.parametrize(
+    ("steps", "counts", "name"), [(5, 1, "data"), (-1, 1, "data"), (4, 3, "label"), (4, -1, "label")]
+)
+def test_lengths_that_are_none_are_told_where_the_loss_is_read(steps: int, counts: int, name: str) -> None:
+    with closed_gate():
+        loss = npx.ctc_loss(np.zeros((4, 1, 3)), np.array([[1, 2]]), np.array([steps]), np.array([counts]), True, True)
+    with pytest.raises(IndexError, match=f"ctc_loss, {name}_lengths: index must be in"):
+        loss.item()
+
+
+def test_lengths_of_another_number_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"ctc_loss: data_lengths must have shape \(1,\), got \(2,\)"):
+        npx.ctc_loss(np.zeros((4, 1, 3)), np.array([[1, 2]]), np.array([4, 4]), use_data_lengths=True)

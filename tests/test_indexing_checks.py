@@ -9,9 +9,11 @@ import numpy
 import pytest
 
 from cases.compare import same_bits
+from cases.table import ours
 from forerun import _core, autograd, np
 
 M = numpy.arange(12.0).reshape(3, 4)
+UNSIGNED = numpy.array(2**63, "uint64")
 
 
 # --- indices that are refused, or taken -----------------------------------------------------------
@@ -55,6 +57,18 @@ def test_an_empty_axis_has_no_positions(gate: None) -> None:
         with pytest.raises(IndexError, match=r"setitem: index must be in \[0, 0\), got an array of shape"):
             x[index] = 1
     assert x[one[:0]].shape == np.take(x, one[:0], 0).shape == (0, 3)
+
+
+ABSENT: list[Any] = [(numpy.array(9), []), numpy.array(9), (UNSIGNED, 0), numpy.array([9])]
+
+
+@pytest.mark.parametrize("index", ABSENT, ids=repr)
+def test_one_fault_is_one_failure(index: Any, ahead: str) -> None:
+    """Also where an index is used to read and to write: nothing is left that no read has raised."""
+    x, index = np.array(M), ours(index)
+    x[index] += 1
+    with pytest.raises((IndexError, OverflowError), match="take: index must be in"):
+        x.numpy()
 
 
 def test_what_is_refused_at_the_call_leaves_no_other_failure() -> None:

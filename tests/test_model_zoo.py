@@ -11,7 +11,8 @@ import pytest
 import forerun
 import zoo
 from conftest import closed_gate
-from forerun import autograd, gluon, np
+from forerun import autograd, gluon, init, np
+from forerun.compat import install_as_mxnet, uninstall_as_mxnet
 from forerun.gluon.model_zoo import vision
 
 with Path(__file__).with_name("zoo.tsv").open() as file:
@@ -123,3 +124,48 @@ def test_what_cannot_be_made_is_said() -> None:
         vision.SqueezeNet("2")
     with pytest.raises(ValueError, match="ResNet: channels must be one more than layers, got 2 and 2"):
         vision.ResNetV1(vision.BasicBlockV1, [1, 1], [8, 8])
+
+
+def test_a_network_is_tuned_to_other_classes() -> None:
+    """Features of one, with what they have learned, and another output that learns ten times as fast."""
+    first = vision.get_resnet(2, 18, classes=7, thumbnail=True)
+    first.initialize("xavier")
+    x, y = np.array(zoo.uniform("images", (4, 3, 8, 8))), np.array([0, 1, 2, 2])
+    expected = first.features(x).asnumpy()
+    net = vision.resnet18_v2(classes=3, thumbnail=True)
+    net.features = first.features
+    net.output.initialize(init.Xavier())
+    assert (net.features(x).asnumpy() == expected).all()
+    net.output.collect_params().setattr("lr_mult", 10)
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.01})
+    cross_entropy, losses = gluon.loss.SoftmaxCrossEntropyLoss(), []
+    for _ in range(5):
+        with autograd.record():
+            loss = cross_entropy(net(x), y)
+        loss.backward()
+        trainer.step(4)
+        losses.append(loss.mean())
+    assert losses[-1].item() < losses[0].item()
+    assert (first.features(x).asnumpy() != expected).any()
+
+
+@pytest.mark.parametrize("name", ["resnet18_v1", "mobilenetv2_0.25", "squeezenet1.1"])
+def test_hybridized_networks_are_the_same(name: str) -> None:
+    size = 224 if name.startswith("squeeze") else 32
+    net, x = vision.get_model(name, classes=4), np.array(zoo.image(size))
+    net.initialize("xavier")
+    expected = net(x).asnumpy()
+    net.hybridize()
+    assert (net(x).asnumpy() == expected).all()
+    assert (net(x).asnumpy() == expected).all()
+    assert net.hybridized.startswith("1 program")
+
+
+def test_programs_for_mxnet_find_it() -> None:
+    install_as_mxnet()
+    try:
+        from mxnet.gluon.model_zoo.vision import resnet18_v2  # type: ignore[import-not-found]
+
+        assert resnet18_v2 is vision.resnet18_v2
+    finally:
+        uninstall_as_mxnet()

@@ -176,6 +176,46 @@ def test_pixels_are_where_they_belong(axes: int) -> None:
         assert found[place] == x[(b, c * f + inside, *[i // n for i, n in zip(at, factors)])]
 
 
+@pytest.mark.parametrize("kind", [nn.DeformableConvolution, nn.ModulatedDeformableConvolution])
+def test_convolutions_that_are_not_bent_yet_are_plain(kind: Any) -> None:
+    """Offsets start as zeros, and all places with the weight 1, as in MXNet, whose names the parameters have."""
+    layer, plain = kind(4, 3, 2, 1, groups=2, num_deformable_group=2), nn.Conv2D(4, 3, 2, 1, groups=2)
+    x = normal(2, 4, 6, 5).astype("float32")
+    for one in (layer, plain):
+        one.initialize()
+        one(x)
+    numbers = 36 if kind is nn.DeformableConvolution else 54
+    shapes = {name: p.shape for name, p in layer.collect_params().items()}
+    assert shapes == {
+        "deformable_conv_weight": (4, 2, 3, 3), "deformable_conv_bias": (4,),
+        "offset_weight": (numbers, 4, 3, 3), "offset_bias": (numbers,),
+    }  # fmt: skip
+    plain.weight.set_data(layer.deformable_conv_weight.data())
+    close(layer(x), plain(x), 1e-5)
+    with autograd.record():
+        loss = (layer(x) ** 2).sum()
+    loss.backward()
+    assert all(np.abs(p.grad()).max() > 0 for p in layer.collect_params().values())
+
+
+def test_convolutions_that_cannot_be_bent() -> None:
+    x, w = np.zeros((1, 4, 5, 5)), np.zeros((2, 4, 3, 3))
+    with pytest.raises(ValueError, match=r"deformable_convolution: offset must have shape \(1, 18, 3, 3\), got"):
+        npx.deformable_convolution(x, np.zeros((1, 9, 3, 3)), w)
+    with pytest.raises(ValueError, match=r"modulated_deformable_convolution: mask must have shape \(1, 9, 3, 3\), got"):
+        npx.modulated_deformable_convolution(x, np.zeros((1, 18, 3, 3)), np.zeros((1, 3, 3, 3)), w)
+    for more, message in [
+        ({"num_group": 2}, "channels must fit 2 groups and 1 of offsets, got"),
+        ({"num_deformable_group": 3}, "channels must fit 1 groups and 3 of offsets, got"),
+        ({"num_filter": 3}, "weight must have kernel None and 3 filters, got"),
+        ({"dilate": 3}, "kernel must fit into the padded data, got"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            npx.deformable_convolution(x, np.zeros((1, 18, 3, 3)), w, **more)
+    with pytest.raises(ValueError, match="DeformableConvolution: channels must be a positive multiple of groups"):
+        nn.DeformableConvolution(3, groups=2)
+
+
 def test_pixels_that_do_not_fit() -> None:
     with pytest.raises(ValueError, match=r"PixelShuffle2D: factor must be 2 positive numbers, got \(1, 2, 3\)"):
         nn.PixelShuffle2D((1, 2, 3))
@@ -188,6 +228,7 @@ def test_pixels_that_do_not_fit() -> None:
 def test_layers_by_their_old_names() -> None:
     assert gluon.contrib.nn.HybridConcurrent is nn.HybridConcatenate
     assert gluon.contrib.nn.PixelShuffle2D is nn.PixelShuffle2D
+    assert gluon.contrib.cnn.DeformableConvolution is nn.DeformableConvolution
     assert gluon.contrib.rnn.VariationalDropoutCell is rnn.VariationalDropoutCell
 
 

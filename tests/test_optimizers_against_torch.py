@@ -47,6 +47,13 @@ def test_twenty_steps(pair: tuple[str, dict[str, Any], str, dict[str, Any]], dec
         close(weight, theirs.detach().numpy(), 1e-12)
 
 
+def test_each_optimizer_is_among_them() -> None:
+    """But for those that PyTorch has not: tests/test_optimizer.py has them beside NumPy."""
+    known = {getattr(optimizer, name) for name in optimizer.__all__ if name != "create"} - {optimizer.Optimizer}
+    compared = {type(optimizer.create(name)) for name, *_ in PAIRS}
+    assert known - compared == {optimizer.LAMB, optimizer.Ftrl, optimizer.Signum}
+
+
 def rates(make: Any, n: int = 25) -> list[float]:
     """What a scheduler of PyTorch's gives in n steps, from a rate of 0.5."""
     made = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=0.5)

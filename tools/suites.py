@@ -46,38 +46,9 @@ SETTINGS = {"scipy": '["array_api_strict"]', "sklearn": "1"}
 
 def command(library: str, part: str) -> list[str]:
     """Return the command line that tests one subpackage."""
-    alone = [
-        "-c",
-        os.devnull,
-        "--rootdir",
-        str(OUT),
-        "-p",
-        "strict_only",
-        "-p",
-        "noted",
-        "-p",
-        "no:cacheprovider",
-    ]
-    report = [
-        "-q",
-        "-W",
-        "ignore",
-        "--tb=short",
-        "--noted",
-        str(notes(library, part)),
-        "--patience",
-        str(PATIENCE),
-    ]
-    return [
-        sys.executable,
-        "-m",
-        "pytest",
-        "--pyargs",
-        f"{library}.{part}",
-        *SELECTED[library],
-        *alone,
-        *report,
-    ]
+    alone = ["-c", os.devnull, "--rootdir", str(OUT), "-p", "strict_only", "-p", "noted", "-p", "no:cacheprovider"]
+    report = ["-q", "-W", "ignore", "--tb=short", "--noted", str(notes(library, part)), "--patience", str(PATIENCE)]
+    return [sys.executable, "-m", "pytest", "--pyargs", f"{library}.{part}", *SELECTED[library], *alone, *report]
 
 
 def notes(library: str, part: str) -> Path:
@@ -101,14 +72,10 @@ def finished(library: str, part: str) -> bool:
     path.touch()
     before = path.stat().st_size
     with output.open("w") as file:
-        child = subprocess.Popen(
-            command(library, part), cwd=OUT, env=environment(library), stdout=file, stderr=file
-        )
+        child = subprocess.Popen(command(library, part), cwd=OUT, env=environment(library), stdout=file, stderr=file)
         status = watched(child, path)
     if status not in ENDS and path.stat().st_size == before:
-        raise RuntimeError(
-            f"{library}.{part}: pytest must run, got status {status}:\n{output.read_text()[-2000:]}"
-        )
+        raise RuntimeError(f"{library}.{part}: pytest must run, got status {status}:\n{output.read_text()[-2000:]}")
     return status in ENDS
 
 

@@ -261,7 +261,7 @@ nb::object matmul(nb::handle a_object, nb::handle b_object, bool transpose_a, bo
 }
 
 struct Indexed {
-  std::vector<Array> indices;  // broadcast to one shape
+  std::vector<Array> indices;  // broadcast to one shape, but for numbers
   int axis;
   Dims shape;  // of the elements they select
 };
@@ -278,7 +278,8 @@ Indexed read_indices(const char* op, const Array& a, nb::handle indices, int64_t
     same_device(op, a, i);
     common = broadcast(op, common, i.layout.shape);
   }
-  for (Array& i : x.indices) i = Array(i.storage(), broadcast_to(op, i.layout, common));
+  for (Array& i : x.indices)
+    if (i.layout.ndim()) i = Array(i.storage(), broadcast_to(op, i.layout, common));
   x.shape = Dims(n - k + common.size());
   auto at = std::copy(a.layout.shape.begin(), a.layout.shape.begin() + x.axis, x.shape.begin());
   at = std::copy(common.begin(), common.end(), at);

@@ -211,38 +211,50 @@ int64_t offset_of(int64_t i, const Dims& shape, const int64_t* strides) {
 
 // Elements that integer arrays select, and where each block of the rest lies.
 struct Selection {
-  std::vector<Layout> indices;
+  std::vector<Layout> indices;            // of `shape`, or without axes: numbers
   std::vector<int64_t> extents, strides;  // of the indexed axes
+  Dims shape;                             // of the index positions
   Dims own;                               // strides along which a position's own coordinates count; empty: they do not
   int first_access = 0;                   // of the op: the first index array
   int64_t positions = 0;                  // index positions
   // Offsets of all positions in the indexed array. Throws at an index out of range.
   std::vector<int64_t> offsets(Op& op, const char* what) const {
     std::vector<int64_t> all(static_cast<size_t>(positions), 0);
-    std::vector<int64_t> values(static_cast<size_t>(positions));
+    std::vector<int64_t> values(static_cast<size_t>(std::max<int64_t>(1, positions)));
     if (!own.empty())
-      for (int64_t p = 0; p < positions; ++p) all[p] = offset_of(p, indices[0].shape, own.begin());
+      for (int64_t p = 0; p < positions; ++p) all[p] = offset_of(p, shape, own.begin());
     for (size_t k = 0; k < indices.size(); ++k) {
-      const Layout& l = indices[k];
-      const char* base = operand_data(op, first_access + static_cast<int>(k), l.offset);
-      Loop widen = cast_loop(l.dtype, DType::i64);
-      Dims shape = l.ndim() ? l.shape : Dims{1}, strides_of = l.ndim() ? l.strides : Dims{0};
-      Rows rows{shape};
-      int64_t n = shape.back();
-      for (int64_t r = 0, count = positions ? rows.count() : 0; r < count; ++r) {
-        char* args[2] = {const_cast<char*>(base) + rows.at(r, strides_of), reinterpret_cast<char*>(values.data() + r * n)};
-        intptr_t length = n, steps[2] = {static_cast<intptr_t>(strides_of.back()), 8};
-        widen.function(args, &length, steps, widen.data);
-      }
-      for (int64_t p = 0; p < positions; ++p) {
-        int64_t i = values[p];
-        if (i < -extents[k] || i >= extents[k])
-          throw Error(ErrorKind::index, std::string(what) + ": index must be in [" + std::to_string(-extents[k]) + ", " + std::to_string(extents[k]) +
-                                            "), got " + std::to_string(i));
-        all[p] += (i < 0 ? i + extents[k] : i) * strides[k];
-      }
+      bool number = indices[k].ndim() == 0;
+      read(op, k, values.data());
+      // As in NumPy a number is no array: it is looked at where nothing is picked, and it does not wrap.
+      if (number && indices[k].dtype == DType::u64 && values[0] < 0)
+        throw out_of_range(ErrorKind::overflow, what, extents[k], std::to_string(static_cast<uint64_t>(values[0])));
+      int64_t offset = number ? offset_along(k, values[0], what) : 0;
+      for (int64_t p = 0; p < positions; ++p) all[p] += number ? offset : offset_along(k, values[p], what);
     }
     return all;
+  }
+
+ private:
+  void read(Op& op, size_t k, int64_t* values) const {
+    const Layout& l = indices[k];
+    const char* base = operand_data(op, first_access + static_cast<int>(k), l.offset);
+    Loop widen = cast_loop(l.dtype, DType::i64);
+    Dims dims = l.ndim() ? l.shape : Dims{1}, strides_of = l.ndim() ? l.strides : Dims{0};
+    Rows rows{dims};
+    int64_t n = dims.back();
+    for (int64_t r = 0, count = rows.count(); r < count; ++r) {
+      char* args[2] = {const_cast<char*>(base) + rows.at(r, strides_of), reinterpret_cast<char*>(values + r * n)};
+      intptr_t length = n, steps[2] = {static_cast<intptr_t>(strides_of.back()), 8};
+      widen.function(args, &length, steps, widen.data);
+    }
+  }
+  int64_t offset_along(size_t k, int64_t i, const char* what) const {
+    if (i < -extents[k] || i >= extents[k]) throw out_of_range(ErrorKind::index, what, extents[k], std::to_string(i));
+    return (i < 0 ? i + extents[k] : i) * strides[k];
+  }
+  static Error out_of_range(ErrorKind kind, const char* what, int64_t extent, const std::string& got) {
+    return Error(kind, std::string(what) + ": index must be in [" + std::to_string(-extent) + ", " + std::to_string(extent) + "), got " + got);
   }
 };
 
@@ -264,7 +276,7 @@ class IndexKernel final : public Kernel {
       b = const_cast<char*>(snapshot.take(b, other.offset, other.range()));
     int k = selection.own.empty() ? static_cast<int>(selection.indices.size()) : array.ndim();
     Layout index;
-    index.shape = selection.indices[0].shape;
+    index.shape = selection.shape;
     Dims before(other.shape.begin(), axis), after(array.shape.begin() + axis + k, array.ndim() - axis - k);
     int n_index = index.shape.size();
     Dims middle_b(other.strides.begin() + axis, n_index), after_b(other.strides.begin() + axis + n_index, after.size());
@@ -386,7 +398,9 @@ IndexKernel& build_index(Op& op, IndexKernel::Do what, const Array& array, const
     k.selection.strides.push_back(array.layout.strides[axis + static_cast<int>(i)]);
     op.add(indices[i].storage(), Mode::read);
   }
-  k.selection.positions = indices[0].layout.size;
+  for (const Array& i : indices)
+    if (i.layout.ndim()) k.selection.shape = i.layout.shape;
+  k.selection.positions = product(k.selection.shape);
   k.a_access = op.n_access, k.b_access = op.n_access + 1;
   bool gather = what == IndexKernel::Do::gather;
   op.add(array.storage(), gather ? Mode::read : Mode::update);

@@ -14,9 +14,11 @@ void build_fill(Op& op, const Scalar& scalar, const Array& to);
 // to = the arrays side by side along `axis`; all of to's dtype.
 void build_concatenate(Op& op, const std::vector<Array>& arrays, int axis, const Array& to);
 
-// `indices`: k integer arrays (any integer dtype), broadcast to one shape `index_shape` by the caller (strides may be 0); they index the
-// consecutive axes axis..axis+k-1 of `from`. to.shape = from.shape[:axis] + index_shape + from.shape[axis+k:], same dtype. Negative indices count
-// from the end. An index out of range throws Error(index, "take: index must be in [-n, n), got i") when it runs, before anything is written.
+// `indices`: k integer arrays (any integer dtype), broadcast to one shape `index_shape` by the caller (strides may be 0), but for those
+// without axes: numbers, which are checked even if index_shape is empty, and overflow where others of uint64 would wrap. They index the
+// consecutive axes axis..axis+k-1 of `from`. to.shape = from.shape[:axis] + index_shape + from.shape[axis+k:], same dtype. Negative
+// indices count from the end. An index out of range throws Error(index, "take: index must be in [-n, n), got i") when it runs, before
+// anything is written.
 void build_gather(Op& op, const Array& from, const std::vector<Array>& indices, int axis, const Array& to);
 // to[..., indices, ...] = values (or += values, one by one, so that repeated indices add up). values: to's dtype, already
 // broadcast to the gathered shape. Indices are checked before the first write.

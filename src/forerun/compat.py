@@ -27,7 +27,8 @@ _MODULES = (
     "np", "np.random", "np.linalg", "npx", "autograd", "init", "optimizer", "lr_scheduler", "metric", "image", "gluon",
     "gluon.nn", "gluon.rnn", "gluon.loss", "gluon.data", "gluon.data.vision", "gluon.data.vision.transforms",
     "gluon.data.vision.datasets", "gluon.utils", "gluon.model_zoo", "gluon.model_zoo.vision",
-    "gluon.contrib", "gluon.contrib.nn", "gluon.contrib.rnn", "gluon.parameter", "gluon.block", "gluon.trainer",
+    "gluon.contrib", "gluon.contrib.cnn", "gluon.contrib.nn", "gluon.contrib.rnn",
+    "gluon.parameter", "gluon.block", "gluon.trainer",
 )  # fmt: skip
 _ALIASES = {
     "numpy": "np",

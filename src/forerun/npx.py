@@ -19,6 +19,7 @@ from .ops import convert
 from .ops.attention import *  # noqa: F403
 from .ops.convolution import *  # noqa: F403
 from .ops.ctc import *  # noqa: F403
+from .ops.deformable import *  # noqa: F403
 from .ops.detection import *  # noqa: F403
 from .ops.erf import *  # noqa: F403
 from .ops.host import host as host

@@ -5,7 +5,7 @@ import math
 import numpy
 import scipy.special
 
-from cases.table import ZERO, Case, row
+from cases.table import ZERO, Case, Options, row
 
 A = (0,)
 
@@ -87,6 +87,49 @@ def doubled(x, state):
     return x * 2, state + x
 
 
+def at_place(x, r, c, fades):
+    """x (channels, height, width) between pixels."""
+    height, width = x.shape[1:]
+    if not fades and not (0 <= r < height and 0 <= c < width):
+        return 0 * x[:, 0, 0]
+    total = 0 * x[:, 0, 0]
+    for i, by_row in ((math.floor(r), math.floor(r) + 1 - r), (math.floor(r) + 1, r - math.floor(r))):
+        for j, by_column in ((math.floor(c), math.floor(c) + 1 - c), (math.floor(c) + 1, c - math.floor(c))):
+            if not fades or (0 <= i < height and 0 <= j < width):
+                total = total + by_row * by_column * x[:, min(i, height - 1), min(j, width - 1)]
+    return total
+
+
+def deformable(x, offset, mask, weight, bias, stride, dilate, pad, groups, parts):
+    """Dai et al. 2017, and with a mask Zhu et al. 2018, place by place."""
+    (filters, _, height, width), (batch, channels) = weight.shape, x.shape[:2]
+    y = numpy.zeros((batch, filters, *offset.shape[2:]))
+    for b, r, c in numpy.ndindex(batch, *offset.shape[2:]):
+        seen = numpy.zeros((channels, height, width))
+        for part, i, j in numpy.ndindex(parts, height, width):
+            of = slice(part * channels // parts, (part + 1) * channels // parts)
+            k = (part * height + i) * width + j
+            row = r * stride[0] - pad[0] + i * dilate[0] + offset[b, 2 * k, r, c]
+            column = c * stride[1] - pad[1] + j * dilate[1] + offset[b, 2 * k + 1, r, c]
+            by = 1 if mask is None else mask[b, k, r, c]
+            seen[of, i, j] = by * at_place(x[b, of], row, column, mask is not None)
+        for f in range(filters):
+            g = f * groups // filters
+            y[b, f, r, c] = (weight[f] * seen[g * channels // groups : (g + 1) * channels // groups]).sum()
+    return y + bias[:, None, None]
+
+
+BENT = {"stride": (2, 1), "dilate": (1, 2), "pad": (1, 0), "num_group": 2, "num_deformable_group": 2}
+
+
+def bent(x, offset, weight, bias, settings):
+    return deformable(x, offset, None, weight, bias, *settings.values())
+
+
+def bent_by_mask(x, offset, mask, weight, bias, settings):
+    return deformable(x, offset, mask, weight, bias, *settings.values())
+
+
 AT = numpy.array([[0, 2, 1], [3, 0, 3]])
 TWICE = numpy.array([[0, 2, 0], [3, 0, 3]])
 
@@ -134,6 +177,11 @@ ROWS: list[Case] = [
     row("npx.shape_array", lambda x: (x(3, 4),), grad=None, reference=lambda x: numpy.array(x.shape, "int64")),
     row("npx.stop_gradient", lambda x: (x(3, 4),), grad=ZERO, reference=lambda x: x),
     row("npx.foreach", lambda x: (doubled, x(5, 2), x(2)), grad=(1, 2), tolerance=8, reference=foreach),
+    row("npx.deformable_convolution", lambda x: (x(1, 4, 3, 4), x(1, 8, 2, 4), x(2, 2, 2, 1), x(2), Options(BENT)),
+        grad=(0, 1, 2, 3), tolerance=64, reference=lambda *args, **settings: bent(*args, settings)),
+    row("npx.modulated_deformable_convolution",
+        lambda x: (x(1, 4, 3, 4), x(1, 8, 2, 4), x(1, 4, 2, 4), x(2, 2, 2, 1), x(2), Options(BENT)),
+        grad=(0, 1, 2, 3, 4), tolerance=64, reference=lambda *args, **settings: bent_by_mask(*args, settings)),
     row("npx.reshape", lambda x: (x(3, 1, 4), (-2, -3, -6, 2, -1)), dtypes="if", grad=A,
         reference=lambda x, shape: x.reshape(3, 2, 2)),
 ]  # fmt: skip

@@ -9,7 +9,7 @@ import numpy
 from .convert import asarray, cast
 from .creation import arange, full
 from .exponential import logaddexp
-from .indexing import take_along_axis, where
+from .indexing import _gather_along, take_along_axis, where
 from .joining import concatenate, stack, unstack
 from .nn import _float, log_softmax
 from .reduction import min as smallest
@@ -30,7 +30,8 @@ def ctc_loss(
     blank one, which is class 0 or the last (blank_label "first" or "last"). data_lengths and label_lengths, of shape
     (batch,), count with `use_data_lengths` and `use_label_lengths`; otherwise all steps count, and the labels before
     the first 0 (blank first) or -1 (blank last). Labels that need more steps than there are have no chance: their loss
-    is inf, and its gradient 0. ValueError if shapes do not fit; IndexError where the result is read for other labels.
+    is inf, and its gradient 0. ValueError if shapes do not fit; IndexError, where the result is read, for other labels
+    and lengths.
 
     >>> from forerun import np, npx
     >>> npx.ctc_loss(np.zeros((2, 1, 2)), [[1]]).round(3)  # of four equal ways, (1, 1), (0, 1) and (1, 0) say 1
@@ -42,8 +43,11 @@ def ctc_loss(
     n = _lengths(labels, label_lengths if use_label_lengths else None, 0 if first else -1)
     states = _states(cast(labels, numpy.dtype("int64")), n, x.shape[2], first)
     x = cast(x, numpy.promote_types(x.dtype, "float32"))
-    chances = take_along_axis(log_softmax(x, -1), broadcast_to(states, (x.shape[0], *states.shape)), 2)
-    ends = asarray(data_lengths) if use_data_lengths and data_lengths is not None else None
+    wide = broadcast_to(states, (x.shape[0], *states.shape))
+    chances = _gather_along(log_softmax(x, -1), wide, 2, "ctc_loss, class of a label")
+    ends = None
+    if use_data_lengths and data_lengths is not None:
+        ends = _checked("data_lengths", data_lengths, x.shape[1], x.shape[0])
     last = _spread(chances, states, ends)
     at_end = take_along_axis(last, 2 * n, 1)
     before = take_along_axis(last, where(n > 0, 2 * n - 1, 0), 1)
@@ -59,11 +63,20 @@ def _check(x: Any, labels: Any, blank_label: str) -> None:
         raise ValueError(f"ctc_loss: data and label must be {wanted}, got {x.shape} and {labels.shape}")
 
 
+def _checked(name: str, given: Any, batch: int, most: int) -> Any:
+    """The lengths, (batch, 1), which must be from 0 to `most`: where the loss is read there is an IndexError if not."""
+    n = cast(asarray(given), numpy.dtype("int64"))
+    if n.shape != (batch,):
+        raise ValueError(f"ctc_loss: {name} must have shape {(batch,)}, got {n.shape}")
+    allowed = arange(most + 1, dtype="int64", device=n.device)
+    return reshape(_gather_along(allowed, where(n < 0, most + 1, n), 0, f"ctc_loss, {name}"), (batch, 1))
+
+
 def _lengths(labels: Any, given: Any, padding: int) -> Any:
     """How many labels there are in each row, (batch, 1)."""
     batch, most = labels.shape
     if given is not None:
-        return reshape(cast(asarray(given), numpy.dtype("int64")), (batch, 1))
+        return _checked("label_lengths", given, batch, most)
     if most == 0:
         return full((batch, 1), 0, dtype="int64", device=labels.device)
     positions = arange(most, dtype="int64", device=labels.device)
@@ -96,5 +109,5 @@ def _spread(chances: Any, states: Any, ends: Any) -> Any:
     for t, chance in enumerate(unstack(chances)):
         wide = concatenate([never(2), now], axis=1)
         came = logaddexp(logaddexp(now, wide[:, 1:-1]), wide[:, :-2] + skips) + chance
-        now = came if ends is None else where(reshape(ends, (batch, 1)) > t, came, now)
+        now = came if ends is None else where(ends > t, came, now)
     return now

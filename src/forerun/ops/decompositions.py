@@ -1,10 +1,10 @@
-"""Decompositions of matrices, with gradients: Cholesky, QR, eigenvalues, singular values.
+"""Decompositions of matrices into factors, with gradients: Cholesky, QR, singular values.
 
 Vectors are determined up to a sign, or a phase if they are complex: gradients are those of functions that do not
 depend on it. Likewise the columns of a square factor that the matrix does not need are any basis of what is left:
-gradients are those of functions that do not depend on which. Where two eigenvalues or singular values are equal,
-vectors have no gradient (the result is inf or NaN if one is asked for), values have. Formulas: Giles (2008); Murray
-(2016); Walter and Lehmann (2012) for QR; Wan and Zhang (2019) for complex singular vectors.
+gradients are those of functions that do not depend on which. Where two singular values are equal, vectors have no
+gradient (the result is inf or NaN if one is asked for), values have. Formulas: Giles (2008); Murray (2016); Walter and
+Lehmann (2012) for QR; Wan and Zhang (2019) for complex singular vectors.
 """
 
 from __future__ import annotations
@@ -14,37 +14,22 @@ from typing import Any, NamedTuple
 import numpy
 
 from .. import _core
-from .arithmetic import _value, absolute, copysign
+from .arithmetic import absolute, copysign
 from .base import primitive
 from .convert import one_of
 from .creation import eye
 from .diagonals import diagonal, tril
 from .dtype_rules import real_of
+from .eigenvalues import _gaps, _off_diagonal, _spread, eigh, eigvalsh
 from .indexing import take_along_axis
 from .joining import concatenate
-from .lapack import adjoint, half_hermitian, matrices, quotient, stacked
+from .lapack import adjoint, half_hermitian, matrices, quotient, stacked, work
 from .products import matmul
-from .shape import imag, real
+from .shape import imag
 from .solving import _solve
 from .sorting import argsort, sort
 
-__all__ = [
-    "cholesky", "eig", "eigh", "eigvals", "eigvalsh", "qr", "svd", "svdvals",
-]  # fmt: skip
-
-
-class EigResult(NamedTuple):
-    """What `eig` gives."""
-
-    eigenvalues: Any
-    eigenvectors: Any
-
-
-class EighResult(NamedTuple):
-    """What `eigh` gives."""
-
-    eigenvalues: Any
-    eigenvectors: Any
+__all__ = ["cholesky", "qr", "svd", "svdvals"]
 
 
 class QRResult(NamedTuple):
@@ -64,11 +49,6 @@ class SVDResult(NamedTuple):
 
 def _halved_diagonal(x: Any) -> Any:
     return x * (1 - 0.5 * eye(x.shape[-1], x.shape[-1], dtype=real_of(x.dtype), device=x.device))
-
-
-def _spread(x: Any) -> Any:
-    """Matrices with the elements of x, of its last axis, on their diagonals."""
-    return x[..., None] * eye(x.shape[-1], dtype=real_of(x.dtype), device=x.device)
 
 
 def _first(g: Any, x: Any, k: int) -> Any:
@@ -136,17 +116,12 @@ def _qr_grad(g: Any, y: Any, x: Any) -> Any:
     return concatenate([first, matmul(q, g_rest)], -1)
 
 
-def _work(x: Any, factor: float) -> float:
-    m, n = x.shape[-2:]
-    return factor * m * n * min(m, n)
-
-
 def _factors(x: Any, mode: str) -> Any:
     m, n = x.shape[-2:]
     k = m if mode == "complete" else min(m, n)
     outs = [((m, k), x.dtype), ((k, n), x.dtype)]
     return tuple(
-        stacked("qr", lambda v: tuple(numpy.linalg.qr(v, mode)), [x], outs, x.shape[:-2], _work(x, 2))
+        stacked("qr", lambda v: tuple(numpy.linalg.qr(v, mode)), [x], outs, x.shape[:-2], work(x, 2))
     )
 
 
@@ -176,7 +151,7 @@ def _r_grad(g: Any, x: Any) -> Any:
 def _qr_r(x: Any) -> Any:
     m, n = x.shape[-2:]
     return stacked(
-        "qr", lambda v: numpy.linalg.qr(v, "r"), [x], [((min(m, n), n), x.dtype)], x.shape[:-2], _work(x, 1)
+        "qr", lambda v: numpy.linalg.qr(v, "r"), [x], [((min(m, n), n), x.dtype)], x.shape[:-2], work(x, 1)
     )[0]
 
 
@@ -184,7 +159,7 @@ def _qr_r(x: Any) -> Any:
 def _qr_raw(x: Any) -> Any:
     m, n = x.shape[-2:]
     outs = [((n, m), x.dtype), ((min(m, n),), x.dtype)]
-    return tuple(stacked("qr", lambda v: numpy.linalg.qr(v, "raw"), [x], outs, x.shape[:-2], _work(x, 1)))
+    return tuple(stacked("qr", lambda v: numpy.linalg.qr(v, "raw"), [x], outs, x.shape[:-2], work(x, 1)))
 
 
 _qr.name = _qr_complete.name = _qr_r.name = _qr_raw.name = "qr"
@@ -211,140 +186,6 @@ def qr(a: Any, mode: str = "reduced") -> Any:
         return _qr_raw(x)
     whole = mode == "complete" and x.shape[-2] > x.shape[-1]
     return QRResult(*(_qr_complete(x) if whole else _qr(x)))
-
-
-# --- eigenvalues of Hermitian matrices ------------------------------------------------------------
-
-
-def _gaps(w: Any) -> Any:
-    """w[j] - w[i] at row i and column j."""
-    return w[..., None, :] - w[..., :, None]
-
-
-def _eigh_grad(g: Any, y: Any) -> Any:
-    (gw, gv), (w, v) = g, y
-    inner = quotient(_off_diagonal(matmul(adjoint(v), gv)), _gaps(w))
-    return half_hermitian(matmul(matmul(v, inner + _spread(gw)), adjoint(v)))
-
-
-def _off_diagonal(x: Any) -> Any:
-    return x * (1 - eye(x.shape[-1], dtype=real_of(x.dtype), device=x.device))
-
-
-@primitive(_eigh_grad)
-def _eigh(x: Any, uplo: str) -> Any:
-    outs = [(x.shape[-1:], real_of(x.dtype)), (x.shape[-2:], x.dtype)]
-    return tuple(
-        stacked("eigh", lambda v: tuple(numpy.linalg.eigh(v, uplo)), [x], outs, x.shape[:-2], _work(x, 9))
-    )
-
-
-def _eigvalsh_grad(g: Any, x: Any, uplo: str) -> Any:
-    v = _eigh(x, uplo)[1]
-    return half_hermitian(matmul(v * g[..., None, :], adjoint(v)))
-
-
-@primitive(_eigvalsh_grad)
-def _eigvalsh(x: Any, uplo: str) -> Any:
-    values = lambda v: numpy.linalg.eigvalsh(v, uplo)
-    return stacked("eigvalsh", values, [x], [(x.shape[-1:], real_of(x.dtype))], x.shape[:-2], _work(x, 3))[0]
-
-
-_eigh.name, _eigvalsh.name = "eigh", "eigvalsh"
-
-
-def _triangle(op: str, uplo: str) -> str:
-    one_of(op, "UPLO", uplo.upper(), ("L", "U"))
-    return uplo.upper()
-
-
-def eigh(a: Any, UPLO: str = "L") -> EighResult:
-    """Eigenvalues in ascending order and eigenvectors (columns) of symmetric or Hermitian matrices.
-
-    Eigenvalues are real. UPLO: the triangle that is looked at, lower or upper; gradients are symmetric. LinAlgError (a
-    ValueError) if matrices are not square, and where results are read if it does not converge.
-
-    >>> from forerun import np
-    >>> x = np.array([[2.0, 1.0], [1.0, 2.0]])
-    >>> values, vectors = np.linalg.eigh(x)
-    >>> np.round(values, 3).tolist(), np.allclose(x @ vectors, vectors * values, atol=1e-5).item()
-    ([1.0, 3.0], True)
-    """
-    return EighResult(*_eigh(matrices("eigh", a, square=True), _triangle("eigh", UPLO)))
-
-
-def eigvalsh(a: Any, UPLO: str = "L") -> Any:
-    """Eigenvalues of symmetric or Hermitian matrices in ascending order: the first result of `eigh`.
-
-    >>> from forerun import np
-    >>> np.round(np.linalg.eigvalsh([[2, 1], [1, 2]]), 3).tolist()
-    [1.0, 3.0]
-    """
-    return _eigvalsh(matrices("eigvalsh", a, square=True), _triangle("eigvalsh", UPLO))
-
-
-# --- eigenvalues of any matrices ------------------------------------------------------------------
-
-
-def _eig_grad(g: Any, y: Any, dtype: numpy.dtype) -> Any:
-    """Vectors have length 1 and any phase: Boeddeker et al. (2017)."""
-    (gw, gv), (w, v) = g, y
-    inner = matmul(adjoint(v), gv)
-    inner = inner - matmul(adjoint(v), v * real(diagonal(inner, 0, -2, -1))[..., None, :])
-    inner = quotient(_off_diagonal(inner), _value(_gaps(w))) + _spread(gw)
-    return _as_input(_solve(adjoint(v), matmul(inner, adjoint(v))), dtype)
-
-
-def _as_input(g: Any, dtype: numpy.dtype) -> Any:
-    return g if dtype.kind == "c" else real(g)
-
-
-def _complex(dtype: numpy.dtype) -> numpy.dtype:
-    return numpy.result_type(dtype, numpy.complex64)
-
-
-@primitive(_eig_grad)
-def _eig(x: Any) -> Any:
-    outs = [(x.shape[-1:], _complex(x.dtype)), (x.shape[-2:], _complex(x.dtype))]
-    return tuple(stacked("eig", lambda v: tuple(numpy.linalg.eig(v)), [x], outs, x.shape[:-2], _work(x, 25)))
-
-
-def _eigvals_grad(g: Any, x: Any, dtype: numpy.dtype) -> Any:
-    v = _eig(x)[1]
-    return _as_input(_solve(adjoint(v), g[..., None] * adjoint(v)), dtype)
-
-
-@primitive(_eigvals_grad)
-def _eigvals(x: Any) -> Any:
-    outs = [(x.shape[-1:], _complex(x.dtype))]
-    return stacked("eigvals", numpy.linalg.eigvals, [x], outs, x.shape[:-2], _work(x, 10))[0]
-
-
-_eig.name, _eigvals.name = "eig", "eigvals"
-
-
-def eig(a: Any) -> EigResult:
-    """Eigenvalues, in no order, and eigenvectors (columns, of length 1) of square matrices. Always complex.
-
-    (NumPy gives real ones if all happen to be real; here the dtype is known before the values are.) LinAlgError (a
-    ValueError) if matrices are not square, and where results are read if values are not finite.
-
-    >>> from forerun import np
-    >>> values, vectors = np.linalg.eig([[0.0, 1.0], [-1.0, 0.0]])
-    >>> np.sort(np.round(values, 3)).tolist()
-    [-1j, 1j]
-    """
-    return EigResult(*_eig(matrices("eig", a, square=True)))
-
-
-def eigvals(a: Any) -> Any:
-    """Eigenvalues of square matrices, in no order: the first result of `eig`. Always complex.
-
-    >>> from forerun import np
-    >>> np.linalg.eigvals([[2, 0], [0, 3]]).tolist()
-    [(2+0j), (3+0j)]
-    """
-    return _eigvals(matrices("eigvals", a, square=True))
 
 
 # --- singular values ------------------------------------------------------------------------------
@@ -375,7 +216,7 @@ def _decomposed(x: Any, full: bool) -> Any:
     rows, columns = (m, n) if full else (k, k)
     outs = [((m, rows), x.dtype), ((k,), real_of(x.dtype)), ((columns, n), x.dtype)]
     return tuple(
-        stacked("svd", lambda v: tuple(numpy.linalg.svd(v, full)), [x], outs, x.shape[:-2], _work(x, 20))
+        stacked("svd", lambda v: tuple(numpy.linalg.svd(v, full)), [x], outs, x.shape[:-2], work(x, 20))
     )
 
 
@@ -404,7 +245,7 @@ def _svdvals_grad(g: Any, x: Any) -> Any:
 @primitive(_svdvals_grad)
 def _svdvals(x: Any) -> Any:
     outs = [((min(x.shape[-2:]),), real_of(x.dtype))]
-    return stacked("svdvals", numpy.linalg.svdvals, [x], outs, x.shape[:-2], _work(x, 6))[0]
+    return stacked("svdvals", numpy.linalg.svdvals, [x], outs, x.shape[:-2], work(x, 6))[0]
 
 
 _svd.name = _svd_full.name = "svd"

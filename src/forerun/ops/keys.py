@@ -10,7 +10,6 @@ import numpy
 
 from .. import _core
 from .convert import _has_arrays, asarray, cast, ints_become_floats, is_array, is_real_float, one_of
-from .host import host_op
 from .shape import moveaxis
 
 __all__ = ["Key", "check_range", "entries_of", "is_basic", "is_mask", "places_within", "positions_from"]
@@ -188,13 +187,11 @@ class Key:
         except ValueError:
             listed = " and ".join(str(p.shape) for p in found)
             raise IndexError(f"{self.op}: arrays in an index must broadcast together, got {listed}") from None
-        pairs = list(zip(found, view.shape[self.axis :]))
-        for p, n in pairs:  # all that can be told now, before anything is issued
-            if p.ndim == 0 and not is_array(p):
-                _in_range(self.op, p, n)
-            elif p.ndim == 0 or 0 not in shape:
+        for p, n in zip(found, view.shape[self.axis :]):
+            if p.ndim == 0 and p.dtype == "uint64" and not is_array(p) and p >= 2**63:
+                raise OverflowError(f"{self.op}: index must be in [{-n}, {n}), got {p}")
+            if p.ndim == 0 or 0 not in shape:  # as in NumPy, where the former is a number
                 check_range(self.op, p, n)
-        found = [_number(self.op, p, n) if p.ndim == 0 and (0 in shape or p.dtype == "uint64") else p for p, n in pairs]
         return [p if is_array(p) else _core.from_numpy(p, view.device) for p in found]
 
 
@@ -202,21 +199,6 @@ def _places(mask: Any) -> tuple[numpy.ndarray, ...]:
     if is_array(mask):
         mask = mask.numpy() if mask.size else numpy.zeros(mask.shape, bool)
     return numpy.nonzero(mask)
-
-
-def _in_range(op: str, number: numpy.ndarray, n: int) -> numpy.ndarray:
-    """A single number as int64. IndexError out of range; OverflowError for one that only uint64 holds."""
-    if number >= 2**63:
-        raise OverflowError(f"{op}: index must be in [{-n}, {n}), got {number}")
-    check_range(op, number, n)
-    return number.astype("int64")
-
-
-def _number(op: str, number: Any, n: int) -> Any:
-    """A number of an index as int64. As in NumPy it is no array: it never wraps, and counts where nothing is picked."""
-    if not is_array(number):
-        return number.astype("int64")
-    return host_op(op, lambda v: _in_range(op, v, n), [number], (), "int64")
 
 
 def check_range(op: str, positions: Any, n: int) -> None:
@@ -274,7 +256,7 @@ def places_within(op: str, indices: Any, n: int, mode: str, device: Any, casting
         check_range(op, found, n)
     if is_array(found):
         found = found if found.device == device else _core.copy(found, device)
-        if mode != "raise" or found.dtype.kind == "b":
+        if mode != "raise" or found.dtype.kind == "b" or (found.ndim == 0 and found.dtype == "uint64"):  # here it wraps
             found = cast(found, numpy.dtype("int64"))
         if mode == "raise":
             return found

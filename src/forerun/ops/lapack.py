@@ -21,7 +21,7 @@ from .dtype_rules import default_float
 from .indexing import where
 from .shape import broadcast_to, matrix_transpose, reshape
 
-__all__ = ["adjoint", "half_hermitian", "inexact", "matrices", "quotient", "stacked"]
+__all__ = ["adjoint", "half_hermitian", "inexact", "matrices", "quotient", "stacked", "work"]
 
 _DTYPES = ("float32", "float64", "complex64", "complex128")
 _PIECE = 1 << 21  # multiplications that are worth a call of their own
@@ -94,6 +94,16 @@ def pieces_of(lead: Shape, work: float) -> int:
     """
     n = math.prod(lead)
     return max(1, min(n, _MOST_PIECES, int(n * work) // _PIECE))
+
+
+def work(x: Any, factor: float) -> float:
+    """How many multiplications a decomposition of a matrix takes, about.
+
+    >>> work(asarray([[1.0, 2.0]]), 3)
+    6
+    """
+    m, n = x.shape[-2:]
+    return factor * m * n * min(m, n)
 
 
 def stacked(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy
@@ -18,7 +19,6 @@ from .shape import broadcast_to, expand_dims, moveaxis
 __all__ = ["matmul", "matvec", "vecdot", "vecmat"]
 
 _CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
-Product = Callable[[Any, Any], Any]
 
 
 # --- over the last axes ---------------------------------------------------------------------------
@@ -34,6 +34,50 @@ def _matvec(a: Any, b: Any) -> Any:
 
 def _vecmat(a: Any, b: Any) -> Any:
     return _matmul(_value(a)[..., None, :], b)[..., 0, :]
+
+
+@dataclass(frozen=True)
+class _Product:
+    """A product over the last axis of one operand and one of the other, `inner`.
+
+    counts: how many axes it takes of each, and gives.
+    """
+
+    op: str
+    multiply: Callable[[Any, Any], Any]
+    counts: tuple[int, int, int]
+    inner: int
+    must: str  # of operands that fit
+
+    def checked(self, a: Any, b: Any) -> tuple[int, int, int]:
+        n, m, _ = self.counts
+        if a.ndim < n or b.ndim < m:
+            raise ValueError(
+                f"{self.op}: operands must have at least {n} and {m} axes, got {a.shape} and {b.shape}"
+            )
+        return self.counts
+
+    def __call__(self, a: Any, b: Any) -> Any:
+        if a.shape[-1] != b.shape[self.inner]:
+            raise ValueError(f"{self.op}: {self.must}, got {a.shape} and {b.shape}")
+        return self.multiply(a, b)
+
+
+class _MatrixProduct(_Product):
+    """It takes two axes of each operand, of a vector one."""
+
+    def checked(self, a: Any, b: Any) -> tuple[int, int, int]:
+        n, m = min(a.ndim, 2), min(b.ndim, 2)
+        return n, m, n + m - 2
+
+    def __call__(self, a: Any, b: Any) -> Any:
+        return self.multiply(a, b)
+
+
+_MATMUL = _MatrixProduct("matmul", _matmul, (2, 2, 2), -2, "inner dimensions must match")
+_VECDOT = _Product("vecdot", _vecdot, (1, 1, 0), -1, "extents along the axis must be equal")
+_MATVEC = _Product("matvec", _matvec, (2, 1, 1), -1, "operands must be matrices and vectors that fit")
+_VECMAT = _Product("vecmat", _vecmat, (1, 2, 1), -2, "operands must be vectors and matrices that fit")
 
 
 # --- keywords -------------------------------------------------------------------------------------
@@ -80,11 +124,11 @@ def _counted(op: str, axes: Any, counts: Sequence[int]) -> list[tuple[Any, ...]]
     return found
 
 
-def _along(op: str, product: Product, a: Any, b: Any, counts: tuple[int, ...], axes: Any, kept: bool) -> Any:
+def _along(product: _Product, a: Any, b: Any, counts: tuple[int, ...], axes: Any, kept: bool) -> Any:
     """The product over the axes that are named, or those at the end. kept: with an axis of extent 1 for the sum."""
     if axes is None and not kept:
         return product(a, b)
-    last = lambda n: tuple(range(-n, 0))
+    op, last = product.op, lambda n: tuple(range(-n, 0))
     counts = (*counts[:2], 1) if kept else counts
     given = [last(n) for n in counts] if axes is None else _counted(op, axes, counts)
     a, b = (moveaxis(x, axes_of(op, at, x.ndim), last(n)) for x, at, n in zip((a, b), given, counts))
@@ -94,23 +138,24 @@ def _along(op: str, product: Product, a: Any, b: Any, counts: tuple[int, ...], a
 
 
 def _called(
-    op: str, product: Product, checked: Callable[[Any, Any], tuple[int, ...]], x1: Any, x2: Any, out: Any, *,
-    axes: Any, axis: Any, keepdims: bool, casting: str, order: str, dtype: Any, subok: bool, signature: Any,
+    product: _Product, x1: Any, x2: Any, out: Any, *, axes: Any, axis: Any, keepdims: bool, casting: str, order: str,
+    dtype: Any, subok: bool, signature: Any,
 ) -> Any:  # fmt: skip
-    """A call with keywords. checked: how many axes the product takes of each operand and gives."""
+    """A call with keywords."""
+    op = product.op
     one_of(op, "order", order, ("K", "A", "C"))  # arrays are in C order
     if not isinstance(subok, bool):
         raise TypeError(f"{op}: subok must be True or False, got {subok!r}")
     a, b = _operands(op, x1, x2, _loop_dtype(op, dtype, signature), casting)
     if op != "vecdot" and (axis is not None or keepdims):
         raise TypeError(f"{op}: axis and keepdims must not be given, got {axis} and {keepdims}")
-    counts = checked(a, b)
+    counts = product.checked(a, b)
     if axis is not None:
         if axes is not None:
             raise TypeError(f"{op}: axis and axes must not both be given, got {axis} and {axes}")
         axis = operator.index(axis)
         axes = [axis, axis, axis] if keepdims else [axis, axis]
-    result = _along(op, product, a, b, counts, axes, keepdims)
+    result = _along(product, a, b, counts, axes, keepdims)
     return _stored(op, result, out, casting)
 
 
@@ -129,12 +174,6 @@ def _stored(op: str, result: Any, out: Any, casting: str = "same_kind") -> Any:
             raise TypeError(f"{op}: casting must be possible by rule {casting!r}, got {result.dtype} to {out.dtype}")
         result = cast(result, out.dtype)
     return store(op, result, out)
-
-
-def _axes_needed(op: str, a: Any, b: Any, least: tuple[int, int]) -> None:
-    if a.ndim < least[0] or b.ndim < least[1]:
-        must = f"at least {least[0]} and {least[1]} axes"
-        raise ValueError(f"{op}: operands must have {must}, got {a.shape} and {b.shape}")
 
 
 # --- what users call ------------------------------------------------------------------------------
@@ -163,12 +202,8 @@ def matmul(
         result = _matmul(*matmul_pair(x1, x2, "matmul"))
         return result if out is None else _stored("matmul", result, out)
 
-    def counts(a: Any, b: Any) -> tuple[int, ...]:
-        n, m = min(a.ndim, 2), min(b.ndim, 2)
-        return n, m, n + m - 2
-
     return _called(
-        "matmul", _matmul, counts, x1, x2, out, axes=axes, axis=axis, keepdims=keepdims, casting=casting, order=order,
+        _MATMUL, x1, x2, out, axes=axes, axis=axis, keepdims=keepdims, casting=casting, order=order,
         dtype=dtype, subok=subok, signature=signature,
     )  # fmt: skip
 
@@ -189,19 +224,9 @@ def vecdot(
     >>> np.vecdot([[1, 2], [3, 4]], [1, 1]).tolist()
     [3, 7]
     """
-
-    def counts(a: Any, b: Any) -> tuple[int, ...]:
-        _axes_needed("vecdot", a, b, (1, 1))
-        return 1, 1, 0
-
-    def product(a: Any, b: Any) -> Any:
-        if a.shape[-1] != b.shape[-1]:
-            raise ValueError(f"vecdot: extents along the axis must be equal, got {a.shape} and {b.shape}")
-        return _vecdot(a, b)
-
     given = None if axis == -1 and (axes is not None or not keepdims) else axis
     return _called(
-        "vecdot", product, counts, x1, x2, out, axes=axes, axis=given, keepdims=keepdims, casting=casting, order=order,
+        _VECDOT, x1, x2, out, axes=axes, axis=given, keepdims=keepdims, casting=casting, order=order,
         dtype=dtype, subok=subok, signature=signature,
     )  # fmt: skip
 
@@ -218,18 +243,8 @@ def matvec(
     >>> np.matvec([[1, 2], [3, 4]], [[1, 1], [0, 1]]).tolist()
     [[3, 7], [2, 4]]
     """
-
-    def counts(a: Any, b: Any) -> tuple[int, ...]:
-        _axes_needed("matvec", a, b, (2, 1))
-        return 2, 1, 1
-
-    def product(a: Any, b: Any) -> Any:
-        if a.shape[-1] != b.shape[-1]:
-            raise ValueError(f"matvec: operands must be matrices and vectors that fit, got {a.shape} and {b.shape}")
-        return _matvec(a, b)
-
     return _called(
-        "matvec", product, counts, x1, x2, out, axes=axes, axis=axis, keepdims=keepdims, casting=casting, order=order,
+        _MATVEC, x1, x2, out, axes=axes, axis=axis, keepdims=keepdims, casting=casting, order=order,
         dtype=dtype, subok=subok, signature=signature,
     )  # fmt: skip
 
@@ -246,17 +261,7 @@ def vecmat(
     >>> np.vecmat([1, 1], [[1, 2], [3, 4]]).tolist()
     [4, 6]
     """
-
-    def counts(a: Any, b: Any) -> tuple[int, ...]:
-        _axes_needed("vecmat", a, b, (1, 2))
-        return 1, 2, 1
-
-    def product(a: Any, b: Any) -> Any:
-        if a.shape[-1] != b.shape[-2]:
-            raise ValueError(f"vecmat: operands must be vectors and matrices that fit, got {a.shape} and {b.shape}")
-        return _vecmat(a, b)
-
     return _called(
-        "vecmat", product, counts, x1, x2, out, axes=axes, axis=axis, keepdims=keepdims, casting=casting, order=order,
+        _VECMAT, x1, x2, out, axes=axes, axis=axis, keepdims=keepdims, casting=casting, order=order,
         dtype=dtype, subok=subok, signature=signature,
     )  # fmt: skip

@@ -18,6 +18,8 @@ from .conv import Conv2D as Conv2D
 from .conv import Conv2DTranspose as Conv2DTranspose
 from .conv import Conv3D as Conv3D
 from .conv import Conv3DTranspose as Conv3DTranspose
+from .deformable import DeformableConvolution as DeformableConvolution
+from .deformable import ModulatedDeformableConvolution as ModulatedDeformableConvolution
 from .embedding import Embedding as Embedding
 from .function import Activation as Activation
 from .function import Dropout as Dropout

@@ -1,0 +1,102 @@
+"""Convolutions that find out from the data where to look."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import npx
+from ...init import Initializer
+from ...ops.strided import check_layout, per_axis
+from ..hybrid import HybridBlock
+from ..parameter import Parameter
+from .function import Activation
+
+__all__ = ["DeformableConvolution", "ModulatedDeformableConvolution"]
+
+Numbers = int | tuple[int, ...] | list[int]
+Rule = str | Initializer | None
+
+
+class DeformableConvolution(HybridBlock):
+    """A convolution of images whose kernel's elements are moved by what another convolution says (Dai et al. 2017).
+
+    Settings are those of `Conv2D`; num_deformable_group: how many groups of channels have offsets of their own. Offsets
+    start as zeros. Parameters: deformable_conv_weight and _bias, offset_weight and _bias. ValueError if numbers do not
+    fit.
+
+    >>> from forerun import np
+    >>> layer = DeformableConvolution(4, kernel_size=3, padding=1)
+    >>> layer.initialize()
+    >>> layer(np.ones((1, 2, 5, 6))).shape
+    (1, 4, 5, 6)
+    """
+
+    _numbers = 2  # for each element of the kernel
+
+    def __init__(
+        self, channels: int, kernel_size: Numbers = (1, 1), strides: Numbers = (1, 1), padding: Numbers = (0, 0),
+        dilation: Numbers = (1, 1), groups: int = 1, num_deformable_group: int = 1, layout: str = "NCHW",
+        use_bias: bool = True, in_channels: int = 0, activation: str | None = None, weight_initializer: Rule = None,
+        bias_initializer: Rule = "zeros", offset_weight_initializer: Rule = "zeros",
+        offset_bias_initializer: Rule = "zeros", offset_use_bias: bool = True,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        kind = type(self).__name__
+        check_layout(kind, layout, 2)
+        if min(channels, groups, num_deformable_group) < 1 or channels % groups:
+            raise ValueError(f"{kind}: channels must be a positive multiple of groups, got {channels} for {groups}")
+        self._kernel = kernel = per_axis(kind, "kernel_size", kernel_size, 2, 1, 1)
+        self._channels, self._groups = channels, groups
+        self._in_groups: dict[str, Any] = {"num_group": groups, "num_deformable_group": num_deformable_group}
+        self._settings: dict[str, Any] = {
+            "stride": per_axis(kind, "strides", strides, 2, 1, 1),
+            "pad": per_axis(kind, "padding", padding, 2, 0, 0),
+            "dilate": per_axis(kind, "dilation", dilation, 2, 1, 1),
+        }
+        self._moves = 2 * num_deformable_group * kernel[0] * kernel[1]
+        said = self._moves * self._numbers // 2
+        new = lambda name, rule, *shape: Parameter(name, shape=shape, init=rule, allow_deferred_init=True)
+        own = "deformable_conv_weight", weight_initializer, channels, in_channels // groups, *kernel
+        self.deformable_conv_weight = new(*own)
+        self.deformable_conv_bias = new("deformable_conv_bias", bias_initializer, channels) if use_bias else None
+        self.offset_weight = new("offset_weight", offset_weight_initializer, said, in_channels, *kernel)
+        self.offset_bias = new("offset_bias", offset_bias_initializer, said) if offset_use_bias else None
+        self.act = Activation(activation) if activation is not None else None
+
+    def infer_shape(self, x: Any) -> None:
+        """Takes in_channels from the data."""
+        self.deformable_conv_weight.shape = (self._channels, x.shape[1] // self._groups, *self._kernel)
+        self.offset_weight.shape = (self._moves * self._numbers // 2, x.shape[1], *self._kernel)
+
+    def forward(self, x: Any) -> Any:
+        """x (batch, in, height, width) to (batch, channels, ...). ValueError if shapes do not fit."""
+        weight, bias, offset_weight, offset_bias = (
+            p.data(x.device) if p is not None else None
+            for p in (self.deformable_conv_weight, self.deformable_conv_bias, self.offset_weight, self.offset_bias)
+        )
+        y = self._convolved(x, npx.convolution(x, offset_weight, offset_bias, **self._settings), weight, bias)
+        return self.act(y) if self.act is not None else y
+
+    def _convolved(self, x: Any, said: Any, weight: Any, bias: Any) -> Any:
+        return npx.deformable_convolution(x, said, weight, bias, **self._settings, **self._in_groups)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._channels}, kernel_size={self._kernel})"
+
+
+class ModulatedDeformableConvolution(DeformableConvolution):
+    """`DeformableConvolution` that also says how much each place counts, from 0 to 2 (Zhu et al. 2018).
+
+    >>> from forerun import np
+    >>> layer = ModulatedDeformableConvolution(4, kernel_size=3, padding=1)
+    >>> layer.initialize()
+    >>> layer(np.ones((1, 2, 5, 6))).shape
+    (1, 4, 5, 6)
+    """
+
+    _numbers = 3
+
+    def _convolved(self, x: Any, said: Any, weight: Any, bias: Any) -> Any:
+        offset, mask = said[:, : self._moves], npx.sigmoid(said[:, self._moves :]) * 2
+        settings = self._settings | self._in_groups
+        return npx.modulated_deformable_convolution(x, offset, mask, weight, bias, **settings)
