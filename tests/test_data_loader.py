@@ -15,7 +15,7 @@ from typing import Any
 import numpy
 import pytest
 
-from forerun import _core, np
+from forerun import _core, np, npx
 from forerun.gluon import data
 
 SERIAL: dict[str, Any] = {}
@@ -190,14 +190,23 @@ def test_order_is_kept(how: dict[str, Any]) -> None:
 @WORKERS
 def test_many_batches_ahead_do_not_block(how: dict[str, Any]) -> None:
     """More than fit into a line, there and back."""
-    loader = data.DataLoader(Examples(), batch_sampler=[[i % 12] for i in range(700)], prefetch=700, **how)
-    assert [batch[2].item() for batch in loader] == [i % 12 for i in range(700)]
+    n = 3000
+    loader = data.DataLoader(data.SimpleDataset(range(n)), 1, prefetch=n, **how, timeout=60)
+    assert [x.item() for x in loader] == list(range(n))
 
 
 def test_long_questions_do_not_block() -> None:
     rows = list(range(100_000))
     loader = data.DataLoader(data.ArrayDataset(numpy.arange(100_000)), batch_sampler=[rows] * 4, **PROCESSES)
     assert [x.sum().item() for x in loader] == [sum(rows)] * 4
+
+
+def test_long_questions_to_a_worker_that_does_not_read() -> None:
+    event = threading.Event()
+    positions = [[0], list(range(10, 300_000)), [1]]
+    loader = data.DataLoader(Examples(lambda i: event.wait(60)), batch_sampler=positions, num_workers=1, timeout=0.5)
+    with pytest.raises(TimeoutError, match=r"DataLoader: a batch must be made within 0.5 s"):
+        next(iter(loader))
 
 
 class OwnError(Exception):
@@ -268,6 +277,35 @@ def test_a_batch_that_takes_too_long(how: dict[str, Any]) -> None:
 
 
 @WORKERS
+def test_errors_of_a_sampler(how: dict[str, Any]) -> None:
+    """At once, and when the epoch has begun."""
+
+    def positions(good: int) -> Iterator[list[int]]:
+        yield from [[0]] * good
+        raise KeyError("no more")
+
+    for good in (2, 6):
+        with pytest.raises(KeyError, match="no more"):
+            list(data.DataLoader(Examples(), batch_sampler=positions(good), **how))
+
+
+@pytest.mark.usefixtures("two_devices")
+@WORKERS
+def test_arrays_of_all_kinds(how: dict[str, Any]) -> None:
+    """Of another device, without elements, of bfloat16, that broadcast."""
+
+    def batch(examples: list[Any]) -> Any:
+        wide = np.broadcast_to(np.arange(3), (2, 3))
+        return np.ones(3).as_in_ctx(npx.cpu(1)), np.ones((0, 3)), np.ones(2, dtype="bfloat16"), wide
+
+    found = next(iter(data.DataLoader(Examples(), 12, batchify_fn=batch, **how)))
+    assert [str(x.device) for x in found] == ["cpu(1)", "cpu(0)", "cpu(0)", "cpu(0)"]
+    assert [x.shape for x in found] == [(3,), (0, 3), (2,), (2, 3)]
+    assert found[2].dtype == np.ones(1, dtype="bfloat16").dtype
+    assert (found[0].tolist(), found[2].tolist(), found[3][1].tolist()) == ([1] * 3, [1, 1], [0, 1, 2])
+
+
+@WORKERS
 def test_an_epoch_can_be_left(how: dict[str, Any]) -> None:
     loader = data.DataLoader(Examples(), 2, **how)
     for batch in loader:  # noqa: B007
@@ -276,6 +314,26 @@ def test_an_epoch_can_be_left(how: dict[str, Any]) -> None:
     assert not any(t.name.startswith("DataLoader") for t in threading.enumerate())
     assert batch[2].tolist() == [0, 1]
     assert len(list(loader)) == 6
+
+
+def test_threads_stop_within_a_batch_that_nobody_wants() -> None:
+    begun, go, made = threading.Event(), threading.Event(), []
+
+    def act(i: int) -> None:
+        made.append(i)
+        if i == 8:
+            begun.set()
+            go.wait(60)
+
+    iterator = iter(data.DataLoader(Examples(act), 6, num_workers=1, thread_pool=True))
+    next(iterator)
+    begun.wait(60)
+    ended: threading.Event = iterator._ended  # type: ignore[attr-defined]
+    helper = threading.Thread(target=lambda: (ended.wait(10), go.set()))
+    helper.start()
+    iterator.close()  # type: ignore[attr-defined]
+    helper.join()
+    assert made == list(range(9))
 
 
 @WORKERS

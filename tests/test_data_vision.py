@@ -173,12 +173,27 @@ class TestWhatFunctionsGet:
         assert kinds == [type(np.ones(1))] * 30
 
     def test_blocks_of_others(self) -> None:
+        kinds: list[Any] = []
+
         class Mine(T.CenterCrop):
             def forward(self, x: Any, *args: Any) -> Any:
-                assert type(x) is type(np.ones(1))
+                kinds.append(type(x))
                 return super().forward(x, *args)
 
-        assert next(iter(data.DataLoader(Pictures().transform_first(Mine(2)), 4)))[0].shape == (4, 2, 2, 1)
+        for several in (Mine(2), T.Compose([T.CenterCrop(3), Mine(2)])):
+            assert next(iter(data.DataLoader(Pictures().transform_first(several), 4)))[0].shape == (4, 2, 2, 1)
+        assert kinds == [type(np.ones(1))] * 8
+
+    def test_functions_that_make_batches_get_whole_examples(self) -> None:
+        def batch(examples: list[Any]) -> Any:
+            kinds.extend((x.dtype, x.shape, x.max() <= 1) for x, _ in examples)
+            return data.batchify.Stack()(examples)
+
+        kinds: list[Any] = []
+        several = T.Compose([T.CenterCrop(3), T.ToTensor(), T.Normalize()])
+        loader = data.DataLoader(Pictures().transform_first(several), 5, batchify_fn=batch)
+        assert all(x.max().item() <= 1 for x, _ in loader)
+        assert kinds == [("float32", (1, 3, 3), True)] * 10
 
     def test_hooks_are_called(self) -> None:
         transform, calls = T.Compose([T.ToTensor(), T.Normalize()]), []

@@ -7,7 +7,8 @@ import pytest
 
 import windowed
 from forerun import autograd, np, npx
-from forerun.ops import convolution
+from forerun.ops import convolution, pooling
+from forerun.ops.strided import Windows
 
 RNG = numpy.random.default_rng(5)
 
@@ -34,6 +35,7 @@ def gradients(function: Any, *values: numpy.ndarray) -> list[numpy.ndarray]:
 
 @pytest.mark.parametrize("room", [1, 700])
 def test_examples_in_parts_give_the_same(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(convolution, "native", lambda x: False)
     values = normal(5, 4, 6, 5), normal(2, 2, 3, 2)
 
     def function(x: Any, w: Any) -> Any:
@@ -44,6 +46,90 @@ def test_examples_in_parts_give_the_same(room: int, monkeypatch: pytest.MonkeyPa
     for part, expected in zip(gradients(function, *values), whole):
         numpy.testing.assert_allclose(part, expected, rtol=1e-12, atol=1e-12)
     numpy.testing.assert_allclose(whole[0], windowed.convolution(*values, stride=(2, 1), pad=1, num_group=2))
+
+
+# What the kernels choose by shape: (examples, groups, in, out, extents, kernel, stride, dilation, padding).
+SHAPES = {
+    "plain": (3, 1, 5, 9, (9, 8), (3, 3), (1, 1), (1, 1), (1, 1)),
+    "many small examples": (70, 1, 2, 6, (7, 7), (3, 2), (1, 1), (1, 1), (0, 1)),
+    "bands of lines": (1, 1, 40, 9, (70, 66), (3, 3), (1, 1), (1, 1), (1, 1)),
+    "bands of a long line": (2, 1, 8, 9, (20_000,), (5,), (1,), (2,), (3,)),
+    "cut rows": (1, 1, 16, 70, (20, 20), (3, 3), (1, 1), (1, 1), (1, 1)),
+    "few windows": (9, 1, 20, 40, (4, 4), (3, 3), (1, 1), (1, 1), (1, 1)),
+    "few windows, apart": (7, 1, 20, 40, (7, 5), (3, 3), (2, 2), (1, 1), (1, 1)),
+    "few windows in a line": (40, 1, 30, 40, (30, 2), (3, 2), (1, 1), (1, 1), (1, 0)),
+    "phases": (4, 1, 6, 11, (15, 14), (3, 4), (3, 2), (1, 1), (2, 0)),
+    "some phases": (4, 1, 6, 11, (15, 14), (2, 1), (4, 3), (2, 1), (1, 0)),
+    "dilated": (4, 1, 6, 11, (15, 14), (3, 2), (2, 1), (3, 2), (2, 1)),
+    "groups": (4, 3, 5, 6, (9, 9), (3, 3), (1, 1), (1, 1), (1, 1)),
+    "each channel alone": (4, 12, 1, 1, (9, 9), (3, 3), (2, 2), (1, 1), (1, 1)),
+    "three axes": (3, 1, 4, 9, (6, 7, 8), (2, 3, 3), (1, 2, 1), (1, 1, 2), (1, 1, 2)),
+    "one axis": (5, 2, 3, 4, (40,), (7,), (2,), (1,), (3,)),
+    "wide padding": (2, 1, 3, 4, (3, 3), (3, 3), (1, 1), (1, 1), (5, 4)),
+    "large kernel": (2, 1, 3, 4, (16, 16), (16, 16), (1, 1), (1, 1), (0, 0)),
+}
+
+
+@pytest.mark.parametrize("turned", [False, True], ids=["dense", "turned"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_kernels_agree_with_products_over_windows(
+    shape: Any, dtype: str, turned: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    examples, groups, channels, filters, extents, kernel, stride, dilate, pad = shape
+    plan = convolution._Plan(Windows(kernel, stride, dilate), pad, groups, extents)
+
+    def values(*shape: int) -> Any:
+        made = normal(*(shape[::-1] if turned else shape)).astype(dtype)
+        return ours(made).transpose() if turned else ours(made)
+
+    x, w = values(examples, groups * channels, *extents), values(groups * filters, channels, *kernel)
+    y = values(examples, groups * filters, *plan.counts())
+
+    def all_three() -> list[numpy.ndarray]:
+        pairs = (convolution._convolve, x, w), (convolution._spread, y, w), (convolution._weigh, y, x)
+        return [function(a, b, plan).asnumpy() for function, a, b in pairs]
+
+    found = all_three()
+    assert all(map(numpy.array_equal, found, all_three()))
+    monkeypatch.setattr(convolution, "native", lambda x: False)
+    for a, b in zip(found, all_three(), strict=True):
+        assert (a.shape, a.dtype) == (b.shape, b.dtype)
+        error = abs(a - b).max() / abs(b).max()
+        assert error < (1e-5 if dtype == "float32" else 1e-13)
+
+
+POOLS = {
+    "apart": ((3, 4, 8, 6), (2, 2), (2, 2)),
+    "meeting": ((3, 4, 9, 8), (3, 3), (2, 1)),
+    "gaps": ((2, 2, 11), (2,), (4,)),
+    "three axes": ((2, 5, 4, 6), (2, 2, 3), (1, 2, 3)),
+    "many planes": ((40, 50, 8, 8), (2, 2), (2, 2)),
+}
+
+
+@pytest.mark.parametrize("turned", [False, True], ids=["dense", "turned"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("case", POOLS.values(), ids=POOLS)
+def test_pooling_kernels_agree_with_strided_views(
+    case: Any, dtype: str, turned: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shape, kernel, stride = case
+    made = RNG.integers(-3, 3, shape[::-1] if turned else shape).astype(dtype)  # with equal ones
+    made.flat[5] = numpy.nan
+    x = ours(made).transpose() if turned else ours(made)
+    windows = Windows(kernel, stride, (1,) * len(kernel))
+    g = ours(normal(*shape[: -len(kernel)], *windows.counts(shape[-len(kernel) :])).astype(dtype))
+
+    def all_four() -> list[numpy.ndarray]:
+        y = pooling._largest(x, windows)
+        found = [y, pooling._to_first(g, x, y, windows), pooling._total(x, windows)]
+        return [a.asnumpy() for a in (*found, pooling._to_all(g, shape[-len(kernel) :], windows))]
+
+    found = all_four()
+    monkeypatch.setattr(pooling, "native", lambda x: False)
+    for a, b in zip(found, all_four(), strict=True):
+        numpy.testing.assert_allclose(a, b, rtol=1e-5 if dtype == "float32" else 1e-13, atol=1e-6)
 
 
 def test_deconvolution_is_the_gradient_of_convolution() -> None:

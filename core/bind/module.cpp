@@ -18,6 +18,8 @@ void init_engine(nb::module_& m);    // set-up, waiting, statistics, events
 void init_arrays(nb::module_& m);    // making, copying, viewing
 void init_dlpack(nb::module_& m);    // arrays for other libraries, and from them
 void init_families(nb::module_& m);  // reductions, scans, products, indexing, random numbers, host tasks
+void init_windows(nb::module_& m);   // convolutions and pooling
+void init_recurrent(nb::module_& m);
 void init_tape(nb::module_& m);
 void init_programs(nb::module_& m);  // recording what is issued, to issue it again
 void init_walk(nb::module_& m);
@@ -59,6 +61,8 @@ NB_MODULE(_core, m) {
   init_arrays(m);
   init_dlpack(m);
   init_families(m);
+  init_windows(m);
+  init_recurrent(m);
   init_tape(m);
   init_programs(m);
   init_walk(m);

@@ -31,6 +31,27 @@ nb::object filled_like(PyObject* like, long value) {
   return wrapped(std::move(out));
 }
 
+nb::object view_of(PyObject* array, nb::handle index) {
+  Array view;
+  if (!basic_index(as_array(array)->array, index.ptr(), &view)) throw Error(ErrorKind::type, "backward: index must be a basic one");
+  return wrapped(std::move(view));
+}
+
+// Zeros like an array, with g at a basic index.
+nb::object at_index(PyObject* like, const nb::object& g, nb::handle index) {
+  nb::object whole = filled_like(like, 0), part = view_of(whole.ptr(), index);
+  Building op;
+  build_copy(*op, arg("backward", g), as_array(part.ptr())->array);
+  op.issue(as_array(like)->device);
+  return whole;
+}
+
+void add_at(PyObject* sum, const nb::object& g, nb::handle index) {
+  nb::object part = view_of(sum, index);
+  PyObject* inputs[] = {part.ptr(), g.ptr()};
+  checked(call_slot(Slot::add, inputs, 2, part.ptr()));
+}
+
 // A gradient with the shape and dtype of the input.
 nb::object fitted(nb::object g, PyObject* like) {
   if (!is_array(g.ptr())) throw Error(ErrorKind::type, std::string("backward: gradients must be arrays, got ") + Py_TYPE(g.ptr())->tp_name);
@@ -66,11 +87,35 @@ class Walk {
     PyObject* node = as_array(array)->node;
     if (PyObject_TypeCheck(node, variable_type)) return reach(node, std::move(g));
     if (!Py_IS_TYPE(node, node_type)) throw Error(ErrorKind::type, std::string("backward: place on the tape must be a node or a leaf, got ") + Py_TYPE(node)->tp_name);
-    Visit& visit = waiting_[as_node(node)->seq];
-    if (!visit.node) visit.node = nb::borrow(node);
+    Visit& visit = visit_of(node);
     auto at = static_cast<size_t>(as_array(array)->index);
-    if (visit.gradients.size() <= at) visit.gradients.resize(at + 1);
+    visit.hold(at);
+    visit.own[at] = static_cast<bool>(visit.gradients[at]);
     add(visit.gradients[at], std::move(g));
+  }
+
+  // The same for a gradient that is zero but at a basic index. Later ones are added where they belong: many views of one array cost no
+  // more than the array.
+  void arrive_at(PyObject* array, const nb::object& g, nb::handle index) {
+    PyObject* node = as_array(array)->node;
+    if (PyObject_TypeCheck(node, variable_type)) {
+      VariableObject* leaf = as_variable(node);
+      if (!to_leaves_ || !leaves_.count(node) || leaf->request == VariableObject::Request::null || !is_array(leaf->grad) || as_array(leaf->grad)->node)
+        return arrive(array, at_index(array, g, index));
+      ++leaf->received;
+      return add_at(leaf->grad, g, index);
+    }
+    Visit& visit = visit_of(node);
+    auto at = static_cast<size_t>(as_array(array)->index);
+    visit.hold(at);
+    nb::object& sum = visit.gradients[at];
+    if (!sum) {
+      sum = at_index(array, g, index);
+    } else {
+      if (!visit.own[at]) sum = wrapped(copied(arg("backward", sum), arg("backward", sum).layout.dtype, as_array(array)->device));
+      add_at(sum.ptr(), g, index);
+    }
+    visit.own[at] = true;
   }
 
   void run() {
@@ -96,7 +141,17 @@ class Walk {
   struct Visit {
     nb::object node;
     std::vector<nb::object> gradients;  // of its outputs, by number; null where none has arrived
+    std::vector<bool> own;              // nobody else knows this array: it may be written to
+    void hold(size_t at) {
+      if (gradients.size() <= at) gradients.resize(at + 1), own.resize(at + 1);
+    }
   };
+
+  Visit& visit_of(PyObject* node) {
+    Visit& visit = waiting_[as_node(node)->seq];
+    if (!visit.node) visit.node = nb::borrow(node);
+    return visit;
+  }
 
   static void add(nb::object& sum, nb::object g) { sum = sum ? checked(PyNumber_Add(sum.ptr(), g.ptr())) : std::move(g); }
 
@@ -164,7 +219,8 @@ class Walk {
       PyObject* x = PyTuple_GET_ITEM(inputs, i);
       if (!is_array(x) || !as_array(x)->node) continue;
       nb::object back = grads ? checked(call_gradient(name, grads, i, g, y, inputs, node->attrs)) : nb::borrow(nb::object(together[i]));
-      if (!back.is_none()) arrive(x, std::move(back));
+      if (PyTuple_Check(back.ptr())) arrive_at(x, nb::object(back[0]), nb::object(back[1]));
+      else if (!back.is_none()) arrive(x, std::move(back));
     }
   }
 

@@ -12,12 +12,17 @@ inline char* scratch(size_t bytes) {
   struct Free {
     void operator()(char* p) const { std::free(p); }
   };
+#if defined(__SANITIZE_ADDRESS__)
+  constexpr size_t unit = 64;  // and each time anew, so that what is written beyond is found
+#else
+  constexpr size_t unit = 4096;
+#endif
   thread_local std::unique_ptr<char, Free> own;
   thread_local size_t size = 0;
-  if (bytes > size) {
-    size_t rounded = (bytes + 4095) / 4096 * 4096;
+  if (bytes > size || unit == 64) {
+    size_t rounded = (bytes + unit - 1) / unit * unit;
     size = 0;
-    own.reset(static_cast<char*>(std::aligned_alloc(4096, rounded)));
+    own.reset(static_cast<char*>(std::aligned_alloc(unit, rounded)));
     if (!own) throw std::bad_alloc();
     size = rounded;
   }

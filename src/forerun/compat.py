@@ -26,7 +26,8 @@ __all__ = ["install_as_mxnet", "uninstall_as_mxnet"]
 _MODULES = (
     "np", "np.random", "np.linalg", "npx", "autograd", "init", "optimizer", "lr_scheduler", "metric", "image", "gluon",
     "gluon.nn", "gluon.rnn", "gluon.loss", "gluon.data", "gluon.data.vision", "gluon.data.vision.transforms",
-    "gluon.data.vision.datasets", "gluon.utils", "gluon.model_zoo", "gluon.model_zoo.vision",
+    "gluon.data.vision.datasets", "gluon.data.batchify", "gluon.data.dataset", "gluon.data.sampler",
+    "gluon.utils", "gluon.model_zoo", "gluon.model_zoo.vision",
     "gluon.contrib", "gluon.contrib.cnn", "gluon.contrib.nn", "gluon.contrib.rnn",
     "gluon.parameter", "gluon.block", "gluon.trainer",
 )  # fmt: skip
@@ -36,6 +37,7 @@ _ALIASES = {
     "initializer": "init",
     "device": "device",
     "gluon.metric": "metric",
+    "gluon.data.dataloader": "gluon.data.loader",
 }
 _LEGACY = {
     "NDArray": np.ndarray, "array": np.array, "nansum": np.nansum, "save": npx.save, "load": npx.load,

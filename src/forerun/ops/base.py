@@ -21,7 +21,7 @@ from .. import _core
 __all__ = ["Elementwise", "Primitive", "elementwise", "primitive", "nondifferentiable"]
 
 Gradient = Callable[..., Any]
-_OUTPUT = 1 << 7
+SAVE_OUTPUTS = 1 << 7
 
 
 def nondifferentiable(g: Any) -> None:
@@ -56,7 +56,7 @@ def _rules(
             continue
         names = tuple(inspect.signature(gradient).parameters)
         rules.append((gradient, bytes(sources[name] for name in names)))
-        save |= _OUTPUT * ("y" in names)
+        save |= SAVE_OUTPUTS * ("y" in names)
         for name in names:
             save |= 1 << inputs.index(name) if name in inputs else 0
     return tuple(rules), save

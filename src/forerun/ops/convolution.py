@@ -17,7 +17,7 @@ from .base import primitive
 from .convert import asarray
 from .linear import matmul_pair
 from .shape import reshape
-from .strided import LAYOUTS, Extents, Windows, check_layout, fold, inside, padded, per_axis
+from .strided import LAYOUTS, Extents, Windows, check_layout, fold, inside, native, padded, per_axis
 
 __all__ = ["convolution", "deconvolution"]
 
@@ -59,6 +59,12 @@ class _Plan(NamedTuple):
         n, channels = y.shape[:2]
         return _core.reshape(y, (n, self.groups, channels // self.groups, math.prod(self.counts())))
 
+    def settings(self, x: Any) -> tuple[Any, ...] | None:
+        """The plan as the core's own kernels take it; None if they do not take arrays such as x."""
+        if not native(x):
+            return None
+        return self.windows.stride, self.windows.dilate, self.pad, self.groups, self.extents
+
     def rows(self, w: Any) -> Any:
         """A weight (out, in / groups, *kernel) as (groups, out / groups, in / groups * all of the kernel)."""
         return _core.reshape(w, (self.groups, w.shape[0] // self.groups, math.prod(w.shape[1:])))
@@ -67,6 +73,8 @@ class _Plan(NamedTuple):
 @primitive(lambda g, b, plan: _spread(g, b, plan), lambda g, a, plan: _weigh(g, a, plan))
 def _convolve(a: Any, b: Any, plan: _Plan) -> Any:
     """Data (n, in, *extents) and weight (out, in / groups, *kernel) to (n, out, *counts)."""
+    if settings := plan.settings(a):
+        return _core.correlate(a, b, settings)
     rows, n = plan.rows(b), a.shape[0]
     y = _core.empty((n, b.shape[0], *plan.counts()), a.dtype, a.device)
     for part in plan.parts(a):
@@ -82,6 +90,8 @@ def _convolve(a: Any, b: Any, plan: _Plan) -> Any:
 @primitive(lambda g, b, plan: _convolve(g, b, plan), lambda g, a, plan: _weigh(a, g, plan))
 def _spread(a: Any, b: Any, plan: _Plan) -> Any:
     """Outputs (n, out, *counts) and weight back to data (n, in, *extents): the transposed convolution."""
+    if settings := plan.settings(a):
+        return _core.correlate_back(a, b, settings)
     rows, channels = plan.rows(b), b.shape[1] * plan.groups
     x = _core.full((a.shape[0], channels, *plan.whole()), 0, a.dtype, a.device)
     for part in plan.parts(x):
@@ -94,12 +104,15 @@ def _spread(a: Any, b: Any, plan: _Plan) -> Any:
 @primitive(lambda g, b, plan: _convolve(b, g, plan), lambda g, a, plan: _spread(a, g, plan))
 def _weigh(a: Any, b: Any, plan: _Plan) -> Any:
     """Outputs (n, out, *counts) and data (n, in, *extents) to a weight (out, in / groups, *kernel)."""
+    shape = (a.shape[1], b.shape[1] // plan.groups, *plan.windows.kernel)
+    if settings := plan.settings(a):
+        parts = _core.correlate_weight(a, b, settings, shape)
+        return _core.sum_to(parts, shape) if parts.shape[0] > 1 else _core.reshape(parts, shape)
     total = None
     for part in plan.parts(b):
         y, view = _core.getitem(a, part), plan.view(_core.getitem(b, part))
         product = _core.matmul(_examples_last(y, plan), _examples_last(view, plan), False, True)
         total = product if total is None else add(total, product)
-    shape = (a.shape[1], b.shape[1] // plan.groups, *plan.windows.kernel)
     return _core.full(shape, 0, a.dtype, a.device) if total is None else _core.reshape(total, shape)
 
 

@@ -29,7 +29,12 @@ def _embed(g: Any, shape: tuple[int, ...], index: Any) -> Any:
     return full
 
 
-@primitive(lambda g, shape, index: _embed(g, shape, index))
+def _view_gradient(g: Any, shape: tuple[int, ...], index: Any) -> Any:
+    """Where the walk does not record, it puts g itself where it belongs."""
+    return _embed(g, shape, index) if _core.recording() else (g, index)
+
+
+@primitive(_view_gradient)
 def _view(x: Any, index: Any) -> Any:
     return _core.getitem(x, index)
 

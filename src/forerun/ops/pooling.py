@@ -16,7 +16,7 @@ from .moments import mean
 from .reduction import sum as sum_
 from .shape import reshape
 from .sorting import argmax
-from .strided import LAYOUTS, Extents, Windows, check_layout, padded, per_axis
+from .strided import LAYOUTS, Extents, Windows, check_layout, native, padded, per_axis
 
 __all__ = ["pooling"]
 
@@ -27,6 +27,8 @@ __all__ = ["pooling"]
 @primitive(lambda g, x, y, windows: _to_first(g, x, y, windows))
 def _largest(x: Any, windows: Windows) -> Any:
     """The largest element of each window of x (..., *extents)."""
+    if native(x):
+        return _core.pool(x, windows.kernel, windows.stride, True)
     counts = _counts(x, windows)
     return functools.reduce(maximum, (_core.getitem(x, index) for _, index in windows.places(counts)))
 
@@ -46,6 +48,8 @@ def _firsts(x: Any, y: Any, windows: Windows) -> Any:
 @primitive(lambda g, b, c, windows: _at_first(g, b, c, windows), nondifferentiable, nondifferentiable)
 def _to_first(a: Any, b: Any, c: Any, windows: Windows) -> Any:
     """a, a number for each window of b, at the first place that has the window's largest, c; sums where these meet."""
+    if native(a):
+        return _core.pool_back(a, b, c, b.shape, windows.kernel, windows.stride)
     result = _core.full(b.shape, 0, a.dtype, a.device)
     for index, hit in _firsts(b, c, windows):
         _put(_core.getitem(result, index), where(hit, a, 0), windows)
@@ -65,6 +69,8 @@ def _at_first(a: Any, b: Any, c: Any, windows: Windows) -> Any:
 @primitive(lambda g, shape, windows: _to_all(g, shape[-len(windows.kernel) :], windows))
 def _total(x: Any, windows: Windows) -> Any:
     """The sum of each window of x (..., *extents)."""
+    if native(x):
+        return _core.pool(x, windows.kernel, windows.stride, False)
     counts = _counts(x, windows)
     return functools.reduce(add, (_core.getitem(x, index) for _, index in windows.places(counts)))
 
@@ -72,6 +78,9 @@ def _total(x: Any, windows: Windows) -> Any:
 @primitive(lambda g, windows: _total(g, windows))
 def _to_all(g: Any, extents: Extents, windows: Windows) -> Any:
     """A number for each window at all its elements; sums where windows meet."""
+    if native(g):
+        shape = (*g.shape[: -len(extents)], *extents)
+        return _core.pool_back(g, None, None, shape, windows.kernel, windows.stride)
     counts = g.shape[-len(extents) :]
     result = _core.full((*g.shape[: -len(extents)], *extents), 0, g.dtype, g.device)
     for _, index in windows.places(counts):

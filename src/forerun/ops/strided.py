@@ -13,10 +13,11 @@ from .arithmetic import add
 from .base import primitive
 from .indexing import getitem
 
-__all__ = ["LAYOUTS", "Windows", "check_layout", "fold", "inside", "padded", "per_axis"]
+__all__ = ["LAYOUTS", "Windows", "check_layout", "fold", "inside", "native", "padded", "per_axis"]
 
 LAYOUTS = {1: "NCW", 2: "NCHW", 3: "NCDHW"}
 Extents = tuple[int, ...]
+_NATIVE = (numpy.dtype("float32"), numpy.dtype("float64"))
 
 
 class Windows(NamedTuple):
@@ -56,6 +57,16 @@ class Windows(NamedTuple):
         for at in itertools.product(*map(range, self.kernel)):
             starts = (i * d for i, d in zip(at, self.dilate))
             yield at, (..., *(slice(b, b + (n - 1) * s + 1, s) for b, n, s in zip(starts, counts, self.stride)))
+
+
+def native(x: Any) -> bool:
+    """Whether the core has kernels for windows of such arrays: of float32 or float64, and not empty.
+
+    >>> from forerun import np
+    >>> native(np.ones(2)), native(np.ones(2, dtype=int))
+    (True, False)
+    """
+    return x.dtype in _NATIVE and x.size > 0
 
 
 def fold(target: Any, columns: Any, windows: Windows) -> None:

@@ -60,6 +60,12 @@ class _Worker:
             self.process = context.Process(target=run, args=(end, epoch, defaults), daemon=True)
             try:
                 self.process.start()
+            except (pickle.PicklingError, AttributeError, TypeError) as error:
+                error.add_note(
+                    "DataLoader: data set and functions must be picklable, as processes are made by"
+                    f" {context.get_start_method()!r} (multiprocessing.set_start_method)"
+                )
+                raise
             finally:
                 end.close()
         _bound_sends(self.line, timeout)
@@ -154,14 +160,10 @@ class ProcessBatches:
         try:
             for i in range(workers):
                 self._workers.append(_Worker(i, context, epoch, timeout))
-        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            self._ask()
+        except BaseException:
             self.close()
-            error.add_note(
-                f"DataLoader: data set and functions must be picklable, as processes are made by"
-                f" {context.get_start_method()!r} (multiprocessing.set_start_method)"
-            )
             raise
-        self._ask()
 
     def __iter__(self) -> ProcessBatches:
         return self

@@ -37,7 +37,11 @@ class ThreadBatches:
         self._ended, self._late = threading.Event(), threading.Event()
         self._pool = ThreadPoolExecutor(workers, "DataLoader")
         self._finalizer = weakref.finalize(self, _stop, self._pool, self._ended, self._late)
-        self._ask()
+        try:
+            self._ask()
+        except BaseException:
+            self.close()
+            raise
 
     def __iter__(self) -> ThreadBatches:
         return self

@@ -9,7 +9,8 @@ from ... import np, npx
 from ...init import Initializer
 from ..hybrid import HybridBlock
 from ..parameter import Parameter
-from .steps import GATES, STATES, check_states, rule_of, steps_of
+from .sequence import run
+from .steps import GATES, STATES, check_states, rule_of
 
 __all__ = ["RNN", "LSTM", "GRU"]
 
@@ -51,7 +52,8 @@ class _Layer(HybridBlock):
             raise NotImplementedError(f"{name}: settings must be among those documented, got {given}")
         self._hidden_size, self._num_layers, self._input_size = hidden_size, num_layers, input_size
         self._layout, self._dropout, self._dir = layout, dropout, 1 + bidirectional
-        self._step = rule_of(self.mode, activation)
+        rule_of(self.mode, activation)  # says what is wrong with it
+        self._activation = activation
         rows = GATES[self.mode] * hidden_size
         for prefix, width in self._places(input_size):
             for kind, shape, init in (
@@ -120,24 +122,20 @@ class _Layer(HybridBlock):
             outputs = []
             for d in range(self._dir):
                 of = k * self._dir + d
-                ys, last = self._run(x, [state[of] for state in before], f"{'lr'[d]}{k}", d == 1)
-                outputs.append(np.stack(ys) if ys else x[..., :0].reshape(0, x.shape[1], self._hidden_size))
+                y, last = self._run(x, [state[of] for state in before], f"{'lr'[d]}{k}", d == 1)
+                outputs.append(y)
                 after.append(last)
             x = outputs[0] if len(outputs) == 1 else np.concatenate(outputs, axis=-1)
         return x, [np.stack(parts) for parts in zip(*after)]
 
-    def _run(self, x: Any, states: list[Any], prefix: str, backward: bool) -> tuple[list[Any], list[Any]]:
+    def _run(self, x: Any, states: list[Any], prefix: str, backward: bool) -> tuple[Any, list[Any]]:
         """One layer in one direction: what the inputs give to the gates is one product for all steps."""
         wx, wh, bx, bh = (
             getattr(self, f"{prefix}_{kind}").data(x.device)
             for kind in ("i2h_weight", "h2h_weight", "i2h_bias", "h2h_bias")
         )
-        gates = steps_of(npx.fully_connected(x, wx, bx, flatten=False))
-        ys = []
-        for gate in reversed(gates) if backward else gates:
-            states = self._step(gate, npx.fully_connected(states[0], wh, bh), states)
-            ys.append(states[0])
-        return ys[::-1] if backward else ys, states
+        gates = npx.fully_connected(x, wx, bx, flatten=False)
+        return run(self.mode, self._activation, backward, gates, states, wh, bh)
 
     def __repr__(self) -> str:
         width = self._input_size or None

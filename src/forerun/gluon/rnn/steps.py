@@ -48,8 +48,8 @@ def _gru(x: Any, h: Any, states: Sequence[Any]) -> list[Any]:
 def steps_of(x: Any) -> list[Any]:
     """Views of x's entries along the first axis.
 
-    Made by halves: the gradient of a view is as large as what it is a view of, so that n views of the whole would cost
-    n times the whole, and these cost its size times log n.
+    Made by halves: a gradient that is recorded is, for a view, as large as what it is a view of, so that n views of the
+    whole would cost n times the whole, and these cost its size times log n.
 
     >>> [step.tolist() for step in steps_of(np.arange(3))]
     [0, 1, 2]

@@ -1,0 +1,94 @@
+// Recurrent layers, for Python.
+#include <string_view>
+
+#include "bind/glue.h"
+#include "kernels/recur.h"
+
+namespace forerun {
+
+namespace {
+
+Recurrence recurrence(const char* rule, bool reversed, const Dims& y) {
+  std::string_view name = rule;
+  Recurrence what;
+  what.rule = name == "lstm" ? Rule::lstm : name == "gru" ? Rule::gru : name == "relu" ? Rule::relu : Rule::tanh;
+  what.reversed = reversed;
+  what.steps = y[0], what.batch = y[1], what.units = y[2];
+  return what;
+}
+
+// Operands of one op: on one device, of one dtype, dense, of the shapes that they must have.
+class Operands {
+ public:
+  explicit Operands(const Array& first) : dtype_(first.layout.dtype), device_(device_of(first)) {
+    if (dtype_ != DType::f32 && dtype_ != DType::f64) throw Error(ErrorKind::type, std::string("recur: operands must be of float32 or float64, got ") + name(dtype_));
+  }
+  Array given(nb::handle object, const Dims& shape) const {
+    const Array& a = arg("recur", object);
+    if (a.layout.dtype != dtype_ || device_of(a) != device_) throw Error(ErrorKind::value, "recur: operands must be on one device, of one dtype");
+    if (!(a.layout.shape == shape)) throw Error(ErrorKind::value, "recur: operand must have shape " + to_string(shape) + ", got " + to_string(a.layout.shape));
+    return a.layout.contiguous() ? a : copied(a, dtype_, device_);
+  }
+  Array made(const Dims& shape) const { return Array::make(dtype_, shape, budget_of(device_)); }
+  int device() const { return device_; }
+
+ private:
+  DType dtype_;
+  int device_;
+};
+
+Dims with_width(const Dims& shape, int64_t width) { return {shape[0], shape[1], width}; }
+
+nb::object recur(const char* rule, bool reversed, nb::handle x_object, nb::handle h_object, nb::handle c_object, nb::handle w_object, nb::handle b_object) {
+  const Array &first = arg("recur", x_object), &state = arg("recur", h_object);
+  if (first.layout.ndim() != 3 || state.layout.ndim() != 2 || first.layout.size == 0 || state.layout.size == 0)
+    throw Error(ErrorKind::value, "recur: operands must be (steps, batch, gates * units) and (batch, units), got " + to_string(first.layout.shape) + " and " + to_string(state.layout.shape));
+  Operands all(first);
+  Recurrence what = recurrence(rule, reversed, with_width(first.layout.shape, state.layout.shape[1]));
+  int64_t n = what.units, g = what.gates() * n;
+  bool cells = what.rule == Rule::lstm;
+  Dims states{what.batch, n}, outputs{what.steps, what.batch, n};
+  Array x = all.given(x_object, with_width(outputs, g)), h = all.given(h_object, states), w = all.given(w_object, {g, n}), b = all.given(b_object, {g});
+  Array c = cells ? all.given(c_object, states) : Array(), y = all.made(outputs), cell = cells ? all.made(outputs) : Array(), kept;
+  if (what.kept()) kept = all.made(with_width(outputs, what.kept() * n));
+  auto if_any = [](const Array& a) { return a.storage() ? &a : nullptr; };
+  Building op;
+  build_recur(*op, what, {&x, &h, if_any(c), &w, &b, &y, if_any(cell), if_any(kept)});
+  op.issue(all.device());
+  auto result = [](Array& a) { return a.storage() ? wrapped(std::move(a)) : nb::none(); };
+  return nb::make_tuple(wrapped(std::move(y)), result(cell), result(kept));
+}
+
+nb::object recur_back(const char* rule, bool reversed, nb::handle gy_object, nb::handle gc_object, nb::handle h_object, nb::handle c_object, nb::handle w_object,
+                      nb::handle y_object, nb::handle cells_object, nb::handle kept_object) {
+  const Array& first = arg("recur", y_object);
+  if (first.layout.ndim() != 3 || first.layout.size == 0) throw Error(ErrorKind::value, "recur: results must be (steps, batch, units), got " + to_string(first.layout.shape));
+  Operands all(first);
+  const Dims& outputs = first.layout.shape;
+  Recurrence what = recurrence(rule, reversed, outputs);
+  int64_t n = what.units, g = what.gates() * n;
+  bool has_cells = what.rule == Rule::lstm;
+  Dims states{what.batch, n};
+  Array gy = all.given(gy_object, outputs), h = all.given(h_object, states), w = all.given(w_object, {g, n}), y = all.given(y_object, outputs);
+  Array gc, c, cells, kept, gc0, gu, gx = all.made(with_width(outputs, g)), gh = all.made(states);
+  if (has_cells) gc = all.given(gc_object, states), c = all.given(c_object, states), cells = all.given(cells_object, outputs), gc0 = all.made(states);
+  if (what.kept()) kept = all.given(kept_object, with_width(outputs, what.kept() * n));
+  if (what.rule == Rule::gru) gu = all.made(with_width(outputs, g));
+  auto if_any = [](const Array& a) { return a.storage() ? &a : nullptr; };
+  Building op;
+  build_recur_back(*op, what, {&gy, if_any(gc), &h, if_any(c), &w, &y, if_any(cells), if_any(kept), &gx, &gh, if_any(gc0), if_any(gu)});
+  op.issue(all.device());
+  auto result = [](Array& a) { return a.storage() ? wrapped(std::move(a)) : nb::none(); };
+  return nb::make_tuple(wrapped(std::move(gx)), wrapped(std::move(gh)), result(gc0), result(gu));
+}
+
+}  // namespace
+
+void init_recurrent(nb::module_& m) {
+  m.def("recur", recur, nb::arg("rule"), nb::arg("reversed"), nb::arg("x"), nb::arg("h"), nb::arg("c").none(), nb::arg("w"), nb::arg("b"),
+        "A recurrent layer over all steps: (results, cells or None, what the way back needs or None).");
+  m.def("recur_back", recur_back, nb::arg("rule"), nb::arg("reversed"), nb::arg("gy"), nb::arg("gc").none(), nb::arg("h"), nb::arg("c").none(), nb::arg("w"), nb::arg("y"),
+        nb::arg("cells").none(), nb::arg("kept").none(), "Its gradients: of x, h, c or None, and of w @ h + b where that is not x's or None.");
+}
+
+}  // namespace forerun

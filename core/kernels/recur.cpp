@@ -1,0 +1,335 @@
+// A tile has a few rows of the batch for all steps: its states stay in the cache, and tiles know nothing of each other. The matrix U is
+// laid out once, so that multiply_tile reads it in order.
+#include "kernels/recur.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <type_traits>
+#include <vector>
+
+#include "base/clones.h"
+#include "kernels/scratch.h"
+#include "kernels/tile.h"
+
+#define FORERUN_EACH [[gnu::always_inline]] inline
+
+namespace forerun {
+
+namespace {
+
+constexpr int64_t kStrip = 48;     // columns of U that lie together
+constexpr int64_t kLeastRows = 16, kMostRows = 32;  // of a tile
+constexpr int64_t kTiles = 4;                       // as many should there be
+
+// e^x - 1, within a few units in the last place; NaN stays. Written to be vectorised.
+template <class T>
+FORERUN_EACH T minus_one(T x) {
+  constexpr bool narrow = std::is_same_v<T, float>;
+  using Bits = std::conditional_t<narrow, int32_t, int64_t>;
+  constexpr int mantissa = narrow ? 23 : 52, bias = narrow ? 127 : 1023;
+  constexpr T most = narrow ? T(88) : T(709), shift = narrow ? T(12582912.0) : T(6755399441055744.0);  // 1.5 * 2^mantissa
+  constexpr T high = narrow ? T(0.693359375) : T(0.693147180369123816490), low = narrow ? T(-2.12194440054690582e-4) : T(1.90821492927058770002e-10);
+  x = x > most ? most : x;
+  x = x < -most ? -most : x;
+  T shifted = x * T(1.44269504088896340736) + shift, n = shifted - shift;
+  T r = (x - n * high) - n * low;
+  constexpr int terms = narrow ? 8 : 14;
+  T sum = 0;
+  for (int i = terms; i > 1; --i) sum = (sum + 1) * (r / static_cast<T>(i));
+  sum = sum * r + r;  // e^r - 1
+  Bits exponent = std::bit_cast<Bits>(shifted) - std::bit_cast<Bits>(shift) + bias;
+  T scale = std::bit_cast<T>(static_cast<Bits>(exponent << mantissa));
+  return scale * sum + (scale - 1);
+}
+
+template <class T>
+FORERUN_EACH T sigmoid(T x) {
+  return 1 / (2 + minus_one(-x));
+}
+template <class T>
+FORERUN_EACH T tangent(T x) {
+  T e = minus_one(2 * x);
+  return e / (e + 2);
+}
+
+// One row of one step. All have n units; x, u: what the input and the state give to the gates; kept: n elements for each.
+template <class T>
+struct Row {
+  int64_t n;
+  const T *x, *u, *h, *c;  // h, c: the states before
+  T *y, *cell, *kept;
+};
+
+template <class T>
+FORERUN_EACH void step_of(Rule rule, const Row<T>& r) {
+  const int64_t n = r.n;
+  const T *__restrict x = r.x, *__restrict u = r.u, *__restrict h = r.h;
+  T *__restrict y = r.y, *__restrict kept = r.kept;
+  switch (rule) {
+    case Rule::tanh:
+#pragma GCC ivdep
+      for (int64_t i = 0; i < n; ++i) y[i] = tangent(x[i] + u[i]);
+      return;
+    case Rule::relu:
+#pragma GCC ivdep
+      for (int64_t i = 0; i < n; ++i) {
+        T sum = x[i] + u[i];
+        y[i] = sum < 0 ? 0 : sum;
+      }
+      return;
+    case Rule::lstm: {
+      const T* __restrict c = r.c;
+      T* __restrict cell = r.cell;
+#pragma GCC ivdep
+      for (int64_t i = 0; i < n; ++i) {
+        T in = sigmoid(x[i] + u[i]), forget = sigmoid(x[n + i] + u[n + i]), fresh = tangent(x[2 * n + i] + u[2 * n + i]), out = sigmoid(x[3 * n + i] + u[3 * n + i]);
+        T sum = forget * c[i] + in * fresh;
+        kept[i] = in, kept[n + i] = forget, kept[2 * n + i] = fresh, kept[3 * n + i] = out;
+        cell[i] = sum, y[i] = out * tangent(sum);
+      }
+      return;
+    }
+    case Rule::gru:
+#pragma GCC ivdep
+      for (int64_t i = 0; i < n; ++i) {
+        T reset = sigmoid(x[i] + u[i]), update = sigmoid(x[n + i] + u[n + i]), inner = u[2 * n + i], fresh = tangent(x[2 * n + i] + reset * inner);
+        kept[i] = reset, kept[n + i] = update, kept[2 * n + i] = fresh, kept[3 * n + i] = inner;
+        y[i] = fresh + update * (h[i] - fresh);
+      }
+  }
+}
+
+// The way back of one row of one step. dh and dc are the gradients of its states; they become what goes to the states before
+// without U.
+template <class T>
+struct RowBack {
+  int64_t n;
+  const T *h, *c, *y, *cell, *kept, *gy;
+  T *dh, *dc, *gx, *gu;
+};
+
+template <class T>
+FORERUN_EACH void step_back_of(Rule rule, const RowBack<T>& r) {
+  const int64_t n = r.n;
+  const T *__restrict kept = r.kept, *__restrict gy = r.gy, *__restrict y = r.y;
+  T *__restrict dh = r.dh, *__restrict gx = r.gx;
+  switch (rule) {
+    case Rule::tanh:
+#pragma GCC ivdep
+      for (int64_t i = 0; i < n; ++i) gx[i] = (dh[i] + gy[i]) * (1 - y[i] * y[i]), dh[i] = 0;
+      return;
+    case Rule::relu:
+#pragma GCC ivdep
+      for (int64_t i = 0; i < n; ++i) {
+        T g = dh[i] + gy[i];
+        gx[i] = y[i] > 0 ? g : g * 0, dh[i] = 0;
+      }
+      return;
+    case Rule::lstm: {
+      const T *__restrict c = r.c, *__restrict cell = r.cell;
+      T* __restrict dc = r.dc;
+#pragma GCC ivdep
+      for (int64_t i = 0; i < n; ++i) {
+        T in = kept[i], forget = kept[n + i], fresh = kept[2 * n + i], out = kept[3 * n + i], t = tangent(cell[i]);
+        T g = dh[i] + gy[i], gc = dc[i] + g * out * (1 - t * t);
+        gx[i] = gc * fresh * (in * (1 - in)), gx[n + i] = gc * c[i] * (forget * (1 - forget));
+        gx[2 * n + i] = gc * in * (1 - fresh * fresh), gx[3 * n + i] = g * t * (out * (1 - out));
+        dc[i] = gc * forget, dh[i] = 0;
+      }
+      return;
+    }
+    case Rule::gru: {
+      const T* __restrict h = r.h;
+      T* __restrict gu = r.gu;
+#pragma GCC ivdep
+      for (int64_t i = 0; i < n; ++i) {
+        T reset = kept[i], update = kept[n + i], fresh = kept[2 * n + i], inner = kept[3 * n + i], g = dh[i] + gy[i];
+        T gn = g * (1 - update) * (1 - fresh * fresh), gz = g * (h[i] - fresh) * (update * (1 - update)), gr = gn * inner * (reset * (1 - reset));
+        gx[i] = gu[i] = gr, gx[n + i] = gu[n + i] = gz, gx[2 * n + i] = gn, gu[2 * n + i] = gn * reset;
+        dh[i] = g * update;
+      }
+    }
+  }
+}
+
+FORERUN_CLONES void step(Rule rule, const Row<float>& r) { step_of(rule, r); }
+FORERUN_CLONES void step(Rule rule, const Row<double>& r) { step_of(rule, r); }
+FORERUN_CLONES void step_back(Rule rule, const RowBack<float>& r) { step_back_of(rule, r); }
+FORERUN_CLONES void step_back(Rule rule, const RowBack<double>& r) { step_back_of(rule, r); }
+
+// A matrix in strips of columns, for products of panels with it.
+class Strips {
+ public:
+  // Of `rows` rows and `columns` columns, whose elements are row_step and column_step elements apart.
+  template <class T>
+  void pack(const T* from, int64_t rows, int64_t columns, int64_t row_step, int64_t column_step) {
+    rows_ = rows, columns_ = columns;
+    data_.resize(static_cast<size_t>(rows * padded()) * sizeof(T) + kTileBytes);
+    T* to = reinterpret_cast<T*>(data_.data());
+    for (int64_t j = 0; j < columns; j += kStrip)
+      for (int64_t i = 0; i < rows; ++i)
+        for (int64_t k = 0; k < kStrip; ++k) *to++ = j + k < columns ? from[i * row_step + (j + k) * column_step] : T{};
+    offsets_.resize(static_cast<size_t>(rows));
+    for (int64_t i = 0; i < rows; ++i) offsets_[static_cast<size_t>(i)] = i * kStrip;
+  }
+  int64_t padded() const { return (columns_ + kStrip - 1) / kStrip * kStrip; }
+  // c[panel][row][column] = sum over k of panels[panel][k][row] * matrix[k][column]; the columns of c are padded.
+  template <class T>
+  void multiply(const T* panels, int64_t rows, T* c) const {
+    const T* strip = reinterpret_cast<const T*>(data_.data());
+    for (int64_t j = 0; j < columns_; j += kStrip, strip += rows_ * kStrip)
+      for (int64_t r = 0; r < rows; r += kTileRows)
+        multiply_tile(rows_, panels + r * rows_, strip, offsets_.data(), c + r * padded() + j, padded(), static_cast<int>(std::min<int64_t>(kTileRows, rows - r)),
+                      std::min(kStrip, columns_ - j), false);
+  }
+
+ private:
+  int64_t rows_ = 0, columns_ = 0;
+  std::vector<char> data_;
+  std::vector<int64_t> offsets_;
+};
+
+class RecurBase : public Kernel {
+ public:
+  bool droppable() const override { return true; }
+  int64_t tiles() const override { return (what.batch + rows_at_once() - 1) / rows_at_once(); }
+
+  Recurrence what;
+  DType dtype;
+
+ protected:
+  int64_t rows_at_once() const {
+    int64_t rows = (what.batch + kTiles - 1) / kTiles;
+    return std::clamp<int64_t>((rows + kTileRows - 1) / kTileRows * kTileRows, kLeastRows, kMostRows);
+  }
+  int64_t step_at(int64_t i) const { return what.reversed ? what.steps - 1 - i : i; }
+
+  // Adds an operand, if there is one.
+  void use(Op& op, int i, const Array* array, bool write = false) {
+    at_[i] = -1;
+    if (!array) return;
+    at_[i] = op.n_access;
+    offset_[i] = array->layout.offset;
+    op.add(array->storage(), write ? array->write_mode() : Mode::read);
+  }
+  template <class T>
+  T* operand(Op& op, int i) const {
+    return at_[i] < 0 ? nullptr : reinterpret_cast<T*>(operand_data(op, at_[i], offset_[i]));
+  }
+
+  // `rows` rows of n elements, as panels.
+  template <class T>
+  static void to_panels(const T* from, int64_t rows, int64_t n, T* to) {
+    for (int64_t r = 0; r < rows; r += kTileRows, to += n * kTileRows)
+      for (int64_t i = 0, m = std::min<int64_t>(kTileRows, rows - r); i < kTileRows; ++i)
+        for (int64_t k = 0; k < n; ++k) to[k * kTileRows + i] = i < m ? from[(r + i) * n + k] : T{};
+  }
+
+  Strips strips_;
+
+ private:
+  int at_[12];
+  int64_t offset_[12];
+};
+
+class RecurKernel final : public RecurBase {
+ public:
+  enum { kX, kH, kC, kW, kB, kY, kCells, kKept };
+  const char* name() const override { return "recur"; }
+  bool copy_to(Op& op) const override { return op.copy(*this); }
+
+  void build(Op& op, const RecurArrays& a) {
+    const Array* all[] = {a.x, a.h, a.c, a.w, a.b, a.y, a.cells, a.kept};
+    for (int i = 0; i < 8; ++i) use(op, i, all[i], i >= kY);
+  }
+  void prepare(Op& op) override { dtype == DType::f32 ? pack<float>(op) : pack<double>(op); }
+  void run(Op& op, int64_t tile) override { dtype == DType::f32 ? run_as<float>(op, tile) : run_as<double>(op, tile); }
+
+ private:
+  template <class T>
+  void pack(Op& op) {
+    strips_.pack(operand<T>(op, kW), what.units, what.gates() * what.units, 1, what.units);
+  }
+
+  template <class T>
+  void run_as(Op& op, int64_t tile) const {
+    const int64_t n = what.units, g = what.gates() * n, row = tile * rows_at_once(), rows = std::min(rows_at_once(), what.batch - row), padded = strips_.padded();
+    const T *x = operand<T>(op, kX), *b = operand<T>(op, kB), *h = operand<T>(op, kH) + row * n, *c = operand<T>(op, kC);
+    T *y = operand<T>(op, kY), *cells = operand<T>(op, kCells), *kept = operand<T>(op, kKept);
+    T *panels = reinterpret_cast<T*>(scratch(static_cast<size_t>(rows_at_once() * (n + padded)) * sizeof(T))), *u = panels + rows_at_once() * n;
+    if (c) c += row * n;
+    for (int64_t i = 0; i < what.steps; ++i) {
+      int64_t first = step_at(i) * what.batch + row;
+      to_panels(h, rows, n, panels);
+      strips_.multiply(panels, rows, u);
+      for (int64_t r = 0; r < rows; ++r) {
+        T* sum = u + r * padded;
+        for (int64_t k = 0; k < g; ++k) sum[k] += b[k];
+        int64_t at = (first + r) * n;
+        step(what.rule, Row<T>{n, x + (first + r) * g, sum, h + r * n, c ? c + r * n : nullptr, y + at, cells ? cells + at : nullptr, kept ? kept + at * what.kept() : nullptr});
+      }
+      h = y + first * n, c = cells ? cells + first * n : nullptr;
+    }
+  }
+};
+
+class RecurBackKernel final : public RecurBase {
+ public:
+  enum { kGy, kGc, kH, kC, kW, kY, kCells, kKept, kGx, kGh, kGc0, kGu };
+  const char* name() const override { return "recur_back"; }
+  bool copy_to(Op& op) const override { return op.copy(*this); }
+
+  void build(Op& op, const RecurBackArrays& a) {
+    const Array* all[] = {a.gy, a.gc, a.h, a.c, a.w, a.y, a.cells, a.kept, a.gx, a.gh, a.gc0, a.gu};
+    for (int i = 0; i < 12; ++i) use(op, i, all[i], i >= kGx);
+  }
+  void prepare(Op& op) override { dtype == DType::f32 ? pack<float>(op) : pack<double>(op); }
+  void run(Op& op, int64_t tile) override { dtype == DType::f32 ? run_as<float>(op, tile) : run_as<double>(op, tile); }
+
+ private:
+  template <class T>
+  void pack(Op& op) {
+    strips_.pack(operand<T>(op, kW), what.gates() * what.units, what.units, what.units, 1);
+  }
+
+  template <class T>
+  void run_as(Op& op, int64_t tile) const {
+    const int64_t n = what.units, g = what.gates() * n, row = tile * rows_at_once(), rows = std::min(rows_at_once(), what.batch - row), padded = strips_.padded();
+    const T *gy = operand<T>(op, kGy), *gc = operand<T>(op, kGc), *y = operand<T>(op, kY), *cells = operand<T>(op, kCells), *kept = operand<T>(op, kKept);
+    const T *h0 = operand<T>(op, kH), *c0 = operand<T>(op, kC);
+    T *gx = operand<T>(op, kGx), *gh = operand<T>(op, kGh) + row * n, *gc0 = operand<T>(op, kGc0), *gu = operand<T>(op, kGu);
+    T *panels = reinterpret_cast<T*>(scratch(static_cast<size_t>(rows_at_once() * (g + padded)) * sizeof(T))), *product = panels + rows_at_once() * g;
+    if (gc0) gc0 += row * n, std::copy_n(gc + row * n, rows * n, gc0);
+    std::fill_n(gh, rows * n, T{});  // gh and gc0 are the gradients of the states, step by step
+    for (int64_t i = what.steps - 1; i >= 0; --i) {
+      int64_t first = step_at(i) * what.batch + row, before = i ? step_at(i - 1) * what.batch + row : 0;
+      const T *h = i ? y + before * n : h0 + row * n, *c = !cells ? nullptr : i ? cells + before * n : c0 + row * n;
+      for (int64_t r = 0; r < rows; ++r) {
+        int64_t at = (first + r) * n;
+        step_back(what.rule, RowBack<T>{n, h + r * n, c ? c + r * n : nullptr, y + at, cells ? cells + at : nullptr, kept ? kept + at * what.kept() : nullptr, gy + at,
+                                        gh + r * n, gc0 ? gc0 + r * n : nullptr, gx + (first + r) * g, gu ? gu + (first + r) * g : nullptr});
+      }
+      to_panels((gu ? gu : gx) + first * g, rows, g, panels);
+      strips_.multiply(panels, rows, product);
+      for (int64_t r = 0; r < rows; ++r)
+        for (int64_t k = 0; k < n; ++k) gh[r * n + k] += product[r * padded + k];
+    }
+  }
+};
+
+template <class K, class Arrays>
+void build(Op& op, const Recurrence& what, const Arrays& arrays, DType dtype) {
+  K& k = op.emplace<K>();
+  k.what = what, k.dtype = dtype;
+  k.build(op, arrays);
+  double flops = 2.0 * static_cast<double>(what.steps * what.batch) * static_cast<double>(what.gates() * what.units * (what.units + 20));
+  op.cost = static_cast<uint32_t>(std::min(500 + flops / 60, 2e9));
+}
+
+}  // namespace
+
+void build_recur(Op& op, const Recurrence& what, const RecurArrays& arrays) { build<RecurKernel>(op, what, arrays, arrays.y->layout.dtype); }
+void build_recur_back(Op& op, const Recurrence& what, const RecurBackArrays& arrays) { build<RecurBackKernel>(op, what, arrays, arrays.gx->layout.dtype); }
+
+}  // namespace forerun

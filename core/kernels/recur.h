@@ -1,0 +1,36 @@
+// Recurrent layers of float32 and float64: all steps of a sequence in one op, for one layer in one direction.
+#pragma once
+#include "array/array.h"
+
+namespace forerun {
+
+// The rules, with their gates in the order of the rows of weights:
+//   tanh, relu  h' = f(x + U h + b)
+//   lstm        gates i, f, n, o: c' = s(f) c + s(i) tanh(n), h' = s(o) tanh(c')
+//   gru         gates r, z, n: h' = n' + s(z) (h - n'), n' = tanh(x_n + s(r) (U h + b)_n)
+enum class Rule : uint8_t { tanh, relu, lstm, gru };
+
+struct Recurrence {
+  Rule rule = Rule::tanh;
+  bool reversed = false;  // from the last step to the first
+  int64_t steps = 0, batch = 0, units = 0;
+
+  int64_t gates() const { return rule == Rule::lstm ? 4 : rule == Rule::gru ? 3 : 1; }
+  int64_t kept() const { return rule == Rule::lstm || rule == Rule::gru ? 4 : 0; }  // of each unit and step: the gates; of a gru also (U h + b)_n
+};
+
+// All arrays are dense and not empty, of one dtype. x (steps, batch, gates * units): what the inputs give to the gates. h, c (batch, units):
+// the states before; w (gates * units, units) is U, b (gates * units,). Results: y (steps, batch, units), of an lstm also its cells in the same shape, and for the
+// way back `kept` (steps, batch, kept * units). Arrays that a rule does not have are null.
+struct RecurArrays {
+  const Array *x, *h, *c, *w, *b, *y, *cells, *kept;
+};
+void build_recur(Op& op, const Recurrence& what, const RecurArrays& arrays);
+
+// From the gradients of y and of the last cells, gy and gc, those of x and the states. gu: of U h + b, for a gru; else it is gx's.
+struct RecurBackArrays {
+  const Array *gy, *gc, *h, *c, *w, *y, *cells, *kept, *gx, *gh, *gc0, *gu;
+};
+void build_recur_back(Op& op, const Recurrence& what, const RecurBackArrays& arrays);
+
+}  // namespace forerun

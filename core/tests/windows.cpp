@@ -1,0 +1,205 @@
+// Convolutions, pooling and recurrent layers of random shapes, compared with plain loops: what they read and write lies close to
+// the ends of their memory. `test_windows [cases]`.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "cpu/workers.h"
+#include "kernels/correlate.h"
+#include "kernels/pool.h"
+#include "kernels/recur.h"
+#include "program.h"
+
+using namespace forerun;
+using namespace forerun::test;
+
+namespace {
+
+std::mt19937 generator(7);
+int64_t below(int64_t n) { return static_cast<int64_t>(generator() % static_cast<uint64_t>(n)); }
+Budget* budget() { return Engine::get().device(0).budget.get(); }
+
+template <class T>
+constexpr DType dtype_of = sizeof(T) == 4 ? DType::f32 : DType::f64;
+
+template <class T>
+T* data_of(const Array& a) {
+  return reinterpret_cast<T*>(a.storage()->data());
+}
+
+// Of random numbers between -1 and 1.
+template <class T>
+Array random_array(const Dims& shape) {
+  Array a = Array::make(dtype_of<T>, shape, budget());
+  check(a.storage()->take(), "there is memory");
+  for (int64_t i = 0; i < a.layout.size; ++i) data_of<T>(a)[i] = static_cast<T>(static_cast<double>(below(2001) - 1000) / 1000);
+  return a;
+}
+
+template <class F>
+void issue(F build) {
+  Engine& engine = Engine::get();
+  Op* op = engine.make_op();
+  op->queue = engine.device(0).compute.get(), op->budget = budget();
+  build(*op);
+  engine.issue(op);
+}
+
+template <class T>
+void same(const char* what, const Array& a, const std::vector<double>& expected) {
+  wait_for(*a.storage());
+  check(!a.storage()->failure, what);
+  double most = 1, error = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    most = std::max(most, std::abs(expected[i]));
+    error = std::max(error, std::abs(expected[i] - static_cast<double>(data_of<T>(a)[i])));
+  }
+  check(error <= most * (sizeof(T) == 4 ? 3e-5 : 1e-12), std::string(what) + ": off by " + std::to_string(error));
+}
+
+Dims field(int64_t examples, int64_t channels, const int64_t (&extents)[3]) { return {examples, channels, extents[0], extents[1], extents[2]}; }
+
+template <class T>
+void correlate() {
+  Correlation c;
+  c.examples = 1 + below(3), c.groups = 1 + below(2), c.in = 1 + below(below(4) ? 5 : 40), c.out = 1 + below(20);
+  if (below(5) == 0) c.examples = 40;
+  for (int a = 0; a < 3; ++a) {
+    if (a == 0 && below(3)) continue;
+    c.kernel[a] = 1 + below(3), c.stride[a] = 1 + below(3), c.dilate[a] = 1 + below(2), c.pad[a] = below(3);
+    c.extents[a] = (c.kernel[a] - 1) * c.dilate[a] + 1 + below(a == 2 && below(6) == 0 ? 300 : 7);
+    c.counts[a] = (c.extents[a] + 2 * c.pad[a] - (c.kernel[a] - 1) * c.dilate[a] - 1) / c.stride[a] + 1;
+  }
+  Dims weight{c.groups * c.out, c.in, c.kernel[0], c.kernel[1], c.kernel[2]};
+  Array x = random_array<T>(field(c.examples, c.groups * c.in, c.extents)), w = random_array<T>(weight), y = random_array<T>(field(c.examples, c.groups * c.out, c.counts));
+  Array to_y = Array::make(dtype_of<T>, y.layout.shape, budget()), to_x = Array::make(dtype_of<T>, x.layout.shape, budget());
+  int64_t parts = correlate_parts(c, dtype_of<T>);
+  Array to_w = Array::make(dtype_of<T>, {parts, weight[0], weight[1], weight[2] * weight[3] * weight[4]}, budget());
+  issue([&](Op& op) { build_correlate(op, c, x, w, to_y); });
+  issue([&](Op& op) { build_correlate_back(op, c, y, w, to_x); });
+  issue([&](Op& op) { build_correlate_weight(op, c, y, x, to_w); });
+  auto size = [](const Array& a) { return static_cast<size_t>(a.layout.size); };
+  std::vector<double> ys(size(y)), xs(size(x)), ws(size(w));
+  for (int64_t e = 0; e < c.examples; ++e)
+    for (int64_t o = 0; o < c.groups * c.out; ++o)
+      for (int64_t p = 0; p < c.windows(); ++p)
+        for (int64_t i = 0; i < c.in; ++i)
+          for (int64_t k = 0; k < c.elements(); ++k) {
+            int64_t window[3] = {p / c.counts[2] / c.counts[1], p / c.counts[2] % c.counts[1], p % c.counts[2]};
+            int64_t place[3] = {k / c.kernel[2] / c.kernel[1], k / c.kernel[2] % c.kernel[1], k % c.kernel[2]}, at = 0;
+            bool inside = true;
+            for (int a = 0; a < 3; ++a) {
+              int64_t u = window[a] * c.stride[a] + place[a] * c.dilate[a] - c.pad[a];
+              inside = inside && u >= 0 && u < c.extents[a];
+              at = at * c.extents[a] + u;
+            }
+            if (!inside) continue;
+            size_t ix = static_cast<size_t>((e * c.groups * c.in + o / c.out * c.in + i) * c.extents[0] * c.extents[1] * c.extents[2] + at);
+            size_t iw = static_cast<size_t>((o * c.in + i) * c.elements() + k), iy = static_cast<size_t>((e * c.groups * c.out + o) * c.windows() + p);
+            double vx = static_cast<double>(data_of<T>(x)[ix]), vw = static_cast<double>(data_of<T>(w)[iw]), vy = static_cast<double>(data_of<T>(y)[iy]);
+            ys[iy] += vx * vw, xs[ix] += vy * vw, ws[iw] += vx * vy;
+          }
+  same<T>("correlate", to_y, ys);
+  same<T>("correlate_back", to_x, xs);
+  wait_for(*to_w.storage());
+  for (int64_t part = 1; part < parts; ++part)
+    for (int64_t i = 0; i < w.layout.size; ++i) data_of<T>(to_w)[i] += data_of<T>(to_w)[part * w.layout.size + i];
+  same<T>("correlate_weight", to_w, ws);
+}
+
+template <class T>
+void pool() {
+  Pooling p;
+  p.planes = 1 + below(4), p.largest = below(2);
+  for (int a = 0; a < 3; ++a) {
+    p.kernel[a] = 1 + below(3), p.stride[a] = 1 + below(3), p.extents[a] = p.kernel[a] + below(9);
+    p.counts[a] = (p.extents[a] - p.kernel[a]) / p.stride[a] + 1;
+  }
+  Dims data{p.planes, p.extents[0], p.extents[1], p.extents[2]}, windows{p.planes, p.counts[0], p.counts[1], p.counts[2]};
+  Array x = random_array<T>(data), g = random_array<T>(windows), y = Array::make(dtype_of<T>, windows, budget()), to = Array::make(dtype_of<T>, data, budget());
+  issue([&](Op& op) { build_pool(op, p, x, y); });
+  issue([&](Op& op) { p.largest ? build_pool_first(op, p, g, x, y, to) : build_pool_all(op, p, g, to); });
+  std::vector<double> ys(static_cast<size_t>(y.layout.size)), xs(static_cast<size_t>(x.layout.size));
+  size_t n = 0;
+  for (int64_t plane = 0; plane < p.planes; ++plane)
+    for (int64_t u = 0; u < p.counts[0]; ++u)
+      for (int64_t v = 0; v < p.counts[1]; ++v)
+        for (int64_t w = 0; w < p.counts[2]; ++w, ++n) {
+          double total = p.largest ? -INFINITY : 0, gradient = static_cast<double>(data_of<T>(g)[n]);
+          size_t first = 0;
+          for (int64_t k = 0; k < p.kernel[0] * p.kernel[1] * p.kernel[2]; ++k) {
+            int64_t i = u * p.stride[0] + k / p.kernel[2] / p.kernel[1], j = v * p.stride[1] + k / p.kernel[2] % p.kernel[1], l = w * p.stride[2] + k % p.kernel[2];
+            auto at = static_cast<size_t>(((plane * p.extents[0] + i) * p.extents[1] + j) * p.extents[2] + l);
+            double value = static_cast<double>(data_of<T>(x)[at]);
+            if (!p.largest) total += value, xs[at] += gradient;
+            else if (value > total) total = value, first = at;
+          }
+          ys[n] = total;
+          if (p.largest) xs[first] += gradient;
+        }
+  same<T>("pool", y, ys);
+  same<T>("pool_back", to, xs);
+}
+
+// The rules step by step in double precision; their gradients by differences are checked in Python.
+template <class T>
+void recur() {
+  Recurrence r;
+  r.rule = static_cast<Rule>(below(4)), r.reversed = below(2), r.steps = 1 + below(5), r.batch = 1 + below(40), r.units = 1 + below(60);
+  int64_t n = r.units, gates = r.gates() * n;
+  bool lstm = r.rule == Rule::lstm;
+  Dims outputs{r.steps, r.batch, n}, states{r.batch, n};
+  auto made = [](const Dims& shape) { return Array::make(dtype_of<T>, shape, budget()); };
+  Array x = random_array<T>({r.steps, r.batch, gates}), h = random_array<T>(states), c = random_array<T>(states), w = random_array<T>({gates, n}), b = random_array<T>({gates});
+  Array y = made(outputs), cells = made(outputs), kept = made({r.steps, r.batch, std::max<int64_t>(1, r.kept()) * n});
+  Array gy = random_array<T>(outputs), gc = random_array<T>(states), gx = made({r.steps, r.batch, gates}), gh = made(states), gc0 = made(states), gu = made({r.steps, r.batch, gates});
+  const Array *cell = lstm ? &cells : nullptr, *saved = r.kept() ? &kept : nullptr;
+  issue([&](Op& op) { build_recur(op, r, {&x, &h, lstm ? &c : nullptr, &w, &b, &y, cell, saved}); });
+  issue([&](Op& op) { build_recur_back(op, r, {&gy, lstm ? &gc : nullptr, &h, lstm ? &c : nullptr, &w, &y, cell, saved, &gx, &gh, lstm ? &gc0 : nullptr, r.rule == Rule::gru ? &gu : nullptr}); });
+  auto value = [](const Array& a, int64_t i) { return static_cast<double>(data_of<T>(a)[i]); };
+  auto sigmoid = [](double v) { return 1 / (1 + std::exp(-v)); };
+  std::vector<double> ys(static_cast<size_t>(y.layout.size)), now(static_cast<size_t>(h.layout.size)), cell_now(now.size());
+  for (size_t i = 0; i < now.size(); ++i) now[i] = value(h, static_cast<int64_t>(i)), cell_now[i] = value(c, static_cast<int64_t>(i));
+  for (int64_t i = 0; i < r.steps; ++i) {
+    int64_t t = r.reversed ? r.steps - 1 - i : i;
+    std::vector<double> before = now;
+    for (int64_t row = 0; row < r.batch; ++row)
+      for (int64_t k = 0; k < n; ++k) {
+        double u[4], in[4];
+        for (int64_t g = 0; g < r.gates(); ++g) {
+          u[g] = value(b, g * n + k), in[g] = value(x, (t * r.batch + row) * gates + g * n + k);
+          for (int64_t j = 0; j < n; ++j) u[g] += before[static_cast<size_t>(row * n + j)] * value(w, (g * n + k) * n + j);
+        }
+        auto at = static_cast<size_t>(row * n + k);
+        if (lstm) {
+          cell_now[at] = sigmoid(in[1] + u[1]) * cell_now[at] + sigmoid(in[0] + u[0]) * std::tanh(in[2] + u[2]);
+          now[at] = sigmoid(in[3] + u[3]) * std::tanh(cell_now[at]);
+        } else if (r.rule == Rule::gru) {
+          double fresh = std::tanh(in[2] + sigmoid(in[0] + u[0]) * u[2]);
+          now[at] = fresh + sigmoid(in[1] + u[1]) * (before[at] - fresh);
+        } else {
+          now[at] = r.rule == Rule::tanh ? std::tanh(in[0] + u[0]) : std::max(0.0, in[0] + u[0]);
+        }
+        ys[static_cast<size_t>((t * r.batch + row) * n + k)] = now[at];
+      }
+  }
+  same<T>("recur", y, ys);
+  wait_for(*gx.storage());
+  check(!gx.storage()->failure, "recur_back");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int cases = argc > 1 ? std::atoi(argv[1]) : kSanitized ? 60 : 400;
+  use_cpu_workers(Engine::get());
+  Engine::get().configure({3}, 1);
+  for (int i = 0; i < cases; ++i) {
+    correlate<float>(), correlate<double>();
+    pool<float>(), pool<double>();
+    if (i % 4 == 0) recur<float>(), recur<double>();
+  }
+  wait_all();
+  stop_workers();
+  return 0;
+}

@@ -1,0 +1,99 @@
+"""A recurrent layer in one direction over a sequence: one op where the core has a kernel for it, else step by step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import _core, np, npx
+from ...ops.base import SAVE_OUTPUTS
+from .steps import rule_of, steps_of
+
+__all__ = ["run"]
+
+_KERNELS = {"tanh": "rnn", "relu": "rnn", "lstm": "lstm", "gru": "gru"}  # rules, and the modes that they are of
+_DTYPES = ("float32", "float64")
+
+
+def run(mode: str, activation: str, reversed: bool, x: Any, states: list[Any], w: Any, b: Any) -> tuple[Any, list[Any]]:
+    """All outputs, (steps, batch, units), and the states after the last step.
+
+    x: what the inputs give to the gates, (steps, batch, gates * units). w, b: the weight and the bias of the states.
+    reversed: from the last step to the first.
+
+    >>> y, after = run("rnn", "relu", False, np.ones((3, 1, 1)), [np.zeros((1, 1))], np.ones((1, 1)), np.zeros(1))
+    >>> y.ravel().tolist(), after[0].tolist()
+    ([1.0, 2.0, 3.0], [[3.0]])
+    """
+    rule = activation if mode == "rnn" else mode
+    inputs = (x, w, b, *states)
+    if rule in _KERNELS and x.dtype in _DTYPES and all(a.dtype == x.dtype and a.size for a in inputs):
+        y, *cells = _sequence(rule, reversed, *inputs)
+        return y, [y[0 if reversed else -1], *cells]
+    return _by_steps(mode, activation, reversed, *inputs)
+
+
+def _by_steps(
+    mode: str, activation: str, reversed: bool, x: Any, w: Any, b: Any, *states: Any
+) -> tuple[Any, list[Any]]:
+    step, now, ys = rule_of(mode, activation), list(states), []
+    gates = steps_of(x)
+    for gate in gates[::-1] if reversed else gates:
+        now = step(gate, npx.fully_connected(now[0], w, b), now)
+        ys.append(now[0])
+    if not ys:
+        return x[..., :0].reshape(0, x.shape[1], states[0].shape[1]), now
+    return np.stack(ys[::-1] if reversed else ys), now
+
+
+class _Sequence:
+    """The op: its results are the outputs and, of an LSTM, the cells after the last step.
+
+    Gradients that are recorded are those of the steps, which are made again for that.
+    """
+
+    name = "recur"
+    stateless = True  # gradients depend on what stands on the tape, and on nothing else
+
+    def __call__(self, rule: str, reversed: bool, x: Any, w: Any, b: Any, *states: Any) -> tuple[Any, ...]:
+        y, cells, kept = _core.recur(rule, reversed, x, states[0], states[1] if states[1:] else None, w, b)
+        outputs = (y,) if cells is None else (y, _core.getitem(cells, 0 if reversed else -1))
+        if _core.recording():
+            inputs = (x, w, b, *states)
+            attrs = (rule, reversed, _core.detach(y), cells, kept)
+            _core.record(self, inputs, outputs, attrs, SAVE_OUTPUTS | ((1 << len(inputs)) - 1))
+        return outputs
+
+    def gradients(self, g: Any, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The gradients of all inputs, for the walk."""
+        rule, reversed, y, cells, kept = attrs
+        gy, gc = g if isinstance(g, tuple) else (g, None)
+        if _core.recording():
+            return _recorded(rule, reversed, (gy,) if gc is None else (gy, gc), inputs)
+        _, w, b, h, *c = inputs
+        back = _core.recur_back(rule, reversed, gy, gc, h, c[0] if c else None, w, y, cells, kept)
+        gx, gh, gc0, gu = back
+        gu = gx if gu is None else gu
+        return gx, _weight_gradient(gu, y, h, reversed), _core.sum_to(gu, b.shape), gh, *([gc0] if c else [])
+
+
+def _weight_gradient(gu: Any, y: Any, h: Any, reversed: bool) -> Any:
+    """The sum over steps of gu times the state before: one product for the first step, one for all others."""
+    first, rest, before = (-1, slice(None, -1), slice(1, None)) if reversed else (0, slice(1, None), slice(None, -1))
+    total = _core.matmul(_core.getitem(gu, first), h, True)
+    if gu.shape[0] == 1:
+        return total
+    rows = [_core.reshape(_core.getitem(a, i), (-1, a.shape[2])) for a, i in ((gu, rest), (y, before))]
+    return total + _core.matmul(*rows, True)
+
+
+def _recorded(rule: str, reversed: bool, gradients: tuple[Any, ...], inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    y, states = _by_steps(_KERNELS[rule], rule, reversed, *inputs)
+    on_tape = [x for x in inputs if x.node is not None]
+    found = _core.walk(
+        "grad", [y, *states[1:]], list(gradients), on_tape, True, True, _core.training(), False
+    )
+    by_id = {id(x): g for x, g in zip(on_tape, found)}
+    return tuple(by_id.get(id(x)) for x in inputs)
+
+
+_sequence = _Sequence()
