@@ -205,7 +205,7 @@ def said(**changes: Any) -> str:
         "inputs": [[[2, 3], "float32"]],
         "examples": True,
         "parameters": {"w": [[3], "float32", True]},
-        "operations": [["arithmetic.multiply", [{"input": 0}, {"parameter": "w"}], None]],
+        "operations": [["ops.arithmetic.multiply", [{"input": 0}, {"parameter": "w"}], None]],
         "result": {"result": [0, 0]},
     }
     return json.dumps(good | changes)
@@ -257,7 +257,7 @@ def test_the_file_of_the_lies_is_good_otherwise(tmp_path: Path) -> None:
 
 
 def test_operations_that_do_not_fit_are_named(tmp_path: Path) -> None:
-    (tmp_path / "x.json").write_text(said(operations=[["arithmetic.multiply", [{"input": 0}], None]]))
+    (tmp_path / "x.json").write_text(said(operations=[["ops.arithmetic.multiply", [{"input": 0}], None]]))
     block = SymbolBlock.imports(tmp_path / "x.json", "data")
     block.initialize()
     with pytest.raises(ValueError, match="SymbolBlock: operation 0, multiply, must fit what it gets"):
