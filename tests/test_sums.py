@@ -59,6 +59,19 @@ def test_means_in_a_dtype_are_numpys(given: str, dtype: str, axis: int | None) -
             numpy.testing.assert_allclose(got, want, rtol=1e-6)
 
 
+def test_means_of_many_or_large_integers_are_exact() -> None:
+    large = numpy.full(3, 2**40 + 1)
+    assert np.mean(np.array(large), dtype=int).item() == numpy.mean(large, dtype=int) == 2**40 + 1
+    for kind in ("int8", "bool"):
+        many = numpy.arange(300) % 2 == 0
+        mine = np.array(many.astype(kind))
+        mask = numpy.arange(300) < 290
+        want = numpy.mean(many.astype(kind), dtype=int, where=mask)
+        assert np.mean(mine, dtype=int, where=np.array(mask)).item() == want
+        want = numpy.mean(1000 * many, dtype=int, where=mask)
+        assert np.mean(np.array(1000 * many), dtype=int, where=np.array(mask)).item() == want == 500
+
+
 def test_a_standard_deviation_without_fractions_is_one_number() -> None:
     assert np.std(VALUES, dtype=int).item() == numpy.std(VALUES, dtype=int)
     with pytest.raises(TypeError):

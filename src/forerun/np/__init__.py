@@ -54,6 +54,7 @@ from ..ops.printing import *  # noqa: F403
 from ..ops.products import *  # noqa: F403
 from ..ops.quantiles import *  # noqa: F403
 from ..ops.queries import *  # noqa: F403
+from ..ops.ranges import *  # noqa: F403
 from ..ops.reduction import *  # noqa: F403
 from ..ops.scans import *  # noqa: F403
 from ..ops.sets import *  # noqa: F403

@@ -12,24 +12,19 @@ from ..device import Device, resolve
 from . import convert
 from .convert import (
     as_dtype,
-    cast,
     copy,
-    count_of,
     default_float,
     ints_become_floats,
     is_array,
     is_inexact,
     one_of,
-    together,
     unsupported,
-    vector_of,
 )
 from .shape import broadcast_to, dense, fortran, reshape, transpose
 
 __all__ = [
     "array", "asarray", "empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like",
-    "arange", "linspace", "logspace", "geomspace", "eye", "identity", "tri", "meshgrid", "indices",
-    "fromfunction", "vander",
+    "eye", "identity", "tri",
 ]  # fmt: skip
 
 Where = Device | str | None
@@ -267,102 +262,9 @@ def full_like(
     return full(extents, fill_value, want, how, device=where)
 
 
-def _placed(values: numpy.ndarray, dtype: Any, device: Where, ctx: Where, op: str) -> Any:
-    """Values that NumPy made, in the default float if they are floats and nothing else is asked for."""
-    if dtype is not None:
-        values = values.astype(as_dtype(op, dtype), copy=False)
-    elif values.dtype.kind == "f" or (values.dtype.kind == "i" and ints_become_floats() and op == "arange"):
-        values = values.astype(default_float())
-    elif values.dtype.kind == "c":
-        values = values.astype(as_dtype(op, complex))
-    return _core.from_numpy(values, _device(device, ctx))
-
-
-def arange(
-    start: Any = None, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: Where = None, like: None = None,
-    ctx: Where = None,
-) -> Any:  # fmt: skip
-    """Numbers from start (by default 0) up to, not including, stop: a vector.
-
-    int64 from integers, otherwise the default float, unless dtype is given. start by keyword must come with stop.
-    ZeroDivisionError if step is 0, TypeError if neither start nor stop is given or one has axes.
-
-    >>> from forerun import np
-    >>> np.arange(3).tolist(), np.arange(1, 2, 0.5).tolist()
-    ([0, 1, 2], [1.0, 1.5])
-    """
-    unsupported("arange", like=like)
-    if start is None and stop is None:
-        raise TypeError("arange: start or stop must be given, got none")
-    if any(getattr(v, "ndim", 0) for v in (start, stop, step)):
-        raise TypeError(f"arange: numbers must have no axes, got {start!r}, {stop!r}, {step!r}")
-    if stop is None:
-        start, stop = 0, start
-    start = 0 if start is None else start
-    if step == 0:
-        raise ZeroDivisionError("arange: step must not be zero, got 0")
-    want = None if dtype is None else as_dtype("arange", dtype)
-    whole = want is not None and want.kind in "iub"  # NumPy counts in these; floats are rounded once, at the end
-    return _placed(numpy.arange(start, stop, step, want if whole else None), want, device, ctx, "arange")
-
-
-def linspace(
-    start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
-    axis: int = 0, *, device: Where = None, ctx: Where = None,
-) -> Any:  # fmt: skip
-    """num numbers at equal distances from start to stop, which is the last one unless `endpoint` is False.
-
-    The default float unless dtype is given; start and stop may be arrays, and the numbers lie along a new axis
-    `axis`. retstep: also returns the distance. ValueError if num is negative.
-
-    >>> from forerun import np
-    >>> np.linspace(0, 1, 5).tolist(), np.linspace(0, 1, 4, endpoint=False).tolist()
-    ([0.0, 0.25, 0.5, 0.75, 1.0], [0.0, 0.25, 0.5, 0.75])
-    """
-    num = count_of("linspace", "num", num)
-    want = None if dtype is None else as_dtype("linspace", dtype)
-    exact = None if want is None or is_inexact(want) else want
-    values, step = numpy.linspace(_known(start), _known(stop), num, endpoint, True, exact, axis)
-    placed = _placed(values, want, device, ctx, "linspace")
-    return (placed, step) if retstep else placed
-
-
 def _known(x: Any) -> Any:
     """Values of an array argument that decides what is made: reading them waits."""
     return x.numpy() if is_array(x) else x
-
-
-def logspace(
-    start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None,
-    axis: int = 0, *, device: Where = None, ctx: Where = None,
-) -> Any:  # fmt: skip
-    """base to the power of each number of `linspace(start, stop, num)`; the default float unless dtype is given.
-
-    >>> from forerun import np
-    >>> np.logspace(0, 3, 4, base=2).tolist()
-    [1.0, 2.0, 4.0, 8.0]
-    """
-    num = count_of("logspace", "num", num)
-    values = numpy.logspace(_known(start), _known(stop), num, endpoint, _known(base), None, axis)
-    return _placed(values, dtype, device, ctx, "logspace")
-
-
-def geomspace(
-    start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0, *,
-    device: Where = None, ctx: Where = None,
-) -> Any:  # fmt: skip
-    """num numbers at equal ratios from start to stop; the default float unless dtype is given.
-
-    ValueError if start or stop is 0, or num is negative.
-
-    >>> from forerun import np
-    >>> np.geomspace(1, 8, 4).tolist()
-    [1.0, 2.0, 4.0, 8.0]
-    """
-    num, start, stop = count_of("geomspace", "num", num), _known(start), _known(stop)
-    if not (numpy.all(start) and numpy.all(stop)):
-        raise ValueError(f"geomspace: start and stop must not be zero, got {start} and {stop}")
-    return _placed(numpy.geomspace(start, stop, num, endpoint, None, axis), dtype, device, ctx, "geomspace")
 
 
 def eye(
@@ -415,78 +317,3 @@ def tri(
     """
     unsupported("tri", like=like)
     return _core.from_numpy(numpy.tri(N, M, k, _float_or(dtype, "tri")), _device(device, ctx))
-
-
-def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Any, ...]:
-    """Coordinates of a grid: one array per vector, in a tuple.
-
-    indexing: "xy" (the first vector along columns) or "ij" (along rows); ValueError if another. sparse: arrays
-    have extent 1 but along their own axis, and broadcast to the grid. copy: False for views of the vectors.
-
-    >>> from forerun import np
-    >>> [c.tolist() for c in np.meshgrid([1, 2], [3, 4, 5], indexing="ij")]
-    [[[1, 1, 1], [2, 2, 2]], [[3, 4, 5], [3, 4, 5]]]
-    """
-    if indexing not in ("xy", "ij"):
-        raise ValueError(f'meshgrid: indexing must be "xy" or "ij", got {indexing!r}')
-    arrays = [convert.asarray(v) for v in xi]
-    axes = list(range(len(arrays)))
-    if indexing == "xy" and len(axes) > 1:
-        axes[:2] = [1, 0]
-    placed = [
-        reshape(a, tuple(a.size if i == at else 1 for i in range(len(arrays)))) for a, at in zip(arrays, axes)
-    ]
-    if not sparse:
-        shape = together("meshgrid", *(p.shape for p in placed))
-        placed = [broadcast_to(p, shape) for p in placed]
-    return tuple(map(_copied, placed) if copy else placed)
-
-
-def indices(dimensions: Sequence[int], dtype: Any = int, sparse: bool = False, *, device: Where = None) -> Any:
-    """Positions in a grid: one array of shape `dimensions` per axis, along a new first axis. int64 by default.
-
-    sparse: a tuple of arrays instead, with extent 1 but along their own axis.
-
-    >>> from forerun import np
-    >>> np.indices((2, 2)).tolist()
-    [[[0, 0], [1, 1]], [[0, 1], [0, 1]]]
-    """
-    want, where = as_dtype("indices", dtype), resolve(device)
-    if sparse:
-        return tuple(_core.from_numpy(x, where) for x in numpy.indices(tuple(dimensions), want, True))
-    return _core.from_numpy(numpy.indices(tuple(dimensions), want), where)
-
-
-def fromfunction(
-    function: Any, shape: Sequence[int], *, dtype: Any = float, like: None = None, **kwargs: Any
-) -> Any:
-    """What a function returns for the positions in a grid: it is called once, with an array per axis.
-
-    Positions are of the default float unless dtype is given.
-
-    >>> from forerun import np
-    >>> np.fromfunction(lambda i, j: 10 * i + j, (2, 3), dtype=int).tolist()
-    [[0, 1, 2], [10, 11, 12]]
-    """
-    unsupported("fromfunction", like=like)
-    grid = indices(shape, as_dtype("fromfunction", dtype))
-    return function(*(grid[i] for i in range(len(shape))), **kwargs)
-
-
-def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
-    """Powers of a vector's elements as N columns, from power N - 1 down to 0, or up with `increasing`.
-
-    N: as many as there are elements, unless given. x's dtype, but small integers give int64. ValueError if x is no
-    vector or N is negative.
-
-    >>> from forerun import np
-    >>> np.vander([1, 2, 3], increasing=True).tolist()
-    [[1, 1, 1], [1, 2, 4], [1, 3, 9]]
-    """
-    x = vector_of("vander", x)
-    if x.dtype.kind in "biu":
-        x = cast(x, convert.promote(x.dtype, numpy.dtype("int64")))
-    count = x.size if N is None else count_of("vander", "N", N)
-    powers = numpy.arange(count) if increasing else numpy.arange(count)[::-1]
-    exponents = cast(_core.from_numpy(powers.copy(), x.device), x.dtype)
-    return reshape(x, (x.size, 1)) ** exponents

@@ -7,11 +7,12 @@ from typing import Any
 import numpy
 
 from .convert import asarray, cast
-from .creation import arange, full
+from .creation import full
 from .exponential import logaddexp
 from .indexing import _gather_along, take_along_axis, where
 from .joining import concatenate, stack, unstack
 from .nn import _float, log_softmax
+from .ranges import arange
 from .reduction import min as smallest
 from .shape import broadcast_to, reshape
 

@@ -1,20 +1,38 @@
-"""Grids and rows written as slices: mgrid, ogrid, r_, c_, and s_ and index_exp."""
+"""Coordinates of grids; and grids and rows written as slices: mgrid, ogrid, r_, c_, s_ and index_exp."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy
 
+from .. import _core
+from ..device import resolve
 from .assigning import fit
-from .convert import as_dtype, asarray, is_array, promote
-from .creation import arange, linspace
+from .convert import (
+    as_dtype,
+    asarray,
+    cast,
+    copy,
+    count_of,
+    is_array,
+    promote,
+    together,
+    unsupported,
+    vector_of,
+)
+from .creation import Where
 from .joining import concatenate
-from .shape import moveaxis, reshape
+from .ranges import arange, linspace
+from .shape import broadcast_to, moveaxis, reshape
 
-__all__ = ["c_", "index_exp", "mgrid", "ogrid", "r_", "s_"]
+__all__ = [
+    "c_", "fromfunction", "index_exp", "indices", "meshgrid", "mgrid", "ogrid", "r_", "s_", "vander",
+]  # fmt: skip
 
 s_, index_exp = numpy.s_, numpy.index_exp
+_copied = copy  # `copy` is a parameter of meshgrid()
 
 
 class _Grid:
@@ -143,3 +161,81 @@ def _range(s: slice) -> Any:
 
 
 r_, c_ = _Row("r_", 0, 1, -1), _Row("c_", -1, 2, 0)
+
+
+# --- coordinates ---
+
+
+def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Any, ...]:
+    """Coordinates of a grid: one array per vector, in a tuple.
+
+    indexing: "xy" (the first vector along columns) or "ij" (along rows); ValueError if another. sparse: arrays
+    have extent 1 but along their own axis, and broadcast to the grid. copy: False for views of the vectors.
+
+    >>> from forerun import np
+    >>> [c.tolist() for c in np.meshgrid([1, 2], [3, 4, 5], indexing="ij")]
+    [[[1, 1, 1], [2, 2, 2]], [[3, 4, 5], [3, 4, 5]]]
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f'meshgrid: indexing must be "xy" or "ij", got {indexing!r}')
+    arrays = [asarray(v) for v in xi]
+    axes = list(range(len(arrays)))
+    if indexing == "xy" and len(axes) > 1:
+        axes[:2] = [1, 0]
+    placed = [
+        reshape(a, tuple(a.size if i == at else 1 for i in range(len(arrays)))) for a, at in zip(arrays, axes)
+    ]
+    if not sparse:
+        shape = together("meshgrid", *(p.shape for p in placed))
+        placed = [broadcast_to(p, shape) for p in placed]
+    return tuple(map(_copied, placed) if copy else placed)
+
+
+def indices(dimensions: Sequence[int], dtype: Any = int, sparse: bool = False, *, device: Where = None) -> Any:
+    """Positions in a grid: one array of shape `dimensions` per axis, along a new first axis. int64 by default.
+
+    sparse: a tuple of arrays instead, with extent 1 but along their own axis.
+
+    >>> from forerun import np
+    >>> np.indices((2, 2)).tolist()
+    [[[0, 0], [1, 1]], [[0, 1], [0, 1]]]
+    """
+    want, where = as_dtype("indices", dtype), resolve(device)
+    if sparse:
+        return tuple(_core.from_numpy(x, where) for x in numpy.indices(tuple(dimensions), want, True))
+    return _core.from_numpy(numpy.indices(tuple(dimensions), want), where)
+
+
+def fromfunction(
+    function: Any, shape: Sequence[int], *, dtype: Any = float, like: None = None, **kwargs: Any
+) -> Any:
+    """What a function returns for the positions in a grid: it is called once, with an array per axis.
+
+    Positions are of the default float unless dtype is given.
+
+    >>> from forerun import np
+    >>> np.fromfunction(lambda i, j: 10 * i + j, (2, 3), dtype=int).tolist()
+    [[0, 1, 2], [10, 11, 12]]
+    """
+    unsupported("fromfunction", like=like)
+    grid = indices(shape, as_dtype("fromfunction", dtype))
+    return function(*(grid[i] for i in range(len(shape))), **kwargs)
+
+
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
+    """Powers of a vector's elements as N columns, from power N - 1 down to 0, or up with `increasing`.
+
+    N: as many as there are elements, unless given. x's dtype, but small integers give int64. ValueError if x is no
+    vector or N is negative.
+
+    >>> from forerun import np
+    >>> np.vander([1, 2, 3], increasing=True).tolist()
+    [[1, 1, 1], [1, 2, 4], [1, 3, 9]]
+    """
+    x = vector_of("vander", x)
+    if x.dtype.kind in "biu":
+        x = cast(x, promote(x.dtype, numpy.dtype("int64")))
+    count = x.size if N is None else count_of("vander", "N", N)
+    powers = numpy.arange(count) if increasing else numpy.arange(count)[::-1]
+    exponents = cast(_core.from_numpy(powers.copy(), x.device), x.dtype)
+    return reshape(x, (x.size, 1)) ** exponents

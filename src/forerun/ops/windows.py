@@ -11,11 +11,11 @@ from .. import _core
 from ..device import Device
 from .arithmetic import absolute, remainder
 from .convert import asarray, axis_of, cast, default_float, is_inexact, is_real_float, promote
-from .creation import _placed
 from .exponential import arctan2
 from .host import host_op
 from .indexing import where
 from .joining import concatenate
+from .ranges import _placed
 from .scans import cumsum, diff
 from .shape import imag, real
 from .sorting import sort
