@@ -22,13 +22,25 @@ def output(*command: str, given: str = "") -> str:
     return done.stdout.strip()
 
 
-@pytest.mark.parametrize("factory", ["with_gluon:Forerun", "with_numpy:NumPy"])
-def test_each_row_gives_what_numpy_computes_in_float64(factory):
+@pytest.mark.parametrize(("factory", "missing"), [("with_gluon:Forerun", 0), ("with_numpy:NumPy", 4)])
+def test_each_row_gives_what_numpy_computes_in_float64(factory, missing):
     rows = output("-c", "from rows import ROWS; print(*(row.name for row in ROWS))").split()
     version, *answers = output("worker.py", factory, "--quick", given="\n".join(rows)).splitlines()
     assert list(json.loads(version)) == ["version"]
     found = {row: json.loads(answer) for row, answer in zip(rows, answers, strict=True)}
-    assert [row for row, answer in found.items() if list(answer) != ["seconds"]] == [], found
+    assert [row for row, answer in found.items() if not answer.keys() & {"seconds", "missing"}] == [], found
+    assert sum("missing" in answer for answer in found.values()) == missing
+
+
+def test_a_step_of_training_that_is_not_along_the_gradient_is_refused():
+    program = (
+        "import with_gluon, worker\n"
+        "class Wrong(with_gluon.Forerun):\n"
+        "    def values(self, y): return super().values(y) - 1e-4\n"
+        "with_gluon.Wrong = Wrong\n"
+        "print(worker.Worker('with_gluon:Wrong', True).answer('lenet'))"
+    )
+    assert "loss must fall" in output("-c", program)
 
 
 def test_a_result_that_is_not_numpys_is_refused():

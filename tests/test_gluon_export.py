@@ -127,6 +127,19 @@ def test_parameters_may_be_made_anew_and_moved(two_devices: list[forerun.Device]
     assert again.collect_params()["0.weight"].list_ctx() == [two_devices[1]]
 
 
+class Square(gluon.HybridBlock):
+    def forward(self, x: Any) -> Any:
+        return x * x.shape[0] ** 2
+
+
+def test_what_depends_on_the_number_of_examples_otherwise_holds_for_that_number(tmp_path: Path) -> None:
+    files = exported(Square(), (floats(2, 3),), tmp_path)
+    again = SymbolBlock.imports(files[0], "data", files[1])
+    assert again(np.ones((2, 3))).tolist() == [[4] * 3] * 2
+    with pytest.raises(ValueError, match=r"input must be float32 of \(2, 3\), got float32 of \(3, 3\)"):
+        again(np.ones((3, 3)))
+
+
 class Drawn(gluon.HybridBlock):
     def forward(self, x: Any) -> Any:
         return x + np.random.normal(size=x.shape)
@@ -192,7 +205,7 @@ def said(**changes: Any) -> str:
         "inputs": [[[2, 3], "float32"]],
         "examples": True,
         "parameters": {"w": [[3], "float32", True]},
-        "operations": [["arithmetic.multiply", [{"input": 0}, {"parameter": "w"}], None]],
+        "operations": [["ops.arithmetic.multiply", [{"input": 0}, {"parameter": "w"}], None]],
         "result": {"result": [0, 0]},
     }
     return json.dumps(good | changes)
@@ -244,7 +257,7 @@ def test_the_file_of_the_lies_is_good_otherwise(tmp_path: Path) -> None:
 
 
 def test_operations_that_do_not_fit_are_named(tmp_path: Path) -> None:
-    (tmp_path / "x.json").write_text(said(operations=[["arithmetic.multiply", [{"input": 0}], None]]))
+    (tmp_path / "x.json").write_text(said(operations=[["ops.arithmetic.multiply", [{"input": 0}], None]]))
     block = SymbolBlock.imports(tmp_path / "x.json", "data")
     block.initialize()
     with pytest.raises(ValueError, match="SymbolBlock: operation 0, multiply, must fit what it gets"):

@@ -204,7 +204,9 @@ def test_labels_out_of_range_name_the_function(tmp_path: Path) -> None:
     pred, label = np.ones((2, 3)), np.array([0, 3])
     with autograd.record():
         losses = [gluon.loss.SoftmaxCrossEntropyLoss()(pred, label), npx.pick(pred, label)]
-    for loss, name in zip(losses, ("cross_entropy", "pick")):
+    layer = nn.Embedding(3, 2)
+    layer.initialize()
+    for loss, name in zip((*losses, layer(label)), ("cross_entropy", "pick", "embedding")):
         for _ in range(2):
             with pytest.raises(IndexError, match=rf"{name}: index must be in \[-3, 3\), got 3") as caught:
                 loss.tolist()

@@ -277,7 +277,7 @@ LATE: dict[str, tuple[Broken, type[Exception], str]] = {
     "a negative index": (lambda x, v: np.take(x, np.array([-3]), 0), IndexError,
                          "take: index must be in [-2, 2), got -3"),
     "an embedding": (lambda x, v: npx.embedding(np.array([9]), x), IndexError,
-                     "take: index must be in [-2, 2), got 9"),
+                     "embedding: index must be in [-2, 2), got 9"),
     "a host task": (lambda x, v: npx.host(fail, [x], [((3,), "float32")])[0], Unheard, "not today"),
     "a host task's shape": (lambda x, v: npx.host(numpy.copy, [x], [((3,), "float32")])[0], ValueError,
                             "host: must return shape (3,), got (2, 3)"),

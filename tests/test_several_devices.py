@@ -438,7 +438,7 @@ def test_a_failed_step_is_told_to_its_readers_and_not_measured(two_devices: list
     shares = Shares(two_devices)
     net = mlp(shares, nn.Dense(2, in_units=6))
     trainer = gluon.Trainer(net.collect_params(), "sgd", shares=shares)
-    for _ in range(2):
+    for _ in range(4):
         parts = split_and_load(np.array(INPUTS), shares)
         with autograd.record():
             losses = [net(x)[np.array([77], device=x.device)].sum() for x in parts]

@@ -114,5 +114,5 @@ def test_programs_are_short_and_say_how_they_are_run(path: Path) -> None:
 def test_figures_are_written_down() -> None:
     """For each program, in the page beside it: the command, and what it came to."""
     page = FOLDER.with_name("README.md").read_text(encoding="utf-8")
-    for words in ("images.py --hybridize",):
+    for words in ("images.py --hybridize", "images.py --net resnet", "characters.py", "transformer.py"):
         assert re.search(rf"`python examples/training/{words}[^`]*` \| [\d.]+", page), words

@@ -21,7 +21,7 @@ class Peer:
 
     xp: Any = numpy
     package = "numpy"
-    lacks = ""  # why rows are missing, where some are
+    lacks = "has no layers for these networks"  # why rows are missing, where some are
 
     def array(self, x: numpy.ndarray) -> Any:
         """The peer's array with these values."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy
+from networks import NETWORKS, Network
 
 Shape = tuple[int, ...]
 UNITS = {"us": 1e6, "ms": 1e3}
@@ -14,7 +15,7 @@ UNITS = {"us": 1e6, "ms": 1e3}
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table: `method` of a peer's class, called with inputs of these shapes and with `count`.
+    """A line of the table: `method` of a peer's class, called with `extra`, inputs of these shapes and `count`.
 
     The time is that of one run, or if `each`, of a run divided by `count`.
     """
@@ -26,6 +27,7 @@ class Row:
     shapes: Sequence[Shape]
     count: int = 1
     each: bool = False
+    extra: tuple[str, ...] = ()
 
     def sizes(self, quick: bool) -> tuple[list[Shape], int]:
         """Shapes and count; small ones if `quick`."""
@@ -46,6 +48,21 @@ class Row:
         return [x, y, *(p / numpy.float32(p.shape[-1] ** 0.5) for p in parameters)]
 
 
+@dataclass(frozen=True)
+class Training(Row):
+    """Steps of training the network of the row's name."""
+
+    @property
+    def network(self) -> Network:
+        return NETWORKS[self.name]
+
+    def sizes(self, quick: bool) -> tuple[list[Shape], int]:
+        return [x.shape for x in self.inputs(quick)], 1 if quick else self.count
+
+    def inputs(self, quick: bool) -> list[numpy.ndarray]:
+        return self.network.inputs(quick)
+
+
 def _small(extent: int) -> int:
     return extent if extent <= 96 else 96 if extent <= 4096 else 10_000
 
@@ -64,6 +81,10 @@ def _regression(batch: int, *widths: int) -> list[Shape]:
 def _classes(batch: int, *widths: int) -> list[Shape]:
     x, *parameters = _dense(batch, *widths)
     return [x, (batch,), *parameters]
+
+
+def _training(name: str, title: str, count: int) -> Training:
+    return Training(name, f"training step, {title}", "network", "ms", (), count, each=True, extra=(name,))
 
 
 ONE, FLAT, GELU, TALL = (1, 2), (10_000_000,), (4_000_000,), (4096, 1024)
@@ -94,5 +115,9 @@ ROWS = [
         "small_training", "training step, 32 x 64, 64, 10, cross-entropy", "training", "us",
         _classes(32, 64, 64, 10), 100, each=True,
     ),
+    _training("lenet", "LeNet, 128 of 28 x 28", 5),
+    _training("resnet", "ResNet-18 of 32 to 256 channels, 32 of 28 x 28", 2),
+    _training("lstm", "LSTM 2 x 256, 35 steps of 32", 2),
+    _training("transformer", "Transformer 4 x 128, 32 of 64", 2),
 ]  # fmt: skip
 BY_NAME = {row.name: row for row in ROWS}

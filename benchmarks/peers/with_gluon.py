@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy
 from base import RATE, Peer, Program, Rows
+from gluon_networks import networks
 
 
 class Gluon(Peer):
@@ -35,18 +37,23 @@ class Gluon(Peer):
         return y.asnumpy()
 
     def training(self, x: Any, y: Any, *parameters: Any, count: int) -> Program:
-        gluon, autograd, batch = self.gluon, self.autograd, len(x)
+        gluon = self.gluon
         net = gluon.nn.HybridSequential()
         last = parameters[-1].shape[0]
         for w in parameters[::2]:
             width, features = w.shape
             net.add(gluon.nn.Dense(width, activation=None if width == last else "relu", in_units=features))
         net.initialize()
-        held = [p for i in range(len(net)) for p in (net[i].weight, net[i].bias)]
+        return self._steps(net, gluon.loss.L2Loss() if y.ndim == 2 else None, x, y, parameters, count)
+
+    def _steps(self, net: Any, loss: Any, x: Any, y: Any, parameters: Sequence[Any], count: int) -> Program:
+        """Steps of a network from those parameters; None: cross-entropy."""
+        gluon, autograd, batch = self.gluon, self.autograd, len(x)
+        held = [p for p in net.collect_params().values() if p.grad_req != "null"]
         for p, value in zip(held, parameters, strict=True):
             p.set_data(value)
         net.hybridize(self.hybrid)
-        loss = gluon.loss.L2Loss() if y.ndim == 2 else gluon.loss.SoftmaxCrossEntropyLoss()
+        loss = loss or gluon.loss.SoftmaxCrossEntropyLoss()
         loss.hybridize(self.hybrid)
         trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": RATE})
 
@@ -60,6 +67,11 @@ class Gluon(Peer):
             return [p.data() for p in held]
 
         return program
+
+    def network(self, name: str, x: Any, y: Any, *parameters: Any, count: int) -> Program:
+        net = networks(importlib.import_module(self.package))[name]()
+        net.initialize()
+        return self._steps(net, None, x, y, parameters, count)
 
 
 class GluonRows(Gluon, Rows):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
 import torch
 from base import RATE, CompiledRows, Program, Rows
 from torch import nn
+from torch_networks import NETWORKS
 
 
 class Eager(Rows):
@@ -37,7 +38,13 @@ class Eager(Rows):
         layers: list[nn.Module] = []
         for w in parameters[::2]:
             layers += [nn.Linear(w.shape[1], w.shape[0]), nn.ReLU()]
-        net = nn.Sequential(*layers[:-1])
+        return self._steps(nn.Sequential(*layers[:-1]), x, y, parameters, count)
+
+    def network(self, name: str, x: Any, y: Any, *parameters: Any, count: int) -> Program:
+        return self._steps(NETWORKS[name](), x, y, parameters, count)
+
+    def _steps(self, net: nn.Module, x: Any, y: Any, parameters: Sequence[Any], count: int) -> Program:
+        """Steps of a network from those parameters."""
         with torch.no_grad():
             for p, value in zip(net.parameters(), parameters, strict=True):
                 p.copy_(value)
@@ -47,7 +54,7 @@ class Eager(Rows):
         def loss(x: Any, y: Any) -> Any:
             if y.is_floating_point():
                 return 0.5 * nn.functional.mse_loss(net(x), y)
-            return nn.functional.cross_entropy(net(x), y)
+            return nn.functional.cross_entropy(net(x).flatten(0, y.ndim - 1), y.flatten())
 
         cost = self.compiled(loss)
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy
 from base import Peer, Program
-from rows import BY_NAME, Row
+from rows import BY_NAME, Row, Training
 from with_numpy import NumPy
 
 LEAST = 0.05  # seconds of a measurement: a program that takes less is run several times
@@ -44,7 +44,7 @@ def make(peer: Peer, row: Row, inputs: list[Any], count: int) -> Program:
     method = getattr(peer, row.method, None)
     if method is None:
         raise Missing(peer.lacks)
-    return method(*inputs, count=count)
+    return method(*row.extra, *inputs, count=count)
 
 
 def check(peer: Peer, row: Row, result: Any, inputs: list[numpy.ndarray], count: int) -> None:
@@ -89,11 +89,19 @@ class Worker:
         self.row, self.program = None, lambda: None  # lets go of the row before
         inputs, (_, count) = row.inputs(self.quick), row.sizes(self.quick)
         program = make(self.peer, row, [self.peer.wait(self.peer.array(x)) for x in inputs], count)
-        check(self.peer, row, program(), inputs, count)
+        if isinstance(row, Training):
+            self.check_step(row, inputs)
+        else:
+            check(self.peer, row, program(), inputs, count)
         program()
         self.row, self.program, self.runs = row, program, 1
         if not self.quick:
             self.runs = max(1, min(1000, round(LEAST / self.time(1))))
+
+    def check_step(self, row: Training, inputs: list[numpy.ndarray]) -> None:
+        """One step of training, from the same parameters."""
+        step = make(self.peer, row, [self.peer.wait(self.peer.array(x)) for x in inputs], 1)
+        row.network.check(row.name, inputs, [self.peer.values(p) for p in step()])
 
     def time(self, runs: int) -> float:
         """Seconds of a run; letting go of its results is part of it."""

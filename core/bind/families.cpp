@@ -287,12 +287,12 @@ Indexed read_indices(const char* op, const Array& a, nb::handle indices, int64_t
   return x;
 }
 
-nb::object gather(nb::handle a_object, nb::handle indices, int64_t axis) {
+nb::object gather(nb::handle a_object, nb::handle indices, int64_t axis, const char* said) {
   const Array& a = arg("take", a_object);
   Indexed x = read_indices("take", a, indices, axis);
   Array out = Array::make(a.layout.dtype, x.shape, budget_of(device_of(a)));
   Building op;
-  build_gather(*op, a, x.indices, x.axis, out);
+  build_gather(*op, a, x.indices, x.axis, out, intern(said));
   op.issue(device_of(a));
   return wrapped(std::move(out));
 }
@@ -458,7 +458,7 @@ void init_families(nb::module_& m) {
   m.def("sum_to", [](nb::handle a, nb::handle shape) { return wrapped(sum_to(arg("sum_to", a), parse_dims("sum_to", shape.ptr()))); });
   m.def("scan", scan, nb::arg("op"), nb::arg("a"), nb::arg("axis"), nb::arg("dtype").none() = nb::none(), nb::arg("name") = "");
   m.def("matmul", matmul, nb::arg("a"), nb::arg("b"), nb::arg("transpose_a") = false, nb::arg("transpose_b") = false);
-  m.def("gather", gather, nb::arg("a"), nb::arg("indices"), nb::arg("axis") = 0);
+  m.def("gather", gather, nb::arg("a"), nb::arg("indices"), nb::arg("axis") = 0, nb::arg("said") = "take");
   m.def("scatter", scatter, nb::arg("a"), nb::arg("indices"), nb::arg("axis"), nb::arg("values"), nb::arg("add") = false);
   m.def("gather_along", gather_along, nb::arg("a"), nb::arg("indices"), nb::arg("axis"), nb::arg("said") = "take");
   m.def("scatter_along", scatter_along, nb::arg("a"), nb::arg("indices"), nb::arg("axis"), nb::arg("values"), nb::arg("add") = false);

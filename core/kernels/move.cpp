@@ -424,8 +424,8 @@ IndexKernel& build_along(Op& op, IndexKernel::Do what, const Array& array, const
 
 }  // namespace
 
-void build_gather(Op& op, const Array& from, const std::vector<Array>& indices, int axis, const Array& to) {
-  build_index(op, IndexKernel::Do::gather, from, indices, axis, to);
+void build_gather(Op& op, const Array& from, const std::vector<Array>& indices, int axis, const Array& to, const char* said) {
+  build_index(op, IndexKernel::Do::gather, from, indices, axis, to).said = said;
 }
 
 void build_scatter(Op& op, const Array& to, const std::vector<Array>& indices, int axis, const Array& values, bool add) {

@@ -19,13 +19,14 @@ void build_concatenate(Op& op, const std::vector<Array>& arrays, int axis, const
 // consecutive axes axis..axis+k-1 of `from`. to.shape = from.shape[:axis] + index_shape + from.shape[axis+k:], same dtype. Negative
 // indices count from the end. An index out of range throws Error(index, "take: index must be in [-n, n), got i") when it runs, before
 // anything is written.
-void build_gather(Op& op, const Array& from, const std::vector<Array>& indices, int axis, const Array& to);
+// said: what errors call it in place of "take", for ever.
+void build_gather(Op& op, const Array& from, const std::vector<Array>& indices, int axis, const Array& to, const char* said);
 // to[..., indices, ...] = values (or += values, one by one, so that repeated indices add up). values: to's dtype, already
 // broadcast to the gathered shape. Indices are checked before the first write.
 void build_scatter(Op& op, const Array& to, const std::vector<Array>& indices, int axis, const Array& values, bool add);
 
 // The same with one index array of as many axes as the other arrays: it says where along `axis`, its positions say where along the
-// rest. `to` and `values` have its shape; where the indexed array has extent 1, it is repeated. said: what errors call it, for ever.
+// rest. `to` and `values` have its shape; where the indexed array has extent 1, it is repeated.
 void build_gather_along(Op& op, const Array& from, const Array& index, int axis, const Array& to, const char* said);
 void build_scatter_along(Op& op, const Array& to, const Array& index, int axis, const Array& values, bool add);
 

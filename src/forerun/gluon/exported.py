@@ -27,25 +27,31 @@ class Untold(ValueError):
     """Why a computation cannot be written down."""
 
 
-def _known(kinds: tuple[type, ...]) -> dict[str, Any]:
-    """What forerun's modules of operations have of some kinds, by module and name."""
-    modules = {n: m for n, m in sys.modules.items() if n.startswith("forerun.ops.") and m is not None}
+_PLACES = ("forerun.ops.", "forerun.gluon.rnn.")
+
+
+def _known(wanted: Callable[[Any], bool]) -> dict[str, Any]:
+    """What forerun's modules of operations have of some kind, by module and name."""
+    modules = {n: m for n, m in sys.modules.items() if n.startswith(_PLACES) and m is not None}
     found: dict[str, Any] = {}
     for place, module in sorted(modules.items()):
         for name, value in vars(module).items():
-            if isinstance(value, kinds) and getattr(value, "__module__", place) in (place, None, "forerun.ops.base"):
-                found.setdefault(f"{place.removeprefix('forerun.ops.')}.{name}", value)
+            if wanted(value) and getattr(value, "__module__", place) in (place, None, "forerun.ops.base"):
+                found.setdefault(f"{place.removeprefix('forerun.')}.{name}", value)
     return found
 
 
-def _operations() -> dict[str, Any]:
-    from ..ops.joining import _Concatenate
+def _is_operation(value: Any) -> bool:
+    """Ufuncs, primitives, and what records itself and says how it is done again."""
+    return isinstance(value, (_core.Ufunc, _core.Primitive)) or hasattr(type(value), "repeated")
 
-    return _known((_core.Ufunc, _core.Primitive, _Concatenate))
+
+def _operations() -> dict[str, Any]:
+    return _known(_is_operation)
 
 
 def _records() -> dict[str, Any]:
-    return {n: c for n, c in _known((type,)).items() if issubclass(c, tuple) and hasattr(c, "_fields")}
+    return _known(lambda v: isinstance(v, type) and issubclass(v, tuple) and hasattr(v, "_fields"))
 
 
 # --- telling ---------------------------------------------------------------------------------------------------------
@@ -84,6 +90,8 @@ class _Teller:
         attrs = node.attrs
         if isinstance(node.op, _core.Primitive):
             attrs = tuple(attrs or ())[: len(node.op.parameters) - node.op.arrays]
+        elif not isinstance(node.op, _core.Ufunc):
+            attrs = node.op.told(attrs)
         return [name, [self.value(x) for x in node.inputs], self.value(attrs)]
 
     def value(self, v: Any) -> Any:
@@ -189,6 +197,7 @@ class Reader:
         self.result = result
 
     def check(self, value: Any, depth: int = 0) -> None:
+        """What an operation is given, in lists of any depth up to 20: ValueError if it is nothing that may be."""
         if depth > 20:
             raise ValueError("imports: values must not be nested deeper than 20")
         if isinstance(value, list):
@@ -198,6 +207,7 @@ class Reader:
             self.check_word(value, depth)
 
     def check_word(self, value: dict[str, Any], depth: int) -> None:
+        """A word, such as "input", with what belongs to it: ValueError for others."""
         word: str
         v: Any
         word, v = next(iter(value.items()), ("", None))
@@ -262,4 +272,4 @@ def computed(reader: Reader, inputs: Sequence[Any], parameters: Mapping[str, Any
 def _applied(op: Any, args: list[Any], rest: Any) -> Any:
     if isinstance(op, _core.Primitive):
         return op(*args, *(rest or ()))
-    return op(*args) if isinstance(op, _core.Ufunc) else op(args, rest)
+    return op(*args) if isinstance(op, _core.Ufunc) else op.repeated(args, rest)

@@ -43,8 +43,8 @@ def _view(x: Any, index: Any) -> Any:
 
 
 @primitive(lambda g, shape, indices, axis: _scatter_zeros(g, shape, indices, axis))
-def _gather(x: Any, indices: list[Any], axis: int) -> Any:
-    return _core.gather(x, indices, axis)
+def _gather(x: Any, indices: list[Any], axis: int, said: str = "take") -> Any:
+    return _core.gather(x, indices, axis, said)
 
 
 @primitive(lambda g, indices, axis: _gather(g, indices, axis))
@@ -131,7 +131,7 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
     return store("take", _gather(x, [index], at), out)
 
 
-@primitive(lambda g, shape, indices, axis, said: _scatter_along(g, shape, indices, axis))
+@primitive(lambda g, shape, indices, axis: _scatter_along(g, shape, indices, axis))
 def _gather_along(x: Any, indices: Any, axis: int, said: str = "take") -> Any:
     """Elements of x at integers along an axis; indices of x's shape but there, and where x has extent 1.
 

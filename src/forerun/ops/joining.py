@@ -47,6 +47,14 @@ class _Concatenate:
         before = (slice(None),) * axis
         return [g[(*before, slice(end - x.shape[axis], end))] for x, end in zip(inputs, ends)]
 
+    def told(self, axis: int) -> int:
+        """What `repeated` needs besides the inputs."""
+        return axis
+
+    def repeated(self, inputs: Sequence[Any], axis: int) -> Any:
+        """The op once more."""
+        return self(inputs, axis)
+
     def __call__(self, arrays: Sequence[Any], axis: int) -> Any:
         out = _core.concatenate(arrays, axis)
         if _core.recording():

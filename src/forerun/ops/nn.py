@@ -12,7 +12,8 @@ from .arithmetic import maximum, minimum, square
 from .base import nondifferentiable, primitive
 from .convert import asarray, axis_of, cast, default_float, is_real_float
 from .exponential import exp, log, logaddexp, tanh
-from .indexing import _gather_along, _scatter_along, take, take_along_axis, where
+from .indexing import _gather, _gather_along, _scatter_along, take_along_axis, where
+from .keys import places_within
 from .linear import _matmul, matmul_pair
 from .moments import mean
 from .random import uniform
@@ -371,8 +372,10 @@ def embedding(index: Any, weight: Any, input_dim: int | None = None, output_dim:
     >>> npx.embedding([1, 0, 1], np.array([[1, 2], [3, 4]])).tolist()
     [[3, 4], [1, 2], [3, 4]]
     """
-    index = asarray(index)
-    return take(weight, index if index.dtype.kind in "iu" else cast(index, numpy.dtype("int64")), 0)
+    index, weight = asarray(index), asarray(weight)
+    index = index if index.dtype.kind in "iu" else cast(index, numpy.dtype("int64"))
+    at = places_within("embedding", index, weight.shape[0], "raise", weight.device, "same_kind")
+    return _gather(weight, [at], 0, "embedding")
 
 
 def layer_norm(x: Any, gamma: Any, beta: Any, axis: int = -1, eps: float = 1e-5) -> Any:

@@ -94,8 +94,11 @@ class BatchSampler(Sampler):
         self._left: list[Any] = []  # of the epoch before
 
     def __iter__(self) -> Iterator[list[Any]]:
+        return self._lists(iter(self._sampler))  # the order is drawn now, not with the first batch
+
+    def _lists(self, numbers: Iterator[Any]) -> Iterator[list[Any]]:
         batch, self._left = self._left, []
-        for i in self._sampler:
+        for i in numbers:
             batch.append(i)
             if len(batch) == self._batch_size:
                 yield batch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import np
+from ... import npx
 from ...init import Initializer
 from ..hybrid import HybridBlock
 from ..parameter import Parameter
@@ -38,8 +38,7 @@ class Embedding(HybridBlock):
 
     def forward(self, x: Any) -> Any:
         """Positions (...) to rows (..., output_dim)."""
-        positions = x if x.dtype.kind in "iu" else x.astype("int64")
-        return np.take(self.weight.data(x.device), positions, axis=0)
+        return npx.embedding(x, self.weight.data(x.device))
 
     def __repr__(self) -> str:
         rows, width = self.weight.shape or (-1, -1)

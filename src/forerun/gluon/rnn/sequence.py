@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ... import _core, np, npx
@@ -62,6 +63,14 @@ class _Sequence:
             attrs = (rule, reversed, _core.detach(y), cells, kept)
             _core.record(self, inputs, outputs, attrs, SAVE_OUTPUTS | ((1 << len(inputs)) - 1))
         return outputs
+
+    def told(self, attrs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """What `repeated` needs besides the inputs."""
+        return attrs[:2]
+
+    def repeated(self, inputs: Sequence[Any], attrs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The op once more."""
+        return self(*attrs, *inputs)
 
     def gradients(self, g: Any, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> tuple[Any, ...]:
         """The gradients of all inputs, for the walk."""

@@ -37,4 +37,5 @@ class DataLoader(_Loader):
         pin_memory: bool = False,
         drop_last: bool = False,
     ) -> None:
-        super().__init__(dataset, batch_size, shuffle, "discard" if drop_last else "keep", collate_fn)
+        last = "discard" if drop_last else "keep"
+        super().__init__(dataset, batch_size, shuffle, last_batch=last, batchify_fn=collate_fn)
