@@ -45,18 +45,28 @@ const T& element(const char* data, int64_t offset) {
   return *reinterpret_cast<const T*>(data + offset);
 }
 
+// A line of n elements, most often short ones: calls of memcpy would take longer than the copies.
+template <class T>
+void copy_line(T* to, const T* from, int64_t n) {
+  constexpr int64_t large = 64 / sizeof(T), small = 16 / sizeof(T);
+  int64_t i = 0;
+  for (; i + large <= n; i += large) std::memcpy(to + i, from + i, 64);
+  for (; i + small <= n; i += small) std::memcpy(to + i, from + i, 16);
+  for (; i < n; ++i) to[i] = from[i];
+}
+
 // n elements that lie `step` bytes apart, next to each other.
 template <class T>
 void gather(T* to, const char* from, int64_t step, int64_t n) {
   constexpr int64_t size = sizeof(T);
-  if (step == size) std::copy_n(reinterpret_cast<const T*>(from), n, to);
+  if (step == size) copy_line(to, reinterpret_cast<const T*>(from), n);
   else if (step == 2 * size) for (int64_t i = 0; i < n; ++i) to[i] = element<T>(from, i * 2 * size);  // in vectors
   else for (int64_t i = 0; i < n; ++i) to[i] = element<T>(from, i * step);
 }
 // The way back; step in elements.
 template <class T>
 void spread(T* to, const T* from, int64_t step, int64_t n) {
-  if (step == 1) std::copy_n(from, n, to);
+  if (step == 1) copy_line(to, from, n);
   else if (step == 2) for (int64_t i = 0; i < n; ++i) to[i * 2] = from[i];
   else for (int64_t i = 0; i < n; ++i) to[i * step] = from[i];
 }
@@ -349,7 +359,7 @@ class SweepKernel final : public Kernel {
           for (int64_t v = 0; v < at.count[1]; ++v, to += length) {
             const T* line = from + (u * p.extent[1] + v) * p.extent[2];
             if (small) std::memcpy(to, line, kTileBytes);
-            else std::copy_n(line, length, to);
+            else copy_line(to, line, length);
           }
     }
   }
