@@ -102,6 +102,11 @@ class TestBatchify:
         assert batchify.Stack()([[1, 2], [3, 4]]).shape == (2, 2)
         assert batchify.Stack()([numpy.int8(1), numpy.int32(1)]).dtype == "int32"
         assert batchify.Stack()([numpy.zeros((0, 2))] * 3).shape == (3, 0, 2)
+        assert batchify.Stack()([numpy.float16(1), numpy.float16(2)]).dtype == "float16"
+        assert batchify.Stack()([numpy.array([1], ">i2")] * 2).tolist() == [[1], [1]]
+        for wrong in (numpy.ones(2, "longdouble"), "word"):
+            with pytest.raises(TypeError, match="values must be"):
+                batchify.Stack()([wrong, wrong])
         with pytest.raises(ValueError, match=r"Stack: examples must have one shape, got \(2,\) and \(3,\)"):
             batchify.Stack()([numpy.ones(2), numpy.ones(3)])
 

@@ -211,6 +211,15 @@ class TestWhatFunctionsGet:
         assert (next(iter(loader))[0] <= 0.5).all()
 
     @pytest.mark.parametrize("workers", [0, 1])
+    def test_blocks_that_are_hybridized_draw_for_each_image(self, workers: int) -> None:
+        several = nn.HybridSequential()
+        several.add(T.RandomFlipLeftRight(), T.RandomLighting(9), T.ToTensor())
+        several.hybridize()
+        examples = data.SimpleDataset([np.array(PICTURE, dtype="float32")] * 12).transform(several)
+        batch = next(iter(data.DataLoader(examples, 12, num_workers=workers)))
+        assert len({x.tobytes() for x in batch.asnumpy()}) == 12
+
+    @pytest.mark.parametrize("workers", [0, 1])
     def test_batches_are_the_transformed_examples(self, workers: int) -> None:
         both = T.Compose([T.RandomCrop(3, pad=1), T.RandomFlipLeftRight(), T.ToTensor(), T.Normalize(0.5, 0.5)])
         examples = Pictures()

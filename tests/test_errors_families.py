@@ -128,6 +128,7 @@ SHAPE_ONLY = {f"np.{name}_like" for name in ("zeros", "ones", "full", "empty")} 
     "np.triu_indices_from",
     "npx.arange_like",
     "npx.multibox_prior",
+    "npx.shape_array",
 }
 # Ops that do not read an input of some samples.
 AT_TIMES = {
@@ -142,6 +143,8 @@ AT_TIMES = {
     "np.min": "an array without elements, and an initial value",
     "np.linalg.matrix_power": "the power of zero",
     "npx.reshape_like": "an array that gives its shape",
+    "npx.broadcast_like": "an array that gives its shape",
+    "npx.batch_norm": "gamma that is fixed",
 }
 AT_THE_CALL = {"np.quantile", "np.percentile"}  # which look at positions that are an array
 

@@ -197,6 +197,7 @@ class Reader:
         self.result = result
 
     def check(self, value: Any, depth: int = 0) -> None:
+        """What an operation is given, in lists of any depth up to 20: ValueError if it is nothing that may be."""
         if depth > 20:
             raise ValueError("imports: values must not be nested deeper than 20")
         if isinstance(value, list):
@@ -206,6 +207,7 @@ class Reader:
             self.check_word(value, depth)
 
     def check_word(self, value: dict[str, Any], depth: int) -> None:
+        """A word, such as "input", with what belongs to it: ValueError for others."""
         word: str
         v: Any
         word, v = next(iter(value.items()), ("", None))

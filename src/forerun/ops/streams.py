@@ -19,6 +19,7 @@ from .. import _core
 __all__ = ["Stream", "current", "drawing_from"]
 
 _MASK = 2**64 - 1
+_ON_HOST = "it draws random numbers on the host"  # and a program would not
 
 
 class Stream:
@@ -84,12 +85,14 @@ class WorkStream(OwnStream):
 
     def draws(self) -> numpy.random.Generator:
         """The generator, made at the first call."""
+        _core.capture_refuse(_ON_HOST)
         if self.draws_ is None:
             self.draws_ = super().draws()
         return self.draws_
 
     def chance(self) -> float:
         """A number in [0, 1). Many are drawn at once, which is quicker."""
+        _core.capture_refuse(_ON_HOST)
         if not self.chances_:
             self.chances_ = self.draws().random(128).tolist()
         return self.chances_.pop()

@@ -14,7 +14,7 @@ from typing import Any
 import numpy
 
 from ... import np
-from ...ops.convert import default_float, ints_become_floats
+from ...ops.convert import default_float, ints_become_floats, is_supported
 
 __all__ = ["empty", "placed", "is_placed", "ours", "created"]
 
@@ -62,6 +62,7 @@ def ours(values: numpy.ndarray) -> Any:
     >>> ours(numpy.arange(3)).tolist()
     [0, 1, 2]
     """
-    if values.dtype.kind not in "biufc" or values.dtype != created(values.dtype) or not values.dtype.isnative:
+    dtype = values.dtype
+    if dtype.kind == "V" or not (is_supported(dtype) and dtype.isnative and dtype == created(dtype)):
         return np.array(values)
     return np.from_dlpack(values)
