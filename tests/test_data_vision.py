@@ -259,6 +259,10 @@ def test_folders(folder: Path, workers: int) -> None:
     x, y = next(iter(data.DataLoader(examples.transform_first(T.ToTensor()), 3, num_workers=workers)))
     assert (x.shape, y.tolist()) == ((3, 3, 2, 4), [0, 1, 1])
     assert vision.ImageFolderDataset(folder, flag=0)[0][0].shape == (2, 4, 1)
+    (folder / "dog" / "2.png").write_bytes(encoded(1)[:40])
+    with pytest.raises(ValueError, match="imdecode: buf must hold an image") as caught:
+        list(data.DataLoader(examples, 1, num_workers=workers))
+    assert caught.value.__notes__ == [f"in {folder}/dog/2.png"]
 
 
 def test_lists(folder: Path) -> None:

@@ -130,6 +130,14 @@ def test_damaged_files_are_refused(damage: Any, tmp_path: Path) -> None:
         MNIST(tmp_path)
 
 
+def test_damaged_packed_files_are_refused(tmp_path: Path) -> None:
+    packed = gzip.compress(idx(RNG.integers(0, 256, (5, 28, 28))))
+    for damaged in (packed[:-9], packed[:50] + b"\0" * 50 + packed[100:], b"none"):
+        (tmp_path / "train-images-idx3-ubyte.gz").write_bytes(damaged)
+        with pytest.raises(ValueError, match=r"train-images-idx3-ubyte.gz: must be packed by gzip"):
+            MNIST(tmp_path)
+
+
 def test_cifar_is_read_from_a_folder(tmp_path: Path) -> None:
     records = RNG.integers(0, 256, (4, 3073)).astype("u1")
     (tmp_path / "test_batch.bin").write_bytes(records.tobytes())

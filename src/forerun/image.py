@@ -53,13 +53,23 @@ def imread(filename: str | os.PathLike[str], flag: int = 1, to_rgb: bool = True)
     ...     imread(f"{folder}/x.png")[0, 0].tolist()
     [255, 0, 0]
     """
-    with open(filename, "rb") as file:
-        return imdecode(file.read(), flag, to_rgb)
+    return _core.from_numpy(values_in(filename, flag, to_rgb))
 
 
 def imdecode(buf: bytes, flag: int = 1, to_rgb: bool = True) -> Any:
     """The image in the bytes of a file; as `imread`. ValueError if there is none in them."""
     return _core.from_numpy(decoded(buf, flag, to_rgb))
+
+
+def values_in(filename: str | os.PathLike[str], flag: int = 1, to_rgb: bool = True) -> numpy.ndarray:
+    """The image in a file as an array of NumPy's; as `imread`."""
+    with open(filename, "rb") as file:
+        content = file.read()
+    try:
+        return decoded(content, flag, to_rgb)
+    except ValueError as error:
+        error.add_note(f"in {os.fspath(filename)}")
+        raise
 
 
 def decoded(buf: bytes, flag: int = 1, to_rgb: bool = True) -> numpy.ndarray:

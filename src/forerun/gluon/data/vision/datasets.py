@@ -6,6 +6,7 @@ import gzip
 import os
 import tarfile
 import tempfile
+import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -99,7 +100,7 @@ def _contents(path: Path) -> bytes:
     try:
         with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
             return file.read()
-    except (EOFError, gzip.BadGzipFile) as error:
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise ValueError(f"{path}: must be packed by gzip, got {error}") from None
 
 
@@ -247,7 +248,7 @@ class ImageFolderDataset(_Labelled):
 
     def _pair(self, index: int) -> tuple[numpy.ndarray, Any]:
         path, label = self.items[index]
-        return image.decoded(Path(path).read_bytes(), self._flag), label
+        return image.values_in(path, self._flag), label
 
     def __len__(self) -> int:
         return len(self.items)
@@ -275,7 +276,7 @@ class ImageListDataset(_Labelled):
 
     def _pair(self, index: int) -> tuple[numpy.ndarray, Any]:
         path, labels = self.items[index]
-        return image.decoded(Path(path).read_bytes(), self._flag), labels
+        return image.values_in(path, self._flag), labels
 
     def __getitem__(self, index: int) -> Any:
         values, labels = self._pair(index)
