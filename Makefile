@@ -15,8 +15,8 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc 2>/dev/null || echo 2)
 tour: $(BUILT)  ## the experiments of the two chapters, measured on this machine
 	$(BIN)/forerun tour
 
-test: $(BUILT)
-	$(BIN)/python -m pytest $(ARGS)
+test: $(BUILT)  ## in as many processes as there are cores, four at most; ARGS="-n 0 -k matmul -x" for one
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal $(ARGS)
 
 standard: $(BUILT) $(SUITE)  ## the suite of the Python array API standard, which it clones; ARGS="--max-examples=1000 -k fft"
 	$(BIN)/pip install -q --disable-pip-version-check -r $(SUITE)/requirements.txt

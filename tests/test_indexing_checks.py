@@ -78,6 +78,8 @@ def test_what_is_refused_at_the_call_leaves_no_other_failure() -> None:
     for index in ((number, [], known), (number, known, []), (number.astype("uint64"), [7], 0)):
         with pytest.raises(IndexError, match="index must be in"):
             x[index]
+    with pytest.raises(ValueError, match="choose: shapes must broadcast"):
+        np.choose(number[None] + [0, 0], [np.zeros(3)])
     _core.quiesce()
     assert _core.unseen_failures() == []
 
@@ -99,6 +101,21 @@ def test_positions_out_of_range_are_moved_into_it(mode: str, dtype: str, n: int)
     want = numpy.take(x, at, mode=mode)
     assert np.take(np.array(x), at, mode=mode).tolist() == want.tolist()
     assert np.take(np.array(x), np.array(at), mode=mode).tolist() == want.tolist()
+
+
+def test_without_values_put_looks_at_no_position() -> None:
+    x = np.zeros(3)
+    assert np.put(x, [99], []) is None
+    assert x.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize(("n", "at"), [(0, [0]), (3, numpy.array([0], "uint64"))], ids=["none", "uint64"])
+def test_positions_that_cannot_be_come_before_values_that_cannot(n: int, at: Any) -> None:
+    kind = IndexError if n == 0 else TypeError
+    with pytest.raises(kind):
+        numpy.put(numpy.zeros(n), at, "x")
+    with pytest.raises(kind, match=r"put: (index|positions) must be"):
+        np.put(np.zeros(n), at, "x")
 
 
 # --- values ---------------------------------------------------------------------------------------

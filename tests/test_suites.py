@@ -43,8 +43,8 @@ def suites(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     (tmp_path / "test_of_a_library.py").write_text(SUITE)
     monkeypatch.setitem(tool.SELECTED, "scipy", [])
     monkeypatch.setattr(tool, "OUT", tmp_path)
-    monkeypatch.setattr(tool, "PATIENCE", 1)
-    monkeypatch.setattr(tool, "GRACE", 1)
+    monkeypatch.setattr(tool, "PATIENCE", 3)
+    monkeypatch.setattr(tool, "GRACE", 2)
     command = tool.command
     file = str(tmp_path / "test_of_a_library.py")
     where = lambda *part: [file if word == "--pyargs" else word for word in command(*part) if word != "scipy.part"]
@@ -80,8 +80,10 @@ def test_what_has_been_noted_is_not_run_again(
     assert rows == ["| part | 3 | 5 | 1 |"] * 2 + ["| part | 5 | 3 | 1 |"]
 
 
-def test_a_suite_that_does_not_start_says_so(suites: ModuleType, monkeypatch: Any) -> None:
-    program = "print('no pytest here'); raise SystemExit(3)"
+@pytest.mark.parametrize(("end", "status"), [("raise SystemExit(3)", 3), ("__import__('signal').pause()", -9)])
+def test_a_suite_that_does_not_start_says_so(end: str, status: int, suites: ModuleType, monkeypatch: Any) -> None:
+    program = f"print('no pytest here', flush=True); {end}"
     monkeypatch.setattr(suites, "command", lambda *_: [sys.executable, "-c", program])
-    with pytest.raises(RuntimeError, match="no pytest here"):
+    monkeypatch.setattr(suites, "START", 0)
+    with pytest.raises(RuntimeError, match=f"got status {status}:\nno pytest here"):
         suites.run("scipy", "part")

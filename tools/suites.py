@@ -28,6 +28,7 @@ import noted  # noqa: E402
 OUT = ROOT / "build" / "suites"
 PATIENCE = 600  # seconds for one test
 GRACE = 60  # seconds after which a test that ignores its alarm is ended, with the process
+START = 600  # seconds until the first test may begin
 ENDS = (0, 1, 5)  # pytest's status when all passed, some failed, none were left
 OUTCOMES = ("passed", "failed", "skipped")
 SUITES = {
@@ -73,19 +74,25 @@ def finished(library: str, part: str) -> bool:
     before = path.stat().st_size
     with output.open("w") as file:
         child = subprocess.Popen(command(library, part), cwd=OUT, env=environment(library), stdout=file, stderr=file)
-        status = watched(child, path)
+        status = watched(child, path, before)
     if status not in ENDS and path.stat().st_size == before:
         raise RuntimeError(f"{library}.{part}: pytest must run, got status {status}:\n{output.read_text()[-2000:]}")
     return status in ENDS
 
 
-def watched(child: subprocess.Popen[bytes], path: Path) -> int:
-    """Return how a process ended; end it if nothing has been noted for longer than a test may take."""
+def watched(child: subprocess.Popen[bytes], path: Path, before: int) -> int:
+    """Return how a process ended; end it if nothing has been noted for longer than a test may take.
+
+    before: the size of the notes when it began.
+    """
+    began = time.time()
     while True:
         try:
             return child.wait(GRACE)
         except subprocess.TimeoutExpired:
-            if time.time() - path.stat().st_mtime > PATIENCE + GRACE:
+            now = path.stat()
+            last, limit = (now.st_mtime, PATIENCE + GRACE) if now.st_size > before else (began, START)
+            if time.time() - last > limit:
                 child.kill()
 
 

@@ -45,18 +45,28 @@ const T& element(const char* data, int64_t offset) {
   return *reinterpret_cast<const T*>(data + offset);
 }
 
+// A line of n elements, most often short ones: calls of memcpy would take longer than the copies.
+template <class T>
+void copy_line(T* to, const T* from, int64_t n) {
+  constexpr int64_t large = 64 / sizeof(T), small = 16 / sizeof(T);
+  int64_t i = 0;
+  for (; i + large <= n; i += large) std::memcpy(to + i, from + i, 64);
+  for (; i + small <= n; i += small) std::memcpy(to + i, from + i, 16);
+  for (; i < n; ++i) to[i] = from[i];
+}
+
 // n elements that lie `step` bytes apart, next to each other.
 template <class T>
 void gather(T* to, const char* from, int64_t step, int64_t n) {
   constexpr int64_t size = sizeof(T);
-  if (step == size) std::copy_n(reinterpret_cast<const T*>(from), n, to);
+  if (step == size) copy_line(to, reinterpret_cast<const T*>(from), n);
   else if (step == 2 * size) for (int64_t i = 0; i < n; ++i) to[i] = element<T>(from, i * 2 * size);  // in vectors
   else for (int64_t i = 0; i < n; ++i) to[i] = element<T>(from, i * step);
 }
 // The way back; step in elements.
 template <class T>
 void spread(T* to, const T* from, int64_t step, int64_t n) {
-  if (step == 1) std::copy_n(from, n, to);
+  if (step == 1) copy_line(to, from, n);
   else if (step == 2) for (int64_t i = 0; i < n; ++i) to[i * 2] = from[i];
   else for (int64_t i = 0; i < n; ++i) to[i * step] = from[i];
 }
@@ -83,33 +93,33 @@ class SweepKernel final : public Kernel {
 
   void plan() {
     size_ = static_cast<int64_t>(item_size(dtype));
-    rows = back ? c.in : c.out, channels = back ? c.out : c.in;
+    rows_ = back ? c.in : c.out, channels_ = back ? c.out : c.in;
     phases_ = 1;
     for (int a = 0; a < 3; ++a) {
-      reach[a] = (c.kernel[a] - 1) * c.dilate[a] / c.stride[a];
+      reach_[a] = (c.kernel[a] - 1) * c.dilate[a] / c.stride[a];
       first_[a] = back ? c.pad[a] / c.stride[a] : 0;
       n_[a] = back ? (c.extents[a] - 1 + c.pad[a]) / c.stride[a] + 1 - first_[a] : c.counts[a];
       phases_ *= source_phases(a);
     }
-    band_axis = 0;
-    while (band_axis < 2 && n_[band_axis] == 1) ++band_axis;
-    int64_t line = channels * phases_ * size_;  // bytes of the copy for one step along that axis
-    for (int a = 0; a < 3; ++a) line *= a == band_axis ? 1 : n_[a] + reach[a];
-    band = std::clamp<int64_t>(kRoom / line - reach[band_axis], 1, n_[band_axis]);
-    bands = up(n_[band_axis], band);
-    band = up(n_[band_axis], bands);
-    cuts = 1, together = 1;
-    int64_t places = c.examples * c.groups * bands;
-    if (bands == 1) together = std::clamp<int64_t>(static_cast<int64_t>(kTileFlops * static_cast<double>(places) / c.flops()), 1, std::max<int64_t>(1, c.examples / kTiles));
-    if (places < kTiles) cuts = std::clamp<int64_t>(up(kTiles, places), 1, up(rows, kTileRows));
-    if (c.flops() < kTileFlops) cuts = 1;
-    cut_rows = up(up(rows, cuts), kTileRows) * kTileRows;
-    cuts = up(rows, cut_rows);
-    tiles_ = up(c.examples, together) * c.groups * bands * cuts;
+    band_axis_ = 0;
+    while (band_axis_ < 2 && n_[band_axis_] == 1) ++band_axis_;
+    int64_t line = channels_ * phases_ * size_;  // bytes of the copy for one step along that axis
+    for (int a = 0; a < 3; ++a) line *= a == band_axis_ ? 1 : n_[a] + reach_[a];
+    band_ = std::clamp<int64_t>(kRoom / line - reach_[band_axis_], 1, n_[band_axis_]);
+    bands_ = up(n_[band_axis_], band_);
+    band_ = up(n_[band_axis_], bands_);
+    cuts_ = 1, together_ = 1;
+    int64_t places = c.examples * c.groups * bands_;
+    if (bands_ == 1) together_ = std::clamp<int64_t>(static_cast<int64_t>(kTileFlops * static_cast<double>(places) / c.flops()), 1, std::max<int64_t>(1, c.examples / kTiles));
+    if (places < kTiles) cuts_ = std::clamp<int64_t>(up(kTiles, places), 1, up(rows_, kTileRows));
+    if (c.flops() < kTileFlops) cuts_ = 1;
+    cut_rows_ = up(up(rows_, cuts_), kTileRows) * kTileRows;
+    cuts_ = up(rows_, cut_rows_);
+    tiles_ = up(c.examples, together_) * c.groups * bands_ * cuts_;
     int64_t windows = 1, span = 0;
-    for (int a = 0; a < 3; ++a) windows *= n_[a], span = span * (n_[a] + reach[a]) + n_[a] - 1;
-    written_out = bands == 1 && cuts == 1 && rows >= 2 * kTileRows && 3 * windows < 2 * tile_columns<float>(span + 1);
-    if (written_out) at_once = std::min(up(kAtOnce, windows), together);
+    for (int a = 0; a < 3; ++a) windows *= n_[a], span = span * (n_[a] + reach_[a]) + n_[a] - 1;
+    written_out_ = bands_ == 1 && cuts_ == 1 && rows_ >= 2 * kTileRows && 3 * windows < 2 * tile_columns<float>(span + 1);
+    if (written_out_) at_once_ = std::min(up(kAtOnce, windows), together_);
   }
 
   Correlation c;
@@ -132,7 +142,7 @@ class SweepKernel final : public Kernel {
 
   // The first element of the source, along an axis, that a copy has of a phase.
   int64_t source_first(int a, int64_t phase, int64_t band_first) const {
-    return back ? band_first - reach[a] : band_first * c.stride[a] + phase - c.pad[a];
+    return back ? band_first - reach_[a] : band_first * c.stride[a] + phase - c.pad[a];
   }
   int64_t source_step(int a) const { return back ? 1 : c.stride[a]; }
   int64_t source_extent(int a) const { return back ? c.counts[a] : c.extents[a]; }
@@ -140,7 +150,7 @@ class SweepKernel final : public Kernel {
   int64_t period(int a) const { return c.stride[a] / std::gcd(c.stride[a], c.dilate[a]); }
   int64_t source_phases(int a) const { return back ? 1 : std::min(c.kernel[a], period(a)); }
   int64_t phase_at(int a, int64_t number) const { return back ? 0 : number * c.dilate[a] % c.stride[a]; }
-  int64_t length(int a) const { return a == band_axis ? band : n_[a]; }
+  int64_t length(int a) const { return a == band_axis_ ? band_ : n_[a]; }
 
   template <class F>
   static void each_place(const int64_t (&n)[3], F f) {
@@ -151,8 +161,8 @@ class SweepKernel final : public Kernel {
 
   Copy copy() const {
     Copy p{};
-    for (int a = 0; a < 3; ++a) p.extent[a] = length(a) + reach[a];
-    if (band_axis < 2) {  // zeros at the end of a line may be those at the beginning of the next
+    for (int a = 0; a < 3; ++a) p.extent[a] = length(a) + reach_[a];
+    if (band_axis_ < 2) {  // zeros at the end of a line may be those at the beginning of the next
       int64_t before = p.extent[2], after = p.extent[2];
       for (int64_t phase = 0; phase < source_phases(2); ++phase) {
         Inside in(source_first(2, phase_at(2, phase), first_[2]), source_step(2), p.extent[2], source_extent(2));
@@ -161,7 +171,7 @@ class SweepKernel final : public Kernel {
       p.extent[2] -= std::min({before, after, p.extent[2] - 1});
     }
     p.plane = p.extent[0] * p.extent[1] * p.extent[2];
-    p.size = channels * phases_ * p.plane;
+    p.size = channels_ * phases_ * p.plane;
     return p;
   }
 
@@ -170,13 +180,13 @@ class SweepKernel final : public Kernel {
   void pack(Op& op) {
     Copy p = copy();
     jobs_.clear(), offsets_.clear();
-    size_t n_panels = static_cast<size_t>(up(rows, kTileRows)), elements = 0;
+    size_t n_panels = static_cast<size_t>(up(rows_, kTileRows)), elements = 0;
     std::vector<int64_t> sources;  // of each term: where it stands in the weight
     auto terms_of = [&](const int64_t(&phase)[3]) {
       Job job;
       job.offsets = offsets_.size(), job.panels = elements;
       std::copy(phase, phase + 3, job.phase);
-      for (int64_t channel = 0; channel < channels; ++channel)
+      for (int64_t channel = 0; channel < channels_; ++channel)
         each_place(c.kernel, [&](int64_t i, int64_t j, int64_t k) {
           const int64_t at[3] = {i, j, k};
           int64_t offset = 0, from = channel * (back ? weight.example : weight.channel), index = 0;
@@ -184,7 +194,7 @@ class SweepKernel final : public Kernel {
             int64_t place = at[a] * c.dilate[a];
             if (back && place % c.stride[a] != phase[a]) return;
             index = index * source_phases(a) + (back ? 0 : at[a] % period(a));
-            offset = offset * p.extent[a] + (back ? reach[a] - place / c.stride[a] : place / c.stride[a]);
+            offset = offset * p.extent[a] + (back ? reach_[a] - place / c.stride[a] : place / c.stride[a]);
             from += at[a] * weight.axis[a];
           }
           offsets_.push_back((channel * phases_ + index) * p.plane + offset);
@@ -204,7 +214,7 @@ class SweepKernel final : public Kernel {
     for (int64_t g = 0; g < c.groups; ++g, w += c.out * weight.example)
       for (const Job& job : jobs_)
         for (int64_t row = 0; row < static_cast<int64_t>(n_panels) * kTileRows; row += kTileRows)
-          for (int64_t t = 0, n = std::min<int64_t>(kTileRows, rows - row); t < job.terms; ++t, to += kTileRows) {
+          for (int64_t t = 0, n = std::min<int64_t>(kTileRows, rows_ - row); t < job.terms; ++t, to += kTileRows) {
             const char* from = w + row * row_step + sources[job.offsets + static_cast<size_t>(t)];
             if (n == kTileRows) for (int64_t i = 0; i < kTileRows; ++i) to[i] = element<T>(from, i * row_step);
             else for (int64_t i = 0; i < n; ++i) to[i] = element<T>(from, i * row_step);
@@ -213,19 +223,19 @@ class SweepKernel final : public Kernel {
 
   template <class T>
   void run_as(Op& op, int64_t tile) {
-    if (written_out) return run_written_out<T>(op, tile);
-    int64_t cut = tile % cuts, band_at = tile / cuts % bands * band, group = tile / cuts / bands % c.groups, first = tile / cuts / bands / c.groups * together;
+    if (written_out_) return run_written_out<T>(op, tile);
+    int64_t cut = tile % cuts_, band_at = tile / cuts_ % bands_ * band_, group = tile / cuts_ / bands_ % c.groups, first = tile / cuts_ / bands_ / c.groups * together_;
     Copy p = copy();
     int64_t widest = tile_columns<T>(p.plane) + tile_columns<T>(1);
     int64_t beyond = widest;  // rows are read in full tiles, from any offset
     char* room = scratch(static_cast<size_t>((p.size + beyond + kTileRows * widest) * size_));
     T *planes = reinterpret_cast<T*>(room), *sums = planes + p.size + beyond;
     std::fill_n(planes + p.size, beyond, T{});
-    for (int64_t example = first, end = std::min(c.examples, first + together); example < end; ++example) {
-      fill(planes, p, operand_data(op, 0, source.offset + example * source.example + group * channels * source.channel), band_at);
-      char* to = operand_data(op, 2, target.offset + example * target.example + group * rows * target.channel);
+    for (int64_t example = first, end = std::min(c.examples, first + together_); example < end; ++example) {
+      fill(planes, p, operand_data(op, 0, source.offset + example * source.example + group * channels_ * source.channel), band_at);
+      char* to = operand_data(op, 2, target.offset + example * target.example + group * rows_ * target.channel);
       for (const Job& job : jobs_)
-        for (int64_t row = cut * cut_rows, last = std::min(rows, row + cut_rows); row < last; row += kTileRows)
+        for (int64_t row = cut * cut_rows_, last = std::min(rows_, row + cut_rows_); row < last; row += kTileRows)
           compute(job, p, planes, sums, widest, to + row * target.channel, row, static_cast<int>(std::min<int64_t>(kTileRows, last - row)), group, band_at);
     }
   }
@@ -233,7 +243,7 @@ class SweepKernel final : public Kernel {
   template <class T>
   void fill(T* to, const Copy& p, const char* from, int64_t band_at) const {
     const int64_t n[3] = {source_phases(0), source_phases(1), source_phases(2)};
-    for (int64_t channel = 0; channel < channels; ++channel, from += source.channel)
+    for (int64_t channel = 0; channel < channels_; ++channel, from += source.channel)
       each_place(n, [&](int64_t i, int64_t j, int64_t k) {
         plane(to, p, from, {phase_at(0, i), phase_at(1, j), phase_at(2, k)}, band_at);
         to += p.plane;
@@ -243,7 +253,7 @@ class SweepKernel final : public Kernel {
   template <class T>
   void plane(T* to, const Copy& p, const char* from, const int64_t (&phase)[3], int64_t band_at) const {
     int64_t start[3];
-    for (int a = 0; a < 3; ++a) start[a] = source_first(a, phase[a], first_[a] + (a == band_axis ? band_at : 0));
+    for (int a = 0; a < 3; ++a) start[a] = source_first(a, phase[a], first_[a] + (a == band_axis_ ? band_at : 0));
     Inside along(start[2], source_step(2), p.extent[2], source_extent(2));
     int64_t step = source_step(2) * source.axis[2];
     for (int64_t i = 0; i < p.extent[0]; ++i)
@@ -265,7 +275,7 @@ class SweepKernel final : public Kernel {
   Place place_of(const Job& job, int64_t band_at) const {
     Place at;
     for (int a = 0; a < 3; ++a) {
-      int64_t low = first_[a] + (a == band_axis ? band_at : 0), n = a == band_axis ? std::min(band, n_[a] - band_at) : n_[a];
+      int64_t low = first_[a] + (a == band_axis_ ? band_at : 0), n = a == band_axis_ ? std::min(band_, n_[a] - band_at) : n_[a];
       at.step[a] = back ? c.stride[a] : 1;
       at.first[a] = back ? low * c.stride[a] + job.phase[a] - c.pad[a] : low;
       Inside in(at.first[a], at.step[a], n, back ? c.extents[a] : c.counts[a]);
@@ -302,19 +312,19 @@ class SweepKernel final : public Kernel {
 
   template <class T>
   void run_written_out(Op& op, int64_t tile) {
-    int64_t group = tile % c.groups, first = tile / c.groups * together, last = std::min(c.examples, first + together);
-    const char* from = operand_data(op, 0, source.offset + group * channels * source.channel);
-    char* to = operand_data(op, 2, target.offset + group * rows * target.channel);
+    int64_t group = tile % c.groups, first = tile / c.groups * together_, last = std::min(c.examples, first + together_);
+    const char* from = operand_data(op, 0, source.offset + group * channels_ * source.channel);
+    char* to = operand_data(op, 2, target.offset + group * rows_ * target.channel);
     int64_t most = 0, terms = 0;
     for (const Job& job : jobs_) most = std::max(most, place_of(job, 0).windows()), terms = std::max(terms, job.terms);
     Copy p = copy();
-    const int64_t step = tile_columns<T>(at_once * most), beyond = tile_columns<T>(p.extent[2] + 1);
-    T* planes = reinterpret_cast<T*>(scratch(static_cast<size_t>((at_once * (p.size + beyond) + terms * step + beyond + up(rows, kTileRows) * kTileRows * step) * size_)));
-    T *columns = planes + at_once * (p.size + beyond), *sums = columns + terms * step + beyond;
+    const int64_t step = tile_columns<T>(at_once_ * most), beyond = tile_columns<T>(p.extent[2] + 1);
+    T* planes = reinterpret_cast<T*>(scratch(static_cast<size_t>((at_once_ * (p.size + beyond) + terms * step + beyond + up(rows_, kTileRows) * kTileRows * step) * size_)));
+    T *columns = planes + at_once_ * (p.size + beyond), *sums = columns + terms * step + beyond;
     int64_t offsets[kTerms];
     for (int64_t t = 0; t < kTerms; ++t) offsets[t] = t * step;
-    for (int64_t example = first; example < last; example += at_once) {
-      int64_t n = std::min(at_once, last - example);
+    for (int64_t example = first; example < last; example += at_once_) {
+      int64_t n = std::min(at_once_, last - example);
       for (int64_t e = 0; e < n; ++e) {
         T* of = planes + e * (p.size + beyond);
         fill(of, p, from + (example + e) * source.example, 0);
@@ -325,11 +335,11 @@ class SweepKernel final : public Kernel {
         if (at.empty) continue;
         write_out(job, at, p, planes, p.size + beyond, n, columns, step);
         for (int64_t t = 0; t < std::max<int64_t>(1, job.terms); t += kTerms)
-          for (int64_t row = 0; row < rows; row += kTileRows)
+          for (int64_t row = 0; row < rows_; row += kTileRows)
             multiply_tile(std::min(kTerms, job.terms - t), panel_of<T>(job, row, group) + t * kTileRows, columns + t * step, offsets, sums + row * step, step,
-                          static_cast<int>(std::min<int64_t>(kTileRows, rows - row)), n * at.windows(), t > 0);
+                          static_cast<int>(std::min<int64_t>(kTileRows, rows_ - row)), n * at.windows(), t > 0);
         for (int64_t e = 0; e < n; ++e)
-          for (int64_t row = 0; row < rows; ++row)
+          for (int64_t row = 0; row < rows_; ++row)
             store(at, sums + row * step + e * at.windows(), at.count[2], at.count[1] * at.count[2], to + (example + e) * target.example + row * target.channel);
       }
     }
@@ -349,19 +359,19 @@ class SweepKernel final : public Kernel {
           for (int64_t v = 0; v < at.count[1]; ++v, to += length) {
             const T* line = from + (u * p.extent[1] + v) * p.extent[2];
             if (small) std::memcpy(to, line, kTileBytes);
-            else std::copy_n(line, length, to);
+            else copy_line(to, line, length);
           }
     }
   }
 
   // Set by plan().
-  int64_t size_ = 4, rows = 0, channels = 0;  // rows: channels of the target, in a group; channels: of the source
-  int64_t reach[3], first_[3], n_[3];         // results are first_ to first_ + n_, counted in strides; each looks at reach + 1 places
+  int64_t size_ = 4, rows_ = 0, channels_ = 0;  // rows: channels of the target, in a group; channels: of the source
+  int64_t reach_[3], first_[3], n_[3];         // results are first_ to first_ + n_, counted in strides; each looks at reach_ + 1 places
   int64_t phases_ = 1;
-  int band_axis = 0;                          // along which a large example is computed in bands
-  int64_t band = 1, bands = 1, cuts = 1, cut_rows = 8, together = 1, tiles_ = 1;
-  bool written_out = false;                   // then so many examples
-  int64_t at_once = 1;                        // are computed together
+  int band_axis_ = 0;                          // along which a large example is computed in bands
+  int64_t band_ = 1, bands_ = 1, cuts_ = 1, cut_rows_ = 8, together_ = 1, tiles_ = 1;
+  bool written_out_ = false;                   // then so many examples
+  int64_t at_once_ = 1;                        // are computed together
 
   // Set by prepare(), for all tiles.
   std::vector<Job> jobs_;
@@ -376,27 +386,27 @@ class WeightKernel final : public Kernel {
  public:
   const char* name() const override { return "correlate_weight"; }
   bool droppable() const override { return true; }
-  int64_t tiles() const override { return parts * c.groups * cuts; }
+  int64_t tiles() const override { return parts * c.groups * cuts_; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
   void run(Op& op, int64_t tile) override { dtype == DType::f32 ? run_as<float>(op, tile) : run_as<double>(op, tile); }
 
   void plan() {
     size_ = static_cast<int64_t>(item_size(dtype));
-    joined = c.dilate[2] == 1 ? c.kernel[2] : 1;
-    run_length = joined * c.in;
-    lines = c.elements() / joined;
-    int64_t per_row = lines * tile_columns<double>(run_length) * size_;
+    joined_ = c.dilate[2] == 1 ? c.kernel[2] : 1;
+    run_length_ = joined_ * c.in;
+    lines_ = c.elements() / joined_;
+    int64_t per_row = lines_ * tile_columns<double>(run_length_) * size_;
     int64_t most = std::clamp<int64_t>(kSumsRoom / per_row / kTileRows, 1, up(c.out, kTileRows));
-    cuts = up(up(c.out, kTileRows), most);
-    parts = c.flops() < kTileFlops ? 1 : std::clamp<int64_t>(up(kTiles / 2, c.groups * cuts), 1, std::max<int64_t>(1, c.examples));
-    cut_rows = up(up(c.out, kTileRows), cuts) * kTileRows;
-    cuts = up(c.out, cut_rows);
-    band_axis = 0;
-    while (band_axis < 2 && c.counts[band_axis] == 1) ++band_axis;
-    int64_t line = c.in * size_ * c.stride[band_axis];
-    for (int a = 0; a < 3; ++a) line *= a == band_axis ? 1 : span(a, c.counts[a]);
-    band = std::clamp<int64_t>(kRoom / line, 1, c.counts[band_axis]);
-    together = band < c.counts[band_axis] ? 1 : std::clamp<int64_t>(std::min(up(kSums, c.windows()), kRoom / (line * band)), 1, std::max<int64_t>(1, up(c.examples, parts)));
+    cuts_ = up(up(c.out, kTileRows), most);
+    parts = c.flops() < kTileFlops ? 1 : std::clamp<int64_t>(up(kTiles / 2, c.groups * cuts_), 1, std::max<int64_t>(1, c.examples));
+    cut_rows_ = up(up(c.out, kTileRows), cuts_) * kTileRows;
+    cuts_ = up(c.out, cut_rows_);
+    band_axis_ = 0;
+    while (band_axis_ < 2 && c.counts[band_axis_] == 1) ++band_axis_;
+    int64_t line = c.in * size_ * c.stride[band_axis_];
+    for (int a = 0; a < 3; ++a) line *= a == band_axis_ ? 1 : span(a, c.counts[a]);
+    band_ = std::clamp<int64_t>(kRoom / line, 1, c.counts[band_axis_]);
+    together_ = band_ < c.counts[band_axis_] ? 1 : std::clamp<int64_t>(std::min(up(kSums, c.windows()), kRoom / (line * band_)), 1, std::max<int64_t>(1, up(c.examples, parts)));
   }
 
   Correlation c;
@@ -415,46 +425,46 @@ class WeightKernel final : public Kernel {
 
   template <class T>
   void run_as(Op& op, int64_t tile) {
-    int64_t cut = tile % cuts, group = tile / cuts % c.groups, part = tile / cuts / c.groups;
+    int64_t cut = tile % cuts_, group = tile / cuts_ % c.groups, part = tile / cuts_ / c.groups;
     int64_t first = c.examples * part / parts, last = c.examples * (part + 1) / parts;
-    int64_t row = cut * cut_rows, rows = std::min(cut_rows, c.out - row), panels = up(rows, kTileRows);
-    int64_t step = tile_columns<T>(run_length), per_panel = lines * kTileRows * step;
-    Piece largest = piece(first, together, 0);
+    int64_t row = cut * cut_rows_, rows = std::min(cut_rows_, c.out - row), panels = up(rows, kTileRows);
+    int64_t step = tile_columns<T>(run_length_), per_panel = lines_ * kTileRows * step;
+    Piece largest = piece(first, together_, 0);
     int64_t copied = largest.size + step, packed = panels * largest.windows * kTileRows;
     size_t bytes = static_cast<size_t>((copied + packed + panels * per_panel) * size_) + static_cast<size_t>(largest.windows) * sizeof(int64_t);
     int64_t* offsets = reinterpret_cast<int64_t*>(scratch(bytes));
     T *data = reinterpret_cast<T*>(offsets + largest.windows), *factors = data + copied, *sums = factors + packed;
     std::fill_n(sums, panels * per_panel, T{});
-    for (int64_t example = first; example < last; example += together)
-      for (int64_t at = 0; at < c.counts[band_axis]; at += band) {
-        Piece p = piece(example, std::min(together, last - example), at);
+    for (int64_t example = first; example < last; example += together_)
+      for (int64_t at = 0; at < c.counts[band_axis_]; at += band_) {
+        Piece p = piece(example, std::min(together_, last - example), at);
         turn(p, operand_data(op, 1, x.offset + group * c.in * x.channel), data, offsets);
         std::fill_n(data + p.size, step, T{});
         pack(p, operand_data(op, 0, y.offset + (group * c.out + row) * y.channel), rows, factors);
         for (int64_t i = 0; i < panels; ++i)
-          for (int64_t l = 0; l < lines; ++l)
+          for (int64_t l = 0; l < lines_; ++l)
             multiply_tile(p.windows, factors + i * p.windows * kTileRows, data + line_offset(p, l), offsets, sums + i * per_panel + l * kTileRows * step, step,
-                          static_cast<int>(std::min<int64_t>(kTileRows, rows - i * kTileRows)), run_length, true);
+                          static_cast<int>(std::min<int64_t>(kTileRows, rows - i * kTileRows)), run_length_, true);
       }
     T* to = reinterpret_cast<T*>(operand_data(op, 2, sums_offset)) + ((part * c.groups + group) * c.out + row) * c.in * c.elements();
     for (int64_t i = 0; i < rows; ++i, to += c.in * c.elements())
-      for (int64_t l = 0; l < lines; ++l) {
+      for (int64_t l = 0; l < lines_; ++l) {
         const T* from = sums + i / kTileRows * per_panel + (l * kTileRows + i % kTileRows) * step;
-        for (int64_t k = 0; k < joined; ++k)
-          for (int64_t channel = 0; channel < c.in; ++channel) to[channel * c.elements() + l * joined + k] = *from++;
+        for (int64_t k = 0; k < joined_; ++k)
+          for (int64_t channel = 0; channel < c.in; ++channel) to[channel * c.elements() + l * joined_ + k] = *from++;
       }
   }
 
   Piece piece(int64_t example, int64_t examples, int64_t at) const {
     Piece p{example, examples, at, {c.counts[0], c.counts[1], c.counts[2]}, {}, examples * c.in, examples};
-    p.count[band_axis] = std::min(band, c.counts[band_axis] - at);
+    p.count[band_axis_] = std::min(band_, c.counts[band_axis_] - at);
     for (int a = 0; a < 3; ++a) p.extent[a] = span(a, p.count[a]), p.size *= p.extent[a], p.windows *= p.count[a];
     return p;
   }
 
   // Where a line of the kernel, or an element of it, begins in a window.
   int64_t line_offset(const Piece& p, int64_t l) const {
-    int64_t k = joined == 1 ? l % c.kernel[2] : 0, rest = joined == 1 ? l / c.kernel[2] : l;
+    int64_t k = joined_ == 1 ? l % c.kernel[2] : 0, rest = joined_ == 1 ? l / c.kernel[2] : l;
     int64_t i = rest / c.kernel[1] * c.dilate[0], j = rest % c.kernel[1] * c.dilate[1];
     return ((i * p.extent[1] + j) * p.extent[2] + k * c.dilate[2]) * c.in;
   }
@@ -463,7 +473,7 @@ class WeightKernel final : public Kernel {
   template <class T>
   void turn(const Piece& p, const char* from, T* to, int64_t* offsets) const {
     int64_t start[3];
-    for (int a = 0; a < 3; ++a) start[a] = (a == band_axis ? p.at * c.stride[a] : 0) - c.pad[a];
+    for (int a = 0; a < 3; ++a) start[a] = (a == band_axis_ ? p.at * c.stride[a] : 0) - c.pad[a];
     Inside in(start[2], 1, p.extent[2], c.extents[2]);
     for (int64_t e = 0; e < p.examples; ++e)
       for (int64_t i = 0; i < p.extent[0]; ++i)
@@ -496,7 +506,7 @@ class WeightKernel final : public Kernel {
   // The results in panels: [panel][window][row].
   template <class T>
   void pack(const Piece& p, const char* from, int64_t rows, T* to) const {
-    from += p.at * y.axis[band_axis];
+    from += p.at * y.axis[band_axis_];
     for (int64_t row = 0; row < rows; row += kTileRows) {
       int64_t n = std::min<int64_t>(kTileRows, rows - row);
       for (int64_t e = 0; e < p.examples; ++e)
@@ -510,9 +520,9 @@ class WeightKernel final : public Kernel {
   }
 
   // Set by plan().
-  int64_t size_ = 4, joined = 1, run_length = 1, lines = 1;  // elements of the kernel that follow one another in the copy; lines of them
-  int64_t cuts = 1, cut_rows = kTileRows, together = 1, band = 1;
-  int band_axis = 1;
+  int64_t size_ = 4, joined_ = 1, run_length_ = 1, lines_ = 1;  // elements of the kernel that follow one another in the copy; lines of them
+  int64_t cuts_ = 1, cut_rows_ = kTileRows, together_ = 1, band_ = 1;
+  int band_axis_ = 1;
 };
 
 template <class K>

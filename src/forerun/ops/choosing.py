@@ -39,6 +39,8 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
         raise ValueError("choose: there must be at least one choice, got none")
     number = _numbers(a, len(arrays), mode, arrays[0].device)
     shape = together("choose", number.shape, *(c.shape for c in arrays))
+    if mode == "raise" and is_array(a):
+        number = host_op("choose", lambda v: _in_range(v, len(arrays)), [number], number.shape, number.dtype)
     dtype = promote(*(c.dtype for c in arrays))
     table = stack([broadcast_to(cast(c, dtype), shape) for c in arrays])
     picked = _gather_along(table, reshape(broadcast_to(number, shape), (1, *shape)), 0)
@@ -46,23 +48,20 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
 
 
 def _numbers(a: Any, n: int, mode: str, device: Any) -> Any:
-    """Numbers of choices, from 0 to n - 1."""
+    """Numbers of choices; from 0 to n - 1, unless they are ours and the mode is to raise."""
     one_of("choose", "mode", mode, ("raise", "clip", "wrap"))
-
-    def checked(v: numpy.ndarray) -> numpy.ndarray:
-        if v.size and (v.min() < 0 or v.max() >= n):
-            raise ValueError(f"choose: numbers must be in [0, {n}), got {v.min() if v.min() < 0 else v.max()}")
-        return v
-
-    if mode != "raise":
-        return places_within("choose", a, n, mode, device, "safe")
-    if is_array(a):
-        a = places_within("choose", a, n, mode, device, "safe")
-        return host_op("choose", checked, [a], a.shape, a.dtype)
-    known = numpy.asarray(a)
-    if numpy.can_cast(known.dtype, "int64"):
-        checked(known)
+    if mode == "raise" and not is_array(a):
+        known = numpy.asarray(a)
+        if numpy.can_cast(known.dtype, "int64"):
+            _in_range(known, n)
     return places_within("choose", a, n, mode, device, "safe")
+
+
+def _in_range(numbers: numpy.ndarray, n: int) -> numpy.ndarray:
+    if numbers.size and (numbers.min() < 0 or numbers.max() >= n):
+        got = numbers.min() if numbers.min() < 0 else numbers.max()
+        raise ValueError(f"choose: numbers must be in [0, {n}), got {got}")
+    return numbers
 
 
 def extract(condition: Any, arr: Any) -> Any:

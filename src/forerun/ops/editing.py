@@ -47,7 +47,7 @@ def _along(op: str, x: Any, axis: int | None) -> tuple[Any, int]:
 
 
 def _positions(op: str, obj: Any, n: int, last: int) -> numpy.ndarray:
-    """Positions that an int, a slice, integers or a mask stand for, from 0 to `last`; the axis has n elements."""
+    """Positions that an int, a slice, integers or a mask stand for, up to `last`; the axis has n elements."""
     if isinstance(obj, slice):
         return numpy.arange(n)[obj]
     found = numpy.asarray(_known(obj))
@@ -62,8 +62,7 @@ def _positions(op: str, obj: Any, n: int, last: int) -> numpy.ndarray:
     for i in found.reshape(-1).tolist():
         if not -n <= i <= last:
             raise IndexError(f"{op}: index must be in [{-n}, {last}], got {i}")
-    found = found.astype("int64")
-    return numpy.where(found < 0, found + n, found)
+    return found.astype("int64")
 
 
 def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
@@ -99,7 +98,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     if at.size == 1:
         new = reshape(new, (1,) * (x.ndim - new.ndim) + new.shape)
         new = moveaxis(new, 0, a) if at.ndim == 0 else new
-        count, at = new.shape[a], at.reshape(())
+        count = new.shape[a]
     piece = broadcast_to(new, (*x.shape[:a], count, *x.shape[a + 1 :]))
     order = numpy.insert(numpy.arange(n), at, n + numpy.arange(count))
     return take(concatenate([x, piece], a), order, a)
