@@ -135,8 +135,8 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
 def _gather_along(x: Any, indices: Any, axis: int, said: str = "take", from_end: bool = True) -> Any:
     """Elements of x at integers along an axis; indices of x's shape but there, and where x has extent 1.
 
-    said: what the error of one out of range begins with. from_end: negative ones count from the end; else they are out of
-    range.
+    said: what the error of one out of range begins with. from_end: negative ones count from the end; else they are out
+    of range.
     """
     return _core.gather_along(x, indices, axis, said, from_end)
 
