@@ -15,7 +15,7 @@ from typing import Any
 import numpy
 import pytest
 
-from forerun import _core, np, npx
+from forerun import _core, np, npx, torch
 from forerun.gluon import data
 
 SERIAL: dict[str, Any] = {}
@@ -428,6 +428,17 @@ class TestMemory:
         loader = data.DataLoader(Examples(), 1, batchify_fn=Keeping(), num_workers=1)
         for n, (x, kept) in enumerate(loader):
             assert (x.tolist(), kept.tolist()) == ([[n] * 3], [[0] * 3])
+
+
+def test_pytorchs_spelling_has_workers() -> None:
+    def collate(examples: list[Any]) -> Any:
+        return os.getpid(), [y for _, y in examples]
+
+    examples = torch.utils.data.TensorDataset(torch.ones(5, 2), list(range(5)))
+    loader = torch.utils.data.DataLoader(examples, batch_size=2, num_workers=1, collate_fn=collate, drop_last=True)
+    found = list(loader)
+    assert [y for _, y in found] == [[0, 1], [2, 3]]
+    assert os.getpid() not in {process for process, _ in found}
 
 
 def test_settings_are_checked() -> None:

@@ -166,3 +166,12 @@ def test_other_losses_refuse_what_does_not_fit() -> None:
         gluon.loss.LogisticLoss(label_format="x")
     with pytest.raises(ValueError, match=r"TripletLoss: label must have as many elements"):
         gluon.loss.TripletLoss()(np.ones((2, 2)), np.ones((2, 2)), np.ones((2, 3)))
+
+
+@pytest.mark.parametrize("label", [-1, 3])
+@pytest.mark.parametrize("from_logits", [False, True])
+def test_a_label_out_of_range_is_an_error(label: int, from_logits: bool) -> None:
+    """Also a negative one: padding by -1 does not count as the last class."""
+    cost = gluon.loss.SoftmaxCrossEntropyLoss(from_logits=from_logits)(np.zeros((2, 3)), np.array([0, label]))
+    with pytest.raises(IndexError, match=rf"(cross_entropy|pick): index must be in \[0, 3\), got {label}"):
+        cost.asnumpy()

@@ -320,12 +320,12 @@ int check_along(const char* op, const Array& a, const Array& index, int64_t axis
   return at;
 }
 
-nb::object gather_along(nb::handle a_object, nb::handle indices, int64_t axis, const char* said) {
+nb::object gather_along(nb::handle a_object, nb::handle indices, int64_t axis, const char* said, bool from_end) {
   const Array &a = arg("take_along_axis", a_object), &index = arg("take_along_axis", indices);
   int at = check_along("take_along_axis", a, index, axis);
   Array out = Array::make(a.layout.dtype, index.layout.shape, budget_of(device_of(a)));
   Building op;
-  build_gather_along(*op, a, index, at, out, intern(said));
+  build_gather_along(*op, a, index, at, out, intern(said), from_end);
   op.issue(device_of(a));
   return wrapped(std::move(out));
 }
@@ -460,7 +460,7 @@ void init_families(nb::module_& m) {
   m.def("matmul", matmul, nb::arg("a"), nb::arg("b"), nb::arg("transpose_a") = false, nb::arg("transpose_b") = false);
   m.def("gather", gather, nb::arg("a"), nb::arg("indices"), nb::arg("axis") = 0, nb::arg("said") = "take");
   m.def("scatter", scatter, nb::arg("a"), nb::arg("indices"), nb::arg("axis"), nb::arg("values"), nb::arg("add") = false);
-  m.def("gather_along", gather_along, nb::arg("a"), nb::arg("indices"), nb::arg("axis"), nb::arg("said") = "take");
+  m.def("gather_along", gather_along, nb::arg("a"), nb::arg("indices"), nb::arg("axis"), nb::arg("said") = "take", nb::arg("from_end") = true);
   m.def("scatter_along", scatter_along, nb::arg("a"), nb::arg("indices"), nb::arg("axis"), nb::arg("values"), nb::arg("add") = false);
   m.def("concatenate", concatenate, nb::arg("arrays"), nb::arg("axis") = 0);
   m.def("random", [](const char* kind, nb::handle shape, nb::handle dtype, nb::handle device, nb::handle lo, nb::handle hi, nb::handle stream) { return random(kind, shape, dtype, device, lo, hi, stream); }, nb::arg("kind"), nb::arg("shape"), nb::arg("dtype"), nb::arg("device").none(), nb::arg("lo"), nb::arg("hi"), nb::arg("stream") = nb::none());

@@ -214,6 +214,7 @@ struct Selection {
   std::vector<Layout> indices;            // of `shape`, or without axes: numbers
   std::vector<int64_t> extents, strides;  // of the indexed axes
   Dims shape;                             // of the index positions
+  bool from_end = true;                   // negative ones count from the end
   Dims own;                               // strides along which a position's own coordinates count; empty: they do not
   int first_access = 0;                   // of the op: the first index array
   int64_t positions = 0;                  // index positions
@@ -250,11 +251,11 @@ struct Selection {
     }
   }
   int64_t offset_along(size_t k, int64_t i, const char* what) const {
-    if (i < -extents[k] || i >= extents[k]) throw out_of_range(ErrorKind::index, what, extents[k], std::to_string(i));
+    if (i < (from_end ? -extents[k] : 0) || i >= extents[k]) throw out_of_range(ErrorKind::index, what, extents[k], std::to_string(i));
     return (i < 0 ? i + extents[k] : i) * strides[k];
   }
-  static Error out_of_range(ErrorKind kind, const char* what, int64_t extent, const std::string& got) {
-    return Error(kind, std::string(what) + ": index must be in [" + std::to_string(-extent) + ", " + std::to_string(extent) + "), got " + got);
+  Error out_of_range(ErrorKind kind, const char* what, int64_t extent, const std::string& got) const {
+    return Error(kind, std::string(what) + ": index must be in [" + std::to_string(from_end ? -extent : 0) + ", " + std::to_string(extent) + "), got " + got);
   }
 };
 
@@ -432,8 +433,9 @@ void build_scatter(Op& op, const Array& to, const std::vector<Array>& indices, i
   build_index(op, add ? IndexKernel::Do::add : IndexKernel::Do::set, to, indices, axis, values);
 }
 
-void build_gather_along(Op& op, const Array& from, const Array& index, int axis, const Array& to, const char* said) {
-  build_along(op, IndexKernel::Do::gather, from, index, axis, to).said = said;
+void build_gather_along(Op& op, const Array& from, const Array& index, int axis, const Array& to, const char* said, bool from_end) {
+  IndexKernel& k = build_along(op, IndexKernel::Do::gather, from, index, axis, to);
+  k.said = said, k.selection.from_end = from_end;
 }
 
 void build_scatter_along(Op& op, const Array& to, const Array& index, int axis, const Array& values, bool add) {

@@ -26,8 +26,9 @@ void build_gather(Op& op, const Array& from, const std::vector<Array>& indices, 
 void build_scatter(Op& op, const Array& to, const std::vector<Array>& indices, int axis, const Array& values, bool add);
 
 // The same with one index array of as many axes as the other arrays: it says where along `axis`, its positions say where along the
-// rest. `to` and `values` have its shape; where the indexed array has extent 1, it is repeated.
-void build_gather_along(Op& op, const Array& from, const Array& index, int axis, const Array& to, const char* said);
+// rest. `to` and `values` have its shape; where the indexed array has extent 1, it is repeated. from_end: negative ones may be
+// there; else they are out of range.
+void build_gather_along(Op& op, const Array& from, const Array& index, int axis, const Array& to, const char* said, bool from_end);
 void build_scatter_along(Op& op, const Array& to, const Array& index, int axis, const Array& values, bool add);
 
 }  // namespace forerun

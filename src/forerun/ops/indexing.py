@@ -132,12 +132,13 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
 
 
 @primitive(lambda g, shape, indices, axis: _scatter_along(g, shape, indices, axis))
-def _gather_along(x: Any, indices: Any, axis: int, said: str = "take") -> Any:
+def _gather_along(x: Any, indices: Any, axis: int, said: str = "take", from_end: bool = True) -> Any:
     """Elements of x at integers along an axis; indices of x's shape but there, and where x has extent 1.
 
-    said: what the error of one out of range begins with.
+    said: what the error of one out of range begins with. from_end: negative ones count from the end; else they are out
+    of range.
     """
-    return _core.gather_along(x, indices, axis, said)
+    return _core.gather_along(x, indices, axis, said, from_end)
 
 
 @primitive(lambda g, indices, axis: _gather_along(g, indices, axis))

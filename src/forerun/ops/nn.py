@@ -229,7 +229,7 @@ def _cross_entropy(x: Any, index: Any, axis: int) -> Any:
     shifted = x - _max(x, (axis,), True)
     e = exp(shifted)
     z = _sum(e, (axis,), True)
-    return log(z) - _gather_along(shifted, index, axis, "cross_entropy"), e, z
+    return log(z) - _gather_along(shifted, index, axis, "cross_entropy", False), e, z
 
 
 def cross_entropy(x: Any, index: Any, axis: int = -1, keepdims: bool = False) -> Any:
@@ -269,7 +269,7 @@ def pick(x: Any, index: Any, axis: int = -1, keepdims: bool = False) -> Any:
     """One element of each slice along `axis`: the one at the position that `index` gives.
 
     index: x's shape without `axis`, or with extent 1 there (ValueError if not). IndexError where the result
-    is read if a position is out of range.
+    is read if a position is not in [0, n): also for negative ones, which are most often padding.
 
     >>> from forerun import npx
     >>> npx.pick([[1, 2], [3, 4]], [0, 1]).tolist()
@@ -277,7 +277,7 @@ def pick(x: Any, index: Any, axis: int = -1, keepdims: bool = False) -> Any:
     """
     x = asarray(x)
     a = axis_of("pick", axis, x.ndim)
-    picked = _gather_along(x, _one_each("pick", x, index, a), a, "pick")
+    picked = _gather_along(x, _one_each("pick", x, index, a), a, "pick", False)
     return picked if keepdims else reshape(picked, x.shape[:a] + x.shape[a + 1 :])
 
 

@@ -16,10 +16,10 @@ class TensorDataset(ArrayDataset):
 
 
 class DataLoader(_Loader):
-    """Batches of a data set, made when they are asked for.
+    """Batches of a data set, made when they are asked for, or by `num_workers` processes ahead, as in gluon.
 
     shuffle: another order in each epoch. drop_last: no smaller batch at the end. collate_fn: makes a batch of a list
-    of examples. num_workers and pin_memory are accepted and ignored: the engine works ahead.
+    of examples. pin_memory is accepted and ignored: devices compute on the host's memory.
 
     >>> from forerun import torch
     >>> data = TensorDataset(torch.arange(5), torch.ones(5, 2))
@@ -38,4 +38,4 @@ class DataLoader(_Loader):
         drop_last: bool = False,
     ) -> None:
         last = "discard" if drop_last else "keep"
-        super().__init__(dataset, batch_size, shuffle, last_batch=last, batchify_fn=collate_fn)
+        super().__init__(dataset, batch_size, shuffle, last_batch=last, batchify_fn=collate_fn, num_workers=num_workers)
