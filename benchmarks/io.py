@@ -27,7 +27,7 @@ import forerun
 from forerun import np
 from table import in_turn, median_ratio, show
 
-SIZES = {"one core": 300, "all cores": 700}  # of matrices: a product of small ones is not cut into parts
+SIZES = {"one core": 240, "all cores": 700}  # of matrices: a product of small ones is not cut into parts
 
 
 class Work:
