@@ -70,6 +70,7 @@ void correlate() {
     c.extents[a] = (c.kernel[a] - 1) * c.dilate[a] + 1 + below(a == 2 && below(6) == 0 ? 300 : 7);
     c.counts[a] = (c.extents[a] + 2 * c.pad[a] - (c.kernel[a] - 1) * c.dilate[a] - 1) / c.stride[a] + 1;
   }
+  if (c.flops() > (kSanitized ? 2e6 : 2e7)) return correlate<T>();
   Dims weight{c.groups * c.out, c.in, c.kernel[0], c.kernel[1], c.kernel[2]};
   Array x = random_array<T>(field(c.examples, c.groups * c.in, c.extents)), w = random_array<T>(weight), y = random_array<T>(field(c.examples, c.groups * c.out, c.counts));
   Array to_y = Array::make(dtype_of<T>, y.layout.shape, budget()), to_x = Array::make(dtype_of<T>, x.layout.shape, budget());
