@@ -88,7 +88,7 @@ template <class T>
 using Multiply = void (*)(const Tile<T>&, int rows, int64_t columns);
 
 template <class T>
-Multiply<T> choose() {
+Multiply<T> best() {
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
     return avx512<T>;
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? avx2<T> : any<T>;
@@ -96,10 +96,12 @@ Multiply<T> choose() {
 
 }  // namespace
 
+TileVersion tile_version = TileVersion::best;
+
 template <class T>
 void multiply_tile(int64_t terms, const T* panel, const T* b, const int64_t* offsets, T* c, int64_t step, int rows, int64_t columns, bool add) {
-  static const Multiply<T> multiply = choose<T>();
-  multiply(Tile<T>{terms, panel, b, offsets, c, step, add}, rows, tile_columns<T>(columns));
+  static const Multiply<T> versions[] = {best<T>(), avx2<T>, any<T>};
+  versions[static_cast<int>(tile_version)](Tile<T>{terms, panel, b, offsets, c, step, add}, rows, tile_columns<T>(columns));
 }
 
 template void multiply_tile(int64_t, const float*, const float*, const int64_t*, float*, int64_t, int, int64_t, bool);

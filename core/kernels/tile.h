@@ -16,9 +16,13 @@ constexpr int64_t tile_columns(int64_t columns) {
 
 // c[i][j] = sum over t of panel[t][i] * b[offsets[t] + j]; with `add`, c += that sum. T: float or double.
 // panel: terms x kTileRows, of which rows from `rows` on are not used. Of b and c, tile_columns(columns) columns must be there; c has
-// kTileRows rows, `step` elements apart, of which those from `rows` on hold anything afterwards. Each element is summed in the order of t, whatever the
-// CPU; products are not rounded where the CPU can add them so.
+// kTileRows rows, `step` elements apart, of which those from `rows` on hold anything afterwards. Each element is summed in the order
+// of t, whatever the CPU; products are not rounded where the CPU can add them so.
 template <class T>
 void multiply_tile(int64_t terms, const T* panel, const T* b, const int64_t* offsets, T* c, int64_t step, int rows, int64_t columns, bool add);
+
+// Which of the versions computes: the best that the CPU has. Tests set the others, while nothing runs.
+enum class TileVersion { best, avx2, plain };
+extern TileVersion tile_version;
 
 }  // namespace forerun

@@ -8,6 +8,7 @@
 #include "kernels/correlate.h"
 #include "kernels/pool.h"
 #include "kernels/recur.h"
+#include "kernels/tile.h"
 #include "program.h"
 
 using namespace forerun;
@@ -196,11 +197,13 @@ int main(int argc, char** argv) {
   use_cpu_workers(Engine::get());
   Engine::get().configure({3}, 1);
   for (int i = 0; i < cases; ++i) {
+    constexpr TileVersion versions[] = {TileVersion::best, TileVersion::avx2, TileVersion::plain};
+    tile_version = versions[i % (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 3 : 1)];
     correlate<float>(), correlate<double>();
     pool<float>(), pool<double>();
     if (i % 4 == 0) recur<float>(), recur<double>();
+    wait_all();
   }
-  wait_all();
   stop_workers();
   return 0;
 }
