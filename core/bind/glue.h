@@ -56,6 +56,11 @@ inline int same_device(const char* op, const Array& a, const Array& b) {
   return device_of(a);
 }
 Array copied(const Array& from, DType t, int device);  // a new dense array of dtype t on a device
+inline Array dense(const Array& a) { return a.layout.contiguous() ? a : copied(a, a.layout.dtype, device_of(a)); }
+// Windows and recurrent layers have kernels for two dtypes.
+inline void check_has_kernels(const char* op, DType t) {
+  if (t != DType::f32 && t != DType::f64) throw Error(ErrorKind::type, std::string(op) + ": operands must be of float32 or float64, got " + name(t));
+}
 int normal_axis(const char* op, int64_t axis, int ndim);
 const char* intern(const char* name);       // never freed
 const char* intern_some(const char* name);  // the same for names of the program's own: not of endlessly many

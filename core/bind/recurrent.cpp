@@ -21,13 +21,13 @@ Recurrence recurrence(const char* rule, bool reversed, const Dims& y) {
 class Operands {
  public:
   explicit Operands(const Array& first) : dtype_(first.layout.dtype), device_(device_of(first)) {
-    if (dtype_ != DType::f32 && dtype_ != DType::f64) throw Error(ErrorKind::type, std::string("recur: operands must be of float32 or float64, got ") + name(dtype_));
+    check_has_kernels("recur", dtype_);
   }
   Array given(nb::handle object, const Dims& shape) const {
     const Array& a = arg("recur", object);
     if (a.layout.dtype != dtype_ || device_of(a) != device_) throw Error(ErrorKind::value, "recur: operands must be on one device, of one dtype");
     if (!(a.layout.shape == shape)) throw Error(ErrorKind::value, "recur: operand must have shape " + to_string(shape) + ", got " + to_string(a.layout.shape));
-    return a.layout.contiguous() ? a : copied(a, dtype_, device_);
+    return dense(a);
   }
   Array made(const Dims& shape) const { return Array::make(dtype_, shape, budget_of(device_)); }
   int device() const { return device_; }
@@ -36,6 +36,10 @@ class Operands {
   DType dtype_;
   int device_;
 };
+
+// Of an array that a rule may do without.
+const Array* if_any(const Array& a) { return a.storage() ? &a : nullptr; }
+nb::object result(Array& a) { return a.storage() ? wrapped(std::move(a)) : nb::none(); }
 
 Dims with_width(const Dims& shape, int64_t width) { return {shape[0], shape[1], width}; }
 
@@ -51,11 +55,9 @@ nb::object recur(const char* rule, bool reversed, nb::handle x_object, nb::handl
   Array x = all.given(x_object, with_width(outputs, g)), h = all.given(h_object, states), w = all.given(w_object, {g, n}), b = all.given(b_object, {g});
   Array c = cells ? all.given(c_object, states) : Array(), y = all.made(outputs), cell = cells ? all.made(outputs) : Array(), kept;
   if (what.kept()) kept = all.made(with_width(outputs, what.kept() * n));
-  auto if_any = [](const Array& a) { return a.storage() ? &a : nullptr; };
   Building op;
   build_recur(*op, what, {&x, &h, if_any(c), &w, &b, &y, if_any(cell), if_any(kept)});
   op.issue(all.device());
-  auto result = [](Array& a) { return a.storage() ? wrapped(std::move(a)) : nb::none(); };
   return nb::make_tuple(wrapped(std::move(y)), result(cell), result(kept));
 }
 
@@ -74,11 +76,9 @@ nb::object recur_back(const char* rule, bool reversed, nb::handle gy_object, nb:
   if (has_cells) gc = all.given(gc_object, states), c = all.given(c_object, states), cells = all.given(cells_object, outputs), gc0 = all.made(states);
   if (what.kept()) kept = all.given(kept_object, with_width(outputs, what.kept() * n));
   if (what.rule == Rule::gru) gu = all.made(with_width(outputs, g));
-  auto if_any = [](const Array& a) { return a.storage() ? &a : nullptr; };
   Building op;
   build_recur_back(*op, what, {&gy, if_any(gc), &h, if_any(c), &w, &y, if_any(cells), if_any(kept), &gx, &gh, if_any(gc0), if_any(gu)});
   op.issue(all.device());
-  auto result = [](Array& a) { return a.storage() ? wrapped(std::move(a)) : nb::none(); };
   return nb::make_tuple(wrapped(std::move(gx)), wrapped(std::move(gh)), result(gc0), result(gu));
 }
 

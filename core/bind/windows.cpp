@@ -46,11 +46,11 @@ Dims field_shape(int64_t examples, int64_t channels, const int64_t (&extents)[3]
 }
 
 // What both operands share: device, and dtype, which must be one that there are kernels for.
-int checked_pair(const Array& a, const Array& b) {
-  DType t = a.layout.dtype;
-  if (t != b.layout.dtype || (t != DType::f32 && t != DType::f64))
-    throw Error(ErrorKind::type, std::string("correlate: operands must be of float32 or float64, got ") + name(t) + " and " + name(b.layout.dtype));
-  return same_device("correlate", a, b);
+int checked_pair(const char* op, const Array& a, const Array& b) {
+  check_has_kernels(op, a.layout.dtype);
+  if (a.layout.dtype != b.layout.dtype)
+    throw Error(ErrorKind::type, std::string(op) + ": operands must have one dtype, got " + name(a.layout.dtype) + " and " + name(b.layout.dtype));
+  return same_device(op, a, b);
 }
 
 void check_shape(const Array& array, const Dims& shape) {
@@ -59,7 +59,7 @@ void check_shape(const Array& array, const Dims& shape) {
 
 nb::object sweep(nb::handle source_object, nb::handle w_object, nb::handle given, bool back) {
   const Array &source = arg("correlate", source_object), &w = arg("correlate", w_object);
-  int device = checked_pair(source, w), n = w.layout.ndim() - 2;
+  int device = checked_pair("correlate", source, w), n = w.layout.ndim() - 2;
   Correlation c = settings(given, w.layout.shape);
   c.examples = source.layout.ndim() ? source.layout.shape[0] : 0;
   Dims data = field_shape(c.examples, c.groups * c.in, c.extents, n), result = field_shape(c.examples, c.groups * c.out, c.counts, n);
@@ -69,6 +69,23 @@ nb::object sweep(nb::handle source_object, nb::handle w_object, nb::handle given
   (back ? build_correlate_back : build_correlate)(*op, c, source, w, target);
   op.issue(device);
   return wrapped(std::move(target));
+}
+
+nb::object correlate_weight(nb::handle y_object, nb::handle x_object, nb::handle given, nb::handle shape) {
+  const Array &y = arg("correlate", y_object), &x = arg("correlate", x_object);
+  Dims weight = parse_dims("correlate", shape.ptr());
+  int device = checked_pair("correlate", y, x), n = weight.size() - 2;
+  Correlation c = settings(given, weight);
+  c.examples = x.layout.ndim() ? x.layout.shape[0] : 0;
+  check_shape(x, field_shape(c.examples, c.groups * c.in, c.extents, n)), check_shape(y, field_shape(c.examples, c.groups * c.out, c.counts, n));
+  Dims parts(weight.size() + 1);
+  parts[0] = correlate_parts(c, x.layout.dtype);
+  std::copy(weight.begin(), weight.end(), parts.begin() + 1);
+  Array sums = Array::make(x.layout.dtype, parts, budget_of(device));
+  Building op;
+  build_correlate_weight(*op, c, y, x, sums);
+  op.issue(device);
+  return wrapped(std::move(sums));
 }
 
 // --- pooling: data and results are (..., *extents) and (..., *counts) -----------------------------------------------------------
@@ -99,16 +116,9 @@ Pooling pooling(const Dims& shape, nb::handle kernel, nb::handle stride, bool la
   return p;
 }
 
-// As it is, or a dense copy; of a dtype that there are kernels for.
-Array dense(const Array& a, DType t) {
-  if (a.layout.dtype != t || (t != DType::f32 && t != DType::f64))
-    throw Error(ErrorKind::type, std::string("pool: operands must be of float32 or float64, got ") + name(a.layout.dtype));
-  return a.layout.contiguous() ? a : copied(a, t, device_of(a));
-}
-
 nb::object pool(nb::handle x_object, nb::handle kernel, nb::handle stride, bool largest) {
-  const Array& given = arg("pool", x_object);
-  Array x = dense(given, given.layout.dtype);
+  Array x = dense(arg("pool", x_object));
+  check_has_kernels("pool", x.layout.dtype);
   Pooling p = pooling(x.layout.shape, kernel, stride, largest);
   Array y = Array::make(x.layout.dtype, with_last(x.layout.shape, p.counts, static_cast<int>(nb::len(kernel))), budget_of(device_of(x)));
   Building op;
@@ -119,15 +129,15 @@ nb::object pool(nb::handle x_object, nb::handle kernel, nb::handle stride, bool 
 
 // x and y: data and largest elements, or None: to all elements.
 nb::object pool_back(nb::handle g_object, nb::handle x_object, nb::handle y_object, nb::handle shape, nb::handle kernel, nb::handle stride) {
-  const Array& given = arg("pool", g_object);
-  DType t = given.layout.dtype;
-  Array g = dense(given, t), to = Array::make(t, parse_dims("pool", shape.ptr()), budget_of(device_of(given)));
+  Array g = dense(arg("pool", g_object));
+  check_has_kernels("pool", g.layout.dtype);
+  Array to = Array::make(g.layout.dtype, parse_dims("pool", shape.ptr()), budget_of(device_of(g)));
   Pooling p = pooling(to.layout.shape, kernel, stride, !x_object.is_none());
   check_shape(g, with_last(to.layout.shape, p.counts, static_cast<int>(nb::len(kernel))));
   Building op;
   if (p.largest) {
-    Array x = dense(arg("pool", x_object), t), y = dense(arg("pool", y_object), t);
-    same_device("pool", g, x), same_device("pool", g, y);
+    Array x = dense(arg("pool", x_object)), y = dense(arg("pool", y_object));
+    checked_pair("pool", g, x), checked_pair("pool", g, y);
     check_shape(x, to.layout.shape), check_shape(y, g.layout.shape);
     build_pool_first(*op, p, g, x, y, to);
   } else {
@@ -144,22 +154,7 @@ void init_windows(nb::module_& m) {
         "The correlation of data with a weight; settings: (stride, dilate, pad, groups, extents of the data).");
   m.def("correlate_back", [](nb::handle y, nb::handle w, nb::handle settings) { return sweep(y, w, settings, true); }, nb::arg("y"), nb::arg("w"), nb::arg("settings"),
         "The gradient of `correlate` for the data.");
-  m.def("correlate_weight", [](nb::handle y_object, nb::handle x_object, nb::handle given, nb::handle shape) {
-    const Array &y = arg("correlate", y_object), &x = arg("correlate", x_object);
-    Dims weight = parse_dims("correlate", shape.ptr());
-    int device = checked_pair(y, x), n = weight.size() - 2;
-    Correlation c = settings(given, weight);
-    c.examples = x.layout.ndim() ? x.layout.shape[0] : 0;
-    check_shape(x, field_shape(c.examples, c.groups * c.in, c.extents, n)), check_shape(y, field_shape(c.examples, c.groups * c.out, c.counts, n));
-    Dims parts(weight.size() + 1);
-    parts[0] = correlate_parts(c, x.layout.dtype);
-    std::copy(weight.begin(), weight.end(), parts.begin() + 1);
-    Array sums = Array::make(x.layout.dtype, parts, budget_of(device));
-    Building op;
-    build_correlate_weight(*op, c, y, x, sums);
-    op.issue(device);
-    return wrapped(std::move(sums));
-  }, nb::arg("y"), nb::arg("x"), nb::arg("settings"), nb::arg("shape"), "The gradient of `correlate` for a weight of that shape, in parts along a new first axis.");
+  m.def("correlate_weight", correlate_weight, nb::arg("y"), nb::arg("x"), nb::arg("settings"), nb::arg("shape"), "The gradient of `correlate` for a weight of that shape, in parts along a new first axis.");
   m.def("pool", pool, nb::arg("x"), nb::arg("kernel"), nb::arg("stride"), nb::arg("largest"), "The largest element of each window along the last axes, or the sum.");
   m.def("pool_back", pool_back, nb::arg("g"), nb::arg("x").none(), nb::arg("y").none(), nb::arg("shape"), nb::arg("kernel"), nb::arg("stride"),
         "A number for each window at its first largest element, or, without x and y, at all of them.");

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/clones.h"
 #include "base/error.h"
 #include "kernels/matmul.h"
 
@@ -21,8 +22,7 @@ bool amd_with_avx512() {
   if (!__get_cpuid(0, &a, &b, &c, &d)) return false;
   char vendor[13] = {};
   std::memcpy(vendor, &b, 4), std::memcpy(vendor + 4, &d, 4), std::memcpy(vendor + 8, &c, 4);
-  return std::strcmp(vendor, "AuthenticAMD") == 0 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  return std::strcmp(vendor, "AuthenticAMD") == 0 && has_avx512();
 }
 
 template <class F>

@@ -166,17 +166,24 @@ class SweepKernel final : public Kernel {
     if (written_out_) return run_written_out<T>(op, tile);
     int64_t cut = tile % cuts_, band_at = tile / cuts_ % bands_ * band_, group = tile / cuts_ / bands_ % c.groups, first = tile / cuts_ / bands_ / c.groups * together_;
     Copy p = copy();
-    int64_t widest = tile_columns<T>(p.plane) + tile_columns<T>(1);
-    int64_t beyond = widest;  // rows are read in full tiles, from any offset
+    int64_t widest = tile_columns<T>(p.plane) + tile_columns<T>(1), beyond = widest;  // rows are read in full tiles, from any offset
     char* room = scratch(static_cast<size_t>((p.size + beyond + kTileRows * widest) * size_));
     T *planes = reinterpret_cast<T*>(room), *sums = planes + p.size + beyond;
     std::fill_n(planes + p.size, beyond, T{});
     for (int64_t example = first, end = std::min(c.examples, first + together_); example < end; ++example) {
       fill(planes, p, operand_data(op, 0, source.offset + example * source.example + group * channels_ * source.channel), band_at);
       char* to = operand_data(op, 2, target.offset + example * target.example + group * rows_ * target.channel);
-      for (const Job& job : jobs_)
-        for (int64_t row = cut * cut_rows_, last = std::min(rows_, row + cut_rows_); row < last; row += kTileRows)
-          compute(job, p, planes, sums, widest, to + row * target.channel, row, static_cast<int>(std::min<int64_t>(kTileRows, last - row)), group, band_at);
+      for (const Job& job : jobs_) {
+        Place at = place_of(job, band_at);
+        if (at.empty) continue;
+        int64_t start = (at.begin[0] * p.extent[1] + at.begin[1]) * p.extent[2] + at.begin[2];
+        int64_t span = ((at.count[0] - 1) * p.extent[1] + at.count[1] - 1) * p.extent[2] + at.count[2];
+        for (int64_t row = cut * cut_rows_, last = std::min(rows_, row + cut_rows_); row < last; row += kTileRows) {
+          int n_rows = static_cast<int>(std::min<int64_t>(kTileRows, last - row));
+          multiply_tile(job.terms, panel_of<T>(job, row, group), planes + start, offsets_.data() + job.offsets, sums, widest, n_rows, span, false);
+          for (int i = 0; i < n_rows; ++i) store(at, sums + i * widest, p.extent[2], p.extent[1] * p.extent[2], to + (row + i) * target.channel);
+        }
+      }
     }
   }
 
@@ -237,17 +244,6 @@ class SweepKernel final : public Kernel {
         char* first = to + (at.first[0] + u * at.step[0]) * target.axis[0] + (at.first[1] + v * at.step[1]) * target.axis[1] + at.first[2] * target.axis[2];
         spread(reinterpret_cast<T*>(first), from + u * plane + v * line, at.step[2], at.count[2]);
       }
-  }
-
-  // A panel's rows of the results of a job, in a band.
-  template <class T>
-  void compute(const Job& job, const Copy& p, const T* planes, T* sums, int64_t sums_step, char* to, int64_t row, int n_rows, int64_t group, int64_t band_at) const {
-    Place at = place_of(job, band_at);
-    if (at.empty) return;
-    int64_t start = (at.begin[0] * p.extent[1] + at.begin[1]) * p.extent[2] + at.begin[2];
-    int64_t span = ((at.count[0] - 1) * p.extent[1] + at.count[1] - 1) * p.extent[2] + at.count[2];
-    multiply_tile(job.terms, panel_of<T>(job, row, group), planes + start, offsets_.data() + job.offsets, sums, sums_step, n_rows, span, false);
-    for (int i = 0; i < n_rows; ++i) store(at, sums + i * sums_step, p.extent[2], p.extent[1] * p.extent[2], to + i * target.channel);
   }
 
   template <class T>

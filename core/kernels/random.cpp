@@ -6,9 +6,10 @@
 #include <cstring>
 #include <limits>
 
+#include "base/clones.h"
+
 // What is compiled several times, for the instructions that a processor has: the same bits, as it is all exact or
 // rounded once per operation, and nothing is contracted (cmake/Compiler.cmake). Loops are written to be vectorised.
-#define FORERUN_EACH [[gnu::always_inline]] inline
 
 namespace forerun {
 
@@ -227,8 +228,7 @@ void draw_any(const Draw& d, char* out, int64_t first, int64_t last) { draw_chun
 using DrawChunks = void (*)(const Draw&, char*, int64_t, int64_t);
 
 DrawChunks choose() {
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-    return draw_avx512;
+  if (has_avx512()) return draw_avx512;
   return __builtin_cpu_supports("avx2") ? draw_avx2 : draw_any;
 }
 

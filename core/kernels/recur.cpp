@@ -12,8 +12,6 @@
 #include "kernels/scratch.h"
 #include "kernels/tile.h"
 
-#define FORERUN_EACH [[gnu::always_inline]] inline
-
 namespace forerun {
 
 namespace {

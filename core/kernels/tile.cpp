@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#define FORERUN_EACH [[gnu::always_inline]] inline
+#include "base/clones.h"
 
 namespace forerun {
 
@@ -89,8 +89,7 @@ using Multiply = void (*)(const Tile<T>&, int rows, int64_t columns);
 
 template <class T>
 Multiply<T> best() {
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-    return avx512<T>;
+  if (has_avx512()) return avx512<T>;
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? avx2<T> : any<T>;
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -24,7 +25,7 @@ from .dtypes import finfo
 from .indexing import where
 from .indexing import where as _where  # `where` is a parameter of many
 from .moments import _less, _over
-from .reduction import Axis, _chosen, _floating, _ties, max, min, prod, sum
+from .reduction import Axis, _check_filled, _chosen, _floating, _ties, max, min, prod, sum
 from .scans import cumprod, cumsum
 from .shape import imag, real
 
@@ -43,6 +44,13 @@ def _nanmin(x: Any, axes: tuple[int, ...], keepdims: bool = False) -> Any:
     return _core.reduce(fmin, x, axes, None, keepdims, "nanmin")
 
 
+def _without_nan(op: str, reduced: Callable[..., Any], x: Any, axis: Axis, out: Any, keepdims: bool) -> Any:
+    """`nanmax` or `nanmin` of all elements."""
+    axes = axes_to_reduce(op, axis, x.ndim)
+    _check_filled(op, x, axes)
+    return store(op, reduced(x, axes, keepdims), out)
+
+
 def nanmax(
     a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
 ) -> Any:
@@ -56,12 +64,8 @@ def nanmax(
     """
     x = asarray(a)
     if initial is not None or where is not True:
-        lowest = _filled(x, -numpy.inf)
-        return max(lowest, axis, out, keepdims, initial, where)
-    axes = axes_to_reduce("nanmax", axis, x.ndim)
-    if 0 in (x.shape[i] for i in axes):
-        raise ValueError(f"nanmax: reduced axes must not be empty, got shape {x.shape}")
-    return store("nanmax", _nanmax(x, axes, keepdims), out)
+        return max(_filled(x, -numpy.inf), axis, out, keepdims, initial, where)
+    return _without_nan("nanmax", _nanmax, x, axis, out, keepdims)
 
 
 def nanmin(
@@ -77,12 +81,8 @@ def nanmin(
     """
     x = asarray(a)
     if initial is not None or where is not True:
-        lowest = _filled(x, numpy.inf)
-        return min(lowest, axis, out, keepdims, initial, where)
-    axes = axes_to_reduce("nanmin", axis, x.ndim)
-    if 0 in (x.shape[i] for i in axes):
-        raise ValueError(f"nanmin: reduced axes must not be empty, got shape {x.shape}")
-    return store("nanmin", _nanmin(x, axes, keepdims), out)
+        return min(_filled(x, numpy.inf), axis, out, keepdims, initial, where)
+    return _without_nan("nanmin", _nanmin, x, axis, out, keepdims)
 
 
 def _filled(x: Any, value: float) -> Any:

@@ -119,12 +119,17 @@ def _first(initial: Any, like: Any) -> Any:
     return cast(asarray(initial, device=like.device), like.dtype)
 
 
+def _check_filled(op: str, x: Any, axes: tuple[int, ...]) -> None:
+    """ValueError if there is no element along the axes."""
+    if 0 in (x.shape[i] for i in axes):
+        raise ValueError(f"{op}: reduced axes must not be empty, got shape {x.shape}")
+
+
 def _extreme(op: str, x: Any, axes: tuple[int, ...], keepdims: bool, initial: Any, where: Any) -> Any:
     """`max` or `min`, of the elements that a mask chooses and of one more value."""
     reduced, pair = (_max, maximum) if op == "max" else (_min, minimum)
-    if initial is None and 0 in (x.shape[i] for i in axes):
-        raise ValueError(f"{op}: reduced axes must not be empty, got shape {x.shape}")
     if initial is None:
+        _check_filled(op, x, axes)
         if where is not True:
             raise ValueError(f"{op}: initial must be given with where, as there may be no element, got None")
         return reduced(x, axes, keepdims)
