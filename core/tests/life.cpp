@@ -141,6 +141,7 @@ void workers_that_are_not_to_stop_go_on() {
   go = true;
   for (int i = 0; i < 100; ++i) program.step();
   program.check_all();
+  wait_all();  // the held ops have read `go` for the last time
 }
 
 void front_end_threads_come_and_go() {
