@@ -23,7 +23,7 @@ def trace(given: argparse.Namespace) -> None:
     from . import profiler
 
     sys.argv = [str(given.script), *given.arguments]
-    with profiler.profile() as profile:
+    with profiler.record() as profile:
         runpy.run_path(str(given.script), run_name="__main__")
     print(profiler.report(profile.trace))
     given.out.mkdir(parents=True, exist_ok=True)
