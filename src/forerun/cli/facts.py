@@ -44,12 +44,11 @@ def facts() -> dict[str, Facts]:
 
 
 def _versions() -> Facts:
-    free = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+    kind = "free-threaded " if sysconfig.get_config_var("Py_GIL_DISABLED") else ""
     found = {
         "forerun": _version("forerun"),
         "built with": _core.compiler(),
-        "Python": f"{platform.python_version()}, {platform.python_implementation()}"
-        + (", free-threaded" if free else ""),
+        "Python": f"{platform.python_version()}, {kind}{platform.python_implementation()}",
         "NumPy": numpy.__version__,
     }
     return found | {name: v for name in _OPTIONAL if (v := _version(name))}

@@ -34,7 +34,7 @@ def timeline(trace: Trace, path: str | os.PathLike[str] | None = None, title: st
     rectangle shows the op's name, line and times. Ops narrower than a pixel are joined with their neighbours.
 
     >>> from forerun import np, profiler
-    >>> with profiler.profile() as p:
+    >>> with profiler.record() as p:
     ...     x = np.ones((1, 2)) + 1
     >>> profiler.timeline(p.trace)[:4]
     '<svg'
