@@ -161,7 +161,8 @@ class Browser:
         """Prefers dark pages, or light ones."""
         value = "dark" if on else "light"
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": value}])
-        self.drawn()
+        for _ in range(2):  # the page is told in the first frame
+            self.drawn()
 
     def picture(self, path: Path, whole: bool = True) -> None:
         """What is to be seen, as PNG."""

@@ -43,6 +43,8 @@ class TestPage:
         assert EVIL in data["names"]
         assert any(EVIL in place for place in data["places"])
         assert EVIL not in page
+        raw = page.partition('<script type="application/json" id="trace">')[2].partition("</script>")[0]
+        assert not set("<>&") & set(raw)
 
     def test_times_are_nanoseconds_from_the_start(self, tmp_path):
         data, _, _ = parts(profiler.timeline(small(), tmp_path / "run.html"))
