@@ -7,11 +7,10 @@
 >>> [wait.kind for wait in p.trace.waits][0]
 'wait'
 
-`report(p.trace)` says it in tables, `timeline(p.trace, "run.svg")` and `graph(p.trace, "graph.svg")` draw it, and
-`chrome_trace(p.trace, "run.json")` writes it for Perfetto.
+`report(p.trace)` says it in tables; `timeline(p.trace, "run.html")` is a page to look at it, with `.svg` a picture,
+with `.json` a file for Perfetto; `graph(p.trace, "graph.svg")` draws what read the results of what.
 """
 
-from .chrome import chrome_trace as chrome_trace
 from .dot import dot as dot
 from .events import Event as Event
 from .events import Trace as Trace
