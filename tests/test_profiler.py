@@ -219,9 +219,9 @@ class TestReport:
 
 class TestChrome:
     def test_slices_and_arrows(self, product, tmp_path):
-        profiler.chrome_trace(product, tmp_path / "run.json")
+        profiler.timeline(product, tmp_path / "run.json")
         events = json.loads((tmp_path / "run.json").read_text())["traceEvents"]
         kinds = [e["ph"] for e in events]
-        assert kinds.count("X") == len(product)
-        assert kinds.count("s") == kinds.count("f") == 1
+        assert kinds.count("X") == len(product) + len(product.ops)  # ops and waits, and the issues of ops
+        assert kinds.count("s") == kinds.count("f") == 3  # from each issue to its run, and from one op to the other
         assert min(e["ts"] for e in events if "ts" in e) >= 0

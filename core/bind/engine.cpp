@@ -172,6 +172,19 @@ void finish() {
   synchronous = true;
 }
 
+std::string compiler() {
+#ifdef __clang__
+  std::string name = "Clang ";
+#else
+  std::string name = "GCC ";
+#endif
+#ifdef NDEBUG
+  return name + __VERSION__ + ", C++" + std::to_string(__cplusplus / 100 % 100);
+#else
+  return name + __VERSION__ + ", C++" + std::to_string(__cplusplus / 100 % 100) + ", with assertions";
+#endif
+}
+
 }  // namespace
 
 void init_engine(nb::module_& m) {
@@ -193,12 +206,14 @@ void init_engine(nb::module_& m) {
   m.def("set_devices", [](nb::list devices) { set_devices(devices.ptr()); });
   m.def("load_blas", load_blas);
   m.def("blas_info", blas_info);
+  m.def("compiler", compiler, "What built this library, and how.");
   m.def("set_blas_limits", [](int64_t extent, int64_t step) { blas_limits = {extent, step}; }, nb::arg("extent") = BlasLimits{}.extent, nb::arg("step") = BlasLimits{}.step,
         "How many rows, columns and terms, and which steps, BLAS is given at once; for tests, as large ones take long.");
 
   m.def("wait", [](nb::handle arrays) { wait_for(args("wait", arrays)); }, "Waits for several arrays; several failures are raised as a group.");
   m.def("waitall", [] { wait_all(Engine::get().mark()); });
-  m.def("waitall_at_end", [] { wait_all(Engine::get().mark(), "end of the recording"); }, "The same, as a part of the recording and not of the program.");
+  m.def("waitall_at_end", [](bool raises) { (raises ? wait_all : wait_mark)(Engine::get().mark(), "end of the recording"); }, nb::arg("raises") = true,
+        "The same, as a part of the recording and not of the program; without `raises`, failures stay unseen.");
   m.def("mark", [] { return Engine::get().mark(); }, "Number of the next op.");
   m.def("wait_mark", [](uint64_t mark) { wait_mark(mark); }, "Waits for all ops issued before a mark.");
   m.def("waitall_before", [](uint64_t mark) { wait_all(mark); }, "The same, and raises failures that nobody has seen.");

@@ -7,11 +7,10 @@
 >>> [op.name for op in p.trace.ops][:2]
 ['full', 'matmul']
 
-`report(p.trace)` says it in tables, `timeline(p.trace, "run.svg")` and `graph(p.trace, "graph.svg")` draw it, and
-`chrome_trace(p.trace, "run.json")` writes it for Perfetto.
+`report(p.trace)` says it in tables; `timeline(p.trace, "run.html")` is a page to look at it, with `.svg` a picture,
+with `.json` a file for Perfetto; `graph(p.trace, "graph.svg")` draws what read the results of what.
 """
 
-from .chrome import chrome_trace as chrome_trace
 from .dot import dot as dot
 from .events import Event as Event
 from .events import Line as Line

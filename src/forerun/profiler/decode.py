@@ -30,7 +30,8 @@ _head = numpy.dtype(
 )  # fmt: skip
 _op = numpy.dtype(
     [(name, "u8") for name in ("seq", "issued", "planned", "started", "ended", "name", "bytes")]
-    + [("live_started", "u4"), ("live_ended", "u4"), ("site", "u4"), ("issuer", "u2"), ("thread", "u2"), ("group", "u4")]
+    + [(name, "u4") for name in ("live_started", "live_ended", "site")]
+    + [("issuer", "u2"), ("thread", "u2"), ("group", "u4")]
     + [(name, "u1") for name in ("device", "queue", "flags", "n_deps", "dtype", "ndim")]
     + [("unused", "u2"), ("deps", "u4", 5), ("dims", "u4", 6)]
 )  # fmt: skip

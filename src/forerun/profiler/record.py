@@ -40,10 +40,11 @@ class Recording:
             _core.trace_say("d", i, repr(device))
         return self
 
-    def stop(self, wait: bool = True) -> Trace:
+    def stop(self, wait: bool = True, raises: bool = True) -> Trace:
         """Waits for all work, ends the recording and returns the trace.
 
         wait: False to leave work that has not ended out of the trace.
+        raises: False to leave errors that nobody has seen to others.
 
         Raises the error of an op that failed and that nobody has seen; the recording has ended then, too.
         """
@@ -51,7 +52,7 @@ class Recording:
             raise RuntimeError("record: must be recording to be stopped")
         try:
             if wait:
-                _core.waitall_at_end()
+                _core.waitall_at_end(raises)
         finally:
             self._end()
         return self.trace
