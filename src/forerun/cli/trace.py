@@ -84,7 +84,7 @@ def _figures(trace: Trace) -> dict[str, object]:
     waits: dict[str, list[float]] = {}
     for e in trace.ops:
         ops.setdefault(e.name, []).append(e.duration)
-    for e in trace.waits:
+    for e in (w for w in trace.waits if w.cause != "end"):  # which is no line of the program's
         waits.setdefault(e.where, []).append(e.duration)
     return {
         "seconds": trace.span,
