@@ -12,7 +12,7 @@ import pytest
 
 import forerun
 from children import PATIENCE
-from forerun import _core, npx
+from forerun import _core
 from leaks import held, settled
 from settings import configured
 
@@ -122,11 +122,3 @@ def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
     getattr(request.node, "funcargs", {}).clear()  # what other fixtures have made
     left = settled(before)
     assert not left, f"left behind: {left}"
-
-
-@pytest.fixture(autouse=True)
-def default_dtypes() -> Iterator[None]:
-    """Creation gives float32 in each test, whatever one before has set."""
-    npx.reset_np()
-    yield
-    npx.reset_np()

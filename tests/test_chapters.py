@@ -20,7 +20,7 @@ import numpy
 import pytest
 
 import forerun
-from forerun import np, npx
+from forerun import np
 
 HERE = pathlib.Path(__file__).parent
 FOLDER = pathlib.Path(os.environ.get("FORERUN_CHAPTERS", HERE.parent.parent / "shared" / "seeds"))
@@ -121,16 +121,6 @@ def ps(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
         script.write_text(STAND_IN.format(python=sys.executable))
         script.chmod(script.stat().st_mode | stat.S_IXUSR)
         monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-
-
-@pytest.fixture(autouse=True)
-def as_it_was() -> Iterator[None]:
-    """What listings switch for the whole process is switched back."""
-    forerun.waitall()
-    yield
-    forerun.waitall()
-    npx.reset_np()
-    forerun.autograd.set_recording(False)
 
 
 @pytest.fixture

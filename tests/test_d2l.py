@@ -14,14 +14,6 @@ from forerun import _core, autograd, d2l, gluon, np, npx, torch
 from forerun.compat import install_as_mxnet, uninstall_as_mxnet
 
 
-@pytest.fixture(autouse=True)
-def as_it_was() -> Iterator[None]:
-    yield
-    forerun.waitall()
-    npx.reset_np()
-    autograd.set_recording(False)
-
-
 @pytest.fixture
 def closed_gate() -> Iterator[None]:
     """No op starts; what waits is found out by a time limit of the run."""

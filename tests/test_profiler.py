@@ -47,7 +47,7 @@ def product() -> Trace:
     """The trace of z = x * y + 2, with x and y made before."""
     x, y = np.ones((1, 2)), np.ones((1, 2))
     forerun.waitall()
-    with profiler.profile() as p:
+    with profiler.record() as p:
         z = x * y + 2
         z.wait()
     return p.trace
@@ -66,34 +66,34 @@ class TestRecord:
 
     def test_a_wait_has_the_line_that_waited(self):
         x = np.ones((2000, 2000))  # a product that is not there yet when the wait comes
-        with profiler.profile() as p:
+        with profiler.record() as p:
             line = line_below()
             (x @ x).wait()
         assert (__file__, line) in [w.site for w in p.trace.waits]
 
     def test_an_op_has_the_line_that_issued_it(self):
-        with profiler.profile() as p:
+        with profiler.record() as p:
             line = line_below()
             _ = np.ones(3) + 1
         assert {e.site for e in p.trace.ops} == {(__file__, line)}
 
     def test_leaving_the_block_waits_for_all_work(self):
         x = np.ones((200, 200))
-        with profiler.profile() as p:
+        with profiler.record() as p:
             y = x
             for _ in range(20):
                 y = y @ x
         assert sum(e.name == "matmul" for e in p.trace.ops) == 20
 
     def test_an_exception_ends_the_recording(self):
-        with pytest.raises(KeyError), profiler.profile():
+        with pytest.raises(KeyError), profiler.record():
             raise KeyError
-        with profiler.profile() as p:
+        with profiler.record() as p:
             np.ones(3).wait()
         assert p.trace.ops
 
     def test_there_is_one_recording_at_a_time(self):
-        with profiler.profile(), pytest.raises(RuntimeError, match="one recording"):
+        with profiler.record(), pytest.raises(RuntimeError, match="one recording"):
             profiler.start()
 
     def test_start_and_stop(self):
@@ -104,7 +104,7 @@ class TestRecord:
             profiler.stop()
 
     def test_a_full_record_says_so(self):
-        with profiler.profile(capacity=3) as p:
+        with profiler.record(capacity=3) as p:
             for _ in range(10):
                 np.ones(3).wait()
         assert p.trace.truncated
@@ -112,7 +112,7 @@ class TestRecord:
 
     def test_capacity_must_be_positive(self):
         with pytest.raises(ValueError, match="capacity"):
-            profiler.profile(capacity=0)
+            profiler.record(capacity=0)
 
 
 class TestTrace:
@@ -238,9 +238,9 @@ class TestReport:
 
 class TestChrome:
     def test_slices_and_arrows(self, product, tmp_path):
-        profiler.chrome_trace(product, tmp_path / "run.json")
+        profiler.timeline(product, tmp_path / "run.json")
         events = json.loads((tmp_path / "run.json").read_text())["traceEvents"]
         kinds = [e["ph"] for e in events]
-        assert kinds.count("X") == len(product)
-        assert kinds.count("s") == kinds.count("f") == 1
+        assert kinds.count("X") == len(product) + len(product.ops)  # ops and waits, and the issues of ops
+        assert kinds.count("s") == kinds.count("f") == 3  # from each issue to its run, and from one op to the other
         assert min(e["ts"] for e in events if "ts" in e) >= 0

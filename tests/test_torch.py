@@ -1,7 +1,7 @@
 """PyTorch's spelling: each function against NumPy, devices, gradients, modules, optimizers; and that nothing waits."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -16,22 +16,6 @@ from forerun.torch.nn import functional as F
 A = numpy.random.default_rng(0).normal(size=(3, 4)).astype("float32")
 B = numpy.random.default_rng(1).normal(size=(3, 4)).astype("float32")
 a, b, LABELS = torch.tensor(A), torch.tensor(B), torch.tensor([3, 0, 1])
-
-
-@pytest.fixture(autouse=True)
-def as_it_was() -> Iterator[None]:
-    recording = _core.recording()
-    yield
-    forerun.waitall()
-    _core.set_recording(recording)
-
-
-@pytest.fixture
-def two_devices() -> Iterator[None]:
-    before = forerun.config()
-    forerun.configure(engine="async", cpu_devices=2)
-    yield
-    forerun.configure(engine=before["engine"], cpu_devices=before["cpu_devices"])
 
 
 def normalised(x: numpy.ndarray) -> numpy.ndarray:

@@ -181,6 +181,19 @@ void finish() {
   synchronous = true;
 }
 
+std::string compiler() {
+#ifdef __clang__
+  std::string name = "Clang ";
+#else
+  std::string name = "GCC ";
+#endif
+#ifdef NDEBUG
+  return name + __VERSION__ + ", C++" + std::to_string(__cplusplus / 100 % 100);
+#else
+  return name + __VERSION__ + ", C++" + std::to_string(__cplusplus / 100 % 100) + ", with assertions";
+#endif
+}
+
 }  // namespace
 
 void init_engine(nb::module_& m) {
@@ -202,6 +215,7 @@ void init_engine(nb::module_& m) {
   m.def("set_devices", [](nb::list devices) { set_devices(devices.ptr()); });
   m.def("load_blas", load_blas);
   m.def("blas_info", blas_info);
+  m.def("compiler", compiler, "What built this library, and how.");
   m.def("set_blas_limits", [](int64_t extent, int64_t step) { blas_limits = {extent, step}; }, nb::arg("extent") = BlasLimits{}.extent, nb::arg("step") = BlasLimits{}.step,
         "How many rows, columns and terms, and which steps, BLAS is given at once; for tests, as large ones take long.");
 

@@ -15,7 +15,7 @@ from forerun import np, profiler
 
 def main() -> None:
     _, out = options(__doc__)
-    with profiler.profile() as p:
+    with profiler.record() as p:
         x = np.ones((1, 2))
         y = np.ones((1, 2))
         z = x * y + 2

@@ -30,6 +30,13 @@ class Event:
     bytes: int = 0  # memory taken for the outputs
     deps: tuple[int, ...] = ()  # numbers of the ops whose results it read
     members: tuple[int, ...] = ()  # of a group of ops that ran as one: their numbers
+    planned: float = 0.0  # when the op was taken up by a planner
+    issuer: int = 0  # the thread that issued the op
+    shape: tuple[int, ...] | None = None  # of the first output, if it is known
+    dtype: str | None = None  # of the first output: "float32"
+    live: tuple[int, int] = (0, 0)  # bytes of arrays on the device when the op started, and when it had ended
+    cause: str | None = None  # of a wait: its kind, one of `causes`; `name` is what was called
+    waited: int = 0  # of a wait: number of the op whose result it needed; 0 for all work, or where it is not known
 
     @property
     def duration(self) -> float:

@@ -8,12 +8,12 @@ from .. import _core
 from ..device import devices
 from .events import Trace
 
-__all__ = ["Profile", "profile", "start", "stop"]
+__all__ = ["Recording", "record", "start", "stop"]
 
-_running: Profile | None = None  # the engine keeps one record
+_running: Recording | None = None  # the engine keeps one record
 
 
-class Profile:
+class Recording:
     """A recording. `trace` is filled when it stops; before that, it is empty.
 
     As a context manager it starts and stops with the block.
@@ -21,17 +21,17 @@ class Profile:
 
     def __init__(self, capacity: int = 1_000_000) -> None:
         if capacity < 1:
-            raise ValueError(f"profile: capacity must be at least 1, got {capacity}")
+            raise ValueError(f"record: capacity must be at least 1, got {capacity}")
         self.capacity = capacity
         self.trace = Trace([])
         self._began = 0.0
 
-    def start(self) -> Profile:
+    def start(self) -> Recording:
         """Begins to record. Raises RuntimeError if a recording is under way: there can be one at a time."""
         global _running
         if _running is not None:
             raise RuntimeError(
-                "profile: one recording at a time, got a second one before the first has stopped"
+                "record: one recording at a time, got a second one before the first has stopped"
             )
         _running = self
         self._began = time.perf_counter()
@@ -46,7 +46,7 @@ class Profile:
         Raises the error of an op that failed and that nobody has seen; the recording has ended then, too.
         """
         if _running is not self:
-            raise RuntimeError("profile: must be recording to be stopped")
+            raise RuntimeError("record: must be recording to be stopped")
         try:
             if wait:
                 _core.waitall()
@@ -54,7 +54,7 @@ class Profile:
             self._end()
         return self.trace
 
-    def __enter__(self) -> Profile:
+    def __enter__(self) -> Recording:
         return self.start()
 
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
@@ -69,7 +69,7 @@ class Profile:
         self.trace = Trace.from_records(records, self._began, names, truncated=len(records) >= self.capacity)
 
 
-def profile(capacity: int = 1_000_000) -> Profile:
+def record(capacity: int = 1_000_000) -> Recording:
     """A recording of the block: every op that it issued, and every wait.
 
     Work that was issued before the block is left out. Leaving the block waits for all work. After an exception it
@@ -78,22 +78,22 @@ def profile(capacity: int = 1_000_000) -> Profile:
     capacity: how many events are kept; what comes later is left out.
 
     >>> from forerun import np, profiler
-    >>> with profiler.profile() as p:
+    >>> with profiler.record() as p:
     ...     x = np.ones((1, 2))
     ...     y = (x * 2 + 1).wait()
     >>> [op.name for op in p.trace.ops][-2:]
     ['multiply', 'add']
     """
-    return Profile(capacity)
+    return Recording(capacity)
 
 
-def start(capacity: int = 1_000_000) -> Profile:
+def start(capacity: int = 1_000_000) -> Recording:
     """Begins to record; `stop()` ends it."""
-    return Profile(capacity).start()
+    return Recording(capacity).start()
 
 
 def stop() -> Trace:
     """Waits for all work, ends the recording that `start()` began, and returns the trace."""
     if _running is None:
-        raise RuntimeError("profile: must be recording to be stopped")
+        raise RuntimeError("record: must be recording to be stopped")
     return _running.stop()

@@ -19,7 +19,7 @@ def report(trace: Trace, limit: int = 20) -> str:
     limit: rows per table; the last line of a table says how many more there are.
 
     >>> from forerun import np, profiler
-    >>> with profiler.profile() as p:
+    >>> with profiler.record() as p:
     ...     x = float(np.ones(3).sum())
     >>> table = profiler.report(p.trace).splitlines()
     >>> table[2].split()

@@ -58,7 +58,7 @@ def issue_and_wait(out: Path, quick: bool) -> Finding:
 
 def graph_of_a_snippet(out: Path, quick: bool) -> Finding:
     """The graph of z = x * y + 2."""
-    with profiler.profile() as profile:
+    with profiler.record() as profile:
         x = np.ones((1, 2))
         y = np.ones((1, 2))
         z = x * y + 2
@@ -122,7 +122,7 @@ def blockers(out: Path, quick: bool) -> Finding:
         return total.item()
 
     found = medians({"item() in each step": often, "item() at the end": once}, 5)
-    with profiler.profile() as profile:
+    with profiler.record() as profile:
         often()
     lines: dict[str, int] = {}
     for wait in profile.trace.waits:

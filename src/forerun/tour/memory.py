@@ -75,7 +75,7 @@ def paced(out: Path, quick: bool) -> Finding:
     """One batch of overlap: batch t ends before batch t + 2 begins."""
     step = _step(True)
     batches = 6
-    with profiler.profile() as profile:
+    with profiler.record() as profile:
         for x, y in pace(_data(batches, 64), ahead=1):
             step(x, y)
     draws = [e for e in profile.trace.ops if e.name.startswith("normal") or e.name == "random"]

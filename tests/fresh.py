@@ -1,0 +1,33 @@
+"""Each test, doctest and page begins with the switches as they are when a program starts.
+
+A plugin rather than part of a conftest, since tests, docstrings and pages lie in three folders and run in one process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import forerun
+from forerun import autograd, npx
+from forerun.torch import grad
+from settings import put_back
+
+
+def _reset() -> None:
+    npx.reset_np()
+    autograd.set_recording(False)
+    autograd.set_training(False)
+    grad._thread.__init__()  # type: ignore[misc]  # PyTorch's spelling: gradients were not used yet
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> Iterator[None]:
+    """Recording, training and default dtypes as they are at first, and settings put back, whatever a test did."""
+    before = forerun.config()
+    _reset()
+    yield
+    _reset()
+    if forerun.config() != before:
+        put_back(before)
