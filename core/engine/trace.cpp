@@ -53,7 +53,7 @@ int Trace::start(const char* path, uint64_t next, uint64_t oldest, int cores) {
     return error;
   }
   memory_ = static_cast<char*>(memory), file_ = file;
-  first_ = next >> kBlockShift, level_ = 0;
+  first_ = decided_ = next >> kBlockShift, level_ = 0, since_ = 0;
   for (int i = 0; i < kBlocks; ++i) places_[i] = static_cast<uint8_t>(i);
   for (auto& name : names_) name = nullptr;
   Head& h = head();
@@ -110,17 +110,29 @@ void Trace::enter(uint64_t key, uint64_t block) {
   std::lock_guard guard(mutex_);
   here_ = {key | block, nullptr};
   if (key != key_.load(std::memory_order_relaxed)) return;  // it has ended meanwhile
-  while ((block - first_) >> level_ >= kBlocks) rarer();
-  calibrate();
-  head().next = std::max<uint64_t>(head().next, block << kBlockShift);
-  if (!kept(block)) return;
-  uint64_t place = places_[(block - first_) >> level_];
-  head().blocks[place] = block + 1;
-  head().n_blocks = std::max<uint64_t>(head().n_blocks, place + 1);
-  here_.block = at<OpRecord>(kAtOps) + place * kBlockOps;
+  if (kept(block)) here_.block = at<OpRecord>(kAtOps) + places_[(block - first_) >> level_] * kBlockOps;
 }
 
-bool Trace::kept(uint64_t block) const {
+bool Trace::kept(uint64_t block) {
+  block = std::max(block, first_);
+  if (block >= decided_) decide(block);
+  return head().blocks[places_[(block - first_) >> level_]] == block + 1;
+}
+
+void Trace::decide(uint64_t block) {
+  while ((block - first_) >> level_ >= kBlocks) rarer();
+  calibrate();
+  Head& h = head();
+  h.next = std::max<uint64_t>(h.next, block << kBlockShift);
+  decided_ = block + 1;
+  if (!chosen(block) || (block - first_ >= kWhole && h.later_ticks - since_ < kApart)) return;
+  since_ = h.later_ticks;
+  uint64_t place = places_[(block - first_) >> level_];
+  h.blocks[place] = block + 1;
+  h.n_blocks = std::max<uint64_t>(h.n_blocks, place + 1);
+}
+
+bool Trace::chosen(uint64_t block) const {
   uint64_t n = block - first_;
   for (int i = 0; i < level_; ++i, n >>= 1)
     if ((n & 1) != second_of(n >> 1, i)) return false;
@@ -146,7 +158,8 @@ void Trace::drop_more() {
   MoreRecord* all = at<MoreRecord>(kAtMore);
   uint64_t left = 0, n = head().n_more;
   for (uint64_t i = 0; i < n; ++i) {
-    if (!kept(all[i].block)) continue;
+    uint64_t block = all[i].block;
+    if (head().blocks[places_[(block - first_) >> level_]] != block + 1) continue;
     all[left++] = all[i];
   }
   head().n_more = left;
@@ -197,14 +210,15 @@ void Trace::tile(const OpRecord& op, uint64_t started, uint64_t ended) {
 }
 
 void Trace::waited(const char* name, uint32_t site, uint64_t seq, uint64_t next, uint64_t started, uint64_t ended) {
-  std::lock_guard guard(mutex_);
-  uint64_t key = key_.load(std::memory_order_relaxed), ticks = ended - started;
+  uint64_t key = key_.load(std::memory_order_relaxed), ticks = ended - started, block = (next - 1) >> kBlockShift;
   if (!key) return;
   settle_last(key, started);
   LineRecord& at = line(name, site);
   at.waits += 1, at.ticks += ticks, at.longest = std::max<uint64_t>(at.longest, ticks);
   last_ = {key, ticks, ended, &at};
-  MoreRecord* record = more((next - 1) >> kBlockShift);
+  if (here_.key == (key | block) && !here_.block) return;
+  std::lock_guard guard(mutex_);
+  MoreRecord* record = more(block);
   if (!record) return;
   record->kind = MoreRecord::wait, record->seq = seq, record->thread = thread_number();
   record->started = started, record->ended = ended;
@@ -218,7 +232,6 @@ void Trace::settle_last(uint64_t key, uint64_t now) {
 }
 
 void Trace::read(const char* name, uint32_t site) {
-  std::lock_guard guard(mutex_);
   if (on()) line(name, site).reads += 1;
 }
 
@@ -231,6 +244,7 @@ LineRecord& Trace::line(const char* name, uint32_t site) {
     LineRecord& at = all[place];
     if (at.known && at.name == what && at.site == site) return at;
     if (at.known) continue;
+    std::lock_guard guard(mutex_);
     know(name);
     at.name = what, at.site = site, at.known = 1;
     return at;

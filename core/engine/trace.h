@@ -2,8 +2,9 @@
 //
 // Ops are recorded in blocks of 1024 that were issued one after the other. When there is no room for more blocks, every second one gives
 // its place away, and from then on one of two is recorded, then one of four, and so on; which of them is chosen as if by chance, but
-// always the same. So a short run is recorded whole, and of a long one there is a sample, evenly over all of it. What waits cost is
-// summed up by line, for all of them.
+// always the same. So a short run is recorded whole, and of a long one there is a sample, evenly over all of it. Where ops are so small
+// that recording each would slow them down, blocks are left out, too, but for the first few. What waits cost is summed up by line, for
+// all of them.
 //
 // The memory may be a file's: what is recorded is there also after the process was killed.
 #pragma once
@@ -56,6 +57,7 @@ class Trace {
   void named(OpRecord& op, const char* name);  // which lives as long as the process
 
   void tile(const OpRecord& op, uint64_t started, uint64_t ended);
+  // Waits, and reads of what was there: by one thread at a time (who has the interpreter lock).
   // A wait of this thread. `seq`: the op waited for, or 0; `next`: the next op to be issued.
   void waited(const char* name, uint32_t site, uint64_t seq, uint64_t next, uint64_t started, uint64_t ended);
   void read(const char* name, uint32_t site);  // values that were there
@@ -91,13 +93,15 @@ class Trace {
 
   void enter(uint64_t key, uint64_t block);
   static uint32_t next_thread();
+  LineRecord& line(const char* name, uint32_t site);
+  void settle_last(uint64_t key, uint64_t now);
   // With mutex_.
-  bool kept(uint64_t block) const;
+  bool kept(uint64_t block);
+  bool chosen(uint64_t block) const;
+  void decide(uint64_t block);
   void rarer();
   void drop_more();
   MoreRecord* more(uint64_t block);
-  LineRecord& line(const char* name, uint32_t site);
-  void settle_last(uint64_t key, uint64_t now);
   void write(char kind, uint64_t number, const char* text);
   void know(const char* name);
   void calibrate();
@@ -113,6 +117,8 @@ class Trace {
   static constinit inline thread_local Last last_{};
   static constinit inline thread_local Issued issued_{};
   static constinit inline thread_local uint32_t thread_ = 0;
+  static constexpr uint64_t kWhole = 4;            // blocks at the beginning that are kept in any case
+  static constexpr uint64_t kApart = 7'000'000;    // ticks, some 2.5 ms, from one block to the next: to record one takes a tenth of a millisecond
   static constexpr size_t kNames = 1 << 12;
 
   std::atomic<uint64_t> key_{0};  // 0: off; else the number of the recording in the upper 16 bits. Written with mutex_
@@ -124,6 +130,8 @@ class Trace {
   uint64_t count_ = 0;  // recordings
   uint64_t first_ = 0;  // the first block
   int level_ = 0;
+  uint64_t decided_ = 0;  // one more than the last block of which is known whether it is kept
+  uint64_t since_ = 0;    // ticks: when the last one that is kept began
   std::array<uint8_t, kBlocks> places_{};  // of the n-th group of 2^level blocks: where its block stands
   std::vector<Old> old_;
 };
