@@ -93,6 +93,12 @@ std::string Trace::take(uint64_t next, uint64_t oldest) {
   return all;
 }
 
+void Trace::abandon() {
+  key_.store(0);
+  memory_ = nullptr;
+  if (file_ >= 0) ::close(std::exchange(file_, -1));
+}
+
 // Ops that were issued while it was recorded write where they stand in the record, until they have ended.
 void Trace::let_go(uint64_t oldest) {
   std::erase_if(old_, [&](const Old& old) { return old.next <= oldest && ::munmap(old.memory, kRecording) == 0; });

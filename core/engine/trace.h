@@ -32,8 +32,8 @@ class Trace {
   // Ends it; then take() what was recorded, all in one piece, without what was never in use. `next` and `oldest` are taken after stop().
   void stop() { key_.store(0); }
   std::string take(uint64_t next, uint64_t oldest);
-  // In the child of a fork: the recording is the parent's.
-  void abandon() { key_.store(0, std::memory_order_relaxed); }
+  // In the child of a fork: the recording, its memory and its file are the parent's.
+  void abandon();
 
   // Where an op that is being issued is recorded; null: it is not.
   OpRecord* place(uint64_t seq) {

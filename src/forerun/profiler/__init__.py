@@ -17,6 +17,9 @@ from .events import Line as Line
 from .events import Trace as Trace
 from .graph import graph as graph
 from .record import Recording as Recording
+from .guarding import Blocked as Blocked
+from .guarding import BlockedWarning as BlockedWarning
+from .guarding import guard as guard
 from .record import load as load
 from .record import record as record
 from .record import start as start

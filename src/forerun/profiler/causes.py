@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["ADVICE", "cause_of"]
+__all__ = ["ADVICE", "cause_of", "shown"]
 
 # What was called, by kind. Any other function of the package that waits does so for the shape of its result.
 _CALLS = {
@@ -54,3 +54,18 @@ def cause_of(call: str) -> str:
     ('asnumpy', 'print', 'shape')
     """
     return _CAUSE.get(call, "shape")
+
+
+_SHOWN = {
+    "__array__": "asarray", "__dlpack__": "from_dlpack", "__str__": "str", "__repr__": "repr", "__format__": "format",
+    "__contains__": "in", "getitem": "x[...]", "__next__": "next",
+}  # fmt: skip
+
+
+def shown(call: str) -> str:
+    """What was called, as a program has it.
+
+    >>> shown("__array__"), shown("item")
+    ('asarray', 'item')
+    """
+    return _SHOWN.get(call, call)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from .causes import cause_of
+from .causes import cause_of, shown
 from .events import Event, Line, Trace, joined
 
 __all__ = ["decoded"]
@@ -196,7 +196,7 @@ def _waits(parts: Parts, seconds: Callable[[Any], Any]) -> list[Event]:
         name, site = parts.names.get(r["name"], "?"), parts.sites.get(r["site"])
         cause, waited = cause_of(name), r["seq"]
         found.append(
-            Event("wait", 0, name, site, r["thread"], 0, None, start, start, end, cause=cause, waited=waited)
+            Event("wait", 0, shown(name), site, r["thread"], 0, None, start, start, end, cause=cause, waited=waited)
         )
     return found
 
@@ -209,5 +209,5 @@ def _lines(parts: Parts) -> list[Line]:
     for r in _each(parts.lines):
         name = parts.names.get(r["name"], "others") if r["name"] else "others"
         times = (r[k] * rate for k in ("ticks", "longest", "lost"))
-        found.append(Line(name, cause_of(name), parts.sites.get(r["site"]), r["waits"], r["reads"], *times))
+        found.append(Line(shown(name), cause_of(name), parts.sites.get(r["site"]), r["waits"], r["reads"], *times))
     return found

@@ -48,7 +48,7 @@ class Recording:
 
         Raises the error of an op that failed and that nobody has seen; the recording has ended then, too.
         """
-        if _running is not self:
+        if not self.running:
             raise RuntimeError("record: must be recording to be stopped")
         try:
             if wait:
@@ -56,6 +56,11 @@ class Recording:
         finally:
             self._end()
         return self.trace
+
+    @property
+    def running(self) -> bool:
+        """Whether it has started, and not stopped."""
+        return _running is self
 
     def __enter__(self) -> Recording:
         return self.start()
@@ -70,7 +75,23 @@ class Recording:
         data = _core.trace_stop()
         self.trace = decoded(data) if data else Trace([])
         if data and self.path is not None:
-            self.path.write_bytes(data)
+            _replace(self.path, data)
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Puts what was in use of the file in the place of the whole of it."""
+    short = path.with_name(f"{path.name}.{os.getpid()}")
+    short.write_bytes(data)
+    short.replace(path)
+
+
+def _in_child() -> None:
+    """A recording goes on in the parent alone."""
+    global _running
+    _running = None
+
+
+os.register_at_fork(after_in_child=_in_child)
 
 
 def record(path: str | os.PathLike[str] | None = None) -> Recording:
