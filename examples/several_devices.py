@@ -84,7 +84,7 @@ def main() -> None:
     for _ in range(steps):
         one.step()
         forerun.waitall()
-        with profiler.profile() as p:
+        with profiler.record() as p:
             marks = two.step()
         began, ended, _ = figures(p.trace, marks, (0, 1))
         early += began < ended

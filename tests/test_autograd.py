@@ -204,7 +204,7 @@ class TestOps:
         x, own = leaf([1.0]), Own.backward.__code__.co_firstlineno + 1
         with autograd.record():
             y = Own()(x * x)
-        with profiler.profile() as p:
+        with profiler.record() as p:
             walks = inspect.currentframe().f_lineno + 1  # type: ignore[union-attr]
             y.backward()
         lines = {e.name: e.site[1] for e in p.trace.ops if e.site}

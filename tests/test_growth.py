@@ -410,7 +410,7 @@ except ValueError as error: print(str(error).split(":")[0])
         from forerun import profiler
 
         def step(i: int) -> None:
-            with profiler.profile():
+            with profiler.record():
                 for _ in range(50):
                     (np.ones(3) + i).wait()
 

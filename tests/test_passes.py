@@ -832,7 +832,7 @@ class TestProfiler:
         x = np.array(floats(*shape))
         forerun.waitall()
         before = forerun.stats()
-        with profiler.profile() as p:
+        with profiler.record() as p:
             with closed_gate():
                 y = npx.softmax(gelu(x))
                 (x * 5).sum()
@@ -852,12 +852,12 @@ class TestProfiler:
         assert {"tanh", "exp", "sum"} <= {name for e in ops.values() for name in e.name.split(" + ")}
         for draw in (profiler.timeline, profiler.graph, profiler.report, profiler.dot):
             assert "tanh" in draw(p.trace)
-        profiler.chrome_trace(p.trace, tmp_path / "run.json")
+        profiler.timeline(p.trace, tmp_path / "run.json")
 
     def test_ops_of_a_group_start_after_what_the_group_reads(self, improving):
         x = np.array(floats(300, 300))
         forerun.waitall()
-        with profiler.profile() as p, closed_gate():
+        with profiler.record() as p, closed_gate():
             y = (x @ x) * 2 + 1
         ops = {e.seq: e for e in p.trace.ops}
         product, *rest = sorted(ops.values(), key=lambda e: e.seq)

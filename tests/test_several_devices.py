@@ -263,7 +263,7 @@ def test_sums_go_before_older_operations_that_are_ready() -> None:
     with configured(workers=1):
         x = np.ones((300, 300))
         forerun.waitall()
-        with profiler.profile() as p:
+        with profiler.record() as p:
             _core.gate(True)
             chain = [x @ x]
             for _ in range(8):
@@ -280,7 +280,7 @@ def test_the_sum_of_the_last_layer_goes_before_what_is_left_of_the_backward_pass
     """The devices, of one worker each, may begin when the sums are there, and older operations of the backward pass."""
     with configured(cpu_devices=2, workers=1):
         step = Halves(forerun.devices())
-        with profiler.profile() as p:
+        with profiler.record() as p:
             step.backward()
             arrived(step.last.weight.list_grad())
             _core.gate(True)

@@ -146,7 +146,7 @@ class TestSave:
         assert size.item() == 24 or size.item() == 152
 
     def test_the_profile_shows_files(self, tmp_path: Path) -> None:
-        with profiler.profile() as p:
+        with profiler.record() as p:
             np.save(tmp_path / "x", np.arange(SOME))
             np.load(tmp_path / "x.npy").wait()
         queues = {e.name: e.queue for e in p.trace.ops}

@@ -25,7 +25,7 @@ def chain(x: np.ndarray, links: int) -> np.ndarray:
 def recorded(n: int, links: int, chains: int) -> Trace:
     starts = [np.full((n, n), 1 / n) for _ in range(chains)]
     forerun.waitall()
-    with profiler.profile() as p:
+    with profiler.record() as p:
         for x in starts:
             chain(x, links)
     return p.trace

@@ -21,7 +21,7 @@ from forerun.profiler import Trace
 def recorded(n: int, steps: int) -> Trace:
     weights = [np.random.normal(scale=1 / n, size=(n, n)) for _ in range(2)]
     forerun.waitall()
-    with profiler.profile() as p:
+    with profiler.record() as p:
         total = np.zeros(())
         for step in range(steps):
             left, right = (np.tanh(w + step) @ w for w in weights)

@@ -70,9 +70,9 @@ def main() -> None:
     rows = [(name, ms(t), f"{t / rounds * 1e6:,.1f} us", f"{t / once:.2f}") for name, t in time.items()]
     table((f"{rounds} rounds", "time", "per round", "times the first"), rows)
 
-    with profiler.profile() as p:
+    with profiler.record() as p:
         improve(matrices, rounds, with_item)
-    waits = [w for w in p.trace.waits if w.name != "waitall"]
+    waits = [w for w in p.trace.waits if w.cause != "end"]
     print(profiler.report(p.trace, limit=5), end="\n\n")
     spent: dict[str, float] = defaultdict(float)
     for w in waits:

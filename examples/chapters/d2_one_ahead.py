@@ -78,7 +78,7 @@ def main() -> None:
         batches = data(count, size)
         forerun.waitall()
         before = forerun.stats()["issued"]
-        with profiler.profile() as p:
+        with profiler.record() as p:
             issued = train(
                 net, trainer, forerun.pace(batches, ahead=1) if way == "pace" else batches, way == "wait"
             )

@@ -33,7 +33,7 @@ def main() -> None:
     done(first, second)  # the first run makes threads and memory
     one, other, both = done(first), done(second), done(first, second)
     cpu = time.process_time()
-    with profiler.profile() as p:
+    with profiler.record() as p:
         wait(run(first, times) + run(second, times))
     cores = (time.process_time() - cpu) / p.trace.span
     profiler.timeline(p.trace, out / "e1_two_devices.svg", title=f"{times} products on each of two devices")

@@ -42,7 +42,7 @@ def main() -> None:
         wait(copied(run(x, times)))
 
     def traced(program: Callable[[], None]) -> Trace:
-        with profiler.profile() as p:
+        with profiler.record() as p:
             program()
         return p.trace
 

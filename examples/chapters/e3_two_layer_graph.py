@@ -76,7 +76,7 @@ def main() -> None:
 
     early = 0
     for _ in range(steps):
-        with profiler.profile() as p:
+        with profiler.record() as p:
             marks = step(weights, x, y, two)
         ops = sorted(p.trace.ops, key=lambda e: e.seq)
         forward, passes = marks  # by number, as operations that nobody needs have no event

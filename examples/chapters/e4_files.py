@@ -77,7 +77,7 @@ def main() -> None:
 
         one_by_one()  # the first run makes threads and memory
         times = [median(lambda program=program: seconds(program), runs) for program in (one_by_one, free)]
-        with profiler.profile() as p:
+        with profiler.record() as p:
             free()
         last = numpy.fromfile(folder / f"{files - 1}.out", "float32").reshape(n, n)
         right = numpy.array_equal(last, work(np.array(numpy.fromfile(sources[-1], "float32").reshape(n, n))))

@@ -45,7 +45,7 @@ def independent_products(n: int, out: Path) -> None:
                 y.wait_to_read()
 
     one, free = time(lambda: products(True)), time(lambda: products(False))
-    with profiler.profile() as p:
+    with profiler.record() as p:
         products(False)
     profiler.timeline(p.trace, out / "e5_products.svg", title="Ten products of a matrix with itself")
     rows = [
@@ -124,10 +124,10 @@ def many_dependencies(n: int, size: int, out: Path) -> None:
         return sweep(np, edge, w, size, step)
 
     waiting, free = time(lambda: run(waited)), time(lambda: run(lambda x: x))
-    with profiler.profile() as p:
+    with profiler.record() as p:
         grid = run(lambda x: x)
     profiler.timeline(p.trace, out / "e5_grid.svg", title="A grid in which each matrix needs two others")
-    with profiler.profile() as small:
+    with profiler.record() as small:
         sweep(np, edge, w, min(size, 4), lambda x: x)
     profiler.graph(small.trace, out / "e5_grid_graph.svg", title="The dependencies of a small grid")
     want = sweep(numpy, *values, size, lambda x: x)

@@ -1,5 +1,7 @@
 """`python -m forerun`: the command line."""
 
+import sys
+
 from .cli import main
 
-main()
+sys.exit(main())

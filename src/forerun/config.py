@@ -29,22 +29,24 @@ def _switch(text: str) -> bool:
     return text == "1"
 
 
+VARIABLES: dict[str, tuple[str, Callable[[str], Any]]] = {  # of the environment: the setting, and how it is read
+    "FORERUN_ENGINE": ("engine", str),
+    "FORERUN_WORKERS": ("workers", int),
+    "FORERUN_CPU_DEVICES": ("cpu_devices", int),
+    "FORERUN_OPS_AHEAD": ("ops_ahead", int),
+    "FORERUN_MEMORY_BUDGET": ("memory_budget", _size),
+    "FORERUN_MEMORY_LIMIT": ("memory_limit", _size),
+    "FORERUN_IO_THREADS": ("io_threads", int),
+    "FORERUN_IO_MEMORY": ("io_memory", _size),
+    "FORERUN_PASSES": ("passes", str),
+    "FORERUN_EXIT_STATUS": ("exit_status", _switch),
+    "FORERUN_HANG_REPORT": ("hang_report", float),
+}
+
+
 def _environment() -> dict[str, Any]:
-    names: dict[str, tuple[str, Callable[[str], Any]]] = {
-        "engine": ("FORERUN_ENGINE", str),
-        "workers": ("FORERUN_WORKERS", int),
-        "cpu_devices": ("FORERUN_CPU_DEVICES", int),
-        "ops_ahead": ("FORERUN_OPS_AHEAD", int),
-        "memory_budget": ("FORERUN_MEMORY_BUDGET", _size),
-        "memory_limit": ("FORERUN_MEMORY_LIMIT", _size),
-        "io_threads": ("FORERUN_IO_THREADS", int),
-        "io_memory": ("FORERUN_IO_MEMORY", _size),
-        "passes": ("FORERUN_PASSES", str),
-        "exit_status": ("FORERUN_EXIT_STATUS", _switch),
-        "hang_report": ("FORERUN_HANG_REPORT", float),
-    }
     found = {}
-    for key, (name, read) in names.items():
+    for name, (key, read) in VARIABLES.items():
         if (text := os.environ.get(name)) or (text is not None and key == "passes"):
             try:
                 found[key] = read(text)
@@ -132,15 +134,8 @@ def _names(passes: str) -> list[str]:
 
 
 def _apply(new: dict[str, Any]) -> None:
-    n, cores = new["cpu_devices"], _core.granted_cores()
-    if new["engine"] == "sync":
-        workers, busy = [0] * n, 1
-    elif new["workers"] is not None:
-        workers = [new["workers"]] * n
-        busy = max(cores, new["workers"] * n) if n > 1 else new["workers"]
-    else:
-        workers = [max(1, cores // n + (i < cores % n)) for i in range(n)]
-        busy = max(cores, n)
+    n = new["cpu_devices"]
+    workers, busy = worker_counts(new)
     _core.configure_queues(workers, busy, new["ops_ahead"], new["io_threads"])
     _core.set_synchronous(new["engine"] == "sync")
     _core.set_passes(sum({_PASSES[name] for name in _names(new["passes"])}))
@@ -152,6 +147,16 @@ def _apply(new: dict[str, Any]) -> None:
     _core.set_cache_limits(min(4 << 30, n * limit // 4), n * limit)
     device.set_count(n)
     _settings.update(new)
+
+
+def worker_counts(settings: dict[str, Any]) -> tuple[list[int], int]:
+    """Threads that compute on each device, and how many kernels may run at once."""
+    n, cores = settings["cpu_devices"], _core.granted_cores()
+    if settings["engine"] == "sync":
+        return [0] * n, 1
+    if (given := settings["workers"]) is not None:
+        return [given] * n, max(cores, given * n) if n > 1 else given
+    return [max(1, cores // n + (i < cores % n)) for i in range(n)], max(cores, n)
 
 
 def config() -> dict[str, Any]:

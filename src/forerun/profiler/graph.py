@@ -37,7 +37,7 @@ def graph(
 
     >>> from forerun import np, profiler
     >>> x, y = np.ones((1, 2)), np.ones((1, 2))
-    >>> with profiler.profile() as p:
+    >>> with profiler.record() as p:
     ...     z = x * y + 2
     >>> picture = profiler.graph(p.trace, title="z = x * y + 2")
     >>> "multiply" in picture, "add" in picture

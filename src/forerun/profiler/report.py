@@ -19,7 +19,7 @@ def report(trace: Trace, limit: int = 20) -> str:
     limit: rows per table; the last line of a table says how many more there are.
 
     >>> from forerun import np, profiler
-    >>> with profiler.profile() as p:
+    >>> with profiler.record() as p:
     ...     x = float(np.ones(3).sum())
     >>> table = profiler.report(p.trace).splitlines()
     >>> table[2].split()
@@ -40,7 +40,7 @@ def report(trace: Trace, limit: int = 20) -> str:
 def _summary(trace: Trace) -> str:
     share = trace.overlap() / (trace.span or 1e-9)
     parts = f"{milliseconds(trace.span)}, {len(trace.ops):,} ops, {len(trace.waits):,} waits"
-    full = "; the record was full, later events are missing" if trace.truncated else ""
+    full = f"; a sample: 1,024 operations of each {1024 * trace.every:,}" if trace.every > 1 else ""
     return f"{parts}; two or more threads ran ops {share:.0%} of the time{full}"
 
 

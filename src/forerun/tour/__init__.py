@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .. import _core
 from ..config import config
 from ..device import devices
+from ..terminal import Terminal
 from .asynchronous import (
     barriers,
     blockers,
@@ -23,7 +25,7 @@ from .asynchronous import (
 )
 from .memory import footprint, paced
 from .parallel import copies, two_devices
-from .screen import Finding, Screen
+from .screen import Finding, show
 from .training import images, picture
 
 __all__ = ["run"]
@@ -90,20 +92,31 @@ STOPS = [
 ]  # fmt: skip
 
 
-def run(out: Path, quick: bool = False) -> None:
-    """Runs all experiments; pictures go to the folder `out`. quick: at reduced size, to see that they work."""
+def run(out: Path, quick: bool = False, silent: bool = False) -> dict[str, Any]:
+    """Runs all experiments, and returns what they found.
+
+    out: the folder for pictures. quick: at reduced size, to see that they work. silent: prints nothing but the bar.
+    """
     out.mkdir(parents=True, exist_ok=True)
-    screen, start = Screen(len(STOPS)), time.perf_counter()
-    workers = config()["workers"] or f"{_core.granted_cores()} (all cores)"
-    print(f"forerun tour: {len(devices())} device, workers {workers}, {_core.blas_info()}")
-    for stop in STOPS:
-        screen.begin(stop.title)
+    screen, start = Terminal(), time.perf_counter()
+    found = []
+    if not silent:
+        workers = config()["workers"] or f"{_core.granted_cores()} (all cores)"
+        screen.line(f"forerun tour: {len(devices())} device, workers {workers}, {_core.blas_info()}")
+    for number, stop in enumerate(STOPS):
+        screen.bar(number, len(STOPS), stop.title)
         try:
             finding = stop.experiment(out, quick)
         except ModuleNotFoundError as missing:
             finding = Finding(
                 answers=[f"Left out: needs {missing.name}. To have all: pip install 'forerun[tour]'"]
             )
-        screen.show(stop.rows, stop.title, stop.claim, finding)
-    pictures = ", ".join(sorted(p.name for p in out.glob("*.svg")))
-    print(f"\nDone in {time.perf_counter() - start:.0f} s. Pictures in {out}: {pictures}")
+        screen.end()
+        found.append({"chapter": stop.rows.split(), "title": stop.title, "claim": stop.claim, **asdict(finding)})
+        if not silent:
+            show(screen, stop.rows, stop.title, stop.claim, finding)
+    pictures = sorted(p.name for p in out.glob("*.svg"))
+    seconds = time.perf_counter() - start
+    if not silent:
+        screen.line(f"\nDone in {seconds:.0f} s. Pictures in {out}: {', '.join(pictures)}")
+    return {"experiments": found, "pictures": [str(out / name) for name in pictures], "seconds": seconds}

@@ -58,7 +58,7 @@ def issue_and_wait(out: Path, quick: bool) -> Finding:
 
 def graph_of_a_snippet(out: Path, quick: bool) -> Finding:
     """The graph of z = x * y + 2."""
-    with profiler.profile() as profile:
+    with profiler.record() as profile:
         x = np.ones((1, 2))
         y = np.ones((1, 2))
         z = x * y + 2
@@ -67,7 +67,7 @@ def graph_of_a_snippet(out: Path, quick: bool) -> Finding:
     title = "z = x * y + 2: front end and back end"
     profiler.timeline(profile.trace, out / "snippet-timeline.svg", title=title)
     ops, start = profile.trace.ops, profile.trace.ops[0].issued
-    reading = [e for e in profile.trace.waits if e.name == "wait"]
+    reading = [e for e in profile.trace.waits if e.cause == "print"]
     waited = f"print waited {us(reading[0].duration)}" if reading else "it was there when print came"
     return Finding(
         ("", "issued", "ended"),
@@ -122,13 +122,12 @@ def blockers(out: Path, quick: bool) -> Finding:
         return total.item()
 
     found = medians({"item() in each step": often, "item() at the end": once}, 5)
-    with profiler.profile() as profile:
+    with profiler.record() as profile:
         often()
     lines: dict[str, int] = {}
     for wait in profile.trace.waits:
-        if wait.site and not wait.site[0].endswith("record.py"):
-            place = f"{Path(wait.site[0]).name}:{wait.site[1]}"
-            lines[place] = lines.get(place, 0) + 1
+        if wait.cause != "end":
+            lines[wait.line] = lines.get(wait.line, 0) + 1
     worst = max(lines, key=lambda place: lines[place])
     return Finding(
         (f"sum of tanh, {steps} steps", "time"),

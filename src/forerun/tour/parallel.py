@@ -72,7 +72,7 @@ def copies(out: Path, quick: bool) -> Finding:
         ready = _run(x, n)
         _core.waitall()
         found = medians({"run": run, "copy": copy, "run, wait, copy": apart, "run and copy": together}, 3)
-        with profiler.profile() as profile:
+        with profiler.record() as profile:
             together()
     title = "results are copied while later ones are computed"
     profiler.timeline(profile.trace, out / "copies-timeline.svg", title=title)

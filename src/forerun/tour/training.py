@@ -116,7 +116,7 @@ def picture(out: Path, quick: bool) -> Finding:
 
         step(0)
         _core.waitall()
-        with profiler.profile() as profile:
+        with profiler.record() as profile:
             for i in range(1, 4):
                 step(1000 * i)
     file = out / "timeline.svg"

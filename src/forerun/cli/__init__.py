@@ -1,0 +1,72 @@
+"""The command `forerun`: the tour, a comparison, a report on a script, and what the machine offers.
+
+Each command has `--help` with examples, and `--json`. What is printed has colours on a terminal, unless the variable
+NO_COLOR is set, and none elsewhere. The exit status is 0 for success, 1 for a failure, 2 for wrong use, 130 after
+Ctrl-C; that of `forerun trace` is the script's own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from importlib import metadata
+
+from . import bench, info, tour, trace
+from .misuse import Misuse
+
+__all__ = ["main"]
+
+_EPILOG = """\
+first steps:
+  forerun tour --quick             what asynchronous arrays are about, in a minute
+  forerun trace train.py           what overlapped in a program, and which lines waited
+  forerun info                     all that a report of a fault needs
+
+exit status:
+  0 success; 1 failure; 2 wrong use; 130 Ctrl-C; that of `trace` is the script's own
+
+`forerun COMMAND --help` has examples for each command.
+"""
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="forerun", description="NumPy that runs ahead: shows and measures what runs when.", epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    parser.add_argument("--version", action="version", version=f"forerun {metadata.version('forerun')}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
+    for module in (tour, bench, trace, info):
+        command = commands.add_parser(
+            module.__name__.rpartition(".")[2], help=module.HELP, description=module.__doc__, epilog=module.EPILOG,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )  # fmt: skip
+        module.arguments(command)
+        command.set_defaults(run=module.run)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command line; returns the exit status."""
+    given_words = sys.argv[1:] if arguments is None else list(arguments)
+    parser = _parser()
+    if not given_words:
+        parser.print_help(sys.stderr)
+        return 2
+    given = parser.parse_args(given_words)
+    try:
+        status: int = given.run(given)
+        sys.stdout.flush()
+    except Misuse as error:
+        print(f"forerun {given.command}: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(f"forerun {given.command}: interrupted", file=sys.stderr)
+        return 128 + signal.SIGINT
+    except BrokenPipeError:  # who read the output has left, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
+    return status

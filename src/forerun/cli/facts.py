@@ -1,0 +1,145 @@
+"""What there is to know about this machine, this Python and the engine, by topic."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import sysconfig
+from pathlib import Path
+from typing import Any
+
+import numpy
+
+from .. import _core
+from ..config import VARIABLES, config, worker_counts
+from ..device import devices
+
+__all__ = ["facts"]
+
+Facts = dict[str, Any]
+
+_FEATURES = (
+    "sse4_2", "avx", "avx2", "fma", "f16c", "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512_vnni",
+    "avx512_bf16", "avx512_fp16", "amx_tile", "amx_bf16", "amx_int8", "asimd", "sve", "sve2", "bf16", "i8mm",
+)  # fmt: skip
+_READ = ("FORERUN_", "OPENBLAS_", "OMP_", "GOTO_", "MKL_", "NPY_")
+_KNOWN = {*VARIABLES, "FORERUN_PROFILE"}
+_OPTIONAL = ("ml_dtypes", "pillow", "scipy", "scikit-learn", "mlxtend", "torch", "jax", "ipykernel")
+
+
+def facts() -> dict[str, Facts]:
+    """All of it; sizes in bytes."""
+    return {
+        "versions": _versions(),
+        "system": _system(),
+        "processor": _processor(),
+        "products": _products(),
+        "memory": _memory(),
+        "workers": _workers(),
+        "settings": config(),
+        "environment": _environment(),
+        "engine": _core.stats(),
+    }
+
+
+def _versions() -> Facts:
+    kind = "free-threaded " if sysconfig.get_config_var("Py_GIL_DISABLED") else ""
+    found = {
+        "forerun": _version("forerun"),
+        "built with": _core.compiler(),
+        "Python": f"{platform.python_version()}, {kind}{platform.python_implementation()}",
+        "NumPy": numpy.__version__,
+    }
+    return found | {name: v for name in _OPTIONAL if (v := _version(name))}
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _system() -> Facts:
+    try:
+        name = platform.freedesktop_os_release().get("PRETTY_NAME", "Linux")
+    except OSError:
+        name = platform.system()
+    return {
+        "system": name,
+        "kernel": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "C library": " ".join(platform.libc_ver()),
+        "huge pages": _first_line("/sys/kernel/mm/transparent_hugepage/enabled"),
+    }
+
+
+def _first_line(file: str) -> str | None:
+    try:
+        return Path(file).read_text().strip().splitlines()[0]
+    except (OSError, IndexError):
+        return None
+
+
+def _processor() -> Facts:
+    fields: dict[str, str] = {}
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            name, _, value = line.partition(":")
+            fields.setdefault(name.strip(), value.strip())
+    except OSError:
+        pass
+    flags = (fields.get("flags") or fields.get("Features") or "").split()
+    return {
+        "model": fields.get("model name") or platform.processor() or None,
+        "features": [f for f in _FEATURES if f in flags],
+        "cores seen": os.cpu_count(),
+        "cores of the affinity mask": len(os.sched_getaffinity(0)),
+        "cores granted": _core.granted_cores(),
+    }
+
+
+def _products() -> Facts:
+    library, _, kernel = _core.blas_info().partition(" kernel ")
+    theirs = numpy.show_config(mode="dicts").get("Build Dependencies", {}).get("blas", {})  # type: ignore[call-arg]
+    return {
+        "library": library,
+        "kernel": kernel or None,
+        "NumPy's library": f"{theirs.get('name', 'unknown')} {theirs.get('version', '')}".strip(),
+    }
+
+
+def _memory() -> Facts:
+    found: Facts = {
+        "of the machine": os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
+        "granted": _core.granted_memory(),
+    }
+    return found | {repr(device): _core.memory(device.index) for device in devices()}
+
+
+def _workers() -> Facts:
+    counts, _ = worker_counts(config())
+    return {repr(device): n for device, n in zip(devices(), counts)} | {"why": _why()}
+
+
+def _why() -> str:
+    """Where the number of workers comes from."""
+    given = config()
+    if given["engine"] == "sync":
+        return 'the engine is "sync": every operation runs in the call that issues it'
+    if given["workers"] is not None:
+        return f"workers={given['workers']} was asked for, for each device"
+    cores, mask, seen = _core.granted_cores(), len(os.sched_getaffinity(0)), os.cpu_count() or 1
+    if cores < mask:
+        why = f"a cgroup's quota grants {cores} of the {mask} cores of the affinity mask"
+    elif mask < seen:
+        why = f"the affinity mask has {mask} of {seen} cores"
+    else:
+        why = f"all {cores} cores may be used" if cores > 1 else "there is one core"
+    return why + (f"; shared by {len(devices())} devices" if len(devices()) > 1 else "")
+
+
+def _environment() -> Facts:
+    found: Facts = {name: os.environ[name] for name in sorted(os.environ) if name.startswith(_READ)}
+    unknown = [name for name in found if name.startswith("FORERUN_") and name not in _KNOWN]
+    return found | {"not known to forerun": unknown} if unknown else found
