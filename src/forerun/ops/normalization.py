@@ -64,7 +64,7 @@ class _BatchNorm:
         axes, eps, own, root = attrs
         x, _, *gamma = inputs
         if _core.recording():
-            return of_steps(lambda *all_: _of_batch(*all_, *[None] * (3 - len(all_)), axes, eps)[0], g, inputs)
+            return of_steps(lambda x, beta, gamma=None: _of_batch(x, beta, gamma, axes, eps)[0], g, inputs)
         total, along = _sum(g, axes, True), _sum(g * (x - own), axes, True)
         n = x.size / max(1, own.size)
         factor, slope = (gamma[0] if gamma else 1) / root, along / (square(root) * n)
