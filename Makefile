@@ -10,12 +10,12 @@ SUITE   := build/array-api-tests
 SUITE_COMMIT := 55fcc60179efa2680ddd6cd926ddf17b83530e2b
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: tour test standard clients suites model faults load soak fuzz bench bench-own docs figures lint tsan asan develop clean
+.PHONY: tour test browser standard clients suites model faults load soak fuzz bench bench-own docs figures lint tsan asan develop clean
 
 tour: $(BUILT)  ## the experiments of the two chapters, measured on this machine
 	$(BIN)/forerun tour
 
-test: $(BUILT)  ## in as many processes as there are cores, four at most; ARGS="-n 0 -k matmul -x" for one
+test: $(BUILT) browser  ## in as many processes as there are cores, four at most; ARGS="-n 0 -k matmul -x" for one
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal $(ARGS)
 
 standard: $(BUILT) $(SUITE)  ## the suite of the Python array API standard, which it clones; ARGS="--max-examples=1000 -k fft"
@@ -79,6 +79,12 @@ develop: $(TOOLS)  ## an editable install that rebuilds the core on import
 
 clean:
 	rm -rf $(VENV) build
+
+browser:  # for the tests of pages: installed where there is none and that is allowed; without one they are skipped
+	@{ command -v chromium || command -v google-chrome; } >/dev/null || \
+	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "installing chromium" && apt-get update -qq && \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium >/dev/null; } || \
+	  echo "no browser: tests of pages are skipped; the package is called chromium"
 
 # ---- set-up ------------------------------------------------------------------------------------------------------
 $(TOOLS): pyproject.toml

@@ -56,7 +56,7 @@ copybutton_prompt_is_regexp = True
 pygments_style = "friendly"
 pygments_dark_style = "monokai"
 
-# Files of the repository that are pages here, too, from the words of a page of their own; other files are named, not linked.
+# Files of the repository that are pages here, too; other files are named, not linked.
 PAGES = {
     "README.md": "index", "docs/README.md": "index", "CONTRIBUTING.md": "contributing", "CHANGELOG.md": "changelog",
     "examples/README.md": "examples",

@@ -80,7 +80,7 @@ def documented(obj: Any) -> bool:
     """Whether it is a function, a class or an operation of ours."""
     if isinstance(obj, types.ModuleType):
         return False
-    if isinstance(obj, type) or isinstance(obj, types.FunctionType):
+    if isinstance(obj, (type, types.FunctionType)):
         return obj.__module__.startswith("forerun")
     return is_operation(obj)
 

@@ -852,7 +852,7 @@ class TestProfiler:
         assert {"tanh", "exp", "sum"} <= {name for e in ops.values() for name in e.name.split(" + ")}
         for draw in (profiler.timeline, profiler.graph, profiler.report, profiler.dot):
             assert "tanh" in draw(p.trace)
-        profiler.chrome_trace(p.trace, tmp_path / "run.json")
+        profiler.timeline(p.trace, tmp_path / "run.json")
 
     def test_ops_of_a_group_start_after_what_the_group_reads(self, improving):
         x = np.array(floats(300, 300))

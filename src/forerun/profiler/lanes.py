@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from .events import Event, Trace
 from .intervals import Interval, length
 
-__all__ = ["Lane", "Span", "lanes"]
+__all__ = ["Lane", "Span", "in_turn", "lanes"]
 
 _roles = {"compute": "worker", "copy": "copies", "io": "files"}
 
@@ -84,7 +84,7 @@ def _rank(home: tuple[int, str]) -> tuple[int, bool, str]:
 
 def _lane(trace: Trace, thread: int, label: str, ops: list[Event], waits: list[Event], front: bool) -> Lane:
     device = "" if front else trace.device_name(_home(ops)[0])
-    return Lane(thread, label, device, front, _in_turn(ops), waits)
+    return Lane(thread, label, device, front, in_turn(ops), waits)
 
 
 def _front_label(n: int) -> str:
@@ -96,7 +96,7 @@ def _home(ops: list[Event]) -> tuple[int, str]:
     return Counter((e.device, e.queue or "") for e in ops).most_common(1)[0][0]
 
 
-def _in_turn(ops: list[Event]) -> list[Span]:
+def in_turn(ops: list[Event]) -> list[Span]:
     """Spans that do not overlap: an op that others began, and this thread finished, counts from its turn."""
     spans: list[Span] = []
     free = float("-inf")
