@@ -91,6 +91,9 @@ def link(match: re.Match[str], folder: Path) -> str:
     if there.is_dir():
         return f"`{path}/`"
     if path.startswith("docs/"):
+        text = (
+            "" if text.endswith(".md") and not match.string[: match.start()].endswith("!") else text
+        )  # its title
         return f"[{text}](/{path.removeprefix('docs/')}{anchor})"
     return f"`{path}`" if text.strip("`") in path else f"{text} (`{path}`)"
 

@@ -106,6 +106,8 @@ def entries(name: str, module: types.ModuleType, names: list[str], seen: Seen) -
     names = sorted(names, key=lambda n: (isinstance(getattr(module, n), type), n.lower()))
     text = [f".. currentmodule:: {name}", "", ".. list-table::", "   :class: names", "   :widths: 30 70", ""]
     described: list[str] = []
+    for n in (n for n in names if getattr(getattr(module, n), "__name__", "") == n):
+        seen.setdefault(id(getattr(module, n)), f"{name}.{n}")  # of several names, the one it gives itself
     for n in names:
         obj = getattr(module, n)
         place = seen.setdefault(id(obj), f"{name}.{n}")
@@ -151,7 +153,10 @@ def np_pages(seen: Seen) -> dict[str, str]:
     np = importlib.import_module("forerun.np")
     home, by_module = homes(), {}  # type: dict[str, str], dict[str, list[str]]
     for n in public(np):
-        by_module.setdefault(home.get(n, "forerun.np"), []).append(n)
+        place = home.get(n) or home.get(
+            getattr(getattr(np, n), "__name__", ""), "forerun.np"
+        )  # an alias: by its own name
+        by_module.setdefault(place, []).append(n)
     by_module["further"] = []
     for module in [m for m in by_module if 0 < len(by_module[m]) < SMALL and m != "forerun.np"]:
         by_module["further"] += by_module.pop(module)
