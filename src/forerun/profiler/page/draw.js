@@ -28,13 +28,15 @@ function layOut() {
   return y;
 }
 
+// A canvas that gets another size is empty: it is drawn at once, not in the next frame.
 function resize() {
-  const height = layOut(), dense = window.devicePixelRatio || 1;
-  width = canvas.parentElement.clientWidth;
+  const height = layOut(), dense = window.devicePixelRatio || 1, wide = canvas.parentElement.clientWidth;
+  if (wide === width && canvas.height === Math.round(height * dense)) return;
+  width = wide;
   canvas.style.height = `${height}px`;
   canvas.width = Math.round(width * dense), canvas.height = Math.round(height * dense);
   pen.setTransform(dense, 0, 0, dense, 0, 0);
-  redraw();
+  draw();
 }
 
 // Colours come from the style sheet, which knows whether the page is light or dark.
