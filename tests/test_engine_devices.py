@@ -11,7 +11,7 @@ import pytest
 
 import forerun
 from conftest import closed_gate, running
-from forerun import _core, autograd, np
+from forerun import _core, autograd, np, profiler
 from forerun.np import host
 
 MODES: dict[str, str] = {"sync": "sync", "1 worker each": "1 worker", "4 workers each": "4 workers"}
@@ -220,17 +220,17 @@ class TestCopies:
     def test_copies_run_on_the_copy_queue(self, ahead):
         x = np.ones(1000)
         x.wait()
-        _core.trace_start()
-        copies = [x.copyto(THERE), x.copyto(HERE), x.copyto(np.zeros(1000, device=THERE))]
-        y = x + 1
-        _core.wait([*copies, y])
-        ops = [e for e in _core.trace_stop() if e["kind"] == "op"]
-        assert sorted((e["queue"], e["device"]) for e in ops if e["name"] == "copy") == [
+        with profiler.record() as p:
+            copies = [x.copyto(THERE), x.copyto(HERE), x.copyto(np.zeros(1000, device=THERE))]
+            y = x + 1
+            _core.wait([*copies, y])
+        ops = p.trace.ops
+        assert sorted((e.queue, e.device) for e in ops if e.name == "copy") == [
             ("copy", 0),
             ("copy", 1),
             ("copy", 1),
         ]
-        assert {e["queue"] for e in ops if e["name"] != "copy"} == {"compute"}
+        assert {e.queue for e in ops if e.name != "copy"} == {"compute"}
 
     def test_copy_overlaps_with_compute(self, ahead):
         """While a task holds the only worker of a device, copies to it go on."""

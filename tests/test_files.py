@@ -232,10 +232,11 @@ class TestCode:
 
 # What a loader's own worker processes send to the process that has started them: no files.
 WORKERS = {"worker.py", "shared.py"}
-# The user's script; a regular expression; net.eval(), a method of modules.
-KNOWN = {("cli.py", "run_path"), ("block.py", "compile"), ("init.py", "compile"), ("d2l.py", "eval")} | {
-    (name, "loads") for name in WORKERS
-}
+# The user's script; platform.system(), a name; a regular expression; net.eval(), a method of modules.
+KNOWN = {
+    ("program.py", "run_path"), ("facts.py", "system"), ("block.py", "compile"), ("init.py", "compile"),
+    ("d2l.py", "eval"),
+} | {(name, "loads") for name in WORKERS}  # fmt: skip
 
 
 def called(path: Path) -> set[str]:

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "bind/blocking.h"
 #include "bind/hooks.h"
 #include "bind/numpy.h"
 #include "bind/tape.h"
@@ -56,6 +57,18 @@ void dealloc(PyObject* self) {
 
 }  // namespace
 
+namespace {
+// The output of the op that this thread has just issued gets its first handle.
+void record_shape(const Array& array) {
+  OpRecord* record = Engine::get().trace.take_last_issued(array.storage());
+  if (!record) return;
+  record->dtype = static_cast<uint8_t>(1 + static_cast<int>(array.layout.dtype));
+  record->ndim = static_cast<uint8_t>(array.layout.ndim());
+  for (int i = 0; i < std::min(array.layout.ndim(), OpRecord::kDims); ++i)
+    record->dims[i] = static_cast<uint32_t>(std::min<int64_t>(array.layout.shape[i], UINT32_MAX));
+}
+}  // namespace
+
 PyObject* wrap(Array array) {
   PyObject* self;
   if (n_free > 0) {
@@ -69,6 +82,7 @@ PyObject* wrap(Array array) {
   a->index = 0;
   new (&a->array) Array(std::move(array));
   a->device = a->array.storage() ? device_of(a->array) : 0;
+  if (Trace::last_issued()) [[unlikely]] record_shape(a->array);
   return self;
 }
 
@@ -164,6 +178,7 @@ const char* only_element(const char* op, PyObject* self) {
   if (a.layout.size != 1)
     throw Error(std::strcmp(op, "bool") == 0 || std::strcmp(op, "item") == 0 ? ErrorKind::value : ErrorKind::type,
                 std::string(op) + ": array must have exactly one element, got shape " + to_string(a.layout.shape));
+  Call call(op);
   wait_for(a);
   // With the interpreter lock held, and all issued writes over, nobody writes.
   return a.storage()->data() + a.layout.offset;
@@ -207,6 +222,7 @@ PyObject* to_complex(PyObject* self, PyObject*) {
 }
 
 PyObject* numpy(PyObject* self, PyObject*) {
+  Call call("numpy");
   return guarded([&] { return to_numpy(get_array("numpy", self)); });
 }
 
@@ -242,6 +258,7 @@ struct Dropped {
 } dropped;
 
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
+  Call call("memoryview");
   Py_CLEAR(dropped.exception);
   PyObject* values = numpy(self, nullptr);
   if (!values) return dropped.keep(self), view->obj = nullptr, -1;
@@ -254,6 +271,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
 void release_buffer(PyObject*, Py_buffer*) {}
 
 PyObject* asnumpy(PyObject* self, PyObject*) {
+  Call call("asnumpy");
   PyObject* view = numpy(self, nullptr);
   if (!view) return nullptr;
   PyObject* copy = PyArray_NewCopy(reinterpret_cast<PyArrayObject*>(view), NPY_CORDER);
@@ -262,6 +280,7 @@ PyObject* asnumpy(PyObject* self, PyObject*) {
 }
 
 PyObject* to_array(PyObject* self, PyObject* args, PyObject* kwargs) {
+  Call call("__array__");
   static const char* names[] = {"dtype", "copy", nullptr};
   PyObject *dtype = Py_None, *copy = Py_None;
   if (dropped.raise(self)) return nullptr;
@@ -281,6 +300,7 @@ PyObject* to_array(PyObject* self, PyObject* args, PyObject* kwargs) {
 }
 
 PyObject* via_numpy(PyObject* self, const char* method, PyObject* args) {
+  Call call(method);
   PyObject* view = numpy(self, nullptr);
   if (!view) return nullptr;
   PyObject* f = PyObject_GetAttrString(view, method);

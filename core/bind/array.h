@@ -67,8 +67,9 @@ void wait_for(const Array& array);
 // Waits until all of them have their values; raises what is wrong with them, several failures as a group.
 void wait_for(const std::vector<Array>& arrays);
 // Waits for all ops issued before `mark`; wait_all() raises the failures that nobody has seen.
-void wait_mark(uint64_t mark);
-void wait_all(uint64_t mark);
+// `what`: why, if no call of the program asks for it.
+void wait_mark(uint64_t mark, const char* what = nullptr);
+void wait_all(uint64_t mark, const char* what = nullptr);
 // Waits for all work, and ends the workers; they start again with the next op.
 void quiesce();
 // A closed door keeps other threads from issuing; true: this thread has closed it before.

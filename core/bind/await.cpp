@@ -14,7 +14,7 @@ struct Watch : Watcher {
     Engine& engine = Engine::get();
     // Nobody will do what is pending, which a wait says; or no thread could be had to do it, and only waits do.
     if (gave_up() || (!synchronous && engine.device(device_of(array)).compute->workers == 0)) wait_for(array);
-    if (engine.little_fresh() && !engine.trace.on()) engine.settle_small(*array.storage());
+    if (engine.little_fresh()) engine.settle_small(*array.storage());
     waits = engine.watch(*this, *array.storage(), nb::cast<Bell&>(bell));
   }
   ~Watch() { Engine::get().unwatch(*this); }

@@ -29,25 +29,16 @@ nb::object site_tuple(uint32_t number) {
   return nb::make_tuple(s.file, s.line);
 }
 
-nb::list events() {
-  static const char *kinds[] = {"op", "tile", "wait"}, *queues[] = {"compute", "copy", "io"};
-  nb::list all;
-  for (const Event& e : Engine::get().trace.stop()) {
-    nb::dict d;
-    d["kind"] = kinds[static_cast<int>(e.kind)];
-    d["seq"] = e.seq;
-    d["name"] = e.name;
-    d["site"] = site_tuple(e.site);
-    d["thread"] = e.thread;
-    d["device"] = e.device;
-    d["queue"] = e.kind == Event::Kind::wait ? nb::none() : nb::object(nb::str(queues[e.queue]));
-    d["issued"] = e.issued, d["started"] = e.started, d["ended"] = e.ended;
-    d["bytes"] = e.bytes;
-    d["deps"] = e.depends;
-    d["group"] = e.group;
-    all.append(d);
-  }
-  return all;
+int trace_start(nb::handle path) {
+  const char* file = path.is_none() ? nullptr : nb::cast<const char*>(path);
+  int error = Engine::get().record_into(file);
+  if (!error) say_sites();
+  return error;
+}
+
+nb::bytes trace_stop() {
+  std::string all = Engine::get().take_record();
+  return nb::bytes(all.data(), all.size());
 }
 
 const char *const kStates[] = {"issued", "waiting", "ready", "running"}, *const kQueues[] = {"compute", "copy", "io"};
@@ -239,9 +230,11 @@ void init_engine(nb::module_& m) {
 
   m.def("wait", [](nb::handle arrays) { wait_for(args("wait", arrays)); }, "Waits for several arrays; several failures are raised as a group.");
   m.def("waitall", [] { wait_all(Engine::get().mark()); });
+  m.def("waitall_at_end", [](bool raises) { (raises ? wait_all : wait_mark)(Engine::get().mark(), "end of the recording"); }, nb::arg("raises") = true,
+        "The same, as a part of the recording and not of the program; without `raises`, failures stay unseen.");
   m.def("mark", [] { return Engine::get().mark(); }, "Number of the next op.");
-  m.def("wait_mark", wait_mark, "Waits for all ops issued before a mark.");
-  m.def("waitall_before", wait_all, "The same, and raises failures that nobody has seen.");
+  m.def("wait_mark", [](uint64_t mark) { wait_mark(mark); }, "Waits for all ops issued before a mark.");
+  m.def("waitall_before", [](uint64_t mark) { wait_all(mark); }, "The same, and raises failures that nobody has seen.");
   m.def("gate", [](bool closed) { without_lock([&] { Engine::get().gate(closed); }); }, "Closed: nothing is planned or started.");
   m.def("quiesce", quiesce, "Waits for all work and ends the workers; they start again with the next op.");
   m.def("before_fork", before_fork);
@@ -262,8 +255,9 @@ void init_engine(nb::module_& m) {
   m.def("empty_cache", empty_cache, "Gives what is kept for the next arrays and ops back to the system; how many bytes of blocks that was.");
   m.def("in_use", in_use, "How many objects of the core are in use: storages, ops, and the room of large kernels; bytes of blocks.");
   m.def("reset_peak", [](int device) { Engine::get().device(device).budget->reset_peak(); }, nb::arg("device") = 0);
-  m.def("trace_start", [](size_t capacity) { Engine::get().trace.start(capacity); }, nb::arg("capacity") = 1000000);
-  m.def("trace_stop", events);
+  m.def("trace_start", trace_start, nb::arg("path") = nb::none(), "Begins to record, into a file if there is one; returns 0 or an errno.");
+  m.def("trace_say", [](const char* kind, uint64_t number, const char* text) { Engine::get().trace.say(*kind, number, text); });
+  m.def("trace_stop", trace_stop, "Ends the recording; what was recorded (core/engine/record.h). Empty: nothing was being recorded.");
   m.def("current_site", [] { return site_tuple(current_site()); });
 }
 

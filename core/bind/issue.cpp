@@ -1,8 +1,10 @@
 // Issuing and waiting with the interpreter lock held, and failures as Python exceptions.
 #include <algorithm>
+#include <optional>
 #include <thread>
 
 #include "bind/array.h"
+#include "bind/blocking.h"
 #include "bind/gil.h"
 #include "bind/hang.h"
 #include "bind/host.h"
@@ -30,8 +32,6 @@ template <class Wait>
 void wait_with_signals(const char* what, Wait wait, Storage* wanted = nullptr) {
   must_not_be_given_up();
   HangWatch watch(what, wanted);
-  Trace& trace = Engine::get().trace;
-  double started = trace.on() ? Trace::now() : 0;
   for (bool done = false; !done;) {
     {
       Unlocked unlocked;
@@ -39,16 +39,13 @@ void wait_with_signals(const char* what, Wait wait, Storage* wanted = nullptr) {
     }
     if (!done && (PyErr_CheckSignals() < 0 || !watch.look())) throw PythonError{};
   }
-  if (trace.on() && started) {
-    Event event;
-    event.kind = Event::Kind::wait;
-    event.name = what;
-    event.site = current_site();
-    event.thread = Trace::thread_number();
-    event.issued = event.started = started;
-    event.ended = Trace::now();
-    trace.add(std::move(event));
-  }
+}
+
+// The same for a wait that no call for values makes.
+template <class F>
+void recorded_wait(const char* what, F wait) {
+  Wait recorded(what);
+  wait_with_signals(what, wait);
 }
 
 // --- the door: while one thread brings the engine to rest, others issue nothing; modelled in tests/model/life.py --------------
@@ -70,7 +67,7 @@ void stand_at_door(bool always) {
     ~Standing() { --standing; }
   } counted;
   while (!may_pass())  // others may have been faster
-    wait_with_signals("at rest", [&](std::chrono::milliseconds slice) {
+    recorded_wait("at rest", [&](std::chrono::milliseconds slice) {
       for (auto i = slice.count(); i > 0 && !may_pass(); --i, left -= !always) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       return may_pass();
     });
@@ -84,7 +81,7 @@ void let_through() {
 
 // A task must not wait for room: its own op may be the one that has not ended.
 void find_room(Engine& engine) {
-  if (!in_host_task()) return wait_with_signals("window full", [&](auto slice) { return engine.make_room(slice); });
+  if (!in_host_task()) return recorded_wait(engine.held_for_memory() ? "bytes full" : "window full", [&](auto slice) { return engine.make_room(slice); });
   if (engine.crammed()) throw Error(ErrorKind::runtime, "issue: a host task must leave room for others, got more than " + std::to_string(engine.ops_ahead()) + " operations issued since it began");
 }
 
@@ -145,7 +142,7 @@ void issue(Op* op, int device, Queue::Kind kind) {
     }
   };
   try {
-    wait_with_signals("synchronous", [&](auto slice) {
+    recorded_wait("synchronous", [&](auto slice) {
       if (outputs.empty()) return engine.wait_mark(seq + 1, slice);
       return std::all_of(outputs.begin(), outputs.end(), [&](Storage* s) { return engine.wait(*s, slice); });
     });
@@ -172,8 +169,11 @@ namespace {
 void wait_settled(const Array& array) {
   must_not_look("look at an array");
   Storage& storage = *array.storage();
-  if (!storage.settled() && !given_up && !Engine::get().trace.on()) Engine::get().settle_small(storage);
+  if (storage.settled()) return found_there("wait");
+  Wait wait;
+  if (!given_up) Engine::get().settle_small(storage);
   while (!storage.settled()) wait_with_signals("wait", [&](auto slice) { return Engine::get().wait(storage, slice); }, &storage);
+  wait.on(storage.last_write);
 }
 
 nb::object exception_of(const Failure& failure) {
@@ -227,21 +227,26 @@ void wait_for(const Array& array) {
 
 void wait_for(const std::vector<Array>& arrays) {
   std::vector<FailurePtr> failures;
+  std::optional<Wait> wait;  // one for all of them
   for (const Array& a : arrays) {
+    if (!wait && !a.storage()->settled()) wait.emplace();
     wait_settled(a);
     if (a.storage()->failure) failures.push_back(a.storage()->failure);
   }
   raise(failures);
 }
 
-void wait_mark(uint64_t mark) {
+void wait_mark(uint64_t mark, const char* what) {
   must_not_be_in_task("waitall");
+  if (Engine::get().has_ended(mark)) return what ? void() : found_there("waitall");
+  Call call("waitall");
+  Wait wait(what);
   wait_with_signals("waitall", [&](auto slice) { return Engine::get().wait_mark(mark, slice); });
 }
 
-void wait_all(uint64_t mark) {
+void wait_all(uint64_t mark, const char* what) {
   must_not_look("wait");
-  wait_mark(mark);
+  wait_mark(mark, what);
   Engine::Unseen unseen = Engine::get().take_unseen();
   raise(unseen.failures, unseen.unkept);
 }

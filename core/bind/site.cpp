@@ -1,8 +1,11 @@
 #include "bind/site.h"
 
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
+
+#include "bind/glue.h"
 
 namespace forerun {
 
@@ -24,7 +27,8 @@ std::map<std::pair<std::string, int>, uint32_t> numbers;  // of `sites`
 struct Seen {
   PyCodeObject* code = nullptr;
   int offset = 0;
-  uint32_t site = 0;  // 0: the package's own code
+  uint32_t site = 0;  // 0: the package's own code,
+  const char* name = nullptr;  // of this function
 };
 constexpr size_t kSeen = 1024;
 Seen seen[kSeen];
@@ -36,6 +40,17 @@ void start_over() {
   for (Seen& entry : seen) entry.offset = -2;  // they hold numbers that will be forgotten
 }
 
+void say(uint32_t number, const Site& site) {
+  Engine::get().trace.say('s', number, std::to_string(site.line) + " " + site.file);
+}
+
+// Of a function; null if it has none that can be written.
+const char* name_of(PyCodeObject* code) {
+  const char* name = PyUnicode_AsUTF8(code->co_name);
+  if (!name) PyErr_Clear();
+  return name ? intern_some(name) : nullptr;
+}
+
 uint32_t lookup(PyCodeObject* code, int offset) {
   PyObject* name = PyUnicode_EncodeFSDefault(code->co_filename);
   if (!name) return PyErr_Clear(), 0;
@@ -45,7 +60,10 @@ uint32_t lookup(PyCodeObject* code, int offset) {
   if (!package_folder.empty() && path.starts_with(package_folder) && !path.starts_with(example_folder)) return 0;
   if (sites.size() >= kMost) start_over();
   auto [entry, fresh] = numbers.try_emplace({file, PyCode_Addr2Line(code, offset)}, first_number + static_cast<uint32_t>(sites.size()));
-  if (fresh) sites.push_back(Site{entry->first.first, entry->first.second});
+  if (fresh) {
+    sites.push_back(Site{entry->first.first, entry->first.second});
+    say(entry->second, sites.back());
+  }
   return entry->second;
 }
 
@@ -58,7 +76,7 @@ thread_local uint32_t said = 0;  // by a SiteScope
 SiteScope::SiteScope(uint32_t site) : before_(std::exchange(said, site)) {}
 void SiteScope::end() { said = before_; }
 
-uint32_t current_site() {
+uint32_t current_site(const char** called) {
   if (said) return said;
   PyFrameObject* frame = PyEval_GetFrame();
   Py_XINCREF(frame);
@@ -71,16 +89,23 @@ uint32_t current_site() {
       uint32_t number = lookup(code, offset);
       Py_INCREF(code);
       PyCodeObject* old = std::exchange(entry.code, code);
-      entry.offset = offset, entry.site = number;
+      entry.offset = offset, entry.site = number, entry.name = number ? nullptr : name_of(code);
       Py_XDECREF(old);
     }
     found = entry.site;
+    if (called && !found) *called = entry.name;
     Py_DECREF(code);
     PyFrameObject* back = found ? nullptr : PyFrame_GetBack(frame);
     Py_DECREF(frame);
     frame = back;
   }
   return found;
+}
+
+void say_sites() {
+  uint32_t number = first_number - static_cast<uint32_t>(past.size());
+  for (const auto* some : {&past, &sites})
+    for (const Site& site : *some) say(number++, site);
 }
 
 Site site(uint32_t number) {

@@ -13,8 +13,10 @@ struct Site {
 };
 
 // Number of the line that is running now: the innermost frame outside the forerun package. 0: none. With the interpreter lock.
-uint32_t current_site();
+// `called`: set to the name of the package's function that this line has called, if there is one; it is never freed.
+uint32_t current_site(const char** called = nullptr);
 Site site(uint32_t number);
+void say_sites();  // tells the recording that has begun all lines that are known
 
 // While it lives, what this thread issues counts as issued at `site` (unless that is 0), without a look at the frames.
 class SiteScope {

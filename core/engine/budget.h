@@ -20,6 +20,7 @@ class Budget {
   // Counting; any thread.
   void charge(size_t bytes);
   void discharge(size_t bytes) { live.fetch_sub(bytes, std::memory_order_relaxed); }
+  uint32_t live_kib() const { return static_cast<uint32_t>(std::min<size_t>(live.load(std::memory_order_relaxed) >> 10, UINT32_MAX)); }
   void reset_peak() { peak.store(live.load()); }
 
   // The rest is guarded by the engine's lock.

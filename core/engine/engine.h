@@ -80,6 +80,7 @@ class Engine {
   // There is hardly a slot left: even who cannot wait for room must not issue.
   bool crammed() const { return head_.load() - front_.load() + 1024 >= window_.size(); }
   uint64_t mark() const { return head_.load(); }
+  bool has_ended(uint64_t mark) const { return front_.load() >= mark; }  // all ops before it have ended
 
   // --- wait: any thread, without the interpreter lock. False: not yet after `limit`; call again. ---------------------------
   bool wait(Storage& storage, std::chrono::milliseconds limit);       // all writes issued so far have ended
@@ -92,6 +93,7 @@ class Engine {
   static constexpr uint64_t kKeepUp = 64, kFewFresh = 4 * kKeepUp;
   bool wait_mark(uint64_t mark, std::chrono::milliseconds limit);     // all ops issued before mark have ended
   bool make_room(std::chrono::milliseconds limit);
+  bool held_for_memory() const;  // ops are ready, and the budget refuses them
 
   // --- be told instead: any thread, may hold the interpreter lock (bell.h) -------------------------------------------------
   bool watch(Watcher& watcher, Storage& storage, Bell& bell);  // false: all writes issued so far have ended, nobody will be told
@@ -144,6 +146,8 @@ class Engine {
   std::vector<Needed> needed(const std::vector<const Storage*>& results);  // what has not ended and they need, in the order of issue
   uint64_t writer(const Storage& storage);     // number of the last issued op that writes it and has not ended; 0: none
   Trace trace;
+  int record_into(const char* path) { return trace.start(path, head_.load(), front_.load(), cores_); }  // Trace::start
+  std::string take_record();
   std::function<size_t()> trim;  // gives cached memory back to the system; returns how much
 
  private:
@@ -222,6 +226,7 @@ class Engine {
   static uint32_t piece_cost(const Op& op) { return static_cast<uint32_t>(std::max(op.cost, op.group_cost) / op.n_tiles); }  // of a tile
   bool older_elsewhere(const Queue& queue, uint64_t seq);
   bool start(Op* op);
+  static bool hold(const Op& op);
   bool passes(Pass pass) const { return passes_.load(std::memory_order_relaxed) & static_cast<int>(pass); }
   static Pending describe(Op* op, uint64_t seq, uint64_t planned);
   static bool dead(Op& op);
@@ -249,6 +254,7 @@ class Engine {
   void end_one(Op* op, const Op* group = nullptr);
   void let_go(Op& op, Storage& storage);
   void record(const Op& op, const Op* group);
+  void record_issue(Op& op);
   template <class F>
   FailurePtr failure(ErrorKind kind, uint32_t site, F message, std::shared_ptr<void> exception = nullptr) const;
   FailurePtr memory_failure(const Op& op) const;

@@ -11,6 +11,7 @@
 
 #include "base/chain.h"
 #include "base/free_list.h"
+#include "engine/record.h"
 #include "engine/storage.h"
 
 namespace forerun {
@@ -141,7 +142,7 @@ class Op {
   // As new, for the next use; keeps the room of its vectors, unless that is much: ops wait for their next use for long.
   void reset() {
     n_access = 0, inner = urgent = false;
-    empty(more_access_), successors.clear(), empty(depends);
+    empty(more_access_), successors.clear();
     failure.reset();
     unmet = 0;
     ahead = freed = files = 0, look_again = 0;
@@ -161,12 +162,11 @@ class Op {
   bool inner = false;        // issued by a running task, which may wait for it
   bool urgent = false;       // goes before older ready ops of its queue
   bool is_task() const { return cost == UINT32_MAX; }  // nobody knows how long it takes, and it may sleep
-  double t_issued = 0, t_started = 0;  // only while events are recorded
+  OpRecord* record = nullptr;  // where it is recorded; null: it is not
 
   // Guarded by the engine's lock.
   int unmet = 0;                   // ops that must end before this one may start
   Chain<Edge, &Edge::next> successors;  // ops that wait for this one
-  std::vector<uint64_t> depends;   // numbers of the ops it reads from; only while events are recorded
   size_t to_take = 0;              // bytes of its outputs that have no memory yet, at its start
   size_t ahead = 0;                // bytes taken before its turn
   size_t wants = 0;                // bytes that its outputs lacked when it was planned

@@ -17,10 +17,6 @@ void order(Op* before, Op* after, Edge& edge) {
   ++after->unmet;
 }
 
-void note_dependency(Op* op, uint64_t on) {
-  if_memory_allows([&] { op->depends.push_back(on); });  // else the record lacks it
-}
-
 void link_read(Access& a) {
   Storage& s = *a.storage;
   if (s.writer) order(s.writer, a.op(), a.from);
@@ -78,10 +74,10 @@ void Engine::plan() {
 }
 
 void Engine::link(Op* op) {
-  bool traced = trace.on();
+  OpRecord* record = op->record;
   for (int i = 0; i < op->n_access; ++i) {
     Access& a = op->access(i);
-    if (traced && a.mode != Mode::write && a.storage->last_write) note_dependency(op, a.storage->last_write);
+    if (record && a.mode != Mode::write && a.storage->last_write) trace.depends(*record, a.storage->last_write);
     a.storage->last_use = op->seq;
     ++a.storage->uses;
     if (a.mode == Mode::read) link_read(a);
@@ -93,6 +89,7 @@ void Engine::link(Op* op) {
     a.storage->last_write = op->seq;
   }
   op->name = op->kernel()->name();
+  if (record) record->planned = Trace::now(), trace.named(*record, op->name);
   op->n_tiles = op->tiles_left = op->kernel()->tiles();
   op->next_tile = 0;
   op->budget->planned(op, op->queue->kind == Queue::Kind::io);
@@ -229,6 +226,12 @@ bool Engine::pick_any(Batch& batch, uint32_t most) {
   return oldest && pick(*oldest, most, batch);
 }
 
+// The budget has refused it.
+bool Engine::hold(const Op& op) {
+  if (op.record) op.record->flags = op.record->flags | OpRecord::held;
+  return false;
+}
+
 bool Engine::start(Op* op) {
   op->to_take = 0;
   for (int i = 0; i < op->n_access; ++i) {
@@ -242,7 +245,7 @@ bool Engine::start(Op* op) {
   size_t whole = op->to_take;
   if (sharing) op->to_take -= reuse(op, false);
   if (op->needs_turn && !alone(*op, 0)) return false;
-  if (over_limit(*op) || !budget.admits(*op)) return false;
+  if (over_limit(*op) || !budget.admits(*op)) return hold(*op);
   size_t own = op->to_take;
   if (passes(Pass::fuse) && op->cost >= fuse_from_.load(std::memory_order_relaxed) && op->unmet == 0 && !op->needs_turn && !op->failure && op->kernel()->fusible()) gather(op);
   if (sharing) {
@@ -271,7 +274,6 @@ void Engine::put_back(Op* op, bool no_memory) {
 
 void Engine::end(Op* op) {
   for (Op* member : op->members) {
-    member->t_started = op->t_started;
     member->failure = op->failure;
     end_one(member, op);
   }
@@ -299,7 +301,7 @@ void Engine::let_go(Op& op, Storage& s) {
 }
 
 void Engine::end_one(Op* op, const Op* group) {
-  if (trace.on() && !op->dropped) record(*op, group);
+  if (op->record) record(*op, group);
   for (int i = 0; i < op->n_access; ++i) {
     Access& a = op->access(i);
     Storage& s = *a.storage;

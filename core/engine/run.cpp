@@ -218,11 +218,12 @@ void Engine::run(Work& work) {
   Op* op = work.op;
   bool poisoned = work.tile == 0 && op->failure;  // set before it started; other tiles may set it later
   if (work.tile == 0 && !poisoned) {
-    if (trace.on()) op->t_started = Trace::now();
+    uint64_t started = op->record ? Trace::now() : 0;
     if (!take_memory(*op)) {
       work.no_memory = true;
       return;
     }
+    if (op->record) op->record->started = started, op->record->live_started = op->budget->live_kib();
     guarded(*op, [&] {
       try {
         op->task()->prepare(*op);
@@ -246,15 +247,10 @@ void Engine::run(Work& work) {
 }
 
 void Engine::run_kernel(Work& work) {
-  bool recorded = trace.on() && work.op->n_tiles > 1;
-  double started = recorded ? Trace::now() : 0;
+  OpRecord* record = work.op->n_tiles > 1 ? work.op->record : nullptr;
+  uint64_t started = record ? Trace::now() : 0;
   guarded(*work.op, [&] { work.op->task()->run(*work.op, work.tile); });
-  if (!recorded) return;
-  Event event;
-  event.kind = Event::Kind::tile, event.seq = work.op->seq, event.thread = Trace::thread_number();
-  event.device = work.op->queue->device, event.queue = static_cast<int>(work.op->queue->kind);
-  event.issued = event.started = started, event.ended = Trace::now();
-  trace.add(std::move(event));
+  if (record) trace.tile(*record, started, Trace::now());
 }
 
 // Calls `f`, which may throw; then the op has failed.
@@ -332,16 +328,14 @@ FailurePtr Engine::memory_failure(const Op& op) const {
   });
 }
 
+// The times of a group are those of its first op.
 void Engine::record(const Op& op, const Op* group) {
-  Event event;
-  event.seq = op.seq, event.site = op.site, event.thread = Trace::thread_number();
-  event.name = op.name;
-  event.device = op.queue->device, event.queue = static_cast<int>(op.queue->kind);
-  event.issued = op.t_issued, event.started = op.t_started, event.ended = Trace::now();
-  event.bytes = op.to_take;
-  if_memory_allows([&] { event.depends = op.depends; });
-  event.group = group ? group->seq : 0;
-  trace.add(std::move(event));
+  OpRecord& record = *op.record;
+  if (group && group != &op && group->record) record.started = group->record->started, record.live_started = group->record->live_started;
+  if (group) record.group = static_cast<uint32_t>(op.seq - group->seq);
+  record.flags = static_cast<uint8_t>(record.flags | (op.dropped ? OpRecord::dropped : 0) | (op.failure ? OpRecord::failed : 0) | (group ? OpRecord::grouped : 0));
+  record.bytes = op.to_take, record.live_ended = op.budget->live_kib(), record.thread = Trace::thread_number();
+  record.ended = Trace::now();
 }
 
 }  // namespace forerun

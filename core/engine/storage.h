@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/cell.h"
 #include "base/error.h"
 #include "engine/bell.h"
 
@@ -95,7 +96,7 @@ class Storage {
   uint32_t in_group = 0;      // accesses by the ops that a function looks at; 0 outside of it
   uint32_t uses = 0;          // accesses of planned ops that have not ended
   uint64_t last_use = 0;      // number of the last planned op that uses it
-  uint64_t last_write = 0;    // number of the last planned op that writes it
+  Cell<uint64_t> last_write;  // number of the last planned op that writes it; may be looked at without the lock
   Storage* next_let_go = nullptr;  // in Engine::let_go_
 
   WatcherList watchers;       // who is to be told, in the order of their targets; guarded by the engine's watch_mutex_
@@ -112,7 +113,7 @@ class Storage {
     writer = nullptr, readers = nullptr;
     promised = elided = false;
     uses = 0;
-    last_use = last_write = 0;
+    last_use = 0, last_write = 0;
   }
 };
 

@@ -1,45 +1,131 @@
-// What happened when: a bounded record of ops and waits, kept while somebody asks for it.
+// What happened when, kept while somebody asks for it, in memory that is taken at the start and never grows.
+//
+// Ops are recorded in blocks of 1024 that were issued one after the other. When there is no room for more blocks, every second one gives
+// its place away, and from then on one of two is recorded, then one of four, and so on; which of them is chosen as if by chance, but
+// always the same. So a short run is recorded whole, and of a long one there is a sample, evenly over all of it. What waits cost is
+// summed up by line, for all of them.
+//
+// The memory may be a file's: what is recorded is there also after the process was killed.
 #pragma once
-#include <atomic>
-#include <cstdint>
+#include <x86intrin.h>
+
+#include <array>
 #include <mutex>
 #include <string>
 #include <vector>
 
-namespace forerun {
+#include "engine/record.h"
 
-struct Event {
-  enum class Kind : uint8_t { op, tile, wait } kind = Kind::op;
-  uint64_t seq = 0;
-  const char* name = "";  // outlives the record
-  uint32_t site = 0;
-  uint64_t thread = 0;    // who ran it (for an op of several tiles: the last of them), or waited
-  int device = 0, queue = 0;
-  double issued = 0, started = 0, ended = 0;  // seconds of a monotonic clock
-  uint64_t bytes = 0;
-  std::vector<uint64_t> depends;  // numbers of the ops whose results it read
-  uint64_t group = 0;             // number of the first op of the group that it ran in; 0: alone
-};
+namespace forerun {
 
 // Any thread.
 class Trace {
  public:
-  bool on() const { return on_.load(std::memory_order_relaxed); }
-  void start(size_t capacity);
-  std::vector<Event> stop();
-  void add(Event event);  // dropped when the record is full, or there is no memory for more
-  uint64_t dropped() const { return dropped_; }
+  Trace() = default;
+  Trace(const Trace&) = delete;
+  bool on() const { return key_.load(std::memory_order_relaxed) != 0; }
+
+  // Begins with op `next`; `oldest` is the oldest that has not ended. `path`: of a file; null: in memory. Returns 0 or an errno:
+  // EBUSY if another process records into that file.
+  int start(const char* path, uint64_t next, uint64_t oldest, int cores);
+  // Ends it; then take() what was recorded, all in one piece, without what was never in use. `next` and `oldest` are taken after stop().
+  void stop() { key_.store(0); }
+  std::string take(uint64_t next, uint64_t oldest);
+  // In the child of a fork: the recording is the parent's.
+  void abandon() { key_.store(0, std::memory_order_relaxed); }
+
+  // Where an op that is being issued is recorded; null: it is not.
+  OpRecord* place(uint64_t seq) {
+    uint64_t key = key_.load(std::memory_order_relaxed);
+    if (!key) [[likely]] return nullptr;
+    if (here_.key != (key | seq >> kBlockShift)) enter(key, seq >> kBlockShift);
+    if (here_.block) return here_.block + (seq & (kBlockOps - 1));
+    issued_.record = nullptr;
+    return nullptr;
+  }
+  // The last op that this thread issued, if it is recorded, until its output has been taken: who makes a handle for it knows the shape.
+  static bool last_issued() { return issued_.record; }
+  void issued(OpRecord* record, const void* output) { issued_ = {key_.load(std::memory_order_relaxed), record, output}; }
+  OpRecord* take_last_issued(const void* output) {
+    OpRecord* record = issued_.output == output && issued_.key == key_.load(std::memory_order_relaxed) ? issued_.record : nullptr;
+    issued_.record = nullptr;
+    return record;
+  }
+  // With the engine's lock.
+  void depends(OpRecord& op, uint64_t on);
+  void named(OpRecord& op, const char* name);  // which lives as long as the process
+
+  void tile(const OpRecord& op, uint64_t started, uint64_t ended);
+  // A wait of this thread. `seq`: the op waited for, or 0; `next`: the next op to be issued.
+  void waited(const char* name, uint32_t site, uint64_t seq, uint64_t next, uint64_t started, uint64_t ended);
+  void read(const char* name, uint32_t site);  // values that were there
+  // Lines and devices by number: what the numbers of records mean.
+  void say(char kind, uint64_t number, const std::string& text);
+
   void before_fork() { mutex_.lock(); }
   void after_fork() { mutex_.unlock(); }
-  static double now();
-  static uint64_t thread_number();  // small, in order of first use
+  static uint64_t now() { return __rdtsc(); }
+  static uint16_t thread_number() {  // small, in order of first use
+    if (!thread_) thread_ = next_thread();
+    return static_cast<uint16_t>(thread_ - 1);
+  }
 
  private:
-  std::atomic<bool> on_{false};
+  struct Here {  // where this thread records: a block of a recording
+    uint64_t key;
+    OpRecord* block;  // null: the block is not kept
+  };
+  struct Issued {
+    uint64_t key;
+    OpRecord* record;
+    const void* output;  // its first, if nothing had written to it before
+  };
+  struct Last {  // the last wait of this thread
+    uint64_t key, ticks, ended;
+    LineRecord* line;
+  };
+  struct Old {  // memory of a recording that has ended, and up to which op somebody may still write there
+    char* memory;
+    uint64_t next;
+  };
+
+  void enter(uint64_t key, uint64_t block);
+  static uint32_t next_thread();
+  // With mutex_.
+  bool kept(uint64_t block) const;
+  void rarer();
+  void drop_more();
+  MoreRecord* more(uint64_t block);
+  LineRecord& line(const char* name, uint32_t site);
+  void settle_last(uint64_t key, uint64_t now);
+  void write(char kind, uint64_t number, const char* text);
+  void know(const char* name);
+  void calibrate();
+  void let_go(uint64_t oldest);
+  // Where a name stands, or would: a free place, or one of another name if there is none.
+  std::atomic<const char*>& find(const char* name);
+
+  template <class T>
+  T* at(size_t offset) const { return reinterpret_cast<T*>(memory_ + offset); }
+  Head& head() const { return *at<Head>(0); }
+
+  static constinit inline thread_local Here here_{};
+  static constinit inline thread_local Last last_{};
+  static constinit inline thread_local Issued issued_{};
+  static constinit inline thread_local uint32_t thread_ = 0;
+  static constexpr size_t kNames = 1 << 12;
+
+  std::atomic<uint64_t> key_{0};  // 0: off; else the number of the recording in the upper 16 bits. Written with mutex_
+  std::atomic<const char*> names_[kNames]{};  // that Text has; written with mutex_
   std::mutex mutex_;
-  std::vector<Event> events_;  // guarded by mutex_
-  size_t capacity_ = 0;
-  uint64_t dropped_ = 0;
+  // Guarded by mutex_.
+  char* memory_ = nullptr;
+  int file_ = -1;
+  uint64_t count_ = 0;  // recordings
+  uint64_t first_ = 0;  // the first block
+  int level_ = 0;
+  std::array<uint8_t, kBlocks> places_{};  // of the n-th group of 2^level blocks: where its block stands
+  std::vector<Old> old_;
 };
 
 }  // namespace forerun

@@ -109,6 +109,17 @@ bool Engine::make_room(std::chrono::milliseconds limit) {
   return head <= keep || wait_mark(head - keep, limit);
 }
 
+bool Engine::held_for_memory() const {
+  return std::any_of(queues_.begin(), queues_.end(), [](Queue* q) { return q->seems_busy() && q->refused.load(std::memory_order_relaxed); });
+}
+
+// Who issues or runs an op meanwhile writes to a record that is kept until the op has ended.
+std::string Engine::take_record() {
+  trace.stop();
+  uint64_t next = head_.load();
+  return trace.take(next, front_.load());
+}
+
 void Engine::notify_waiters() {
   std::lock_guard held(watch_mutex_);
   told_.fetch_add(1);
@@ -251,6 +262,7 @@ void Engine::before_fork() {
 void Engine::after_fork(bool child) {
   trace.after_fork();
   if (child) {
+    trace.abandon();
     for (Queue* q : queues_) {
       new (&q->wake) std::condition_variable;
       q->sleeping.store(1);

@@ -47,9 +47,20 @@ void Engine::discard(Op* op) {
   recycle(op);
 }
 
+void Engine::record_issue(Op& op) {
+  OpRecord& record = *op.record;
+  record.issued = Trace::now(), record.planned = 0, record.started = 0, record.ended = 0;
+  record.seq = op.seq, record.site = op.site, record.issuer = Trace::thread_number();
+  record.device = static_cast<uint8_t>(op.queue->device), record.queue = static_cast<uint8_t>(op.queue->kind);
+  const Storage* output = nullptr;
+  for (int i = op.n_access; i-- > 0;)
+    if (Access& a = op.access(i); a.mode != Mode::read) output = a.storage->issued.load(std::memory_order_relaxed) == 1 ? a.storage : nullptr;
+  trace.issued(&record, output);
+  record.flags = 0, record.n_deps = 0, record.group = 0, record.dtype = 0, record.ndim = 0, record.name = 0;
+}
+
 // With wake(), sleep() and serve() modelled in tests/model/wake.py.
 uint64_t Engine::issue(Op* op) {
-  if (trace.on()) op->t_issued = Trace::now();
   for (int i = 0; i < op->n_access; ++i)
     if (op->access(i).mode != Mode::read) op->access(i).storage->issued.fetch_add(1, std::memory_order_relaxed);
   // The ticket comes before the look at who sleeps, and a worker counts itself as sleeping before it looks at the tickets
@@ -57,6 +68,7 @@ uint64_t Engine::issue(Op* op) {
   uint64_t seq = head_.fetch_add(1);
   Queue* queue = op->queue;
   op->seq = seq;
+  if ((op->record = trace.place(seq))) [[unlikely]] record_issue(*op);
   // Several issuing threads may lose a little of the sum; the worker that dozes looks by itself.
   if (op->cost > kTinyCost) unseen_cost_.store(unseen_cost_.load(std::memory_order_relaxed) + op->cost, std::memory_order_relaxed);
   window_[seq].store(op, std::memory_order_release);

@@ -61,11 +61,11 @@ int64_t each_once(uint32_t seed, bool traced, int64_t step) {
     drop_what_is_kept();
     Calculation bystander(seed + 1, 9, 2049);
     bystander.check_all();
-    if (traced) Engine::get().trace.start(1 << 20);
+    if (traced) Engine::get().record_into(nullptr);
     long before = refusal::refused.load();
     calculate(seed, n, -1);
     bystander.check_all();
-    if (traced) Engine::get().trace.stop();
+    if (traced) Engine::get().take_record();
     if (refusal::refused.load() == before) return n;
     for (int k = 0; k < 4; ++k) bystander.step();
     bystander.check_all();

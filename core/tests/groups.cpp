@@ -32,7 +32,7 @@ void run(const std::vector<int>& workers, int threads, size_t soft, int passes, 
   engine.configure(workers, 3);
   engine.set_passes(passes), engine.set_fuse_from(0);
   engine.device(0).budget->soft.store(soft);
-  if (traced) engine.trace.start(1 << 20);
+  if (traced) engine.record_into(nullptr);
   static constexpr int64_t kShapes[][2] = {{40, 300}, {9, 2049}, {3, 17000}, {2000, 7}, {1, 5}, {1, 70000}};
   for (uint32_t shape = 0; shape < 6; ++shape) {
     auto go = [=](uint32_t t) { calculate(100 * t + shape, kShapes[shape][0], kShapes[shape][1], steps); };
@@ -42,7 +42,7 @@ void run(const std::vector<int>& workers, int threads, size_t soft, int passes, 
     for (std::thread& thread : others) thread.join();
   }
   wait_all();
-  if (traced) engine.trace.stop();
+  if (traced) engine.take_record();
   Budget& budget = *engine.device(0).budget;
   check(budget.running == 0, "nothing runs");
   check(budget.reserved.load() == 0, "no memory is still reserved, got " + std::to_string(budget.reserved.load()));

@@ -44,13 +44,13 @@ void run(const Setup& setup, uint32_t seed, int steps) {
   engine.configure(setup.workers, setup.cores);
   engine.set_ops_ahead(setup.ops_ahead);
   for (int i = 0; i < engine.devices(); ++i) engine.device(i).budget->soft.store(setup.soft);
-  if (setup.traced) engine.trace.start(1 << 20);
+  if (setup.traced) engine.record_into(nullptr);
   std::vector<std::thread> threads;
   for (int t = 1; t < setup.threads; ++t) threads.emplace_back(run_program, seed * 100 + t, steps);
   run_program(seed * 100, steps);
   for (std::thread& thread : threads) thread.join();
   wait_all();
-  if (setup.traced) check(!engine.trace.stop().empty(), "events were recorded");
+  if (setup.traced) check(!engine.take_record().empty(), "events were recorded");
   check(engine.idle(), "idle after waiting for everything");
   for (int i = 0; i < engine.devices(); ++i) {
     Budget& budget = *engine.device(i).budget;

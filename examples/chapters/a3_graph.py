@@ -39,7 +39,7 @@ def main() -> None:
     )
     free = [name[e.seq] for e in ops if not any(d in name for d in e.deps)]
     print(f"Could run at any time, also in parallel: {', '.join(free)}.")
-    here = [w for w in p.trace.waits if w.name != "waitall"]
+    here = [w for w in p.trace.waits if w.cause != "end"]
     places = ", ".join(w.line for w in here) or "no line: all was done before it was asked for"
     print(f"Waits inside the snippet: {len(here)}, at {places}.")
     print(f"Picture: {out / 'a3_graph.svg'}")

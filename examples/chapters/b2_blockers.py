@@ -72,7 +72,7 @@ def main() -> None:
 
     with profiler.record() as p:
         improve(matrices, rounds, with_item)
-    waits = [w for w in p.trace.waits if w.name != "waitall"]
+    waits = [w for w in p.trace.waits if w.cause != "end"]
     print(profiler.report(p.trace, limit=5), end="\n\n")
     spent: dict[str, float] = defaultdict(float)
     for w in waits:

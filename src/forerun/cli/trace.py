@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import time
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,20 +56,15 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _recorded(program: Program) -> tuple[int, Trace]:
-    from .. import _core, profiler
+    from .. import profiler
 
     recording = profiler.start()
     status = program.run()
-    end = time.perf_counter()
     try:
-        _core.wait_mark(
-            _core.mark()
-        )  # raises nothing: errors that nobody has read are told at exit, as without trace
+        recording.stop(raises=False)  # errors that nobody has read are told at exit, as without trace
     except KeyboardInterrupt:
         status = 130
-    trace = recording.stop(wait=False)
-    ours = [e for e in trace if e.kind == "wait" and e.started >= end]  # no line of the program's
-    return status, replace(trace, events=[e for e in trace if e not in ours])
+    return status, recording.trace
 
 
 def _show(trace: Trace, file: Path, title: str, as_json: bool) -> None:
@@ -91,12 +84,12 @@ def _figures(trace: Trace) -> dict[str, object]:
     waits: dict[str, list[float]] = {}
     for e in trace.ops:
         ops.setdefault(e.name, []).append(e.duration)
-    for e in trace.waits:
+    for e in (w for w in trace.waits if w.cause != "end"):  # which is no line of the program's
         waits.setdefault(e.where, []).append(e.duration)
     return {
         "seconds": trace.span,
         "overlap": trace.overlap(),
-        "truncated": trace.truncated,
+        "every": trace.every,
         "ops": [{"name": k, "count": len(v), "seconds": sum(v)} for k, v in ops.items()],
         "waits": [{"where": k, "count": len(v), "seconds": sum(v)} for k, v in waits.items()],
     }

@@ -43,7 +43,7 @@ def save(file: Any, arr: Any, allow_pickle: Any = True) -> Any:
     if hasattr(file, "write"):
         values = x.numpy()
         return issue.written_to(file, lambda out: npy.write_array(out, values, header))
-    write = lambda out, values: npy.write_array(out, values, header)
+    write = lambda out, values: npy.write_array(out, values, header, 0)
     return issue.save("save", place(file, ".npy"), "npy", {"": x}, [header], write)
 
 

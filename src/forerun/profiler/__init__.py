@@ -4,18 +4,20 @@
 >>> with profiler.record() as p:
 ...     x = np.ones((100, 100))
 ...     total = float((x @ x).sum())
->>> [wait.kind for wait in p.trace.waits][0]
-'wait'
+>>> [op.name for op in p.trace.ops][:2]
+['full', 'matmul']
 
 `report(p.trace)` says it in tables; `timeline(p.trace, "run.html")` is a page to look at it, with `.svg` a picture,
 with `.json` a file for Perfetto; `graph(p.trace, "graph.svg")` draws what read the results of what.
 """
 
 from .events import Event as Event
+from .events import Line as Line
 from .events import Trace as Trace
 from .graph import Graph as Graph
 from .graph import graph as graph
 from .record import Recording as Recording
+from .record import load as load
 from .record import record as record
 from .record import start as start
 from .record import stop as stop

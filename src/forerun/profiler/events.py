@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
-from typing import Any
 
 from .intervals import at_least, length
 
-__all__ = ["Event", "Trace"]
+__all__ = ["Event", "Line", "Trace", "joined"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +35,9 @@ class Event:
     shape: tuple[int, ...] | None = None  # of the first output, if it is known
     dtype: str | None = None  # of the first output: "float32"
     live: tuple[int, int] = (0, 0)  # bytes of arrays on the device when the op started, and when it had ended
-    cause: str | None = None  # of a wait: its kind, one of `causes`; `name` is what was called
+    cause: str | None = None  # of a wait: its kind, a word of `profiler.causes`; `name` is what was called
     waited: int = 0  # of a wait: number of the op whose result it needed; 0 for all work, or where it is not known
+    held: bool = False  # the memory budget kept the op from starting for a while
 
     @property
     def duration(self) -> float:
@@ -55,16 +55,47 @@ class Event:
         return f"{PurePath(self.site[0]).name}:{self.site[1]}" if self.site else "?"
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """All waits of one kind in one line of the program, over the whole recording. Times are seconds."""
+
+    name: str  # what was called: "item", "asnumpy", "nonzero", "window full"
+    cause: str  # its kind, as in Event.cause
+    site: tuple[str, int] | None
+    waits: int  # calls that had to wait
+    reads: int = 0  # calls that found the values there
+    seconds: float = 0.0  # in waits
+    longest: float = 0.0
+    lost: float = 0.0  # of `seconds`: in which the front end could have done what it did from there to its next wait
+
+    @property
+    def where(self) -> str:
+        """The line as "file:line", or "?"."""
+        return f"{self.site[0]}:{self.site[1]}" if self.site else "?"
+
+    @property
+    def line(self) -> str:
+        """The line without the file's folder, or "?"."""
+        return f"{PurePath(self.site[0]).name}:{self.site[1]}" if self.site else "?"
+
+
 @dataclass(slots=True)
 class Trace:
-    """The events of a profiled stretch of a program, in the order in which they started.
+    """The events of a recorded stretch of a program, in the order in which they started.
 
-    `devices` has the name of each device; `truncated` says that the record was full before the end.
+    A long recording is a sample: of blocks of 1024 operations that were issued one after the other, one of `every`
+    is there, with its tiles and waits. `lines` counts all waits in any case.
     """
 
     events: list[Event]
-    devices: Mapping[int, str] = field(default_factory=dict)
-    truncated: bool = False
+    devices: Mapping[int, str] = field(default_factory=dict)  # the name of each
+    every: int = 1
+    lines: list[Line] = field(default_factory=list)
+    unfinished: list[Event] = field(default_factory=list)  # ops that had not ended; `started` is 0 if not begun
+    dropped: int = 0  # of the recorded ops: those that nobody needed, which did not run
+    issued: int = 0  # ops that were issued, recorded or not
+    cores: int = 1  # threads that may run ops at once
+    complete: bool = True  # False: the process died while it recorded
 
     def __len__(self) -> int:
         return len(self.events)
@@ -119,54 +150,49 @@ class Trace:
         return self.devices.get(device, f"device {device}")
 
     @classmethod
-    def from_records(
-        cls,
-        records: Iterable[Mapping[str, Any]],
-        began: float = 0.0,
-        devices: Mapping[int, str] | None = None,
-        truncated: bool = False,
-    ) -> Trace:
-        """A trace from the engine's records of what was issued since the time `began`."""
-        found = [_event(r) for r in _joined([r for r in records if r["issued"] >= began])]
-        events = _named(sorted(found, key=lambda e: (e.started, e.issued, e.seq)))
-        return cls(_one_at_a_time(events), devices or {}, truncated)
+    def from_events(cls, events: Iterable[Event], devices: Mapping[int, str] | None = None, every: int = 1) -> Trace:
+        """A trace of what was recorded, in whatever order."""
+        found = _named(sorted(events, key=lambda e: (e.started, e.issued, e.seq)))
+        return cls(_one_at_a_time(found), devices or {}, every)
 
 
-def _joined(records: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The records with those of a group as one, which has its first op's number, also in what others read."""
-    groups: dict[int, list[Mapping[str, Any]]] = {}
-    for r in records:
-        if r.get("group"):
-            groups.setdefault(r["group"], []).append(r)
-    first = {r["seq"]: number for number, members in groups.items() for r in members}
-    found: list[Mapping[str, Any]] = []
-    for r in records:
-        number, members = r["seq"], groups.pop(r.get("group", 0), None)
-        if r.get("group") and members is None:
+def joined(events: list[Event], groups: Mapping[int, int]) -> list[Event]:
+    """The events with those of a group as one, which has the group's number, also in what others read.
+
+    groups: of each op that ran in one, the number of the group, which is that of its first op.
+    """
+    members: dict[int, list[Event]] = {}
+    for e in events:
+        if e.seq in groups:
+            members.setdefault(groups[e.seq], []).append(e)
+    found = []
+    for e in events:
+        number = groups.get(e.seq, e.seq)
+        if e.seq in groups and number not in members:
             continue
-        joined = {**r, "members": ()}
-        if members:
-            members.sort(key=lambda m: m["seq"])
-            number = r["group"]
-            joined |= {
-                **members[0],
-                "seq": number,
-                "name": " + ".join(m["name"] for m in members),
-                "bytes": sum(m["bytes"] for m in members),
-                "deps": [d for m in members for d in m["deps"]],
-                "members": tuple(m["seq"] for m in members),
-            }
-        joined["deps"] = [d for d in (first.get(d, d) for d in joined["deps"]) if d != number]
-        joined.pop("group", None)
-        found.append(joined)
+        if all_of := members.pop(number, None):
+            e = _one_of(number, all_of)
+        deps = dict.fromkeys(groups.get(d, d) for d in e.deps)
+        found.append(replace(e, deps=tuple(d for d in deps if d != number)) if groups else e)
     return found
 
 
-def _event(record: Mapping[str, Any]) -> Event:
-    """An event whose times are in order: an op that failed before it could start counts as instantaneous."""
-    started = record["started"] if record["started"] >= record["issued"] else record["ended"]
-    deps = tuple(dict.fromkeys(d for d in record["deps"] if d != record["seq"]))
-    return Event(**{**record, "started": started, "deps": deps})
+def _one_of(number: int, members: list[Event]) -> Event:
+    """The event that stands for ops that ran as one."""
+    first, last = members[0], members[-1]
+    return replace(
+        first,
+        seq=number,
+        name=" + ".join(m.name for m in members),
+        ended=max(m.ended for m in members),
+        bytes=sum(m.bytes for m in members),
+        deps=tuple(d for m in members for d in m.deps),
+        members=tuple(m.seq for m in members),
+        shape=last.shape,
+        dtype=last.dtype,
+        live=(first.live[0], last.live[1]),
+        held=any(m.held for m in members),
+    )
 
 
 def _named(events: list[Event]) -> list[Event]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import time
+import os
+from pathlib import Path
 
 from .. import _core
 from ..device import devices
+from .decode import decoded
 from .events import Trace
 
-__all__ = ["Recording", "record", "start", "stop"]
+__all__ = ["Recording", "load", "record", "start", "stop"]
 
 _running: Recording | None = None  # the engine keeps one record
 
@@ -19,29 +21,30 @@ class Recording:
     As a context manager it starts and stops with the block.
     """
 
-    def __init__(self, capacity: int = 1_000_000) -> None:
-        if capacity < 1:
-            raise ValueError(f"record: capacity must be at least 1, got {capacity}")
-        self.capacity = capacity
+    def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
+        self.path = None if path is None else Path(path)
         self.trace = Trace([])
-        self._began = 0.0
 
     def start(self) -> Recording:
-        """Begins to record. Raises RuntimeError if a recording is under way: there can be one at a time."""
+        """Begins to record. Raises RuntimeError if a recording is under way: there can be one at a time; OSError if
+        the file cannot be written, or another process records into it."""
         global _running
         if _running is not None:
             raise RuntimeError(
                 "record: one recording at a time, got a second one before the first has stopped"
             )
+        if error := _core.trace_start(None if self.path is None else str(self.path)):
+            raise OSError(error, os.strerror(error), None if self.path is None else str(self.path))
         _running = self
-        self._began = time.perf_counter()
-        _core.trace_start(self.capacity)
+        for i, device in enumerate(devices()):
+            _core.trace_say("d", i, repr(device))
         return self
 
-    def stop(self, wait: bool = True) -> Trace:
+    def stop(self, wait: bool = True, raises: bool = True) -> Trace:
         """Waits for all work, ends the recording and returns the trace.
 
         wait: False to leave work that has not ended out of the trace.
+        raises: False to leave errors that nobody has seen to others.
 
         Raises the error of an op that failed and that nobody has seen; the recording has ended then, too.
         """
@@ -49,7 +52,7 @@ class Recording:
             raise RuntimeError("record: must be recording to be stopped")
         try:
             if wait:
-                _core.waitall()
+                _core.waitall_at_end(raises)
         finally:
             self._end()
         return self.trace
@@ -64,18 +67,19 @@ class Recording:
     def _end(self) -> None:
         global _running
         _running = None
-        records = _core.trace_stop()
-        names = {i: repr(device) for i, device in enumerate(devices())}
-        self.trace = Trace.from_records(records, self._began, names, truncated=len(records) >= self.capacity)
+        data = _core.trace_stop()
+        self.trace = decoded(data) if data else Trace([])
+        if data and self.path is not None:
+            self.path.write_bytes(data)
 
 
-def record(capacity: int = 1_000_000) -> Recording:
+def record(path: str | os.PathLike[str] | None = None) -> Recording:
     """A recording of the block: every op that it issued, and every wait.
 
     Work that was issued before the block is left out. Leaving the block waits for all work. After an exception it
     does not wait: the trace has what ended before.
 
-    capacity: how many events are kept; what comes later is left out.
+    path: a file that has what was recorded so far at any time, also if the process is killed; `load` reads it.
 
     >>> from forerun import np, profiler
     >>> with profiler.record() as p:
@@ -84,12 +88,12 @@ def record(capacity: int = 1_000_000) -> Recording:
     >>> [op.name for op in p.trace.ops][-2:]
     ['multiply', 'add']
     """
-    return Recording(capacity)
+    return Recording(path)
 
 
-def start(capacity: int = 1_000_000) -> Recording:
+def start(path: str | os.PathLike[str] | None = None) -> Recording:
     """Begins to record; `stop()` ends it."""
-    return Recording(capacity).start()
+    return Recording(path).start()
 
 
 def stop() -> Trace:
@@ -97,3 +101,11 @@ def stop() -> Trace:
     if _running is None:
         raise RuntimeError("record: must be recording to be stopped")
     return _running.stop()
+
+
+def load(path: str | os.PathLike[str]) -> Trace:
+    """The trace in a file that `record(path)` or `FORERUN_PROFILE` has written, also if the process was killed.
+
+    ValueError if the file is no recording.
+    """
+    return decoded(Path(path).read_bytes())

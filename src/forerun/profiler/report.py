@@ -40,7 +40,7 @@ def report(trace: Trace, limit: int = 20) -> str:
 def _summary(trace: Trace) -> str:
     share = trace.overlap() / (trace.span or 1e-9)
     parts = f"{milliseconds(trace.span)}, {len(trace.ops):,} ops, {len(trace.waits):,} waits"
-    full = "; the record was full, later events are missing" if trace.truncated else ""
+    full = f"; a sample: 1,024 operations of each {1024 * trace.every:,}" if trace.every > 1 else ""
     return f"{parts}; two or more threads ran ops {share:.0%} of the time{full}"
 
 

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy
 from numpy.lib import format as npy
 
+from . import direct
+
 if TYPE_CHECKING:
     import zipfile  # with its compressors: for those who use archives
 
@@ -218,13 +220,28 @@ def _dense(shape: Sequence[int], strides: Sequence[int], dtype: numpy.dtype[Any]
     return True
 
 
-def write_array(file: BinaryIO, x: numpy.ndarray, header: Header | None = None) -> None:
-    """Writes an array as an npy file."""
+def write_array(
+    file: BinaryIO, x: numpy.ndarray, header: Header | None = None, at: int | None = None
+) -> None:
+    """Writes an array as an npy file.
+
+    at: where in the file that is; large values begin with a block of it then, which NumPy's readers do not mind.
+    """
     header = header or header_of(x.shape, x.strides, x.dtype)
     descr = npy.dtype_to_descr(header.dtype)
     said = {"descr": descr, "fortran_order": header.fortran, "shape": header.shape}
-    npy.write_array_header_1_0(file, said)
+    begin = io.BytesIO()
+    npy.write_array_header_1_0(begin, said)
+    padded = at is not None and header.nbytes >= direct.LEAST
+    file.write(_padded(begin.getvalue(), at or 0) if padded else begin.getvalue())
     write_values(file, x.T if header.fortran else x)
+
+
+def _padded(begin: bytes, at: int) -> bytes:
+    """The beginning of an npy file at a place of a file, with spaces up to the end of a block."""
+    spaces = -(at + len(begin)) % direct.BLOCK
+    length = (len(begin) - 10 + spaces).to_bytes(2, "little")
+    return begin[:8] + length + begin[10:-1] + b" " * spaces + begin[-1:]
 
 
 def write_values(file: BinaryIO, x: numpy.ndarray) -> None:
@@ -252,4 +269,5 @@ def write_arrays(
     with zipfile.ZipFile(file, "w", method, allowZip64=True) as archive:
         for i, (name, x) in enumerate(arrays.items()):
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                write_array(member, x, headers[i] if headers else None)  # type: ignore[arg-type]
+                at = None if compressed else archive.fp.tell()  # type: ignore[union-attr]
+                write_array(member, x, headers[i] if headers else None, at)  # type: ignore[arg-type]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO
+
+from .direct import Direct
 
 __all__ = ["replacing", "place"]
 
@@ -88,7 +91,7 @@ def _made(folder: str, fresh: str, where: int) -> BinaryIO:
         if error.errno not in (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT):
             raise
         descriptor = _created(fresh, where)
-    return open(descriptor, "wb", buffering=_BUFFER)
+    return io.BufferedWriter(Direct(descriptor, "wb"), _BUFFER)
 
 
 def _created(fresh: str, where: int) -> int:

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 import numpy
 
 from .. import _core
+from .direct import BLOCK, LEAST
 from .npy import Header, write_values
 
 __all__ = ["Contents", "Place", "read_contents", "laid_out", "write", "LONGEST"]
@@ -131,21 +132,25 @@ def _counts(numbers: Any) -> bool:
 def laid_out(
     tensors: Mapping[str, Any], metadata: Mapping[str, str] | None, op: str
 ) -> tuple[bytes, list[str], dict[str, Header]]:
-    """A file's beginning, the names in the order of their values, and what each is. Large elements stand first.
+    """A file's beginning, the names in the order of their values, and what each is.
+
+    Large elements stand before small ones; but before all, from a block of the file on, large tensors of whole blocks.
 
     tensors: anything with a shape and a dtype. TypeError for a dtype or a name that the format does not have.
     """
     if metadata is not None and not _texts(dict(metadata)):
         raise TypeError(f"{op}: metadata must map texts to texts, got {metadata!r}")
     kinds = {name: _kind(name, x.dtype, op) for name, x in tensors.items()}
-    order = sorted(tensors, key=lambda name: (-_SIZES[kinds[name]], name))
+    large = {name for name, x in tensors.items() if x.nbytes >= LEAST}
+    whole = {name for name in large if tensors[name].nbytes % BLOCK == 0}
+    order = sorted(tensors, key=lambda name: (name not in whole, -_SIZES[kinds[name]], name))
     said: dict[str, Any] = {"__metadata__": dict(metadata)} if metadata else {}
     end = 0
     for name in order:
         start, end = end, end + tensors[name].nbytes
         said[name] = {"dtype": kinds[name], "shape": list(tensors[name].shape), "data_offsets": [start, end]}
     text = json.dumps(said, separators=(",", ":"), ensure_ascii=False).encode()
-    text += b" " * (-len(text) % _ALIGNMENT)
+    text += b" " * (-(8 + len(text)) % (BLOCK if large else _ALIGNMENT))
     if len(text) > LONGEST:
         raise ValueError(f"{op}: header must have at most {LONGEST} bytes, got {len(text)}")
     headers = {name: Header(tuple(tensors[name].shape), tensors[name].dtype, False) for name in order}

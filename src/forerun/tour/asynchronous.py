@@ -67,7 +67,7 @@ def graph_of_a_snippet(out: Path, quick: bool) -> Finding:
     title = "z = x * y + 2: front end and back end"
     profiler.timeline(profile.trace, out / "snippet-timeline.svg", title=title)
     ops, start = profile.trace.ops, profile.trace.ops[0].issued
-    reading = [e for e in profile.trace.waits if e.name == "wait"]
+    reading = [e for e in profile.trace.waits if e.cause == "print"]
     waited = f"print waited {us(reading[0].duration)}" if reading else "it was there when print came"
     return Finding(
         ("", "issued", "ended"),
@@ -126,9 +126,8 @@ def blockers(out: Path, quick: bool) -> Finding:
         often()
     lines: dict[str, int] = {}
     for wait in profile.trace.waits:
-        if wait.site and not wait.site[0].endswith("record.py"):
-            place = f"{Path(wait.site[0]).name}:{wait.site[1]}"
-            lines[place] = lines.get(place, 0) + 1
+        if wait.cause != "end":
+            lines[wait.line] = lines.get(wait.line, 0) + 1
     worst = max(lines, key=lambda place: lines[place])
     return Finding(
         (f"sum of tanh, {steps} steps", "time"),

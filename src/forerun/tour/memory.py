@@ -79,7 +79,7 @@ def paced(out: Path, quick: bool) -> Finding:
         for x, y in pace(_data(batches, 64), ahead=1):
             step(x, y)
     draws = [e for e in profile.trace.ops if e.name.startswith("normal") or e.name == "random"]
-    bounds = [e.seq for e in draws] + [max(e.seq for e in profile.trace.ops) + 1]
+    bounds = sorted(e.seq for e in draws) + [max(e.seq for e in profile.trace.ops) + 1]
     spans = []
     for first, last in zip(bounds, bounds[1:]):  # noqa: RUF007
         ops = [e for e in profile.trace.ops if first <= e.seq < last]

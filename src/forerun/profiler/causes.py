@@ -1,0 +1,56 @@
+"""Kinds of waits: from what was called to a word, and what to write instead."""
+
+from __future__ import annotations
+
+__all__ = ["ADVICE", "cause_of"]
+
+# What was called, by kind. Any other function of the package that waits does so for the shape of its result.
+_CALLS = {
+    "wait": ("wait", "wait_to_read"),
+    "barrier": ("waitall", "pace", "synchronize", "configure", "quiesce", "stop", "__exit__", "empty_cache"),
+    "item": ("item", "tolist", "int", "float", "complex", "__int__", "__float__", "asscalar", "accuracy"),
+    "bool": ("bool", "__bool__", "__contains__", "min", "max"),
+    "index": ("index", "__index__"),
+    "print": ("__repr__", "__str__", "__format__", "array_repr", "array_str", "array2string", "_repr_html_"),
+    "asnumpy": (
+        "asnumpy", "numpy", "__array__", "memoryview", "tobytes", "__dlpack__", "to_dlpack", "from_dlpack", "data",
+        "__array_function__", "__array_ufunc__",
+    ),
+    "keep": ("__reduce__", "__reduce_ex__", "dumps", "save", "savez", "savetxt", "dump", "tofile", "export"),
+    "files": ("load_parameters", "load_states", "loadtxt", "genfromtxt", "load", "fromfile"),
+    "batch": ("__next__",),
+    "window full": ("window full",),
+    "bytes full": ("bytes full",),
+    "at rest": ("at rest",),
+    "end": ("end of the recording",),
+    "synchronous": ("synchronous",),
+}  # fmt: skip
+_CAUSE = {call: cause for cause, calls in _CALLS.items() for call in calls}
+
+ADVICE = {
+    "wait": "leave it out if nothing outside needs the values yet; what is issued later keeps its order",
+    "barrier": "wait for the array that is needed, x.wait(), or bound run-ahead by forerun.pace(batches)",
+    "item": "keep the number as an array (append it to a list), and read np.stack(list) once at the end",
+    "bool": "decide inside: np.where(condition, a, b), np.clip, x[mask] = value; or look a round later",
+    "index": "index with the array itself: x[i], np.take(x, i)",
+    "print": "print after the loop, or what the round before has computed",
+    "asnumpy": "stay in forerun.np; where only NumPy has the function, issue it: npx.host(function, ...)",
+    "keep": "np.save(path, x) with a path returns at once",
+    "files": "read files by path: np.load(path) returns at once",
+    "batch": "more workers for the loader, or a larger prefetch",
+    "shape": "a form whose shape is known: np.where(mask, x, 0), x * mask, sum(mask), or size=",
+    "window full": "the front end is far ahead and work is queued: nothing is lost; pace() bounds it by batches",
+    "bytes full": "memory is the limit: smaller batches, or free what is kept; configure(memory=...) if there is more",
+    "at rest": "configure and fork before there is work",
+    "end": "",
+    "synchronous": "FORERUN_ENGINE=sync runs each operation at once: unset it",
+}
+
+
+def cause_of(call: str) -> str:
+    """The kind of a wait, from what the program called.
+
+    >>> cause_of("asnumpy"), cause_of("__repr__"), cause_of("nonzero")
+    ('asnumpy', 'print', 'shape')
+    """
+    return _CAUSE.get(call, "shape")

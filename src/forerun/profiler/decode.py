@@ -1,0 +1,213 @@
+"""From the bytes of a recording (core/engine/record.h) to a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy
+
+from .causes import cause_of
+from .events import Event, Line, Trace, joined
+
+__all__ = ["decoded"]
+
+MAGIC = 0x3165636172746672
+HEAD, TEXT, BLOCK = 4096, 4 << 20, 1024
+_queues = ("compute", "copy", "io")
+_dtypes = (
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16",
+    "float32", "float64", "complex64", "complex128",
+)  # fmt: skip
+DROPPED, FAILED, GROUPED, HELD = 1, 2, 4, 8
+
+_head = numpy.dtype(
+    [(name, "u8") for name in (
+        "magic", "ticks", "nanoseconds", "later_ticks", "later_nanoseconds", "first", "next", "level", "n_text",
+        "n_more", "n_blocks", "dropped", "ended", "cores",
+    )] + [("blocks", "u8", 128)]
+)  # fmt: skip
+_op = numpy.dtype(
+    [(name, "u8") for name in ("seq", "issued", "planned", "started", "ended", "name", "bytes")]
+    + [(name, "u4") for name in ("live_started", "live_ended", "site")]
+    + [("issuer", "u2"), ("thread", "u2"), ("group", "u4")]
+    + [(name, "u1") for name in ("device", "queue", "flags", "n_deps", "dtype", "ndim")]
+    + [("unused", "u2"), ("deps", "u4", 5), ("dims", "u4", 6)]
+)  # fmt: skip
+_more = numpy.dtype(
+    [(name, "u8") for name in ("seq", "block", "started", "ended", "name")]
+    + [("site", "u4"), ("thread", "u2"), ("unused", "u2"), ("kind", "u4"), ("payload", "u4", 3)]
+)
+_line = numpy.dtype(
+    [("name", "u8"), ("site", "u4"), ("known", "u4")]
+    + [(name, "u8") for name in ("waits", "ticks", "longest", "lost", "reads", "unused")]
+)
+TILE, WAIT, DEPS = 0, 1, 2
+
+
+@dataclass(slots=True)
+class Parts:
+    """The parts of a recording, and what its numbers mean."""
+
+    head: Any
+    ops: Any
+    more: Any
+    lines: Any
+    names: dict[int, str] = field(default_factory=dict)
+    sites: dict[int, tuple[str, int]] = field(default_factory=dict)
+    devices: dict[int, str] = field(default_factory=dict)
+
+    def seconds(self) -> Callable[[Any], Any]:
+        """From ticks to seconds of `time.perf_counter`."""
+        h = {name: int(self.head[name]) for name in ("ticks", "nanoseconds", "later_ticks", "later_nanoseconds")}
+        ticks, nanoseconds = h["later_ticks"] - h["ticks"], h["later_nanoseconds"] - h["nanoseconds"]
+        rate = nanoseconds / ticks * 1e-9 if ticks > 0 else 0.0
+        return lambda at: h["nanoseconds"] * 1e-9 + (at.astype("i8") - h["ticks"]) * rate
+
+
+def decoded(data: bytes) -> Trace:
+    """The trace of a recording that was taken, or of a file that the process has left behind."""
+    return _trace(_parts(data))
+
+
+def _parts(data: bytes) -> Parts:
+    """The parts: of a recording that was ended they stand close together, otherwise each has all its room."""
+    if len(data) < HEAD or (head := numpy.frombuffer(data, _head, 1)[0])["magic"] != MAGIC:
+        raise ValueError(f"load: file must be a recording, got {len(data)} bytes of something else")
+    ended = bool(head["ended"])
+    at = HEAD
+    text = data[at : at + int(head["n_text"])]
+    at += (int(head["n_text"]) + 7) // 8 * 8 if ended else TEXT
+    lines = numpy.frombuffer(data, _line, 1 << 12, at)
+    at += lines.nbytes
+    more = numpy.frombuffer(data, _more, int(head["n_more"]), at)
+    at += more.nbytes if ended else _more.itemsize << 17
+    ops = numpy.frombuffer(data, _op, int(head["n_blocks"]) * BLOCK, at)
+    found = Parts(head, _valid(head, ops), more, lines[lines["known"] > 0])
+    _read_text(text.decode("utf-8", "surrogateescape"), found)
+    return found
+
+
+def _valid(head: Any, ops: Any) -> Any:
+    """The ops of the blocks that are kept, in the order of issue."""
+    owners = numpy.repeat(head["blocks"][: len(ops) // BLOCK], BLOCK)
+    seq = ops["seq"]
+    kept = (seq >= head["first"]) & (seq > 0) & (seq // BLOCK + 1 == owners)
+    found = ops[kept]
+    return found[numpy.argsort(found["seq"], kind="stable")]
+
+
+def _read_text(text: str, found: Parts) -> None:
+    for row in text.splitlines():
+        kind, (number, _, rest) = row[:1], row[1:].partition(" ")
+        if kind == "n":
+            found.names[int(number)] = rest
+        elif kind == "s":
+            line, _, file = rest.partition(" ")
+            found.sites[int(number)] = (file, int(line))
+        elif kind == "d":
+            found.devices[int(number)] = rest
+
+
+def _trace(parts: Parts) -> Trace:
+    seconds = parts.seconds()
+    ops = [e for e in _ops(parts, seconds) if e is not None]
+    done = [e for e in ops if e.ended > 0]
+    trace = Trace.from_events(
+        [*done, *_tiles(parts, seconds), *_waits(parts, seconds)],
+        parts.devices,
+        every=1 << int(parts.head["level"]),
+    )
+    trace.unfinished = [e for e in ops if not e.ended]
+    trace.lines = _lines(parts)
+    trace.dropped = int((parts.ops["flags"] & DROPPED > 0).sum())
+    trace.issued = int(parts.head["next"]) - int(parts.head["first"])
+    trace.cores = int(parts.head["cores"])
+    trace.complete = bool(parts.head["ended"])
+    return trace
+
+
+def _ops(parts: Parts, seconds: Callable[[Any], Any]) -> list[Event]:
+    """Ops one by one, but for those that were dropped; `ended` is 0 for one that has not ended."""
+    rows = parts.ops[parts.ops["flags"] & DROPPED == 0]
+    times = {name: seconds(rows[name]).tolist() for name in ("issued", "planned", "started", "ended")}
+    further = _further(parts)
+    found: list[Event] = []
+    groups: dict[int, int] = {}
+    for i, r in enumerate(_each(rows)):
+        at = {name: times[name][i] if r[name] else 0.0 for name in times}
+        found.append(_op_event(parts, r, at, further.get(r["seq"], ())))
+        if r["flags"] & GROUPED:
+            groups[r["seq"]] = r["seq"] - r["group"]
+    return joined(found, groups)
+
+
+def _op_event(parts: Parts, r: dict[str, Any], at: dict[str, float], further: Any) -> Event:
+    seq = r["seq"]
+    deps = [seq - back for back in (*r["deps"][: r["n_deps"]], *further)]
+    if at["started"] < at["issued"]:  # it failed before it could start: instantaneous
+        at["started"] = at["ended"]
+    return Event(
+        "op", seq, parts.names.get(r["name"], "?"), parts.sites.get(r["site"]), r["thread"], r["device"],
+        _queues[r["queue"]], at["issued"], at["started"], max(at["ended"], at["started"]) if at["ended"] else 0.0,
+        r["bytes"], tuple(dict.fromkeys(d for d in deps if d != seq)),
+        planned=at["planned"], issuer=r["issuer"], live=(r["live_started"] << 10, r["live_ended"] << 10),
+        dtype=_dtypes[r["dtype"] - 1] if r["dtype"] else None,
+        shape=tuple(r["dims"][: r["ndim"]]) if r["dtype"] and r["ndim"] <= len(r["dims"]) else None,
+        held=bool(r["flags"] & HELD),
+    )  # fmt: skip
+
+
+def _each(rows: Any) -> Iterator[dict[str, Any]]:
+    """Records as dicts of Python's numbers."""
+    names = rows.dtype.names
+    for values in zip(*(rows[name].tolist() for name in names)):
+        yield dict(zip(names, values))
+
+
+def _further(parts: Parts) -> dict[int, list[int]]:
+    """Dependencies of ops beyond those that stand in their own records."""
+    rows = parts.more[parts.more["kind"] == DEPS]
+    found: dict[int, list[int]] = {}
+    for seq, (_, back, _) in zip(rows["seq"].tolist(), rows["payload"].tolist()):
+        found.setdefault(seq, []).append(back)
+    return found
+
+
+def _rows(parts: Parts, kind: int, seconds: Callable[[Any], Any]) -> Iterator[tuple[dict[str, Any], float, float]]:
+    """Records of a kind with their times. What a crash has left in two places while it was moved counts once."""
+    rows = numpy.unique(parts.more[parts.more["kind"] == kind])
+    started, ended = seconds(rows["started"]).tolist(), seconds(rows["ended"]).tolist()
+    for r, start, end in zip(_each(rows), started, ended):
+        yield r, start, max(start, end)
+
+
+def _tiles(parts: Parts, seconds: Callable[[Any], Any]) -> list[Event]:
+    return [
+        Event("tile", r["seq"], "", None, r["thread"], 0, None, start, start, end)
+        for r, start, end in _rows(parts, TILE, seconds)
+    ]
+
+
+def _waits(parts: Parts, seconds: Callable[[Any], Any]) -> list[Event]:
+    found = []
+    for r, start, end in _rows(parts, WAIT, seconds):
+        name, site = parts.names.get(r["name"], "?"), parts.sites.get(r["site"])
+        cause, waited = cause_of(name), r["seq"]
+        found.append(
+            Event("wait", 0, name, site, r["thread"], 0, None, start, start, end, cause=cause, waited=waited)
+        )
+    return found
+
+
+def _lines(parts: Parts) -> list[Line]:
+    h = parts.head
+    ticks = int(h["later_ticks"]) - int(h["ticks"])
+    rate = (int(h["later_nanoseconds"]) - int(h["nanoseconds"])) / ticks * 1e-9 if ticks > 0 else 0.0
+    found = []
+    for r in _each(parts.lines):
+        name = parts.names.get(r["name"], "others") if r["name"] else "others"
+        times = (r[k] * rate for k in ("ticks", "longest", "lost"))
+        found.append(Line(name, cause_of(name), parts.sites.get(r["site"]), r["waits"], r["reads"], *times))
+    return found

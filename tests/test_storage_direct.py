@@ -1,0 +1,407 @@
+"""Large values go to the disk without a copy, where the file system takes that; the file is the same in any case."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import gc
+import io
+import json
+import os
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+import safetensors.numpy as reference
+
+import children
+import forerun
+from conftest import closed_gate
+from forerun import np
+from forerun.safetensors import load_file, safe_open, save_file
+from forerun.storage import direct, npy
+from forerun.storage.replacing import replacing
+from settings import configured
+
+BLOCK, LEAST = direct.BLOCK, direct.LEAST
+SIZES = [0, 1, LEAST - 1, LEAST, LEAST + 1, LEAST + BLOCK - 1, LEAST + BLOCK, npy.PIECE + LEAST + 5, 3 * npy.PIECE - 1]
+
+
+def values(n: int) -> numpy.ndarray:
+    return numpy.random.default_rng(n).integers(0, 256, n, "u1")
+
+
+def same(found: Any, expected: Any) -> None:
+    assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+    assert numpy.asarray(found).tobytes() == numpy.asarray(expected).tobytes()
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many writes without a copy were tried; as the entries of a list."""
+    found: list[int] = []
+    real = direct._without_copy
+    monkeypatch.setattr(direct, "_without_copy", lambda file: (found.append(file), real(file))[1])
+    return found
+
+
+def takes_it(folder: Path) -> bool:
+    """Whether files of this folder can be written in this way, asked of the system alone."""
+    block = numpy.zeros(2 * BLOCK, "u1")
+    start = -block.__array_interface__["data"][0] % BLOCK
+    try:
+        file = os.open(folder / "asked", os.O_CREAT | os.O_WRONLY | os.O_DIRECT, 0o600)
+    except OSError:
+        return False
+    try:
+        return os.write(file, block[start : start + BLOCK].data) == BLOCK
+    except OSError:
+        return False
+    finally:
+        os.close(file)
+        (folder / "asked").unlink()
+
+
+class TestTheSameFile:
+    @pytest.mark.parametrize("n", SIZES)
+    def test_of_any_size(self, n: int, tmp_path: Path) -> None:
+        x = values(n)
+        ours = np.array(x)
+        sizes = {
+            "x.npy": np.save(tmp_path / "x", ours), "xs.npz": np.savez(tmp_path / "xs", ours, small=ours[:7]),
+            "x": save_file({"x": ours, "y": ours[:7]}, tmp_path / "x"), "raw": ours.tofile(tmp_path / "raw"),
+        }  # fmt: skip
+        for name, size in sizes.items():
+            assert size.item() == (tmp_path / name).stat().st_size
+        same(numpy.load(tmp_path / "x.npy"), x)
+        same(numpy.load(tmp_path / "x.npy", mmap_mode="r") if n else x, x)
+        same(numpy.load(tmp_path / "xs.npz")["arr_0"], x)
+        same(reference.load_file(tmp_path / "x")["x"], x)
+        same(numpy.fromfile(tmp_path / "raw", "u1"), x)
+        loaded = [np.load(tmp_path / "x.npy"), np.load(tmp_path / "xs.npz")["arr_0"], load_file(tmp_path / "x")["x"]]
+        for found in loaded:
+            same(found, x)
+
+    @pytest.mark.parametrize("layout", ["turned", "stepped", "from the second on", "from the second block on"])
+    def test_of_any_layout(self, engine: str, layout: str, tmp_path: Path) -> None:
+        x = np.array(values(npy.PIECE + LEAST)).reshape(-1, BLOCK)
+        view = {"turned": x.T, "stepped": x[:, ::2], "from the second on": x.reshape(-1)[1:]}.get(layout, x[1:])
+        np.save(tmp_path / "x", view).wait()
+        assert numpy.load(tmp_path / "x.npy").flags.fnc == (layout == "turned")
+        same(numpy.load(tmp_path / "x.npy"), view.numpy())
+
+    def test_memory_that_others_have_made(self, tmp_path: Path) -> None:
+        """It begins anywhere."""
+        x = values(2 * LEAST)
+        for start in range(1, 130, 64):
+            np.save(tmp_path / "x", x[start:]).wait()
+            same(numpy.load(tmp_path / "x.npy"), x[start:])
+
+    def test_on_a_file_system_in_memory(self) -> None:
+        import tempfile
+
+        x = values(npy.PIECE + LEAST + 5)
+        with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+            np.save(f"{folder}/x", np.array(x)).wait()
+            same(numpy.load(f"{folder}/x.npy"), x)
+
+
+class TestWhereValuesBegin:
+    def start(self, path: Path) -> int:
+        with open(path, "rb") as file:
+            npy.read_header(file, path.stat().st_size)
+            return file.tell()
+
+    def test_small_ones_as_numpy_would_write_them(self, tmp_path: Path) -> None:
+        for x in (values(0), values(100), values(LEAST - 1).reshape(3, -1), numpy.float32(1)):
+            np.save(tmp_path / "x", np.array(x)).wait()
+            numpy.save(tmp_path / "y", x)
+            assert (tmp_path / "x.npy").read_bytes() == (tmp_path / "y.npy").read_bytes()
+
+    def test_large_ones_with_a_block(self, tmp_path: Path) -> None:
+        for shape in [(LEAST,), (2,) * 20, (1,) * 60 + (LEAST,)]:
+            np.save(tmp_path / "x", np.array(values(LEAST).reshape(shape))).wait()
+            assert self.start(tmp_path / "x.npy") == BLOCK
+            assert numpy.load(tmp_path / "x.npy").shape == shape
+
+    def test_in_an_archive(self, tmp_path: Path) -> None:
+        arrays = {"a": values(3), "b": values(LEAST), "c": values(LEAST + 1), "d" * 99: values(2 * LEAST)}
+        np.savez(tmp_path / "x", **{name: np.array(x) for name, x in arrays.items()}).wait()
+        data = (tmp_path / "x.npz").read_bytes()
+        for name, x in arrays.items():
+            assert (data.index(x.tobytes()) % BLOCK == 0) == (x.size >= LEAST), name
+            same(numpy.load(tmp_path / "x.npz")[name], x)
+
+    def test_not_in_an_archive_that_is_compressed(self, tmp_path: Path) -> None:
+        np.savez_compressed(tmp_path / "x", np.array(values(LEAST))).wait()
+        with zipfile.ZipFile(tmp_path / "x.npz") as archive:
+            assert archive.infolist()[0].file_size == LEAST + 128
+
+    def test_in_a_stream(self) -> None:
+        file = io.BytesIO()
+        np.save(file, np.array(values(LEAST)))
+        assert len(file.getvalue()) == LEAST + 128
+
+    def test_tensors_of_whole_blocks_stand_first(self, tmp_path: Path) -> None:
+        arrays = {
+            "double": values(LEAST + 8).view("f8"), "bytes": values(LEAST), "small": values(BLOCK).view("f8"),
+            "float": values(2 * LEAST).view("f4"), "odd": values(LEAST + 1), "half": values(LEAST + 2).view("f2"),
+        }  # fmt: skip
+        save_file({name: np.array(x) for name, x in arrays.items()}, tmp_path / "x", {"by": "me"}).wait()
+        data = (tmp_path / "x").read_bytes()
+        length = int.from_bytes(data[:8], "little")
+        entries = json.loads(data[8 : 8 + length])
+        del entries["__metadata__"]
+        assert list(entries) == ["float", "bytes", "double", "small", "half", "odd"]
+        assert (8 + length) % BLOCK == 0
+        for name, entry in entries.items():
+            assert entry["data_offsets"][0] % arrays[name].dtype.itemsize == 0
+            same(reference.load_file(tmp_path / "x")[name], arrays[name])
+
+
+class TestWithoutACopy:
+    @pytest.mark.parametrize(
+        "write",
+        [
+            lambda path, x: np.save(path, x),
+            lambda path, x: np.savez(path, x),
+            lambda path, x: save_file({"x": x}, path),
+            lambda path, x: x.tofile(path),
+        ],
+    )
+    def test_every_large_piece(self, write: Callable[[Path, Any], Any], asked: list[int], tmp_path: Path) -> None:
+        pieces = 3 if takes_it(tmp_path) else 1
+        write(tmp_path / "x.npz", np.array(values(2 * npy.PIECE + LEAST + 5))).wait()
+        assert len(asked) == pieces
+
+    def test_nothing_of_it_is_in_the_systems_memory(self, asked: list[int], tmp_path: Path) -> None:
+        """But for the header and the end, and what a file system that refuses has there."""
+        if takes_it(tmp_path):
+            np.save(tmp_path / "x", np.array(values(2 * npy.PIECE + LEAST + 5))).wait()
+            assert resident(tmp_path / "x.npy") <= 2 * BLOCK
+
+    def test_not_what_is_small_or_begins_anywhere(self, asked: list[int], tmp_path: Path) -> None:
+        x = np.array(values(2 * LEAST))
+        np.save(tmp_path / "x", x[1:])
+        np.save(tmp_path / "y", x[: LEAST - 1])
+        np.savez_compressed(tmp_path / "z", x)
+        x[::2].tofile(tmp_path / "w")
+        forerun.waitall()
+        assert asked == []
+
+    def test_where_the_file_stands_within_a_block(self, asked: list[int], tmp_path: Path) -> None:
+        x = np.array(values(LEAST))
+        x.wait()
+        with replacing(str(tmp_path / "x")) as out:
+            out.write(b"a byte")
+            npy.write_values(out, x.numpy())
+        assert asked == []
+        assert (tmp_path / "x").read_bytes() == b"a byte" + values(LEAST).tobytes()
+
+
+def resident(path: Path) -> int:
+    """Bytes of a file that the system has in its memory, which an array is mapped to."""
+    import ctypes
+
+    mapped = numpy.memmap(path, "u1", "c")
+    pages = numpy.zeros(-(-mapped.size // BLOCK), "u1")
+    place = ctypes.c_void_p(mapped.__array_interface__["data"][0])
+    libc = ctypes.CDLL(None, use_errno=True)
+    assert libc.mincore(place, ctypes.c_size_t(mapped.size), ctypes.c_void_p(pages.ctypes.data)) == 0
+    return int((pages & 1).sum()) * BLOCK
+
+
+class TestWhatFails:
+    @pytest.mark.parametrize("error", [errno.EINVAL, errno.EOPNOTSUPP])
+    def test_a_file_system_that_refuses_the_flag(self, error: int, monkeypatch: Any, tmp_path: Path) -> None:
+        asked: list[int] = []
+        self.failing(monkeypatch, error, asked)
+        x = values(2 * npy.PIECE)
+        np.save(tmp_path / "x", np.array(x)).wait()
+        same(numpy.load(tmp_path / "x.npy"), x)
+        assert len(asked) == 1  # a file is not asked twice
+
+    def test_a_device_of_larger_blocks(self, asked: list[int], monkeypatch: Any, tmp_path: Path) -> None:
+        """The system itself refuses places within its blocks."""
+        monkeypatch.setattr(direct, "BLOCK", 64)
+        x = values(2 * npy.PIECE)
+        np.save(tmp_path / "x", np.array(x)).wait()
+        same(numpy.load(tmp_path / "x.npy"), x)
+        assert len(asked) == 1 if takes_it(tmp_path) else asked
+
+    def test_any_other_error_is_raised_and_leaves_the_old_file(self, monkeypatch: Any, tmp_path: Path) -> None:
+        np.save(tmp_path / "x", np.arange(3)).wait()
+        self.failing(monkeypatch, errno.ENOSPC, [])
+        with pytest.raises(OSError, match=r"x\.npy") as caught:
+            np.save(tmp_path / "x", np.array(values(LEAST))).wait()
+        assert caught.value.errno == errno.ENOSPC
+        assert np.load(tmp_path / "x.npy").tolist() == [0, 1, 2]
+        assert os.listdir(tmp_path) == ["x.npy"]
+
+    def failing(self, monkeypatch: pytest.MonkeyPatch, error: int, asked: list[int]) -> None:
+        @contextmanager
+        def without_copy(file: int) -> Iterator[None]:
+            asked.append(file)
+            raise OSError(error, os.strerror(error))
+            yield
+
+        monkeypatch.setattr(direct, "_without_copy", without_copy)
+
+    @pytest.mark.parametrize("limit", [LEAST, 2 * LEAST, 2 * LEAST + 5])
+    def test_no_room_for_the_whole_file(self, limit: int, tmp_path: Path) -> None:
+        """What fits is written, in part of what was asked, before the error comes."""
+        found = children.output(
+            "import resource, os, errno\n"
+            f"os.chdir({str(tmp_path)!r})\n"
+            "np.save('x', np.arange(3)).wait()\n"
+            f"resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))\n"
+            f"try: np.save('x', np.zeros({4 * LEAST}, dtype='u1')).wait()\n"
+            "except OSError as error: print(errno.errorcode[error.errno], error.filename)\n"
+            "print(*np.load('x.npy').tolist(), *os.listdir())"
+        )
+        assert found == ["EFBIG", str(tmp_path / "x.npy"), "0", "1", "2", "x.npy"]
+
+    @pytest.mark.parametrize("some", [BLOCK, LEAST, LEAST + 1, 3 * LEAST + 100])
+    def test_a_write_of_less_than_was_asked(self, some: int, monkeypatch: Any, tmp_path: Path) -> None:
+        real = direct.Direct.write
+        monkeypatch.setattr(direct.Direct, "write", lambda file, data: real(file, memoryview(data)[:some]))
+        x = values(2 * npy.PIECE + 5)
+        np.save(tmp_path / "x", np.array(x)).wait()
+        same(numpy.load(tmp_path / "x.npy"), x)
+
+
+@pytest.fixture
+def straight(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[int, int]]]:
+    """Reads without a copy that were tried while they are asked for: places in the file and lengths."""
+    found: list[tuple[int, int]] = []
+    real = os.preadv
+
+    def preadv(file: int, rooms: list[Any], at: int) -> int:
+        if fcntl.fcntl(file, fcntl.F_GETFL) & os.O_DIRECT:
+            found.append((at, len(rooms[0])))
+        return real(file, rooms, at)
+
+    monkeypatch.setattr(os, "preadv", preadv)
+    with configured(direct_reads=True):
+        yield found
+
+
+class TestReads:
+    @pytest.mark.parametrize("n", SIZES)
+    def test_of_any_size(self, n: int, straight: list[Any], tmp_path: Path) -> None:
+        x = values(n)
+        np.save(tmp_path / "x", np.array(x))
+        save_file({"a": np.array(x), "b": np.array(x)}, tmp_path / "x").wait()
+        np.savez(tmp_path / "xs", np.array(x)).wait()
+        found = load_file(tmp_path / "x")
+        for y in (np.load(tmp_path / "x.npy"), found["a"], found["b"], np.load(tmp_path / "xs.npz")["arr_0"]):
+            same(y, x)
+        same(np.fromfile(tmp_path / "x.npy", "u1", offset=(tmp_path / "x.npy").stat().st_size - n), x)
+
+    def test_only_if_they_are_asked_for(self, straight: list[Any], tmp_path: Path) -> None:
+        x = values(2 * LEAST + 5)
+        np.save(tmp_path / "x", np.array(x)).wait()
+        with configured(direct_reads=False):
+            np.load(tmp_path / "x.npy").wait()
+        assert straight == []
+        same(np.load(tmp_path / "x.npy"), x)
+        assert straight == ([(BLOCK, 2 * LEAST)] if takes_it(tmp_path) else straight[:1])
+
+    def test_what_numpy_has_written_begins_within_a_block(self, straight: list[Any], tmp_path: Path) -> None:
+        for x in (values(2 * LEAST), values(2 * LEAST).view(">f4")):
+            numpy.save(tmp_path / "x", x)
+            assert np.load(tmp_path / "x.npy").numpy().astype(x.dtype).tobytes() == x.tobytes()
+        assert straight == []
+
+    def test_values_of_another_byte_order(self, straight: list[Any], tmp_path: Path) -> None:
+        x = numpy.arange(LEAST, dtype=">f4")
+        with open(tmp_path / "x.npy", "wb") as file:
+            npy.write_array(file, x, at=0)
+        same(np.load(tmp_path / "x.npy"), x.astype("<f4"))
+        assert straight
+
+    def test_a_part_of_a_tensor(self, straight: list[Any], tmp_path: Path) -> None:
+        x = values(3 * LEAST).reshape(-1, BLOCK)
+        save_file({"x": np.array(x)}, tmp_path / "x").wait()
+        with safe_open(tmp_path / "x") as file:
+            for part in (slice(1, 500), slice(7, 8), slice(256, 768)):
+                same(file.get_slice("x")[part], x[part])
+        assert straight
+
+    def test_what_others_have_written_just_now(self, straight: list[Any], tmp_path: Path) -> None:
+        """It stands in the system's memory, not yet on the disk."""
+        x = values(LEAST)
+        np.save(tmp_path / "x", np.array(x)).wait()
+        for _ in range(3):
+            x = x + numpy.uint8(1)
+            with open(tmp_path / "x.npy", "r+b") as file:
+                file.seek(BLOCK)
+                file.write(x.tobytes())
+            same(np.load(tmp_path / "x.npy"), x)
+        assert len(straight) == (3 if takes_it(tmp_path) else len(straight))
+
+    def test_a_file_that_was_cut_off_meanwhile(self, straight: list[Any], tmp_path: Path) -> None:
+        np.save(tmp_path / "x", np.array(values(npy.PIECE))).wait()
+        for left in (BLOCK, LEAST, LEAST + BLOCK + 1):
+            np.save(tmp_path / "x", np.array(values(npy.PIECE))).wait()
+            with closed_gate():
+                x = np.load(tmp_path / "x.npy")
+                os.truncate(tmp_path / "x.npy", left)
+            with pytest.raises(ValueError, match=f"must have {npy.PIECE} bytes of values, got {left - BLOCK}"):
+                x.wait()
+
+    @pytest.mark.parametrize("error", [errno.ENOENT, errno.EINVAL, errno.EMFILE])
+    def test_a_file_that_cannot_be_opened_again(
+        self, error: int, straight: Any, monkeypatch: Any, tmp_path: Path
+    ) -> None:
+        np.save(tmp_path / "x", np.array(values(2 * npy.PIECE))).wait()
+        asked: list[int] = []
+
+        def refused(file: direct.Reading) -> int:
+            asked.append(0)
+            raise OSError(error, os.strerror(error))
+
+        monkeypatch.setattr(direct.Reading, "_opened", refused)
+        same(np.load(tmp_path / "x.npy"), values(2 * npy.PIECE))
+        assert asked == [0]  # a file is not asked twice
+
+    def test_a_device_of_larger_blocks(self, straight: list[Any], monkeypatch: Any, tmp_path: Path) -> None:
+        monkeypatch.setattr(direct, "BLOCK", 64)
+        x = values(npy.PIECE + LEAST)
+        numpy.save(tmp_path / "x", x)
+        same(np.load(tmp_path / "x.npy"), x)
+        assert straight == [(128, npy.PIECE)] if takes_it(tmp_path) else straight[:1]
+
+    def test_what_fails_is_raised(self, straight: list[Any], monkeypatch: Any, tmp_path: Path) -> None:
+        np.save(tmp_path / "x", np.array(values(LEAST))).wait()
+
+        real, taken = os.preadv, takes_it(tmp_path)
+
+        def failing(file: int, *rest: Any) -> int:
+            if taken and not fcntl.fcntl(file, fcntl.F_GETFL) & os.O_DIRECT:
+                return real(file, *rest)  # the ordinary way would still do
+            raise OSError(errno.EIO, "broken")
+
+        monkeypatch.setattr(os, "preadv", failing)
+        with pytest.raises(OSError, match="broken") as caught:
+            np.load(tmp_path / "x.npy").wait()
+        assert caught.value.errno == errno.EIO
+
+    def test_no_descriptor_is_left(self, straight: list[Any], tmp_path: Path) -> None:
+        np.save(tmp_path / "x", np.array(values(LEAST))).wait()
+        before = len(os.listdir("/proc/self/fd"))
+        for _ in range(5):
+            np.load(tmp_path / "x.npy").wait()
+        gc.collect()
+        assert len(os.listdir("/proc/self/fd")) == before
+        assert straight
+
+    def test_the_setting(self) -> None:
+        with pytest.raises(TypeError, match="configure: direct_reads must be True or False, got 1"):
+            forerun.configure(direct_reads=1)  # type: ignore[arg-type]
+        assert children.output("print(forerun.config()['direct_reads'])", FORERUN_DIRECT_READS="1") == ["True"]
+        assert forerun.config()["direct_reads"] is False
