@@ -10,7 +10,7 @@ SUITE   := build/array-api-tests
 SUITE_COMMIT := 55fcc60179efa2680ddd6cd926ddf17b83530e2b
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: tour test browser standard clients suites model faults load soak fuzz bench bench-own docs lint tsan asan develop clean
+.PHONY: tour test browser standard clients suites model faults load soak fuzz bench bench-own docs figures lint tsan asan develop clean
 
 tour: $(BUILT)  ## the experiments of the two chapters, measured on this machine
 	$(BIN)/forerun tour
@@ -53,8 +53,12 @@ bench-own: $(BUILT)  ## single promises: issue, recording, memory, priority, ker
 	  echo "== $$file"; FORERUN_CPU_DEVICES=$$devices $(BIN)/python $$file; \
 	done
 
-docs: $(BUILT)  ## the API as pages in build/docs
-	PDOC_ALLOW_EXEC=1 $(BIN)/python -m pdoc --docformat numpy --output-directory build/docs forerun
+docs: $(BUILT)  ## the pages of docs/ and the reference, in build/docs; a warning is an error
+	$(BIN)/python -m sphinx -q -n -W --keep-going -b html docs build/docs
+	@echo "open build/docs/index.html"
+
+figures: $(BUILT)  ## draws the figures of the tutorial anew, from programs that it runs
+	$(BIN)/python docs/figures.py
 
 lint: $(BUILT)
 	$(BIN)/ruff check .

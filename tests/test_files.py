@@ -234,7 +234,8 @@ class TestCode:
 WORKERS = {"worker.py", "shared.py"}
 # The user's script; platform.system(), a name; a regular expression; net.eval(), a method of modules.
 KNOWN = {
-    ("program.py", "run_path"), ("facts.py", "system"), ("block.py", "compile"), ("init.py", "compile"), ("d2l.py", "eval"),
+    ("program.py", "run_path"), ("facts.py", "system"), ("block.py", "compile"), ("init.py", "compile"),
+    ("d2l.py", "eval"),
 } | {(name, "loads") for name in WORKERS}  # fmt: skip
 
 
