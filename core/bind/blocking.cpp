@@ -37,16 +37,16 @@ int set_guard(int mode) { return std::exchange(guards, static_cast<uint8_t>(mode
 
 }  // namespace
 
-Wait::Wait(const char* what) : what_(what), outer_(!within_) {
-  if (!outer_) return;
+Wait::Wait(const char* what) : what_(what) {
+  if (outermost_) return;
   if (guards & kGuardWaits) [[unlikely]] object(what_ ? Place{what_, current_site()} : here("wait"));
-  within_ = true;
+  outermost_ = this;
   if (Engine::get().trace.on()) started_ = Trace::now();
 }
 
 Wait::~Wait() {
-  if (!outer_) return;
-  within_ = false;
+  if (outermost_ != this) return;
+  outermost_ = nullptr;
   Engine& engine = Engine::get();
   if (!started_ || !engine.trace.on()) return;
   uint64_t ended = Trace::now();

@@ -29,7 +29,9 @@ class Trace {
   // Begins with op `next`; `oldest` is the oldest that has not ended. `path`: of a file; null: in memory. Returns 0 or an errno:
   // EBUSY if another process records into that file.
   int start(const char* path, uint64_t next, uint64_t oldest, int cores);
-  // Ends it; then take() what was recorded, all in one piece, without what was never in use. `next` and `oldest` are taken after stop().
+  // What was recorded until now, all in one piece, without what was never in use; `next`: the next op to be issued.
+  std::string look(uint64_t next);
+  // Ends it; then take() is the last look. `next` and `oldest` are taken after stop().
   void stop() { key_.store(0); }
   std::string take(uint64_t next, uint64_t oldest);
   // In the child of a fork: the recording, its memory and its file are the parent's.
@@ -77,6 +79,10 @@ class Trace {
     uint64_t key;
     OpRecord* block;  // null: the block is not kept
   };
+  struct Kept {
+    uint64_t block;
+    uint8_t place;
+  };
   struct Issued {
     uint64_t key;
     OpRecord* record;
@@ -96,7 +102,8 @@ class Trace {
   LineRecord& line(const char* name, uint32_t site);
   void settle_last(uint64_t key, uint64_t now);
   // With mutex_.
-  bool kept(uint64_t block);
+  const Kept* kept(uint64_t block);        // null: it is not
+  const Kept* find(uint64_t block) const;  // the same for one of which that is known
   bool chosen(uint64_t block) const;
   void decide(uint64_t block);
   void rarer();
@@ -105,6 +112,7 @@ class Trace {
   void write(char kind, uint64_t number, const char* text);
   void know(const char* name);
   void calibrate();
+  std::string copy(uint64_t next);
   void let_go(uint64_t oldest);
   // Where a name stands, or would: a free place, or one of another name if there is none.
   std::atomic<const char*>& find(const char* name);
@@ -118,7 +126,8 @@ class Trace {
   static constinit inline thread_local Issued issued_{};
   static constinit inline thread_local uint32_t thread_ = 0;
   static constexpr uint64_t kWhole = 4;            // blocks at the beginning that are kept in any case
-  static constexpr uint64_t kApart = 7'000'000;    // ticks, some 2.5 ms, from one block to the next: to record one takes a tenth of a millisecond
+  // Ticks, some 4 ms, from one block to the next, more so where only one of several is recorded: it takes a tenth of a millisecond.
+  static constexpr uint64_t kApart = 10'000'000;
   static constexpr size_t kNames = 1 << 12;
 
   std::atomic<uint64_t> key_{0};  // 0: off; else the number of the recording in the upper 16 bits. Written with mutex_
@@ -132,7 +141,9 @@ class Trace {
   int level_ = 0;
   uint64_t decided_ = 0;  // one more than the last block of which is known whether it is kept
   uint64_t since_ = 0;    // ticks: when the last one that is kept began
-  std::array<uint8_t, kBlocks> places_{};  // of the n-th group of 2^level blocks: where its block stands
+  std::array<Kept, kBlocks> kept_{};      // the first n_kept_, in order
+  std::array<uint8_t, kBlocks> free_{};   // from n_kept_ on: places for further ones
+  int n_kept_ = 0;
   std::vector<Old> old_;
 };
 

@@ -7,6 +7,8 @@ import pathlib
 from collections.abc import Callable
 from typing import Any
 
+import numpy
+
 from . import _core, device, pending
 
 __all__ = ["configure", "config"]
@@ -185,7 +187,8 @@ def _start() -> None:
         "hang_report": None,
     }
     package = pathlib.Path(__file__).parent
-    _core.set_package_folder(str(package) + os.sep, str(package / "tour") + os.sep)
+    numpy_folder = str(pathlib.Path(numpy.__file__).parent) + os.sep
+    _core.set_package_folder(str(package) + os.sep, str(package / "tour") + os.sep, numpy_folder)
     _settings.update(defaults)
     configure(**_environment()) if _environment() else _apply(defaults)
     library = package / "lib" / "libforerun_openblas.so"

@@ -14,7 +14,7 @@ _CALLS = {
     "print": ("__repr__", "__str__", "__format__", "array_repr", "array_str", "array2string", "_repr_html_"),
     "asnumpy": (
         "asnumpy", "numpy", "__array__", "memoryview", "tobytes", "__dlpack__", "to_dlpack", "from_dlpack", "data",
-        "__array_function__", "__array_ufunc__",
+        "array_function", "array_ufunc",
     ),
     "keep": ("__reduce__", "__reduce_ex__", "dumps", "save", "savez", "savetxt", "dump", "tofile", "export"),
     "files": ("load_parameters", "load_states", "loadtxt", "genfromtxt", "load", "fromfile"),

@@ -36,13 +36,13 @@ class _State(threading.local):
 
     def __init__(self) -> None:
         self.rule = _Rule()
-        self.given: dict[str, object] = {}
+        self.given: dict[str | tuple[str, type[Warning], int], int] = {}
 
 
 _state = _State()
 
 
-class guard:  # noqa: N801 - it is called like a function
+class guard:
     """What happens when this thread is about to wait: nothing ("off"), a warning, or an error before it waits.
 
     It holds from the call on; as a context manager, until the end of the block, where what held before is back. Of
