@@ -2,9 +2,10 @@
 
     python benchmarks/io.py --dir FOLDER
 
-Writes end on the disk (fsync), and reads begin there: the system is asked to forget what it has of the files. How many
-products there are is measured first, for computing and files to take about the same time. Each round runs the
-computation alone, the files alone and both together, one after the other.
+Writes end on the disk (fsync), and reads begin there: the system is asked to forget what it has of the files. They are
+read twice: in the ordinary way, and with `direct_reads`. How many products there are is measured first, for computing
+and files to take about the same time. Each round runs the computation alone, the files alone and both together, one
+after the other.
 
 Aim: both together take at most 0.7 times the sum, in the median of the rounds. The last column is the processor time
 of both together as a multiple of the sum, which other programs on the machine hardly change: what is above 1 is spent
@@ -27,6 +28,7 @@ import forerun
 from forerun import np
 from table import in_turn, median_ratio, show
 
+READS = {"read": False, "read past the system's memory": True}  # what direct_reads is
 SIZES = {"one core": 240, "all cores": 700}  # of matrices: a product of small ones is not cut into parts
 
 
@@ -114,8 +116,10 @@ def main() -> None:
             work = Work(Path(folder), given.files, given.mib, size)
             ended(work.compute, work.write)()
             time.sleep(0.1)
-            for name, files in {"written": work.write, "read": work.read}.items():
-                found[f"{name}, products on {cores}"] = measured(work, files, given.rounds)
+            found[f"written, products on {cores}"] = measured(work, work.write, given.rounds)
+            for name, direct in READS.items():
+                forerun.configure(direct_reads=direct)
+                found[f"{name}, products on {cores}"] = measured(work, work.read, given.rounds)
     print(
         f"{given.files} files of {given.mib} MiB beside products of matrices; medians of {given.rounds} rounds\n"
     )

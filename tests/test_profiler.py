@@ -172,7 +172,7 @@ class TestTimeline:
 
 class TestGraph:
     def test_a_box_for_each_op_an_arrow_for_each_result_read(self, product):
-        picture = profiler.graph(product)
+        picture = profiler.graph(product).svg
         assert len(elements(picture, "g", "op")) == 2
         assert len(elements(picture, "path", "edge")) == 1
 
@@ -193,11 +193,11 @@ class TestGraph:
 
     def test_a_long_trace_is_cut(self):
         chain = Trace([made(i, i, i + 1, deps=(i - 1,)) for i in range(1, 30)])
-        assert len(elements(profiler.graph(chain, limit=10), "g", "op")) == 10
+        assert len(elements(profiler.graph(chain, limit=10).svg, "g", "op")) == 10
 
     def test_dot_has_the_same_edges(self, product):
         multiply, add = sorted(e.seq for e in product.ops)
-        assert f"{multiply} -> {add};" in profiler.dot(product)
+        assert f"{multiply} -> {add};" in profiler.graph(product).dot
 
 
 class TestReport:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import fcntl
+import gc
 import io
 import json
 import os
@@ -18,10 +20,12 @@ import safetensors.numpy as reference
 
 import children
 import forerun
+from conftest import closed_gate
 from forerun import np
-from forerun.safetensors import load_file, save_file
+from forerun.safetensors import load_file, safe_open, save_file
 from forerun.storage import direct, npy
 from forerun.storage.replacing import replacing
+from settings import configured
 
 BLOCK, LEAST = direct.BLOCK, direct.LEAST
 SIZES = [0, 1, LEAST - 1, LEAST, LEAST + 1, LEAST + BLOCK - 1, LEAST + BLOCK, npy.PIECE + LEAST + 5, 3 * npy.PIECE - 1]
@@ -268,3 +272,136 @@ class TestWhatFails:
         x = values(2 * npy.PIECE + 5)
         np.save(tmp_path / "x", np.array(x)).wait()
         same(numpy.load(tmp_path / "x.npy"), x)
+
+
+@pytest.fixture
+def straight(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[int, int]]]:
+    """Reads without a copy that were tried while they are asked for: places in the file and lengths."""
+    found: list[tuple[int, int]] = []
+    real = os.preadv
+
+    def preadv(file: int, rooms: list[Any], at: int) -> int:
+        if fcntl.fcntl(file, fcntl.F_GETFL) & os.O_DIRECT:
+            found.append((at, len(rooms[0])))
+        return real(file, rooms, at)
+
+    monkeypatch.setattr(os, "preadv", preadv)
+    with configured(direct_reads=True):
+        yield found
+
+
+class TestReads:
+    @pytest.mark.parametrize("n", SIZES)
+    def test_of_any_size(self, n: int, straight: list[Any], tmp_path: Path) -> None:
+        x = values(n)
+        np.save(tmp_path / "x", np.array(x))
+        save_file({"a": np.array(x), "b": np.array(x)}, tmp_path / "x").wait()
+        np.savez(tmp_path / "xs", np.array(x)).wait()
+        found = load_file(tmp_path / "x")
+        for y in (np.load(tmp_path / "x.npy"), found["a"], found["b"], np.load(tmp_path / "xs.npz")["arr_0"]):
+            same(y, x)
+        same(np.fromfile(tmp_path / "x.npy", "u1", offset=(tmp_path / "x.npy").stat().st_size - n), x)
+
+    def test_only_if_they_are_asked_for(self, straight: list[Any], tmp_path: Path) -> None:
+        x = values(2 * LEAST + 5)
+        np.save(tmp_path / "x", np.array(x)).wait()
+        with configured(direct_reads=False):
+            np.load(tmp_path / "x.npy").wait()
+        assert straight == []
+        same(np.load(tmp_path / "x.npy"), x)
+        assert straight == ([(BLOCK, 2 * LEAST)] if takes_it(tmp_path) else straight[:1])
+
+    def test_what_numpy_has_written_begins_within_a_block(self, straight: list[Any], tmp_path: Path) -> None:
+        for x in (values(2 * LEAST), values(2 * LEAST).view(">f4")):
+            numpy.save(tmp_path / "x", x)
+            assert np.load(tmp_path / "x.npy").numpy().astype(x.dtype).tobytes() == x.tobytes()
+        assert straight == []
+
+    def test_values_of_another_byte_order(self, straight: list[Any], tmp_path: Path) -> None:
+        x = numpy.arange(LEAST, dtype=">f4")
+        with open(tmp_path / "x.npy", "wb") as file:
+            npy.write_array(file, x, at=0)
+        same(np.load(tmp_path / "x.npy"), x.astype("<f4"))
+        assert straight
+
+    def test_a_part_of_a_tensor(self, straight: list[Any], tmp_path: Path) -> None:
+        x = values(3 * LEAST).reshape(-1, BLOCK)
+        save_file({"x": np.array(x)}, tmp_path / "x").wait()
+        with safe_open(tmp_path / "x") as file:
+            for part in (slice(1, 500), slice(7, 8), slice(256, 768)):
+                same(file.get_slice("x")[part], x[part])
+        assert straight
+
+    def test_what_others_have_written_just_now(self, straight: list[Any], tmp_path: Path) -> None:
+        """It stands in the system's memory, not yet on the disk."""
+        x = values(LEAST)
+        np.save(tmp_path / "x", np.array(x)).wait()
+        for _ in range(3):
+            x = x + numpy.uint8(1)
+            with open(tmp_path / "x.npy", "r+b") as file:
+                file.seek(BLOCK)
+                file.write(x.tobytes())
+            same(np.load(tmp_path / "x.npy"), x)
+        assert len(straight) == (3 if takes_it(tmp_path) else len(straight))
+
+    def test_a_file_that_was_cut_off_meanwhile(self, straight: list[Any], tmp_path: Path) -> None:
+        np.save(tmp_path / "x", np.array(values(npy.PIECE))).wait()
+        for left in (BLOCK, LEAST, LEAST + BLOCK + 1):
+            np.save(tmp_path / "x", np.array(values(npy.PIECE))).wait()
+            with closed_gate():
+                x = np.load(tmp_path / "x.npy")
+                os.truncate(tmp_path / "x.npy", left)
+            with pytest.raises(ValueError, match=f"must have {npy.PIECE} bytes of values, got {left - BLOCK}"):
+                x.wait()
+
+    @pytest.mark.parametrize("error", [errno.ENOENT, errno.EINVAL, errno.EMFILE])
+    def test_a_file_that_cannot_be_opened_again(
+        self, error: int, straight: Any, monkeypatch: Any, tmp_path: Path
+    ) -> None:
+        np.save(tmp_path / "x", np.array(values(2 * npy.PIECE))).wait()
+        asked: list[int] = []
+
+        def refused(file: direct.Reading) -> int:
+            asked.append(0)
+            raise OSError(error, os.strerror(error))
+
+        monkeypatch.setattr(direct.Reading, "_opened", refused)
+        same(np.load(tmp_path / "x.npy"), values(2 * npy.PIECE))
+        assert asked == [0]  # a file is not asked twice
+
+    def test_a_device_of_larger_blocks(self, straight: list[Any], monkeypatch: Any, tmp_path: Path) -> None:
+        monkeypatch.setattr(direct, "BLOCK", 64)
+        x = values(npy.PIECE + LEAST)
+        numpy.save(tmp_path / "x", x)
+        same(np.load(tmp_path / "x.npy"), x)
+        assert straight == [(128, npy.PIECE)] if takes_it(tmp_path) else straight[:1]
+
+    def test_what_fails_is_raised(self, straight: list[Any], monkeypatch: Any, tmp_path: Path) -> None:
+        np.save(tmp_path / "x", np.array(values(LEAST))).wait()
+
+        real, taken = os.preadv, takes_it(tmp_path)
+
+        def failing(file: int, *rest: Any) -> int:
+            if taken and not fcntl.fcntl(file, fcntl.F_GETFL) & os.O_DIRECT:
+                return real(file, *rest)  # the ordinary way would still do
+            raise OSError(errno.EIO, "broken")
+
+        monkeypatch.setattr(os, "preadv", failing)
+        with pytest.raises(OSError, match="broken") as caught:
+            np.load(tmp_path / "x.npy").wait()
+        assert caught.value.errno == errno.EIO
+
+    def test_no_descriptor_is_left(self, straight: list[Any], tmp_path: Path) -> None:
+        np.save(tmp_path / "x", np.array(values(LEAST))).wait()
+        before = len(os.listdir("/proc/self/fd"))
+        for _ in range(5):
+            np.load(tmp_path / "x.npy").wait()
+        gc.collect()
+        assert len(os.listdir("/proc/self/fd")) == before
+        assert straight
+
+    def test_the_setting(self) -> None:
+        with pytest.raises(TypeError, match="configure: direct_reads must be True or False, got 1"):
+            forerun.configure(direct_reads=1)  # type: ignore[arg-type]
+        assert children.output("print(forerun.config()['direct_reads'])", FORERUN_DIRECT_READS="1") == ["True"]
+        assert forerun.config()["direct_reads"] is False

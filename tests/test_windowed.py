@@ -65,6 +65,10 @@ SHAPES = {
     "each channel alone": (4, 12, 1, 1, (9, 9), (3, 3), (2, 2), (1, 1), (1, 1)),
     "three axes": (3, 1, 4, 9, (6, 7, 8), (2, 3, 3), (1, 2, 1), (1, 1, 2), (1, 1, 2)),
     "one axis": (5, 2, 3, 4, (40,), (7,), (2,), (1,), (3,)),
+    "three by three": (4, 1, 16, 17, (14, 15), (3, 3), (1, 1), (1, 1), (1, 1)),
+    "three by three in groups": (9, 2, 17, 16, (8, 7), (3, 3), (1, 1), (1, 1), (2, 0)),
+    "three by three, few lines": (9, 1, 16, 16, (2, 700), (3, 3), (1, 1), (1, 1), (1, 3)),
+    "three by three, many channels": (16, 1, 180, 30, (4, 4), (3, 3), (1, 1), (1, 1), (1, 1)),
     "wide padding": (2, 1, 3, 4, (3, 3), (3, 3), (1, 1), (1, 1), (5, 4)),
     "large kernel": (2, 1, 3, 4, (16, 16), (16, 16), (1, 1), (1, 1), (0, 0)),
 }
@@ -97,6 +101,23 @@ def test_kernels_agree_with_products_over_windows(
         assert (a.shape, a.dtype) == (b.shape, b.dtype)
         error = abs(a - b).max() / abs(b).max()
         assert error < (1e-5 if dtype == "float32" else 1e-13)
+
+
+@pytest.mark.parametrize("value", [numpy.inf, numpy.nan, 1e38])
+def test_what_is_no_number_reaches_its_own_windows_only(value: float) -> None:
+    """Winograd's method adds elements of neighbouring windows and takes them away again."""
+    x, w = (normal(*shape).astype("float32") for shape in ((4, 16, 9, 10), (16, 16, 3, 3)))
+    plain = npx.convolution(ours(x), ours(w), pad=1).asnumpy()
+    x[1, 2, 4, 5] = x[2, 0, 0, 0] = x[3, 1, 8, 9] = value
+    with numpy.errstate(over="ignore", invalid="ignore"):
+        exact = npx.convolution(ours(x.astype("float64")), ours(w.astype("float64")), pad=1).asnumpy().astype("float32")
+    found = npx.convolution(ours(x), ours(w), pad=1).asnumpy()
+    touched = numpy.zeros(x.shape, bool)
+    touched[1, :, 3:6, 4:7] = touched[2, :, :2, :2] = touched[3, :, 7:, 8:] = True
+    assert numpy.array_equal(numpy.isfinite(found), numpy.isfinite(exact))
+    far = ~touched
+    far[1:] &= value != 1e38  # whose rounding reaches its neighbours
+    numpy.testing.assert_allclose(found[far], plain[far], rtol=1e-4, atol=1e-5)
 
 
 POOLS = {

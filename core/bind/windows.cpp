@@ -4,6 +4,7 @@
 #include "bind/glue.h"
 #include "kernels/correlate.h"
 #include "kernels/pool.h"
+#include "kernels/winograd.h"
 
 namespace forerun {
 
@@ -66,7 +67,15 @@ nb::object sweep(nb::handle source_object, nb::handle w_object, nb::handle given
   check_shape(source, back ? result : data);
   Array target = Array::make(w.layout.dtype, back ? data : result, budget_of(device));
   Building op;
-  (back ? build_correlate_back : build_correlate)(*op, c, source, w, target);
+  if (winograd_takes(c, w.layout.dtype, back)) {
+    Array points = Array::make(w.layout.dtype, {winograd_points(c, back)}, budget_of(device));
+    Building first;
+    build_winograd_points(*first, c, back, w, points);
+    first.issue(device);
+    build_winograd(*op, c, back, source, w, points, target);
+  } else {
+    (back ? build_correlate_back : build_correlate)(*op, c, source, w, target);
+  }
   op.issue(device);
   return wrapped(std::move(target));
 }

@@ -3,16 +3,11 @@
 
 #include <algorithm>
 
-#include "base/clones.h"
+#include "kernels/versions.h"
 
 namespace forerun {
 
 namespace {
-
-template <class T, int bytes>
-struct Vector {
-  using type [[gnu::vector_size(bytes), gnu::aligned(alignof(T)), gnu::may_alias]] = T;
-};
 
 template <class T>
 struct Tile {
@@ -23,6 +18,10 @@ struct Tile {
   T* c;
   int64_t step;
   bool add;
+  int rows;
+  int64_t columns;
+  template <int bytes>
+  void run() const;
 };
 
 // Rows from `first` on, and columns that fill n vectors.
@@ -72,25 +71,9 @@ FORERUN_EACH void all_rows(const Tile<T>& t, int rows, int64_t columns) {
 }
 
 template <class T>
-void any(const Tile<T>& t, int rows, int64_t columns) {
-  all_rows<T, 16, 4>(t, rows, columns);
-}
-template <class T>
-[[gnu::target("avx2,fma")]] void avx2(const Tile<T>& t, int rows, int64_t columns) {
-  all_rows<T, 32, 4>(t, rows, columns);
-}
-template <class T>
-[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma,prefer-vector-width=512")]] void avx512(const Tile<T>& t, int rows, int64_t columns) {
-  all_rows<T, 64, 8>(t, rows, columns);
-}
-
-template <class T>
-using Multiply = void (*)(const Tile<T>&, int rows, int64_t columns);
-
-template <class T>
-Multiply<T> best() {
-  if (has_avx512()) return avx512<T>;
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? avx2<T> : any<T>;
+template <int bytes>
+FORERUN_EACH void Tile<T>::run() const {
+  all_rows<T, bytes, bytes == 64 ? 8 : 4>(*this, rows, columns);
 }
 
 }  // namespace
@@ -99,8 +82,7 @@ TileVersion tile_version = TileVersion::best;
 
 template <class T>
 void multiply_tile(int64_t terms, const T* panel, const T* b, const int64_t* offsets, T* c, int64_t step, int rows, int64_t columns, bool add) {
-  static const Multiply<T> versions[] = {best<T>(), avx2<T>, any<T>};
-  versions[static_cast<int>(tile_version)](Tile<T>{terms, panel, b, offsets, c, step, add}, rows, tile_columns<T>(columns));
+  in_best_version(Tile<T>{terms, panel, b, offsets, c, step, add, rows, tile_columns<T>(columns)});
 }
 
 template void multiply_tile(int64_t, const float*, const float*, const int64_t*, float*, int64_t, int, int64_t, bool);

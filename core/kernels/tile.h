@@ -21,8 +21,4 @@ constexpr int64_t tile_columns(int64_t columns) {
 template <class T>
 void multiply_tile(int64_t terms, const T* panel, const T* b, const int64_t* offsets, T* c, int64_t step, int rows, int64_t columns, bool add);
 
-// Which of the versions computes: the best that the CPU has. Tests set the others, while nothing runs.
-enum class TileVersion { best, avx2, plain };
-extern TileVersion tile_version;
-
 }  // namespace forerun

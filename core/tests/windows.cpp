@@ -8,7 +8,8 @@
 #include "kernels/correlate.h"
 #include "kernels/pool.h"
 #include "kernels/recur.h"
-#include "kernels/tile.h"
+#include "kernels/versions.h"
+#include "kernels/winograd.h"
 #include "program.h"
 
 using namespace forerun;
@@ -17,6 +18,7 @@ using namespace forerun::test;
 namespace {
 
 std::mt19937 generator(7);
+int taken = 0;  // convolutions by Winograd's method
 int64_t below(int64_t n) { return static_cast<int64_t>(generator() % static_cast<uint64_t>(n)); }
 Budget* budget() { return Engine::get().device(0).budget.get(); }
 
@@ -60,8 +62,16 @@ void same(const char* what, const Array& a, const std::vector<double>& expected)
 
 Dims field(int64_t examples, int64_t channels, const int64_t (&extents)[3]) { return {examples, channels, extents[0], extents[1], extents[2]}; }
 
-template <class T>
-void correlate() {
+// Those that Winograd's method takes, mostly.
+Correlation of_three_by_three() {
+  Correlation c;
+  c.groups = 1 + below(2), c.in = 16 + below(below(4) ? 10 : 180), c.out = 16 + below(10), c.kernel[1] = c.kernel[2] = 3;
+  for (int a = 1; a < 3; ++a) c.pad[a] = below(4), c.extents[a] = 3 + below(a == 2 && below(6) == 0 ? 300 : 12), c.counts[a] = c.extents[a] + 2 * c.pad[a] - 2;
+  c.examples = 1 + 256 / c.windows();
+  return c;
+}
+
+Correlation of_any() {
   Correlation c;
   c.examples = 1 + below(3), c.groups = 1 + below(2), c.in = 1 + below(below(4) ? 5 : 40), c.out = 1 + below(20);
   if (below(5) == 0) c.examples = 40;
@@ -71,7 +81,13 @@ void correlate() {
     c.extents[a] = (c.kernel[a] - 1) * c.dilate[a] + 1 + below(a == 2 && below(6) == 0 ? 300 : 7);
     c.counts[a] = (c.extents[a] + 2 * c.pad[a] - (c.kernel[a] - 1) * c.dilate[a] - 1) / c.stride[a] + 1;
   }
-  if (c.flops() > (kSanitized ? 2e6 : 2e7)) return correlate<T>();
+  return c;
+}
+
+template <class T>
+void correlate() {
+  Correlation c = below(2) ? of_any() : of_three_by_three();
+  if (c.flops() > (kSanitized ? 8e6 : 3e7)) return correlate<T>();
   Dims weight{c.groups * c.out, c.in, c.kernel[0], c.kernel[1], c.kernel[2]};
   Array x = random_array<T>(field(c.examples, c.groups * c.in, c.extents)), w = random_array<T>(weight), y = random_array<T>(field(c.examples, c.groups * c.out, c.counts));
   Array to_y = Array::make(dtype_of<T>, y.layout.shape, budget()), to_x = Array::make(dtype_of<T>, x.layout.shape, budget());
@@ -102,6 +118,14 @@ void correlate() {
             ys[iy] += vx * vw, xs[ix] += vy * vw, ws[iw] += vx * vy;
           }
   same<T>("correlate", to_y, ys);
+  for (bool back : {false, true}) {
+    if (!winograd_takes(c, dtype_of<T>, back)) continue;
+    Array points = Array::make(dtype_of<T>, {winograd_points(c, back)}, budget()), to = Array::make(dtype_of<T>, (back ? x : y).layout.shape, budget());
+    issue([&](Op& op) { build_winograd_points(op, c, back, w, points); });
+    issue([&](Op& op) { build_winograd(op, c, back, back ? y : x, w, points, to); });
+    same<T>("winograd", to, back ? xs : ys);
+    ++taken;
+  }
   same<T>("correlate_back", to_x, xs);
   wait_for(*to_w.storage());
   for (int64_t part = 1; part < parts; ++part)
@@ -204,6 +228,7 @@ int main(int argc, char** argv) {
     if (i % 4 == 0) recur<float>(), recur<double>();
     wait_all();
   }
+  check(taken > cases / 10, "enough convolutions by Winograd's method: " + std::to_string(taken));
   stop_workers();
   return 0;
 }

@@ -8,7 +8,9 @@ from .. import _core
 from .arithmetic import sqrt, square
 from .convert import asarray
 from .moments import mean
+from .reduction import _sum
 from .shape import reshape
+from .tape import of_steps
 
 __all__ = ["batch_norm", "group_norm", "instance_norm"]
 
@@ -16,6 +18,61 @@ __all__ = ["batch_norm", "group_norm", "instance_norm"]
 def _wide(vector: Any, axis: int, ndim: int) -> Any:
     """A vector along one axis of several."""
     return reshape(vector, tuple(-1 if i == axis else 1 for i in range(ndim)))
+
+
+def _of_batch(x: Any, beta: Any, gamma: Any, axes: tuple[int, ...], eps: float) -> tuple[Any, Any, Any, Any]:
+    """x with mean 0 and variance 1 over axes, times gamma (None: 1), plus beta; mean, variance, square root."""
+    own = mean(x, axes, keepdims=True)
+    var = mean(square(x - own), axes, keepdims=True)
+    root = sqrt(var + eps)
+    factor = (1 if gamma is None else gamma) / root
+    shift = beta - own * factor
+    return x * factor + shift, own, var, root
+
+
+class _BatchNorm:
+    """The op: its inputs are x, beta and perhaps gamma. What it gives beside its result has no gradients.
+
+    The gradients of all inputs come of two sums, so that x is read twice, and nothing of its size is kept but x. Those
+    that are recorded themselves are those of `_of_batch`'s steps.
+    """
+
+    name = "batch_norm"
+    stateless = True  # gradients depend on what stands on the tape, and on nothing else
+
+    def __call__(self, inputs: tuple[Any, ...], axes: tuple[int, ...], eps: float) -> tuple[Any, Any, Any]:
+        x, beta, *gamma = inputs
+        recording = _core.set_recording(False)
+        try:
+            y, own, var, root = _of_batch(x, beta, gamma[0] if gamma else None, axes, eps)
+        finally:
+            _core.set_recording(recording)
+        if recording:
+            _core.record(self, inputs, (y,), (axes, eps, own, root), (1 << len(inputs)) - 1)
+        return y, own, var
+
+    def told(self, attrs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """What `repeated` needs besides the inputs."""
+        return attrs[:2]
+
+    def repeated(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
+        """The op once more."""
+        return self(tuple(inputs), *attrs)[0]
+
+    def gradients(self, g: Any, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The gradients of all inputs, for the walk."""
+        axes, eps, own, root = attrs
+        x, _, *gamma = inputs
+        if _core.recording():
+            return of_steps(lambda x, beta, gamma=None: _of_batch(x, beta, gamma, axes, eps)[0], g, inputs)
+        total, along = _sum(g, axes, True), _sum(g * (x - own), axes, True)
+        n = x.size / max(1, own.size)
+        factor, slope = (gamma[0] if gamma else 1) / root, along / (square(root) * n)
+        scale, shift = slope * factor, (own * slope - total / n) * factor
+        return g * factor - x * scale + shift, total, *([along / root] if gamma else [])
+
+
+_batch_norm = _BatchNorm()
 
 
 def batch_norm(
@@ -39,13 +96,12 @@ def batch_norm(
     channels, ndim = axis % x.ndim, x.ndim
     if _core.training() and not use_global_stats:
         axes = tuple(i for i in range(ndim) if i != channels)
-        own = mean(x, axes)
-        centred = x - _wide(own, channels, ndim)
-        var = mean(square(centred), axes)
-        _follow((running_mean, running_var), (own, var), momentum)
-    else:
-        centred, var = x - _wide(running_mean, channels, ndim), running_var
-    factor = (1 if fix_gamma else gamma) / sqrt(var + eps)
+        wide = (_wide(v, channels, ndim) for v in ((beta,) if fix_gamma else (beta, gamma)))
+        y, own, var = _batch_norm((x, *wide), axes, eps)
+        _follow((running_mean, running_var), (reshape(own, -1), reshape(var, -1)), momentum)
+        return y
+    factor = (1 if fix_gamma else gamma) / sqrt(running_var + eps)
+    centred = x - _wide(running_mean, channels, ndim)
     return centred * _wide(factor, channels, ndim) + _wide(beta, channels, ndim)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from .. import _core
 from .convert import is_inexact
 
-__all__ = ["Variable", "attach_grad", "set_walk", "backward"]
+__all__ = ["Variable", "attach_grad", "set_walk", "backward", "of_steps"]
 
 Variable = _core.Variable
 
@@ -26,6 +26,19 @@ def attach_grad(x: Any, grad_req: str = "write") -> None:
         raise TypeError(f"attach_grad: array must be of floats, got {x.dtype}")
     grad = _core.full(x.shape, 0, x.dtype, x.device) if grad_req != "null" else None
     x.node = Variable(grad, grad_req)
+
+
+def of_steps(function: Callable[..., Any], g: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The gradients of an op's inputs, recorded: those of a function that computes the same in steps.
+
+    function: of the inputs; its result, or results in a tuple, as g has gradients. None for inputs that want none.
+    """
+    y = function(*inputs)
+    results, heads = (list(v) if isinstance(v, tuple) else [v] for v in (y, g))
+    on_tape = [x for x in inputs if x.node is not None]
+    found = _core.walk("grad", results, heads, on_tape, True, True, _core.training(), False)
+    by_id = {id(x): v for x, v in zip(on_tape, found)}
+    return tuple(by_id.get(id(x)) for x in inputs)
 
 
 _walk: Callable[..., None] | None = None

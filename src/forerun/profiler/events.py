@@ -29,6 +29,7 @@ class Event:
     bytes: int = 0  # memory taken for the outputs
     deps: tuple[int, ...] = ()  # numbers of the ops whose results it read
     members: tuple[int, ...] = ()  # of a group of ops that ran as one: their numbers
+    parts: tuple[Event, ...] = ()  # of a group: its ops, each by itself
     planned: float = 0.0  # when the op was taken up by a planner
     issuer: int = 0  # the thread that issued the op
     shape: tuple[int, ...] | None = None  # of the first output, if it is known

@@ -16,6 +16,7 @@ import numpy
 from .. import _core
 from ..ops.convert import asarray
 from . import npy, order
+from .direct import Reading
 from .npy import Header, Room
 from .replacing import place, replacing
 
@@ -128,12 +129,13 @@ class Opened:
     def fill(self, room: Room, start: int, op: str) -> None:
         """Reads bytes from a place of the file. ValueError if it ends before."""
         done, size = 0, len(room)
-        while done < size:
-            with room[done : done + npy.PIECE] as piece:
-                got = os.preadv(self.descriptor, [piece], start + done)
-            if not got:
-                raise ValueError(f"{op}: {self.path} must have {size} bytes of values, got {done}")
-            done += got
+        with Reading(self.descriptor) as file:
+            while done < size:
+                with room[done : done + npy.PIECE] as piece:
+                    got = file.read(piece, start + done)
+                if not got:
+                    raise ValueError(f"{op}: {self.path} must have {size} bytes of values, got {done}")
+                done += got
 
 
 _most = max(8, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 4)  # files that reads may hold open

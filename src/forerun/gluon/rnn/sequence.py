@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
 from ... import _core, np, npx
 from ...ops.base import SAVE_OUTPUTS
+from ...ops.tape import of_steps
 from .steps import rule_of, steps_of
 
 __all__ = ["run"]
@@ -46,6 +48,11 @@ def _by_steps(
     return np.stack(ys[::-1] if reversed else ys), now
 
 
+def _outputs_by_steps(rule: str, reversed: bool, *inputs: Any) -> tuple[Any, ...]:
+    y, states = _by_steps(_KERNELS[rule], rule, reversed, *inputs)
+    return y, *states[1:]
+
+
 class _Sequence:
     """The op: its results are the outputs and, of an LSTM, the cells after the last step.
 
@@ -77,7 +84,7 @@ class _Sequence:
         rule, reversed, y, cells, kept = attrs
         gy, gc = g if isinstance(g, tuple) else (g, None)
         if _core.recording():
-            return _recorded(rule, reversed, (gy,) if gc is None else (gy, gc), inputs)
+            return of_steps(functools.partial(_outputs_by_steps, rule, reversed), g, inputs)
         _, w, b, h, *c = inputs
         back = _core.recur_back(rule, reversed, gy, gc, h, c[0] if c else None, w, y, cells, kept)
         gx, gh, gc0, gu = back
@@ -93,16 +100,6 @@ def _weight_gradient(gu: Any, y: Any, h: Any, reversed: bool) -> Any:
         return total
     rows = [_core.reshape(_core.getitem(a, i), (-1, a.shape[2])) for a, i in ((gu, rest), (y, before))]
     return total + _core.matmul(*rows, True)
-
-
-def _recorded(rule: str, reversed: bool, gradients: tuple[Any, ...], inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    y, states = _by_steps(_KERNELS[rule], rule, reversed, *inputs)
-    on_tape = [x for x in inputs if x.node is not None]
-    found = _core.walk(
-        "grad", [y, *states[1:]], list(gradients), on_tape, True, True, _core.training(), False
-    )
-    by_id = {id(x): g for x, g in zip(on_tape, found)}
-    return tuple(by_id.get(id(x)) for x in inputs)
 
 
 _sequence = _Sequence()

@@ -1,0 +1,120 @@
+#include "kernels/winograd_tiles.h"
+
+#include <utility>
+
+#include "kernels/versions.h"
+
+namespace forerun {
+
+namespace {
+
+template <int bytes>
+using Floats = typename Vector<float, bytes>::type;
+template <int bytes>
+using Bits = typename Vector<int32_t, bytes>::type;
+template <int bytes>
+constexpr int kPlaces = bytes / static_cast<int>(sizeof(float));
+
+template <int bytes>
+FORERUN_EACH Floats<bytes> load(const float* from) {
+  return *reinterpret_cast<const Floats<bytes>*>(from);
+}
+template <int bytes>
+FORERUN_EACH void store(float* to, Floats<bytes> v) {
+  *reinterpret_cast<Floats<bytes>*>(to) = v;
+}
+template <int bytes>
+FORERUN_EACH Floats<bytes> masked(Floats<bytes> v, const int32_t* mask) {
+  return reinterpret_cast<Floats<bytes>>(reinterpret_cast<Bits<bytes>>(v) & *reinterpret_cast<const Bits<bytes>*>(mask));
+}
+
+template <int bytes, int... i>
+FORERUN_EACH Floats<bytes> evens(Floats<bytes> a, Floats<bytes> b, std::integer_sequence<int, i...>) {
+  return __builtin_shufflevector(a, b, 2 * i...);
+}
+template <int bytes, int... i>
+FORERUN_EACH Floats<bytes> odds(Floats<bytes> a, Floats<bytes> b, std::integer_sequence<int, i...>) {
+  return __builtin_shufflevector(a, b, 2 * i + 1 ...);
+}
+template <int bytes, int... i>
+FORERUN_EACH void merge(Floats<bytes> even, Floats<bytes> odd, float* to, std::integer_sequence<int, i...>) {
+  constexpr int n = kPlaces<bytes>;
+  store<bytes>(to, __builtin_shufflevector(even, odd, (i / 2 + i % 2 * n)...));
+  store<bytes>(to + n, __builtin_shufflevector(even, odd, (i / 2 + n / 2 + i % 2 * n)...));
+}
+
+struct Across {
+  const float* line;
+  const int32_t* mask;
+  float* to;
+  int64_t step, n;
+
+  template <int bytes>
+  FORERUN_EACH void run() const {
+    constexpr int places = kPlaces<bytes>;
+    constexpr auto all = std::make_integer_sequence<int, places>();
+    for (int64_t j = 0; j < n; j += places) {
+      const float* at = line + 2 * j;
+      const int32_t* bits = mask + 2 * j;
+      Floats<bytes> p = masked<bytes>(load<bytes>(at), bits), q = masked<bytes>(load<bytes>(at + places), bits + places);
+      Floats<bytes> r = masked<bytes>(load<bytes>(at + 2), bits + 2), s = masked<bytes>(load<bytes>(at + places + 2), bits + places + 2);
+      Floats<bytes> a = evens<bytes>(p, q, all), b = odds<bytes>(p, q, all), c = evens<bytes>(r, s, all), d = odds<bytes>(r, s, all);
+      store<bytes>(to + j, a - c), store<bytes>(to + step + j, b + c), store<bytes>(to + 2 * step + j, c - b), store<bytes>(to + 3 * step + j, b - d);
+    }
+  }
+};
+
+struct Down {
+  const float* const (&lines)[4];
+  int64_t step;
+  float* points;
+  int64_t plane, n;
+
+  template <int bytes>
+  FORERUN_EACH void run() const {
+    for (int64_t j = 0; j < n; j += kPlaces<bytes>)
+      for (int64_t k = 0; k < 4; ++k) {
+        const int64_t i = k * step + j;
+        Floats<bytes> a = load<bytes>(lines[0] + i), b = load<bytes>(lines[1] + i), c = load<bytes>(lines[2] + i), d = load<bytes>(lines[3] + i);
+        float* p = points + k * plane + j;
+        store<bytes>(p, a - c), store<bytes>(p + 4 * plane, b + c), store<bytes>(p + 8 * plane, c - b), store<bytes>(p + 12 * plane, b - d);
+      }
+  }
+};
+
+struct Back {
+  const float* points;
+  int64_t plane;
+  const int32_t* mask;
+  float *top, *bottom;
+  int64_t n;
+  float* zeros;
+
+  template <int bytes>
+  FORERUN_EACH void run() const {
+    constexpr auto all = std::make_integer_sequence<int, kPlaces<bytes>>();
+    Floats<bytes> unlike = load<bytes>(zeros);
+    for (int64_t j = 0; j < n; j += kPlaces<bytes>) {
+      Floats<bytes> t[4], b[4];
+      const float* p = points + j;
+      for (int k = 0; k < 4; ++k, p += plane) {
+        Floats<bytes> one = load<bytes>(p + 4 * plane), two = load<bytes>(p + 8 * plane);
+        t[k] = load<bytes>(p) + one + two, b[k] = one - two - load<bytes>(p + 12 * plane);
+      }
+      Floats<bytes> y[4] = {t[0] + t[1] + t[2], t[1] - t[2] - t[3], b[0] + b[1] + b[2], b[1] - b[2] - b[3]};
+      for (const Floats<bytes>& v : y) unlike += masked<bytes>(v, mask + j) * 0;
+      merge<bytes>(y[0], y[1], top + 2 * j, all), merge<bytes>(y[2], y[3], bottom + 2 * j, all);
+    }
+    store<bytes>(zeros, unlike);
+  }
+};
+
+}  // namespace
+
+void add_across(const float* line, const int32_t* mask, float* to, int64_t step, int64_t n) { in_best_version(Across{line, mask, to, step, n}); }
+void add_down(const float* const (&lines)[4], int64_t step, float* points, int64_t plane, int64_t n) { in_best_version(Down{lines, step, points, plane, n}); }
+void add_back(const float* points, int64_t plane, const int32_t* mask, float* top, float* bottom, int64_t n, float* zeros) {
+  in_best_version(Back{points, plane, mask, top, bottom, n, zeros});
+}
+
+}  // namespace forerun

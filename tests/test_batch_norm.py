@@ -1,0 +1,84 @@
+"""Batch norm as one operation: gradients to second order, in hybridized blocks too, and what it keeps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import pytest
+
+import forerun
+from forerun import autograd, np, npx
+from forerun.gluon import nn
+from gluon_tools import array, check_gradients, close, differences
+
+RNG = numpy.random.default_rng(7)
+
+
+def normed(x: Any, gamma: Any, beta: Any, axis: int = 1, fix_gamma: bool = False) -> Any:
+    """Of a batch that is trained on."""
+    n = x.shape[axis]
+    return npx.batch_norm(x, gamma, beta, np.zeros(n), np.ones(n), fix_gamma=fix_gamma, axis=axis)
+
+
+def leaves(*shapes: tuple[int, ...]) -> list[Any]:
+    made = [array(RNG.normal(size=shape) + 0.5) for shape in shapes]
+    for x in made:
+        x.attach_grad()
+    return made
+
+
+@pytest.mark.parametrize(("shape", "axis"), [((4, 3, 5, 2), 1), ((5, 4), 1), ((2, 3, 4), -1), ((6, 2, 3), 0)])
+@pytest.mark.parametrize("fix_gamma", [False, True])
+def test_gradients(shape: tuple[int, ...], axis: int, fix_gamma: bool) -> None:
+    x, gamma, beta = leaves(shape, (shape[axis],), (shape[axis],))
+    check_gradients(lambda: normed(x, gamma, beta, axis, fix_gamma), *([x, beta] if fix_gamma else [x, gamma, beta]))
+
+
+def test_gradients_of_gradients() -> None:
+    x, gamma, beta = leaves((4, 2, 3), (2,), (2,))
+    rates = array(RNG.normal(size=(4, 2, 3)))
+
+    def steepness() -> Any:
+        """The sum of the squares of all first gradients."""
+        with autograd.record():
+            loss = (normed(x, gamma, beta) ** 2 * rates).sum()
+            found = autograd.grad(loss, [x, gamma, beta], create_graph=True, retain_graph=True)
+            return sum((g**2).sum() for g in found)
+
+    steepness().backward()
+    for leaf in (x, gamma, beta):
+        g = leaf.grad.asnumpy().copy()
+        close(g, differences(lambda: steepness().item(), leaf), 1e-4)
+
+
+def test_a_hybridized_block_gives_the_same_bits() -> None:
+    net = nn.HybridSequential()
+    net.add(nn.Conv2D(3, 3, in_channels=2), nn.BatchNorm(in_channels=3), nn.Activation("relu"))
+    net.initialize()
+    x = np.array(RNG.normal(size=(4, 2, 6, 6)))
+
+    def gradients() -> list[numpy.ndarray]:
+        with autograd.record():
+            loss = (net(x) ** 2).sum()
+        loss.backward()
+        return [p.grad().asnumpy() for p in net.collect_params().values() if p.grad_req != "null"]
+
+    plain = gradients()
+    net.hybridize()
+    for _ in range(3):
+        assert all(map(numpy.array_equal, gradients(), plain))
+
+
+def test_it_keeps_nothing_but_its_data() -> None:
+    x = np.array(RNG.normal(size=(8, 4, 50, 50)))
+    gamma, beta, mean, var = np.ones(4), np.zeros(4), np.zeros(4), np.ones(4)
+    for leaf in (x, gamma, beta):
+        leaf.attach_grad()
+    npx.waitall()
+    before = forerun.memory()["live"]
+    with autograd.record():
+        y = npx.batch_norm(x, gamma, beta, mean, var, fix_gamma=False)
+    npx.waitall()
+    assert forerun.memory()["live"] - before < 1.1 * y.nbytes
+    y.backward()
