@@ -94,7 +94,7 @@ def snippet() -> None:
         x, y = np.ones((1, 2)), np.ones((1, 2))
         z = x * y + 2
         z.wait()
-    save("snippet", profiler.graph(recording.trace))
+    save("snippet", profiler.graph(recording.trace, title="z = x * y + 2").svg)
 
 
 def network(devices: list[Any], *sizes: int) -> tuple[Any, Any]:
@@ -156,31 +156,36 @@ def copies() -> None:
     timeline("copies", "each product is copied while the next one is computed", program)
 
 
-def several() -> None:
-    """A step of training on two devices: the timeline, and the graph of a small one."""
+def step_on_two_devices(size: int, *sizes: int) -> Callable[[], None]:
+    """A step of training on two devices, as a program."""
     devices = [forerun.cpu(0), forerun.cpu(1)]
     loss = gluon.loss.SoftmaxCrossEntropyLoss()
+    net, trainer = network(devices, *sizes)
+    x = [np.random.normal(size=(size, 64), device=d) for d in devices]
+    y = [np.zeros((size,), device=d) for d in devices]
 
-    def program(size: int, *sizes: int) -> Callable[[], None]:
-        net, trainer = network(devices, *sizes)
-        x = [np.random.normal(size=(size, 64), device=d) for d in devices]
-        y = [np.zeros((size,), device=d) for d in devices]
+    def step() -> None:
+        with autograd.record():
+            costs = [loss(net(a), b) for a, b in zip(x, y)]
+        autograd.backward(costs)
+        trainer.step(2 * size)
 
-        def step() -> None:
-            with autograd.record():
-                costs = [loss(net(a), b) for a, b in zip(x, y)]
-            autograd.backward(costs)
-            trainer.step(2 * size)
+    return step
 
-        return step
 
-    timeline("training", "a step of training on two devices", program(512, 1024, 512))
-    step = program(4, 8)
+def several() -> None:
+    """The timeline of a step."""
+    timeline("training", "a step of training on two devices", step_on_two_devices(512, 1024, 512))
+
+
+def several_graph() -> None:
+    """The graph of a step of a small network."""
+    step = step_on_two_devices(4, 8)
     step()
     forerun.waitall()
     with profiler.record() as recording:
         step()
-    save("training-graph", profiler.graph(recording.trace))
+    save("training-graph", profiler.graph(recording.trace, title="a step of training on two devices").svg)
 
 
 def files() -> None:
@@ -242,7 +247,7 @@ def picture(width: int, height: int, parts: list[str]) -> str:
 
 FIGURES = {
     "asynchronous": (1, [issue_and_wait, front_and_back, often_and_once, snippet, memory, files]),
-    "parallel": (2, [two_devices, copies, several]),
+    "parallel": (2, [two_devices, copies, several, several_graph]),
 }
 
 

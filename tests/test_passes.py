@@ -850,8 +850,9 @@ class TestProfiler:
             assert e.issued <= e.started <= e.ended
             assert e.name != "group"
         assert {"tanh", "exp", "sum"} <= {name for e in ops.values() for name in e.name.split(" + ")}
-        for draw in (profiler.timeline, profiler.graph, profiler.report, profiler.dot):
-            assert "tanh" in draw(p.trace)
+        graph = profiler.graph(p.trace)
+        for text in (profiler.timeline(p.trace), graph.svg, graph.dot, profiler.report(p.trace)):
+            assert "tanh" in text
         profiler.timeline(p.trace, tmp_path / "run.json")
 
     def test_ops_of_a_group_start_after_what_the_group_reads(self, improving):

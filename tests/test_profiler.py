@@ -129,8 +129,18 @@ class TestLanes:
             ("front end", 0), ("worker 1", 2), ("worker 2", 5), ("copies", 1)
         ]  # fmt: skip
 
+    def test_a_thread_that_issued_and_never_waited_is_one_of_the_program(self):
+        ops = [replace(made(n, n, n + 1), issuer=8) for n in (1, 2)]
+        front, worker = lanes(Trace(ops))
+        assert (front.thread, front.front, front.issues) == (8, True, ops)
+        assert (worker.thread, worker.front, worker.issues) == (1, False, [])
+
+    def test_what_a_task_of_a_worker_issued_is_no_lane(self):
+        found = lanes(Trace([made(1, 1, 2), replace(made(2, 2, 3), issuer=1)]))
+        assert [(lane.thread, len(lane.issues)) for lane in found] == [(0, 1), (1, 0)]
+
     def test_an_op_that_others_began_counts_from_its_turn(self):
-        (lane,) = lanes(Trace([made(1, 0, 9), made(2, 1, 4)]))
+        _, lane = lanes(Trace([made(1, 0, 9), made(2, 1, 4)]))
         assert lane.intervals == [(1, 4), (4, 9)]
 
 
@@ -172,7 +182,7 @@ class TestTimeline:
 
 class TestGraph:
     def test_a_box_for_each_op_an_arrow_for_each_result_read(self, product):
-        picture = profiler.graph(product)
+        picture = profiler.graph(product).svg
         assert len(elements(picture, "g", "op")) == 2
         assert len(elements(picture, "path", "edge")) == 1
 
@@ -193,11 +203,11 @@ class TestGraph:
 
     def test_a_long_trace_is_cut(self):
         chain = Trace([made(i, i, i + 1, deps=(i - 1,)) for i in range(1, 30)])
-        assert len(elements(profiler.graph(chain, limit=10), "g", "op")) == 10
+        assert len(elements(profiler.graph(chain, limit=10).svg, "g", "op")) == 10
 
     def test_dot_has_the_same_edges(self, product):
         multiply, add = sorted(e.seq for e in product.ops)
-        assert f"{multiply} -> {add};" in profiler.dot(product)
+        assert f"{multiply} -> {add};" in profiler.graph(product).dot
 
 
 class TestReport:

@@ -6,7 +6,7 @@ import numpy
 import pytest
 
 from cases.compare import same_bits
-from forerun import np
+from forerun import autograd, np
 
 SHAPES = [(1,), (3,), (300_000,), (2, 5), (5, 1), (1, 4), (2, 3, 4), (300, 700), (70_000, 2), (2, 70_000), (2, 0)]
 
@@ -26,6 +26,38 @@ def test_zeros_have_numpys_sign(dtype: str, shape: tuple[int, ...], engine: str)
         assert same_bits(np.array(x.T).sum(axis).numpy(), numpy.asarray(x.T.sum(axis)))
         if 0 not in shape:
             assert same_bits(mine.mean(axis).numpy(), numpy.asarray(x.mean(axis)))
+
+
+@pytest.mark.parametrize("initial", [-0.0, 0.0, 2.0, numpy.float32(-0.0), numpy.array(-0.0), None], ids=repr)
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int64"])
+def test_zeros_to_start_from_keep_their_sign(initial: float | None, dtype: str, engine: str) -> None:
+    for values in ([], [-0.0], [0.0], [-0.0, -0.0], [-0.0, 0.0], [0.0, -0.0], [1.0, -1.0], [-0.0, 3.0], [numpy.nan]):
+        x = numpy.array([values, values])
+        if dtype == "int64" and numpy.isnan(x).any():
+            continue
+        x = x.astype(dtype)
+        mine = np.array(x)
+        more = {} if initial is None else {"initial": initial}
+        for axis in (None, 0, 1, (0, 1)):
+            for kept in (False, True):
+                want = numpy.sum(x, axis, keepdims=kept, **more)
+                assert same_bits(np.sum(mine, axis, keepdims=kept, **more).numpy(), numpy.asarray(want))
+        mask = numpy.array([[True], [False]])
+        assert same_bits(np.sum(mine, where=mask, **more).numpy(), numpy.asarray(numpy.sum(x, where=mask, **more)))
+        for f in ("max", "min"):
+            if initial is not None and not numpy.isnan(x).any():
+                want = getattr(numpy, f)(x, axis=1, initial=initial)
+                assert same_bits(getattr(np, f)(mine, axis=1, initial=initial).numpy(), want)
+
+
+def test_the_gradient_of_a_sum_from_minus_zero() -> None:
+    for values in ([-0.0, -0.0], [1.0, -1.0], [0.0, 2.0]):
+        x = np.array(values)
+        x.attach_grad()
+        with autograd.record():
+            y = np.sum(x, initial=-0.0)
+        y.backward()
+        assert x.grad.tolist() == [1, 1]
 
 
 @pytest.mark.parametrize("number", [complex(numpy.inf, 1), complex(-0.0, 2), complex(0, -0.0), 2 - 3j], ids=str)

@@ -1,5 +1,6 @@
 // An array handle: a storage and a layout. Copying it makes another handle to the same values.
 #pragma once
+#include <algorithm>
 #include <utility>
 
 #include "array/layout.h"
@@ -23,16 +24,14 @@ class Array {
 
   // A new dense array without values; its memory is taken when the first op that writes it starts.
   static Array make(DType dtype, const Dims& shape, Budget* budget) {
-    Layout layout = Layout::dense(dtype, shape);
-    size_t bytes = static_cast<size_t>(layout.nbytes());
-    return Array(Buffer::make(bytes, budget), std::move(layout));
+    return made(Layout::dense(dtype, shape), budget);
   }
 
   // The same for the shape and strides of a dense layout, and a dtype of its item size.
   static Array make_like(const Layout& dense, DType dtype, Budget* budget) {
     Layout layout = dense;
     layout.dtype = dtype, layout.offset = 0;
-    return Array(Buffer::make(static_cast<size_t>(layout.nbytes()), budget), std::move(layout));
+    return made(std::move(layout), budget);
   }
 
   Buffer* storage() const { return storage_; }
@@ -54,6 +53,14 @@ class Array {
   Layout layout;
 
  private:
+  static Array made(Layout layout, Budget* budget) {
+    Buffer* storage = Buffer::make(static_cast<size_t>(layout.nbytes()), budget);
+    Form& form = storage->form;
+    form.dtype = static_cast<uint8_t>(layout.dtype), form.ndim = static_cast<uint8_t>(layout.ndim());
+    for (int i = 0; i < std::min(layout.ndim(), Form::kExtents); ++i) form.extents[i] = static_cast<uint32_t>(std::min<int64_t>(layout.shape[i], UINT32_MAX));
+    return Array(storage, std::move(layout));
+  }
+
   Buffer* storage_ = nullptr;
 };
 

@@ -130,6 +130,7 @@ _core.__prefix__:
         op: Any
         attrs: Any
         seq: int
+        site: tuple[str, int] | None
         inputs: tuple[Any, ...]
         outputs: tuple[Any, ...]
 

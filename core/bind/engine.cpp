@@ -41,11 +41,29 @@ nb::bytes trace_stop() {
   return nb::bytes(all.data(), all.size());
 }
 
+const char *const kStates[] = {"issued", "waiting", "ready", "running"}, *const kQueues[] = {"compute", "copy", "io"};
+
 nb::list pending(size_t most) {
-  static const char *states[] = {"issued", "waiting", "ready", "running"}, *queues[] = {"compute", "copy", "io"};
   nb::list all;
   for (const Pending& p : Engine::get().pending(most))
-    all.append(nb::make_tuple(p.seq, p.name, site_tuple(p.site), states[static_cast<int>(p.state)], p.after, p.device, queues[p.queue], p.needs));
+    all.append(nb::make_tuple(p.seq, p.name, site_tuple(p.site), kStates[static_cast<int>(p.state)], p.after, p.device, kQueues[p.queue], p.needs));
+  return all;
+}
+
+nb::object form_of(const Form& form) {
+  if (form.dtype == 255 || form.ndim > Form::kExtents) return nb::none();
+  nb::list extents;
+  for (int i = 0; i < form.ndim; ++i) extents.append(form.extents[i]);
+  return nb::make_tuple(nb::str(nb::handle(dtype_object(static_cast<DType>(form.dtype)))), nb::tuple(extents));
+}
+
+nb::list needed(nb::handle arrays) {
+  std::vector<const Storage*> results;
+  for (const Array& a : args("graph", arrays))
+    if (a.storage()) results.push_back(a.storage());
+  nb::list all;
+  for (const Needed& n : Engine::get().needed(results))
+    all.append(nb::make_tuple(n.seq, n.name, site_tuple(n.site), kStates[static_cast<int>(n.state)], n.device, kQueues[n.queue], n.group, n.reads, form_of(n.form)));
   return all;
 }
 
@@ -230,6 +248,8 @@ void init_engine(nb::module_& m) {
 
   m.def("set_hang_report", [](double seconds, nb::handle report) { set_hang_report(seconds, report.ptr()); });
   m.def("pending", pending, nb::arg("most"), "The oldest ops that have not ended: (number, name, site, state, the op waited for or 0, device, queue, bytes).");
+  m.def("needed", needed, nb::arg("arrays"),
+        "What has not ended and the arrays need: (number, name, site, state, device, queue, number of the group's first op or 0, numbers of the ops that it reads from, (dtype, shape) or None).");
   m.def("stats", stats);
   m.def("memory", memory, nb::arg("device") = 0);
   m.def("empty_cache", empty_cache, "Gives what is kept for the next arrays and ops back to the system; how many bytes of blocks that was.");

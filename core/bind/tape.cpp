@@ -5,6 +5,8 @@
 #include <new>
 #include <utility>
 
+#include "bind/site.h"
+
 namespace forerun {
 
 thread_local bool recording = false, training = false;
@@ -55,12 +57,19 @@ PyMemberDef members[] = {
     {"seq", T_ULONGLONG, offsetof(NodeObject, seq), READONLY, "Larger than that of any node made before."},
     {},
 };
+PyObject* get_site(PyObject* self, void*) {
+  Site s = site(as_node(self)->site);
+  if (!s.line) Py_RETURN_NONE;
+  return Py_BuildValue("(si)", s.file.c_str(), s.line);
+}
+PyGetSetDef getters[] = {{"site", get_site, nullptr, "File and line of the call, or None.", nullptr}, {}};
 PyType_Slot slots[] = {
     {Py_tp_doc, const_cast<char*>("An entry of the tape: one recorded call.")},
     {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
     {Py_tp_clear, reinterpret_cast<void*>(clear)},
     {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
     {Py_tp_members, members},
+    {Py_tp_getset, getters},
     {},
 };
 PyType_Spec spec = {"forerun._core.Node", sizeof(NodeObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
@@ -97,6 +106,7 @@ bool record(PyObject* op, PyObject* const* inputs, Py_ssize_t n_in, PyObject* co
   node->outputs = PyTuple_New(n_out);
   node->seq = ++newest;
   node->save = save = tracing ? 0xff : save;
+  node->site = current_site();
   auto* self = reinterpret_cast<PyObject*>(node);
   auto keep = [&](PyObject* to, Py_ssize_t i, PyObject* o, bool value, bool place) {
     PyObject* k = kept(o, value, place);

@@ -33,6 +33,7 @@ struct NodeObject {
   PyObject *op, *inputs, *outputs, *attrs;  // inputs and outputs are null once the node was walked and let go; attrs may be null
   unsigned long long seq;                   // larger than that of any node made before, so than those of its inputs
   unsigned save;                            // see record()
+  unsigned site;                            // the line that made it
   std::vector<Kept> kept;
 };
 inline NodeObject* as_node(PyObject* o) { return reinterpret_cast<NodeObject*>(o); }

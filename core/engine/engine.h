@@ -45,6 +45,13 @@ struct Pending {
   size_t needs;         // bytes of memory that it has yet to be given
 };
 
+// The same with the ops that have not ended whose results it reads, for a picture of what is to be done.
+struct Needed : Pending {
+  uint64_t group = 0;  // number of the first op of the group that it runs in; 0: alone, or not known yet
+  Form form;           // of its first output
+  std::vector<uint64_t> reads;
+};
+
 // What planning does beyond putting ops in order. Each may be switched off; results are the same bits.
 enum class Pass : uint8_t {
   drop = 1,  // ops whose results nobody reads do not run
@@ -136,6 +143,7 @@ class Engine {
 
   EngineStats stats();
   std::vector<Pending> pending(size_t most);   // the oldest
+  std::vector<Needed> needed(const std::vector<const Storage*>& results);  // what has not ended and they need, in the order of issue
   uint64_t writer(const Storage& storage);     // number of the last issued op that writes it and has not ended; 0: none
   Trace trace;
   int record_into(const char* path) { return trace.start(path, head_.load(), front_.load(), cores_); }  // Trace::start
@@ -220,6 +228,7 @@ class Engine {
   bool start(Op* op);
   static bool hold(const Op& op);
   bool passes(Pass pass) const { return passes_.load(std::memory_order_relaxed) & static_cast<int>(pass); }
+  static Pending describe(Op* op, uint64_t seq, uint64_t planned);
   static bool dead(Op& op);
   void drop(Op* op);
   bool drop_dead(uint64_t first, uint64_t last);

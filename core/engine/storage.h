@@ -14,6 +14,13 @@ class Op;
 class Budget;
 struct Access;
 
+// What a storage was made for, as people know it: the array's dtype (by number; 255: none) and the first of its extents.
+struct Form {
+  static constexpr int kExtents = 6;
+  uint8_t dtype = 255, ndim = 0;
+  uint32_t extents[kExtents] = {};  // saturating
+};
+
 // Owned by reference counting: every front-end handle and every unfinished op holds one reference. The memory behind it
 // is taken when the first op that writes it starts, and given back with the last reference.
 class Storage {
@@ -75,6 +82,7 @@ class Storage {
   std::atomic<uint32_t> issued{0};  // writes issued
 
   size_t bytes;    // fixed while anybody refers to it
+  Form form;       // set by who makes it
   Budget* budget;  // what its memory counts against; outlives every storage; fixed likewise
 
   alignas(64) std::atomic<uint32_t> ended{0};   // writes ended: release by the engine, acquire by who reads the values
@@ -100,7 +108,7 @@ class Storage {
   virtual void dispose() = 0;  // no reference is left
   // As new. Nobody refers to it.
   void renew(size_t new_bytes, Budget* new_budget) {
-    bytes = new_bytes, budget = new_budget;
+    bytes = new_bytes, budget = new_budget, form.dtype = 255;
     issued.store(0, std::memory_order_relaxed), ended.store(0, std::memory_order_relaxed), watched.store(false, std::memory_order_relaxed);
     writer = nullptr, readers = nullptr;
     promised = elided = false;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 #include <new>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "engine/engine.h"
 
@@ -280,16 +282,19 @@ void Engine::after_fork(bool child) {
   mutex_.unlock();
 }
 
+Pending Engine::describe(Op* op, uint64_t seq, uint64_t planned) {
+  auto state = seq >= planned ? Pending::State::issued : op->started ? Pending::State::running : op->unmet > 0 ? Pending::State::waiting : Pending::State::ready;
+  const char* name = seq >= planned ? op->kernel()->name() : op->name;
+  return {state, seq, 0, name, op->site, op->queue->device, static_cast<int>(op->queue->kind), op->started ? 0 : Budget::needs(*op)};
+}
+
 std::vector<Pending> Engine::pending(size_t most) {
   Lock held = lock();
   std::vector<Pending> all;
   uint64_t planned = planned_.load();
   for (uint64_t seq = front_.load(), head = head_.load(); seq < head && all.size() < most; ++seq) {
     Op* op = window_[seq].load(std::memory_order_acquire);
-    if (!op || op->dropped) continue;
-    auto state = seq >= planned ? Pending::State::issued : op->started ? Pending::State::running : op->unmet > 0 ? Pending::State::waiting : Pending::State::ready;
-    const char* name = seq >= planned ? op->kernel()->name() : op->name;
-    all.push_back({state, seq, 0, name, op->site, op->queue->device, static_cast<int>(op->queue->kind), op->started ? 0 : Budget::needs(*op)});
+    if (op && !op->dropped) all.push_back(describe(op, seq, planned));
   }
   for (uint64_t seq = front_.load(); seq < planned; ++seq) {
     Op* op = window_.op(seq);
@@ -298,6 +303,34 @@ std::vector<Pending> Engine::pending(size_t most) {
       if (at != all.end() && at->seq == edge->after->seq && at->after == 0) at->after = seq;
     }
   }
+  return all;
+}
+
+std::vector<Needed> Engine::needed(const std::vector<const Storage*>& results) {
+  Lock held = lock();
+  std::unordered_map<const Storage*, uint64_t> writers;  // of each storage, the last one so far
+  std::unordered_map<uint64_t, uint64_t> groups;
+  std::vector<Needed> all;
+  uint64_t planned = planned_.load();
+  for (uint64_t seq = front_.load(), head = head_.load(); seq < head; ++seq) {
+    Op* op = window_[seq].load(std::memory_order_acquire);
+    if (!op || op->dropped) continue;
+    Needed& one = all.emplace_back(Needed{describe(op, seq, planned)});
+    for (int i = 0; i < op->n_access; ++i)
+      if (auto at = writers.find(op->access(i).storage); op->access(i).mode != Mode::write && at != writers.end()) one.reads.push_back(at->second);
+    for (int i = op->n_access - 1; i >= 0; --i)
+      if (op->access(i).mode != Mode::read) writers[op->access(i).storage] = seq, one.form = op->access(i).storage->form;
+    if (seq >= planned) continue;
+    for (Op* member : op->members) groups[seq] = groups[member->seq] = seq;
+  }
+  std::unordered_set<uint64_t> wanted;
+  for (const Storage* storage : results)
+    if (auto at = writers.find(storage); at != writers.end()) wanted.insert(at->second);
+  for (size_t i = all.size(); i-- > 0;)
+    if (wanted.count(all[i].seq)) wanted.insert(all[i].reads.begin(), all[i].reads.end());
+  std::erase_if(all, [&](const Needed& one) { return !wanted.count(one.seq); });
+  for (Needed& one : all)
+    if (auto at = groups.find(one.seq); at != groups.end()) one.group = at->second;
   return all;
 }
 

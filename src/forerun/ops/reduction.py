@@ -17,6 +17,7 @@ from .arithmetic import (
     maximum,
     minimum,
     multiply,
+    signbit,
 )
 from .base import primitive
 from .convert import (
@@ -119,6 +120,18 @@ def _first(initial: Any, like: Any) -> Any:
     return cast(asarray(initial, device=like.device), like.dtype)
 
 
+def _negative_zero(initial: Any) -> bool:
+    known = isinstance(initial, (float, numpy.floating, numpy.ndarray)) and numpy.ndim(initial) == 0
+    return known and bool(initial == 0 and numpy.signbit(initial))
+
+
+def _with_sign(result: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    """A sum that starts from -0.0: `result`, which starts from 0.0, but -0.0 of nothing but -0.0."""
+    from .indexing import where as select
+
+    return select(all(signbit(x), axes, keepdims=keepdims), -_sum(-x, axes, keepdims), result)
+
+
 def _check_filled(op: str, x: Any, axes: tuple[int, ...]) -> None:
     """ValueError if there is no element along the axes."""
     if 0 in (x.shape[i] for i in axes):
@@ -137,7 +150,7 @@ def _extreme(op: str, x: Any, axes: tuple[int, ...], keepdims: bool, initial: An
     kept = tuple(1 if i in axes else n for i, n in enumerate(x.shape) if keepdims or i not in axes)
     if 0 in (x.shape[i] for i in axes):
         return copy(broadcast_to(first, kept))
-    return pair(reduced(_chosen(x, where, first), axes, keepdims), first)
+    return pair(first, reduced(_chosen(x, where, first), axes, keepdims))  # of zeros that of the elements, as in NumPy
 
 
 def sum(
@@ -159,8 +172,11 @@ def sum(
     want = _accumulator(x, dtype, "sum")
     if want != x.dtype and is_inexact(want):
         x = cast(x, want)
-    x = _chosen(x, where, 0)
-    result = _sum(x, axes_to_reduce("sum", axis, x.ndim), keepdims, want if want != x.dtype else None)
+    axes, signed = axes_to_reduce("sum", axis, x.ndim), _negative_zero(initial) and want.kind == "f"
+    x = _chosen(x, where, -0.0 if signed else 0)
+    result = _sum(x, axes, keepdims, want if want != x.dtype else None)
+    if signed:
+        result = _with_sign(result, x, axes, keepdims)
     return store("sum", result if initial is None else result + _first(initial, result), out)
 
 

@@ -11,10 +11,10 @@
 with `.json` a file for Perfetto; `graph(p.trace, "graph.svg")` draws what read the results of what.
 """
 
-from .dot import dot as dot
 from .events import Event as Event
 from .events import Line as Line
 from .events import Trace as Trace
+from .graph import Graph as Graph
 from .graph import graph as graph
 from .record import Recording as Recording
 from .record import load as load

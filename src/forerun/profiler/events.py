@@ -29,6 +29,7 @@ class Event:
     bytes: int = 0  # memory taken for the outputs
     deps: tuple[int, ...] = ()  # numbers of the ops whose results it read
     members: tuple[int, ...] = ()  # of a group of ops that ran as one: their numbers
+    parts: tuple[Event, ...] = ()  # of a group: its ops, each by itself
     planned: float = 0.0  # when the op was taken up by a planner
     issuer: int = 0  # the thread that issued the op
     shape: tuple[int, ...] | None = None  # of the first output, if it is known
@@ -187,6 +188,7 @@ def _one_of(number: int, members: list[Event]) -> Event:
         bytes=sum(m.bytes for m in members),
         deps=tuple(d for m in members for d in m.deps),
         members=tuple(m.seq for m in members),
+        parts=tuple(members),
         shape=last.shape,
         dtype=last.dtype,
         live=(first.live[0], last.live[1]),

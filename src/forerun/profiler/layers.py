@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right, insort
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from graphlib import TopologicalSorter
 from itertools import pairwise
 
 __all__ = ["Graph", "Node", "layered"]
@@ -43,7 +44,7 @@ class Layers:
 
 
 def layered(graph: Graph, key: Callable[[int], object], sweeps: int = 12) -> Layers:
-    """Layers of a graph whose edges go from smaller to larger numbers, with few crossings.
+    """Layers of a graph without circles, with few crossings.
 
     key: the order to start from, within a layer.
     """
@@ -65,12 +66,12 @@ def _depths(graph: Graph) -> dict[int, int]:
     """The longest path to each op; an op without inputs moves next to who first reads it."""
     depth: dict[int, int] = {}
     first_reader: dict[int, int] = {}
-    for op in sorted(graph):
+    for op in TopologicalSorter(graph).static_order():
         depth[op] = max((depth[before] + 1 for before in graph[op]), default=0)
     for op in graph:
         for before in graph[op]:
             first_reader[before] = min(depth[op], first_reader.get(before, depth[op]))
-    return {op: d if graph[op] else first_reader.get(op, 1) - 1 for op, d in depth.items()}
+    return {op: depth[op] if graph[op] else first_reader.get(op, 1) - 1 for op in graph}
 
 
 def _ordered(layers: Layers, sweeps: int) -> Layers:
