@@ -33,7 +33,8 @@ def timeline(trace: Trace, path: str | os.PathLike[str] | None = None, title: st
     The front end's lane has a tick for every op that it issued, its waits (hatched), and the ops that it ran while it
     waited. Below it is a lane for each worker and each queue of copies or files, and memory over time.
 
-    Returns the text; a notebook shows the picture. Raises ValueError for another ending, OSError if the file cannot be written.
+    Returns the text; a notebook shows the picture. Raises ValueError for another ending, OSError if the file cannot be
+    written.
 
     >>> from forerun import np, profiler
     >>> with profiler.record() as p:
