@@ -26,7 +26,7 @@ PYTHON_ORDER = [
     {"init", "optimizer", "lr_scheduler", "metric", "image", "gluon"},
     {"torch", "d2l", "compat"},
     {"profiler"},
-    {"terminal", "tour", "cli", "__main__"},
+    {"terminal", "bars", "tour", "cli", "__main__"},
 ]
 PYTHON_RANK = {name: rank for rank, row in enumerate(PYTHON_ORDER) for name in row}
 TOP = len(PYTHON_ORDER)
