@@ -28,7 +28,15 @@ from forerun.storage.replacing import replacing
 from settings import configured
 
 BLOCK, LEAST = direct.BLOCK, direct.LEAST
-SIZES = [0, 1, LEAST - 1, LEAST, LEAST + 1, LEAST + BLOCK - 1, LEAST + BLOCK, npy.PIECE + LEAST + 5, 3 * npy.PIECE - 1]
+PIECE = 2 * LEAST
+SIZES = [0, 1, LEAST - 1, LEAST, LEAST + 1, LEAST + BLOCK - 1, LEAST + BLOCK, PIECE + LEAST + 5, 3 * PIECE - 1]
+
+
+@pytest.fixture(autouse=True)
+def _pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small ones, so that small files have several."""
+    monkeypatch.setattr(npy, "PIECE", PIECE)
+    monkeypatch.setattr(issue, "PIECE", PIECE)
 
 
 def values(n: int) -> numpy.ndarray:
@@ -94,7 +102,7 @@ class TestTheSameFile:
 
     @pytest.mark.parametrize("layout", ["turned", "stepped", "from the second on", "from the second block on"])
     def test_of_any_layout(self, engine: str, layout: str, tmp_path: Path) -> None:
-        x = np.array(values(npy.PIECE + LEAST)).reshape(-1, BLOCK)
+        x = np.array(values(PIECE + LEAST)).reshape(-1, BLOCK)
         view = {"turned": x.T, "stepped": x[:, ::2], "from the second on": x.reshape(-1)[1:]}.get(layout, x[1:])
         np.save(tmp_path / "x", view).wait()
         assert numpy.load(tmp_path / "x.npy").flags.fnc == (layout == "turned")
@@ -110,7 +118,7 @@ class TestTheSameFile:
     def test_on_a_file_system_in_memory(self) -> None:
         import tempfile
 
-        x = values(npy.PIECE + LEAST + 5)
+        x = values(PIECE + LEAST + 5)
         with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
             np.save(f"{folder}/x", np.array(x)).wait()
             same(numpy.load(f"{folder}/x.npy"), x)
@@ -181,13 +189,13 @@ class TestWithoutACopy:
     )
     def test_every_large_piece(self, write: Callable[[Path, Any], Any], asked: list[int], tmp_path: Path) -> None:
         pieces = 1 if kind_of(tmp_path) == "none" else 3
-        write(tmp_path / "x.npz", np.array(values(2 * npy.PIECE + LEAST + 5))).wait()
+        write(tmp_path / "x.npz", np.array(values(2 * PIECE + LEAST + 5))).wait()
         assert len(asked) == pieces
 
     def test_nothing_of_it_is_in_the_systems_memory(self, asked: list[int], tmp_path: Path) -> None:
         """But for the header and the end, and what a file system that has no device has there."""
         if kind_of(tmp_path) == "device":
-            np.save(tmp_path / "x", np.array(values(2 * npy.PIECE + LEAST + 5))).wait()
+            np.save(tmp_path / "x", np.array(values(2 * PIECE + LEAST + 5))).wait()
             assert resident(tmp_path / "x.npy") <= 2 * BLOCK
 
     def test_not_what_is_small_or_begins_anywhere(self, asked: list[int], tmp_path: Path) -> None:
@@ -226,7 +234,7 @@ class TestWhatFails:
     def test_a_file_system_that_refuses_the_flag(self, error: int, monkeypatch: Any, tmp_path: Path) -> None:
         asked: list[int] = []
         self.failing(monkeypatch, error, asked)
-        x = values(2 * npy.PIECE)
+        x = values(2 * PIECE)
         np.save(tmp_path / "x", np.array(x)).wait()
         same(numpy.load(tmp_path / "x.npy"), x)
         assert len(asked) == 1  # a file is not asked twice
@@ -234,7 +242,7 @@ class TestWhatFails:
     def test_a_device_of_larger_blocks(self, asked: list[int], monkeypatch: Any, tmp_path: Path) -> None:
         """The system itself refuses places within its blocks."""
         monkeypatch.setattr(direct, "BLOCK", 64)
-        x = values(2 * npy.PIECE)
+        x = values(2 * PIECE)
         np.save(tmp_path / "x", np.array(x)).wait()
         same(numpy.load(tmp_path / "x.npy"), x)
         assert len(asked) == (2 if kind_of(tmp_path) == "memory" else 1)
@@ -275,7 +283,7 @@ class TestWhatFails:
     def test_a_write_of_less_than_was_asked(self, some: int, monkeypatch: Any, tmp_path: Path) -> None:
         real = direct.Direct.write
         monkeypatch.setattr(direct.Direct, "write", lambda file, data: real(file, memoryview(data)[:some]))
-        x = values(2 * npy.PIECE + 5)
+        x = values(2 * PIECE + 5)
         np.save(tmp_path / "x", np.array(x)).wait()
         same(numpy.load(tmp_path / "x.npy"), x)
 
@@ -298,8 +306,7 @@ def straight(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[int, int]]]
 
 class TestReads:
     @pytest.mark.parametrize("n", SIZES)
-    def test_of_any_size(self, n: int, straight: list[Any], monkeypatch: Any, tmp_path: Path) -> None:
-        monkeypatch.setattr(issue, "PIECE", npy.PIECE)  # several of them
+    def test_of_any_size(self, n: int, straight: list[Any], tmp_path: Path) -> None:
         x = values(n)
         np.save(tmp_path / "x", np.array(x))
         save_file({"a": np.array(x), "b": np.array(x)}, tmp_path / "x").wait()
@@ -352,21 +359,20 @@ class TestReads:
         assert len(straight) == (0 if kind_of(tmp_path) == "none" else 3)
 
     def test_a_file_that_was_cut_off_meanwhile(self, straight: list[Any], tmp_path: Path) -> None:
-        np.save(tmp_path / "x", np.array(values(npy.PIECE))).wait()
+        np.save(tmp_path / "x", np.array(values(PIECE))).wait()
         for left in (BLOCK, LEAST, LEAST + BLOCK + 1):
-            np.save(tmp_path / "x", np.array(values(npy.PIECE))).wait()
+            np.save(tmp_path / "x", np.array(values(PIECE))).wait()
             with closed_gate():
                 x = np.load(tmp_path / "x.npy")
                 os.truncate(tmp_path / "x.npy", left)
-            with pytest.raises(ValueError, match=f"must have {npy.PIECE} bytes of values, got {left - BLOCK}"):
+            with pytest.raises(ValueError, match=f"must have {PIECE} bytes of values, got {left - BLOCK}"):
                 x.wait()
 
     @pytest.mark.parametrize("error", [errno.ENOENT, errno.EINVAL, errno.EMFILE])
     def test_a_file_that_cannot_be_opened_again(
         self, error: int, straight: Any, monkeypatch: Any, tmp_path: Path
     ) -> None:
-        monkeypatch.setattr(issue, "PIECE", npy.PIECE)
-        np.save(tmp_path / "x", np.array(values(2 * npy.PIECE))).wait()
+        np.save(tmp_path / "x", np.array(values(2 * PIECE))).wait()
         asked: list[int] = []
 
         def refused(file: direct.Reading) -> int:
@@ -374,7 +380,7 @@ class TestReads:
             raise OSError(error, os.strerror(error))
 
         monkeypatch.setattr(direct.Reading, "_opened", refused)
-        same(np.load(tmp_path / "x.npy"), values(2 * npy.PIECE))
+        same(np.load(tmp_path / "x.npy"), values(2 * PIECE))
         assert asked == [0]  # a file is not asked twice
 
     def test_a_device_of_larger_blocks(self, straight: list[Any], monkeypatch: Any, tmp_path: Path) -> None:
