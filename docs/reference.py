@@ -45,7 +45,9 @@ NAMESPACES = {  # pages of the reference; those of `np` itself are made by subje
     "forerun.safetensors": "Files of safetensors",
     "forerun.profiler": "The profiler",
 }
-ALSO = {"forerun": ("gather", "as_completed", "hybrid", "install_as_mxnet")}  # that come when they are named
+ALSO = {  # names that come when they are asked for
+    "forerun": ("gather", "as_completed", "hybrid", "install_as_mxnet", "progress", "graph"),
+}
 Seen = dict[int, str]  # where each object stands first, by its id
 SMALL = 3  # subjects of `np` with fewer names share a page
 

@@ -129,8 +129,18 @@ class TestLanes:
             ("front end", 0), ("worker 1", 2), ("worker 2", 5), ("copies", 1)
         ]  # fmt: skip
 
+    def test_a_thread_that_issued_and_never_waited_is_one_of_the_program(self):
+        ops = [replace(made(n, n, n + 1), issuer=8) for n in (1, 2)]
+        front, worker = lanes(Trace(ops))
+        assert (front.thread, front.front, front.issues) == (8, True, ops)
+        assert (worker.thread, worker.front, worker.issues) == (1, False, [])
+
+    def test_what_a_task_of_a_worker_issued_is_no_lane(self):
+        found = lanes(Trace([made(1, 1, 2), replace(made(2, 2, 3), issuer=1)]))
+        assert [(lane.thread, len(lane.issues)) for lane in found] == [(0, 1), (1, 0)]
+
     def test_an_op_that_others_began_counts_from_its_turn(self):
-        (lane,) = lanes(Trace([made(1, 0, 9), made(2, 1, 4)]))
+        _, lane = lanes(Trace([made(1, 0, 9), made(2, 1, 4)]))
         assert lane.intervals == [(1, 4), (4, 9)]
 
 

@@ -68,7 +68,7 @@ class _Records:
         yield from self.named(lane.thread, name, order + 1)
         if lane.front:
             yield from self.named(lane.thread + _ISSUES, f"{name}: issues", order)
-            yield from map(self.slice, self.issues(lane))
+            yield from map(self.slice, _issues(lane))
         yield from map(self.slice, in_turn(lane.waits))
         yield from map(self.slice, lane.spans)
 
@@ -76,16 +76,6 @@ class _Records:
         common = {"ph": "M", "pid": _PROCESS, "tid": track}
         yield {**common, "name": "thread_name", "args": {"name": name}}
         yield {**common, "name": "thread_sort_index", "args": {"sort_index": order}}
-
-    def issues(self, lane: Lane) -> Iterator[Span]:
-        """The issue of each op of a front end, until the next one, and for a microsecond at most."""
-        ops = sorted((e for e in self.trace.ops if self.issuer(e) == lane.thread), key=lambda e: e.issued)
-        for e, after in zip(ops, [*(e.issued for e in ops[1:]), float("inf")]):
-            yield Span(replace(e, kind="issue", thread=lane.thread), e.issued, min(e.issued + _ISSUE, after))
-
-    def issuer(self, e: Event) -> int | None:
-        """The front end that issued an op; the first one for what a worker's task issued."""
-        return e.issuer if e.issuer in self.front else next((x.thread for x in self.lanes if x.front), None)
 
     def slice(self, span: Span) -> Record:
         e = span.event
@@ -106,8 +96,7 @@ class _Records:
             waits.setdefault(self.group.get(w.waited, 0), []).append(w)
         for seq, span in self.first.items():
             e, last = span.event, self.last[seq]
-            issuer = self.issuer(e)
-            way = [] if issuer is None else [(issuer + _ISSUES, e.issued)]
+            way = [(e.issuer + _ISSUES, e.issued)] if e.issuer in self.front else []  # else a worker's task issued it
             way.append((e.thread, span.start))
             ended = (last.event.thread, _inside(last))
             told = [(w.thread, _inside(Span(w, w.started, w.ended))) for w in waits.get(seq, [])]
@@ -138,6 +127,12 @@ class _Records:
 
     def us(self, time: float) -> float:
         return _us(time - self.start)
+
+
+def _issues(lane: Lane) -> Iterator[Span]:
+    """The issue of each op of a front end, until the next one, and for a microsecond at most."""
+    for e, after in zip(lane.issues, [*(e.issued for e in lane.issues[1:]), float("inf")]):
+        yield Span(replace(e, kind="issue", thread=lane.thread), e.issued, min(e.issued + _ISSUE, after))
 
 
 def _inside(span: Span) -> float:

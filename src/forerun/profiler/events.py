@@ -188,6 +188,7 @@ def _one_of(number: int, members: list[Event]) -> Event:
         bytes=sum(m.bytes for m in members),
         deps=tuple(d for m in members for d in m.deps),
         members=tuple(m.seq for m in members),
+        parts=tuple(members),
         shape=last.shape,
         dtype=last.dtype,
         live=(first.live[0], last.live[1]),

@@ -24,7 +24,7 @@ class Span:
 
 @dataclass(slots=True)
 class Lane:
-    """A thread: the ops that it ran and, if it is one of the program's own, its waits."""
+    """A thread: the ops that it ran and, if it is one of the program's own, what it issued and its waits."""
 
     thread: int
     label: str
@@ -32,6 +32,7 @@ class Lane:
     front: bool  # a thread of the program, which issues and waits
     spans: list[Span] = field(default_factory=list)
     waits: list[Event] = field(default_factory=list)
+    issues: list[Event] = field(default_factory=list)  # in order of time
 
     @property
     def busy(self) -> float:
@@ -53,16 +54,23 @@ def lanes(trace: Trace) -> list[Lane]:
     """The threads of a trace: first those of the program, then workers by device, queue and number."""
     ops: dict[int, list[Event]] = defaultdict(list)
     waits: dict[int, list[Event]] = defaultdict(list)
+    issues: dict[int, list[Event]] = defaultdict(list)
     for e in trace.pieces:
         ops[e.thread].append(e)
     for e in trace.waits:
         waits[e.thread].append(e)
-    # First the thread that waited last: the one that ended the recording.
+    for e in sorted(trace.ops, key=lambda e: e.issued):
+        issues[e.issuer].append(e)
+    # First the thread that waited last: the one that ended the recording. Tasks of workers issue and never wait.
     last = trace.waits[-1].thread if waits else None
-    front = sorted(waits, key=lambda t: (t != last, t))
-    found = [_lane(trace, t, _front_label(n), ops[t], waits[t], True) for n, t in enumerate(front)]
-    homes = {t: _home(ops[t]) for t in ops if t not in waits}
-    return found + [_lane(trace, t, label, ops[t], [], False) for t, label in _worker_labels(homes)]
+    program = {*waits, *(t for t in issues if t not in ops)}
+    front = sorted(program, key=lambda t: (t != last, t))
+    found = [
+        Lane(t, _front_label(n), "", True, in_turn(ops[t]), waits[t], issues[t]) for n, t in enumerate(front)
+    ]
+    homes = {t: _home(all_of) for t, all_of in ops.items() if t not in program and all_of}
+    labels = _worker_labels(homes)
+    return found + [Lane(t, label, trace.device_name(homes[t][0]), False, in_turn(ops[t])) for t, label in labels]
 
 
 def _worker_labels(homes: dict[int, tuple[int, str]]) -> list[tuple[int, str]]:
@@ -80,11 +88,6 @@ def _worker_labels(homes: dict[int, tuple[int, str]]) -> list[tuple[int, str]]:
 def _rank(home: tuple[int, str]) -> tuple[int, bool, str]:
     device, queue = home
     return device, queue != "compute", queue
-
-
-def _lane(trace: Trace, thread: int, label: str, ops: list[Event], waits: list[Event], front: bool) -> Lane:
-    device = "" if front else trace.device_name(_home(ops)[0])
-    return Lane(thread, label, device, front, in_turn(ops), waits)
 
 
 def _front_label(n: int) -> str:

@@ -39,9 +39,9 @@ def _picture(trace: Trace, title: str, pixel: float) -> str:
     colour = colours(e.name for e in trace.ops)
     rows: list[str] = []
     y = TOP
-    for n, lane in enumerate(found := lanes(trace)):
+    for lane in (found := lanes(trace)):
         draw: Callable[..., tuple[list[str], float]] = _front if lane.front else _worker
-        parts, y = draw(lane, trace if n == 0 else Trace([]), axis, colour, pixel, y)
+        parts, y = draw(lane, axis, colour, pixel, y)
         rows += parts
     head = [text(24, 36, title, 20, font_weight=600), text(24, 58, figures(trace, found), 13, QUIET)]
     legend, bottom = _legend(colour, y + 44, bool(trace.waits))
@@ -58,6 +58,8 @@ def figures(trace: Trace, found: list[Lane]) -> str:
     parts.append(f"two or more lanes busy for {trace.overlap() / span:.0%} of the time")
     if trace.every > 1:
         parts.append(f"a sample: 1,024 operations of each {1024 * trace.every:,}")
+    if trace.unfinished:
+        parts.append(f"{len(trace.unfinished):,} ops had not ended")
     return "   ·   ".join(parts)
 
 
@@ -66,12 +68,12 @@ def _labels(y: float, name: str, detail: str) -> list[str]:
 
 
 def _front(
-    lane: Lane, trace: Trace, axis: Axis, colour: dict[str, str], pixel: float, y: float
+    lane: Lane, axis: Axis, colour: dict[str, str], pixel: float, y: float
 ) -> tuple[list[str], float]:
     """Ticks of the ops issued, waits, and below them what ran while it waited."""
     share = f"{lane.waited / (axis.span or 1e-9):.0%} in waits"
     parts = _labels(y, lane.label, share)
-    parts += _ticks(trace.ops, axis, colour, y)
+    parts += _ticks(lane.issues, axis, colour, y)
     parts += _wait_boxes(lane.waits, axis, pixel, y + 14)
     y += 14 + 20
     if lane.spans:
@@ -82,7 +84,7 @@ def _front(
 
 
 def _worker(
-    lane: Lane, _: Trace, axis: Axis, colour: dict[str, str], pixel: float, y: float
+    lane: Lane, axis: Axis, colour: dict[str, str], pixel: float, y: float
 ) -> tuple[list[str], float]:
     share = f"{lane.device}, {lane.busy / (axis.span or 1e-9):.0%} busy"
     parts = _labels(y, lane.label, share) + _op_boxes(lane.spans, axis, colour, pixel, y)

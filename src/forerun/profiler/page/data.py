@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from ..axis import milliseconds
+from ..causes import ADVICE
 from ..events import Event, Trace
 from ..lanes import Lane, Span, in_turn, lanes
 from ..live import live
@@ -70,14 +71,14 @@ class _Columns:
     def of_ops(self, found: list[Lane]) -> dict[str, Any]:
         """What there is to know of each op, in the order of issue."""
         front = {lane.thread: n for n, lane in enumerate(found) if lane.front}
-        default = next(iter(front.values()), -1)
         return {
             "number": _differences(e.seq for e in self.ops),
             "name": [self.names(e.name) for e in self.ops],
             "line": [self.lines(e) for e in self.ops],
             "shape": [self.shapes(_shape(e)) for e in self.ops],
             "issued": _differences(self.ns(e.issued) for e in self.ops),
-            "lane": [front.get(e.issuer, default) for e in self.ops],
+            "lane": [front.get(e.issuer, -1) for e in self.ops],  # not one: a worker's task issued it
+            "held": [i for i, e in enumerate(self.ops) if e.held],
             "bytes": [e.bytes for e in self.ops],
             "members": [len(e.members) for e in self.ops],
             "inputs": [list(e.deps) for e in self.ops],
@@ -94,7 +95,7 @@ class _Columns:
             "spans": {**_stretches(map(self.times, lane.spans)), "op": [self.place[s.event.seq] for s in lane.spans]},
             "waits": {
                 **_stretches(times for _, times in waits),
-                "name": [self.names(e.cause or e.name) for e, _ in waits],
+                "name": [self.names(e.name) for e, _ in waits],
                 "line": [self.lines(e) for e, _ in waits],
                 "target": [self.place.get(e.waited, -1) for e, _ in waits],
             },
@@ -157,26 +158,29 @@ def _stretches(times: Iterable[tuple[int, int]]) -> dict[str, list[int]]:
     return {"start": _differences(start for start, _ in found), "length": [end - start for start, end in found]}
 
 
-def _totals(events: Iterable[Event], by_line: bool = False) -> dict[str, tuple[int, float]]:
-    """How many events, and how many seconds, by name or line."""
-    found: dict[str, tuple[int, float]] = defaultdict(lambda: (0, 0.0))
-    for e in events:
-        key = e.line if by_line else e.name
-        count, seconds = found[key]
-        found[key] = count + 1, seconds + e.duration
-    return found
-
-
 def _tables(trace: Trace, limit: int = 30) -> list[dict[str, Any]]:
     """Waits by line and ops by name, the longest first. `filter`: the column whose words may be looked for."""
-    waits, ops = _totals(trace.waits, by_line=True), _totals(trace.ops)
+    ops = sorted(_totals(trace.ops).items(), key=lambda item: -item[1][1])
+    found = [
+        ("Lines that waited", ["line", "called", "waits", "total", "lost", "instead"], _waits(trace)),
+        ("Operations", ["operation", "count", "total"], [[w, f"{n:,}", milliseconds(s)] for w, (n, s) in ops]),
+    ]
+    return [{"title": t, "head": head, "filter": 0, "rows": rows[:limit]} for t, head, rows in found if rows]
+
+
+def _waits(trace: Trace) -> list[list[str]]:
+    """By line: what was called, how often and how long it waited, what that cost, and what to write instead."""
+    lines = [line for line in trace.lines if line.waits and line.cause != "end"]
     return [
-        {"title": title, "head": [what, "count", "total"], "filter": 0, "rows": _rows(found, limit)}
-        for title, what, found in (("Lines that waited", "line", waits), ("Operations", "operation", ops))
-        if found
+        [x.line, x.name, f"{x.waits:,}", milliseconds(x.seconds), milliseconds(x.lost), ADVICE.get(x.cause, "")]
+        for x in sorted(lines, key=lambda x: -x.seconds)
     ]
 
 
-def _rows(found: dict[str, tuple[int, float]], limit: int) -> list[list[str]]:
-    longest = sorted(found.items(), key=lambda item: -item[1][1])
-    return [[word, f"{count:,}", milliseconds(seconds)] for word, (count, seconds) in longest[:limit]]
+def _totals(events: Iterable[Event]) -> dict[str, tuple[int, float]]:
+    """How many events, and how many seconds, by name."""
+    found: dict[str, tuple[int, float]] = defaultdict(lambda: (0, 0.0))
+    for e in events:
+        count, seconds = found[e.name]
+        found[e.name] = count + 1, seconds + e.duration
+    return found

@@ -212,7 +212,7 @@ function drawCurve({ times, values, top, most }) {
     let high = values[i];
     pen.lineTo(x, height(level));
     for (; i < times.length && times[i] < until; ++i) high = Math.max(high, values[i]), level = values[i];
-    pen.lineTo(x, height(high));
+    pen.lineTo(x, height(high)), pen.lineTo(x, height(level));
   }
   x = Math.min(width, xOf(trace.span));
   pen.lineTo(x, height(level)), pen.lineTo(x, top + CURVE), pen.closePath();
