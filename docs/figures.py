@@ -1,7 +1,7 @@
 """Draws the figures of the tutorial from programs that it runs: `python docs/figures.py [NAME ...]`.
 
-They go to docs/figures as SVG. What overlaps in them is what overlapped on the machine that ran this, in the shortest of
-some runs: the one that other programs have disturbed least.
+They go to docs/figures as SVG. What overlaps in them is what overlapped on the machine that ran this, in the shortest
+of some runs: the one that other programs have disturbed least.
 """
 
 from __future__ import annotations
