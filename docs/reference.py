@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import io
+import os
 import pkgutil
 import types
 from pathlib import Path
@@ -45,7 +46,9 @@ NAMESPACES = {  # pages of the reference; those of `np` itself are made by subje
     "forerun.safetensors": "Files of safetensors",
     "forerun.profiler": "The profiler",
 }
-ALSO = {"forerun": ("gather", "as_completed", "hybrid", "install_as_mxnet")}  # that come when they are named
+ALSO = {  # names that come when they are asked for
+    "forerun": ("gather", "as_completed", "hybrid", "install_as_mxnet", "progress", "graph"),
+}
 Seen = dict[int, str]  # where each object stands first, by its id
 SMALL = 3  # subjects of `np` with fewer names share a page
 
@@ -190,6 +193,7 @@ def command() -> str:
     """What `forerun --help` and the help of each command print."""
     from forerun import cli
 
+    os.environ["COLUMNS"] = "80"
     text = [title("The command")]
     for words in ([], ["tour"], ["bench"], ["trace"], ["info"]):
         out = io.StringIO()
@@ -200,7 +204,7 @@ def command() -> str:
             head,
             "-" * len(head),
             "",
-            "::",
+            ".. code-block:: text",
             "",
             *(f"    {line}" for line in out.getvalue().splitlines()),
             "",

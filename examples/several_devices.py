@@ -54,7 +54,7 @@ def told(trace: Trace, marks: list[int]) -> Trace:
         return PARTS[3] if name == "copy" else PARTS[2]
 
     events = [e if e.kind == "wait" else replace(e, name=part(e.seq, e.name)) for e in trace.events]
-    return Trace(events, trace.devices, trace.truncated)
+    return replace(trace, events=events)
 
 
 def share(trace: Trace) -> float:

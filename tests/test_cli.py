@@ -129,7 +129,7 @@ class TestTrace:
         assert done.returncode == status, done.stderr
         assert said in done.stderr
         assert "matmul" in done.stdout
-        assert (tmp_path / "build/trace/program.svg").read_text().startswith("<svg")
+        assert (tmp_path / "build/trace/program.html").read_text().startswith("<!doctype html>")
 
     def test_a_traceback_shows_the_program_alone(self, script, tmp_path):
         done = forerun_command("trace", str(script), "raise", folder=tmp_path)

@@ -17,7 +17,7 @@ PYTHON_HEADERS = re.compile(r"(Python\.h|nanobind/|numpy/)")
 
 # From the bottom up; names in one row may use each other. The package itself (`__init__`) stands on top.
 PYTHON_ORDER = [
-    {"_core", "config", "device", "lifecycle", "engine", "pace", "pending", "aio"},
+    {"_core", "notebook", "log", "config", "device", "lifecycle", "engine", "pace", "pending", "aio"},
     {"ops"},
     {"storage"},
     {"np", "npx", "safetensors"},
@@ -26,7 +26,7 @@ PYTHON_ORDER = [
     {"init", "optimizer", "lr_scheduler", "metric", "image", "gluon"},
     {"torch", "d2l", "compat"},
     {"profiler"},
-    {"terminal", "tour", "cli", "__main__"},
+    {"terminal", "bars", "tour", "cli", "__main__"},
 ]
 PYTHON_RANK = {name: rank for rank, row in enumerate(PYTHON_ORDER) for name in row}
 TOP = len(PYTHON_ORDER)

@@ -18,7 +18,7 @@ from PIL import Image
 import forerun
 from forerun import autograd, gluon, image, init, np, npx
 from forerun.compat import install_as_mxnet, uninstall_as_mxnet
-from forerun.gluon import nn
+from forerun.gluon import download, nn
 
 with Path(__file__).with_name("mxnet_names.tsv").open() as file:
     HOLDS = {row["name"]: row["holds"] for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)}
@@ -33,7 +33,11 @@ METHODS = {
 
 
 @pytest.fixture
-def mxnet() -> Iterator[ModuleType]:
+def mxnet(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ModuleType]:
+    """The package, where there is neither a network nor a file."""
+    monkeypatch.setenv("MXNET_GLUON_REPO", "http://127.0.0.1:9")
+    monkeypatch.setattr(download, "_PAUSE", 0.0)
+    monkeypatch.chdir(tmp_path)
     install_as_mxnet()
     import mxnet
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import re
@@ -90,18 +89,6 @@ def test_a_checkpoint_is_neither_lost_nor_made_up(tmp_path: Path) -> None:
             assert message in process.communicate(timeout=120)[1]
         assert process.returncode == 1
         (tmp_path / "checkpoint-0001-000000").mkdir(exist_ok=True)
-
-
-def test_a_terminal_shows_how_far_an_epoch_is(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    monkeypatch.syspath_prepend(str(FOLDER))
-    common = importlib.import_module("common")
-    monkeypatch.delitem(sys.modules, "common")
-    assert list(common.progress("ab", "epoch 1/2", 0, 2)) == ["a", "b"]
-    assert capsys.readouterr().err == ""
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    bars = [capsys.readouterr().err for _ in common.progress("abc", "epoch 1/2", 1, 4)]
-    assert bars == [f"\repoch 1/2 [{'#' * n}{'.' * (30 - n)}] {i}/4" for i, n in [(1, 7), (2, 15), (3, 22)]]
-    assert capsys.readouterr().err.strip() == ""
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda path: path.name)

@@ -120,6 +120,20 @@ def test_what_is_no_number_reaches_its_own_windows_only(value: float) -> None:
     numpy.testing.assert_allclose(found[far], plain[far], rtol=1e-4, atol=1e-5)
 
 
+def test_a_weight_whose_gradient_is_no_number_is_alone() -> None:
+    """One channel of the result has an infinite gradient at a corner, where padding covers half of a window."""
+    x, w, g = (normal(*shape).astype("float32") for shape in ((4, 16, 9, 10), (16, 16, 3, 3), (4, 16, 9, 10)))
+    g[1, 5, 0, 0] = numpy.inf
+    weight = ours(w)
+    weight.attach_grad()
+    with autograd.record():
+        y = npx.convolution(ours(x), weight, pad=1)
+    y.backward(ours(g))
+    endless = ~numpy.isfinite(weight.grad.asnumpy())
+    assert endless[5, :, 1:, 1:].all()
+    assert endless.sum() == 16 * 4
+
+
 POOLS = {
     "apart": ((3, 4, 8, 6), (2, 2), (2, 2)),
     "meeting": ((3, 4, 9, 8), (3, 3), (2, 1)),

@@ -1,5 +1,9 @@
 #include "bind/blocking.h"
 
+#include <atomic>
+#include <chrono>
+#include <utility>
+
 #include "bind/glue.h"
 #include "bind/site.h"
 
@@ -33,12 +37,39 @@ void object(Place place) {
   Py_DECREF(done);
 }
 
+PyObject* log = nullptr;  // called as log(kind, number, number); guarded by the interpreter lock
+std::atomic<uint32_t> told{0};  // Engine::lives() when it was told last
+
+void tell(const char* kind, int64_t a, int64_t b) {
+  PyObject* done = PyObject_CallFunction(log, "sLL", kind, static_cast<long long>(a), static_cast<long long>(b));
+  if (!done) return PyErr_WriteUnraisable(log);  // what is told changes nothing
+  Py_DECREF(done);
+}
+
 int set_guard(int mode) { return std::exchange(guards, static_cast<uint8_t>(mode)); }
 
 }  // namespace
 
+void tell_lives() {
+  uint32_t lives = Engine::get().lives();
+  if (!log || told.exchange(lives) == lives) return;
+  auto [threads, wanted] = Engine::get().workers();
+  lives % 2 ? tell("started", threads, wanted) : tell("ended", 0, 0);
+}
+
+void tell_full(const char* cause) {
+  using Clock = std::chrono::steady_clock;
+  static Clock::time_point next;  // guarded by the interpreter lock, as is
+  static int64_t waits = 0;       // since it was told last
+  ++waits;
+  if (!log || Clock::now() < next) return;
+  next = Clock::now() + std::chrono::seconds(1);
+  tell(cause, std::exchange(waits, 0), 0);
+}
+
 Wait::Wait(const char* what) : what_(what) {
   if (outermost_) return;
+  if (Engine::get().lives() != told.load(std::memory_order_relaxed)) [[unlikely]] tell_lives();
   if (guards & kGuardWaits) [[unlikely]] object(what_ ? Place{what_, current_site()} : here("wait"));
   outermost_ = this;
   if (Engine::get().trace.on()) started_ = Trace::now();
@@ -50,7 +81,10 @@ Wait::~Wait() {
   Engine& engine = Engine::get();
   if (!started_ || !engine.trace.on()) return;
   uint64_t ended = Trace::now();
+  PyObject *type, *value, *traceback;  // of what ended the wait, perhaps
+  PyErr_Fetch(&type, &value, &traceback);
   Place place = what_ ? Place{what_, current_site()} : here("wait");
+  PyErr_Restore(type, value, traceback);
   engine.trace.waited(place.call, place.site, seq_, engine.mark(), started_, ended);
 }
 
@@ -62,6 +96,8 @@ void note_read(const char* name) {
 
 void init_blocking(nb::module_& m) {
   m.def("set_guard", set_guard, "What this thread asks before it goes on: a sum of 1, before it waits, and 2, before it reads what is there. Returns what was set.");
+  m.def("set_log", [](nb::handle function) { Py_XSETREF(log, Py_NewRef(function.ptr())); }, "What is told, as function(kind, number, number), of workers and of waits for room.");
+  m.def("tell", tell_lives, "Tells it now.");
   m.def("set_refuse", [](nb::handle function) { Py_XSETREF(refuse, Py_NewRef(function.ptr())); }, "What a guard calls, as function(call, site); it may raise.");
 }
 

@@ -39,6 +39,11 @@ class Wait {
   static constinit inline thread_local Wait* outermost_ = nullptr;
 };
 
+// Tells the log (forerun/log.py), with the interpreter lock: of workers that have started or ended since it was told last; and that
+// there was no room to issue, once a second.
+void tell_lives();
+void tell_full(const char* cause);
+
 // A call found what it asked for: a recording counts it, and a guard may refuse it.
 constexpr uint8_t kGuardWaits = 1, kGuardReads = 2;
 extern constinit thread_local uint8_t guards;  // of this thread: a sum

@@ -81,7 +81,11 @@ void let_through() {
 
 // A task must not wait for room: its own op may be the one that has not ended.
 void find_room(Engine& engine) {
-  if (!in_host_task()) return recorded_wait(engine.held_for_memory() ? "bytes full" : "window full", [&](auto slice) { return engine.make_room(slice); });
+  if (!in_host_task()) {
+    const char* cause = engine.held_for_memory() ? "bytes full" : "window full";
+    recorded_wait(cause, [&](auto slice) { return engine.make_room(slice); });
+    return tell_full(cause);
+  }
   if (engine.crammed()) throw Error(ErrorKind::runtime, "issue: a host task must leave room for others, got more than " + std::to_string(engine.ops_ahead()) + " operations issued since it began");
 }
 

@@ -88,11 +88,12 @@ nb::object correlate_weight(nb::handle y_object, nb::handle x_object, nb::handle
   c.examples = x.layout.ndim() ? x.layout.shape[0] : 0;
   check_shape(x, field_shape(c.examples, c.groups * c.in, c.extents, n)), check_shape(y, field_shape(c.examples, c.groups * c.out, c.counts, n));
   Dims parts(weight.size() + 1);
-  parts[0] = correlate_parts(c, x.layout.dtype);
+  bool winograd = winograd_takes(c, x.layout.dtype, false);
+  parts[0] = winograd ? winograd_parts(c) : correlate_parts(c, x.layout.dtype);
   std::copy(weight.begin(), weight.end(), parts.begin() + 1);
   Array sums = Array::make(x.layout.dtype, parts, budget_of(device));
   Building op;
-  build_correlate_weight(*op, c, y, x, sums);
+  (winograd ? build_winograd_weight : build_correlate_weight)(*op, c, y, x, sums);
   op.issue(device);
   return wrapped(std::move(sums));
 }

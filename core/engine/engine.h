@@ -131,6 +131,9 @@ class Engine {
   bool stop_workers(std::chrono::milliseconds limit);
   void resume_workers();       // they are not to stop after all; those that have, start again
   void start_workers();        // unless they run
+  // How often workers have been started and ended: odd while they run. Any thread; no lock.
+  uint32_t lives() const { return lives_.load(std::memory_order_relaxed); }
+  std::pair<int, int> workers();  // how many threads there are, of all queues, and how many were asked for
   void gate(bool closed);      // closed: nothing is planned or started
   void set_passes(int passes) { passes_.store(passes); }  // a sum of Pass; any time
   void set_fuse_from(uint32_t ns) { fuse_from_.store(ns); }  // an op that costs less is not worth a group
@@ -285,6 +288,7 @@ class Engine {
   std::atomic<bool> gate_{false}, stopping_{false}, lost_{false};
   bool gave_way_ = false;                         // the last pick() left work to somebody who might not take it: look again soon
   bool started_ = false;
+  std::atomic<uint32_t> lives_{0};                // changes of started_; written with the lock
   int serving_ = 0;                               // workers that have not left serve(), or not entered it yet
   std::condition_variable stopped_;               // there are none any more; used with mutex_
   static constexpr size_t kMostUnseen = 1000;

@@ -195,6 +195,7 @@ void Engine::start_workers() {
 
 void Engine::start_all() {
   started_ = true;
+  lives_.fetch_add(1);
   for (Queue* q : queues_) {
     q->sleeping.fetch_sub(1);
     // With fewer threads than asked for it is slower; with none, whoever waits does the work.
@@ -221,10 +222,18 @@ bool Engine::stop_workers(std::chrono::milliseconds limit) {
   held.lock();
   stopping_.store(false);
   started_ = false;
+  lives_.fetch_add(1);
   for (Queue* q : queues_) q->sleeping.store(1), q->called.store(false), q->left = 0;
   held.unlock();
   notify_waiters();  // who looked for work while they stopped was given none
   return true;
+}
+
+std::pair<int, int> Engine::workers() {
+  Lock held = lock();
+  std::pair<int, int> found;
+  for (Queue* q : queues_) found.first += q->workers, found.second += q->wanted;
+  return found;
 }
 
 bool Engine::at_rest() {
@@ -272,6 +281,7 @@ void Engine::after_fork(bool child) {
     new (&watch_) std::condition_variable;
     helping_.store(0);
     watch_mark_.store(UINT64_MAX);
+    lives_.fetch_add(started_);
     started_ = stand_in_started_ = false, serving_ = 0;
     in_tasks_.store(0);
     new (&stand_in_wake_) std::condition_variable;

@@ -1,6 +1,7 @@
 // What the convolutions share: where operands lie, lines of elements, and the sizes of what they compute at once.
 #pragma once
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 
@@ -63,6 +64,12 @@ struct Inside {
       : begin(std::clamp<int64_t>(up(std::max<int64_t>(0, -first), step), 0, n)),
         end(std::clamp<int64_t>(first < extent ? up(extent - first, step) : 0, begin, n)) {}
 };
+
+inline bool all_finite(const float* values, int64_t n) {
+  bool found = false;
+  for (int64_t i = 0; i < n; ++i) found |= (std::bit_cast<uint32_t>(values[i]) & 0x7f800000U) == 0x7f800000U;
+  return !found;
+}
 
 // The last step of making an op.
 template <class K>

@@ -14,4 +14,8 @@ int64_t winograd_points(const Correlation& what, bool back);
 void build_winograd_points(Op& op, const Correlation& what, bool back, const Array& w, const Array& points);
 void build_winograd(Op& op, const Correlation& what, bool back, const Array& source, const Array& w, const Array& points, const Array& target);
 
+// As build_correlate_weight, for what winograd_takes (back: false).
+int64_t winograd_parts(const Correlation& what);
+void build_winograd_weight(Op& op, const Correlation& what, const Array& y, const Array& x, const Array& sums);
+
 }  // namespace forerun

@@ -109,12 +109,103 @@ struct Back {
   }
 };
 
+struct VectorsToPoints {
+  const float* const (&lines)[4];
+  int64_t step;
+  float* points;
+  int64_t plane, n;
+
+  template <int bytes>
+  FORERUN_EACH void run() const {
+    for (int64_t j = 0; j < n; j += kPlaces<bytes>) {
+      Floats<bytes> t[4][4];
+      for (int64_t k = 0; k < 4; ++k) {
+        const int64_t i = k * step + j;
+        Floats<bytes> a = load<bytes>(lines[0] + i), b = load<bytes>(lines[1] + i), c = load<bytes>(lines[2] + i), d = load<bytes>(lines[3] + i);
+        t[0][k] = a - c, t[1][k] = b + c, t[2][k] = c - b, t[3][k] = b - d;
+      }
+      float* p = points + j;
+      for (int i = 0; i < 4; ++i, p += 4 * plane) {
+        store<bytes>(p, t[i][0] - t[i][2]), store<bytes>(p + plane, t[i][1] + t[i][2]);
+        store<bytes>(p + 2 * plane, t[i][2] - t[i][1]), store<bytes>(p + 3 * plane, t[i][1] - t[i][3]);
+      }
+    }
+  }
+};
+
+struct RowsToPoints {
+  const float *top, *bottom;
+  int64_t step;
+  float* points;
+  int64_t plane;
+
+  template <int bytes>
+  FORERUN_EACH void run() const {
+    constexpr int own = bytes < 32 ? bytes : 32;
+    for (int64_t j = 0; j < kTileRows; j += kPlaces<own>) {
+      Floats<own> a = load<own>(top + j), b = load<own>(top + step + j), c = load<own>(bottom + j), d = load<own>(bottom + step + j);
+      Floats<own> left[4] = {a, (a + c) / 2, (a - c) / 2, c}, right[4] = {b, (b + d) / 2, (b - d) / 2, d};
+      float* p = points + j;
+      for (int i = 0; i < 4; ++i, p += 4 * plane) {
+        store<own>(p, left[i]), store<own>(p + plane, (left[i] + right[i]) / 2);
+        store<own>(p + 2 * plane, (left[i] - right[i]) / 2), store<own>(p + 3 * plane, right[i]);
+      }
+    }
+  }
+};
+
+struct PointsToKernels {
+  const float* points;
+  int64_t plane;
+  float* to;
+  int64_t n;
+
+  template <int bytes>
+  FORERUN_EACH void run() const {
+    for (int64_t j = 0; j < n; j += kPlaces<bytes>) {
+      Floats<bytes> t[3][4];
+      const float* p = points + j;
+      for (int k = 0; k < 4; ++k, p += plane) {
+        Floats<bytes> b = load<bytes>(p + 4 * plane), c = load<bytes>(p + 8 * plane), sum = b + c;
+        t[0][k] = load<bytes>(p) + sum, t[1][k] = b - c, t[2][k] = sum - load<bytes>(p + 12 * plane);
+      }
+      float* w = to + j;
+      for (int i = 0; i < 3; ++i, w += 3 * n) {
+        Floats<bytes> sum = t[i][1] + t[i][2];
+        store<bytes>(w, t[i][0] + sum), store<bytes>(w + n, t[i][1] - t[i][2]), store<bytes>(w + 2 * n, sum - t[i][3]);
+      }
+    }
+  }
+};
+
 }  // namespace
+
+void turn_four(const char* from, int64_t step, int64_t n, float* to, int64_t places) {
+  using F = Floats<16>;
+  auto at = [&](int64_t i, int64_t k) { return reinterpret_cast<const float*>(from + i * step) + k; };
+  int64_t k = 0;
+  for (; k + 4 <= n; k += 4, to += 4 * places) {
+    F a = load<16>(at(0, k)), b = load<16>(at(1, k)), c = load<16>(at(2, k)), d = load<16>(at(3, k));
+    F ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+    F ab2 = __builtin_shufflevector(a, b, 2, 6, 3, 7), cd2 = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    store<16>(to, __builtin_shufflevector(ab, cd, 0, 1, 4, 5)), store<16>(to + places, __builtin_shufflevector(ab, cd, 2, 3, 6, 7));
+    store<16>(to + 2 * places, __builtin_shufflevector(ab2, cd2, 0, 1, 4, 5)), store<16>(to + 3 * places, __builtin_shufflevector(ab2, cd2, 2, 3, 6, 7));
+  }
+  for (; k < n; ++k, to += places)
+    for (int64_t i = 0; i < 4; ++i) to[i] = *at(i, k);
+}
 
 void add_across(const float* line, const int32_t* mask, float* to, int64_t step, int64_t n) { in_best_version(Across{line, mask, to, step, n}); }
 void add_down(const float* const (&lines)[4], int64_t step, float* points, int64_t plane, int64_t n) { in_best_version(Down{lines, step, points, plane, n}); }
 void add_back(const float* points, int64_t plane, const int32_t* mask, float* top, float* bottom, int64_t n, float* zeros) {
   in_best_version(Back{points, plane, mask, top, bottom, n, zeros});
 }
+void vectors_to_points(const float* const (&lines)[4], int64_t step, float* points, int64_t plane, int64_t n) {
+  in_best_version(VectorsToPoints{lines, step, points, plane, n});
+}
+void rows_to_points(const float* top, const float* bottom, int64_t step, float* points, int64_t plane) {
+  in_best_version(RowsToPoints{top, bottom, step, points, plane});
+}
+void points_to_kernels(const float* points, int64_t plane, float* to, int64_t n) { in_best_version(PointsToKernels{points, plane, to, n}); }
 
 }  // namespace forerun

@@ -18,4 +18,13 @@ void add_down(const float* const (&lines)[4], int64_t step, float* points, int64
 // count, as above. `zeros`, kVector of them, stay zeros if all their results are finite numbers.
 void add_back(const float* points, int64_t plane, const int32_t* mask, float* top, float* bottom, int64_t n, float* zeros);
 
+// Four lines of n elements, those of line i at from + i * step bytes, next to each other: element k of line i to to[k * places + i].
+void turn_four(const char* from, int64_t step, int64_t n, float* to, int64_t places);
+// One tile of `lines` of vectors, which lie `step` apart, of n elements each, a multiple of kVector: to its points, `plane` apart.
+void vectors_to_points(const float* const (&lines)[4], int64_t step, float* points, int64_t plane, int64_t n);
+// The same for 2 x 2 vectors of kTileRows elements each that stand for a kernel.
+void rows_to_points(const float* top, const float* bottom, int64_t step, float* points, int64_t plane);
+// From the points of n kernels, a multiple of kVector, to the elements of each: n of each of the nine.
+void points_to_kernels(const float* points, int64_t plane, float* to, int64_t n);
+
 }  // namespace forerun

@@ -127,10 +127,17 @@ void correlate() {
     ++taken;
   }
   same<T>("correlate_back", to_x, xs);
-  wait_for(*to_w.storage());
-  for (int64_t part = 1; part < parts; ++part)
-    for (int64_t i = 0; i < w.layout.size; ++i) data_of<T>(to_w)[i] += data_of<T>(to_w)[part * w.layout.size + i];
-  same<T>("correlate_weight", to_w, ws);
+  auto total = [&](const char* what, const Array& sums) {
+    wait_for(*sums.storage());
+    for (int64_t i = w.layout.size; i < sums.layout.size; ++i) data_of<T>(sums)[i % w.layout.size] += data_of<T>(sums)[i];
+    same<T>(what, sums, ws);
+  };
+  total("correlate_weight", to_w);
+  if (winograd_takes(c, dtype_of<T>, false)) {
+    Array sums = Array::make(dtype_of<T>, {winograd_parts(c), w.layout.size}, budget());
+    issue([&](Op& op) { build_winograd_weight(op, c, y, x, sums); });
+    total("winograd_weight", sums);
+  }
 }
 
 template <class T>

@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +71,7 @@ class Run:
         """What is left of the epoch, in batches of a random order; each array is split over the devices."""
         order = numpy.random.default_rng((SEED, self.epoch)).permutation(len(data[0]))
         starts = range(0, len(order) - len(order) % len(self.on), size)
-        for start in progress(starts[self.step :], f"epoch {self.epoch + 1}/{self.last}", self.step, len(starts)):
+        for start in forerun.progress(starts[self.step :], f"epoch {self.epoch + 1}/{self.last}", done=self.step):
             chosen = order[start : start + size]
             chosen = chosen[: len(chosen) - len(chosen) % len(self.on)]
             yield [gluon.utils.split_and_load(np.array(x[chosen]), self.on) for x in data]
@@ -122,15 +122,3 @@ class Run:
         self.trainer.load_states(folder / "optimizer")
         np.random.set_state(where["random"])
         self.epoch, self.step, self.curve = where["epoch"], where["step"], where["curve"]
-
-
-def progress(items: Iterable[Any], title: str, done: int, of: int) -> Iterator[Any]:
-    """The items, with a bar on a terminal that says how many have been gone through."""
-    show = sys.stderr.isatty()
-    for n, item in enumerate(items, done):
-        if show:
-            full = 30 * n // of
-            print(f"\r{title} [{'#' * full}{'.' * (30 - full)}] {n}/{of}", end="", file=sys.stderr)
-        yield item
-    if show:
-        print("\r" + " " * (len(title) + 50) + "\r", end="", file=sys.stderr)

@@ -51,6 +51,8 @@ def __getattr__(name: str) -> Any:
         return module
     if name in ("gather", "as_completed"):
         return getattr(importlib.import_module(".aio", __name__), name)
+    if name == "progress":
+        return importlib.import_module(".bars", __name__).progress
     if name == "graph":
         return importlib.import_module(".profiler", __name__).graph
     if name == "hybrid":

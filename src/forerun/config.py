@@ -10,6 +10,7 @@ from typing import Any
 import numpy
 
 from . import _core, device, pending
+from .log import say
 
 __all__ = ["configure", "config"]
 
@@ -45,6 +46,7 @@ VARIABLES: dict[str, tuple[str, Callable[[str], Any]]] = {  # of the environment
     "FORERUN_EXIT_STATUS": ("exit_status", _switch),
     "FORERUN_HANG_REPORT": ("hang_report", float),
 }
+KNOWN = {*VARIABLES, "FORERUN_PROFILE"}
 
 
 def _environment() -> dict[str, Any]:
@@ -103,7 +105,11 @@ def configure(
     given = {k: v for k, v in locals().items() if v is not _SAME}
     new = {**_settings, **given}
     _check(new)
+    changed = ", ".join(f"{key}={value!r}" for key, value in given.items() if value != _settings[key])
     _apply(new)
+    _core.tell()  # of threads that have ended
+    if changed:
+        say("info", "configured: %s", changed)
 
 
 _PASSES = {"drop": 1, "fuse": 2, "reuse": 4}
@@ -171,6 +177,15 @@ def config() -> dict[str, Any]:
     return dict(_settings)
 
 
+def _tell_of_surroundings() -> None:
+    machine, granted = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), _core.granted_memory()
+    if granted < machine:
+        say("info", "memory: %d bytes of the machine's %d are granted to this process", granted, machine)
+    for name in os.environ:
+        if name.startswith("FORERUN_") and name not in KNOWN:
+            say("warning", "environment: %s is no setting; there are %s", name, ", ".join(sorted(KNOWN)))
+
+
 def _start() -> None:
     defaults = {
         "engine": "async",
@@ -190,6 +205,7 @@ def _start() -> None:
     numpy_folder = str(pathlib.Path(numpy.__file__).parent) + os.sep
     _core.set_package_folder(str(package) + os.sep, str(package / "tour") + os.sep, numpy_folder)
     _settings.update(defaults)
+    _tell_of_surroundings()
     configure(**_environment()) if _environment() else _apply(defaults)
     library = package / "lib" / "libforerun_openblas.so"
     _core.load_blas(str(library if library.exists() else pathlib.Path(_core.__file__).parent / "lib" / library.name))

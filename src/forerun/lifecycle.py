@@ -9,6 +9,7 @@ from functools import partial
 
 from . import _core
 from .config import config
+from .log import say
 
 __all__: list[str] = []
 
@@ -17,11 +18,14 @@ def _at_exit() -> None:
     """Finishes pending work, and reports errors that nobody has seen."""
     if _core.gave_up():
         return
+    _core.tell()
     interrupted = _finish()
     errors = _core.unseen_failures()
     for message, site in errors:
         where = f"{site[0]}:{site[1]}: " if message and site else ""
-        _say(f"{where}an error that no read has raised: {message}" if message else f"and {site} more")
+        text = f"{where}an error that no read has raised: {message}" if message else f"and {site} more"
+        say("error", "%s", text)
+        _say(text)
     # A program that embeds Python, and has given it no command line, has a status of its own.
     if (errors or interrupted) and config()["exit_status"] and sys.orig_argv:
         _core.set_exit_status(1)

@@ -6,6 +6,7 @@ import sys
 from typing import NamedTuple
 
 from . import _core
+from .log import say
 
 __all__ = ["Pending", "pending"]
 
@@ -87,4 +88,5 @@ def _report(what: str, target: int, seconds: float) -> None:
     if len(chain) > len(cut):
         lines.insert(1 + _LINES // 2, f"  ... {len(chain) - len(cut)} operations between ...")
     lines.append(f"  {len(found)} operations have not ended; forerun.pending() lists them")
+    say("warning", "%s", "\n".join(lines))
     print("\n".join(lines), file=sys.stderr, flush=True)

@@ -13,7 +13,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import TextIO
 
-__all__ = ["Terminal", "columns", "coloured", "moving"]
+__all__ = ["Terminal", "columns", "coloured", "encodes", "moving"]
 
 Row = Sequence[str]
 
@@ -37,7 +37,7 @@ class Terminal:
         self.out, self.err = out or sys.stdout, err or sys.stderr
         self.width = min(100, shutil.get_terminal_size((100, 24)).columns)
         self._colours = coloured(self.out)
-        self._wide = _can(self.out, "─")
+        self._wide = encodes(self.out, "─")
 
     def style(self, text: str, code: str) -> str:
         """Text in a style, such as "1" (bold), "2" (dim), "32" (green), where there are colours."""
@@ -67,7 +67,7 @@ class Terminal:
         """Shows how far the work is, and what comes now."""
         if moving(self.err):
             full = round(24 * done / of)
-            marks = "█·" if _can(self.err, "█·") else "#."
+            marks = "█·" if encodes(self.err, "█·") else "#."
             bar = marks[0] * full + marks[1] * (24 - full)
             bar = f"\033[36m{bar}\033[0m" if coloured(self.err) else bar
             room = max(0, shutil.get_terminal_size((100, 24)).columns - 35)
@@ -79,7 +79,8 @@ class Terminal:
             print("\r\033[K", end="", file=self.err, flush=True)
 
 
-def _can(stream: TextIO, text: str) -> bool:
+def encodes(stream: TextIO, text: str) -> bool:
+    """Whether text can be written to a stream."""
     try:
         text.encode(stream.encoding or "ascii")
     except (UnicodeEncodeError, LookupError):

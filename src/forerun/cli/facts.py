@@ -12,7 +12,7 @@ from typing import Any
 import numpy
 
 from .. import _core
-from ..config import VARIABLES, config, worker_counts
+from ..config import KNOWN, config, worker_counts
 from ..device import devices
 
 __all__ = ["facts"]
@@ -24,7 +24,6 @@ _FEATURES = (
     "avx512_bf16", "avx512_fp16", "amx_tile", "amx_bf16", "amx_int8", "asimd", "sve", "sve2", "bf16", "i8mm",
 )  # fmt: skip
 _READ = ("FORERUN_", "OPENBLAS_", "OMP_", "GOTO_", "MKL_", "NPY_")
-_KNOWN = {*VARIABLES, "FORERUN_PROFILE"}
 _OPTIONAL = ("ml_dtypes", "pillow", "scipy", "scikit-learn", "mlxtend", "torch", "jax", "ipykernel")
 
 
@@ -141,5 +140,5 @@ def _why() -> str:
 
 def _environment() -> Facts:
     found: Facts = {name: os.environ[name] for name in sorted(os.environ) if name.startswith(_READ)}
-    unknown = [name for name in found if name.startswith("FORERUN_") and name not in _KNOWN]
+    unknown = [name for name in found if name.startswith("FORERUN_") and name not in KNOWN]
     return found | {"not known to forerun": unknown} if unknown else found

@@ -22,7 +22,7 @@ HELP = "run a script, and show what overlapped and what waited"
 EPILOG = """\
 examples:
   forerun trace train.py --epochs 2            what follows the script is the script's
-  forerun trace --out pictures train.py        the timeline goes to pictures/train.svg
+  forerun trace --out pictures train.py        the timeline goes to pictures/train.html
   forerun trace -m package.train --epochs 2    a module, as with python -m
   forerun trace --json train.py > report.json  the report for a program; what the script
                                                prints goes to standard error
@@ -51,7 +51,7 @@ def run(given: argparse.Namespace) -> int:
     out = writable(given.out)
     with output_to_stderr(given.json):
         status, trace = _recorded(program)
-    _show(trace, out / f"{program.name}.svg", program.name, given.json)
+    _show(trace, out / f"{program.name}.html", program.name, given.json)
     return status
 
 

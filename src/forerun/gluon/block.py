@@ -158,9 +158,10 @@ class Block:
         ==============================================================================
         ...
         """
+        from ..notebook import show
         from .summary import summary
 
-        print(summary(self, inputs))
+        show(summary(self, inputs))
 
     def register_op_hook(self, callback: Callable[[str, str, Any], Any], monitor_all: bool = False) -> Hooks:
         """Calls `callback(name, kind, array)` for each array that a layer gives, in the whole tree.

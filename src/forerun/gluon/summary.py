@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _core, autograd
+from ..notebook import Shown, table
 from .parameter import Parameter
 
 if TYPE_CHECKING:
@@ -24,9 +25,10 @@ class _Row(NamedTuple):
     shared: list[Parameter]  # of them, those that a row before has, too
 
 
-def summary(block: Block, inputs: tuple[Any, ...]) -> str:
-    """The table, as text: a row for each call of a block, in the order in which they end.
+def summary(block: Block, inputs: tuple[Any, ...]) -> Shown:
+    """The table, as text, which a notebook shows as HTML.
 
+    A row for each call of a block, in the order in which they end.
     `forward` runs once as written, as if predicting; what it issues is not waited for. Parameters that wait for their
     shapes get them. RuntimeError for parameters that are not initialised.
     """
@@ -47,23 +49,38 @@ def summary(block: Block, inputs: tuple[Any, ...]) -> str:
     finally:
         for hook in hooks:
             hook.detach()
-    return "\n".join(_lines(rows, block))
+    totals = _totals(rows, block)
+    return Shown("\n".join(_lines(rows, totals)), _html(rows, totals))
 
 
-def _lines(rows: list[_Row], block: Block) -> Iterator[str]:
+def _totals(rows: list[_Row], block: Block) -> tuple[int, int, int, int]:
+    """Parameters in all, trained ones, those that layers share, and without counting any twice."""
+    every = [p for row in rows for p in row.params]
+    trained = _count([p for p in every if p.grad_req != "null"])
+    shared = _count([p for row in rows for p in row.shared])
+    return _count(every), trained, shared, _count(block.collect_params().distinct())
+
+
+def _html(rows: list[_Row], totals: tuple[int, int, int, int]) -> str:
+    every, trained, _, unique = totals
+    cells = [(row.name, row.shape, f"{_count(row.params):,}") for row in rows]
+    note = f"{every:,} parameters, {trained:,} of them trained; {unique:,} without those that layers share"
+    return table(("layer", "output shape", "parameters"), cells, note)
+
+
+def _lines(rows: list[_Row], totals: tuple[int, int, int, int]) -> Iterator[str]:
     line = lambda *cells: "".join(f"{c:>{w}}" for c, w in zip(cells, _WIDTHS))
     thin, thick = "-" * sum(_WIDTHS), "=" * sum(_WIDTHS)
     yield from (thin, line("Layer (type)", "Output Shape", "Param #"), thick)
     for row in rows:
         yield line(row.name, row.shape, str(_count(row.params)))
-    every = [p for row in rows for p in row.params]
-    trained = _count([p for p in every if p.grad_req != "null"])
+    every, trained, shared, unique = totals
     yield from (thick, "Parameters in forward computation graph, duplicate included")
-    yield f"   Total params: {_count(every)}"
+    yield f"   Total params: {every}"
     yield f"   Trainable params: {trained}"
-    yield f"   Non-trainable params: {_count(every) - trained}"
-    yield f"Shared params in forward computation graph: {_count([p for row in rows for p in row.shared])}"
-    yield f"Unique parameters in model: {_count(block.collect_params().distinct())}"
+    yield f"   Non-trainable params: {every - trained}"
+    yield f"Shared params in forward computation graph: {shared}"
+    yield f"Unique parameters in model: {unique}"
     yield thin
 
 

@@ -10,6 +10,7 @@ import numpy
 
 from .. import _core
 from ..device import Device, devices, resolve
+from ..notebook import nbytes, preformatted
 from ..ops import (
     arithmetic,
     choosing,
@@ -421,6 +422,18 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
 
     def __str__(self) -> str:
         return str(self.numpy())
+
+    def _repr_html_(self) -> str:
+        """The values, for a notebook, as `repr` has them, below what the array is; or what its computation raised.
+
+        Waits for this array, and no other; of a large one only the corners are looked at.
+        """
+        about = f"{self.dtype} {self.shape}, {nbytes(self.nbytes)}, {self.device}"
+        try:
+            return preformatted(repr(self), about)
+        except Exception as error:
+            said = "\n".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", [])])
+            return preformatted(said, about)
 
     def __format__(self, spec: str) -> str:
         if self.ndim and spec:

@@ -79,7 +79,7 @@ class Line:
         return f"{PurePath(self.site[0]).name}:{self.site[1]}" if self.site else "?"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Trace:
     """The events of a recorded stretch of a program, in the order in which they started.
 
@@ -99,6 +99,14 @@ class Trace:
 
     def __len__(self) -> int:
         return len(self.events)
+
+    def __repr__(self) -> str:
+        return f"<trace of {self.span * 1e3:.3g} ms, {len(self.ops):,} ops, {len(self.waits):,} waits>"
+
+    def _repr_html_(self) -> str:
+        from .picture import picture
+
+        return picture(self, "Timeline")
 
     def __iter__(self) -> Iterator[Event]:
         return iter(self.events)

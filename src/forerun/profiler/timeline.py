@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from html import escape
 from pathlib import Path
 
+from ..notebook import Shown
 from .chrome import chrome
 from .events import Trace
 from .lanes import lanes
@@ -21,7 +23,7 @@ _forms: dict[str, Callable[[Trace, str], str]] = {
 }
 
 
-def timeline(trace: Trace, path: str | os.PathLike[str] | None = None, title: str = "Timeline") -> str:
+def timeline(trace: Trace, path: str | os.PathLike[str] | None = None, title: str = "Timeline") -> Shown:
     """Who issued, who ran and who waited: as SVG text, or in the form that the ending of `path` says, written there.
 
     `.html`: a page that any browser opens, without network: wheel, drag and keys zoom and move, the pointer shows an
@@ -31,7 +33,8 @@ def timeline(trace: Trace, path: str | os.PathLike[str] | None = None, title: st
     The front end's lane has a tick for every op that it issued, its waits (hatched), and the ops that it ran while it
     waited. Below it is a lane for each worker and each queue of copies or files, and memory over time.
 
-    Returns the text. Raises ValueError for another ending, OSError if the file cannot be written.
+    Returns the text; a notebook shows the picture. Raises ValueError for another ending, OSError if the file cannot be
+    written.
 
     >>> from forerun import np, profiler
     >>> with profiler.record() as p:
@@ -45,4 +48,4 @@ def timeline(trace: Trace, path: str | os.PathLike[str] | None = None, title: st
     text = _forms[ending](trace, title)
     if path is not None:
         Path(path).write_text(text, encoding="utf-8")
-    return text
+    return Shown(text, text if ending == ".svg" else f"<code>{escape(os.fspath(path or ''))}</code>")

@@ -22,6 +22,8 @@ from .replacing import place, replacing
 
 __all__ = ["save", "written_to", "Opened", "reads", "header_of", "opened", "save_arrays", "by_name"]
 
+PIECE = 16 << 20  # bytes that are read at once: between two pieces a thread may have to wait for a core
+
 
 # --- writing ---
 
@@ -131,7 +133,7 @@ class Opened:
         done, size = 0, len(room)
         with Reading(self.descriptor) as file:
             while done < size:
-                with room[done : done + npy.PIECE] as piece:
+                with room[done : done + PIECE] as piece:
                     got = file.read(piece, start + done)
                 if not got:
                     raise ValueError(f"{op}: {self.path} must have {size} bytes of values, got {done}")

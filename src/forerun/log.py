@@ -1,0 +1,42 @@
+"""What the package has to say, for `logging.getLogger("forerun")`. Nobody hears it unless the program listens.
+
+Nothing is said from where operations are issued or run: only where the program waits anyway, or configures.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from . import _core
+
+__all__ = ["say"]
+
+
+def say(level: str, message: str, *values: Any) -> None:
+    """A record of that level ("debug", "info", "warning", "error"), if there is anybody who could have asked for it.
+
+    A program that has not imported `logging` has not: it is not imported for its own sake.
+    """
+    if (logging := sys.modules.get("logging")) is None or not hasattr(logging, "getLogger"):
+        return
+    logger = logging.getLogger("forerun")
+    if not any(isinstance(handler, logging.NullHandler) for handler in logger.handlers):
+        logger.addHandler(logging.NullHandler())  # without one, Python would print warnings
+    getattr(logger, level)(message, *values)
+
+
+def _told(kind: str, number: int, wanted: int) -> None:
+    """Called by the core."""
+    if kind == "started" and number < wanted:
+        say("warning", "%d of %d threads could be started: the system refused the others", number, wanted)
+    elif kind == "started":
+        say("info", "%d threads started", number)
+    elif kind == "ended":
+        say("info", "all threads have ended; the next operation starts them again")
+    else:
+        what = "ops_ahead operations are in flight" if kind == "window full" else "the memory budget is used up"
+        say("info", "%s: %s; calls that had to wait for room since this was said last: %d", kind, what, number)
+
+
+_core.set_log(_told)
