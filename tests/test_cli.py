@@ -16,8 +16,10 @@ import pytest
 import forerun
 from forerun import cli
 from forerun.cli.comparison import ROWS, Library, libraries, measured
+from forerun.config import KNOWN, VARIABLES
 from forerun.terminal import Terminal, columns
 
+ROOT = Path(__file__).parents[1]
 COMMANDS = ("tour", "bench", "trace", "info")
 
 
@@ -179,6 +181,18 @@ class TestInfo:
         assert facts["environment"]["FORERUN_WORKERS"] == "3"
         assert facts["environment"]["not known to forerun"] == ["FORERUN_NOTHING"]
         assert re.match(r"(GCC|Clang) \d+.*C\+\+\d\d", facts["versions"]["built with"])
+
+    def test_every_variable_that_is_read_is_known_and_described(self):
+        """One that is not would be called a mistake of the user's."""
+        read = {
+            name
+            for folder, ending in (("src/forerun", "*.py"), ("core", "*.cpp"))
+            for file in (ROOT / folder).rglob(ending)
+            for name in re.findall(r"""["'`](FORERUN_[A-Z_]+)\b(?!_)""", file.read_text())
+        }
+        described = set(re.findall(r"`(FORERUN_[A-Z_]+)`", (ROOT / "docs/devices.md").read_text()))
+        assert read <= KNOWN
+        assert set(VARIABLES) <= described
 
     def test_keeps_secrets(self):
         done = forerun_command("info", "--json", SOME_TOKEN="hidden", OPENBLAS_CORETYPE="Haswell")
