@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import numpy
+
 from . import _core, device, pending
 from .log import say
 
@@ -207,7 +209,8 @@ def _start() -> None:
         "hang_report": None,
     }
     package = pathlib.Path(__file__).parent
-    _core.set_package_folder(str(package) + os.sep, str(package / "tour") + os.sep)
+    numpy_folder = str(pathlib.Path(numpy.__file__).parent) + os.sep
+    _core.set_package_folder(str(package) + os.sep, str(package / "tour") + os.sep, numpy_folder)
     _settings.update(defaults)
     _tell_of_surroundings()
     try:
