@@ -114,6 +114,23 @@ class TestMisuse:
         ]
         self.check(forerun_command(*words, folder=tmp_path), "cannot make the folder")
 
+    @pytest.mark.parametrize(
+        "command", [[sys.executable, "-m", "forerun"], [str(Path(sys.executable).with_name("forerun"))]]
+    )
+    def test_a_wrong_setting_in_the_environment(self, command):
+        done = subprocess.run(
+            [*command, "info"], capture_output=True, text=True, timeout=60, check=False,
+            env={**os.environ, "FORERUN_WORKERS": "two"},
+        )  # fmt: skip
+        self.check(done, "FORERUN_WORKERS: must be int, got 'two'")
+
+    def test_a_program_gets_the_exception(self):
+        done = subprocess.run(
+            [sys.executable, "-c", "import forerun"], capture_output=True, text=True, timeout=60, check=False,
+            env={**os.environ, "FORERUN_WORKERS": "0"},
+        )  # fmt: skip
+        assert "ValueError: configure: workers must be between 1" in done.stderr
+
     def test_an_unknown_option(self):
         done = forerun_command("info", "--nothing")
         assert done.returncode == 2
