@@ -114,6 +114,12 @@ class TestMisuse:
         ]
         self.check(forerun_command(*words, folder=tmp_path), "cannot make the folder")
 
+    def test_a_report_that_cannot_be_written(self, script, tmp_path):
+        (tmp_path / "build/trace/program.html").mkdir(parents=True)
+        self.check(
+            forerun_command("trace", str(script), folder=tmp_path), "cannot write to build/trace/program.html"
+        )
+
     @pytest.mark.parametrize(
         "command", [[sys.executable, "-m", "forerun"], [str(Path(sys.executable).with_name("forerun"))]]
     )
@@ -175,7 +181,12 @@ class TestTrace:
         done = forerun_command("trace", "--json", str(script), "exit", folder=tmp_path)
         assert done.returncode == 7
         assert "total" in done.stderr
-        assert "matmul" in [op["name"] for op in json.loads(done.stdout)["ops"]]
+        report = json.loads(done.stdout)
+        assert "matmul" in [op["name"] for op in report["ops"]]
+        assert report["bound"]["says"]
+        (wait,) = report["waits"]
+        assert (wait["where"], wait["call"], wait["waits"] + wait["reads"]) == (f"{script}:5", "item", 1)
+        assert wait["instead"]
 
     @pytest.mark.parametrize("end", ["", "raise SystemExit", "1 / 0"])
     def test_work_that_is_pending_at_the_end_is_reported_and_no_wait_of_the_command(self, end, tmp_path):
