@@ -314,6 +314,29 @@ class TestTerminal:
         assert "\033[1;36m" in text
         assert "█" in text or "0/1 chain" in text
 
+    def test_a_report(self, script, monkeypatch, tmp_path):
+        monkeypatch.chdir(tmp_path)
+        text = in_a_terminal("trace", str(script))
+        assert re.search(r"\033\[1m[\d.,]+ .*ops", text)
+
+    def test_styles_of_a_report(self):
+        report = [
+            "3 ms, 7 ops",
+            "90% waits",
+            "",
+            "op  count",
+            "---------",
+            "add     1",
+            "",
+            "instead",
+            "-------",
+            "x.py:5: keep it",
+            "",
+            "rest",
+        ]
+        styles = [code for _, code in cli.trace._styled(report)]
+        assert styles == ["1", "1;33", "", "", "2", "", "", "32", "2", "32", "", ""]
+
     def test_no_color(self):
         text = in_a_terminal("bench", "--quick", "--rows", "chain", NO_COLOR="1")
         assert not re.search(r"\033\[[\d;]*m", text)
