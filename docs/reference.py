@@ -194,7 +194,7 @@ def command() -> str:
     from forerun import cli
 
     os.environ["COLUMNS"] = "80"
-    text = [title("The command")]
+    text = [title("Help of the command")]
     for words in ([], ["tour"], ["bench"], ["trace"], ["info"]):
         out = io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):

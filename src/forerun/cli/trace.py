@@ -16,7 +16,7 @@ from .misuse import writable
 from .program import Program, output_to_stderr
 
 if TYPE_CHECKING:
-    from ..profiler import Trace
+    from ..profiler import Blocker, Trace
 
 HELP = "run a script, and show what overlapped and what waited"
 EPILOG = """\
@@ -48,10 +48,10 @@ def arguments(command: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     """Runs the script under the profiler."""
     program = Program(given.script, given.arguments, given.module)
-    out = writable(given.out)
+    out = writable(given.out, f"{program.name}.html")
     with output_to_stderr(given.json):
         status, trace = _recorded(program)
-    _show(trace, out / f"{program.name}.html", program.name, given.json)
+    _show(trace, out, program.name, given.json)
     return status
 
 
@@ -80,16 +80,33 @@ def _show(trace: Trace, file: Path, title: str, as_json: bool) -> None:
 
 def _figures(trace: Trace) -> dict[str, object]:
     """The report's figures; times in seconds."""
+    from ..profiler import blockers, bound
+
     ops: dict[str, list[float]] = {}
-    waits: dict[str, list[float]] = {}
     for e in trace.ops:
         ops.setdefault(e.name, []).append(e.duration)
-    for e in (w for w in trace.waits if w.cause != "end"):  # which is no line of the program's
-        waits.setdefault(e.where, []).append(e.duration)
+    limit = bound(trace)
     return {
         "seconds": trace.span,
         "overlap": trace.overlap(),
-        "every": trace.every,
+        "issued": trace.issued,
+        "recorded": trace.recorded,
         "ops": [{"name": k, "count": len(v), "seconds": sum(v)} for k, v in ops.items()],
-        "waits": [{"where": k, "count": len(v), "seconds": sum(v)} for k, v in waits.items()],
+        "bound": {"kind": limit.kind, "share": limit.share, "line": limit.line, "says": str(limit)},
+        "waits": [_wait(blocker) for blocker in blockers(trace)],
+    }
+
+
+def _wait(blocker: Blocker) -> dict[str, object]:
+    line = blocker.line
+    return {
+        "where": line.where,
+        "call": line.name,
+        "kind": line.cause,
+        "waits": line.waits,
+        "reads": line.reads,
+        "seconds": line.seconds,
+        "lost": line.lost,
+        "idle": blocker.idle,
+        "instead": blocker.advice,
     }
