@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy
 import pytest
 
 import forerun
@@ -252,8 +253,10 @@ class TestInfo:
 class TestBench:
     def test_issued_comes_before_completed(self):
         done = forerun_command("bench", "--quick", "--json")
-        found = json.loads(done.stdout)
+        answer = json.loads(done.stdout)
+        found = answer["rows"]
         assert (done.returncode, list(found)) == (0, list(ROWS))
+        assert f"forerun {forerun.__version__}, NumPy {numpy.__version__}" in answer["machine"]["versions"]
         for row in found.values():
             assert {"forerun", "NumPy"} <= set(row)
             assert all(0 < one["issued"] <= one["completed"] for one in row.values())
@@ -313,6 +316,29 @@ class TestTerminal:
         text = in_a_terminal("bench", "--quick", "--rows", "chain")
         assert "\033[1;36m" in text
         assert "█" in text or "0/1 chain" in text
+
+    def test_a_report(self, script, monkeypatch, tmp_path):
+        monkeypatch.chdir(tmp_path)
+        text = in_a_terminal("trace", str(script))
+        assert re.search(r"\033\[1m[\d.,]+ .*ops", text)
+
+    def test_styles_of_a_report(self):
+        report = [
+            "3 ms, 7 ops",
+            "90% waits",
+            "",
+            "op  count",
+            "---------",
+            "add     1",
+            "",
+            "instead",
+            "-------",
+            "x.py:5: keep it",
+            "",
+            "rest",
+        ]
+        styles = [code for _, code in cli.trace._styled(report)]
+        assert styles == ["1", "1;33", "", "", "2", "", "", "32", "2", "32", "", ""]
 
     def test_no_color(self):
         text = in_a_terminal("bench", "--quick", "--rows", "chain", NO_COLOR="1")

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..terminal import Terminal
 from .misuse import writable
 from .program import Program, output_to_stderr
 
@@ -74,8 +76,19 @@ def _show(trace: Trace, file: Path, title: str, as_json: bool) -> None:
     if as_json:
         print(json.dumps({**_figures(trace), "timeline": str(file)}, indent=2))
     else:
-        print(profiler.report(trace))
-        print(f"timeline: {file}")
+        screen = Terminal()
+        for line, code in _styled(str(profiler.report(trace)).splitlines()):
+            screen.line(screen.style(line, code) if code else line)
+        screen.line(f"timeline: {file}")
+
+
+def _styled(report: list[str]) -> Iterator[tuple[str, str]]:
+    """Lines of a report with their styles: what it comes to in bold, rules dim, advice in green."""
+    advice = False
+    for number, line in enumerate(report):
+        advice = bool(line) and (advice or line == "instead")
+        rule = set(line) == {"-"}
+        yield line, "2" if rule else "1" if number == 0 else "1;33" if number == 1 else "32" if advice else ""
 
 
 def _figures(trace: Trace) -> dict[str, object]:

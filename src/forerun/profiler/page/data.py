@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from ..axis import milliseconds
-from ..causes import ADVICE
+from ..blockers import blockers
 from ..events import Event, Trace
 from ..lanes import Lane, Span, in_turn, lanes
 from ..live import live
@@ -170,10 +170,10 @@ def _tables(trace: Trace, limit: int = 30) -> list[dict[str, Any]]:
 
 def _waits(trace: Trace) -> list[list[str]]:
     """By line: what was called, how often and how long it waited, what that cost, and what to write instead."""
-    lines = [line for line in trace.lines if line.waits and line.cause != "end"]
     return [
-        [x.line, x.name, f"{x.waits:,}", milliseconds(x.seconds), milliseconds(x.lost), ADVICE.get(x.cause, "")]
-        for x in sorted(lines, key=lambda x: -x.seconds)
+        [x.line, x.name, f"{x.waits:,}", milliseconds(x.seconds), milliseconds(b.lost), b.advice]
+        for b, x in ((b, b.line) for b in blockers(trace))
+        if x.waits
     ]
 
 
