@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy
 import pytest
 
 import forerun
@@ -252,8 +253,10 @@ class TestInfo:
 class TestBench:
     def test_issued_comes_before_completed(self):
         done = forerun_command("bench", "--quick", "--json")
-        found = json.loads(done.stdout)
+        answer = json.loads(done.stdout)
+        found = answer["rows"]
         assert (done.returncode, list(found)) == (0, list(ROWS))
+        assert f"forerun {forerun.__version__}, NumPy {numpy.__version__}" in answer["machine"]["versions"]
         for row in found.values():
             assert {"forerun", "NumPy"} <= set(row)
             assert all(0 < one["issued"] <= one["completed"] for one in row.values())
