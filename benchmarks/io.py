@@ -2,10 +2,10 @@
 
     python benchmarks/io.py --dir FOLDER
 
-Writes end on the disk (fsync), and reads begin there: the system is asked to forget what it has of the files. They are
-read twice: in the ordinary way, and with `direct_reads`. How many products there are is measured first, for computing
-and files to take about the same time. Each round runs the computation alone, the files alone and both together, one
-after the other.
+Writes end on the disk (fsync), and reads begin there: the system is asked to forget the files before. They are read
+twice: in the ordinary way, and with `direct_reads`. How many products there are is measured first, for computing and
+files to take about the same time. Each round runs the computation alone, the files alone and both together, one after
+the other.
 
 Aim: both together take at most 0.7 times the sum, in the median of the rounds. The last column is the processor time
 of both together as a multiple of the sum, which other programs on the machine hardly change: what is above 1 is spent
@@ -47,10 +47,13 @@ class Work:
 
     def read(self) -> list[Any]:
         """Issues the reads, each followed by an operation that needs all values."""
+        return [np.load(path).sum() for path in self.paths]
+
+    def forget(self) -> None:
+        """Asks the system to forget what it has of the files."""
         for path in self.paths:
             with open(path, "rb") as file:
                 os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-        return [np.load(path).sum() for path in self.paths]
 
     def compute(self) -> list[Any]:
         """Issues the products, one after the other."""
@@ -71,15 +74,15 @@ def ended(*parts: Callable[[], list[Any]]) -> Callable[[], None]:
     return run
 
 
-def seconds(part: Callable[[], list[Any]]) -> float:
+def seconds(work: Work, part: Callable[[], list[Any]]) -> float:
     """How long a part takes alone, in the median of three."""
-    return statistics.median(in_turn({"": ended(part)}, 3)[""])
+    return statistics.median(in_turn({"forget": work.forget, "part": ended(part)}, 3)["part"])
 
 
 def balanced(work: Work, files: Callable[[], list[Any]]) -> None:
     """Makes the products take about as long as the files."""
     work.products = 50
-    work.products = max(1, round(50 * seconds(files) / seconds(work.compute)))
+    work.products = max(1, round(50 * seconds(work, files) / seconds(work, work.compute)))
 
 
 def measured(work: Work, files: Callable[[], list[Any]], rounds: int) -> tuple[float, ...]:
@@ -96,7 +99,10 @@ def measured(work: Work, files: Callable[[], list[Any]], rounds: int) -> tuple[f
         return run
 
     parts = {"compute": [work.compute], "files": [files], "both": [work.compute, files]}
-    times = in_turn({name: counted(name, *some) for name, some in parts.items()}, rounds)
+    programs: dict[str, Callable[[], None]] = {}
+    for name, some in parts.items():
+        programs |= {f"forget before {name}": work.forget, name: counted(name, *some)}
+    times = in_turn(programs, rounds)
     sums = [a + b for a, b in zip(times["compute"], times["files"])]
     alone, beside, both = (statistics.median(times[name]) for name in parts)
     processor = spent["both"] / (spent["compute"] + spent["files"])

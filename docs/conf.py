@@ -53,6 +53,7 @@ html_theme_options = {
 }
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
+highlight_language = "text"  # of blocks that name none; examples in docstrings are Python all the same
 pygments_style = "friendly"
 pygments_dark_style = "monokai"
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import io
+import os
 import pkgutil
 import types
 from pathlib import Path
@@ -192,7 +193,8 @@ def command() -> str:
     """What `forerun --help` and the help of each command print."""
     from forerun import cli
 
-    text = [title("The command")]
+    os.environ["COLUMNS"] = "80"
+    text = [title("Help of the command")]
     for words in ([], ["tour"], ["bench"], ["trace"], ["info"]):
         out = io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
@@ -202,7 +204,7 @@ def command() -> str:
             head,
             "-" * len(head),
             "",
-            "::",
+            ".. code-block:: text",
             "",
             *(f"    {line}" for line in out.getvalue().splitlines()),
             "",

@@ -16,8 +16,10 @@ import pytest
 import forerun
 from forerun import cli
 from forerun.cli.comparison import ROWS, Library, libraries, measured
+from forerun.config import KNOWN, VARIABLES
 from forerun.terminal import Terminal, columns
 
+ROOT = Path(__file__).parents[1]
 COMMANDS = ("tour", "bench", "trace", "info")
 
 
@@ -35,8 +37,10 @@ def forerun_command(
 @pytest.fixture
 def script(tmp_path: Path) -> Path:
     """A program that multiplies, looks, and ends as its argument says."""
-    (tmp_path / "beside.py").write_text("size = 30\n")
-    file = tmp_path / "program.py"
+    folder = tmp_path / "programs"  # not the one that the command is called in
+    folder.mkdir()
+    (folder / "beside.py").write_text("size = 30\n")
+    file = folder / "program.py"
     file.write_text(
         "import sys\n"
         "from beside import size\n"
@@ -110,6 +114,23 @@ class TestMisuse:
         ]
         self.check(forerun_command(*words, folder=tmp_path), "cannot make the folder")
 
+    @pytest.mark.parametrize(
+        "command", [[sys.executable, "-m", "forerun"], [str(Path(sys.executable).with_name("forerun"))]]
+    )
+    def test_a_wrong_setting_in_the_environment(self, command):
+        done = subprocess.run(
+            [*command, "info"], capture_output=True, text=True, timeout=60, check=False,
+            env={**os.environ, "FORERUN_WORKERS": "two"},
+        )  # fmt: skip
+        self.check(done, "FORERUN_WORKERS: must be int, got 'two'")
+
+    def test_a_program_gets_the_exception(self):
+        done = subprocess.run(
+            [sys.executable, "-c", "import forerun"], capture_output=True, text=True, timeout=60, check=False,
+            env={**os.environ, "FORERUN_WORKERS": "0"},
+        )  # fmt: skip
+        assert "ValueError: configure: workers must be between 1" in done.stderr
+
     def test_an_unknown_option(self):
         done = forerun_command("info", "--nothing")
         assert done.returncode == 2
@@ -177,6 +198,18 @@ class TestInfo:
         assert facts["environment"]["FORERUN_WORKERS"] == "3"
         assert facts["environment"]["not known to forerun"] == ["FORERUN_NOTHING"]
         assert re.match(r"(GCC|Clang) \d+.*C\+\+\d\d", facts["versions"]["built with"])
+
+    def test_every_variable_that_is_read_is_known_and_described(self):
+        """One that is not would be called a mistake of the user's."""
+        read = {
+            name
+            for folder, ending in (("src/forerun", "*.py"), ("core", "*.cpp"))
+            for file in (ROOT / folder).rglob(ending)
+            for name in re.findall(r"""["'`](FORERUN_[A-Z_]+)\b(?!_)""", file.read_text())
+        }
+        described = set(re.findall(r"`(FORERUN_[A-Z_]+)`", (ROOT / "docs/devices.md").read_text()))
+        assert read <= KNOWN
+        assert set(VARIABLES) <= described
 
     def test_keeps_secrets(self):
         done = forerun_command("info", "--json", SOME_TOKEN="hidden", OPENBLAS_CORETYPE="Haswell")
@@ -298,12 +331,11 @@ class TestTerminal:
         assert max(map(len, capsys.readouterr().out.splitlines())) <= 20
 
 
-def test_a_reader_that_leaves(tmp_path):
-    """`forerun info | head -1`: no traceback."""
-    command = f"{sys.executable} -m forerun info --json | head -c 1"
+def test_a_reader_that_leaves():
+    """`forerun info | true`: no traceback, and the status of a program that SIGPIPE has ended."""
+    command = f"{sys.executable} -m forerun info | true; echo ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=True)
-    assert done.stdout == "{"
-    assert "Traceback" not in done.stderr
+    assert (done.stdout, done.stderr) == (f"{128 + signal.SIGPIPE}\n", "")
 
 
 def test_interrupted(monkeypatch, capsys):

@@ -94,15 +94,17 @@ class TestLoop:
     def test_an_item_lives_no_longer_than_the_loop_says(self, screen):
         class Item: ...
 
+        alive: list[weakref.ref[Item]] = []
+
         def items():
             for _ in range(3):
+                assert [one() for one in alive if one() is not None] == []
                 yield Item()
 
-        before = None
         for item in forerun.progress(items()):
-            assert before is None or before() is None
-            before = weakref.ref(item)
+            alive.append(weakref.ref(item))
             del item
+        assert len(alive) == 3
 
     def test_errors_pass(self, screen):
         def failing() -> None:

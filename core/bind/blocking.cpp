@@ -67,21 +67,24 @@ void tell_full(const char* cause) {
   tell(cause, std::exchange(waits, 0), 0);
 }
 
-Wait::Wait(const char* what) : what_(what), outer_(!within_) {
-  if (!outer_) return;
+Wait::Wait(const char* what) : what_(what) {
+  if (outermost_) return;
   if (Engine::get().lives() != told.load(std::memory_order_relaxed)) [[unlikely]] tell_lives();
   if (guards & kGuardWaits) [[unlikely]] object(what_ ? Place{what_, current_site()} : here("wait"));
-  within_ = true;
+  outermost_ = this;
   if (Engine::get().trace.on()) started_ = Trace::now();
 }
 
 Wait::~Wait() {
-  if (!outer_) return;
-  within_ = false;
+  if (outermost_ != this) return;
+  outermost_ = nullptr;
   Engine& engine = Engine::get();
   if (!started_ || !engine.trace.on()) return;
   uint64_t ended = Trace::now();
+  PyObject *type, *value, *traceback;  // of what ended the wait, perhaps
+  PyErr_Fetch(&type, &value, &traceback);
   Place place = what_ ? Place{what_, current_site()} : here("wait");
+  PyErr_Restore(type, value, traceback);
   engine.trace.waited(place.call, place.site, seq_, engine.mark(), started_, ended);
 }
 

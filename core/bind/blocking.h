@@ -31,13 +31,12 @@ class Wait {
   Wait(const Wait&) = delete;
   ~Wait();
   // What it waits for: the number of an op.
-  void on(uint64_t seq) { seq_ = seq; }
+  void on(uint64_t seq) { outermost_->seq_ = seq; }
 
  private:
   const char* what_;
   uint64_t started_ = 0, seq_ = 0;  // ticks; 0: it is not recorded
-  const bool outer_;
-  static constinit inline thread_local bool within_ = false;
+  static constinit inline thread_local Wait* outermost_ = nullptr;
 };
 
 // Tells the log (forerun/log.py), with the interpreter lock: of workers that have started or ended since it was told last; and that

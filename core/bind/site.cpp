@@ -12,7 +12,7 @@ namespace forerun {
 namespace {
 
 // All guarded by the interpreter lock.
-std::string package_folder, example_folder;
+std::string package_folder, example_folder, numpy_folder;
 
 // Lines by number, counted up for ever. When there are kMost of them, they become the `past` ones and counting goes on with an
 // empty table; those before are forgotten. So a program that generates code does not fill the memory, and what was issued
@@ -44,8 +44,15 @@ void say(uint32_t number, const Site& site) {
   Engine::get().trace.say('s', number, std::to_string(site.line) + " " + site.file);
 }
 
-// Of a function; null if it has none that can be written.
+bool in_package(std::string_view path) {
+  return !package_folder.empty() && path.starts_with(package_folder) && !path.starts_with(example_folder);
+}
+bool in_numpy(std::string_view path) { return !numpy_folder.empty() && path.starts_with(numpy_folder); }
+
+// Of a function of the package; null for others.
 const char* name_of(PyCodeObject* code) {
+  const char* file = PyUnicode_AsUTF8(code->co_filename);
+  if (!file || in_numpy(file)) return PyErr_Clear(), nullptr;
   const char* name = PyUnicode_AsUTF8(code->co_name);
   if (!name) PyErr_Clear();
   return name ? intern_some(name) : nullptr;
@@ -57,7 +64,7 @@ uint32_t lookup(PyCodeObject* code, int offset) {
   std::string file = PyBytes_AS_STRING(name);
   Py_DECREF(name);
   std::string_view path(file);
-  if (!package_folder.empty() && path.starts_with(package_folder) && !path.starts_with(example_folder)) return 0;
+  if (in_package(path) || in_numpy(path)) return 0;
   if (sites.size() >= kMost) start_over();
   auto [entry, fresh] = numbers.try_emplace({file, PyCode_Addr2Line(code, offset)}, first_number + static_cast<uint32_t>(sites.size()));
   if (fresh) {
@@ -93,7 +100,7 @@ uint32_t current_site(const char** called) {
       Py_XDECREF(old);
     }
     found = entry.site;
-    if (called && !found) *called = entry.name;
+    if (called && entry.name) *called = entry.name;
     Py_DECREF(code);
     PyFrameObject* back = found ? nullptr : PyFrame_GetBack(frame);
     Py_DECREF(frame);
@@ -114,6 +121,8 @@ Site site(uint32_t number) {
   return back <= past.size() ? past[past.size() - back] : Site{};
 }
 
-void set_package_folder(const std::string& folder, const std::string& examples) { package_folder = folder, example_folder = examples; }
+void set_package_folder(const std::string& folder, const std::string& examples, const std::string& numpy) {
+  package_folder = folder, example_folder = examples, numpy_folder = numpy;
+}
 
 }  // namespace forerun

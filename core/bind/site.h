@@ -29,7 +29,8 @@ class SiteScope {
   const uint32_t before_;
 };
 
-// Code of files below this folder does not count as the user's.
-void set_package_folder(const std::string& folder, const std::string& examples);
+// Code of files below this folder does not count as the user's,
+// but for those below `examples`; nor does what stands below `numpy`.
+void set_package_folder(const std::string& folder, const std::string& examples, const std::string& numpy);
 
 }  // namespace forerun

@@ -222,7 +222,7 @@ class Engine {
   void plan();
   bool left_to_issuer();
   bool issuing();
-  void link(Op* op);
+  void link(Op* op, uint64_t now);  // ticks, if it may be recorded
   bool pick(Queue& queue, uint32_t most, Batch& batch);
   bool pick_any(Batch& batch, uint32_t most);
   Op* admissible(Queue& queue, uint32_t most);

@@ -55,11 +55,11 @@ bool Engine::left_to_issuer() {
 void Engine::plan() {
   unseen_cost_.store(0, std::memory_order_relaxed);
   left_since_ = 0;
-  uint64_t first = planned_.load(std::memory_order_relaxed), last = std::min(head_.load(), first + kPlanAtOnce), next = first;
+  uint64_t first = planned_.load(std::memory_order_relaxed), last = std::min(head_.load(), first + kPlanAtOnce), next = first, now = trace.on() ? Trace::now() : 0;
   for (; next < last; ++next) {
     Op* op = window_[next].load(std::memory_order_acquire);
     if (!op) break;  // its ticket is drawn, but it has not been put down yet
-    link(op);
+    link(op, now);
   }
   planned_.store(next, std::memory_order_relaxed);
   bool dropped = passes(Pass::drop) && drop_dead(first, next);
@@ -73,7 +73,7 @@ void Engine::plan() {
   if (dropped) each_ready(true, [&](Op* op) { end(op); });
 }
 
-void Engine::link(Op* op) {
+void Engine::link(Op* op, uint64_t now) {
   OpRecord* record = op->record;
   for (int i = 0; i < op->n_access; ++i) {
     Access& a = op->access(i);
@@ -89,7 +89,7 @@ void Engine::link(Op* op) {
     a.storage->last_write = op->seq;
   }
   op->name = op->kernel()->name();
-  if (record) record->planned = Trace::now(), trace.named(*record, op->name);
+  if (record) record->planned = now, trace.named(*record, op->name);
   op->n_tiles = op->tiles_left = op->kernel()->tiles();
   op->next_tile = 0;
   op->budget->planned(op, op->queue->kind == Queue::Kind::io);

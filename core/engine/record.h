@@ -69,7 +69,7 @@ struct Head {
   Cell<uint64_t> level;                         // one of 2^level blocks is kept
   Cell<uint64_t> n_text, n_more, n_blocks;      // how much of each part is in use
   Cell<uint64_t> dropped;                       // MoreRecords for which there was no room
-  Cell<uint64_t> ended;                         // 1: the recording was stopped; 0: it goes on, or the process has died
+  Cell<uint64_t> ended;                         // 1: this is a copy, in one piece; 0: the process records, or has died
   Cell<uint64_t> cores;                         // threads that may run ops at once
   Cell<uint64_t> blocks[kBlocks];               // 1 + which block stands in each place; 0: none, or one that is kept no longer
 };

@@ -53,8 +53,9 @@ int Trace::start(const char* path, uint64_t next, uint64_t oldest, int cores) {
     return error;
   }
   memory_ = static_cast<char*>(memory), file_ = file;
-  first_ = next >> kBlockShift, level_ = 0;
-  for (int i = 0; i < kBlocks; ++i) places_[i] = static_cast<uint8_t>(i);
+  first_ = decided_ = next >> kBlockShift, level_ = 0, since_ = 0;
+  n_kept_ = 0;
+  for (int i = 0; i < kBlocks; ++i) free_[i] = static_cast<uint8_t>(i);
   for (auto& name : names_) name = nullptr;
   Head& h = head();
   h.first = next, h.cores = static_cast<uint64_t>(cores);
@@ -65,14 +66,17 @@ int Trace::start(const char* path, uint64_t next, uint64_t oldest, int cores) {
   return 0;
 }
 
-std::string Trace::take(uint64_t next, uint64_t oldest) {
+std::string Trace::look(uint64_t next) {
   std::lock_guard guard(mutex_);
+  return on() ? copy(next) : std::string();
+}
+
+std::string Trace::copy(uint64_t next) {
   std::string all;
-  if (!memory_) return all;
   Head& h = head();
   settle_last(count_ << 48, now());
   calibrate();
-  h.next = next, h.ended = 1;
+  h.next = next;
   auto copy = [&](size_t from, size_t bytes) {  // by words, which others may write meanwhile
     size_t to = all.size();
     all.resize(to + bytes);
@@ -87,10 +91,24 @@ std::string Trace::take(uint64_t next, uint64_t oldest) {
   copy(kAtLines, kLines * sizeof(LineRecord));
   copy(kAtMore, h.n_more * sizeof(MoreRecord));
   copy(kAtOps, h.n_blocks * kBlockOps * sizeof(OpRecord));
+  reinterpret_cast<Head*>(all.data())->ended = 1;  // nothing more will come here
+  return all;
+}
+
+std::string Trace::take(uint64_t next, uint64_t oldest) {
+  std::lock_guard guard(mutex_);
+  if (!memory_) return {};
+  std::string all = copy(next);
   old_.push_back({std::exchange(memory_, nullptr), next});
   if (file_ >= 0) ::close(std::exchange(file_, -1));
   let_go(oldest);
   return all;
+}
+
+void Trace::abandon() {
+  key_.store(0);
+  memory_ = nullptr;
+  if (file_ >= 0) ::close(std::exchange(file_, -1));
 }
 
 // Ops that were issued while it was recorded write where they stand in the record, until they have ended.
@@ -110,34 +128,58 @@ void Trace::enter(uint64_t key, uint64_t block) {
   std::lock_guard guard(mutex_);
   here_ = {key | block, nullptr};
   if (key != key_.load(std::memory_order_relaxed)) return;  // it has ended meanwhile
-  while ((block - first_) >> level_ >= kBlocks) rarer();
-  calibrate();
-  head().next = std::max<uint64_t>(head().next, block << kBlockShift);
-  if (!kept(block)) return;
-  uint64_t place = places_[(block - first_) >> level_];
-  head().blocks[place] = block + 1;
-  head().n_blocks = std::max<uint64_t>(head().n_blocks, place + 1);
-  here_.block = at<OpRecord>(kAtOps) + place * kBlockOps;
+  if (const Kept* at = kept(block)) here_.block = this->at<OpRecord>(kAtOps) + at->place * kBlockOps;
 }
 
-bool Trace::kept(uint64_t block) const {
+const Trace::Kept* Trace::kept(uint64_t block) {
+  block = std::max(block, first_);
+  if (block >= decided_) decide(block);
+  return find(block);
+}
+
+const Trace::Kept* Trace::find(uint64_t block) const {
+  const Kept* end = kept_.data() + n_kept_;
+  const Kept* at = std::lower_bound(kept_.data(), end, block, [](const Kept& one, uint64_t block) { return one.block < block; });
+  return at != end && at->block == block ? at : nullptr;
+}
+
+void Trace::decide(uint64_t block) {
+  calibrate();
+  Head& h = head();
+  h.next = std::max<uint64_t>(h.next, block << kBlockShift);
+  decided_ = block + 1;
+  if (!chosen(block) || (block - first_ >= kWhole && h.later_ticks - since_ < kApart << level_)) return;
+  if (n_kept_ == kBlocks) rarer();
+  since_ = h.later_ticks;
+  uint8_t place = free_[n_kept_];
+  kept_[n_kept_++] = {block, place};
+  h.blocks[place] = block + 1;
+  h.n_blocks = std::max<uint64_t>(h.n_blocks, place + 1);
+}
+
+// One of 2^level neighbours.
+bool Trace::chosen(uint64_t block) const {
   uint64_t n = block - first_;
   for (int i = 0; i < level_; ++i, n >>= 1)
     if ((n & 1) != second_of(n >> 1, i)) return false;
   return true;
 }
 
-// One block of two gives its place away, the oldest first: new ones come there when all its ops have ended long since, as there
-// are more blocks than ops can be in flight.
+// One block of two gives its place away. New ones come there last, and the oldest first: when all ops that had it have ended long
+// since, as fewer ops can be in flight than half of the places have room for.
 void Trace::rarer() {
-  std::array<uint8_t, kBlocks> places;
-  for (int pair = 0; pair < kBlocks / 2; ++pair) {
-    bool second = second_of(static_cast<uint64_t>(pair), level_);
-    places[pair] = places_[2 * pair + second];
-    places[kBlocks / 2 + pair] = places_[2 * pair + !second];
-    head().blocks[places[kBlocks / 2 + pair]] = 0;
+  int pairs = n_kept_ / 2, left = n_kept_ - pairs;
+  std::array<uint8_t, kBlocks> given;
+  for (int i = 0; i < pairs; ++i) {
+    bool second = second_of(static_cast<uint64_t>(i), level_);
+    given[i] = kept_[2 * i + !second].place;
+    kept_[i] = kept_[2 * i + second];
+    head().blocks[given[i]] = 0;
   }
-  places_ = places;
+  if (left > pairs) kept_[pairs] = kept_[n_kept_ - 1];
+  std::copy(free_.begin() + n_kept_, free_.end(), free_.begin() + left);
+  std::copy(given.begin(), given.begin() + pairs, free_.end() - pairs);
+  n_kept_ = left;
   head().level = static_cast<uint64_t>(++level_);
   drop_more();
 }
@@ -146,7 +188,7 @@ void Trace::drop_more() {
   MoreRecord* all = at<MoreRecord>(kAtMore);
   uint64_t left = 0, n = head().n_more;
   for (uint64_t i = 0; i < n; ++i) {
-    if (!kept(all[i].block)) continue;
+    if (!find(all[i].block)) continue;
     all[left++] = all[i];
   }
   head().n_more = left;
@@ -155,9 +197,9 @@ void Trace::drop_more() {
 MoreRecord* Trace::more(uint64_t block) {
   if (!kept(block)) return nullptr;
   Head& h = head();
-  for (int tries = 0; h.n_more >= kMore && tries < 8; ++tries) rarer();
+  while (h.n_more >= kMore && n_kept_ > 1) rarer();
   if (h.n_more >= kMore) return h.dropped += 1, nullptr;
-  if (!kept(block)) return nullptr;
+  if (!find(block)) return nullptr;
   MoreRecord* record = at<MoreRecord>(kAtMore) + h.n_more;
   h.n_more += 1;
   record->block = block;
@@ -197,14 +239,15 @@ void Trace::tile(const OpRecord& op, uint64_t started, uint64_t ended) {
 }
 
 void Trace::waited(const char* name, uint32_t site, uint64_t seq, uint64_t next, uint64_t started, uint64_t ended) {
-  std::lock_guard guard(mutex_);
-  uint64_t key = key_.load(std::memory_order_relaxed), ticks = ended - started;
+  uint64_t key = key_.load(std::memory_order_relaxed), ticks = ended - started, block = (next - 1) >> kBlockShift;
   if (!key) return;
   settle_last(key, started);
   LineRecord& at = line(name, site);
   at.waits += 1, at.ticks += ticks, at.longest = std::max<uint64_t>(at.longest, ticks);
   last_ = {key, ticks, ended, &at};
-  MoreRecord* record = more((next - 1) >> kBlockShift);
+  if (here_.key == (key | block) && !here_.block) return;
+  std::lock_guard guard(mutex_);
+  MoreRecord* record = more(block);
   if (!record) return;
   record->kind = MoreRecord::wait, record->seq = seq, record->thread = thread_number();
   record->started = started, record->ended = ended;
@@ -218,7 +261,6 @@ void Trace::settle_last(uint64_t key, uint64_t now) {
 }
 
 void Trace::read(const char* name, uint32_t site) {
-  std::lock_guard guard(mutex_);
   if (on()) line(name, site).reads += 1;
 }
 
@@ -231,6 +273,7 @@ LineRecord& Trace::line(const char* name, uint32_t site) {
     LineRecord& at = all[place];
     if (at.known && at.name == what && at.site == site) return at;
     if (at.known) continue;
+    std::lock_guard guard(mutex_);
     know(name);
     at.name = what, at.site = site, at.known = 1;
     return at;

@@ -2,8 +2,9 @@
 //
 // Ops are recorded in blocks of 1024 that were issued one after the other. When there is no room for more blocks, every second one gives
 // its place away, and from then on one of two is recorded, then one of four, and so on; which of them is chosen as if by chance, but
-// always the same. So a short run is recorded whole, and of a long one there is a sample, evenly over all of it. What waits cost is
-// summed up by line, for all of them.
+// always the same. So a short run is recorded whole, and of a long one there is a sample, evenly over all of it. Where ops are so small
+// that recording each would slow them down, blocks are left out, too, but for the first few. What waits cost is summed up by line, for
+// all of them.
 //
 // The memory may be a file's: what is recorded is there also after the process was killed.
 #pragma once
@@ -28,11 +29,13 @@ class Trace {
   // Begins with op `next`; `oldest` is the oldest that has not ended. `path`: of a file; null: in memory. Returns 0 or an errno:
   // EBUSY if another process records into that file.
   int start(const char* path, uint64_t next, uint64_t oldest, int cores);
-  // Ends it; then take() what was recorded, all in one piece, without what was never in use. `next` and `oldest` are taken after stop().
+  // What was recorded until now, all in one piece, without what was never in use; `next`: the next op to be issued.
+  std::string look(uint64_t next);
+  // Ends it; then take() is the last look. `next` and `oldest` are taken after stop().
   void stop() { key_.store(0); }
   std::string take(uint64_t next, uint64_t oldest);
-  // In the child of a fork: the recording is the parent's.
-  void abandon() { key_.store(0, std::memory_order_relaxed); }
+  // In the child of a fork: the recording, its memory and its file are the parent's.
+  void abandon();
 
   // Where an op that is being issued is recorded; null: it is not.
   OpRecord* place(uint64_t seq) {
@@ -56,6 +59,7 @@ class Trace {
   void named(OpRecord& op, const char* name);  // which lives as long as the process
 
   void tile(const OpRecord& op, uint64_t started, uint64_t ended);
+  // Waits, and reads of what was there: by one thread at a time (who has the interpreter lock).
   // A wait of this thread. `seq`: the op waited for, or 0; `next`: the next op to be issued.
   void waited(const char* name, uint32_t site, uint64_t seq, uint64_t next, uint64_t started, uint64_t ended);
   void read(const char* name, uint32_t site);  // values that were there
@@ -75,6 +79,10 @@ class Trace {
     uint64_t key;
     OpRecord* block;  // null: the block is not kept
   };
+  struct Kept {
+    uint64_t block;
+    uint8_t place;
+  };
   struct Issued {
     uint64_t key;
     OpRecord* record;
@@ -91,16 +99,20 @@ class Trace {
 
   void enter(uint64_t key, uint64_t block);
   static uint32_t next_thread();
+  LineRecord& line(const char* name, uint32_t site);
+  void settle_last(uint64_t key, uint64_t now);
   // With mutex_.
-  bool kept(uint64_t block) const;
+  const Kept* kept(uint64_t block);        // null: it is not
+  const Kept* find(uint64_t block) const;  // the same for one of which that is known
+  bool chosen(uint64_t block) const;
+  void decide(uint64_t block);
   void rarer();
   void drop_more();
   MoreRecord* more(uint64_t block);
-  LineRecord& line(const char* name, uint32_t site);
-  void settle_last(uint64_t key, uint64_t now);
   void write(char kind, uint64_t number, const char* text);
   void know(const char* name);
   void calibrate();
+  std::string copy(uint64_t next);
   void let_go(uint64_t oldest);
   // Where a name stands, or would: a free place, or one of another name if there is none.
   std::atomic<const char*>& find(const char* name);
@@ -113,6 +125,9 @@ class Trace {
   static constinit inline thread_local Last last_{};
   static constinit inline thread_local Issued issued_{};
   static constinit inline thread_local uint32_t thread_ = 0;
+  static constexpr uint64_t kWhole = 4;            // blocks at the beginning that are kept in any case
+  // Ticks, some 4 ms, from one block to the next, more so where only one of several is recorded: it takes a tenth of a millisecond.
+  static constexpr uint64_t kApart = 10'000'000;
   static constexpr size_t kNames = 1 << 12;
 
   std::atomic<uint64_t> key_{0};  // 0: off; else the number of the recording in the upper 16 bits. Written with mutex_
@@ -124,7 +139,11 @@ class Trace {
   uint64_t count_ = 0;  // recordings
   uint64_t first_ = 0;  // the first block
   int level_ = 0;
-  std::array<uint8_t, kBlocks> places_{};  // of the n-th group of 2^level blocks: where its block stands
+  uint64_t decided_ = 0;  // one more than the last block of which is known whether it is kept
+  uint64_t since_ = 0;    // ticks: when the last one that is kept began
+  std::array<Kept, kBlocks> kept_{};      // the first n_kept_, in order
+  std::array<uint8_t, kBlocks> free_{};   // from n_kept_ on: places for further ones
+  int n_kept_ = 0;
   std::vector<Old> old_;
 };
 

@@ -13,6 +13,7 @@ memory. Reading a value waits for it.
 from __future__ import annotations
 
 import importlib
+import os
 from typing import Any
 
 from . import _core as _core
@@ -60,3 +61,6 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(".compat", __name__).install_as_mxnet
     raise AttributeError(f"module 'forerun' has no attribute {name!r}")
 
+
+if os.environ.get("FORERUN_PROFILE"):  # before anything is issued
+    importlib.import_module(".profiler.environment", __name__)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import pathlib
+import sys
 from collections.abc import Callable
 from typing import Any
+
+import numpy
 
 from . import _core, device, pending
 from .log import say
@@ -184,6 +187,12 @@ def _tell_of_surroundings() -> None:
             say("warning", "environment: %s is no setting; there are %s", name, ", ".join(sorted(KNOWN)))
 
 
+def _is_the_command() -> bool:
+    """Whether this import is that of the command, whose users are told what is wrong in one line."""
+    program = getattr(sys, "argv", [""])[:1]
+    return (program == ["-m"] and "forerun" in sys.orig_argv) or os.path.basename("".join(program)) == "forerun"
+
+
 def _start() -> None:
     defaults = {
         "engine": "async",
@@ -200,10 +209,17 @@ def _start() -> None:
         "hang_report": None,
     }
     package = pathlib.Path(__file__).parent
-    _core.set_package_folder(str(package) + os.sep, str(package / "tour") + os.sep)
+    numpy_folder = str(pathlib.Path(numpy.__file__).parent) + os.sep
+    _core.set_package_folder(str(package) + os.sep, str(package / "tour") + os.sep, numpy_folder)
     _settings.update(defaults)
     _tell_of_surroundings()
-    configure(**_environment()) if _environment() else _apply(defaults)
+    try:
+        configure(**_environment()) if _environment() else _apply(defaults)
+    except ValueError as error:
+        if not _is_the_command():
+            raise
+        print(f"forerun: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
     library = package / "lib" / "libforerun_openblas.so"
     _core.load_blas(str(library if library.exists() else pathlib.Path(_core.__file__).parent / "lib" / library.name))
 

@@ -7,7 +7,7 @@ reads values once: a read in a loop would hold the loop at every turn.
 >>> with d2l.Benchmark('ten products'):
 ...     for _ in range(10):
 ...         y = np.dot(np.ones((8, 8)), np.ones((8, 8)))
-ten products: 0... sec
+ten products: issued after 0... sec, done after 0... sec
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as _numpy
 
-from . import autograd, gluon, np, npx
+from . import _core, autograd, gluon, np, npx
 from .device import Device, cpu, devices, gpu, num_gpus
 
 __all__ = [
@@ -65,7 +65,11 @@ class Timer:
 
 
 class Benchmark:
-    """Prints how long a `with` block took on the clock: the time to issue its work, unless the block waits for it."""
+    """Prints two times of a `with` block: until its work was issued, and until all of it was done.
+
+    The end of the block waits for the work, so what a block takes never counts for the next one. Where the two are the
+    same, the block has waited itself. Errors of the work are left to those who read its results.
+    """
 
     def __init__(self, description: str = "Done") -> None:
         self.description = description
@@ -75,7 +79,10 @@ class Benchmark:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        print(f"{self.description}: {self.timer.stop():.4f} sec")
+        issued = self.timer.stop()
+        _core.wait_mark(_core.mark())
+        done = time.perf_counter() - self.timer.tik
+        print(f"{self.description}: issued after {issued:.4f} sec, done after {done:.4f} sec")
 
 
 class Accumulator:

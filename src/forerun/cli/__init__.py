@@ -11,6 +11,7 @@ import argparse
 import os
 import signal
 import sys
+import textwrap
 from collections.abc import Sequence
 from importlib import metadata
 
@@ -32,17 +33,25 @@ exit status:
 """
 
 
+class _Formatter(argparse.HelpFormatter):
+    """Paragraphs as wide as the terminal, and examples, which are indented, as they are."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        paragraphs = text.strip("\n").split("\n\n")
+        return "\n\n".join(p if "\n  " in p else textwrap.fill(p, width) for p in paragraphs)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="forerun", description="NumPy that runs ahead: shows and measures what runs when.", epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Formatter,
     )  # fmt: skip
     parser.add_argument("--version", action="version", version=f"forerun {metadata.version('forerun')}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
     for module in (tour, bench, trace, info):
         command = commands.add_parser(
             module.__name__.rpartition(".")[2], help=module.HELP, description=module.__doc__, epilog=module.EPILOG,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=_Formatter,
         )  # fmt: skip
         module.arguments(command)
         command.set_defaults(run=module.run)

@@ -89,7 +89,8 @@ def _figures(trace: Trace) -> dict[str, object]:
     return {
         "seconds": trace.span,
         "overlap": trace.overlap(),
-        "every": trace.every,
+        "issued": trace.issued,
+        "recorded": trace.recorded,
         "ops": [{"name": k, "count": len(v), "seconds": sum(v)} for k, v in ops.items()],
         "waits": [{"where": k, "count": len(v), "seconds": sum(v)} for k, v in waits.items()],
     }

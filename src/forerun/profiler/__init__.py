@@ -11,11 +11,20 @@
 with `.json` a file for Perfetto; `graph(p.trace, "graph.svg")` draws what read the results of what.
 """
 
+from .blockers import Blocker as Blocker
+from .blockers import blockers as blockers
+from .cost import Bound as Bound
+from .cost import Cost as Cost
+from .cost import bound as bound
+from .cost import cost as cost
 from .events import Event as Event
 from .events import Line as Line
 from .events import Trace as Trace
 from .graph import Graph as Graph
 from .graph import graph as graph
+from .guarding import Blocked as Blocked
+from .guarding import BlockedWarning as BlockedWarning
+from .guarding import guard as guard
 from .record import Recording as Recording
 from .record import load as load
 from .record import record as record

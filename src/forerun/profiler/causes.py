@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["ADVICE", "cause_of"]
+__all__ = ["ADVICE", "cause_of", "shown"]
 
 # What was called, by kind. Any other function of the package that waits does so for the shape of its result.
 _CALLS = {
@@ -14,7 +14,7 @@ _CALLS = {
     "print": ("__repr__", "__str__", "__format__", "array_repr", "array_str", "array2string", "_repr_html_"),
     "asnumpy": (
         "asnumpy", "numpy", "__array__", "memoryview", "tobytes", "__dlpack__", "to_dlpack", "from_dlpack", "data",
-        "__array_function__", "__array_ufunc__",
+        "array_function", "array_ufunc",
     ),
     "keep": ("__reduce__", "__reduce_ex__", "dumps", "save", "savez", "savetxt", "dump", "tofile", "export"),
     "files": ("load_parameters", "load_states", "loadtxt", "genfromtxt", "load", "fromfile"),
@@ -54,3 +54,18 @@ def cause_of(call: str) -> str:
     ('asnumpy', 'print', 'shape')
     """
     return _CAUSE.get(call, "shape")
+
+
+_SHOWN = {
+    "__array__": "asarray", "__dlpack__": "from_dlpack", "__str__": "str", "__repr__": "repr", "__format__": "format",
+    "__contains__": "in", "getitem": "x[...]", "__next__": "next",
+}  # fmt: skip
+
+
+def shown(call: str) -> str:
+    """What was called, as a program has it.
+
+    >>> shown("__array__"), shown("item")
+    ('asarray', 'item')
+    """
+    return _SHOWN.get(call, call)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from .causes import cause_of
+from .causes import cause_of, shown
 from .events import Event, Line, Trace, joined
 
 __all__ = ["decoded"]
@@ -57,6 +57,7 @@ class Parts:
     names: dict[int, str] = field(default_factory=dict)
     sites: dict[int, tuple[str, int]] = field(default_factory=dict)
     devices: dict[int, str] = field(default_factory=dict)
+    first: int = 0
 
     def seconds(self) -> Callable[[Any], Any]:
         """From ticks to seconds of `time.perf_counter`."""
@@ -66,9 +67,15 @@ class Parts:
         return lambda at: h["nanoseconds"] * 1e-9 + (at.astype("i8") - h["ticks"]) * rate
 
 
-def decoded(data: bytes) -> Trace:
-    """The trace of a recording that was taken, or of a file that the process has left behind."""
-    return _trace(_parts(data))
+def decoded(data: bytes, first: int = 0, since: float = 0.0) -> Trace:
+    """The trace of a recording that was taken, or of a file that the process has left behind.
+
+    Of ops, those that were issued as number `first` or later; of waits, those that began at the time `since` or later.
+    """
+    parts = _parts(data)
+    parts.first = max(first, int(parts.head["first"]))
+    parts.ops = parts.ops[parts.ops["seq"] >= parts.first]
+    return _trace(parts, since)
 
 
 def _parts(data: bytes) -> Parts:
@@ -110,19 +117,20 @@ def _read_text(text: str, found: Parts) -> None:
             found.devices[int(number)] = rest
 
 
-def _trace(parts: Parts) -> Trace:
+def _trace(parts: Parts, since: float) -> Trace:
     seconds = parts.seconds()
     ops = [e for e in _ops(parts, seconds) if e is not None]
     done = [e for e in ops if e.ended > 0]
     trace = Trace.from_events(
-        [*done, *_tiles(parts, seconds), *_waits(parts, seconds)],
+        [*done, *_tiles(parts, seconds), *(w for w in _waits(parts, seconds) if w.started >= since)],
         parts.devices,
-        every=1 << int(parts.head["level"]),
     )
     trace.unfinished = [e for e in ops if not e.ended]
     trace.lines = _lines(parts)
     trace.dropped = int((parts.ops["flags"] & DROPPED > 0).sum())
-    trace.issued = int(parts.head["next"]) - int(parts.head["first"])
+    trace.recorded = len(parts.ops)
+    last = int(parts.ops["seq"][-1]) + 1 if len(parts.ops) else 0
+    trace.issued = max(int(parts.head["next"]), last) - parts.first
     trace.cores = int(parts.head["cores"])
     trace.complete = bool(parts.head["ended"])
     return trace
@@ -196,7 +204,7 @@ def _waits(parts: Parts, seconds: Callable[[Any], Any]) -> list[Event]:
         name, site = parts.names.get(r["name"], "?"), parts.sites.get(r["site"])
         cause, waited = cause_of(name), r["seq"]
         found.append(
-            Event("wait", 0, name, site, r["thread"], 0, None, start, start, end, cause=cause, waited=waited)
+            Event("wait", 0, shown(name), site, r["thread"], 0, None, start, start, end, cause=cause, waited=waited)
         )
     return found
 
@@ -209,5 +217,5 @@ def _lines(parts: Parts) -> list[Line]:
     for r in _each(parts.lines):
         name = parts.names.get(r["name"], "others") if r["name"] else "others"
         times = (r[k] * rate for k in ("ticks", "longest", "lost"))
-        found.append(Line(name, cause_of(name), parts.sites.get(r["site"]), r["waits"], r["reads"], *times))
+        found.append(Line(shown(name), cause_of(name), parts.sites.get(r["site"]), r["waits"], r["reads"], *times))
     return found

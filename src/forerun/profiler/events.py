@@ -83,17 +83,17 @@ class Line:
 class Trace:
     """The events of a recorded stretch of a program, in the order in which they started.
 
-    A long recording is a sample: of blocks of 1024 operations that were issued one after the other, one of `every`
-    is there, with its tiles and waits. `lines` counts all waits in any case.
+    A long recording is a sample: some blocks of 1024 operations that were issued one after the other, with their tiles
+    and waits, evenly from all of it. `lines` counts all waits in any case.
     """
 
     events: list[Event]
     devices: Mapping[int, str] = field(default_factory=dict)  # the name of each
-    every: int = 1
     lines: list[Line] = field(default_factory=list)
     unfinished: list[Event] = field(default_factory=list)  # ops that had not ended; `started` is 0 if not begun
     dropped: int = 0  # of the recorded ops: those that nobody needed, which did not run
-    issued: int = 0  # ops that were issued, recorded or not
+    recorded: int = 0  # ops that were recorded, those that were dropped included,
+    issued: int = 0  # of this many
     cores: int = 1  # threads that may run ops at once
     complete: bool = True  # False: the process died while it recorded
 
@@ -110,6 +110,11 @@ class Trace:
 
     def __iter__(self) -> Iterator[Event]:
         return iter(self.events)
+
+    @property
+    def sampled(self) -> bool:
+        """Whether some operations are left out."""
+        return self.recorded < self.issued
 
     @property
     def ops(self) -> list[Event]:
@@ -158,10 +163,10 @@ class Trace:
         return self.devices.get(device, f"device {device}")
 
     @classmethod
-    def from_events(cls, events: Iterable[Event], devices: Mapping[int, str] | None = None, every: int = 1) -> Trace:
+    def from_events(cls, events: Iterable[Event], devices: Mapping[int, str] | None = None) -> Trace:
         """A trace of what was recorded, in whatever order."""
         found = _named(sorted(events, key=lambda e: (e.started, e.issued, e.seq)))
-        return cls(_one_at_a_time(found), devices or {}, every)
+        return cls(_one_at_a_time(found), devices or {})
 
 
 def joined(events: list[Event], groups: Mapping[int, int]) -> list[Event]:

@@ -56,8 +56,8 @@ def figures(trace: Trace, found: list[Lane]) -> str:
     parts = [milliseconds(trace.span), f"{len(trace.ops):,} ops"]
     parts.append(f"{len(trace.waits)} waits, {milliseconds(waited)}")
     parts.append(f"two or more lanes busy for {trace.overlap() / span:.0%} of the time")
-    if trace.every > 1:
-        parts.append(f"a sample: 1,024 operations of each {1024 * trace.every:,}")
+    if trace.sampled:
+        parts.append(f"a sample: {trace.recorded:,} of {trace.issued:,} operations")
     if trace.unfinished:
         parts.append(f"{len(trace.unfinished):,} ops had not ended")
     return "   ·   ".join(parts)

@@ -3,42 +3,51 @@
 from __future__ import annotations
 
 import os
+import time
+from dataclasses import replace
 from pathlib import Path
 
 from .. import _core
 from ..device import devices
 from .decode import decoded
-from .events import Trace
+from .events import Line, Trace
 
 __all__ = ["Recording", "load", "record", "start", "stop"]
 
-_running: Recording | None = None  # the engine keeps one record
+_running: list[Recording] = []  # the engine keeps one record, of which each has its part
 
 
 class Recording:
     """A recording. `trace` is filled when it stops; before that, it is empty.
 
-    As a context manager it starts and stops with the block.
+    As a context manager it starts and stops with the block. Recordings may lie within one another, or overlap.
     """
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
         self.path = None if path is None else Path(path)
         self.trace = Trace([])
+        self._first, self._since = 0, 0.0
+        self._before: list[Line] = []
 
     def start(self) -> Recording:
-        """Begins to record. Raises RuntimeError if a recording is under way: there can be one at a time; OSError if
-        the file cannot be written, or another process records into it."""
-        global _running
-        if _running is not None:
-            raise RuntimeError(
-                "record: one recording at a time, got a second one before the first has stopped"
-            )
-        if error := _core.trace_start(None if self.path is None else str(self.path)):
-            raise OSError(error, os.strerror(error), None if self.path is None else str(self.path))
-        _running = self
+        """Begins to record. Raises RuntimeError if it records, or for a file within another recording; OSError if the
+        file cannot be written, or another process records into it."""
+        if self.running or (_running and self.path):
+            raise RuntimeError("record: one recording into a file at a time, got another while one is under way")
+        if _running:
+            self._before = decoded(_core.trace_look()).lines
+        else:
+            self._begin()
+        self._first, self._since = _core.mark(), time.perf_counter()
+        _running.append(self)
+        return self
+
+    def _begin(self) -> None:
+        path = None if self.path is None else str(self.path)
+        if error := _core.trace_start(path):
+            raise OSError(error, os.strerror(error), path)
         for i, device in enumerate(devices()):
             _core.trace_say("d", i, repr(device))
-        return self
 
     def stop(self, wait: bool = True, raises: bool = True) -> Trace:
         """Waits for all work, ends the recording and returns the trace.
@@ -48,7 +57,7 @@ class Recording:
 
         Raises the error of an op that failed and that nobody has seen; the recording has ended then, too.
         """
-        if _running is not self:
+        if not self.running:
             raise RuntimeError("record: must be recording to be stopped")
         try:
             if wait:
@@ -56,6 +65,11 @@ class Recording:
         finally:
             self._end()
         return self.trace
+
+    @property
+    def running(self) -> bool:
+        """Whether it has started, and not stopped."""
+        return self in _running
 
     def __enter__(self) -> Recording:
         return self.start()
@@ -65,12 +79,47 @@ class Recording:
         self.stop(wait=kind is None)
 
     def _end(self) -> None:
-        global _running
-        _running = None
-        data = _core.trace_stop()
-        self.trace = decoded(data) if data else Trace([])
-        if data and self.path is not None:
-            self.path.write_bytes(data)
+        _running.remove(self)
+        data = _core.trace_look() if _running else _core.trace_stop()
+        if not data:
+            return
+        self.trace = decoded(data, self._first, self._since)
+        self.trace.lines = _since(self._before, self.trace.lines)
+        if self.path is not None:
+            _replace(self.path, data)
+
+
+def _since(before: list[Line], after: list[Line]) -> list[Line]:
+    """The sums of what came after others; `longest` is that of all."""
+    known = {(x.site, x.name): x for x in before}
+    found = []
+    for x in after:
+        if b := known.get((x.site, x.name)):
+            x = replace(
+                x,
+                waits=x.waits - b.waits,
+                reads=x.reads - b.reads,
+                seconds=x.seconds - b.seconds,
+                lost=max(0.0, x.lost - b.lost),
+            )
+        if x.waits or x.reads:
+            found.append(x)
+    return found
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Puts what was in use of the file in the place of the whole of it."""
+    short = path.with_name(f"{path.name}.{os.getpid()}")
+    short.write_bytes(data)
+    short.replace(path)
+
+
+def _in_child() -> None:
+    """A recording goes on in the parent alone."""
+    _running.clear()
+
+
+os.register_at_fork(after_in_child=_in_child)
 
 
 def record(path: str | os.PathLike[str] | None = None) -> Recording:
@@ -98,9 +147,9 @@ def start(path: str | os.PathLike[str] | None = None) -> Recording:
 
 def stop() -> Trace:
     """Waits for all work, ends the recording that `start()` began, and returns the trace."""
-    if _running is None:
+    if not _running:
         raise RuntimeError("record: must be recording to be stopped")
-    return _running.stop()
+    return _running[-1].stop()
 
 
 def load(path: str | os.PathLike[str]) -> Trace:

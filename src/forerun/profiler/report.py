@@ -6,15 +6,18 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 
 from .axis import milliseconds
+from .blockers import Blocker, blockers
+from .cost import bound
 from .events import Event, Trace
 
 __all__ = ["report"]
 
 
 def report(trace: Trace, limit: int = 20) -> str:
-    """Two tables: time by name of op, and waits by line; in both the longest first.
+    """What bounds the program, time by name of op, and waits by line with what to write instead.
 
-    Times of ops are the sum over all threads. A wait counts in full, also while the waiting thread ran ops.
+    Times of ops are the sum over all threads. A wait counts in full, also while the waiting thread ran ops; `lost` and
+    `idle` are those of `blockers`.
 
     limit: rows per table; the last line of a table says how many more there are.
 
@@ -22,26 +25,51 @@ def report(trace: Trace, limit: int = 20) -> str:
     >>> with profiler.record() as p:
     ...     x = float(np.ones(3).sum())
     >>> table = profiler.report(p.trace).splitlines()
-    >>> table[2].split()
+    >>> table[3].split()
     ['op', 'count', 'total', 'ms', 'mean', 'us', 'bytes']
     """
-    ops, waits = _groups(trace.ops, lambda e: e.name), _groups(trace.waits, lambda e: f"{e.where}  {e.name}")
+    ops = _groups(trace.ops, lambda e: e.name)
+    found = blockers(trace)
+    waits = ("waits by line", "waits", "reads", "total ms", "lost ms", "idle")
     return "\n".join(
         [
             _summary(trace),
+            str(bound(trace)),
             "",
             *_table(("op", "count", "total ms", "mean us", "bytes"), map(_op_row, ops), len(ops), limit),
             "",
-            *_table(("wait", "count", "total ms"), map(_wait_row, waits), len(waits), limit),
+            *_table(waits, map(_wait_row, found), len(found), limit),
+            *_instead(found, limit),
+            *_pending(trace, limit),
         ]
     )
 
 
 def _summary(trace: Trace) -> str:
     share = trace.overlap() / (trace.span or 1e-9)
-    parts = f"{milliseconds(trace.span)}, {len(trace.ops):,} ops, {len(trace.waits):,} waits"
-    full = f"; a sample: 1,024 operations of each {1024 * trace.every:,}" if trace.every > 1 else ""
-    return f"{parts}; two or more threads ran ops {share:.0%} of the time{full}"
+    waits = sum(b.line.waits for b in blockers(trace))
+    parts = f"{milliseconds(trace.span)}, {len(trace.ops):,} ops, {waits:,} waits"
+    sample = f"; a sample: {trace.recorded:,} of {trace.issued:,} operations" if trace.sampled else ""
+    died = "" if trace.complete else "; the process died while it recorded"
+    return f"{parts}; two or more threads ran ops {share:.0%} of the time{sample}{died}"
+
+
+def _instead(found: list[Blocker], limit: int) -> list[str]:
+    """What to write instead, once for each kind of wait, with its lines."""
+    lines: dict[str, list[str]] = defaultdict(list)
+    for b in found[:limit]:
+        if b.line.waits and b.advice:
+            lines[b.advice].append(b.line.line)
+    rows = [f"{', '.join(dict.fromkeys(at))}: {advice}" for advice, at in lines.items()]
+    return ["", "instead", "-------", *rows] if rows else []
+
+
+def _pending(trace: Trace, limit: int) -> list[str]:
+    """What had not ended."""
+    started = [e for e in trace.unfinished if e.started]
+    rows = [f"{e.where}  {e.name} (op {e.seq}) was running" for e in started[:limit]]
+    left = len(trace.unfinished)
+    return ["", f"not ended: {left:,} operations", *rows] if left else []
 
 
 def _groups(events: Iterable[Event], key: Callable[[Event], str]) -> list[tuple[str, list[Event]]]:
@@ -62,9 +90,11 @@ def _op_row(group: tuple[str, list[Event]]) -> tuple[str, ...]:
     return name, f"{len(events):,}", f"{total * 1e3:,.3f}", f"{total / len(events) * 1e6:,.1f}", f"{taken:,}"
 
 
-def _wait_row(group: tuple[str, list[Event]]) -> tuple[str, ...]:
-    name, events = group
-    return name, f"{len(events):,}", f"{_total(events) * 1e3:,.3f}"
+def _wait_row(found: Blocker) -> tuple[str, ...]:
+    x = found.line
+    idle = "" if found.idle is None else f"{found.idle:.0%}"
+    times = f"{x.seconds * 1e3:,.3f}", f"{x.lost * 1e3:,.3f}"
+    return f"{x.where}  {x.name}", f"{x.waits:,}", f"{x.reads:,}", *times, idle
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]], count: int, limit: int) -> list[str]:

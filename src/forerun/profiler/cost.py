@@ -1,0 +1,212 @@
+"""The cost model of a loop: t1 to issue, t2 to run, t3 to come back; and what bounds a program."""
+
+from __future__ import annotations
+
+import time
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .blockers import blockers
+from .events import Event, Trace
+from .intervals import Interval, at_least, length
+from .record import Recording
+
+__all__ = ["Bound", "Cost", "bound", "cost"]
+
+_TELLING = 0.2  # of the time: what memory or waits take is named first, as there is something to change
+_SAYS = {
+    "memory": "the memory budget is the limit{at}: smaller batches, fewer arrays kept, or a larger budget",
+    "waits": "waits are the limit{at}: {advice}",
+    "front end": "the front end is the limit: hybridize, or issue fewer and larger operations",
+    "chain": "one operation at a time: the chain of operations that need one another is the limit",
+    "cores": "the cores are the limit: all have work",
+    "copies": "copies and files are the limit: nothing else ran meanwhile",
+    "nothing": "nothing was run",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What limits a program."""
+
+    kind: str  # "memory", "waits", "front end", "chain", "cores", "copies" or "nothing"
+    share: float  # of the time
+    line: str | None = None  # where, for "memory" and "waits"
+    advice: str = ""
+
+    def __str__(self) -> str:
+        at = f" at line {self.line}" if self.line else ""
+        return f"{self.share:.0%} of the time {_SAYS[self.kind].format(at=at, advice=self.advice)}"
+
+
+def bound(trace: Trace) -> Bound:
+    """What limits a program, from a recording of it.
+
+    The time is looked at in several ways. Operations that were ready and that the memory budget held back: `memory`.
+    What waits lost (see `blockers`): `waits`. Of the rest, while nothing ran, the back end stood still for the
+    `front end`; while something ran, but on fewer threads than there are cores, the `chain` of dependencies let no more
+    run; otherwise the `cores` were busy; `copies` are what ran on other queues alone. The first two count from a fifth
+    of the time on; otherwise the largest of the others does.
+    """
+    span = _recorded(trace)
+    if not trace.pieces or span <= 0:
+        return Bound("nothing", 0.0)
+    lost = _lost(trace)
+    held, line = _held(trace)
+    if held >= _TELLING * span and held >= lost.share * span:
+        return Bound("memory", held / span, line)
+    return lost if lost.share >= _TELLING else _largest(trace, span)
+
+
+def _largest(trace: Trace, span: float) -> Bound:
+    lanes = list(_lanes(trace).values())
+    one, all_of = at_least(1, lanes), at_least(max(2, trace.cores), lanes)
+    any_of = length((e.started, e.ended) for e in trace.pieces)
+    shares = {"front end": span - any_of, "cores": all_of, "chain": one - all_of, "copies": any_of - one}
+    if trace.cores == 1:  # one at a time is all that there is
+        shares["cores"], shares["chain"] = one, 0.0
+    kind = max(shares, key=shares.__getitem__)
+    return Bound(kind, shares[kind] / span)
+
+
+def _lanes(trace: Trace) -> dict[int, list[Interval]]:
+    lanes: dict[int, list[Interval]] = {}
+    for e in trace.pieces:
+        if e.queue == "compute":
+            lanes.setdefault(e.thread, []).append((e.started, e.ended))
+    return lanes
+
+
+def _recorded(trace: Trace) -> float:
+    """Seconds from the first issue to the last end; of a sample, of each block of operations."""
+    if not trace.sampled:
+        return trace.span
+    stretches: dict[int, list[float]] = {}
+    for e in trace.ops:
+        times = stretches.setdefault(e.seq // 1024, [e.issued, e.ended])
+        times[0], times[1] = min(times[0], e.issued), max(times[1], e.ended)
+    return length((a, b) for a, b in stretches.values())
+
+
+def _lost(trace: Trace) -> Bound:
+    """What all waits lost; the line is that of the one that lost most."""
+    found = blockers(trace)
+    if not found:
+        return Bound("waits", 0.0)
+    share = sum(b.line.lost for b in found) / (trace.span or 1e-9)
+    return Bound("waits", min(1.0, share), found[0].line.where, found[0].advice)
+
+
+def _held(trace: Trace) -> tuple[float, str | None]:
+    """Seconds in which an operation was ready and the budget held it back, and the line of the one held longest."""
+    ended = {number: e.ended for e in trace.ops for number in (e.seq, *e.members)}
+    held: list[tuple[float, float, Event]] = []
+    for e in trace.ops:
+        ready = max([e.planned or e.issued, *(ended[d] for d in e.deps if d in ended)])
+        if e.held and ready < e.started:
+            held.append((ready, e.started, e))
+    longest = max(held, key=lambda h: h[1] - h[0], default=None)
+    return length((a, b) for a, b, _ in held), longest[2].where if longest else None
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a step of a loop costs. Times are seconds per step, but for `seconds`."""
+
+    steps: int
+    t1: float  # the front end's part: Python, and issuing
+    t2: float  # the back end's: while at least one operation ran
+    t3: float  # the way back: from the end of what was waited for until the front end went on, per wait
+    waits: float  # per step
+    seconds: float  # measured, for all steps
+    bound: Bound
+
+    @property
+    def waiting_each(self) -> float:
+        """The model's time of all steps with a wait in each: n (t1 + t2 + t3)."""
+        return self.steps * (self.t1 + self.t2 + self.t3)
+
+    @property
+    def waiting_once(self) -> float:
+        """The model's time with one wait at the end: t1 + n t2 + t3, or n t1 + t2 + t3 if issuing takes longer."""
+        n, t1, t2 = self.steps, self.t1, self.t2
+        return max(t1 + n * t2, n * t1 + t2) + self.t3
+
+    @property
+    def back_end_is_slower(self) -> bool:
+        """Whether n t2 > (n - 1) t1: then the front end is always ahead."""
+        return self.steps * self.t2 > (self.steps - 1) * self.t1
+
+    def __str__(self) -> str:
+        us = [f"{t * 1e6:,.2f} us" for t in (self.t1, self.t2, self.t3)]
+        n, m = self.steps, self.steps - 1
+        pace = (
+            f"{n:,} t2 > {m:,} t1: the front end runs ahead, and issuing costs nothing"
+            if self.back_end_is_slower
+            else f"{n:,} t2 <= {m:,} t1: the back end runs dry and waits for the front end, which sets the pace"
+        )
+        return "\n".join(
+            [
+                f"t1 {us[0]} to issue, t2 {us[1]} to run, t3 {us[2]} to come back; {self.waits:,.2f} waits per step",
+                f"{n:,} steps: measured {self.seconds * 1e3:,.2f} ms; by the model {self.waiting_each * 1e3:,.2f} ms "
+                f"with a wait in each, {self.waiting_once * 1e3:,.2f} ms with one at the end",
+                pace,
+                str(self.bound),
+            ]
+        )
+
+
+def cost(step: Callable[[], object], n: int = 100) -> Cost:
+    """Runs a step of a loop `n` times and says what it costs, and what bounds it.
+
+    The first step is not counted. The steps are recorded, so parts of very small operations are a little too long.
+
+    Raises ValueError for n < 1, RuntimeError while something else is recorded, and what the step raises.
+
+    >>> from forerun import np, profiler
+    >>> x = np.ones((1, 2))
+    >>> found = profiler.cost(lambda: (x + 1).wait(), 50)
+    >>> found.steps, found.t1 > 0, found.waiting_once < found.waiting_each
+    (50, True, True)
+    """
+    if n < 1:
+        raise ValueError(f"cost: n must be at least 1, got {n}")
+    step()
+    with Recording() as recording:
+        begun = time.perf_counter()
+        for _ in range(n):
+            step()
+        issued = time.perf_counter()
+    return model(recording.trace, n, begun, issued)
+
+
+def model(trace: Trace, n: int, begun: float, issued: float) -> Cost:
+    """The cost of `n` steps that were recorded: the front end ran them from `begun` to `issued`."""
+    waited = sum(b.line.seconds for b in blockers(trace))
+    ran = length((e.started, e.ended) for e in trace.pieces)
+    whole = trace.issued / trace.recorded if trace.sampled else 1.0
+    back = _ways_back(trace)
+    waits = sum(b.line.waits for b in blockers(trace))
+    return Cost(
+        n,
+        max(0.0, issued - begun - waited) / n,
+        ran * whole / n,
+        sum(back) / len(back) if back else 0.0,
+        waits / n,
+        max(issued, trace.start + trace.span) - begun,
+        bound(trace),
+    )
+
+
+def _ways_back(trace: Trace) -> list[float]:
+    """Of each wait: seconds from the end of what was waited for, or of what ended last, to the end of the wait."""
+    ended = {number: e.ended for e in trace.ops for number in (e.seq, *e.members)}
+    ends = sorted(ended.values())
+    found = []
+    for wait in trace.waits:
+        last = bisect_right(ends, wait.ended)
+        end = ended.get(wait.waited) or (ends[last - 1] if last else 0.0)
+        if end > wait.started:
+            found.append(max(0.0, wait.ended - end))
+    return found

@@ -1,0 +1,101 @@
+"""Guards: a thread that must not wait says so, and is told which line would have."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from .. import _core
+from .causes import ADVICE, cause_of, shown
+
+__all__ = ["Blocked", "BlockedWarning", "guard"]
+
+_modes = ("off", "warn", "raise")
+_exempt = ("end", "at rest", "synchronous")  # not what a line of the program does
+
+
+class Blocked(RuntimeError):
+    """A line would have waited where a guard says that none must."""
+
+
+class BlockedWarning(RuntimeWarning):
+    """The same as a warning."""
+
+
+@dataclass(frozen=True)
+class _Rule:
+    mode: str = "off"
+    reads: bool = False
+    allow: frozenset[str] = frozenset()
+
+
+class _State(threading.local):
+    """Of each thread: its rule, and which warnings it has given."""
+
+    def __init__(self) -> None:
+        self.rule = _Rule()
+        self.given: dict[str | tuple[str, type[Warning], int], int] = {}
+
+
+_state = _State()
+
+
+class guard:
+    """What happens when this thread is about to wait: nothing ("off"), a warning, or an error before it waits.
+
+    It holds from the call on; as a context manager, until the end of the block, where what held before is back. Of
+    guards within one another the innermost holds. Other threads have their own; a new thread has none.
+
+    mode: "warn", "raise" or "off". A warning is given once for each line, as Python's filters say.
+    reads: True to object to every read of values, also of those that are there already; so the outcome does not depend
+        on how fast they came.
+    allow: kinds of waits that are meant, such as "wait" and "barrier" (`Event.cause`).
+
+    Raises ValueError for another mode or kind. `Blocked` leaves all arrays as they are: read them outside of the block.
+
+    >>> from forerun import np, profiler
+    >>> x = np.ones(3)
+    >>> with profiler.guard("raise", reads=True):
+    ...     y = x + 1          # issued: no wait
+    ...     y.sum().item()
+    Traceback (most recent call last):
+    forerun.profiler.guarding.Blocked: item: must not wait here, got ...
+    >>> y.sum().item()
+    6.0
+    """
+
+    def __init__(self, mode: str, *, reads: bool = False, allow: Collection[str] = ()) -> None:
+        if mode not in _modes:
+            raise ValueError(f"guard: mode must be one of {', '.join(_modes)}, got {mode!r}")
+        if unknown := set(allow) - set(ADVICE):
+            raise ValueError(f"guard: allow must name kinds of {', '.join(ADVICE)}, got {sorted(unknown)}")
+        self._before = _state.rule
+        _put(_Rule(mode, reads, frozenset(allow)))
+
+    def __enter__(self) -> guard:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        _put(self._before)
+
+
+def _put(rule: _Rule) -> None:
+    _state.rule = rule
+    _core.set_guard(0 if rule.mode == "off" else 3 if rule.reads else 1)
+
+
+def _refuse(call: str, site: tuple[str, int] | None) -> None:
+    """Called by the core where this thread would wait, or read."""
+    rule, cause = _state.rule, cause_of(call)
+    if cause in _exempt or cause in rule.allow:
+        return
+    file, line = site or ("?", 0)
+    message = f"{shown(call)}: must not wait here, got a call at {file}:{line}; instead: {ADVICE[cause]}"
+    if rule.mode == "raise":
+        raise Blocked(message)
+    warnings.warn_explicit(message, BlockedWarning, file, line, registry=_state.given)
+
+
+_core.set_refuse(_refuse)

@@ -1,0 +1,349 @@
+"""Who waits: each kind of wait has its word, its line and a guard; what it lost; what bounds a program."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+
+import forerun
+from children import PATIENCE, environment
+from conftest import closed_gate, in_threads
+from forerun import np, profiler
+from forerun.profiler import Event, Trace, causes
+from forerun.profiler.cost import model
+from settings import configured
+from test_ops_blocking import READERS, waits_for_values
+
+CAUSE = {
+    "wait": "wait", "wait_to_read": "wait", "waitall": "barrier", "npx.waitall": "barrier", "repr": "print",
+    "str": "print", "format": "print", "item": "item", "tolist": "item", "asnumpy": "asnumpy", "numpy": "asnumpy",
+    "__array__": "asnumpy", "memoryview": "asnumpy", "DLPack": "asnumpy", "bool": "bool", "int": "item",
+    "float": "item", "complex": "item", "index": "index", "iteration": "item", "in": "bool", "mask": "shape",
+    "where without values": "shape", "a function that only NumPy has": "asnumpy",
+}  # fmt: skip
+FURTHER: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "print": (lambda x: print(x, file=None), "print"),
+    "if": (lambda x: 1 if x[0] > 5 else 2, "bool"),
+    "unique": (np.unique, "shape"),
+    "nonzero": (lambda x: x.nonzero(), "shape"),
+    "bounds": (lambda x: np.linspace(x[0], x[1]), "shape"),
+    "forerun.wait": (lambda x: forerun.wait([x, x + 1]), "wait"),
+    "pickle": (lambda x: x.__reduce_ex__(2), "keep"),
+    "a NumPy array in place": (lambda x: numpy.ones(3, "float32").__iadd__(x), "asnumpy"),
+}
+KINDS = {name: (READERS[name], cause) for name, cause in CAUSE.items()} | FURTHER
+
+
+def test_every_reader_has_a_kind() -> None:
+    assert set(CAUSE) == set(READERS)
+    assert {cause for _, cause in KINDS.values()} <= set(causes.ADVICE)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_wait_has_its_kind_its_line_and_the_op(kind: str) -> None:
+    read, cause = KINDS[kind]
+    x = np.array([0.0, 1.0, 2.0])
+    with profiler.record() as p:
+        waits_for_values(lambda: read(x * 1))
+    waits = [w for w in p.trace.waits if w.thread != p.trace.waits[-1].thread or w.cause != "end"]
+    mine = [w for w in waits if w.cause == cause]
+    assert mine, f"got {[(w.name, w.cause) for w in waits]}"
+    assert mine[0].site is not None
+    assert mine[0].site[0] in {__file__, READERS["item"].__code__.co_filename}
+    if cause not in {"barrier", "shape"}:
+        assert mine[0].waited in {e.seq for e in p.trace.ops} | {m for e in p.trace.ops for m in e.members}
+    line = {x.site: x for x in p.trace.lines if x.cause == cause and x.waits}[mine[0].site]
+    assert line.waits >= 1
+    assert line.seconds > 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_guard_raises_before_it_waits(kind: str) -> None:
+    read, _ = KINDS[kind]
+    x = np.array([0.0, 1.0, 2.0]) + 1
+    with closed_gate():
+        y = x * 2
+        with profiler.guard("raise"), pytest.raises(profiler.Blocked, match=r"must not wait here, got .*:\d+"):
+            read(y)
+    assert y.tolist() == [2, 4, 6]  # as if nothing had been
+
+
+class TestGuard:
+    def test_it_names_call_line_and_what_to_write(self):
+        with closed_gate():
+            y = np.ones(3) * 2
+            with profiler.guard("raise"), pytest.raises(profiler.Blocked) as raised:
+                y.asnumpy()
+        line = raised.traceback[0].lineno + 1
+        assert str(raised.value).startswith(f"asnumpy: must not wait here, got a call at {__file__}:{line}; instead: ")
+
+    def test_values_that_are_there_are_no_wait_unless_all_reads_count(self):
+        y = np.ones(3) * 2
+        y.wait()
+        with profiler.guard("raise"):
+            assert y.tolist() == [2, 2, 2]
+        with profiler.guard("raise", reads=True), pytest.raises(profiler.Blocked, match="tolist"):
+            y.tolist()
+
+    def test_a_warning_is_given_once_for_each_line(self):
+        y = np.ones(3) * 2
+        y.wait()
+        with warnings.catch_warnings(record=True) as given:
+            warnings.simplefilter("default")
+            with profiler.guard("warn", reads=True):
+                for _ in range(3):
+                    y[0].item()
+                y.tolist()
+        assert [w.category for w in given] == [profiler.BlockedWarning] * 2
+        assert {w.filename for w in given} == {__file__}
+        assert given[1].lineno == given[0].lineno + 1
+
+    def test_the_innermost_holds_and_what_was_before_is_back(self):
+        y = np.ones(3)
+        y.wait()
+        with profiler.guard("raise", reads=True):
+            with profiler.guard("off"):
+                y.tolist()
+                with profiler.guard("raise", reads=True, allow=["item"]):
+                    y.tolist()
+            with pytest.raises(profiler.Blocked):
+                y.tolist()
+        y.tolist()
+
+    def test_it_holds_from_the_call_on(self):
+        y = np.ones(3)
+        y.wait()
+        before = profiler.guard("raise", reads=True)
+        with pytest.raises(profiler.Blocked), before:
+            y.tolist()
+        y.tolist()
+
+    def test_other_threads_have_their_own(self):
+        y = np.ones(3)
+        y.wait()
+
+        def read(i: int) -> str:
+            with profiler.guard("raise" if i else "off", reads=True):
+                try:
+                    return str(y.tolist())
+                except profiler.Blocked:
+                    return "blocked"
+
+        with profiler.guard("raise", reads=True):
+            assert in_threads(2, read) == ["[1.0, 1.0, 1.0]", "blocked"]
+
+    def test_kinds_that_are_meant(self):
+        y = np.ones(3)
+        with profiler.guard("raise", reads=True, allow=["wait", "barrier"]):
+            y.wait()
+            forerun.waitall()
+            with pytest.raises(profiler.Blocked):
+                bool(y[0])
+
+    def test_a_full_window(self):
+        with configured(ops_ahead=16, engine="async"):
+            x = np.ones(3)
+            x.wait()
+            with closed_gate(), profiler.guard("raise"), pytest.raises(profiler.Blocked, match=r"^window full"):
+                kept = [x + i for i in range(100)]
+            kept = [x + 1]
+            assert kept[0].tolist() == [2, 2, 2]
+
+    def test_what_it_does_not_know(self):
+        with pytest.raises(ValueError, match="guard: mode must be one of"):
+            profiler.guard("loud")
+        with pytest.raises(ValueError, match="guard: allow must name kinds"):
+            profiler.guard("raise", allow=["sleep"])
+
+
+def test_synchronous_mode_is_no_wait_of_the_program() -> None:
+    with configured(engine="sync"), profiler.guard("raise"):
+        assert (np.ones(3) + 1).tolist() == [2, 2, 2]
+
+
+# --- what it cost -----------------------------------------------------------------------------------
+
+
+def op(seq: int, start: float, end: float, thread: int = 1, **more: Any) -> Event:
+    issued = more.pop("issued", start)
+    return replace(Event("op", seq, "add", ("program.py", seq), thread, 0, "compute", issued, start, end), **more)
+
+
+def wait(start: float, end: float, line: int, name: str = "item", waited: int = 0) -> Event:
+    cause = causes.cause_of(name)
+    return Event("wait", 0, name, ("program.py", line), 0, 0, None, start, start, end, cause=cause, waited=waited)
+
+
+def trace(*events: Event, cores: int = 2) -> Trace:
+    made = Trace.from_events(events)
+    made.cores = cores
+    return made
+
+
+class TestBlockers:
+    def test_lost_is_what_the_front_end_could_have_done_meanwhile(self):
+        t = trace(op(1, 0, 4), wait(1, 4, 7), op(2, 5, 9, issued=4.5), wait(6, 9, 8), op(3, 9, 9.5))
+        found = {b.line.site[1]: b.line for b in profiler.blockers(t) if b.line.site}
+        assert (found[7].seconds, found[7].lost) == (3, 2)  # 2 s from its end to the next wait
+        assert (found[8].seconds, found[8].lost) == (3, 0.5)  # and here to the end
+
+    def test_idle_is_the_cores_time_without_work(self):
+        t = trace(op(1, 0, 4), op(2, 0, 2, thread=2), wait(0, 4, 7))
+        (blocker,) = profiler.blockers(t)
+        assert blocker.idle == pytest.approx(0.25)
+
+    def test_first_the_line_that_lost_most(self):
+        t = trace(op(1, 0, 9), wait(0, 8, 3), wait(8, 10, 5), op(2, 10, 20))
+        assert [b.line.line for b in profiler.blockers(t)] == ["program.py:5", "program.py:3"]
+
+    def test_the_wait_at_the_end_of_the_recording_is_nobodys(self):
+        t = trace(op(1, 0, 9), wait(0, 9, 3, "end of the recording"))
+        assert profiler.blockers(t) == []
+
+    def test_every_kind_has_advice(self):
+        assert all(causes.ADVICE[cause] for cause in causes.ADVICE if cause != "end")
+        assert {causes.cause_of(call) for calls in causes._CALLS.values() for call in calls} <= set(causes.ADVICE)
+
+    def test_the_report_has_lines_counts_and_advice(self):
+        text = profiler.report(trace(op(1, 0, 4), wait(0, 4, 7), wait(5, 6, 7), op(2, 6, 9)))
+        rows = [row.split() for row in text.splitlines()]
+        assert ["program.py:7", "item", "2", "0", "5,000.000", "2,000.000", "60%"] in rows
+        assert "program.py:7: keep the number as an array" in text
+
+
+class TestBound:
+    def test_a_front_end_that_is_too_slow(self):
+        t = trace(*(op(i, i, i + 0.1) for i in range(1, 20)))
+        assert profiler.bound(t).kind == "front end"
+        assert "hybridize" in str(profiler.bound(t))
+
+    def test_a_chain(self):
+        t = trace(*(op(i, i, i + 1, issued=0, deps=(i - 1,)) for i in range(1, 20)))
+        assert profiler.bound(t).kind == "chain"
+
+    def test_all_cores(self):
+        t = trace(*(op(i, i // 2, i // 2 + 1, thread=i % 2, issued=0) for i in range(20)))
+        assert profiler.bound(t).kind == "cores"
+
+    def test_one_core_at_work_is_all_cores(self):
+        t = trace(*(op(i, i, i + 1, issued=0) for i in range(1, 20)), cores=1)
+        assert profiler.bound(t).kind == "cores"
+
+    def test_waits(self):
+        events = [e for i in range(20) for e in (op(i + 1, 2 * i, 2 * i + 1), wait(2 * i, 2 * i + 1, 5))]
+        found = profiler.bound(trace(*events))
+        assert (found.kind, found.line) == ("waits", "program.py:5")
+
+    def test_one_wait_at_the_end_is_no_limit(self):
+        t = trace(*(op(i, i, i + 1, issued=0) for i in range(20)), wait(0, 20, 5))
+        assert profiler.bound(t).kind == "chain"
+
+    def test_memory(self):
+        t = trace(*(op(i, 2 * i, 2 * i + 1, issued=0, held=True, planned=0.1) for i in range(1, 20)))
+        found = profiler.bound(t)
+        assert (found.kind, found.line) == ("memory", "program.py:19")
+
+    def test_copies(self):
+        t = trace(op(1, 0, 1), *(op(i, i, i + 1, queue="copy") for i in range(2, 20)))
+        assert profiler.bound(t).kind == "copies"
+
+    def test_nothing(self):
+        assert profiler.bound(Trace([])).kind == "nothing"
+        assert "nothing" in str(profiler.bound(Trace([])))
+
+
+class TestCost:
+    def steps(self, n: int, t1: float, t2: float, t3: float) -> Trace:
+        """A wait in each step."""
+        events, at = [], 0.0
+        for i in range(1, n + 1):
+            start = at + t1
+            events += [op(i, start, start + t2, issued=at), wait(start, start + t2 + t3, 5, waited=i)]
+            at = start + t2 + t3
+        return trace(*events)
+
+    def test_its_parts_are_those_of_the_loop(self):
+        n, t1, t2, t3 = 10, 0.5, 2.0, 0.25
+        found = model(self.steps(n, t1, t2, t3), n, 0.0, n * (t1 + t2 + t3))
+        assert (found.t1, found.t2, found.t3) == pytest.approx((t1, t2, t3))
+        assert found.seconds == pytest.approx(found.waiting_each)
+        assert found.waiting_once == pytest.approx(t1 + n * t2 + t3)
+        assert found.back_end_is_slower
+
+    def test_where_issuing_takes_longer_the_front_end_sets_the_pace(self):
+        """The exercise: what if n t2 > (n - 1) t1 does not hold?"""
+        n, t1, t2, t3 = 10, 3.0, 1.0, 0.5
+        found = model(self.steps(n, t1, t2, t3), n, 0.0, n * (t1 + t2 + t3))
+        assert not found.back_end_is_slower
+        assert found.waiting_once == pytest.approx(n * t1 + t2 + t3)
+        assert "the front end, which sets the pace" in str(found)
+
+    def test_it_runs_the_step_and_finds_its_waits(self):
+        x = np.ones((1, 2))
+        calls = []
+
+        def step() -> None:
+            calls.append((x + 1)[0, 0].item())
+
+        found = profiler.cost(step, 20)
+        assert len(calls) == 21
+        assert 0 < found.waits <= 1
+        assert found.seconds > 0
+
+    def test_there_must_be_steps(self):
+        with pytest.raises(ValueError, match="cost: n must be at least 1"):
+            profiler.cost(lambda: None, 0)
+
+
+# --- the chapters -------------------------------------------------------------------------------------
+
+CHAPTERS = Path(__file__).parents[1] / "examples" / "chapters"
+
+
+def lines_of(file: str, pattern: str) -> set[int]:
+    text = (CHAPTERS / file).read_text(encoding="utf-8").splitlines()
+    return {i for i, row in enumerate(text, 1) if re.search(pattern, row)}
+
+
+@pytest.mark.parametrize(
+    ("file", "cause", "pattern"),
+    [
+        ("b2_blockers.py", "item", r"return norm.item\(\)"),
+        ("b2_blockers.py", "asnumpy", r"return norm.asnumpy\(\)"),
+        ("b2_blockers.py", "print", r'return f"norm'),
+        ("c1_model.py", "wait", r"y.wait_to_read\(\)"),
+    ],
+)
+def test_the_report_names_the_right_line(recorded: Callable[[str], Trace], file: str, cause: str, pattern: str) -> None:
+    lines = [b.line for b in profiler.blockers(recorded(file)) if b.line.cause == cause]
+    most = max(lines, key=lambda line: line.waits)
+    assert most.site is not None
+    assert (Path(most.site[0]).name, {most.site[1]}) == (file, lines_of(file, pattern))
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Trace]:
+    """The recording of a chapter's script."""
+    made: dict[str, Trace] = {}
+
+    def run(file: str) -> Trace:
+        if file not in made:
+            path = tmp_path_factory.mktemp("chapters") / file
+            done = subprocess.run(
+                [sys.executable, str(CHAPTERS / file), "--quick"], env=environment(FORERUN_PROFILE=str(path)),
+                capture_output=True, text=True, timeout=PATIENCE, check=False, cwd=path.parent,
+            )  # fmt: skip
+            assert done.returncode == 0, done.stderr
+            made[file] = profiler.load(path)
+        return made[file]
+
+    return run
