@@ -13,6 +13,7 @@ import pkgutil
 import types
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import docstrings
 
@@ -193,11 +194,11 @@ def command() -> str:
     """What `forerun --help` and the help of each command print."""
     from forerun import cli
 
-    os.environ["COLUMNS"] = "80"
     text = [title("Help of the command")]
     for words in ([], ["tour"], ["bench"], ["trace"], ["info"]):
         out = io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
+        width = mock.patch.dict(os.environ, COLUMNS="80")
+        with width, contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
             cli.main([*words, "--help"])
         head = " ".join(["forerun", *words])
         text += [

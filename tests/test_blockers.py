@@ -191,10 +191,21 @@ def trace(*events: Event, cores: int = 2) -> Trace:
 
 class TestBlockers:
     def test_lost_is_what_the_front_end_could_have_done_meanwhile(self):
-        t = trace(op(1, 0, 4), wait(1, 4, 7), op(2, 5, 9, issued=4.5), wait(6, 9, 8), op(3, 9, 9.5))
-        found = {b.line.site[1]: b.line for b in profiler.blockers(t) if b.line.site}
-        assert (found[7].seconds, found[7].lost) == (3, 2)  # 2 s from its end to the next wait
-        assert (found[8].seconds, found[8].lost) == (3, 0.5)  # and here to the end
+        t = trace(op(1, 0, 4), wait(1, 4, 7), op(2, 5, 9, issued=4.5, deps=(1,)), wait(6, 9, 8), op(3, 9, 9.5))
+        found = {b.line.site[1]: b for b in profiler.blockers(t) if b.line.site}
+        assert (found[7].line.seconds, found[7].lost) == (3, 2)  # 2 s from its end to the next wait
+        assert (found[8].line.seconds, found[8].lost) == (3, 0.5)  # and here to the end
+
+    @pytest.mark.parametrize(("deps", "lost"), [((), 3.0), ((1,), 0.5)])
+    def test_lost_is_what_idle_cores_could_have_run(self, deps, lost):
+        """The second op, issued behind the wait, could have run beside the first, unless it needs it."""
+        t = trace(op(1, 0, 4), wait(0, 4, 7), op(2, 4.5, 7.5, issued=4.2, deps=deps), wait(4.5, 7.5, 8))
+        (found,) = (b for b in profiler.blockers(t) if b.line.line == "program.py:7")
+        assert found.lost == pytest.approx(lost)
+
+    def test_cores_that_had_work_lost_nothing(self):
+        t = trace(op(1, 0, 4), op(2, 0, 4, thread=2), wait(0, 4, 7), op(3, 4, 7), wait(4, 7, 8))
+        assert {b.line.line: b.lost for b in profiler.blockers(t)} == {"program.py:7": 0, "program.py:8": 0}
 
     def test_idle_is_the_cores_time_without_work(self):
         t = trace(op(1, 0, 4), op(2, 0, 2, thread=2), wait(0, 4, 7))

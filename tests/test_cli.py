@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy
 import pytest
 
 import forerun
@@ -114,6 +115,12 @@ class TestMisuse:
         ]
         self.check(forerun_command(*words, folder=tmp_path), "cannot make the folder")
 
+    def test_a_report_that_cannot_be_written(self, script, tmp_path):
+        (tmp_path / "build/trace/program.html").mkdir(parents=True)
+        self.check(
+            forerun_command("trace", str(script), folder=tmp_path), "cannot write to build/trace/program.html"
+        )
+
     @pytest.mark.parametrize(
         "command", [[sys.executable, "-m", "forerun"], [str(Path(sys.executable).with_name("forerun"))]]
     )
@@ -175,7 +182,12 @@ class TestTrace:
         done = forerun_command("trace", "--json", str(script), "exit", folder=tmp_path)
         assert done.returncode == 7
         assert "total" in done.stderr
-        assert "matmul" in [op["name"] for op in json.loads(done.stdout)["ops"]]
+        report = json.loads(done.stdout)
+        assert "matmul" in [op["name"] for op in report["ops"]]
+        assert report["bound"]["says"]
+        (wait,) = report["waits"]
+        assert (wait["where"], wait["call"], wait["waits"] + wait["reads"]) == (f"{script}:5", "item", 1)
+        assert wait["instead"]
 
     @pytest.mark.parametrize("end", ["", "raise SystemExit", "1 / 0"])
     def test_work_that_is_pending_at_the_end_is_reported_and_no_wait_of_the_command(self, end, tmp_path):
@@ -241,8 +253,10 @@ class TestInfo:
 class TestBench:
     def test_issued_comes_before_completed(self):
         done = forerun_command("bench", "--quick", "--json")
-        found = json.loads(done.stdout)
+        answer = json.loads(done.stdout)
+        found = answer["rows"]
         assert (done.returncode, list(found)) == (0, list(ROWS))
+        assert f"forerun {forerun.__version__}, NumPy {numpy.__version__}" in answer["machine"]["versions"]
         for row in found.values():
             assert {"forerun", "NumPy"} <= set(row)
             assert all(0 < one["issued"] <= one["completed"] for one in row.values())
@@ -302,6 +316,29 @@ class TestTerminal:
         text = in_a_terminal("bench", "--quick", "--rows", "chain")
         assert "\033[1;36m" in text
         assert "█" in text or "0/1 chain" in text
+
+    def test_a_report(self, script, monkeypatch, tmp_path):
+        monkeypatch.chdir(tmp_path)
+        text = in_a_terminal("trace", str(script))
+        assert re.search(r"\033\[1m[\d.,]+ .*ops", text)
+
+    def test_styles_of_a_report(self):
+        report = [
+            "3 ms, 7 ops",
+            "90% waits",
+            "",
+            "op  count",
+            "---------",
+            "add     1",
+            "",
+            "instead",
+            "-------",
+            "x.py:5: keep it",
+            "",
+            "rest",
+        ]
+        styles = [code for _, code in cli.trace._styled(report)]
+        assert styles == ["1", "1;33", "", "", "2", "", "", "32", "2", "32", "", ""]
 
     def test_no_color(self):
         text = in_a_terminal("bench", "--quick", "--rows", "chain", NO_COLOR="1")

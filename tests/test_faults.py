@@ -40,9 +40,11 @@ def run(library: pathlib.Path, *part: str, each: int = 1) -> list[list[str]]:
     return [line.split() for line in done.stdout.splitlines()]
 
 
-@pytest.mark.parametrize(("part", "least"), [("forward", 1000), ("gradient", 1000), ("programs", 100)])
-def test_each_request_may_be_refused(refusing, part, least):
-    ((name, refused, raised),) = run(refusing, part, each=2)  # `make faults` refuses all of them
+@pytest.mark.parametrize(
+    ("part", "each", "least"), [("forward", 4, 1000), ("gradient", 4, 1000), ("programs", 2, 100)]
+)
+def test_each_request_may_be_refused(refusing, part, each, least):
+    ((name, refused, raised),) = run(refusing, part, each=each)  # `make faults` refuses all of them
     assert name == part
     assert least < int(refused)
     assert 0 < int(raised) < int(refused)  # some are done without

@@ -22,7 +22,7 @@ def rows(x: Any) -> Any:
 
 def bytes_of(function: Callable[[], Any]) -> int:
     """The memory that its ops took for their results."""
-    profile = profiler.Profile().start()
+    profile = profiler.start()
     function()
     return sum(op.bytes for op in profile.stop().ops)
 

@@ -28,6 +28,7 @@ const Setup kSetups[] = {
     {"two devices that share a core", {1, 1}, 1, 1, 1 << 12, SIZE_MAX, false},
     {"two devices, recorded", {2, 2}, 4, 1, 1 << 12, SIZE_MAX, true},
     {"four front-end threads", {3}, 3, 4, 1 << 12, SIZE_MAX, false},
+    {"four front-end threads, recorded", {3}, 3, 4, 1 << 12, SIZE_MAX, true},
     {"four front-end threads, two devices, little memory, a small window", {2, 2}, 3, 4, 64, 1 << 20, false},
 };
 

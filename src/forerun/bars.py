@@ -107,7 +107,8 @@ def _shown(items: Iterable[T], loop: _Loop, show: Show) -> Iterator[T]:
 
 def _picture() -> Show | None:
     """Where it is shown: in a notebook, on a terminal, or nowhere."""
-    if (ipython := sys.modules.get("IPython")) and hasattr(ipython.get_ipython(), "kernel"):
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if hasattr(shell, "kernel"):
         return _Notebook()
     return _Line(sys.stderr) if moving(sys.stderr) else None
 

@@ -50,11 +50,15 @@ def run(given: argparse.Namespace) -> int:
     """Measures, and prints each row as soon as it is there."""
     from ..terminal import Terminal
     from .comparison import ROWS, libraries, measured
+    from .facts import machine
 
     if unknown := set(given.rows or ()) - set(ROWS):
         raise Misuse(f"no such row: {', '.join(sorted(unknown))}; there are {', '.join(ROWS)}")
     screen, peers, found = Terminal(), libraries(), {}
     rows = [name for name in ROWS if name in (given.rows or ROWS)]
+    around = machine(peers)
+    if not given.json:
+        screen.text("; ".join(f"{name}: {value}" for name, value in around.items()))
     for number, name in enumerate(rows):
         screen.bar(number, len(rows), name)
         found[name] = measured(ROWS[name], peers, given.quick)
@@ -62,7 +66,7 @@ def run(given: argparse.Namespace) -> int:
         if not given.json:
             _show(screen, f"{name}: {ROWS[name].title(given.quick)}", found[name])
     if given.json:
-        print(json.dumps(found, indent=2))
+        print(json.dumps({"machine": around, "rows": found}, indent=2))
     else:
         screen.line()
         screen.text(_NOTE, "2")

@@ -6,6 +6,7 @@ import importlib.metadata
 import os
 import platform
 import sysconfig
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from .. import _core
 from ..config import KNOWN, config, worker_counts
 from ..device import devices
 
-__all__ = ["facts"]
+__all__ = ["facts", "machine"]
 
 Facts = dict[str, Any]
 
@@ -39,6 +40,19 @@ def facts() -> dict[str, Facts]:
         "settings": config(),
         "environment": _environment(),
         "engine": _core.stats(),
+    }
+
+
+def machine(libraries: Iterable[str]) -> dict[str, str]:
+    """What a measurement depends on, in short: versions of libraries, by the names that people use, and threads."""
+    packages = {"PyTorch": "torch", "JAX": "jax"}
+    versions = [f"{name} {_version(packages.get(name, name.lower()))}" for name in libraries]
+    return {
+        "versions": ", ".join(versions),
+        "processor": str(_processor()["model"]),
+        "cores granted": str(_core.granted_cores()),
+        "workers": ", ".join(map(str, worker_counts(config())[0])),
+        "products": str(_products()["kernel"]),
     }
 
 

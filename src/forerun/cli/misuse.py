@@ -12,12 +12,18 @@ class Misuse(Exception):
     """What the user got wrong, in a line; the command ends with the status 2."""
 
 
-def writable(folder: Path) -> Path:
-    """The folder, made if it is missing; raises Misuse now rather than when there is something to write."""
+def writable(folder: Path, file: str = "") -> Path:
+    """The folder, made if it is missing, or a file in it; raises Misuse now rather than when there is something to
+    write."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise Misuse(f"cannot make the folder {folder}: {error.strerror}") from None
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise Misuse(f"cannot write to the folder {folder}")
-    return folder
+    path = folder / file
+    if not os.access(folder, os.W_OK | os.X_OK) or (file and path.exists() and not _writable_file(path)):
+        raise Misuse(f"cannot write to {path}")
+    return path
+
+
+def _writable_file(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.W_OK)

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..terminal import Terminal
 from .misuse import writable
 from .program import Program, output_to_stderr
 
 if TYPE_CHECKING:
-    from ..profiler import Trace
+    from ..profiler import Blocker, Trace
 
 HELP = "run a script, and show what overlapped and what waited"
 EPILOG = """\
@@ -48,10 +50,10 @@ def arguments(command: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     """Runs the script under the profiler."""
     program = Program(given.script, given.arguments, given.module)
-    out = writable(given.out)
+    out = writable(given.out, f"{program.name}.html")
     with output_to_stderr(given.json):
         status, trace = _recorded(program)
-    _show(trace, out / f"{program.name}.html", program.name, given.json)
+    _show(trace, out, program.name, given.json)
     return status
 
 
@@ -74,23 +76,50 @@ def _show(trace: Trace, file: Path, title: str, as_json: bool) -> None:
     if as_json:
         print(json.dumps({**_figures(trace), "timeline": str(file)}, indent=2))
     else:
-        print(profiler.report(trace))
-        print(f"timeline: {file}")
+        screen = Terminal()
+        for line, code in _styled(str(profiler.report(trace)).splitlines()):
+            screen.line(screen.style(line, code) if code else line)
+        screen.line(f"timeline: {file}")
+
+
+def _styled(report: list[str]) -> Iterator[tuple[str, str]]:
+    """Lines of a report with their styles: what it comes to in bold, rules dim, advice in green."""
+    advice = False
+    for number, line in enumerate(report):
+        advice = bool(line) and (advice or line == "instead")
+        rule = set(line) == {"-"}
+        yield line, "2" if rule else "1" if number == 0 else "1;33" if number == 1 else "32" if advice else ""
 
 
 def _figures(trace: Trace) -> dict[str, object]:
     """The report's figures; times in seconds."""
+    from ..profiler import blockers, bound
+
     ops: dict[str, list[float]] = {}
-    waits: dict[str, list[float]] = {}
     for e in trace.ops:
         ops.setdefault(e.name, []).append(e.duration)
-    for e in (w for w in trace.waits if w.cause != "end"):  # which is no line of the program's
-        waits.setdefault(e.where, []).append(e.duration)
+    limit = bound(trace)
     return {
         "seconds": trace.span,
         "overlap": trace.overlap(),
         "issued": trace.issued,
         "recorded": trace.recorded,
         "ops": [{"name": k, "count": len(v), "seconds": sum(v)} for k, v in ops.items()],
-        "waits": [{"where": k, "count": len(v), "seconds": sum(v)} for k, v in waits.items()],
+        "bound": {"kind": limit.kind, "share": limit.share, "line": limit.line, "says": str(limit)},
+        "waits": [_wait(blocker) for blocker in blockers(trace)],
+    }
+
+
+def _wait(blocker: Blocker) -> dict[str, object]:
+    line = blocker.line
+    return {
+        "where": line.where,
+        "call": line.name,
+        "kind": line.cause,
+        "waits": line.waits,
+        "reads": line.reads,
+        "seconds": line.seconds,
+        "lost": line.lost,
+        "idle": blocker.idle,
+        "instead": blocker.advice,
     }

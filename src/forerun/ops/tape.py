@@ -32,6 +32,13 @@ def of_steps(function: Callable[..., Any], g: Any, inputs: tuple[Any, ...]) -> t
     """The gradients of an op's inputs, recorded: those of a function that computes the same in steps.
 
     function: of the inputs; its result, or results in a tuple, as g has gradients. None for inputs that want none.
+
+    >>> from forerun import autograd, np
+    >>> x = np.array([3.0]); attach_grad(x)
+    >>> with autograd.record():
+    ...     g = of_steps(lambda a: a * a, np.ones(1), (x,))[0]
+    >>> g.tolist()
+    [6.0]
     """
     y = function(*inputs)
     results, heads = (list(v) if isinstance(v, tuple) else [v] for v in (y, g))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy
@@ -11,20 +13,22 @@ from .causes import ADVICE
 from .events import Event, Line, Trace
 from .intervals import merged
 
-__all__ = ["Blocker", "blockers", "lines_of"]
+__all__ = ["Blocker", "blockers"]
 
 _ours = "end"  # the wait at the end of a recording is no line of the program's
+_Key = tuple[tuple[str, int] | None, str]  # a line, and what it called
 
 
 @dataclass(frozen=True, slots=True)
 class Blocker:
     """What one line waited for in one way. Times are seconds.
 
-    Counts, `seconds`, `longest` and `lost` are of the whole recording; `idle` is of the waits that were recorded one
-    by one.
+    `line` has the counts and times of the whole recording. `idle` is of the waits that were recorded one by one, and
+    `lost` is reckoned up from these where they are not all.
     """
 
     line: Line
+    lost: float  # how much shorter the program might be without these waits: see `blockers`
     idle: float | None  # share of the cores' time in these waits in which they had nothing to run; None: not known
 
     @property
@@ -36,66 +40,105 @@ class Blocker:
 def blockers(trace: Trace) -> list[Blocker]:
     """The lines that waited, or read values that were there: first those that lost most, then those that took longest.
 
-    `lost` is computed wait by wait: of the time of the wait, as much as the front end took from its end to the next
-    wait of that thread. Without the wait, the front end could have done this meanwhile. What other cores could have
-    done besides shows in `idle`.
+    What a wait lost is reckoned from what the thread did from there to its next wait. Had it not waited, it could have
+    done this in the time of the wait; and of the operations that it issued there, those that need nothing that was
+    still to come could have run, as far as cores were idle. The longer of the two is lost, but no more than the wait
+    took. Whether the program could do without the value is not known.
     """
-    lines = [line for line in trace.lines or lines_of(trace) if line.cause != _ours]
-    idle = _idle(trace)
-    found = [Blocker(line, idle.get((line.site, line.name))) for line in lines]
-    return sorted(found, key=lambda b: (-b.line.lost, -b.line.seconds, -b.line.reads))
+    found: dict[_Key, _Sums] = defaultdict(_Sums)
+    for wait, lost, idle in _waits(trace):
+        found[wait.site, wait.name].add(wait.duration, lost, idle)
+    lines = [line for line in trace.lines or _lines(trace) if line.cause != _ours]
+    rows = [found[line.site, line.name].blocker(line) for line in lines]
+    return sorted(rows, key=lambda b: (-b.lost, -b.line.seconds, -b.line.reads))
 
 
-def lines_of(trace: Trace) -> list[Line]:
+@dataclass(slots=True)
+class _Sums:
+    """Of the recorded waits of a line."""
+
+    seconds: float = 0.0
+    lost: float = 0.0
+    idle: float = 0.0  # seconds of all cores, as a share
+
+    def add(self, seconds: float, lost: float, idle: float) -> None:
+        self.seconds, self.lost, self.idle = self.seconds + seconds, self.lost + lost, self.idle + idle
+
+    def blocker(self, line: Line) -> Blocker:
+        if self.seconds <= 0:
+            return Blocker(line, line.lost, None)
+        lost = min(line.seconds, self.lost * line.seconds / self.seconds)
+        return Blocker(line, max(lost, line.lost), self.idle / self.seconds)
+
+
+def _lines(trace: Trace) -> list[Line]:
     """The sums by line of the waits that a trace has one by one."""
-    found: dict[tuple[object, str], Line] = {}
-    for wait, lost in _with_lost(trace):
-        key = wait.site, wait.name
-        line = found.get(key) or Line(wait.name, wait.cause or "wait", wait.site, 0)
-        found[key] = replace(
-            line,
-            waits=line.waits + 1,
-            seconds=line.seconds + wait.duration,
-            longest=max(line.longest, wait.duration),
-            lost=line.lost + lost,
-        )
+    found: dict[_Key, Line] = {}
+    for wait in trace.waits:
+        line = found.get((wait.site, wait.name)) or Line(wait.name, wait.cause or "wait", wait.site, 0)
+        longest, seconds = max(line.longest, wait.duration), line.seconds + wait.duration
+        found[wait.site, wait.name] = replace(line, waits=line.waits + 1, seconds=seconds, longest=longest)
     return list(found.values())
 
 
-def _with_lost(trace: Trace) -> Iterable[tuple[Event, float]]:
-    """Waits, and what each lost."""
-    by_thread: dict[int, list[Event]] = {}
-    for wait in trace.waits:
-        by_thread.setdefault(wait.thread, []).append(wait)
+def _waits(trace: Trace) -> Iterator[tuple[Event, float, float]]:
+    """Each wait, what it lost, and for how long cores were idle in it, as a share of all of them."""
+    cores = _Cores(trace)
+    ended = {number: e.ended for e in trace.ops for number in (e.seq, *e.members)}
+    issued: dict[int, list[Event]] = defaultdict(list)
+    for e in sorted(trace.ops, key=lambda e: e.issued):
+        issued[e.issuer].append(e)
     end = trace.start + trace.span
-    for waits in by_thread.values():
-        starts = [w.started for w in waits[1:]] + [end]
-        for wait, following in zip(waits, starts):
-            yield wait, min(wait.duration, max(0.0, following - wait.ended))
+    for thread, waits in _by_thread(trace).items():
+        ops, times = issued[thread], [e.issued for e in issued[thread]]
+        for wait, until in zip(waits, [*(w.started for w in waits[1:]), end]):
+            behind = ops[bisect_left(times, wait.ended) : bisect_left(times, until)]
+            some, share = cores.idle(wait)
+            front = until - wait.ended
+            lost = min(wait.duration, max(front, min(some, _free(behind, wait.started, ended))))
+            yield wait, max(0.0, lost), share
 
 
-def _idle(trace: Trace) -> dict[tuple[tuple[str, int] | None, str], float]:
-    """By line and call: the share of the cores' time in its waits in which nothing ran."""
-    times, work = _work(trace)
-    spent: dict[tuple[tuple[str, int] | None, str], list[float]] = {}
+def _by_thread(trace: Trace) -> dict[int, list[Event]]:
+    found: dict[int, list[Event]] = defaultdict(list)
     for wait in trace.waits:
-        ran = numpy.interp([wait.started, wait.ended], times, work)
-        sums = spent.setdefault((wait.site, wait.name), [0.0, 0.0])
-        sums[0] += wait.duration * trace.cores
-        sums[1] += float(ran[1] - ran[0])
-    return {key: max(0.0, 1 - ran / total) for key, (total, ran) in spent.items() if total > 0}
+        found[wait.thread].append(wait)
+    return found
 
 
-def _work(trace: Trace) -> tuple[list[float], list[float]]:
-    """Seconds of work that threads had done by then, at the times at which one begins or ends; never more at once than
-    there are cores."""
-    lanes: dict[int, list[tuple[float, float]]] = {}
-    for e in trace.pieces:
-        lanes.setdefault(e.thread, []).append((e.started, e.ended))
-    steps = sorted(s for lane in lanes.values() for a, b in merged(lane) for s in ((a, 1), (b, -1)))
-    times, work, busy = [0.0], [0.0], 0
-    for time, change in steps:
-        work.append(work[-1] + min(busy, trace.cores) * (time - times[-1]))
-        times.append(time)
-        busy += change
-    return times, work
+def _free(ops: list[Event], time: float, ended: dict[int, float]) -> float:
+    """Seconds of work of the ops that needed nothing that came after the time, but for one another."""
+    free: set[int] = set()
+    for e in ops:
+        if all(d in free or ended.get(d, 0.0) <= time for d in e.deps):
+            free.update((e.seq, *e.members))
+    return sum(e.duration for e in ops if e.seq in free)
+
+
+class _Cores:
+    """When how many of them had work."""
+
+    def __init__(self, trace: Trace) -> None:
+        lanes: dict[int, list[tuple[float, float]]] = defaultdict(list)
+        for e in trace.pieces:
+            lanes[e.thread].append((e.started, e.ended))
+        steps = sorted(s for lane in lanes.values() for a, b in merged(lane) for s in ((a, 1), (b, -1)))
+        # Seconds, until each step, in which some core was idle; and in which they were, as a share of all.
+        self.times, self.some, self.share = [0.0], [0.0], [0.0]
+        busy = 0
+        for time, change in steps:
+            passed = time - self.times[-1]
+            idle = max(0, trace.cores - busy)
+            self.times.append(time)
+            self.some.append(self.some[-1] + passed * (idle > 0))
+            self.share.append(self.share[-1] + passed * idle / trace.cores)
+            busy += change
+        self.times.append(self.times[-1] + 1e9)  # nothing runs any more
+        self.some.append(self.some[-1] + 1e9)
+        self.share.append(self.share[-1] + 1e9)
+
+    def idle(self, wait: Event) -> tuple[float, float]:
+        """Seconds of a wait in which some core was idle, and in which they were, as a share of all."""
+        some = numpy.interp([wait.started, wait.ended], self.times, self.some)
+        share = numpy.interp([wait.started, wait.ended], self.times, self.share)
+        return float(some[1] - some[0]), float(share[1] - share[0])

@@ -94,7 +94,7 @@ def _lost(trace: Trace) -> Bound:
     found = blockers(trace)
     if not found:
         return Bound("waits", 0.0)
-    share = sum(b.line.lost for b in found) / (trace.span or 1e-9)
+    share = sum(b.lost for b in found) / (trace.span or 1e-9)
     return Bound("waits", min(1.0, share), found[0].line.where, found[0].advice)
 
 

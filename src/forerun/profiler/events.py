@@ -66,7 +66,8 @@ class Line:
     reads: int = 0  # calls that found the values there
     seconds: float = 0.0  # in waits
     longest: float = 0.0
-    lost: float = 0.0  # of `seconds`: in which the front end could have done what it did from there to its next wait
+    lost: float = 0.0  # of `seconds`: in which the front end could have done what it did from there to its next wait;
+    # what idle cores could have run comes on top: see `blockers`
 
     @property
     def where(self) -> str:

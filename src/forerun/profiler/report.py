@@ -101,7 +101,7 @@ def _op_row(group: tuple[str, list[Event]]) -> tuple[str, ...]:
 def _wait_row(found: Blocker) -> tuple[str, ...]:
     x = found.line
     idle = "" if found.idle is None else f"{found.idle:.0%}"
-    times = f"{x.seconds * 1e3:,.3f}", f"{x.lost * 1e3:,.3f}"
+    times = f"{x.seconds * 1e3:,.3f}", f"{found.lost * 1e3:,.3f}"
     return f"{x.where}  {x.name}", f"{x.waits:,}", f"{x.reads:,}", *times, idle
 
 

@@ -172,7 +172,7 @@ def _tables(trace: Trace, limit: int = 30) -> list[dict[str, Any]]:
 def _wait(blocker: Blocker) -> list[str]:
     """What was called in a line, how often and how long it waited, what that cost, and what to write instead."""
     x, idle = blocker.line, "" if blocker.idle is None else f"{blocker.idle:.0%}"
-    times = milliseconds(x.seconds), milliseconds(x.lost)
+    times = milliseconds(x.seconds), milliseconds(blocker.lost)
     return [x.line, x.name, f"{x.waits:,}", f"{x.reads:,}", *times, idle, blocker.advice if x.waits else ""]
 
 

@@ -1,0 +1,102 @@
+// Recordings begin and end while several threads issue: what is recorded is whole, in order, and of the right stretch.
+#include <cstring>
+#include <thread>
+
+#include "cpu/workers.h"
+#include "program.h"
+
+using namespace forerun;
+using namespace forerun::test;
+
+namespace {
+
+struct Found {
+  const Head* head;
+  const OpRecord* ops;
+  size_t n;
+};
+
+Found parts(const std::string& all) {
+  check(all.size() >= kHead, "there is a head");
+  auto* head = reinterpret_cast<const Head*>(all.data());
+  check(head->magic == Head::kMagic && head->ended == 1, "it is a recording in one piece");
+  size_t n = head->n_blocks * kBlockOps, at = all.size() - n * sizeof(OpRecord);
+  return {head, reinterpret_cast<const OpRecord*>(all.data() + at), n};
+}
+
+bool counts(const Found& found, size_t i) {
+  uint64_t seq = found.ops[i].seq, owner = found.head->blocks[i / kBlockOps];
+  return seq >= found.head->first && (seq >> kBlockShift) + 1 == owner;
+}
+
+// `quiet`: nothing was issued or run meanwhile.
+size_t look_at(const std::string& all, bool quiet = false) {
+  Found found = parts(all);
+  size_t recorded = 0;
+  for (size_t i = 0; i < found.n; ++i) {
+    const OpRecord& op = found.ops[i];
+    if (!counts(found, i)) continue;
+    ++recorded;
+    check((op.seq & (kBlockOps - 1)) == i % kBlockOps, "it stands in its place");
+    check(op.issued > 0 && op.issued >= found.head->ticks, "it was issued within the recording");
+    check(!quiet || (op.seq < found.head->next && op.ended > 0), "it has ended");
+    if (!quiet || (op.flags & OpRecord::dropped) != 0 || (op.flags & OpRecord::failed) != 0) continue;
+    check(op.planned > 0 && op.started > 0 && op.name != 0, "what has ended was planned and started");
+    for (int d = 0; d < op.n_deps; ++d) check(op.deps[d] > 0 && op.deps[d] < op.seq, "it read what was issued before");
+  }
+  return recorded;
+}
+
+void while_others_issue(int threads, int steps) {
+  std::atomic<bool> over{false};
+  std::vector<std::thread> front;
+  for (int t = 0; t < threads; ++t) front.emplace_back([&, t] {
+    for (uint32_t seed = 0; !over.load(); ++seed) {
+      Program program(seed * 10 + static_cast<uint32_t>(t), 24, true);
+      for (int i = 0; i < steps; ++i) program.step();
+      program.check_all();
+    }
+  });
+  Engine& engine = Engine::get();
+  size_t recorded = 0;
+  for (int round = 0; round < 40 || recorded == 0; ++round) {
+    check(engine.record_into(nullptr) == 0, "a recording begins");
+    for (int i = 0; i < 200; ++i) std::this_thread::yield();
+    look_at(engine.trace.look(engine.mark()));
+    recorded += look_at(engine.take_record());
+  }
+  over = true;
+  for (std::thread& thread : front) thread.join();
+  wait_all();
+}
+
+// More than there is room for: all of it is represented, evenly.
+void long_run(int steps) {
+  Engine& engine = Engine::get();
+  check(engine.record_into(nullptr) == 0, "a recording begins");
+  uint64_t first = engine.mark();
+  while (engine.mark() - first < 3 * kBlocks * kBlockOps) {
+    Program program(static_cast<uint32_t>(engine.mark()), 24, true);
+    for (int i = 0; i < steps; ++i) program.step();
+  }
+  wait_all();
+  std::string all = engine.take_record();
+  Found found = parts(all);
+  size_t recorded = look_at(all, true), early = 0;
+  for (size_t i = 0; i < found.n; ++i) early += counts(found, i) && found.ops[i].seq - first < (found.head->next - first) / 2;
+  check(recorded > 0 && recorded <= kBlocks * kBlockOps, "no more than there is room for");
+  check(recorded / 4 < early && early < recorded - recorded / 4, "as much of the first half as of the second, or nearly");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int steps = argc > 1 ? std::atoi(argv[1]) : 500;
+  Engine& engine = Engine::get();
+  use_cpu_workers(engine);
+  engine.configure({2, 2}, 3);
+  while_others_issue(3, steps);
+  long_run(steps);
+  stop_workers();
+  return 0;
+}
