@@ -39,8 +39,9 @@ class Trainer:
     all have as much to do; "local": all on cpu(0), or the first device where that has no copy; None: not at all, each
     device goes its own way.
     update_on_kvstore: True: the parameter is updated there, once, and the other devices get its values (their gradients
-    stay their own); False: they get the sum, and each updates its copy. None: True where there is a kvstore. The values
-    are the same bits on all devices.
+    stay their own; two devices each update their copy by the same sum, if the optimizer remembers nothing); False: they
+    get the sum, and each updates its copy. None: True where there is a kvstore. The values are the same bits on all
+    devices.
 
     shares: devices whose speed is measured from step to step (`gluon.utils.Shares`).
 
@@ -87,8 +88,9 @@ class Trainer:
         self._copies: list[Copies] = []  # as they were at the change of this number
         self._owners: dict[int, int] = {}
         self._devices: list[Device] = []
-        self._updated: dict[int, list[tuple[Any, State, int]]] = {}
+        self._updated: dict[int, list[tuple[Any, State, int, int]]] = {}
         self._several = False  # whether there are copies to be kept equal
+        self._each = False  # all copies are updated, each where it is, rather than one that the others then get
         self._count = -1
 
     @property
@@ -114,6 +116,7 @@ class Trainer:
             self._devices = list({x.device: None for _, copies in self._copies for x in copies})
             self._updated = {}
             self._several = self._kvstore is not None and any(len(copies) > 1 for _, copies in self._copies)
+            self._each = not self._once or (len(self._devices) == 2 and not self._optimizer.slots)
             self._count = changes.count
         return self._copies
 
@@ -184,22 +187,23 @@ class Trainer:
         items: list[list[Item]] = [[] for _ in self._devices]
         for i, copies in params:
             updated = self._updated.get(i) or self._updates(i, copies)
-            for weight, state, device in updated:
-                g = total([x.grad for x in copies], self._owners[i]) if sums else weight.grad
+            for weight, state, device, place in updated:
+                g = total([x.grad for x in copies], place) if sums else weight.grad
                 items[device].append((i, weight, g, state))
             self._seen[i] = _core.gradient_versions(copies)
         for some in items:
             self._optimizer.update_all(some)
-        if self._once and self._several:
+        if self._several and not self._each:
             for i, copies in params:
                 hand_round(copies, self._owners[i])
 
-    def _updates(self, i: int, copies: list[Any]) -> list[tuple[Any, State, int]]:
-        """The copies that the optimizer changes, each with its state and the number of its device."""
-        weights = [copies[self._owners[i]]] if self._once else copies
-        found = [(w, s, self._devices.index(w.device)) for w, s in zip(weights, self._states_of(i, weights))]
-        self._updated[i] = found
-        return found
+    def _updates(self, i: int, copies: list[Any]) -> list[tuple[Any, State, int, int]]:
+        """The copies that the optimizer changes, each with its state, the number of its device, and its place."""
+        places = range(len(copies)) if self._each else [self._owners[i]]
+        weights = [copies[k] for k in places]
+        states = self._states_of(i, weights)
+        self._updated[i] = [(w, s, self._devices.index(w.device), k) for w, s, k in zip(weights, states, places)]
+        return self._updated[i]
 
     def _states_of(self, i: int, weights: list[Any]) -> list[State]:
         """One state per weight, where it is. A parameter that has moved takes its state along."""
@@ -241,7 +245,7 @@ class Trainer:
         copies = named(self._names[i], self._params[i].list_data)
         if i not in self._owners:  # it is not trained now
             return self._states_of(i, copies[:1])
-        return [state for _, state, _ in self._updates(i, copies)]
+        return [state for _, state, *_ in self._updates(i, copies)]
 
     def _numbers(self, values: Mapping[str, Any]) -> list[int]:
         """Of the parameters that values named "number.name" belong to."""
