@@ -15,6 +15,7 @@ from .intervals import merged
 
 __all__ = ["Blocker", "blockers"]
 
+_FULL = ("window full", "bytes full")  # the front end is far ahead: nothing is lost
 _ours = "end"  # the wait at the end of a recording is no line of the program's
 _Key = tuple[tuple[str, int] | None, str]  # a line, and what it called
 
@@ -65,6 +66,8 @@ class _Sums:
         self.seconds, self.lost, self.idle = self.seconds + seconds, self.lost + lost, self.idle + idle
 
     def blocker(self, line: Line) -> Blocker:
+        if line.cause in _FULL:
+            return Blocker(line, 0.0, None)
         if self.seconds <= 0:
             return Blocker(line, line.lost, None)
         lost = min(line.seconds, self.lost * line.seconds / self.seconds)
