@@ -17,7 +17,7 @@ import pytest
 import forerun
 from children import PATIENCE, environment
 from conftest import closed_gate, in_threads
-from forerun import np, profiler
+from forerun import gluon, np, profiler
 from forerun.profiler import Event, Trace, causes
 from forerun.profiler.cost import model
 from settings import configured
@@ -165,6 +165,21 @@ class TestGuard:
             profiler.guard("raise", allow=["sleep"])
 
 
+def sometime(i: int) -> int:
+    """What takes a while."""
+    return i + 0 * len(str(7**5000))
+
+
+@pytest.mark.parametrize("threads", [True, False])
+def test_the_next_batch_of_a_loader_is_waited_for(threads: bool) -> None:
+    data = gluon.data.SimpleDataset(range(8)).transform(sometime)
+    batches = gluon.data.DataLoader(data, 4, num_workers=1, thread_pool=threads)
+    with profiler.record() as p:
+        assert sum(int(batch.sum().item()) for batch in batches) == 28
+    found = [line for line in p.trace.lines if line.cause == "batch"]
+    assert [line.site[0] for line in found if line.site] == [__file__]
+
+
 def test_synchronous_mode_is_no_wait_of_the_program() -> None:
     with configured(engine="sync"), profiler.guard("raise"):
         assert (np.ones(3) + 1).tolist() == [2, 2, 2]
@@ -219,6 +234,10 @@ class TestBlockers:
     def test_the_wait_at_the_end_of_the_recording_is_nobodys(self):
         t = trace(op(1, 0, 9), wait(0, 9, 3, "end of the recording"))
         assert profiler.blockers(t) == []
+
+    def test_a_full_window_loses_nothing(self):
+        t = trace(op(1, 0, 9), wait(0, 4, 3, "window full"), op(2, 9, 18))
+        assert [b.lost for b in profiler.blockers(t)] == [0]
 
     def test_every_kind_has_advice(self):
         assert all(causes.ADVICE[cause] for cause in causes.ADVICE if cause != "end")

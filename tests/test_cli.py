@@ -189,6 +189,22 @@ class TestTrace:
         assert (wait["where"], wait["call"], wait["waits"] + wait["reads"]) == (f"{script}:5", "item", 1)
         assert wait["instead"]
 
+    def test_what_a_script_did_before_it_killed_its_process_can_be_shown(self, tmp_path):
+        program = "import os\nfrom forerun import np\nx = np.ones((50, 50))\n(x @ x).wait()\nos.kill(os.getpid(), 9)\n"
+        (tmp_path / "dies.py").write_text(program)
+        assert forerun_command("trace", "dies.py", folder=tmp_path).returncode == -9
+        shown = forerun_command("trace", "build/trace/dies.trace", folder=tmp_path)
+        assert shown.returncode == 0
+        assert "the process died while it recorded" in shown.stdout
+        assert "dies.py:4" in shown.stdout
+        assert (tmp_path / "build/trace/dies.html").exists()
+
+    def test_what_is_no_recording_is_wrong_use(self, tmp_path):
+        (tmp_path / "no.trace").write_bytes(bytes(9000))
+        done = forerun_command("trace", "no.trace", folder=tmp_path)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "cannot show no.trace" in done.stderr
+
     @pytest.mark.parametrize("end", ["", "raise SystemExit", "1 / 0"])
     def test_work_that_is_pending_at_the_end_is_reported_and_no_wait_of_the_command(self, end, tmp_path):
         program = f"from forerun import np\nx = np.ones((500, 500))\nfor _ in range(9): x = x @ x\n{end}\n"

@@ -4,12 +4,15 @@ import importlib
 import importlib.util
 import re
 import sys
+import threading
+import time
 from collections.abc import Iterator
 
 import numpy
 import pytest
 
 import forerun
+from conftest import running
 from forerun import _core, autograd, d2l, gluon, np, npx, torch
 from forerun.compat import install_as_mxnet, uninstall_as_mxnet
 
@@ -32,6 +35,29 @@ def test_benchmark_prints_the_label_and_four_digits(capsys):
         pass
     line = r"(product|Done): issued after 0\.\d{4} sec, done after 0\.\d{4} sec\n"
     assert re.fullmatch(line * 2, capsys.readouterr().out)
+
+
+def test_benchmark_shows_issue_and_completion_and_leaves_nothing_pending(capsys, monkeypatch):
+    """Its end waits for all that the block has issued: here for a task that ends only when somebody waits."""
+    go = threading.Event()
+    times = iter([0.0, 1.0, 3.5])
+    monkeypatch.setattr(d2l.time, "perf_counter", lambda: next(times))
+
+    def end_when_awaited() -> None:
+        while _core.stats()["waits"] == before:
+            time.sleep(0)
+        go.set()
+
+    with running("1 worker"):
+        before = _core.stats()["waits"]
+        helper = threading.Thread(target=end_when_awaited)
+        helper.start()
+        with d2l.Benchmark("late"):
+            (x,) = npx.host(lambda: (go.wait(), numpy.ones(2))[1], [], [((2,), "float64")])
+            y = x + 1
+        assert y.ready
+        helper.join()
+    assert capsys.readouterr().out == "late: issued after 1.0000 sec, done after 3.5000 sec\n"
 
 
 def test_timer_adds_up():

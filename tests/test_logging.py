@@ -44,6 +44,13 @@ class TestWorkers:
         ended = "all threads have ended; the next operation starts them again"
         assert heard.messages == ["4 threads started", ended, "configured: workers=2"]
 
+    def test_at_exit_they_end(self):
+        program = "import forerun\nfrom forerun import np\nforerun.configure(workers=1)\nx = np.ones(3) + 1"
+        done = run(LISTENING + program)
+        said = [line.removeprefix("INFO forerun: ") for line in done.stderr.splitlines()]
+        ended = "all threads have ended; the next operation starts them again"
+        assert said == ["configured: workers=1", "4 threads started", ended]
+
     def test_threads_that_the_system_refuses(self):
         program = (
             "import resource, threading\nfrom forerun import np\nimport forerun\n"

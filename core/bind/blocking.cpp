@@ -4,6 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include <optional>
+
 #include "bind/glue.h"
 #include "bind/site.h"
 
@@ -45,6 +47,12 @@ void tell(const char* kind, int64_t a, int64_t b) {
   if (!done) return PyErr_WriteUnraisable(log);  // what is told changes nothing
   Py_DECREF(done);
 }
+
+// A wait that Python code makes: within a `with` block.
+struct Waiting {
+  const char* what;
+  std::optional<Wait> wait;
+};
 
 int set_guard(int mode) { return std::exchange(guards, static_cast<uint8_t>(mode)); }
 
@@ -95,6 +103,10 @@ void note_read(const char* name) {
 }
 
 void init_blocking(nb::module_& m) {
+  nb::class_<Waiting>(m, "Waiting", "While this thread is within it, it waits; `what`: why.")
+      .def("__init__", [](Waiting* at, const char* what) { new (at) Waiting{intern(what), {}}; }, nb::arg("what"))
+      .def("__enter__", [](Waiting& w) { w.wait.emplace(w.what); })
+      .def("__exit__", [](Waiting& w, nb::args) { w.wait.reset(); });
   m.def("set_guard", set_guard, "What this thread asks before it goes on: a sum of 1, before it waits, and 2, before it reads what is there. Returns what was set.");
   m.def("set_log", [](nb::handle function) { Py_XSETREF(log, Py_NewRef(function.ptr())); }, "What is told, as function(kind, number, number), of workers and of waits for room.");
   m.def("tell", tell_lives, "Tells it now.");

@@ -59,7 +59,7 @@ void while_others_issue(int threads, int steps) {
   });
   Engine& engine = Engine::get();
   size_t recorded = 0;
-  for (int round = 0; round < 40 || recorded == 0; ++round) {
+  for (int round = 0; round < 8 || recorded == 0; ++round) {
     check(engine.record_into(nullptr) == 0, "a recording begins");
     for (int i = 0; i < 200; ++i) std::this_thread::yield();
     look_at(engine.trace.look(engine.mark()));
@@ -75,7 +75,7 @@ void long_run(int steps) {
   Engine& engine = Engine::get();
   check(engine.record_into(nullptr) == 0, "a recording begins");
   uint64_t first = engine.mark();
-  while (engine.mark() - first < 3 * kBlocks * kBlockOps) {
+  while (engine.mark() - first < 2 * kBlocks * kBlockOps) {
     Program program(static_cast<uint32_t>(engine.mark()), 24, true);
     for (int i = 0; i < steps; ++i) program.step();
   }

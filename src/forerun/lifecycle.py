@@ -20,6 +20,7 @@ def _at_exit() -> None:
         return
     _core.tell()
     interrupted = _finish()
+    _core.tell()
     errors = _core.unseen_failures()
     for message, site in errors:
         where = f"{site[0]}:{site[1]}: " if message and site else ""

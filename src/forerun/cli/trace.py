@@ -3,18 +3,22 @@
 The script runs as `python SCRIPT` would run it, and the exit status is the script's own: 1 if it raised, what it gave
 to `sys.exit`, 1 if an operation failed and nobody read it. The report comes in each of these cases. Wrong use, such as
 a script that is not there or a folder that cannot be written, is told before anything runs, with the status 2.
+
+While the script runs, the recording grows in a file beside the timeline. If the script kills its process, the file is
+there to be shown instead of a script.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..terminal import Terminal
-from .misuse import writable
+from .misuse import Misuse, writable
 from .program import Program, output_to_stderr
 
 if TYPE_CHECKING:
@@ -29,6 +33,7 @@ examples:
   forerun trace --json train.py > report.json  the report for a program; what the script
                                                prints goes to standard error
   FORERUN_WORKERS=1 forerun trace train.py     the same on one worker
+  forerun trace build/trace/train.trace        what was recorded before, up to a crash perhaps
 """
 
 
@@ -49,18 +54,32 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Runs the script under the profiler."""
+    if given.script.endswith(".trace"):
+        return _again(Path(given.script), given)
     program = Program(given.script, given.arguments, given.module)
     out = writable(given.out, f"{program.name}.html")
     with output_to_stderr(given.json):
-        status, trace = _recorded(program)
+        status, trace = _recorded(program, writable(given.out, f"{program.name}.trace"))
     _show(trace, out, program.name, given.json)
     return status
 
 
-def _recorded(program: Program) -> tuple[int, Trace]:
+def _again(file: Path, given: argparse.Namespace) -> int:
+    """Shows what was recorded."""
     from .. import profiler
 
-    recording = profiler.start()
+    try:
+        trace = profiler.load(file)
+    except (OSError, ValueError) as error:
+        raise Misuse(f"cannot show {file}: {error}") from None
+    _show(trace, writable(given.out, f"{file.stem}.html"), file.stem, given.json)
+    return 0
+
+
+def _recorded(program: Program, file: Path) -> tuple[int, Trace]:
+    from .. import profiler
+
+    recording = profiler.start(None if os.environ.get("FORERUN_PROFILE") else file.absolute())
     status = program.run()
     try:
         recording.stop(raises=False)  # errors that nobody has read are told at exit, as without trace

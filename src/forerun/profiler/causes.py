@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from .. import np
+
 __all__ = ["ADVICE", "cause_of", "shown"]
 
-# What was called, by kind. Any other function of the package that waits does so for the shape of its result.
+# What was called, by kind. Any other function of NumPy's names that waits does so for the shape of its result.
 _CALLS = {
     "wait": ("wait", "wait_to_read"),
-    "barrier": ("waitall", "pace", "synchronize", "configure", "quiesce", "stop", "__exit__", "empty_cache"),
+    "barrier": ("waitall", "pace", "_paced", "synchronize", "configure", "quiesce", "stop", "__exit__", "empty_cache"),
     "item": ("item", "tolist", "int", "float", "complex", "__int__", "__float__", "asscalar", "accuracy"),
     "bool": ("bool", "__bool__", "__contains__", "min", "max"),
     "index": ("index", "__index__"),
@@ -18,7 +20,7 @@ _CALLS = {
     ),
     "keep": ("__reduce__", "__reduce_ex__", "dumps", "save", "savez", "savetxt", "dump", "tofile", "export"),
     "files": ("load_parameters", "load_states", "loadtxt", "genfromtxt", "load", "fromfile"),
-    "batch": ("__next__",),
+    "batch": ("next batch",),
     "window full": ("window full",),
     "bytes full": ("bytes full",),
     "at rest": ("at rest",),
@@ -38,27 +40,33 @@ ADVICE = {
     "keep": "np.save(path, x) with a path returns at once",
     "files": "read files by path: np.load(path) returns at once",
     "batch": "more workers for the loader, or a larger prefetch",
-    "shape": "a form whose shape is known: np.where(mask, x, 0), x * mask, sum(mask), or size=",
+    "values": "the function reads values itself: call it less often, or after the loop",
+    "shape": "a form whose shape is known: np.where(mask, x, 0), x * mask, mask.sum()",
     "window full": "the front end is far ahead and work is queued: nothing is lost; pace() bounds it by batches",
-    "bytes full": "memory is the limit: smaller batches, or free what is kept; configure(memory=...) if there is more",
+    "bytes full": "memory is the limit: smaller batches, keep fewer arrays, or configure(memory_budget=)",
     "at rest": "configure and fork before there is work",
     "end": "",
     "synchronous": "FORERUN_ENGINE=sync runs each operation at once: unset it",
 }
 
 
+def _in_numpy(call: str) -> bool:
+    spaces = np, np.ndarray, np.linalg, np.random, np.emath
+    return call in ("getitem", "setitem") or any(hasattr(space, call) for space in spaces)
+
+
 def cause_of(call: str) -> str:
     """The kind of a wait, from what the program called.
 
-    >>> cause_of("asnumpy"), cause_of("__repr__"), cause_of("nonzero")
-    ('asnumpy', 'print', 'shape')
+    >>> cause_of("asnumpy"), cause_of("__repr__"), cause_of("nonzero"), cause_of("evaluate")
+    ('asnumpy', 'print', 'shape', 'values')
     """
-    return _CAUSE.get(call, "shape")
+    return _CAUSE.get(call) or ("shape" if _in_numpy(call) else "values")
 
 
 _SHOWN = {
     "__array__": "asarray", "__dlpack__": "from_dlpack", "__str__": "str", "__repr__": "repr", "__format__": "format",
-    "__contains__": "in", "getitem": "x[...]", "__next__": "next",
+    "__contains__": "in", "getitem": "x[...]", "_paced": "pace",
 }  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from contextlib import suppress
 from multiprocessing import connection, reduction
 from typing import Any
 
+from ... import _core
 from ...ops import convert
 from .epoch import Epoch
 from .shared import Slot, Span, unpacked
@@ -214,8 +215,10 @@ class ProcessBatches:
 
     def _next(self) -> Any:
         deadline = time.monotonic() + self._timeout
-        while self._given not in self._made:
-            self._receive(deadline)
+        if self._given not in self._made:
+            with _core.Waiting("next batch"):
+                while self._given not in self._made:
+                    self._receive(deadline)
         worker, good, slot, where = self._made.pop(self._given)
         found = unpacked(slot, where, worker.free)
         self._given += 1

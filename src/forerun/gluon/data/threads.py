@@ -7,8 +7,10 @@ import weakref
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import nullcontext
 from typing import Any
 
+from ... import _core
 from .epoch import Epoch
 
 __all__ = ["ThreadBatches"]
@@ -72,7 +74,9 @@ class ThreadBatches:
 
     def _next(self) -> Any:
         try:
-            batch = self._waiting[0].result(self._timeout)
+            first = self._waiting[0]
+            with nullcontext() if first.done() else _core.Waiting("next batch"):
+                batch = first.result(self._timeout)
         except TimeoutError:
             if self._waiting[0].done():
                 raise  # what the data set raised
