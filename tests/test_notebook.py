@@ -77,6 +77,18 @@ class TestTraces:
         assert page._repr_html_() == f"<code>{tmp_path}/&lt;i&gt;.html</code>"
 
 
+    def test_a_report_is_text_and_tables(self):
+        wait = Event("wait", 0, "item", ("<i>.py", 7), 0, 0, None, 0.001, 0.001, 0.002, cause="item")
+        report = profiler.report(Trace([*self.trace.events, wait]))
+        assert "<i>.py:7  item" in report
+        shown = report._repr_html_()
+        assert shown.count("<table>") == 2
+        for part in ("&lt;b&gt;", "&lt;i&gt;.py:7  item", "keep the number as an array"):
+            assert part in shown
+        assert "<b>" not in shown
+        assert "<i>" not in shown
+
+
 class TestTables:
     def test_text_is_text(self):
         assert "<a>" not in table(("<a>",), [("<a>",)], "<a>")

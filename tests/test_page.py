@@ -59,6 +59,17 @@ class TestPage:
         group = data["ops"]["members"].index(2)
         assert front["waits"]["target"] == [group]
 
+    def test_lines_that_waited_with_what_to_write_instead(self, tmp_path):
+        data, _, _ = parts(profiler.timeline(small(), tmp_path / "run.html"))
+        waits, ops = data["tables"]
+        assert dict(zip(waits["head"], waits["rows"][0]))["line"] == "program.py:9"
+        assert waits["rows"][0][-1].startswith("keep the number as an array")
+        assert ["matmul", "1", "2.00 ms"] in ops["rows"]
+
+    def test_what_bounds_the_program(self, tmp_path):
+        page = profiler.timeline(small(), tmp_path / "run.html")
+        assert re.search(r"<p>\d+% of the time [^<]+</p>", page)
+
     def test_a_trace_of_a_run(self, tmp_path):
         with profiler.record() as p:
             float((np.ones((300, 300)) @ np.ones((300, 300))).sum())

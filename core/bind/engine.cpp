@@ -62,12 +62,12 @@ nb::object form_of(const Form& form) {
   return nb::make_tuple(nb::str(nb::handle(dtype_object(static_cast<DType>(form.dtype)))), nb::tuple(extents));
 }
 
-nb::list needed(nb::handle arrays) {
+nb::list needed(nb::handle arrays, size_t most) {
   std::vector<const Storage*> results;
   for (const Array& a : args("graph", arrays))
     if (a.storage()) results.push_back(a.storage());
   nb::list all;
-  for (const Needed& n : Engine::get().needed(results))
+  for (const Needed& n : Engine::get().needed(results, most))
     all.append(nb::make_tuple(n.seq, n.name, site_tuple(n.site), kStates[static_cast<int>(n.state)], n.device, kQueues[n.queue], n.group, n.reads, form_of(n.form)));
   return all;
 }
@@ -253,8 +253,8 @@ void init_engine(nb::module_& m) {
 
   m.def("set_hang_report", [](double seconds, nb::handle report) { set_hang_report(seconds, report.ptr()); });
   m.def("pending", pending, nb::arg("most"), "The oldest ops that have not ended: (number, name, site, state, the op waited for or 0, device, queue, bytes).");
-  m.def("needed", needed, nb::arg("arrays"),
-        "What has not ended and the arrays need: (number, name, site, state, device, queue, number of the group's first op or 0, numbers of the ops that it reads from, (dtype, shape) or None).");
+  m.def("needed", needed, nb::arg("arrays"), nb::arg("most"),
+        "What has not ended and the arrays need, the latest ops, in order: (number, name, site, state, device, queue, number of the group's first op or 0, numbers of the ops that it reads from, (dtype, shape) or None).");
   m.def("stats", stats);
   m.def("memory", memory, nb::arg("device") = 0);
   m.def("empty_cache", empty_cache, "Gives what is kept for the next arrays and ops back to the system; how many bytes of blocks that was.");

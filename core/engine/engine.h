@@ -146,7 +146,7 @@ class Engine {
 
   EngineStats stats();
   std::vector<Pending> pending(size_t most);   // the oldest
-  std::vector<Needed> needed(const std::vector<const Storage*>& results);  // what has not ended and they need, in the order of issue
+  std::vector<Needed> needed(const std::vector<const Storage*>& results, size_t most);  // what has not ended and they need, the latest, in order
   uint64_t writer(const Storage& storage);     // number of the last issued op that writes it and has not ended; 0: none
   Trace trace;
   int record_into(const char* path) { return trace.start(path, head_.load(), front_.load(), cores_); }  // Trace::start

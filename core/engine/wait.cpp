@@ -316,7 +316,7 @@ std::vector<Pending> Engine::pending(size_t most) {
   return all;
 }
 
-std::vector<Needed> Engine::needed(const std::vector<const Storage*>& results) {
+std::vector<Needed> Engine::needed(const std::vector<const Storage*>& results, size_t most) {
   Lock held = lock();
   std::unordered_map<const Storage*, uint64_t> writers;  // of each storage, the last one so far
   std::unordered_map<uint64_t, uint64_t> groups;
@@ -336,8 +336,10 @@ std::vector<Needed> Engine::needed(const std::vector<const Storage*>& results) {
   std::unordered_set<uint64_t> wanted;
   for (const Storage* storage : results)
     if (auto at = writers.find(storage); at != writers.end()) wanted.insert(at->second);
-  for (size_t i = all.size(); i-- > 0;)
-    if (wanted.count(all[i].seq)) wanted.insert(all[i].reads.begin(), all[i].reads.end());
+  size_t first = all.size();
+  for (size_t n = 0; first > 0 && n < most;)
+    if (wanted.count(all[--first].seq)) wanted.insert(all[first].reads.begin(), all[first].reads.end()), ++n;
+  all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(first));
   std::erase_if(all, [&](const Needed& one) { return !wanted.count(one.seq); });
   for (Needed& one : all)
     if (auto at = groups.find(one.seq); at != groups.end()) one.group = at->second;

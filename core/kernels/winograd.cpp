@@ -62,21 +62,15 @@ class PointsKernel final : public Kernel {
  private:
   int64_t at_once() const { return up(kKernels / kTileRows, s.channels); }
 
-  // Kernels of eight rows.
+  // Kernels of as many rows as a panel has.
   void transform(const char* from, int64_t n, float* to) const {
-    float w[3][3][kTileRows] = {}, t[4][3][kTileRows];
-    for (int64_t i = 0; i < 3; ++i)
-      for (int64_t j = 0; j < 3; ++j)
-        for (int64_t r = 0; r < n; ++r) w[i][j][r] = element<float>(from, s.element(i, j) + r * s.row_step);
-    for (int j = 0; j < 3; ++j) ends_and_halves(w[0][j], w[1][j], w[2][j], t[0][j], sizeof t[0] / sizeof(float));
-    const int64_t plane = s.per_point();
-    for (int i = 0; i < 4; ++i, to += 4 * plane) ends_and_halves(t[i][0], t[i][1], t[i][2], to, plane);
-  }
-  static void ends_and_halves(const float* a, const float* b, const float* c, float* to, int64_t plane) {
-    for (int r = 0; r < kTileRows; ++r) {
-      float ends = a[r] + c[r];
-      to[r] = a[r], to[plane + r] = (ends + b[r]) / 2, to[2 * plane + r] = (ends - b[r]) / 2, to[3 * plane + r] = c[r];
-    }
+    float w[9 * kTileRows] = {};
+    if (n == kTileRows && s.weight.axis[2] == sizeof(float) && s.weight.axis[1] == 3 * sizeof(float))
+      for (int64_t r = 0; r < kTileRows; r += 4) turn_four(from + r * s.row_step, s.row_step, 9, w + r, kTileRows);
+    else
+      for (int64_t k = 0; k < 9; ++k)
+        for (int64_t r = 0; r < n; ++r) w[k * kTileRows + r] = element<float>(from, k / 3 * s.weight.axis[1] + k % 3 * s.weight.axis[2] + r * s.row_step);
+    kernels_to_points(w, s.back, to, s.per_point());
   }
 };
 

@@ -154,6 +154,31 @@ struct RowsToPoints {
   }
 };
 
+struct KernelsToPoints {
+  const float* w;
+  bool turned;
+  float* points;
+  int64_t plane;
+
+  template <int bytes>
+  FORERUN_EACH void run() const {
+    constexpr int own = bytes < 32 ? bytes : 32;
+    for (int64_t r = 0; r < kTileRows; r += kPlaces<own>) {
+      Floats<own> t[4][3];
+      for (int j = 0; j < 3; ++j) {
+        auto element = [&](int i) { return w + (turned ? 8 - 3 * i - j : 3 * i + j) * kTileRows + r; };
+        Floats<own> a = load<own>(element(0)), b = load<own>(element(1)), c = load<own>(element(2)), ends = a + c;
+        t[0][j] = a, t[1][j] = (ends + b) / 2, t[2][j] = (ends - b) / 2, t[3][j] = c;
+      }
+      float* p = points + r;
+      for (int i = 0; i < 4; ++i, p += 4 * plane) {
+        Floats<own> ends = t[i][0] + t[i][2];
+        store<own>(p, t[i][0]), store<own>(p + plane, (ends + t[i][1]) / 2), store<own>(p + 2 * plane, (ends - t[i][1]) / 2), store<own>(p + 3 * plane, t[i][2]);
+      }
+    }
+  }
+};
+
 struct PointsToKernels {
   const float* points;
   int64_t plane;
@@ -206,6 +231,7 @@ void vectors_to_points(const float* const (&lines)[4], int64_t step, float* poin
 void rows_to_points(const float* top, const float* bottom, int64_t step, float* points, int64_t plane) {
   in_best_version(RowsToPoints{top, bottom, step, points, plane});
 }
+void kernels_to_points(const float* w, bool turned, float* points, int64_t plane) { in_best_version(KernelsToPoints{w, turned, points, plane}); }
 void points_to_kernels(const float* points, int64_t plane, float* to, int64_t n) { in_best_version(PointsToKernels{points, plane, to, n}); }
 
 }  // namespace forerun

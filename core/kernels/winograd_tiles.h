@@ -18,6 +18,8 @@ void add_down(const float* const (&lines)[4], int64_t step, float* points, int64
 // count, as above. `zeros`, kVector of them, stay zeros if all their results are finite numbers.
 void add_back(const float* points, int64_t plane, const int32_t* mask, float* top, float* bottom, int64_t n, float* zeros);
 
+// Kernels of 3 x 3 of kTileRows rows, w[element][row], to their points, `plane` apart. turned: from the last element to the first.
+void kernels_to_points(const float* w, bool turned, float* points, int64_t plane);
 // Four lines of n elements, those of line i at from + i * step bytes, next to each other: element k of line i to to[k * places + i].
 void turn_four(const char* from, int64_t step, int64_t n, float* to, int64_t places);
 // One tile of `lines` of vectors, which lie `step` apart, of n elements each, a multiple of kVector: to its points, `plane` apart.

@@ -1,5 +1,6 @@
 // Random programs for the engine, and the same programs executed in order: values and failures must be equal.
 #pragma once
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -105,9 +106,21 @@ class Program {
     switch (random_() % 16) {
       case 0: return renew(out);
       case 1: return check_one(out);
+      case 3: return look(out);
       case 2: return renew(out), mix(out, a, b, true, false), renew(out);  // what nobody will see
       default: return mix(out, a, b, random_() % 2, failures_ && random_() % 64 == 0);
     }
+  }
+
+  // At what has not ended and an array needs: in order, and each but the last for a later one.
+  void look(size_t i) {
+    auto found = Engine::get().needed({arrays_[i].buffer}, 50);
+    std::vector<uint64_t> read;
+    for (size_t k = found.size(); k-- > 0;) {
+      check(k + 1 == found.size() || std::count(read.begin(), read.end(), found[k].seq), "an op is needed by a later one");
+      for (uint64_t seq : found[k].reads) check(seq < found[k].seq, "what an op reads was issued before it"), read.push_back(seq);
+    }
+    check(found.size() <= 50, "no more than asked for");
   }
 
   void check_one(size_t i) {

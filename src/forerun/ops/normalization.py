@@ -65,7 +65,7 @@ class _BatchNorm:
         x, _, *gamma = inputs
         if _core.recording():
             return of_steps(lambda x, beta, gamma=None: _of_batch(x, beta, gamma, axes, eps)[0], g, inputs)
-        total, along = _sum(g, axes, True), _sum(g * (x - own), axes, True)
+        total, along = _sum(g, axes, True), _sum(g * x - g * own, axes, True)  # nothing of it runs before g is there
         n = x.size / max(1, own.size)
         factor, slope = (gamma[0] if gamma else 1) / root, along / (square(root) * n)
         scale, shift = slope * factor, (own * slope - total / n) * factor

@@ -127,18 +127,17 @@ class _Cores:
             lanes[e.thread].append((e.started, e.ended))
         steps = sorted(s for lane in lanes.values() for a, b in merged(lane) for s in ((a, 1), (b, -1)))
         # Seconds, until each step, in which some core was idle; and in which they were, as a share of all.
-        self.times, self.some, self.share = [0.0], [0.0], [0.0]
+        times, some, share = [0.0], [0.0], [0.0]
         busy = 0
-        for time, change in steps:
-            passed = time - self.times[-1]
+        for time, change in [*steps, (steps[-1][0] + 1e9 if steps else 1e9, 0)]:  # at last nothing runs any more
+            passed = time - times[-1]
             idle = max(0, trace.cores - busy)
-            self.times.append(time)
-            self.some.append(self.some[-1] + passed * (idle > 0))
-            self.share.append(self.share[-1] + passed * idle / trace.cores)
+            times.append(time)
+            some.append(some[-1] + passed * (idle > 0))
+            share.append(share[-1] + passed * idle / trace.cores)
             busy += change
-        self.times.append(self.times[-1] + 1e9)  # nothing runs any more
-        self.some.append(self.some[-1] + 1e9)
-        self.share.append(self.share[-1] + 1e9)
+        # Each wait looks things up there: as arrays, which are not made anew for it.
+        self.times, self.some, self.share = map(numpy.array, (times, some, share))
 
     def idle(self, wait: Event) -> tuple[float, float]:
         """Seconds of a wait in which some core was idle, and in which they were, as a share of all."""

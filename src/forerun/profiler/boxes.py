@@ -60,7 +60,7 @@ def of_pending(arrays: Sequence[_core.Array], limit: int) -> Boxes:
     """What has not ended and the arrays need: the latest ops."""
     singles: dict[int, tuple[Op, int, list[int]]] = {}
     box_of: dict[int, int] = {}
-    for number, name, site, state, device, _, group, reads, form in _core.needed(list(arrays))[-limit:]:
+    for number, name, site, state, device, _, group, reads, form in _core.needed(list(arrays), limit):
         box_of[number] = group or number
         singles[number] = Op(name, site, _form(*(form or (None, None))), state), device, reads
     joined: dict[int, list[int]] = {}

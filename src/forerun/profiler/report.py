@@ -1,10 +1,12 @@
-"""The report: which ops took the time, and which lines waited, as text."""
+"""The report: which ops took the time, and which lines waited, as text, and as tables for a notebook."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from html import escape
 
+from ..notebook import Shown, preformatted, table
 from .axis import milliseconds
 from .blockers import Blocker, blockers
 from .cost import bound
@@ -12,8 +14,11 @@ from .events import Event, Trace
 
 __all__ = ["report"]
 
+_ops = ("op", "count", "total ms", "mean us", "bytes")
+_waits = ("waits by line", "waits", "reads", "total ms", "lost ms", "idle")
 
-def report(trace: Trace, limit: int = 20) -> str:
+
+def report(trace: Trace, limit: int = 20) -> Shown:
     """What bounds the program, time by name of op, and waits by line with what to write instead.
 
     Times of ops are the sum over all threads. A wait counts in full, also while the waiting thread ran ops; `lost` and
@@ -28,21 +33,24 @@ def report(trace: Trace, limit: int = 20) -> str:
     >>> table[3].split()
     ['op', 'count', 'total', 'ms', 'mean', 'us', 'bytes']
     """
-    ops = _groups(trace.ops, lambda e: e.name)
     found = blockers(trace)
-    waits = ("waits by line", "waits", "reads", "total ms", "lost ms", "idle")
-    return "\n".join(
-        [
-            _summary(trace),
-            str(bound(trace)),
-            "",
-            *_table(("op", "count", "total ms", "mean us", "bytes"), map(_op_row, ops), len(ops), limit),
-            "",
-            *_table(waits, map(_wait_row, found), len(found), limit),
-            *_instead(found, limit),
-            *_pending(trace, limit),
-        ]
-    )
+    ops = list(map(_op_row, _groups(trace.ops, lambda e: e.name)))
+    waits = list(map(_wait_row, found))
+    text = [
+        _summary(trace),
+        str(bound(trace)),
+        "",
+        *_table(_ops, ops, len(ops), limit),
+        "",
+        *_table(_waits, waits, len(waits), limit),
+        *_instead(found, limit),
+        *_pending(trace, limit),
+    ]
+    advice = [(*row, b.advice) for row, b in zip(waits, found)]
+    tables = table((*_waits, "instead"), advice[:limit]) + table(_ops, ops[:limit])
+    left = preformatted("\n".join(pending)) if (pending := _pending(trace, limit)) else ""
+    said = "".join(f"<p>{escape(line)}</p>" for line in text[:2])
+    return Shown("\n".join(text), said + tables + left)
 
 
 def _summary(trace: Trace) -> str:

@@ -9,6 +9,7 @@ from html import escape
 from pathlib import Path
 from string import Template
 
+from ..cost import bound
 from ..events import Trace
 from .data import tables_and_columns
 
@@ -30,6 +31,7 @@ def page(trace: Trace, title: str, figures: str) -> str:
     return Template(_read("page.html")).substitute(
         title=escape(title),
         figures=escape(figures),
+        bound=escape(str(bound(trace))) if trace.ops else "",
         hash=f"sha256-{digest}",
         style=_read("page.css"),
         data=_embedded(tables_and_columns(trace)),

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from ..axis import milliseconds
-from ..blockers import blockers
+from ..blockers import Blocker, blockers
 from ..events import Event, Trace
 from ..lanes import Lane, Span, in_turn, lanes
 from ..live import live
@@ -159,22 +159,21 @@ def _stretches(times: Iterable[tuple[int, int]]) -> dict[str, list[int]]:
 
 
 def _tables(trace: Trace, limit: int = 30) -> list[dict[str, Any]]:
-    """Waits by line and ops by name, the longest first. `filter`: the column whose words may be looked for."""
+    """Waits by line and ops by name, the worst first. `filter`: the column whose words may be looked for."""
     ops = sorted(_totals(trace.ops).items(), key=lambda item: -item[1][1])
+    waits = ["line", "called", "waits", "reads", "total", "lost", "idle", "instead"]
     found = [
-        ("Lines that waited", ["line", "called", "waits", "total", "lost", "instead"], _waits(trace)),
+        ("Lines that waited", waits, [_wait(b) for b in blockers(trace)]),
         ("Operations", ["operation", "count", "total"], [[w, f"{n:,}", milliseconds(s)] for w, (n, s) in ops]),
     ]
     return [{"title": t, "head": head, "filter": 0, "rows": rows[:limit]} for t, head, rows in found if rows]
 
 
-def _waits(trace: Trace) -> list[list[str]]:
-    """By line: what was called, how often and how long it waited, what that cost, and what to write instead."""
-    return [
-        [x.line, x.name, f"{x.waits:,}", milliseconds(x.seconds), milliseconds(b.lost), b.advice]
-        for b, x in ((b, b.line) for b in blockers(trace))
-        if x.waits
-    ]
+def _wait(blocker: Blocker) -> list[str]:
+    """What was called in a line, how often and how long it waited, what that cost, and what to write instead."""
+    x, idle = blocker.line, "" if blocker.idle is None else f"{blocker.idle:.0%}"
+    times = milliseconds(x.seconds), milliseconds(blocker.lost)
+    return [x.line, x.name, f"{x.waits:,}", f"{x.reads:,}", *times, idle, blocker.advice if x.waits else ""]
 
 
 def _totals(events: Iterable[Event]) -> dict[str, tuple[int, float]]:

@@ -66,12 +66,12 @@ for (const name of trace.legend) {
 }
 
 // --- tables ------------------------------------------------------------------------------------------------------------------
-const numeric = (value) => (/^[\d.,]+( \D+|%)?$/.test(value) ? "number" : "");
+const numeric = (value) => (/^([\d.,]+( \D+|%)?)?$/.test(value) ? "number" : "");
 for (const { title, head, rows, filter: column } of trace.tables) {
   const table = made("table");
   table.append(made("caption", title));
   const line = table.createTHead().insertRow();
-  head.forEach((word, i) => line.append(made("th", word, { scope: "col", class: numeric(rows[0][i]) })));
+  head.forEach((word, i) => line.append(made("th", word, { scope: "col", class: rows.every((row) => numeric(row[i])) ? "number" : "" })));
   const body = table.createTBody();
   for (const row of rows) {
     const cells = body.insertRow();
