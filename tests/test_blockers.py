@@ -141,6 +141,14 @@ class TestGuard:
         with profiler.guard("raise", reads=True):
             assert in_threads(2, read) == ["[1.0, 1.0, 1.0]", "blocked"]
 
+    def test_what_one_thread_sets_is_nothing_to_another(self):
+        y = np.ones(3)
+        y.wait()
+        with profiler.guard("raise", reads=True):
+            in_threads(1, lambda i: profiler.guard("off"))
+            with pytest.raises(profiler.Blocked):
+                y.tolist()
+
     def test_kinds_that_are_meant(self):
         y = np.ones(3)
         with profiler.guard("raise", reads=True, allow=["wait", "barrier"]):

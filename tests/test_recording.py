@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from children import PATIENCE, command, environment, execute, output
 from conftest import in_threads
-from forerun import np, profiler
+from forerun import _core, np, profiler
 
 ROOM = 1 << 17  # operations that a recording has room for
 
@@ -21,6 +22,14 @@ def x() -> np.ndarray:
     made = np.ones((1, 2))
     made.wait()
     return made
+
+
+@pytest.fixture
+def all_blocks() -> Iterator[None]:
+    """Small operations do not keep blocks from being recorded."""
+    before = _core.set_trace_apart(0)
+    yield
+    _core.set_trace_apart(before)
 
 
 class TestSample:
@@ -72,6 +81,30 @@ class TestSample:
         assert mapped() - before < 5000  # pages; a recording has 7000
 
 
+    def test_of_each_two_blocks_one_gives_its_place_away(self, x, all_blocks):
+        first = _core.mark() // 1024
+        with profiler.record() as p:
+            for _ in range(280):
+                kept = [x + 1 for _ in range(1000)]
+        del kept
+        blocks = {e.seq // 1024 - first for e in p.trace.ops}
+        assert 32 < len(blocks) <= 128
+        assert len({b // 2 for b in blocks}) == len(blocks)
+
+    def test_all_waits_of_a_sample_belong_to_its_blocks(self, x, all_blocks):
+        first = _core.mark() // 1024
+        with profiler.record() as p:
+            for _ in range(280):
+                for _ in range(999):
+                    y = x + 1
+                y[0, 0].item()
+        kept = {e.seq // 1024 for e in p.trace.ops}
+        waits = [w for w in p.trace.waits if w.cause == "item" and w.waited]
+        assert 0 < len(waits) < 200
+        assert {w.waited // 1024 for w in waits} <= kept
+        assert min(kept) >= first
+
+
 class TestRecord:
     def test_recordings_may_lie_within_one_another(self, x):
         with profiler.record() as outer:
@@ -81,6 +114,7 @@ class TestRecord:
                 y[0, 0].item()
             (x - 1)[0, 0].item()
         assert [e.name for e in inner.trace.ops] == ["multiply"]
+        assert all(line.waits + line.reads for line in inner.trace.lines)
         assert [e.name for e in outer.trace.ops] == ["add", "multiply", "subtract"]
         for recording, n in (inner, 1), (outer, 3):
             lines = [line for line in recording.trace.lines if line.cause == "item"]
@@ -225,13 +259,15 @@ class TestEnvironment:
     def test_children_leave_the_recording_alone(self, tmp_path):
         program = """
 import os, subprocess, sys
+from forerun import profiler
 x = np.ones(3) + 1
 x.wait()
 pid = os.fork()
 if pid == 0:
-    (np.ones(3) * 7).wait()
-    os._exit(0)
-os.waitpid(pid, 0)
+    with profiler.record() as p:
+        (np.ones(3) * 7).wait()
+    os._exit(len(p.trace.ops))
+assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) in (1, 2)
 subprocess.run([sys.executable, "-c", "from forerun import np; (np.ones(2) - 1).wait()"], check=True)
 """
         output(program, FORERUN_PROFILE=str(tmp_path / "run.trace"))

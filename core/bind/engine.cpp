@@ -262,6 +262,7 @@ void init_engine(nb::module_& m) {
   m.def("reset_peak", [](int device) { Engine::get().device(device).budget->reset_peak(); }, nb::arg("device") = 0);
   m.def("trace_start", trace_start, nb::arg("path") = nb::none(), "Begins to record, into a file if there is one; returns 0 or an errno.");
   m.def("trace_say", [](const char* kind, uint64_t number, const char* text) { Engine::get().trace.say(*kind, number, text); });
+  m.def("set_trace_apart", [](uint64_t ticks) { return std::exchange(Engine::get().trace.apart, ticks); }, "For tests: see Trace::apart. Returns what it was.");
   m.def("trace_look", trace_look, "What was recorded until now.");
   m.def("trace_stop", trace_stop, "Ends the recording; what was recorded (core/engine/record.h). Empty: nothing was being recorded.");
   m.def("current_site", [] { return site_tuple(current_site()); });

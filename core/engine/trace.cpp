@@ -148,7 +148,7 @@ void Trace::decide(uint64_t block) {
   Head& h = head();
   h.next = std::max<uint64_t>(h.next, block << kBlockShift);
   decided_ = block + 1;
-  if (!chosen(block) || (block - first_ >= kWhole && h.later_ticks - since_ < kApart << level_)) return;
+  if (!chosen(block) || (block - first_ >= kWhole && h.later_ticks - since_ < apart << level_)) return;
   if (n_kept_ == kBlocks) rarer();
   since_ = h.later_ticks;
   uint8_t place = free_[n_kept_];

@@ -26,6 +26,10 @@ class Trace {
   Trace(const Trace&) = delete;
   bool on() const { return key_.load(std::memory_order_relaxed) != 0; }
 
+  // Ticks, some 4 ms, from the begin of a block to that of the next, more so where only one of several is recorded: to record one takes
+  // a tenth of a millisecond. Tests set it to 0. Set while nothing is recorded.
+  uint64_t apart = 10'000'000;
+
   // Begins with op `next`; `oldest` is the oldest that has not ended. `path`: of a file; null: in memory. Returns 0 or an errno:
   // EBUSY if another process records into that file.
   int start(const char* path, uint64_t next, uint64_t oldest, int cores);
@@ -126,8 +130,6 @@ class Trace {
   static constinit inline thread_local Issued issued_{};
   static constinit inline thread_local uint32_t thread_ = 0;
   static constexpr uint64_t kWhole = 4;            // blocks at the beginning that are kept in any case
-  // Ticks, some 4 ms, from one block to the next, more so where only one of several is recorded: it takes a tenth of a millisecond.
-  static constexpr uint64_t kApart = 10'000'000;
   static constexpr size_t kNames = 1 << 12;
 
   std::atomic<uint64_t> key_{0};  // 0: off; else the number of the recording in the upper 16 bits. Written with mutex_

@@ -73,9 +73,10 @@ void while_others_issue(int threads, int steps) {
 // More than there is room for: all of it is represented, evenly.
 void long_run(int steps) {
   Engine& engine = Engine::get();
+  engine.trace.apart = 0;
   check(engine.record_into(nullptr) == 0, "a recording begins");
   uint64_t first = engine.mark();
-  while (engine.mark() - first < 2 * kBlocks * kBlockOps) {
+  while (engine.mark() - first < kBlocks * kBlockOps * 3 / 2) {
     Program program(static_cast<uint32_t>(engine.mark()), 24, true);
     for (int i = 0; i < steps; ++i) program.step();
   }
@@ -85,6 +86,7 @@ void long_run(int steps) {
   size_t recorded = look_at(all, true), early = 0;
   for (size_t i = 0; i < found.n; ++i) early += counts(found, i) && found.ops[i].seq - first < (found.head->next - first) / 2;
   check(recorded > 0 && recorded <= kBlocks * kBlockOps, "no more than there is room for");
+  check(found.head->level == 1, "one block of two was recorded");
   check(recorded / 4 < early && early < recorded - recorded / 4, "as much of the first half as of the second, or nearly");
 }
 
