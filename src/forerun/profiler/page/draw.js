@@ -103,7 +103,7 @@ function drawAxis() {
     const x = Math.round(xOf(n * step)) + 0.5;
     pen.strokeStyle = theme.faint, pen.lineWidth = 1;
     pen.beginPath(), pen.moveTo(x, AXIS), pen.lineTo(x, canvas.height), pen.stroke();
-    write(`${((n * step) / size).toFixed(digits)} ${unit}`, x, AXIS - 10, { align: "center" });
+    write(`${((n * step) / size).toFixed(digits)} ${unit}`, Math.min(x, width - 24), AXIS - 10, { align: "center" });
   }
   const bar = (time) => GUTTER + ((time - whole.from) / (whole.to - whole.from)) * (width - GUTTER);
   pen.fillStyle = theme.faint;
