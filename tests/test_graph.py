@@ -170,6 +170,19 @@ class TestTrace:
         depth = {n: i for i, row in enumerate(layered({1: [2], 2: [], 3: [1]}, key=int).rows) for n in row}
         assert depth[2] < depth[1] < depth[3]
 
+    def test_what_ran_as_one_stands_in_a_frame(self):
+        with configured(engine="async", workers=1, passes="drop,fuse,reuse"):
+            x = np.ones(300_000)
+            x.wait()
+            with profiler.record() as p:
+                with closed_gate():
+                    y = ((x * 2 + 1) * 3).sum()
+                y.wait()
+        (box,) = forerun.graph(p.trace).boxes.values()
+        assert [op.name for op in box.ops] == ["multiply", "add", "multiply", "sum"]
+        assert [op.form for op in box.ops] == [*3 * ["float32 (300000,)"], "float32 ()"]
+        assert len({op.line for op in box.ops}) == 1
+
     def test_a_trace_of_a_run(self):
         with profiler.record() as p:
             x = np.ones((1, 2))
