@@ -70,17 +70,33 @@ void while_others_issue(int threads, int steps) {
   wait_all();
 }
 
+struct Nothing final : Kernel {
+  const char* name() const override { return "nothing"; }
+  void run(Op&, int64_t) override {}
+};
+
+void update(Buffer& buffer) {
+  Engine& engine = Engine::get();
+  while (engine.must_wait()) engine.make_room(std::chrono::milliseconds(50));
+  Op* op = engine.make_op();
+  Device& d = engine.device(0);
+  op->queue = d.compute.get(), op->budget = d.budget.get(), op->cost = 100;
+  op->emplace<Nothing>();
+  op->add(&buffer, Mode::update);
+  engine.issue(op);
+}
+
 // More than there is room for: all of it is represented, evenly.
-void long_run(int steps) {
+void long_run() {
   Engine& engine = Engine::get();
   engine.trace.apart = 0;
   check(engine.record_into(nullptr) == 0, "a recording begins");
   uint64_t first = engine.mark();
-  while (engine.mark() - first < kBlocks * kBlockOps * 3 / 2) {
-    Program program(static_cast<uint32_t>(engine.mark()), 24, true);
-    for (int i = 0; i < steps; ++i) program.step();
-  }
+  Buffer* buffer = Buffer::make(64, engine.device(0).budget.get());
+  buffer->retain_handle();
+  while (engine.mark() - first < kBlocks * kBlockOps * 3 / 2) update(*buffer);
   wait_all();
+  buffer->release_handle();
   std::string all = engine.take_record();
   Found found = parts(all);
   size_t recorded = look_at(all, true), early = 0;
@@ -93,12 +109,12 @@ void long_run(int steps) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  int steps = argc > 1 ? std::atoi(argv[1]) : 500;
+  int steps = argc > 1 ? std::atoi(argv[1]) : 100;
   Engine& engine = Engine::get();
   use_cpu_workers(engine);
   engine.configure({2, 2}, 3);
   while_others_issue(3, steps);
-  long_run(steps);
+  long_run();
   stop_workers();
   return 0;
 }
