@@ -58,7 +58,7 @@ class Run(NamedTuple):
     @property
     def labels(self) -> list[str]:
         """What was measured, in order."""
-        return re.findall(r"^(.*): \d+\.\d{4} sec$", self.printed, re.M)
+        return re.findall(r"^(.*): issued after \d+\.\d{4} sec, done after \d+\.\d{4} sec$", self.printed, re.M)
 
 
 def listings(file: pathlib.Path, tab: str) -> list[str]:
