@@ -80,10 +80,11 @@ develop: $(TOOLS)  ## an editable install that rebuilds the core on import
 clean:
 	rm -rf $(VENV) build
 
+BRIEF := -o Acquire::http::Timeout=20 -o Acquire::Retries=1  # where there is no network
 browser:  # for the tests of pages: installed where there is none and that is allowed; without one they are skipped
 	@{ command -v chromium || command -v google-chrome; } >/dev/null || \
-	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "installing chromium" && apt-get update -qq && \
-	    DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium >/dev/null; } || \
+	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "installing chromium" && apt-get update -qq $(BRIEF) && \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -qq -y $(BRIEF) --no-install-recommends chromium >/dev/null; } || \
 	  echo "no browser: tests of pages are skipped; the package is called chromium"
 
 # ---- set-up ------------------------------------------------------------------------------------------------------
