@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import threading
+import time
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,7 +19,7 @@ import pytest
 import forerun
 from children import PATIENCE, environment
 from conftest import closed_gate, in_threads
-from forerun import gluon, np, profiler
+from forerun import gluon, np, npx, profiler
 from forerun.profiler import Event, Trace, causes
 from forerun.profiler.cost import model
 from settings import configured
@@ -165,6 +167,24 @@ class TestGuard:
                 kept = [x + i for i in range(100)]
             kept = [x + 1]
             assert kept[0].tolist() == [2, 2, 2]
+
+    def test_full_memory(self):
+        """The oldest op does not end, the ready ones behind it are more than the budget takes."""
+        go = threading.Event()
+        with configured(ops_ahead=16, engine="async", workers=2, memory_budget=1 << 20):
+            first = npx.host(lambda: (go.wait(PATIENCE), numpy.zeros(1, "float32"))[1], [], [((1,), "float32")])
+            kept, kinds = [], set()
+            end = time.monotonic() + PATIENCE
+            with profiler.guard("raise"):
+                while "bytes" not in kinds and time.monotonic() < end:
+                    try:
+                        kept.append(np.full((100_000,), len(kept)))
+                    except profiler.Blocked as blocked:  # the window is full; soon a worker has asked for memory
+                        kinds.add(str(blocked).split()[0])
+            go.set()
+            assert "bytes" in kinds
+            assert [x[-1].item() for x in kept] == list(range(len(kept)))
+            assert first[0].tolist() == [0]
 
     def test_what_it_does_not_know(self):
         with pytest.raises(ValueError, match="guard: mode must be one of"):
