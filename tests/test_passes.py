@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -492,6 +493,20 @@ class TestWhatPassesDo:
         z, did = at_once(program, floats(1000))
         assert did["dropped"] >= 9
         assert z.asnumpy().tobytes() == (floats(1000) + 1).tobytes()
+
+    def test_what_loses_its_handles_after_it_was_planned(self, improving):
+        go = threading.Event()
+        late = host(lambda: (go.wait(20), 0.5)[1], [], [((), "float32")])[0]
+        x = late + np.zeros(3000)
+        before = forerun.stats()["dropped"]
+        y = np.exp(x * 2) + 1
+        while (stats := forerun.stats())["planned"] < stats["issued"]:
+            time.sleep(0.001)
+        del y
+        z = x + 1
+        go.set()
+        assert z[0].item() == 1.5
+        assert forerun.stats()["dropped"] == before + 3
 
     def test_what_is_read_later_is_not_dropped(self, improving):
         x = np.array(floats(1000))

@@ -242,6 +242,7 @@ class Engine {
   void follow(Batch& batch, uint32_t most);
   void gather(Op* op);
   int candidates(Op* op, Op** found);
+  int without_dead(Op** found, int n);
   bool collect(Op* first, Op** found, int n);
   bool join(Op* op);
   size_t reuse(Op* op, bool commit);

@@ -81,6 +81,13 @@ bool Engine::drop_dead(uint64_t first, uint64_t last) {
   return any;
 }
 
+// The same, for what has lost its handles since it was planned. (What waits for nothing is dropped when its turn comes.)
+int Engine::without_dead(Op** found, int n) {
+  for (int i = n; i-- > 0;)
+    if (found[i]->unmet > 0 && dead(*found[i])) drop(found[i]);
+  return static_cast<int>(std::remove_if(found, found + n, [](Op* op) { return op->dropped; }) - found);
+}
+
 // Planned ops that `first` might be joined with: what reads its results, what else those wait for, and so on; and what reads the
 // same values and writes little, as sums do. In program order.
 int Engine::candidates(Op* first, Op** found) {
@@ -168,6 +175,7 @@ bool Engine::collect(Op* first, Op** found, int n) {
 void Engine::gather(Op* first) {
   Op* found[kFuseMost];
   int n = candidates(first, found);
+  if (passes(Pass::drop)) n = without_dead(found, n);
   if (n == 0) return;
   std::vector<Op*>& members = first->members;
   if (!collect(first, found, n) || members.empty() || !join(first)) {
