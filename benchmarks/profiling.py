@@ -13,9 +13,10 @@ from collections.abc import Callable
 
 import forerun
 from forerun import np, profiler
+from overhead import N, waiting
 from table import show
 
-N, ROUNDS, RUNS = 10_000, 10, 15
+ROUNDS, RUNS = 10, 15
 
 
 def seconds(program: Callable[[], object]) -> float:
@@ -30,35 +31,8 @@ def seconds(program: Callable[[], object]) -> float:
 
 
 def main() -> None:
-    x = np.ones((1, 2))
-
-    def kept() -> None:
-        ys = [x + 1 for _ in range(N)]
-        ys[-1].wait()
-        forerun.waitall()
-
-    def one_wait() -> None:
-        for _ in range(N):
-            y = x + 1
-        y.wait()
-
-    def chain() -> None:
-        y = x
-        for _ in range(N):
-            y = y + 1
-        y.wait()
-
-    def wait_each() -> None:
-        for _ in range(N):
-            y = x + 1
-            y.wait()
-
-    programs = {
-        "results kept": kept, "one wait at the end": one_wait, "each on the one before": chain,
-        "wait after each": wait_each,
-    }  # fmt: skip
     rows = []
-    for name, program in programs.items():
+    for name, program in waiting(np.ones((1, 2))).items():
         program()
         without, with_one = [], []
         for _ in range(RUNS):

@@ -135,7 +135,13 @@ def first_sentence(obj: Any) -> str:
 
 def entry(namespace: str, name: str, obj: Any) -> list[str]:
     if isinstance(obj, type):
-        return [f".. autoclass:: {namespace}.{name}", "   :members:", ""]
+        of_private_base = len(obj.__mro__) == 3 and obj.__mro__[1].__name__.startswith("_")  # stand nowhere else
+        return [
+            f".. autoclass:: {namespace}.{name}",
+            "   :members:",
+            *(["   :inherited-members:"] if of_private_base else []),
+            "",
+        ]
     if isinstance(obj, types.FunctionType):
         return [f".. autofunction:: {namespace}.{name}", ""]
     inputs = (

@@ -13,6 +13,7 @@ import pytest
 from children import PATIENCE, command, environment, execute, output
 from conftest import in_threads
 from forerun import _core, np, profiler
+from forerun.gluon import nn
 
 ROOM = 1 << 17  # operations that a recording has room for
 
@@ -135,6 +136,18 @@ class TestRecord:
         assert found["matmul"] == ((3, 3), "float32")
         assert {dtype for _, dtype in found.values()} == {"int16", "float32"}
         assert len({e.issuer for e in p.trace.ops}) == 1
+
+    def test_what_a_recorded_call_repeats_says_what_came_out(self):
+        net = nn.HybridSequential()
+        net.add(nn.Dense(600, activation="relu"), nn.Dense(40))  # too long to be one operation
+        net.initialize()
+        net.hybridize()
+        x = np.ones((500, 300))
+        for _ in range(2):  # the first call gives the parameters their shapes
+            net(x).wait()
+        with profiler.record() as p:
+            net(x).wait()
+        assert {(e.shape, e.dtype) for e in p.trace.ops} == {((500, 600), "float32"), ((500, 40), "float32")}
 
     def test_live_memory_is_there_op_by_op(self):
         with profiler.record() as p:

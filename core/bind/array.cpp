@@ -57,18 +57,6 @@ void dealloc(PyObject* self) {
 
 }  // namespace
 
-namespace {
-// The output of the op that this thread has just issued gets its first handle.
-void record_shape(const Array& array) {
-  OpRecord* record = Engine::get().trace.take_last_issued(array.storage());
-  if (!record) return;
-  record->dtype = static_cast<uint8_t>(1 + static_cast<int>(array.layout.dtype));
-  record->ndim = static_cast<uint8_t>(array.layout.ndim());
-  for (int i = 0; i < std::min(array.layout.ndim(), OpRecord::kDims); ++i)
-    record->dims[i] = static_cast<uint32_t>(std::min<int64_t>(array.layout.shape[i], UINT32_MAX));
-}
-}  // namespace
-
 PyObject* wrap(Array array) {
   PyObject* self;
   if (n_free > 0) {
@@ -82,7 +70,6 @@ PyObject* wrap(Array array) {
   a->index = 0;
   new (&a->array) Array(std::move(array));
   a->device = a->array.storage() ? device_of(a->array) : 0;
-  if (Trace::last_issued()) [[unlikely]] record_shape(a->array);
   return self;
 }
 

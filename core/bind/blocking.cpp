@@ -2,9 +2,8 @@
 
 #include <atomic>
 #include <chrono>
-#include <utility>
-
 #include <optional>
+#include <utility>
 
 #include "bind/glue.h"
 #include "bind/site.h"

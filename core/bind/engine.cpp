@@ -56,7 +56,7 @@ nb::list pending(size_t most) {
 }
 
 nb::object form_of(const Form& form) {
-  if (form.dtype == 255 || form.ndim > Form::kExtents) return nb::none();
+  if (form.dtype == Form::kNone || form.ndim > Form::kExtents) return nb::none();
   nb::list extents;
   for (int i = 0; i < form.ndim; ++i) extents.append(form.extents[i]);
   return nb::make_tuple(nb::str(nb::handle(dtype_object(static_cast<DType>(form.dtype)))), nb::tuple(extents));

@@ -14,10 +14,11 @@ class Op;
 class Budget;
 struct Access;
 
-// What a storage was made for, as people know it: the array's dtype (by number; 255: none) and the first of its extents.
+// What a storage was made for, as people know it: the array's dtype (by number) and the first of its extents.
 struct Form {
   static constexpr int kExtents = 6;
-  uint8_t dtype = 255, ndim = 0;
+  static constexpr uint8_t kNone = 255;
+  uint8_t dtype = kNone, ndim = 0;
   uint32_t extents[kExtents] = {};  // saturating
 };
 
@@ -108,7 +109,7 @@ class Storage {
   virtual void dispose() = 0;  // no reference is left
   // As new. Nobody refers to it.
   void renew(size_t new_bytes, Budget* new_budget) {
-    bytes = new_bytes, budget = new_budget, form.dtype = 255;
+    bytes = new_bytes, budget = new_budget, form.dtype = Form::kNone;
     issued.store(0, std::memory_order_relaxed), ended.store(0, std::memory_order_relaxed), watched.store(false, std::memory_order_relaxed);
     writer = nullptr, readers = nullptr;
     promised = elided = false;

@@ -46,17 +46,7 @@ class Trace {
     uint64_t key = key_.load(std::memory_order_relaxed);
     if (!key) [[likely]] return nullptr;
     if (here_.key != (key | seq >> kBlockShift)) enter(key, seq >> kBlockShift);
-    if (here_.block) return here_.block + (seq & (kBlockOps - 1));
-    issued_.record = nullptr;
-    return nullptr;
-  }
-  // The last op that this thread issued, if it is recorded, until its output has been taken: who makes a handle for it knows the shape.
-  static bool last_issued() { return issued_.record; }
-  void issued(OpRecord* record, const void* output) { issued_ = {key_.load(std::memory_order_relaxed), record, output}; }
-  OpRecord* take_last_issued(const void* output) {
-    OpRecord* record = issued_.output == output && issued_.key == key_.load(std::memory_order_relaxed) ? issued_.record : nullptr;
-    issued_.record = nullptr;
-    return record;
+    return here_.block ? here_.block + (seq & (kBlockOps - 1)) : nullptr;
   }
   // With the engine's lock.
   void depends(OpRecord& op, uint64_t on);
@@ -86,11 +76,6 @@ class Trace {
   struct Kept {
     uint64_t block;
     uint8_t place;
-  };
-  struct Issued {
-    uint64_t key;
-    OpRecord* record;
-    const void* output;  // its first, if nothing had written to it before
   };
   struct Last {  // the last wait of this thread
     uint64_t key, ticks, ended;
@@ -127,7 +112,6 @@ class Trace {
 
   static constinit inline thread_local Here here_{};
   static constinit inline thread_local Last last_{};
-  static constinit inline thread_local Issued issued_{};
   static constinit inline thread_local uint32_t thread_ = 0;
   static constexpr uint64_t kWhole = 4;            // blocks at the beginning that are kept in any case
   static constexpr size_t kNames = 1 << 12;

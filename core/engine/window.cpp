@@ -1,4 +1,6 @@
 // Issue: ops enter the window. And the ops' own memory, which is used again and again.
+#include <algorithm>
+
 #include "base/free_list.h"
 #include "engine/engine.h"
 
@@ -54,11 +56,16 @@ void Engine::discard(Op* op) {
   record.issued = Trace::now(), record.planned = 0, record.started = 0, record.ended = 0;
   record.seq = op.seq, record.site = op.site, record.issuer = Trace::thread_number();
   record.device = static_cast<uint8_t>(op.queue->device), record.queue = static_cast<uint8_t>(op.queue->kind);
-  const Storage* output = nullptr;
-  for (int i = op.n_access; i-- > 0;)
-    if (Access& a = op.access(i); a.mode != Mode::read) output = a.storage->issued.load(std::memory_order_relaxed) == 1 ? a.storage : nullptr;
-  trace.issued(&record, output);
   record.flags = 0, record.n_deps = 0, record.group = 0, record.dtype = 0, record.ndim = 0, record.name = 0;
+  for (int i = 0; i < op.n_access; ++i) {
+    if (op.access(i).mode == Mode::read) continue;
+    const Storage& output = *op.access(i).storage;
+    if (output.issued.load(std::memory_order_relaxed) > 1 || output.form.dtype == Form::kNone) return;  // it may write a part
+    record.dtype = static_cast<uint8_t>(1 + output.form.dtype), record.ndim = output.form.ndim;
+    static_assert(Form::kExtents == OpRecord::kDims);
+    std::copy_n(output.form.extents, Form::kExtents, record.dims);
+    return;
+  }
 }
 
 // With wake(), sleep() and serve() modelled in tests/model/wake.py.

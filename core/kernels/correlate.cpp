@@ -19,7 +19,6 @@ namespace forerun {
 namespace {
 
 constexpr int64_t kAtOnce = 48;  // windows of several examples, where rows are written out; and rows that stay
-constexpr int64_t kTerms = 160;  // in the innermost cache while all panels are multiplied with them
 
 class SweepKernel final : public Kernel {
  public:

@@ -62,7 +62,7 @@ std::unique_ptr<Program::Instance> Program::make_instance() const {
   for (size_t s = 0; s < slots_.size(); ++s) {
     if (slots_[s].place != Place::temporary) continue;
     Layout bytes;
-    made->own.emplace_back(buffers[s] = Buffer::make(slots_[s].bytes, slots_[s].budget), bytes);
+    made->own.emplace_back(buffers[s] = make(s), bytes);
     if (!buffers[s]->take()) throw std::bad_alloc();
   }
   for (auto& step : steps_) {
@@ -107,11 +107,17 @@ bool Program::apart(const std::vector<const Array*>& inputs) const {
   return true;
 }
 
+Buffer* Program::make(size_t slot) const {
+  Buffer* buffer = Buffer::make(slots_[slot].bytes, slots_[slot].budget);
+  buffer->form = slots_[slot].form;
+  return buffer;
+}
+
 Program::Storages Program::storages(const std::vector<const Array*>& inputs) const {
   Storages run{std::vector<Buffer*>(slots_.size()), {}};
   for (size_t i = 0; i < inputs.size(); ++i) run.at[inputs_[i].slot] = inputs[i]->storage();
   run.made.reserve(made_.size());
-  for (int s : made_) run.made.emplace_back(run.at[s] = Buffer::make(slots_[s].bytes, slots_[s].budget), Layout{});
+  for (int s : made_) run.made.emplace_back(run.at[s] = make(static_cast<size_t>(s)), Layout{});
   for (int s : constants_) run.at[s] = slots_[s].held.storage();
   return run;
 }
@@ -134,7 +140,7 @@ void Program::build_step(Op& op, const Step& step, const Storages& storages, uin
 Recording::Recording(const std::vector<Array>& inputs) {
   for (const Array& a : inputs) {
     auto [at, fresh] = slots_.try_emplace(a.storage(), static_cast<int>(program_->slots_.size()));
-    if (fresh) program_->slots_.push_back({Program::Place::input, a.storage()->bytes, a.storage()->budget, {}, program_->inputs_.size()});
+    if (fresh) program_->slots_.push_back({Program::Place::input, a.storage()->bytes, a.storage()->budget, a.storage()->form, {}, program_->inputs_.size()});
     program_->inputs_.push_back({at->second, a.layout});
   }
 }
@@ -147,7 +153,7 @@ int Recording::slot_of(Buffer* buffer, Mode mode) {
   int slot = static_cast<int>(all.size());
   slots_[buffer] = slot;
   // A constant is held from now on: no other storage takes its address.
-  all.push_back({fresh ? Program::Place::temporary : Program::Place::constant, buffer->bytes, buffer->budget, fresh ? Array() : Array(buffer, Layout{}), 0});
+  all.push_back({fresh ? Program::Place::temporary : Program::Place::constant, buffer->bytes, buffer->budget, buffer->form, fresh ? Array() : Array(buffer, Layout{}), 0});
   return slot;
 }
 

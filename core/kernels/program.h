@@ -29,12 +29,14 @@ class Program : public std::enable_shared_from_this<Program> {
     Place place;
     size_t bytes;
     Budget* budget;
+    Form form;
     Array held;               // of a constant
     size_t first;             // of an input: the first one that has this storage
     bool used = false;        // by a step
     bool written = false;     // by a step
     Mode mode = Mode::read;   // of the program as a whole: of its first access, or update where it also reads or writes parts
   };
+  Buffer* make(size_t slot) const;  // a new storage for it
   struct View {
     int slot;
     Layout layout;

@@ -5,6 +5,7 @@
 namespace forerun {
 
 inline constexpr int kTileRows = 8;         // of a panel
+inline constexpr int64_t kTerms = 160;      // stay in the innermost cache while all panels are multiplied with them
 inline constexpr int64_t kTileBytes = 64;   // what is read and written at once: columns are rounded up to that
 
 // As many columns as are computed for so many.

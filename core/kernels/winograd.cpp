@@ -13,7 +13,6 @@ namespace forerun {
 namespace {
 
 constexpr int64_t kMost = 112, kLeast = 32;  // columns at once
-constexpr int64_t kTerms = 160;              // in the innermost cache while all panels are multiplied with them
 constexpr int64_t kKernels = 4096;           // that are transformed at once, at least
 
 // The convolution of a source to a target that either direction is. Rows: channels of the target, in a group; channels: of the source.
@@ -82,23 +81,22 @@ class WinogradKernel final : public Kernel {
   bool copy_to(Op& op) const override { return op.copy(*this); }
 
   void plan() {
-    lines_ = up(s.to[0], 2), width_ = up(s.to[1], 2);
-    pieces_ = up(width_, kMost), width_ = up(width_, pieces_);
-    strips_ = s.c.examples * pieces_ * lines_;
-    block_ = std::clamp<int64_t>(strips_ * s.c.groups / kTiles, up(kLeast, width_), std::max<int64_t>(1, kMost / width_));
-    auto filled = [&](int64_t strips) { return static_cast<double>(strips * width_) / static_cast<double>(tile_columns<float>(strips * width_)); };
+    strips_ = Strips(s.c.examples, s.to[0], s.to[1], kMost);
+    const int64_t width = strips_.width;
+    block_ = std::clamp<int64_t>(strips_.count * s.c.groups / kTiles, up(kLeast, width), std::max<int64_t>(1, kMost / width));
+    auto filled = [&](int64_t strips) { return static_cast<double>(strips * width) / static_cast<double>(tile_columns<float>(strips * width)); };
     for (int64_t most = block_, fewer = most; 2 * fewer > most; --fewer)
       if (filled(fewer) > filled(block_) + 0.02) block_ = fewer;
-    blocks_ = up(strips_, block_);
+    blocks_ = up(strips_.count, block_);
   }
 
   void run(Op& op, int64_t tile) override {
-    const int64_t group = tile % s.c.groups, first = tile / s.c.groups * block_, n = std::min(block_, strips_ - first);
-    const int64_t columns = n * width_, step = tile_columns<float>(columns), plane = s.channels * step + kVector, sums_plane = s.panels * kTileRows * step;
-    Room room(width_);
+    const int64_t group = tile % s.c.groups, first = tile / s.c.groups * block_, n = std::min(block_, strips_.count - first);
+    const int64_t columns = n * strips_.width, step = tile_columns<float>(columns), plane = s.channels * step + kVector, sums_plane = s.panels * kTileRows * step;
+    Room room(strips_.width);
     float* points = reinterpret_cast<float*>(scratch(static_cast<size_t>(room.size() + kPoints * (plane + sums_plane) + kVector) * sizeof(float)));
     float* sums = points + kPoints * plane;
-    room.set(sums + kPoints * sums_plane + kVector, width_);
+    room.set(sums + kPoints * sums_plane + kVector, strips_.width);
     for (int64_t channel = 0; channel < s.channels; ++channel) {
       if (columns < step)
         for (int p = 0; p < kPoints; ++p) std::fill_n(points + p * plane + (channel + 1) * step - kVector, kVector, 0.0F);
@@ -122,27 +120,21 @@ class WinogradKernel final : public Kernel {
   int64_t points_offset = 0;
 
  private:
-  // Tiles that follow one another in a line of the target.
-  struct Strip {
-    int64_t example, line, first;  // of the results: its upper line, and the first in it
-  };
-  Strip strip(int64_t number) const { return {number / lines_ / pieces_, number % lines_ * 2, number / lines_ % pieces_ * width_ * 2}; }
-
   // What a strip needs beside its points.
   struct Room {
-    int64_t half;                    // tiles of a strip, in full vectors
-    float *sums[4], *line, *top, *bottom, *zeros;  // a line's sums have 4 half elements, and a line 2 half + kVector
-    int32_t *inside, *valid;         // masks: elements of a line of the source that are inside it; and tiles of the strip
+    int64_t half;                                  // tiles of a strip, in full vectors
+    float *sums[4], *line, *top, *bottom, *zeros;  // a line's sums have 4 half elements, a line 2 half + kVector, two results 2 half each
+    int32_t *inside, *valid;                       // masks: elements of a line of the source that are inside it; and tiles of the strip
 
     explicit Room(int64_t width) : half(tile_columns<float>(width)) {}
-    int64_t size() const { return 16 * half + 3 * (2 * half + kVector) + 4 * half + half; }
+    int64_t size() const { return 16 * half + 2 * (2 * half + kVector) + kVector + 5 * half; }
     void set(float* at, int64_t width) {
       for (float*& of : sums) of = at, at += 4 * half;
       line = at, at += 2 * half + kVector;
       inside = reinterpret_cast<int32_t*>(at), at += 2 * half + kVector;
-      zeros = at, at += 2 * half + kVector;
+      zeros = at, at += kVector;
       top = at, bottom = at + 2 * half, valid = reinterpret_cast<int32_t*>(at + 4 * half);
-      std::fill_n(zeros, 2 * half + kVector, 0.0F);
+      std::fill_n(zeros, kVector, 0.0F);
       for (int64_t i = 0; i < half; ++i) valid[i] = i < width ? -1 : 0;
     }
     bool all_zeros() const { return std::all_of(zeros, zeros + kVector, [](float v) { return v == 0; }); }
@@ -150,8 +142,8 @@ class WinogradKernel final : public Kernel {
 
   // A channel's strips to their points. Strips that lie below one another have two lines in common.
   void to_points(Op& op, int64_t offset, int64_t first, int64_t n, Room& room, float* to, int64_t plane) const {
-    for (int64_t i = 0, masked = -1; i < n; ++i, to += width_) {
-      Strip at = strip(first + i);
+    for (int64_t i = 0, masked = -1; i < n; ++i, to += strips_.width) {
+      Strips::At at = strips_.at(first + i);
       const Inside in(at.first - s.pad[1], 1, 2 * room.half + kVector, s.from[1]);
       if (at.first != masked)
         for (int64_t k = 0; k < 2 * room.half + kVector; ++k) room.inside[k] = k >= in.begin && k < in.end ? -1 : 0;
@@ -161,7 +153,7 @@ class WinogradKernel final : public Kernel {
       for (int64_t k = below ? 2 : 0; k < 4; ++k)
         add_across(line(op, offset + at.example * source.example, at.line + k - s.pad[0], at.first - s.pad[1], in, room), room.inside, room.sums[k], room.half, room.half);
       const float* const four[4] = {room.sums[0], room.sums[1], room.sums[2], room.sums[3]};
-      add_down(four, room.half, to, plane, width_);
+      add_down(four, room.half, to, plane, strips_.width);
     }
   }
 
@@ -178,11 +170,11 @@ class WinogradKernel final : public Kernel {
 
   // The results of a row's strips from the sums at their points.
   void from_points(const float* sums, int64_t plane, int64_t first, int64_t n, Room& room, char* to) const {
-    for (int64_t i = 0; i < n; ++i, sums += width_) {
-      Strip at = strip(first + i);
-      add_back(sums, plane, room.valid, room.top, room.bottom, width_, room.zeros);
+    for (int64_t i = 0; i < n; ++i, sums += strips_.width) {
+      Strips::At at = strips_.at(first + i);
+      add_back(sums, plane, room.valid, room.top, room.bottom, strips_.width, room.zeros);
       char* line = to + at.example * target.example + at.line * target.axis[1] + at.first * target.axis[2];
-      int64_t step = target.axis[2] / static_cast<int64_t>(sizeof(float)), length = std::min(2 * width_, s.to[1] - at.first);
+      int64_t step = target.axis[2] / static_cast<int64_t>(sizeof(float)), length = std::min(2 * strips_.width, s.to[1] - at.first);
       spread(reinterpret_cast<float*>(line), room.top, step, length);
       if (at.line + 1 < s.to[0]) spread(reinterpret_cast<float*>(line + target.axis[1]), room.bottom, step, length);
     }
@@ -191,9 +183,9 @@ class WinogradKernel final : public Kernel {
   // Strips with results that are infinite or no numbers: in the transforms these spread over tiles.
   void run_plainly(Op& op, int64_t group, int64_t first, int64_t n) const {
     for (int64_t number = first; number < first + n; ++number) {
-      Strip at = strip(number);
+      Strips::At at = strips_.at(number);
       for (int64_t line = at.line; line < std::min(at.line + 2, s.to[0]); ++line)
-        for (int64_t column = at.first; column < std::min(at.first + 2 * width_, s.to[1]); ++column)
+        for (int64_t column = at.first; column < std::min(at.first + 2 * strips_.width, s.to[1]); ++column)
           for (int64_t row = 0; row < s.rows; ++row) {
             int64_t place = target.offset + at.example * target.example + (group * s.rows + row) * target.channel + line * target.axis[1] + column * target.axis[2];
             *reinterpret_cast<float*>(operand_data(op, 3, place)) = result(op, group, at.example, row, line, column);
@@ -216,8 +208,8 @@ class WinogradKernel final : public Kernel {
   }
 
   // Set by plan().
-  int64_t lines_ = 0, width_ = 0, pieces_ = 1;   // of tiles; those of a line are computed in pieces of this width
-  int64_t strips_ = 0, block_ = 1, blocks_ = 1;  // strips: lines' pieces of all examples; so many are computed at once
+  Strips strips_;  // of the target
+  int64_t block_ = 1, blocks_ = 1;  // so many strips are computed at once
 };
 
 }  // namespace

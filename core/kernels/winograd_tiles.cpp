@@ -43,6 +43,26 @@ FORERUN_EACH void merge(Floats<bytes> even, Floats<bytes> odd, float* to, std::i
   store<bytes>(to + n, __builtin_shufflevector(even, odd, (i / 2 + n / 2 + i % 2 * n)...));
 }
 
+// One axis of four elements: to the points, where two windows of three meet.
+template <class F>
+FORERUN_EACH void meet(const F& a, const F& b, const F& c, const F& d, F (&t)[4]) {
+  t[0] = a - c, t[1] = b + c, t[2] = c - b, t[3] = b - d;
+}
+// One axis of a kernel of three elements to the points; and of two.
+template <class F>
+FORERUN_EACH void weigh(const F& a, const F& b, const F& c, F (&t)[4]) {
+  F ends = a + c;
+  t[0] = a, t[1] = (ends + b) / 2, t[2] = (ends - b) / 2, t[3] = c;
+}
+template <class F>
+FORERUN_EACH void weigh(const F& a, const F& b, F (&t)[4]) {
+  t[0] = a, t[1] = (a + b) / 2, t[2] = (a - b) / 2, t[3] = b;
+}
+template <int bytes>
+FORERUN_EACH void store_four(float* to, int64_t step, const Floats<bytes> (&v)[4]) {
+  for (int i = 0; i < 4; ++i) store<bytes>(to + i * step, v[i]);
+}
+
 struct Across {
   const float* line;
   const int32_t* mask;
@@ -59,7 +79,9 @@ struct Across {
       Floats<bytes> p = masked<bytes>(load<bytes>(at), bits), q = masked<bytes>(load<bytes>(at + places), bits + places);
       Floats<bytes> r = masked<bytes>(load<bytes>(at + 2), bits + 2), s = masked<bytes>(load<bytes>(at + places + 2), bits + places + 2);
       Floats<bytes> a = evens<bytes>(p, q, all), b = odds<bytes>(p, q, all), c = evens<bytes>(r, s, all), d = odds<bytes>(r, s, all);
-      store<bytes>(to + j, a - c), store<bytes>(to + step + j, b + c), store<bytes>(to + 2 * step + j, c - b), store<bytes>(to + 3 * step + j, b - d);
+      Floats<bytes> t[4];
+      meet(a, b, c, d, t);
+      store_four<bytes>(to + j, step, t);
     }
   }
 };
@@ -76,8 +98,9 @@ struct Down {
       for (int64_t k = 0; k < 4; ++k) {
         const int64_t i = k * step + j;
         Floats<bytes> a = load<bytes>(lines[0] + i), b = load<bytes>(lines[1] + i), c = load<bytes>(lines[2] + i), d = load<bytes>(lines[3] + i);
-        float* p = points + k * plane + j;
-        store<bytes>(p, a - c), store<bytes>(p + 4 * plane, b + c), store<bytes>(p + 8 * plane, c - b), store<bytes>(p + 12 * plane, b - d);
+        Floats<bytes> t[4];
+        meet(a, b, c, d, t);
+        store_four<bytes>(points + k * plane + j, 4 * plane, t);
       }
   }
 };
@@ -118,16 +141,14 @@ struct VectorsToPoints {
   template <int bytes>
   FORERUN_EACH void run() const {
     for (int64_t j = 0; j < n; j += kPlaces<bytes>) {
-      Floats<bytes> t[4][4];
+      Floats<bytes> t[4][4], u[4];  // t: by column of the tile
       for (int64_t k = 0; k < 4; ++k) {
         const int64_t i = k * step + j;
-        Floats<bytes> a = load<bytes>(lines[0] + i), b = load<bytes>(lines[1] + i), c = load<bytes>(lines[2] + i), d = load<bytes>(lines[3] + i);
-        t[0][k] = a - c, t[1][k] = b + c, t[2][k] = c - b, t[3][k] = b - d;
+        meet(load<bytes>(lines[0] + i), load<bytes>(lines[1] + i), load<bytes>(lines[2] + i), load<bytes>(lines[3] + i), t[k]);
       }
-      float* p = points + j;
-      for (int i = 0; i < 4; ++i, p += 4 * plane) {
-        store<bytes>(p, t[i][0] - t[i][2]), store<bytes>(p + plane, t[i][1] + t[i][2]);
-        store<bytes>(p + 2 * plane, t[i][2] - t[i][1]), store<bytes>(p + 3 * plane, t[i][1] - t[i][3]);
+      for (int i = 0; i < 4; ++i) {
+        meet(t[0][i], t[1][i], t[2][i], t[3][i], u);
+        store_four<bytes>(points + j + 4 * i * plane, plane, u);
       }
     }
   }
@@ -143,12 +164,11 @@ struct RowsToPoints {
   FORERUN_EACH void run() const {
     constexpr int own = bytes < 32 ? bytes : 32;
     for (int64_t j = 0; j < kTileRows; j += kPlaces<own>) {
-      Floats<own> a = load<own>(top + j), b = load<own>(top + step + j), c = load<own>(bottom + j), d = load<own>(bottom + step + j);
-      Floats<own> left[4] = {a, (a + c) / 2, (a - c) / 2, c}, right[4] = {b, (b + d) / 2, (b - d) / 2, d};
-      float* p = points + j;
-      for (int i = 0; i < 4; ++i, p += 4 * plane) {
-        store<own>(p, left[i]), store<own>(p + plane, (left[i] + right[i]) / 2);
-        store<own>(p + 2 * plane, (left[i] - right[i]) / 2), store<own>(p + 3 * plane, right[i]);
+      Floats<own> left[4], right[4], u[4];
+      weigh(load<own>(top + j), load<own>(bottom + j), left), weigh(load<own>(top + step + j), load<own>(bottom + step + j), right);
+      for (int i = 0; i < 4; ++i) {
+        weigh(left[i], right[i], u);
+        store_four<own>(points + j + 4 * i * plane, plane, u);
       }
     }
   }
@@ -164,16 +184,14 @@ struct KernelsToPoints {
   FORERUN_EACH void run() const {
     constexpr int own = bytes < 32 ? bytes : 32;
     for (int64_t r = 0; r < kTileRows; r += kPlaces<own>) {
-      Floats<own> t[4][3];
+      Floats<own> t[3][4], u[4];  // t: by column of the kernel
       for (int j = 0; j < 3; ++j) {
         auto element = [&](int i) { return w + (turned ? 8 - 3 * i - j : 3 * i + j) * kTileRows + r; };
-        Floats<own> a = load<own>(element(0)), b = load<own>(element(1)), c = load<own>(element(2)), ends = a + c;
-        t[0][j] = a, t[1][j] = (ends + b) / 2, t[2][j] = (ends - b) / 2, t[3][j] = c;
+        weigh(load<own>(element(0)), load<own>(element(1)), load<own>(element(2)), t[j]);
       }
-      float* p = points + r;
-      for (int i = 0; i < 4; ++i, p += 4 * plane) {
-        Floats<own> ends = t[i][0] + t[i][2];
-        store<own>(p, t[i][0]), store<own>(p + plane, (ends + t[i][1]) / 2), store<own>(p + 2 * plane, (ends - t[i][1]) / 2), store<own>(p + 3 * plane, t[i][2]);
+      for (int i = 0; i < 4; ++i) {
+        weigh(t[0][i], t[1][i], t[2][i], u);
+        store_four<own>(points + r + 4 * i * plane, plane, u);
       }
     }
   }

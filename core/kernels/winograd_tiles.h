@@ -9,6 +9,22 @@ namespace forerun {
 inline constexpr int kPoints = 16;                                                    // at which products are made, for each tile
 inline constexpr int64_t kVector = kTileBytes / static_cast<int64_t>(sizeof(float));  // read and written at once, at most
 
+// Tiles that follow one another in a line of the results are a strip; those of a long line are in several pieces of one width. Strips
+// that lie below one another have numbers that follow one another.
+struct Strips {
+  struct At {
+    int64_t example, line, first;  // of the results: its upper line, and the first in it
+  };
+  int64_t lines = 0, width = 0, pieces = 1, count = 0;
+
+  Strips() = default;
+  Strips(int64_t examples, int64_t results_down, int64_t results_across, int64_t widest)
+      : lines((results_down + 1) / 2), width((results_across + 1) / 2), pieces((width + widest - 1) / widest) {
+    width = (width + pieces - 1) / pieces, count = examples * pieces * lines;
+  }
+  At at(int64_t number) const { return {number / lines / pieces, number % lines * 2, number / lines % pieces * width * 2}; }
+};
+
 // One line of n tiles, of which each begins two elements after the one before, to four lines of sums, `half` apart. n is a multiple of
 // kVector; 2 n + 2 elements are read. mask: all bits of those that count, for others none: they count as 0.
 void add_across(const float* line, const int32_t* mask, float* to, int64_t step, int64_t n);

@@ -29,21 +29,19 @@ class WinogradWeightKernel final : public Kernel {
     const int64_t per_panel = kPoints * kTileRows * step_ * static_cast<int64_t>(sizeof(float));
     cuts_ = up(up(c.out, kTileRows), std::max<int64_t>(1, kSumsRoom / per_panel));
     cut_rows_ = up(up(c.out, cuts_), kTileRows) * kTileRows, cuts_ = up(c.out, cut_rows_);
-    lines_ = up(c.counts[1], 2), width_ = up(c.counts[2], 2);
-    pieces_ = up(width_, kWidth), width_ = up(width_, pieces_);
-    strips_ = c.examples * pieces_ * lines_;
-    parts = std::clamp<int64_t>(up(kTiles / 2, c.groups * cuts_), 1, strips_);
+    strips_ = Strips(c.examples, c.counts[1], c.counts[2], kWidth);
+    parts = std::clamp<int64_t>(up(kTiles / 2, c.groups * cuts_), 1, strips_.count);
     const int64_t per_tile = kPoints * (step_ + cut_rows_) * static_cast<int64_t>(sizeof(float));
-    block_ = std::max<int64_t>(1, std::min(kBlock, kBlockRoom / per_tile) / width_);
+    block_ = std::max<int64_t>(1, std::min(kBlock, kBlockRoom / per_tile) / strips_.width);
   }
 
   void run(Op& op, int64_t tile) override {
     const int64_t cut = tile % cuts_, group = tile / cuts_ % c.groups, part = tile / cuts_ / c.groups;
     const int64_t row = cut * cut_rows_, rows = std::min(cut_rows_, c.out - row), panels = up(rows, kTileRows);
-    const int64_t first = strips_ * part / parts, last = strips_ * (part + 1) / parts, columns = 2 * width_ + 2;
-    const int64_t points_plane = block_ * width_ * step_, rows_plane = panels * block_ * width_ * kTileRows, sums_plane = panels * kTileRows * step_;
+    const int64_t first = strips_.count * part / parts, last = strips_.count * (part + 1) / parts, columns = 2 * strips_.width + 2;
+    const int64_t points_plane = block_ * strips_.width * step_, rows_plane = panels * block_ * strips_.width * kTileRows, sums_plane = panels * kTileRows * step_;
     const int64_t y_step = panels * kTileRows, line_size = columns * step_;
-    char* room = scratch(static_cast<size_t>(5 * line_size + 2 * columns * y_step + kPoints * (points_plane + rows_plane + sums_plane) + 9 * step_) * sizeof(float));
+    char* room = scratch(static_cast<size_t>(4 * line_size + 2 * columns * y_step + kPoints * (points_plane + rows_plane + sums_plane) + 9 * step_) * sizeof(float));
     float* lines[4];
     float* at = reinterpret_cast<float*>(room);
     for (float*& line : lines) line = at, at += line_size;
@@ -54,20 +52,20 @@ class WinogradWeightKernel final : public Kernel {
     const char* from = operand_data(op, 1, x.offset + group * c.in * x.channel);
     const char* y_from = operand_data(op, 0, y.offset + (group * c.out + row) * y.channel);
     for (int64_t begin = first; begin < last; begin += block_) {
-      int64_t n = std::min(block_, last - begin), terms = n * width_;
+      int64_t n = std::min(block_, last - begin), terms = n * strips_.width;
       for (int64_t i = 0; i < n; ++i) {
-        Strip s = strip(begin + i);
+        Strips::At s = strips_.at(begin + i);
         bool below = i > 0 && s.line > 0;
         if (below) std::swap(lines[0], lines[2]), std::swap(lines[1], lines[3]);
         for (int64_t k = below ? 2 : 0; k < 4; ++k)
           turn(from + s.example * x.example, x, c.in, s.line + k - c.pad[1], s.first - c.pad[2], c.extents[1], c.extents[2], columns, lines[k], step_);
         for (int64_t k = 0; k < 2; ++k)
-          turn(y_from + s.example * y.example, y, rows, s.line + k, s.first, c.counts[1], c.counts[2], 2 * width_, k ? bottom : top, y_step);
-        for (int64_t t = 0; t < width_; ++t) {
+          turn(y_from + s.example * y.example, y, rows, s.line + k, s.first, c.counts[1], c.counts[2], 2 * strips_.width, k ? bottom : top, y_step);
+        for (int64_t t = 0; t < strips_.width; ++t) {
           const float* const four[4] = {lines[0] + 2 * t * step_, lines[1] + 2 * t * step_, lines[2] + 2 * t * step_, lines[3] + 2 * t * step_};
-          vectors_to_points(four, step_, points + (i * width_ + t) * step_, points_plane, step_);
+          vectors_to_points(four, step_, points + (i * strips_.width + t) * step_, points_plane, step_);
           for (int64_t panel = 0; panel < panels; ++panel)
-            rows_to_points(top + 2 * t * y_step + panel * kTileRows, bottom + 2 * t * y_step + panel * kTileRows, y_step, factors + (panel * terms + i * width_ + t) * kTileRows, rows_plane);
+            rows_to_points(top + 2 * t * y_step + panel * kTileRows, bottom + 2 * t * y_step + panel * kTileRows, y_step, factors + (panel * terms + i * strips_.width + t) * kTileRows, rows_plane);
         }
       }
       for (int p = 0; p < kPoints; ++p)
@@ -92,19 +90,13 @@ class WinogradWeightKernel final : public Kernel {
   int64_t parts = 1;  // of the strips
 
  private:
-  // Tiles that follow one another in a line of y.
-  struct Strip {
-    int64_t example, line, first;
-  };
-  Strip strip(int64_t number) const { return {number / lines_ / pieces_, number % lines_ * 2, number / lines_ % pieces_ * width_ * 2}; }
-
   // An element of the weight's gradient term by term: in the transforms, infinities and NaN spread over tiles.
   float sum(const char* ys, const char* xs, int64_t i, int64_t j, int64_t first, int64_t last) const {
     float found = 0;
     for (int64_t number = first; number < last; ++number) {
-      Strip s = strip(number);
+      Strips::At s = strips_.at(number);
       for (int64_t line = s.line; line < std::min(s.line + 2, c.counts[1]); ++line)
-        for (int64_t column = s.first; column < std::min(s.first + 2 * width_, c.counts[2]); ++column) {
+        for (int64_t column = s.first; column < std::min(s.first + 2 * strips_.width, c.counts[2]); ++column) {
           int64_t u = line + i - c.pad[1], v = column + j - c.pad[2];
           if (u < 0 || v < 0 || u >= c.extents[1] || v >= c.extents[2]) continue;
           found += element<float>(ys, s.example * y.example + line * y.axis[1] + column * y.axis[2]) * element<float>(xs, s.example * x.example + u * x.axis[1] + v * x.axis[2]);
@@ -128,8 +120,8 @@ class WinogradWeightKernel final : public Kernel {
 
   // Set by plan().
   int64_t step_ = 16, cuts_ = 1, cut_rows_ = kTileRows;  // step_: channels of x, in full vectors; rows: channels of y
-  int64_t lines_ = 0, width_ = 0, pieces_ = 1;           // of tiles; those of a line are computed in pieces of this width
-  int64_t strips_ = 0, block_ = 1;                       // lines' pieces of all examples; so many are computed at once
+  Strips strips_;                                        // of y
+  int64_t block_ = 1;                                    // so many strips are computed at once
 };
 
 }  // namespace

@@ -50,6 +50,11 @@ VARIABLES: dict[str, tuple[str, Callable[[str], Any]]] = {  # of the environment
 KNOWN = {*VARIABLES, "FORERUN_PROFILE"}
 
 
+def unknown_variables() -> list[str]:
+    """Variables of the environment that look like settings and are none."""
+    return sorted(name for name in os.environ if name.startswith("FORERUN_") and name not in KNOWN)
+
+
 def _environment() -> dict[str, Any]:
     found = {}
     for name, (key, read) in VARIABLES.items():
@@ -183,9 +188,8 @@ def _tell_of_surroundings() -> None:
     machine, granted = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), _core.granted_memory()
     if granted < machine:
         say("info", "memory: %d bytes of the machine's %d are granted to this process", granted, machine)
-    for name in os.environ:
-        if name.startswith("FORERUN_") and name not in KNOWN:
-            say("warning", "environment: %s is no setting; there are %s", name, ", ".join(sorted(KNOWN)))
+    for name in unknown_variables():
+        say("warning", "environment: %s is no setting; there are %s", name, ", ".join(sorted(KNOWN)))
 
 
 def _is_the_command() -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy
 
 from .. import _core
-from ..config import KNOWN, config, worker_counts
+from ..config import config, unknown_variables, worker_counts
 from ..device import devices
 
 __all__ = ["facts", "machine"]
@@ -154,5 +154,5 @@ def _why() -> str:
 
 def _environment() -> Facts:
     found: Facts = {name: os.environ[name] for name in sorted(os.environ) if name.startswith(_READ)}
-    unknown = [name for name in found if name.startswith("FORERUN_") and name not in KNOWN]
+    unknown = unknown_variables()
     return found | {"not known to forerun": unknown} if unknown else found

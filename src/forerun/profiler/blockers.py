@@ -87,7 +87,7 @@ def _lines(trace: Trace) -> list[Line]:
 def _waits(trace: Trace) -> Iterator[tuple[Event, float, float]]:
     """Each wait, what it lost, and for how long cores were idle in it, as a share of all of them."""
     cores = _Cores(trace)
-    ended = {number: e.ended for e in trace.ops for number in (e.seq, *e.members)}
+    ended = trace.ends()
     issued: dict[int, list[Event]] = defaultdict(list)
     for e in sorted(trace.ops, key=lambda e: e.issued):
         issued[e.issuer].append(e)

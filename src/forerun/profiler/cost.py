@@ -100,7 +100,7 @@ def _lost(trace: Trace) -> Bound:
 
 def _held(trace: Trace) -> tuple[float, str | None]:
     """Seconds in which an operation was ready and the budget held it back, and the line of the one held longest."""
-    ended = {number: e.ended for e in trace.ops for number in (e.seq, *e.members)}
+    ended = trace.ends()
     held: list[tuple[float, float, Event]] = []
     for e in trace.ops:
         ready = max([e.planned or e.issued, *(ended[d] for d in e.deps if d in ended)])
@@ -183,11 +183,12 @@ def cost(step: Callable[[], object], n: int = 100) -> Cost:
 
 def model(trace: Trace, n: int, begun: float, issued: float) -> Cost:
     """The cost of `n` steps that were recorded: the front end ran them from `begun` to `issued`."""
-    waited = sum(b.line.seconds for b in blockers(trace))
+    found = blockers(trace)
+    waited = sum(b.line.seconds for b in found)
     ran = length((e.started, e.ended) for e in trace.pieces)
     whole = trace.issued / trace.recorded if trace.sampled else 1.0
     back = _ways_back(trace)
-    waits = sum(b.line.waits for b in blockers(trace))
+    waits = sum(b.line.waits for b in found)
     return Cost(
         n,
         max(0.0, issued - begun - waited) / n,
@@ -201,7 +202,7 @@ def model(trace: Trace, n: int, begun: float, issued: float) -> Cost:
 
 def _ways_back(trace: Trace) -> list[float]:
     """Of each wait: seconds from the end of what was waited for, or of what ended last, to the end of the wait."""
-    ended = {number: e.ended for e in trace.ops for number in (e.seq, *e.members)}
+    ended = trace.ends()
     ends = sorted(ended.values())
     found = []
     for wait in trace.waits:

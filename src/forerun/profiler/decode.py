@@ -59,12 +59,16 @@ class Parts:
     devices: dict[int, str] = field(default_factory=dict)
     first: int = 0
 
-    def seconds(self) -> Callable[[Any], Any]:
-        """From ticks to seconds of `time.perf_counter`."""
+    def rate(self) -> float:
+        """Seconds per tick."""
         h = {name: int(self.head[name]) for name in ("ticks", "nanoseconds", "later_ticks", "later_nanoseconds")}
         ticks, nanoseconds = h["later_ticks"] - h["ticks"], h["later_nanoseconds"] - h["nanoseconds"]
-        rate = nanoseconds / ticks * 1e-9 if ticks > 0 else 0.0
-        return lambda at: h["nanoseconds"] * 1e-9 + (at.astype("i8") - h["ticks"]) * rate
+        return nanoseconds / ticks * 1e-9 if ticks > 0 else 0.0
+
+    def seconds(self) -> Callable[[Any], Any]:
+        """From ticks to seconds of `time.perf_counter`."""
+        ticks, nanoseconds, rate = int(self.head["ticks"]), int(self.head["nanoseconds"]), self.rate()
+        return lambda at: nanoseconds * 1e-9 + (at.astype("i8") - ticks) * rate
 
 
 def decoded(data: bytes, first: int = 0, since: float = 0.0) -> Trace:
@@ -210,9 +214,7 @@ def _waits(parts: Parts, seconds: Callable[[Any], Any]) -> list[Event]:
 
 
 def _lines(parts: Parts) -> list[Line]:
-    h = parts.head
-    ticks = int(h["later_ticks"]) - int(h["ticks"])
-    rate = (int(h["later_nanoseconds"]) - int(h["nanoseconds"])) / ticks * 1e-9 if ticks > 0 else 0.0
+    rate = parts.rate()
     found = []
     for r in _each(parts.lines):
         name = parts.names.get(r["name"], "others") if r["name"] else "others"

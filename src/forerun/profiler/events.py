@@ -11,8 +11,25 @@ from .intervals import at_least, length
 __all__ = ["Event", "Line", "Trace", "joined"]
 
 
+class _Placed:
+    """What stands in a line of the program."""
+
+    __slots__ = ()
+    site: tuple[str, int] | None  # file and line
+
+    @property
+    def where(self) -> str:
+        """The line as "file:line", or "?" if it is not known."""
+        return f"{self.site[0]}:{self.site[1]}" if self.site else "?"
+
+    @property
+    def line(self) -> str:
+        """The line without the file's folder, or "?"."""
+        return f"{PurePath(self.site[0]).name}:{self.site[1]}" if self.site else "?"
+
+
 @dataclass(frozen=True, slots=True)
-class Event:
+class Event(_Placed):
     """An op that ran, or a group of ops that ran as one, a tile of it, or a wait. Times are seconds of
     `time.perf_counter`."""
 
@@ -44,19 +61,9 @@ class Event:
         """Seconds from start to end."""
         return self.ended - self.started
 
-    @property
-    def where(self) -> str:
-        """The line as "file:line", or "?" if it is not known."""
-        return f"{self.site[0]}:{self.site[1]}" if self.site else "?"
-
-    @property
-    def line(self) -> str:
-        """The line without the file's folder, or "?"."""
-        return f"{PurePath(self.site[0]).name}:{self.site[1]}" if self.site else "?"
-
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class Line(_Placed):
     """All waits of one kind in one line of the program, over the whole recording. Times are seconds."""
 
     name: str  # what was called: "item", "asnumpy", "nonzero", "window full"
@@ -68,16 +75,6 @@ class Line:
     longest: float = 0.0
     lost: float = 0.0  # of `seconds`: in which the front end could have done what it did from there to its next wait;
     # what idle cores could have run comes on top: see `blockers`
-
-    @property
-    def where(self) -> str:
-        """The line as "file:line", or "?"."""
-        return f"{self.site[0]}:{self.site[1]}" if self.site else "?"
-
-    @property
-    def line(self) -> str:
-        """The line without the file's folder, or "?"."""
-        return f"{PurePath(self.site[0]).name}:{self.site[1]}" if self.site else "?"
 
 
 @dataclass(slots=True, repr=False)
@@ -132,6 +129,10 @@ class Trace:
     def waits(self) -> list[Event]:
         """The waits: where the program needed values, and how long it took until they were there."""
         return [e for e in self.events if e.kind == "wait"]
+
+    def ends(self) -> dict[int, float]:
+        """When each op ended, by its number; ops that were joined ended together."""
+        return {number: e.ended for e in self.ops for number in (e.seq, *e.members)}
 
     @property
     def start(self) -> float:
