@@ -25,7 +25,7 @@ def _reset() -> None:
 
 @pytest.fixture(autouse=True)
 def fresh() -> Iterator[None]:
-    """Recording, training, default dtypes and random numbers as at first, and settings put back, whatever a test did."""
+    """Switches, default dtypes and random numbers as at first, and settings put back, whatever a test did."""
     before = forerun.config()
     _reset()
     yield
