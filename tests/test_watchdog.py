@@ -1,4 +1,4 @@
-"""What the plugins of the tests do: a test that hangs ends the run and says what it waits for; each draws the same numbers."""
+"""What the tests' plugins do: a test that hangs ends the run and says what it waits for; all draw the same numbers."""
 
 from __future__ import annotations
 
