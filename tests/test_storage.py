@@ -621,6 +621,7 @@ class TestBesideTheComputation:
         patience.start()
         y.wait()
         patience.cancel()
+        patience.join()
         assert not held.go.is_set()
 
     def test_values_are_read_while_others_are_computed(self, held: Any, tmp_path: Path) -> None:
@@ -634,6 +635,7 @@ class TestBesideTheComputation:
         patience.start()
         x.wait()
         patience.cancel()
+        patience.join()
         assert not held.go.is_set()
         held.go.set()
         assert results[0].item() == n
@@ -666,6 +668,7 @@ class TestBesideTheComputation:
         assert (np.ones(3) + 1).tolist() == [2, 2, 2]
         assert [x.ready, after.ready, size.ready, go.is_set()] == [False] * 4
         patience.cancel()
+        patience.join()
         go.set()
         assert after.tolist() == [20, 22, 24, 26]
         assert numpy.load(tmp_path / "x.npy").tolist() == [0, 1, 2, 3]
