@@ -261,7 +261,7 @@ class Engine {
   void record(const Op& op, const Op* group);
   void record_issue(Op& op);
   template <class F>
-  FailurePtr failure(ErrorKind kind, uint32_t site, F message, std::shared_ptr<void> exception = nullptr) const;
+  FailurePtr failure(ErrorKind kind, const Op& op, F message, std::shared_ptr<void> exception = nullptr) const;
   FailurePtr memory_failure(const Op& op) const;
   void wake_others(Queue* mine, bool changed, const Batch* taken = nullptr, bool resumes = false);
   void fail(Op* op, FailurePtr failure);
