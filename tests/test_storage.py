@@ -542,13 +542,13 @@ class TestLoad:
         numpy.save(tmp_path / "x", numpy.ones(32 << 20, "u1"))
         numpy.savez(tmp_path / "xs", numpy.ones(32 << 20, "u1"))
         found = children.output(
-            "import resource\n"
-            "most = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+            f"import sys; sys.path.append({str(Path(__file__).parent)!r})\n"
+            "from leaks import Peak\n"
             "(np.ones(3) + 1).wait()\n"
-            "before = most()\n"
+            "peak = Peak()\n"
             f"x = np.load({str(tmp_path / 'x.npy')!r})\nx.wait()\n"
             f"y = np.load({str(tmp_path / 'xs.npz')!r})['arr_0']\ny.wait()\n"
-            "print((most() - before) >> 10, forerun.memory()['live'] >> 20)"
+            "print(peak.risen() >> 20, forerun.memory()['live'] >> 20)"
         )
         assert int(found[0]) < 64 + 24
         assert found[1] == "64"
