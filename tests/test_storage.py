@@ -619,7 +619,7 @@ class TestBesideTheComputation:
         npx.host(lambda v: held.go.wait(60), [x], [], queue="io")
         del x
         y = np.ones(n) + 1
-        patience = threading.Timer(20, held.go.set)
+        patience = threading.Timer(60, held.go.set)
         patience.start()
         y.wait()
         patience.cancel()
@@ -633,7 +633,7 @@ class TestBesideTheComputation:
         results = [first.sum()]
         del first
         x = np.load(tmp_path / "x.npy")
-        patience = threading.Timer(20, held.go.set)
+        patience = threading.Timer(60, held.go.set)
         patience.start()
         x.wait()
         patience.cancel()
@@ -658,7 +658,7 @@ class TestBesideTheComputation:
         x = np.arange(4)
         size = np.save(tmp_path / "x", x)
         assert began.wait(60)
-        patience = threading.Timer(20, go.set)
+        patience = threading.Timer(60, go.set)
         patience.start()
         if update == "in place":
             x += 10
@@ -686,7 +686,7 @@ class TestBesideTheComputation:
         assert began.wait(60)
         x += 10
         again = save(tmp_path / "x.npz", x)
-        patience = threading.Timer(20, go.set)
+        patience = threading.Timer(60, go.set)
         patience.start()
         assert x.tolist() == [10, 11, 12, 13]
         assert [size.ready, again.ready, os.listdir(tmp_path), go.is_set()] == [False, False, [], False]
