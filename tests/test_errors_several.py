@@ -194,7 +194,7 @@ class TestTwoInputs:
         let = threading.Event()
 
         def late() -> None:
-            assert let.wait(20)
+            assert let.wait(60)
             raise KeyError("one")
 
         with running("4 workers"):

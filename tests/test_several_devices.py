@@ -21,7 +21,7 @@ from settings import configured
 
 INPUTS = RNG.normal(size=(12, 6)).astype("float32")
 TARGETS = RNG.normal(size=(12, 2)).astype("float32")
-PATIENCE = 20
+PATIENCE = 60
 
 
 @pytest.fixture

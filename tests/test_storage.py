@@ -542,13 +542,13 @@ class TestLoad:
         numpy.save(tmp_path / "x", numpy.ones(32 << 20, "u1"))
         numpy.savez(tmp_path / "xs", numpy.ones(32 << 20, "u1"))
         found = children.output(
-            "import resource\n"
-            "most = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+            f"import sys; sys.path.append({str(Path(__file__).parent)!r})\n"
+            "from leaks import Peak\n"
             "(np.ones(3) + 1).wait()\n"
-            "before = most()\n"
+            "peak = Peak()\n"
             f"x = np.load({str(tmp_path / 'x.npy')!r})\nx.wait()\n"
             f"y = np.load({str(tmp_path / 'xs.npz')!r})['arr_0']\ny.wait()\n"
-            "print((most() - before) >> 10, forerun.memory()['live'] >> 20)"
+            "print(peak.risen() >> 20, forerun.memory()['live'] >> 20)"
         )
         assert int(found[0]) < 64 + 24
         assert found[1] == "64"
@@ -619,7 +619,7 @@ class TestBesideTheComputation:
         npx.host(lambda v: held.go.wait(60), [x], [], queue="io")
         del x
         y = np.ones(n) + 1
-        patience = threading.Timer(20, held.go.set)
+        patience = threading.Timer(60, held.go.set)
         patience.start()
         y.wait()
         patience.cancel()
@@ -633,7 +633,7 @@ class TestBesideTheComputation:
         results = [first.sum()]
         del first
         x = np.load(tmp_path / "x.npy")
-        patience = threading.Timer(20, held.go.set)
+        patience = threading.Timer(60, held.go.set)
         patience.start()
         x.wait()
         patience.cancel()
@@ -658,7 +658,7 @@ class TestBesideTheComputation:
         x = np.arange(4)
         size = np.save(tmp_path / "x", x)
         assert began.wait(60)
-        patience = threading.Timer(20, go.set)
+        patience = threading.Timer(60, go.set)
         patience.start()
         if update == "in place":
             x += 10
@@ -686,7 +686,7 @@ class TestBesideTheComputation:
         assert began.wait(60)
         x += 10
         again = save(tmp_path / "x.npz", x)
-        patience = threading.Timer(20, go.set)
+        patience = threading.Timer(60, go.set)
         patience.start()
         assert x.tolist() == [10, 11, 12, 13]
         assert [size.ready, again.ready, os.listdir(tmp_path), go.is_set()] == [False, False, [], False]

@@ -94,10 +94,10 @@ def test_nothing_waits(call):
     _core.gate(True)
     try:
         thread.start()
-        assert returned.wait(20), "the call waits for values"
+        assert returned.wait(60), "the call waits for values"
     finally:
         _core.gate(False)
-        thread.join(20)
+        thread.join(60)
         forerun.configure(engine=before)
 
 
