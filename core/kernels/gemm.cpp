@@ -26,16 +26,6 @@ struct Sizes {
   static constexpr int rows = bytes == 64 ? 8 : 4;  // of a panel: rows x kVectors sums and what they need fill the registers
 };
 
-template <class T>
-struct Product {
-  int64_t rows, columns, terms;
-  MatrixView<T> a, b;
-  T* c;
-  int64_t c_step;
-  template <int bytes>
-  void run() const;
-};
-
 // A panel of a times a strip of b, of n vectors. packed: the panel's rows follow one another, term by term; else `a_step` elements
 // apart, and their terms follow one another.
 template <class T, int bytes, bool packed, int n>
@@ -146,44 +136,52 @@ FORERUN_EACH void pack_rows(const MatrixView<T>& a, int64_t rows, int64_t terms,
       for (int64_t r = i; r < i + panel; ++r) to[i * terms + k * panel + r - i] = r < rows ? a.data[r * a.row_step + k * a.column_step] : T{};
 }
 
-// One block of b: `terms` of its rows, from which all of c's elements in its columns get a sum.
 template <class T, int bytes>
-FORERUN_EACH void block(const Product<T>& p, int64_t first, int64_t terms, int64_t column, int64_t columns, T* room) {
+FORERUN_EACH void pack(const MatrixView<T>& b, int64_t terms, int64_t columns, T* to) {
+  if (b.column_step == 1)
+    pack_across<T, bytes>(b, terms, columns, to);
+  else
+    pack_down<T, bytes>(b, terms, columns, to);
+}
+
+// A block of b: its strips, and the terms in them, lie so far apart.
+template <class T>
+struct Block {
+  const T* data;
+  int64_t strip_step, step, terms, columns;
+};
+
+// c (+)= a @ block.
+template <class T, int bytes>
+FORERUN_EACH void multiply(int64_t all_rows, const MatrixView<T>& a, const Block<T>& block, T* c, int64_t c_step, bool add, T* room) {
   using Size = Sizes<T, bytes>;
   constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T));
-  T *packed_b = room, *packed_a = room + terms * ((columns + Size::strip - 1) / Size::strip * Size::strip), *rest = packed_a + kPacked * terms;
-  const T* b = p.b.data + first * p.b.row_step + column * p.b.column_step;
-  const bool in_place = p.b.column_step == 1 && (p.rows <= kFew || terms * columns <= kSmall) && columns % Size::lanes == 0;  // b is read where it lies
-  if (p.b.column_step != 1)
-    pack_down<T, bytes>({b, p.b.row_step, p.b.column_step}, terms, columns, packed_b);
-  else if (!in_place)
-    pack_across<T, bytes>({b, p.b.row_step, 1}, terms, columns, packed_b);
-  for (int64_t i = 0; i < p.rows; i += Size::rows) {
-    const T* a = p.a.data + i * p.a.row_step + first * p.a.column_step;
-    const int64_t rows = std::min<int64_t>(Size::rows, p.rows - i);
-    const bool lies = p.a.column_step == 1 && rows == Size::rows;
+  const int64_t terms = block.terms, columns = block.columns;
+  T *packed = room, *rest = room + kPacked * terms;
+  for (int64_t i = 0; i < all_rows; i += Size::rows) {
+    const T* panel = a.data + i * a.row_step;
+    const int64_t rows = std::min<int64_t>(Size::rows, all_rows - i);
+    const bool lies = a.column_step == 1 && rows == Size::rows;
     if (!lies) {
-      if (p.a.column_step == 1 || i % kPacked == 0) pack_rows<T, bytes>({a, p.a.row_step, p.a.column_step}, std::min(p.a.column_step == 1 ? rows : kPacked, p.rows - i), terms, packed_a);
-      a = packed_a + (p.a.column_step == 1 ? 0 : i % kPacked * terms);
+      if (a.column_step == 1 || i % kPacked == 0) pack_rows<T, bytes>({panel, a.row_step, a.column_step}, std::min(a.column_step == 1 ? rows : kPacked, all_rows - i), terms, packed);
+      panel = packed + (a.column_step == 1 ? 0 : i % kPacked * terms);
     }
-    for (int64_t j = 0; j < columns; j += Size::strip) {
+    const T* strip = block.data;
+    for (int64_t j = 0; j < columns; j += Size::strip, strip += block.strip_step) {
       if (lies)  // some of the panel that comes next
         for (int64_t k = terms * j / columns / kLine * kLine; k < terms * (j + Size::strip) / columns; k += kLine)
-          for (int r = 0; r < Size::rows; ++r) __builtin_prefetch(a + (Size::rows + r) * p.a.row_step + k);
+          for (int r = 0; r < Size::rows; ++r) __builtin_prefetch(panel + (Size::rows + r) * a.row_step + k);
       const int64_t n = std::min(Size::strip, columns - j), vectors = (n + Size::lanes - 1) / Size::lanes;
       const bool fits = rows == Size::rows && n == vectors * Size::lanes;
-      const T* strip = in_place ? b + j : packed_b + j * terms;
-      const int64_t step = in_place ? p.b.row_step : Size::strip;
-      T *to = p.c + i * p.c_step + column + j, *c = fits ? to : rest;
-      const int64_t c_step = fits ? p.c_step : Size::strip;
-      const bool add = first > 0 && fits;
+      T *to = c + i * c_step + j, *sums = fits ? to : rest;
+      const int64_t sums_step = fits ? c_step : Size::strip;
       if (lies)
-        sums_of<T, bytes, false>(vectors, terms, a, p.a.row_step, strip, step, c, c_step, add);
+        sums_of<T, bytes, false>(vectors, terms, panel, a.row_step, strip, block.step, sums, sums_step, add && fits);
       else
-        sums_of<T, bytes, true>(vectors, terms, a, 0, strip, step, c, c_step, add);
+        sums_of<T, bytes, true>(vectors, terms, panel, 0, strip, block.step, sums, sums_step, add && fits);
       if (fits) continue;
       for (int64_t r = 0; r < rows; ++r)
-        for (int64_t e = 0; e < n; ++e) to[r * p.c_step + e] = first > 0 ? to[r * p.c_step + e] + c[r * c_step + e] : c[r * c_step + e];
+        for (int64_t e = 0; e < n; ++e) to[r * c_step + e] = add ? to[r * c_step + e] + rest[r * sums_step + e] : rest[r * sums_step + e];
     }
   }
 }
@@ -193,16 +191,79 @@ constexpr int64_t piece(int64_t n, int64_t most, int64_t unit) {
   int64_t pieces = (n + most - 1) / most;
   return ((n + pieces - 1) / pieces + unit - 1) / unit * unit;
 }
+constexpr int64_t deep(int64_t terms) { return piece(terms, kTerms, 1); }
+template <class T, int bytes>
+constexpr int64_t wide(int64_t columns) {
+  return piece(columns, kBlockBytes / static_cast<int64_t>(sizeof(T)), Sizes<T, bytes>::strip);
+}
+constexpr int64_t room(int64_t terms) { return kPacked * deep(terms) + 8 * kGemmColumns; }
+
+// Where the block from row k and column j on begins, in a packed matrix.
+template <class T, int bytes>
+constexpr int64_t packed_at(int64_t k, int64_t j, int64_t terms, int64_t columns) {
+  constexpr int64_t strip = Sizes<T, bytes>::strip;
+  return j * terms + k * ((columns + strip - 1) / strip * strip);
+}
+
+// Calls f(k, terms, j, columns) for each block of b.
+template <class T, int bytes, class F>
+FORERUN_EACH void each_block(int64_t terms, int64_t columns, F f) {
+  const int64_t height = deep(terms), width = wide<T, bytes>(columns);
+  for (int64_t j = 0; j < columns; j += width)
+    for (int64_t k = 0; k < terms; k += height) f(k, std::min(height, terms - k), j, std::min(width, columns - j));
+}
 
 template <class T>
-template <int bytes>
-FORERUN_EACH void Product<T>::run() const {
-  using Size = Sizes<T, bytes>;
-  const int64_t deep = piece(terms, kTerms, 1), wide = piece(columns, kBlockBytes / static_cast<int64_t>(sizeof(T)), Size::strip);
-  T* room = reinterpret_cast<T*>(scratch(static_cast<size_t>(deep * (wide + kPacked) + Size::rows * Size::strip) * sizeof(T)));
-  for (int64_t j = 0; j < columns; j += wide)
-    for (int64_t k = 0; k < terms; k += deep) block<T, bytes>(*this, k, std::min(deep, terms - k), j, std::min(wide, columns - j), room);
-}
+struct Product {
+  int64_t rows, columns, terms;
+  MatrixView<T> a, b;
+  T* c;
+  int64_t c_step;
+  template <int bytes>
+  FORERUN_EACH void run() const {
+    using Size = Sizes<T, bytes>;
+    T *packed = reinterpret_cast<T*>(scratch(static_cast<size_t>(deep(terms) * wide<T, bytes>(columns) + room(terms)) * sizeof(T))), *rest = packed + deep(terms) * wide<T, bytes>(columns);
+    each_block<T, bytes>(terms, columns, [&](int64_t k, int64_t n_terms, int64_t j, int64_t n) __attribute__((always_inline)) {
+      const MatrixView<T> from{b.data + k * b.row_step + j * b.column_step, b.row_step, b.column_step};
+      const bool in_place = b.column_step == 1 && (rows <= kFew || n_terms * n <= kSmall) && n % Size::lanes == 0;
+      if (!in_place) pack<T, bytes>(from, n_terms, n, packed);
+      const Block<T> block = in_place ? Block<T>{from.data, Size::strip, b.row_step, n_terms, n} : Block<T>{packed, Size::strip * n_terms, Size::strip, n_terms, n};
+      multiply<T, bytes>(rows, {a.data + k * a.column_step, a.row_step, a.column_step}, block, c + j, c_step, k > 0, rest);
+    });
+  }
+};
+
+template <class T>
+struct Packing {
+  int64_t terms, columns;
+  MatrixView<T> b;
+  T* to;
+  template <int bytes>
+  FORERUN_EACH void run() const {
+    each_block<T, bytes>(terms, columns, [&](int64_t k, int64_t n_terms, int64_t j, int64_t n) __attribute__((always_inline)) {
+      pack<T, bytes>({b.data + k * b.row_step + j * b.column_step, b.row_step, b.column_step}, n_terms, n, to + packed_at<T, bytes>(k, j, terms, n));
+    });
+  }
+};
+
+template <class T>
+struct PackedProduct {
+  int64_t rows, columns, terms;
+  MatrixView<T> a;
+  const T* b;
+  T* c;
+  int64_t c_step;
+  bool add;
+  T* rest;
+  template <int bytes>
+  FORERUN_EACH void run() const {
+    using Size = Sizes<T, bytes>;
+    each_block<T, bytes>(terms, columns, [&](int64_t k, int64_t n_terms, int64_t j, int64_t n) __attribute__((always_inline)) {
+      const Block<T> block{b + packed_at<T, bytes>(k, j, terms, n), Size::strip * n_terms, Size::strip, n_terms, n};
+      multiply<T, bytes>(rows, {a.data + k * a.column_step, a.row_step, a.column_step}, block, c + j, c_step, add || k > 0, rest);
+    });
+  }
+};
 
 }  // namespace
 
@@ -216,7 +277,25 @@ void gemm(int64_t rows, int64_t columns, int64_t terms, MatrixView<T> a, MatrixV
   in_best_version(Product<T>{rows, columns, terms, a, b, c, c_step});
 }
 
+template <class T>
+void PackedMatrix::pack(int64_t terms, int64_t columns, MatrixView<T> b) {
+  terms_ = terms, columns_ = columns;
+  data_.resize(static_cast<size_t>(terms * ((columns + kGemmColumns - 1) / kGemmColumns * kGemmColumns)) * sizeof(T) / sizeof(Line) + 1);
+  in_best_version(Packing<T>{terms, columns, b, reinterpret_cast<T*>(data_.data())});
+}
+
+size_t PackedMatrix::room() const { return static_cast<size_t>(forerun::room(terms_)); }
+
+template <class T>
+void PackedMatrix::multiply(int64_t rows, MatrixView<T> a, T* c, int64_t c_step, bool add, T* room) const {
+  in_best_version(PackedProduct<T>{rows, columns_, terms_, a, reinterpret_cast<const T*>(data_.data()), c, c_step, add, room});
+}
+
 template void gemm(int64_t, int64_t, int64_t, MatrixView<float>, MatrixView<float>, float*, int64_t);
 template void gemm(int64_t, int64_t, int64_t, MatrixView<double>, MatrixView<double>, double*, int64_t);
+template void PackedMatrix::pack(int64_t, int64_t, MatrixView<float>);
+template void PackedMatrix::pack(int64_t, int64_t, MatrixView<double>);
+template void PackedMatrix::multiply(int64_t, MatrixView<float>, float*, int64_t, bool, float*) const;
+template void PackedMatrix::multiply(int64_t, MatrixView<double>, double*, int64_t, bool, double*) const;
 
 }  // namespace forerun

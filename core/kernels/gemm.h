@@ -1,6 +1,8 @@
 // Matrix products of real numbers on one core, in vectors: what the tiles of products compute.
 #pragma once
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace forerun {
 
@@ -22,5 +24,24 @@ bool gemm_pays();
 // are computed together, and on any CPU that has what gemm_pays() asks for. Throws std::bad_alloc.
 template <class T>
 void gemm(int64_t rows, int64_t columns, int64_t terms, MatrixView<T> a, MatrixView<T> b, T* c, int64_t c_step);
+
+// The second operand of several products, laid out for them once. T is the same in all calls: float or double.
+class PackedMatrix {
+ public:
+  template <class T>
+  void pack(int64_t terms, int64_t columns, MatrixView<T> b);  // throws std::bad_alloc
+  size_t room() const;                                         // elements that multiply() needs to work in, on a cache line
+  // c = a @ b, or c += a @ b; with gemm's bits.
+  template <class T>
+  void multiply(int64_t rows, MatrixView<T> a, T* c, int64_t c_step, bool add, T* room) const;
+
+ private:
+  struct alignas(64) Line {
+    Line() {}
+    char bytes[64];
+  };
+  int64_t terms_ = 0, columns_ = 0;
+  std::vector<Line> data_;
+};
 
 }  // namespace forerun
