@@ -18,6 +18,8 @@ constexpr double kTileFlops = 1e7;               // batch items together make at
 constexpr double kCutFlops = 3e7, kGrowth = 12;  // products above are cut in two, and in twice as many for each `kGrowth` times more
 constexpr double kMostFlops = 8.2e9;             // of a block: a waiting thread that computes one must see Ctrl-C soon
 constexpr int64_t kRowStep = 24;                 // the best kernels take so many rows at once, or a half, or a third
+constexpr int64_t kLeast = 8;                    // rows and columns, below which BLAS is faster,
+constexpr double kLeastFlops = 1e5;              // and operations
 constexpr int64_t kVectorBytes = 1 << 20;        // of a matrix that is multiplied by a vector, per tile
 
 // A matrix as BLAS sees it.
@@ -90,7 +92,7 @@ class MatmulKernel final : public Kernel {
     if (fallback || m * n == 0 || batch == 0) return;
     double flops = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(std::max<int64_t>(k, 1));
     auto whole = [&](const Layout& l) { return l.strides[axes - 2] % size == 0 && l.strides[axes - 1] % size == 0; };
-    gemm_ = (dtype == DType::f32 || dtype == DType::f64) && m > 1 && n > 1 && whole(a) && whole(b) && gemm_pays();
+    gemm_ = (dtype == DType::f32 || dtype == DType::f64) && std::min(m, n) >= kLeast && flops >= kLeastFlops && whole(a) && whole(b) && gemm_pays();
     int64_t down = 1;
     across = 1;
     if (n == 1 || m == 1) {  // with a vector, the other operand is read once: what counts is its memory

@@ -18,6 +18,13 @@ namespace {
 constexpr int64_t kLeastRows = 16, kMostRows = 32;  // of a tile
 constexpr int64_t kTiles = 4;                       // as many should there be
 
+template <class T>
+constexpr T inverse_factorial(int n) {
+  double product = 1;
+  for (int i = 2; i <= n; ++i) product *= i;
+  return static_cast<T>(1 / product);
+}
+
 // e^x - 1, within a few units in the last place; NaN stays. Written to be vectorised.
 template <class T>
 FORERUN_EACH T minus_one(T x) {
@@ -31,9 +38,10 @@ FORERUN_EACH T minus_one(T x) {
   T shifted = x * T(1.44269504088896340736) + shift, n = shifted - shift;
   T r = (x - n * high) - n * low;
   constexpr int terms = narrow ? 8 : 14;
-  T sum = 0;
-  for (int i = terms; i > 1; --i) sum = (sum + 1) * (r / static_cast<T>(i));
-  sum = sum * r + r;  // e^r - 1
+  T sum = inverse_factorial<T>(terms);
+#pragma GCC unroll 14
+  for (int i = terms - 1; i > 1; --i) sum = sum * r + inverse_factorial<T>(i);
+  sum = sum * r * r + r;  // e^r - 1
   Bits exponent = std::bit_cast<Bits>(shifted) - std::bit_cast<Bits>(shift) + bias;
   T scale = std::bit_cast<T>(static_cast<Bits>(exponent << mantissa));
   return scale * sum + (scale - 1);
