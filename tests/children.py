@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 
-PATIENCE = 60.0  # seconds after which nothing is worth waiting for
+PATIENCE = 120.0  # seconds after which nothing is worth waiting for
 START = "import forerun\nfrom forerun import np, _core\nfrom forerun.np import host\n"
 
 

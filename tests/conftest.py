@@ -88,7 +88,7 @@ def closed_gate() -> Iterator[None]:
 def gate() -> Iterator[None]:
     """Nothing runs until the test opens the gate; a test that waits before is let through after a while, and fails."""
     opened: list[str] = []
-    rescue = threading.Timer(20, lambda: (opened.append("waited"), _core.gate(False)))
+    rescue = threading.Timer(60, lambda: (opened.append("waited"), _core.gate(False)))
     _core.waitall()
     _core.gate(True)
     rescue.start()

@@ -1,4 +1,4 @@
-"""Each test, doctest and page begins with the switches as they are when a program starts.
+"""Each test, doctest and page begins with switches and random numbers as they are when a program starts.
 
 A plugin rather than part of a conftest, since tests, docstrings and pages lie in three folders and run in one process.
 """
@@ -10,13 +10,14 @@ from collections.abc import Iterator
 import pytest
 
 import forerun
-from forerun import autograd, npx
+from forerun import _core, autograd, npx
 from forerun.torch import grad
 from settings import put_back
 
 
 def _reset() -> None:
     npx.reset_np()
+    _core.seed(0)  # else the numbers that a test draws would depend on which ones ran before it
     autograd.set_recording(False)
     autograd.set_training(False)
     grad._thread.__init__()  # type: ignore[misc]  # PyTorch's spelling: gradients were not used yet
@@ -24,7 +25,7 @@ def _reset() -> None:
 
 @pytest.fixture(autouse=True)
 def fresh() -> Iterator[None]:
-    """Recording, training and default dtypes as they are at first, and settings put back, whatever a test did."""
+    """Switches, default dtypes and random numbers as at first, and settings put back, whatever a test did."""
     before = forerun.config()
     _reset()
     yield

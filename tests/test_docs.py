@@ -41,7 +41,7 @@ def test_the_pages_build_without_a_warning(tmp_path):
     command = [sys.executable, "-m", "sphinx", "-q", "-n", "-W", "--keep-going", "-t", "pages", "-b", "dummy"]
     done = subprocess.run(
         [*command, "-d", str(tmp_path / "trees"), str(DOCS), str(tmp_path / "out")],
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True, text=True, timeout=240, check=False,
     )  # fmt: skip
     assert done.stderr == ""
     assert done.returncode == 0

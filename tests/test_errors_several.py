@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import inspect
+import threading
 import types
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -150,6 +151,62 @@ class TestWait:
                 forerun.wait([x])
                 assert not y.ready
             assert y.tolist() == [3, 3, 3]
+
+
+def updated(x: Any, y: Any) -> Any:
+    x += y
+    return x
+
+
+def first_of(x: Any, y: Any) -> Any:
+    x[:1] = y[:1]
+    return x
+
+
+BOTH: dict[str, Callable[[Any, Any], Any]] = {
+    "op": lambda x, y: x + y,
+    "group": lambda x, y: ((x * 2).sum() + y).max(),
+    "product": lambda x, y: x @ y,
+    "host task": lambda x, y: host(lambda u, v: u + v, [x, y], [((2,), "float32")])[0],
+    "update": updated,
+    "part": first_of,
+    "joined": lambda x, y: np.concatenate([x, x, y]),
+}
+
+
+class TestTwoInputs:
+    """Of two errors that reach an array, it has the one that a program without an engine would have met."""
+
+    @pytest.mark.parametrize("how", BOTH)
+    @pytest.mark.parametrize("turned", [False, True])
+    def test_the_one_that_was_issued_first(self, how, turned, ahead):
+        with closed_gate():
+            x, y = fails(KeyError("one")), fails(OSError("two"))
+            z = BOTH[how](y, x) if turned else BOTH[how](x, y)
+        for _ in range(2):
+            with pytest.raises(KeyError, match="one"):
+                z.wait()
+        with pytest.raises(OSError, match="two"):  # an error of its own, which nobody has seen
+            forerun.waitall()
+        forerun.waitall()
+
+    def test_whichever_happened_first(self):
+        let = threading.Event()
+
+        def late() -> None:
+            assert let.wait(60)
+            raise KeyError("one")
+
+        with running("4 workers"):
+            x = host(late, [], [((2,), "float32")])[0]
+            y = fails(OSError("two"))
+            z = y + x
+            with pytest.raises(OSError, match="two"):
+                y.wait()
+            let.set()
+            with pytest.raises(KeyError, match="one"):
+                z.wait()
+            forerun.waitall()
 
 
 class TestMany:

@@ -40,9 +40,10 @@ def run(library: pathlib.Path, *part: str, each: int = 1) -> list[list[str]]:
     return [line.split() for line in done.stdout.splitlines()]
 
 
-@pytest.mark.parametrize(
-    ("part", "each", "least"), [("forward", 4, 1000), ("gradient", 4, 1000), ("programs", 2, 100)]
-)
+SHARES = [f"{part}:{i}/4" for part in ("forward", "gradient") for i in range(4)]  # each ends within a minute or so
+
+
+@pytest.mark.parametrize(("part", "each", "least"), [*((share, 4, 500) for share in SHARES), ("programs", 2, 100)])
 def test_each_request_may_be_refused(refusing, part, each, least):
     ((name, refused, raised),) = run(refusing, part, each=each)  # `make faults` refuses all of them
     assert name == part

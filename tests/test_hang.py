@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -26,6 +27,12 @@ class Held:
         self.go.wait(60)
         return v
 
+    def settle(self) -> None:
+        """Comes back when the task runs, and the engine knows what waits for what."""
+        assert self.begun.wait(60)
+        while (stats := forerun.stats())["planned"] < stats["issued"]:
+            time.sleep(0.001)
+
 
 @pytest.fixture
 def held() -> Iterator[Held]:
@@ -43,7 +50,7 @@ def reports() -> Iterator[None]:
 
 
 def test_pending_names_what_runs_and_what_waits(held):
-    held.begun.wait(60)
+    held.settle()
     with closed_gate():
         more = held.first + 1
         found = forerun.pending()
@@ -94,6 +101,7 @@ def test_wait_without_progress_names_the_chain(reports, capfd, wait):
 
     watcher = threading.Thread(target=watch)
     watcher.start()
+    held.settle()
     held.last.item() if wait == "item" else forerun.waitall()
     watcher.join()
     report = "".join(text)
@@ -111,11 +119,11 @@ def test_wait_with_progress_says_nothing(capfd):
         threading.Event().wait(0.02)
         return v + 1
 
-    with configured(hang_report=0.5):
+    with configured(hang_report=1.0):
         x = np.ones(3)
-        for _ in range(40):  # longer than that in all
+        for _ in range(60):  # longer than that in all
             x = npx.host(task, [x], [((3,), "float32")])[0]
-        assert x.tolist() == [41.0] * 3
+        assert x.tolist() == [61.0] * 3
     assert capfd.readouterr().err == ""
 
 

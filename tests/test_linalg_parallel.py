@@ -122,7 +122,7 @@ def test_parts_are_shared_by_workers() -> None:
     meet = threading.Barrier(2)
 
     def task(v: numpy.ndarray) -> numpy.ndarray:
-        meet.wait(20)
+        meet.wait(60)
         return v
 
     before = forerun.config()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-import os
 import subprocess
 import sys
 
 import pytest
 
+import children
 import forerun
 from forerun import np
 from forerun.log import say
@@ -21,8 +21,8 @@ LISTENING = (
 def run(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Runs a program in a Python of its own."""
     return subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, env={**os.environ, **environment},
-        check=False,
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False,
+        env=children.environment(**environment),
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from conftest import closed_gate
 from forerun import _core, autograd, np, npx
 from forerun.np import ndarray
 
-PATIENCE = 20.0  # seconds; only a failure ever takes so long
+PATIENCE = 60.0  # seconds; only a failure ever takes so long
 
 
 class Helper(threading.Thread):

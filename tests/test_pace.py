@@ -36,7 +36,7 @@ class Slow:
 
 @pytest.mark.parametrize("ahead", [0, 1, 2])
 def test_an_iteration_begins_when_the_one_ahead_before_it_has_ended(ahead):
-    n, slow, begun = 5, Slow(5), []
+    n, slow, begun, timers = 5, Slow(5), [], []
 
     def let_end(i: int) -> None:
         slow.may_end[i].set()
@@ -48,10 +48,13 @@ def test_an_iteration_begins_when_the_one_ahead_before_it_has_ended(ahead):
         assert len(slow.ended) <= max(0, i - ahead)  # it is not held longer: later ops are still running
         slow.op(i)
         if i >= ahead:
-            threading.Timer(0, let_end, [i - ahead]).start()
+            timers.append(threading.Timer(0, let_end, [i - ahead]))
+            timers[-1].start()
     assert begun == list(range(n))
     for event in slow.may_end:
         event.set()
+    for timer in timers:
+        timer.join()
 
 
 def test_the_making_of_an_item_belongs_to_its_iteration():

@@ -1,7 +1,6 @@
 """Parameters in files: MXNet's own (tests/mxnet_files/make.py made them), safetensors, npz; and files that lie."""
 
 import io
-import resource
 import struct
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from forerun import _core, gluon, np, npx
 from forerun.gluon import nn
 from forerun.gluon.parameters import load
 from forerun.storage import params
+from leaks import Peak
 
 FILES = Path(__file__).parent / "mxnet_files"
 
@@ -127,11 +127,11 @@ def test_each_part_of_a_file_is_refused(name: str) -> None:
 
 
 def test_memory_is_taken_only_for_what_is_there() -> None:
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    peak = Peak()
     for shape in ((1 << 32,), (1 << 29, 4)):
         with pytest.raises(ValueError, match="array 1 of 1 must have"):
             load(io.BytesIO(one(shape)))  # type: ignore[arg-type]
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 << 10
+    assert peak.risen() < 64 << 20
 
 
 def test_names_twice_are_refused() -> None:

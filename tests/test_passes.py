@@ -496,7 +496,7 @@ class TestWhatPassesDo:
 
     def test_what_loses_its_handles_after_it_was_planned(self, improving):
         go = threading.Event()
-        late = host(lambda: (go.wait(20), 0.5)[1], [], [((), "float32")])[0]
+        late = host(lambda: (go.wait(60), 0.5)[1], [], [((), "float32")])[0]
         x = late + np.zeros(3000)
         before = forerun.stats()["dropped"]
         y = np.exp(x * 2) + 1
@@ -699,7 +699,7 @@ class TestWaiting:
             x = np.array(floats(3000))
             slow = threading.Event()
             for i in range(30):
-                late = host(lambda v: (slow.wait(20), v)[1], [x], [(x.shape, x.dtype)])[0]
+                late = host(lambda v: (slow.wait(60), v)[1], [x], [(x.shape, x.dtype)])[0]
                 y = x + late
                 (late * 2 + 1).sum()
                 late += 1  # waits for the read that is dropped

@@ -22,7 +22,9 @@ import forerun
 from conftest import closed_gate
 from forerun import _core, gluon, np, npx, profiler
 from forerun.config import _apply as put_back
+from forerun.safetensors import save_file
 from forerun.storage import issue, npy, order, replacing
+from settings import configured
 from test_ops_blocking import returns, waits_for_values
 
 SOME = 300_000  # elements: more than are read or written at once
@@ -540,13 +542,13 @@ class TestLoad:
         numpy.save(tmp_path / "x", numpy.ones(32 << 20, "u1"))
         numpy.savez(tmp_path / "xs", numpy.ones(32 << 20, "u1"))
         found = children.output(
-            "import resource\n"
-            "most = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+            f"import sys; sys.path.append({str(Path(__file__).parent)!r})\n"
+            "from leaks import Peak\n"
             "(np.ones(3) + 1).wait()\n"
-            "before = most()\n"
+            "peak = Peak()\n"
             f"x = np.load({str(tmp_path / 'x.npy')!r})\nx.wait()\n"
             f"y = np.load({str(tmp_path / 'xs.npz')!r})['arr_0']\ny.wait()\n"
-            "print((most() - before) >> 10, forerun.memory()['live'] >> 20)"
+            "print(peak.risen() >> 20, forerun.memory()['live'] >> 20)"
         )
         assert int(found[0]) < 64 + 24
         assert found[1] == "64"
@@ -617,10 +619,11 @@ class TestBesideTheComputation:
         npx.host(lambda v: held.go.wait(60), [x], [], queue="io")
         del x
         y = np.ones(n) + 1
-        patience = threading.Timer(20, held.go.set)
+        patience = threading.Timer(60, held.go.set)
         patience.start()
         y.wait()
         patience.cancel()
+        patience.join()
         assert not held.go.is_set()
 
     def test_values_are_read_while_others_are_computed(self, held: Any, tmp_path: Path) -> None:
@@ -630,10 +633,11 @@ class TestBesideTheComputation:
         results = [first.sum()]
         del first
         x = np.load(tmp_path / "x.npy")
-        patience = threading.Timer(20, held.go.set)
+        patience = threading.Timer(60, held.go.set)
         patience.start()
         x.wait()
         patience.cancel()
+        patience.join()
         assert not held.go.is_set()
         held.go.set()
         assert results[0].item() == n
@@ -648,13 +652,13 @@ class TestBesideTheComputation:
     def test_an_update_waits_for_the_write_and_the_program_does_not(
         self, update: str, monkeypatch: Any, tmp_path: Path
     ) -> None:
-        """While the file is on its way to the disk, all that runs is what does not write into its array."""
-        began, go, real = threading.Event(), threading.Event(), os.fsync
-        monkeypatch.setattr(os, "fsync", lambda file: (began.set(), go.wait(60), real(file)))
+        """While the values are written, all that runs is what does not write into their array."""
+        began, go, real = threading.Event(), threading.Event(), npy.write_values
+        monkeypatch.setattr(npy, "write_values", lambda *args: (began.set(), go.wait(60), real(*args)))
         x = np.arange(4)
         size = np.save(tmp_path / "x", x)
         assert began.wait(60)
-        patience = threading.Timer(20, go.set)
+        patience = threading.Timer(60, go.set)
         patience.start()
         if update == "in place":
             x += 10
@@ -666,9 +670,46 @@ class TestBesideTheComputation:
         assert (np.ones(3) + 1).tolist() == [2, 2, 2]
         assert [x.ready, after.ready, size.ready, go.is_set()] == [False] * 4
         patience.cancel()
+        patience.join()
         go.set()
         assert after.tolist() == [20, 22, 24, 26]
+        size.wait()
         assert numpy.load(tmp_path / "x.npy").tolist() == [0, 1, 2, 3]
+
+    @pytest.mark.parametrize("save", [np.savez, lambda path, x: save_file({"x": x}, path)])
+    def test_an_update_does_not_wait_for_the_disk(self, save: Any, monkeypatch: Any, tmp_path: Path) -> None:
+        """Which does not need the array any more; nor does another save of it."""
+        began, go, real = threading.Event(), threading.Event(), os.fsync
+        monkeypatch.setattr(os, "fsync", lambda file: (began.set(), go.wait(60), real(file)))
+        x = np.arange(4)
+        size = save(tmp_path / "x.npz", x)
+        assert began.wait(60)
+        x += 10
+        again = save(tmp_path / "x.npz", x)
+        patience = threading.Timer(60, go.set)
+        patience.start()
+        assert x.tolist() == [10, 11, 12, 13]
+        assert [size.ready, again.ready, os.listdir(tmp_path), go.is_set()] == [False, False, [], False]
+        patience.cancel()
+        patience.join()
+        go.set()
+        assert size.item() == again.item() == os.path.getsize(tmp_path / "x.npz")
+
+    @pytest.mark.parametrize("threads", [1, 4])
+    def test_saves_of_one_file_end_in_order(self, threads: int, tmp_path: Path) -> None:
+        """Though the values of one may be written before the one before it has its name."""
+        with configured(io_threads=threads):
+            x, seen = np.zeros(4), []
+            with closed_gate():
+                for i in range(20):
+                    np.save(tmp_path / "x", x)
+                    if i % 3 == 0:
+                        seen.append(np.load(tmp_path / "x.npy"))
+                    x += 1
+            assert [y.tolist() for y in seen] == [[i] * 4 for i in range(0, 20, 3)]
+            forerun.waitall()
+            assert numpy.load(tmp_path / "x.npy").tolist() == [19] * 4
+            assert os.listdir(tmp_path) == ["x.npy"]
 
     def test_a_program_that_computes_faster_than_it_writes_stays_small(self, tmp_path: Path) -> None:
         n, before = 4 << 20, forerun.config()

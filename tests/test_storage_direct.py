@@ -291,6 +291,13 @@ class TestWhatFails:
 @pytest.fixture
 def straight(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[int, int]]]:
     """Reads without a copy that were tried while they are asked for: places in the file and lengths."""
+    found = noted(monkeypatch)
+    with configured(direct_reads=True):
+        yield found
+
+
+def noted(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+    """Reads without a copy that are tried from now on: places in the file and lengths."""
     found: list[tuple[int, int]] = []
     real = os.preadv
 
@@ -300,8 +307,7 @@ def straight(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[int, int]]]
         return real(file, rooms, at)
 
     monkeypatch.setattr(os, "preadv", preadv)
-    with configured(direct_reads=True):
-        yield found
+    return found
 
 
 class TestReads:
@@ -417,7 +423,9 @@ class TestReads:
         assert straight or kind_of(tmp_path) == "none"
 
     def test_the_setting(self) -> None:
-        with pytest.raises(TypeError, match="configure: direct_reads must be True or False, got 1"):
+        with pytest.raises(TypeError, match="configure: direct_reads must be True, False or None, got 1"):
             forerun.configure(direct_reads=1)  # type: ignore[arg-type]
-        assert children.output("print(forerun.config()['direct_reads'])", FORERUN_DIRECT_READS="1") == ["True"]
-        assert forerun.config()["direct_reads"] is False
+        for text, value in {"1": "True", "0": "False", "": "None"}.items():
+            found = children.output("print(forerun.config()['direct_reads'])", FORERUN_DIRECT_READS=text)
+            assert found == [value]
+        assert forerun.config()["direct_reads"] is None

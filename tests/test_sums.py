@@ -50,8 +50,33 @@ def test_zeros_to_start_from_keep_their_sign(initial: float | None, dtype: str, 
                 assert same_bits(getattr(np, f)(mine, axis=1, initial=initial).numpy(), want)
 
 
+SIGNS = [complex(a, b) for a in (0.0, -0.0) for b in (0.0, -0.0)]
+STARTS = [-0.0, *SIGNS, numpy.complex64(complex(0, -0.0)), numpy.array(complex(-0.0, 0)), complex(-0.0, 2), None]
+
+
+@pytest.mark.parametrize("initial", STARTS, ids=repr)
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_each_part_of_a_complex_zero_keeps_its_sign(initial: complex | None, dtype: str, engine: str) -> None:
+    more = {} if initial is None else {"initial": initial}
+    both = [[SIGNS[1], SIGNS[3]], [SIGNS[2], SIGNS[3]], [SIGNS[3]] * 9, [1, -1], [2j, -2j]]
+    for values in ([], *([s] for s in SIGNS), *both):
+        x = numpy.array([values, values], dtype)
+        mine = np.array(x)
+        for axis in (None, 0, 1, (0, 1), ()):
+            for kept in (False, True):
+                want = numpy.sum(x, axis, keepdims=kept, **more)
+                assert same_bits(np.sum(mine, axis, keepdims=kept, **more).numpy(), numpy.asarray(want))
+        mask = numpy.array([[True], [False]])
+        for axis in (None, 0, 1):
+            want = numpy.sum(x, axis, where=mask, **more)
+            assert same_bits(np.sum(mine, axis, where=mask, **more).numpy(), numpy.asarray(want))
+    real = numpy.array([-0.0, -0.0])
+    want = numpy.sum(real, dtype=dtype, **more)
+    assert same_bits(np.sum(np.array(real), dtype=dtype, **more).numpy(), numpy.asarray(want))
+
+
 def test_the_gradient_of_a_sum_from_minus_zero() -> None:
-    for values in ([-0.0, -0.0], [1.0, -1.0], [0.0, 2.0]):
+    for values in ([-0.0, -0.0], [1.0, -1.0], [0.0, 2.0], [-0j, 2 + 1j]):
         x = np.array(values)
         x.attach_grad()
         with autograd.record():

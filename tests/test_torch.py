@@ -94,10 +94,10 @@ def test_nothing_waits(call):
     _core.gate(True)
     try:
         thread.start()
-        assert returned.wait(20), "the call waits for values"
+        assert returned.wait(60), "the call waits for values"
     finally:
         _core.gate(False)
-        thread.join(20)
+        thread.join(60)
         forerun.configure(engine=before)
 
 
@@ -143,12 +143,14 @@ def test_to_another_device_waits_unless_told_not_to(two_devices):
     x = host(task, [], [((4,), "float32")], device="cpu:1")[0]
     y = x.to("cpu", non_blocking=True)
     assert not y.ready
-    threading.Timer(0.05, go.set).start()
+    timer = threading.Timer(0.05, go.set)
+    timer.start()
     z = x.to("cpu")
     assert go.is_set()
     assert z.ready
     assert (y.device, z.device) == (forerun.cpu(0), forerun.cpu(0))
     assert y.tolist() == z.tolist() == [1.0] * 4
+    timer.join()
 
 
 def test_cuda_without_a_gpu():

@@ -1,4 +1,4 @@
-"""A test that hangs ends the run, and says what it waits for."""
+"""What the tests' plugins do: a test that hangs ends the run and says what it waits for; all draw the same numbers."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import pathlib
 import subprocess
 import sys
 
+import pytest
+
+from forerun import _core, np
 from watchdog import STATUS
 
 HANGS = """
@@ -29,3 +32,11 @@ def test_a_hang_is_shown(tmp_path):
     assert "stuck of " in done.stderr
     assert ": runs" in done.stderr
     assert "in test_hangs" in done.stderr  # where the thread stands
+
+
+@pytest.mark.parametrize("other", [1, 2])
+def test_what_other_tests_have_drawn_is_no_matter(other):
+    """Every test begins with the same random numbers (tests/fresh.py)."""
+    assert (_core.random_seed(), _core.random_drawn()) == (0, 0)
+    np.random.seed(other)
+    np.random.normal(size=other)

@@ -27,7 +27,8 @@ class Error : public std::runtime_error {
 struct Failure {
   ErrorKind kind = ErrorKind::runtime;
   std::string message;                  // without the site
-  uint32_t site = 0;                    // where the op was issued (bind/ keeps the table of sites)
+  uint32_t site = 0;                    // where the op was issued (bind/ keeps the table of sites),
+  uint64_t number = 0;                  // and as which one
   std::shared_ptr<void> exception;      // the original Python exception and its traceback, if there is one; owned by bind/
   mutable std::atomic<bool> seen{false};  // somebody raised it: it need not be reported at exit
   // The number of failures that the engine does not keep and that nobody has seen, if this is one of them. Set before anybody can

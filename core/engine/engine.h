@@ -138,6 +138,7 @@ class Engine {
   void set_passes(int passes) { passes_.store(passes); }  // a sum of Pass; any time
   void set_fuse_from(uint32_t ns) { fuse_from_.store(ns); }  // an op that costs less is not worth a group
   bool idle() const { return front_.load() == head_.load(); }
+  bool cores_taken();          // by kernels, but for one perhaps that the front end uses: whoever else computes now takes time from them
   bool at_rest();              // it is idle, and no worker runs: an op that has ended meanwhile may have started them again
   void before_fork();           // in any thread, just before the process forks
   void after_fork(bool child);  // just after it. The child has no other thread
@@ -260,7 +261,7 @@ class Engine {
   void record(const Op& op, const Op* group);
   void record_issue(Op& op);
   template <class F>
-  FailurePtr failure(ErrorKind kind, uint32_t site, F message, std::shared_ptr<void> exception = nullptr) const;
+  FailurePtr failure(ErrorKind kind, const Op& op, F message, std::shared_ptr<void> exception = nullptr) const;
   FailurePtr memory_failure(const Op& op) const;
   void wake_others(Queue* mine, bool changed, const Batch* taken = nullptr, bool resumes = false);
   void fail(Op* op, FailurePtr failure);

@@ -236,7 +236,8 @@ bool Engine::start(Op* op) {
   op->to_take = 0;
   for (int i = 0; i < op->n_access; ++i) {
     Access& a = op->access(i);
-    if (a.mode != Mode::write && a.storage->failure && !op->failure) op->failure = a.storage->failure;
+    const FailurePtr& bad = a.storage->failure;  // of several the one that a program without an engine would have met
+    if (a.mode != Mode::write && bad && (!op->failure || bad->number < op->failure->number)) op->failure = bad;
     if (a.mode != Mode::read && !a.storage->taken()) op->to_take += a.storage->charged();
   }
   Budget& budget = *op->budget;

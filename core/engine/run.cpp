@@ -260,11 +260,11 @@ void Engine::guarded(Op& op, F f) {
   try {
     f();
   } catch (const Error& error) {
-    thrown = failure(error.kind, op.site, [&] { return error.what(); }, error.exception);
+    thrown = failure(error.kind, op, [&] { return error.what(); }, error.exception);
   } catch (const std::bad_alloc&) {
-    thrown = failure(ErrorKind::memory, op.site, [&] { return std::string(op.kernel()->name()) + ": scratch memory must be available"; });
+    thrown = failure(ErrorKind::memory, op, [&] { return std::string(op.kernel()->name()) + ": scratch memory must be available"; });
   } catch (const std::exception& error) {
-    thrown = failure(ErrorKind::runtime, op.site, [&] { return std::string(op.kernel()->name()) + ": " + error.what(); });
+    thrown = failure(ErrorKind::runtime, op, [&] { return std::string(op.kernel()->name()) + ": " + error.what(); });
   }
   if (!thrown) return;
   Lock held = lock();
@@ -272,10 +272,10 @@ void Engine::guarded(Op& op, F f) {
 }
 
 template <class F>
-FailurePtr Engine::failure(ErrorKind kind, uint32_t site, F message, std::shared_ptr<void> exception) const {
+FailurePtr Engine::failure(ErrorKind kind, const Op& op, F message, std::shared_ptr<void> exception) const {
   try {
     auto made = std::make_shared<Failure>();
-    made->kind = kind, made->site = site, made->message = message(), made->exception = std::move(exception);
+    made->kind = kind, made->site = op.site, made->number = op.seq, made->message = message(), made->exception = std::move(exception);
     return made;
   } catch (const std::bad_alloc&) {
     no_memory_->seen.store(false);
@@ -322,7 +322,7 @@ void Engine::fail(Op* op, FailurePtr failure) {
 }
 
 FailurePtr Engine::memory_failure(const Op& op) const {
-  return failure(ErrorKind::memory, op.site, [&] {
+  return failure(ErrorKind::memory, op, [&] {
     return "memory: arrays must fit into the limit, asked for " + std::to_string(op.to_take) + " bytes with " +
            std::to_string(op.budget->live.load()) + " live and a limit of " + std::to_string(op.budget->hard.load());
   });

@@ -236,6 +236,11 @@ std::pair<int, int> Engine::workers() {
   return found;
 }
 
+bool Engine::cores_taken() {
+  Lock held = lock();
+  return busy_ >= cores_ || (busy_ > 0 && busy_ + 1 == cores_ && issuing());
+}
+
 bool Engine::at_rest() {
   Lock held = lock();
   return idle() && !started_;

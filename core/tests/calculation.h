@@ -83,7 +83,12 @@ class Calculation {
     int kind = 0;
     Values values;
     std::string failure;
+    uint64_t failed = 0;  // which failure of the calculation that is
   };
+  // Of several failures the earliest stays.
+  static void inherit(Slot& slot, const Slot& from) {
+    if (!from.failure.empty() && (slot.failure.empty() || from.failed < slot.failed)) slot.failure = from.failure, slot.failed = from.failed;
+  }
   struct Shape {
     int64_t rows, columns;
   };
@@ -112,7 +117,7 @@ class Calculation {
   }
 
   void fill(Slot& slot, int kind) {
-    Slot made{make(kind), kind, Values(static_cast<size_t>(shapes_[kind].rows * shapes_[kind].columns)), ""};
+    Slot made{make(kind), kind, Values(static_cast<size_t>(shapes_[kind].rows * shapes_[kind].columns)), "", 0};
     uint64_t value = random_() % 1000;
     for (size_t i = 0; i < made.values.size(); ++i) made.values[i] = value + i;
     issue([&](Op& op) {
@@ -138,19 +143,20 @@ class Calculation {
   }
 
   void compute(const Named& function, Slot& out, const Slot& a, const Slot& b) {
-    std::string failure = a.failure.empty() ? b.failure : a.failure;
+    Slot made;
+    inherit(made, a), inherit(made, b);
     Values values;
     try {
-      for (int64_t r = 0; failure.empty() && r < shapes_[out.kind].rows; ++r)
+      for (int64_t r = 0; made.failure.empty() && r < shapes_[out.kind].rows; ++r)
         for (int64_t c = 0; c < shapes_[out.kind].columns; ++c) values.push_back(function.f(at(a, r, c), at(b, r, c)));
     } catch (const Error& error) {
-      failure = error.what();
+      made.failure = error.what(), made.failed = ++failed_;
     }
-    out.failure = failure, out.values = std::move(values);
+    out.failure = made.failure, out.failed = made.failed, out.values = std::move(values);
   }
 
   void binary(const Named& function, Slot& out, const Slot& a, const Slot& b) {
-    Slot made{make(together(a.kind, b.kind)), together(a.kind, b.kind), {}, ""};
+    Slot made{make(together(a.kind, b.kind)), together(a.kind, b.kind), {}, "", 0};
     issue(function, a.array, b.array, made.array);
     compute(function, made, a, b);
     out = std::move(made);
@@ -170,7 +176,7 @@ class Calculation {
     tail.offset = columns * 8;
     Array target(a.array.storage(), tail), source(b.array.storage(), head);
     issue(kAdd, target, source, target);
-    if (a.failure.empty()) a.failure = b.failure;
+    inherit(a, b);
     if (!a.failure.empty()) return;
     Values old = b.values;
     for (size_t i = static_cast<size_t>(columns); i < a.values.size(); ++i) a.values[i] += old[i - static_cast<size_t>(columns)];
@@ -180,7 +186,7 @@ class Calculation {
     int kind = 1 + random_() % 3;
     if (together(kind, from.kind) != from.kind) return;
     bool reduced[] = {kind != 1, kind != 2};
-    Slot made{make(kind), kind, Values(static_cast<size_t>(shapes_[kind].rows * shapes_[kind].columns)), from.failure};
+    Slot made{make(kind), kind, Values(static_cast<size_t>(shapes_[kind].rows * shapes_[kind].columns)), from.failure, from.failed};
     Array kept(made.array.storage(), Layout::dense(DType::u64, kind == 3 ? Dims(0) : Dims{shapes_[kind].rows * shapes_[kind].columns}));
     Scalar zero{};
     issue([&](Op& op) { build_reduce(op, "sum", kAdd.loop, from.array, reduced, nullptr, &zero, kept); });
@@ -191,6 +197,7 @@ class Calculation {
   }
 
   std::mt19937 random_;
+  uint64_t failed_ = 0;
   Shape shapes_[4];
   Slot slots_[kSlots];
 };

@@ -89,6 +89,7 @@ struct Fill final : Kernel {
 struct Expected {
   std::vector<uint64_t> values;
   std::string failure;
+  uint64_t failed = 0;  // which failure of its program that is
 };
 
 // One front-end thread's program over arrays of its own. It issues and executes in order at the same time.
@@ -168,7 +169,7 @@ class Program {
     uint64_t value = random_();
     slot.buffer = Buffer::make(n * 8, Engine::get().device(device).budget.get());
     slot.buffer->retain_handle();
-    slot.expected = {std::vector<uint64_t>(n), ""};
+    slot.expected = {std::vector<uint64_t>(n), "", 0};
     for (size_t k = 0; k < n; ++k) slot.expected.values[k] = value + k;
     Op* op = make(device, false);
     op->emplace<Fill>(value);
@@ -192,18 +193,19 @@ class Program {
     execute(so.expected, sa.expected, sb.expected, c, update, throws);
   }
 
-  static void execute(Expected& out, const Expected& a, const Expected& b, uint64_t c, bool update, bool throws) {
-    std::string inherited = update ? out.failure : "";
-    if (inherited.empty()) inherited = a.failure;
-    if (inherited.empty()) inherited = b.failure;
-    if (inherited.empty() && throws) inherited = "mix: told to fail, got " + std::to_string(c);
-    out.failure = inherited;
-    if (!inherited.empty()) return;
+  void execute(Expected& out, const Expected& a, const Expected& b, uint64_t c, bool update, bool throws) {
+    Expected bad;
+    for (const Expected* x : {update ? &out : &a, &a, &b})
+      if (!x->failure.empty() && (bad.failure.empty() || x->failed < bad.failed)) bad.failure = x->failure, bad.failed = x->failed;
+    if (bad.failure.empty() && throws) bad.failure = "mix: told to fail, got " + std::to_string(c), bad.failed = ++failed_;
+    out.failure = bad.failure, out.failed = bad.failed;
+    if (!out.failure.empty()) return;
     for (size_t i = 0; i < out.values.size(); ++i)
       out.values[i] = (update ? 3 * out.values[i] : 0) + a.values[i % a.values.size()] + 7 * b.values[i % b.values.size()] + c;
   }
 
   std::mt19937 random_;
+  uint64_t failed_ = 0;  // how many steps have
   bool failures_;
   std::vector<Slot> arrays_;
 };

@@ -77,7 +77,7 @@ def configure(
     memory_limit: int | None = _SAME,
     io_threads: int = _SAME,
     io_memory: int = _SAME,
-    direct_reads: bool = _SAME,
+    direct_reads: bool | None = _SAME,
     passes: str = _SAME,
     exit_status: bool = _SAME,
     hang_report: float | None = _SAME,
@@ -96,7 +96,7 @@ def configure(
     io_memory: bytes per device that arrays may take on top of what the program in order needs, for what is being
     read from files and written to files while the program computes with something else. 256 MiB by default.
     direct_reads: whether large arrays are read past the system's memory for files (docs/storage.md): for files that are
-    read once. False by default: a file that is read again then mostly stands there.
+    read once. None (the default): while all cores compute, what does not stand there.
     passes: what is done to make waiting ops better before they run, as names with commas between them: "drop" (ops
     whose results nobody reads do not run), "fuse" (element-wise ops and reductions run together, tile by tile,
     without memory for what stands between them), "reuse" (a result is written where an operand stood that nobody
@@ -135,9 +135,10 @@ def _check(new: dict[str, Any]) -> None:
         raise TypeError(f"configure: hang_report must be a number of seconds, got {seconds!r}")
     if seconds is not None and not 0 < seconds < float("inf"):
         raise ValueError(f"configure: hang_report must be positive, got {seconds}")
-    for key in ("exit_status", "direct_reads"):
-        if not isinstance(new[key], bool):
-            raise TypeError(f"configure: {key} must be True or False, got {new[key]!r}")
+    if not isinstance(new["exit_status"], bool):
+        raise TypeError(f"configure: exit_status must be True or False, got {new['exit_status']!r}")
+    if new["direct_reads"] is not None and not isinstance(new["direct_reads"], bool):
+        raise TypeError(f"configure: direct_reads must be True, False or None, got {new['direct_reads']!r}")
     for key, most in _MOST.items():
         value = new[key]
         if value is None and key in ("workers", "memory_budget", "memory_limit"):
@@ -207,7 +208,7 @@ def _start() -> None:
         "memory_limit": None,
         "io_threads": 2,
         "io_memory": 256 << 20,
-        "direct_reads": False,
+        "direct_reads": None,
         "passes": ",".join(_PASSES),
         "exit_status": True,
         "hang_report": None,

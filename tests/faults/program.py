@@ -147,18 +147,18 @@ def large() -> Values:
     return values([(y @ x.T).sum(axis=0), y.mean(), np.sort(y[:, 0])])
 
 
-def forward_of_all(figures: Figures) -> None:
-    for case in CASES:
+def forward_of_all(figures: Figures, cases: list[Case]) -> None:
+    for case in cases:
         each_refused(case.name, forward(case), figures, same=not (case.waits or draws(case)))
 
 
-def gradient_of_all(figures: Figures) -> None:
-    for case in CASES:
+def gradient_of_all(figures: Figures, cases: list[Case]) -> None:
+    for case in cases:
         if isinstance(case.grad, tuple):
             each_refused(case.name, gradient(case), figures, same=not draws(case))
 
 
-def programs(figures: Figures) -> None:
+def programs(figures: Figures, cases: list[Case]) -> None:
     each_refused("large", large, figures)
     for hybrid in (False, True):
         each_refused("training", training(hybrid), figures, step=7)
@@ -166,7 +166,9 @@ def programs(figures: Figures) -> None:
 
 PARTS = {"forward": forward_of_all, "gradient": gradient_of_all, "programs": programs}
 
-for part in sys.argv[1:] or PARTS:
+for part in sys.argv[1:] or PARTS:  # "forward:1/4": each fourth case, from number 1 on
+    name, _, share = part.partition(":")
+    first, step = map(int, (share or "0/1").split("/"))
     figures = Figures()
-    PARTS[part](figures)
+    PARTS[name](figures, CASES[first::step])
     print(part, figures.refused, figures.raised, flush=True)

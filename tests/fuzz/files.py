@@ -26,6 +26,7 @@ from forerun import autograd, gluon, np, npx, safetensors
 from forerun.config import _environment
 from forerun.device import resolve
 from fuzz.batch import say
+from leaks import Peak
 
 CLEAN = (
     ValueError,
@@ -330,7 +331,7 @@ def mutated(data: bytes, rng: numpy.random.Generator) -> bytes:
 def judged(target: Target, data: bytes) -> str:
     """What is wrong with how it is read; nothing if it is read, or refused in a clear way."""
     EXECUTED.clear()
-    before = peak()
+    peak = Peak()
     try:
         target.read(data)
     except CLEAN as error:
@@ -340,13 +341,8 @@ def judged(target: Target, data: bytes) -> str:
         return f"{type(error).__name__}: {error}"
     if EXECUTED:
         return "code from the file was run"
-    grown = peak() - before
+    grown = peak.risen()
     return f"{grown >> 20} MiB of memory for {len(data)} bytes" if grown > MEMORY else ""
-
-
-def peak() -> int:
-    """The most memory that the process has had, in bytes."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def inputs(target: Target, seed: int, count: int) -> Iterator[bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import math
 from typing import Any
 
@@ -120,9 +121,13 @@ def _first(initial: Any, like: Any) -> Any:
     return cast(asarray(initial, device=like.device), like.dtype)
 
 
-def _negative_zero(initial: Any) -> bool:
-    known = isinstance(initial, (float, numpy.floating, numpy.ndarray)) and numpy.ndim(initial) == 0
-    return known and bool(initial == 0 and numpy.signbit(initial))
+def _negative_zero(initial: Any, kind: str) -> bool:
+    """Whether a sum in floats ("f") or complex numbers ("c") starts from -0.0, in one of its parts."""
+    known = isinstance(initial, (float, complex, numpy.inexact, numpy.ndarray)) and numpy.ndim(initial) == 0
+    if not known or kind not in "fc" or numpy.iscomplexobj(initial) > (kind == "c"):
+        return False
+    parts = (numpy.real(initial), numpy.imag(initial))
+    return builtins.any(part == 0 and numpy.signbit(part) for part in parts)
 
 
 def _with_sign(result: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
@@ -130,6 +135,16 @@ def _with_sign(result: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> An
     from .indexing import where as select
 
     return select(all(signbit(x), axes, keepdims=keepdims), -_sum(-x, axes, keepdims), result)
+
+
+@primitive(lambda g, shape, axes, keepdims: _spread(g, shape, axes, keepdims))
+def _sum_of_complex(x: Any, axes: tuple[int, ...], keepdims: bool, initial: complex) -> Any:
+    """A sum that starts from zeros with a sign: NumPy's, as each part has its own."""
+    from .host import host
+
+    kept = tuple(1 if i in axes else n for i, n in enumerate(x.shape) if keepdims or i not in axes)
+    task = lambda v: numpy.sum(v, axes, keepdims=keepdims, initial=initial)
+    return host(task, [x], [(kept, x.dtype)], name="sum")[0]
 
 
 def _check_filled(op: str, x: Any, axes: tuple[int, ...]) -> None:
@@ -172,8 +187,10 @@ def sum(
     want = _accumulator(x, dtype, "sum")
     if want != x.dtype and is_inexact(want):
         x = cast(x, want)
-    axes, signed = axes_to_reduce("sum", axis, x.ndim), _negative_zero(initial) and want.kind == "f"
-    x = _chosen(x, where, -0.0 if signed else 0)
+    axes, signed = axes_to_reduce("sum", axis, x.ndim), _negative_zero(initial, want.kind)
+    x = _chosen(x, where, (complex(-0.0, -0.0) if want.kind == "c" else -0.0) if signed else 0)
+    if signed and want.kind == "c":
+        return store("sum", _sum_of_complex(x, axes, keepdims, complex(initial)), out)
     result = _sum(x, axes, keepdims, want if want != x.dtype else None)
     if signed:
         result = _with_sign(result, x, axes, keepdims)

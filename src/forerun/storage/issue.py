@@ -8,7 +8,7 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, BinaryIO
 
 import numpy
@@ -51,17 +51,37 @@ def save(
         announced = order.announced(path, kind, dict(zip(arrays, headers)))
         number, mark = announced.number, announced.mark
 
-        def task(*values: numpy.ndarray) -> tuple[int, int]:
-            with replacing(path) as out:
-                write(out, *values)
-                size = out.tell() if out.seekable() else sum(v.nbytes for v in values)
-            order.written(path, number)
-            return size, 0
+        file, scalar = _Replacing(path, write), ((), numpy.dtype("int64"))
 
-        outs = [((), numpy.dtype("int64")), mark]
+        def ended(size: numpy.ndarray) -> tuple[int, int]:
+            file.end()
+            order.written(path, number)
+            return int(size), 0
+
         device = next((x.device for x in arrays.values()), None)
-        size, _ = _core.host(task, list(arrays.values()), outs, device, op, "io", True)
+        (size,) = _core.host(file.values, list(arrays.values()), [scalar], device, op, "io", True)
+        size, _ = _core.host(ended, [size], [scalar, mark], device, f"{op}, to the disk", "io", True)
     return size
+
+
+class _Replacing:
+    """A file that is written by two ops: the second waits for the disk, which does not need the values any more."""
+
+    def __init__(self, path: str, write: Callable[..., Any]) -> None:
+        self._path, self._write, self._rest = path, write, ExitStack()
+
+    def values(self, *values: numpy.ndarray) -> int:
+        """Writes them; returns the file's size."""
+        with ExitStack() as rest:
+            out = rest.enter_context(replacing(self._path))
+            self._write(out, *values)
+            size = out.tell() if out.seekable() else sum(v.nbytes for v in values)
+            self._rest = rest.pop_all()
+        return size
+
+    def end(self) -> None:
+        """Brings the file to the disk, and gives it its name."""
+        self._rest.close()
 
 
 def save_arrays(
