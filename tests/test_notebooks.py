@@ -14,10 +14,13 @@ import pytest
 FOLDER = Path(__file__).parents[1] / "examples" / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
+# Sockets that are files: a port that was free a moment ago may be somebody else's when the kernel takes it.
 EXECUTE = """
-import sys, nbclient, nbformat
+import sys, tempfile, jupyter_client, nbclient, nbformat
 notebook = nbformat.read(sys.argv[1], 4)
-nbclient.NotebookClient(notebook, timeout=100, kernel_name="python3", startup_timeout=100).execute()
+with tempfile.TemporaryDirectory() as folder:
+    kernel = jupyter_client.AsyncKernelManager(kernel_name="python3", transport="ipc", ip=folder + "/kernel")
+    nbclient.NotebookClient(notebook, km=kernel, timeout=100, startup_timeout=100).execute()
 nbformat.write(notebook, sys.argv[2])
 """
 

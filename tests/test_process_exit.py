@@ -94,9 +94,8 @@ def task():
     go.wait(60)
     print("ended", flush=True)
     return 1
-y = host(task, [], [((), "int64")])[0]
 try:
-    y.wait()
+    host(task, [], [((), "int64")])[0].wait()
 finally:
     go.set()
 """
