@@ -234,7 +234,6 @@ class TestFile:
         with profiler.record(tmp_path / "run") as p:
             (x + 1)[0, 0].item()
         assert profiler.load(tmp_path / "run").events == p.trace.events
-        assert (tmp_path / "run").stat().st_size < 1 << 20
         assert os.listdir(tmp_path) == ["run"]
 
     def test_a_file_that_cannot_be_written_is_told_at_the_start(self, tmp_path):
@@ -255,6 +254,7 @@ class TestEnvironment:
         assert output("x = np.ones(3) + 1\nprint(x.sum().item())\ny = x * 2", FORERUN_PROFILE=str(path)) == ["6.0"]
         trace = profiler.load(path)
         assert trace.complete
+        assert path.stat().st_size < 1 << 20  # what was in use of its room, and the lines that the process knows
         assert [e.name for e in sorted(trace.ops, key=lambda e: e.seq)][:1] == ["full"]
         assert trace.issued == 4
 
