@@ -36,9 +36,13 @@ def test_the_command_says_what_is_wrong(monkeypatch, capfd):
 class TestProductsInPieces:
     """Products cut as if BLAS could count to seven."""
 
-    @pytest.fixture(autouse=True)
-    def small_limits(self, engine):
+    @pytest.fixture(autouse=True, params=["our kernel", "BLAS"])
+    def small_limits(self, engine, request):
+        _core.waitall()
+        _core.set_tile_version(0 if request.param == "our kernel" else 2)
         yield
+        _core.waitall()
+        _core.set_tile_version()
         _core.set_blas_limits()
 
     @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <vector>
 
+#include "kernels/gemm.h"
+
 namespace forerun {
 
 Blas blas;
@@ -15,7 +17,9 @@ constexpr int kRowMajor = 101, kNoTrans = 111, kTrans = 112;
 constexpr double kTileFlops = 1e7;               // batch items together make at least about this much
 constexpr double kCutFlops = 3e7, kGrowth = 12;  // products above are cut in two, and in twice as many for each `kGrowth` times more
 constexpr double kMostFlops = 8.2e9;             // of a block: a waiting thread that computes one must see Ctrl-C soon
-constexpr int64_t kRowStep = 12;                 // the best kernels take so many rows at once, or twice as many
+constexpr int64_t kRowStep = 24;                 // the best kernels take so many rows at once, or a half, or a third
+constexpr int64_t kLeast = 8;                    // rows and columns, below which BLAS is faster,
+constexpr double kLeastFlops = 1e5;              // and operations
 constexpr int64_t kVectorBytes = 1 << 20;        // of a matrix that is multiplied by a vector, per tile
 
 // A matrix as BLAS sees it.
@@ -87,6 +91,8 @@ class MatmulKernel final : public Kernel {
     rows_at_once = m, columns_at_once = n;
     if (fallback || m * n == 0 || batch == 0) return;
     double flops = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(std::max<int64_t>(k, 1));
+    auto whole = [&](const Layout& l) { return l.strides[axes - 2] % size == 0 && l.strides[axes - 1] % size == 0; };
+    gemm_ = (dtype == DType::f32 || dtype == DType::f64) && std::min(m, n) >= kLeast && flops >= kLeastFlops && whole(a) && whole(b) && gemm_pays();
     int64_t down = 1;
     across = 1;
     if (n == 1 || m == 1) {  // with a vector, the other operand is read once: what counts is its memory
@@ -97,11 +103,12 @@ class MatmulKernel final : public Kernel {
       for (double limit = kCutFlops; flops * static_cast<double>(batch) > limit; limit *= kGrowth) pieces *= 2;
       auto few = [&](double blocks) { return blocks * static_cast<double>(batch) < pieces || flops > blocks * kMostFlops; };
       while (flops > kCutFlops && few(static_cast<double>(down * across))) (m / down >= n / across ? down : across) *= 2;
-      while (m / down > blas_limits.extent) down *= 2;
-      while (n / across > blas_limits.extent) across *= 2;
+      while (!gemm_ && m / down > blas_limits.extent) down *= 2;
+      while (!gemm_ && n / across > blas_limits.extent) across *= 2;
     }
     rows_at_once = (m + down - 1) / down, columns_at_once = (n + across - 1) / across;
-    if (down > 1 && rows_at_once > 10 * kRowStep) rows_at_once = (rows_at_once + kRowStep - 1) / kRowStep * kRowStep;
+    if (down > 1 && rows_at_once > 5 * kRowStep) rows_at_once = (rows_at_once + kRowStep - 1) / kRowStep * kRowStep;
+    if (across > 1 && gemm_) columns_at_once = (columns_at_once + kGemmColumns - 1) / kGemmColumns * kGemmColumns;
     down = (m + rows_at_once - 1) / rows_at_once, across = (n + columns_at_once - 1) / columns_at_once;
     blocks = down * across;
     tiles_ = batch * blocks;
@@ -141,7 +148,7 @@ class MatmulKernel final : public Kernel {
   }
 
   void block(Op& op, int64_t item, int64_t r0, int64_t r1, int64_t c0, int64_t c1) {
-    if (n > blas_limits.step && r1 - r0 > 1) {  // too far from row to row
+    if (n > blas_limits.step && r1 - r0 > 1 && !gemm_) {  // too far from row to row
       for (int64_t r = r0; r < r1; ++r) block(op, item, r, r + 1, c0, c1);
       return;
     }
@@ -150,7 +157,17 @@ class MatmulKernel final : public Kernel {
       for (int64_t r = r0; r < r1; ++r) std::memset(c + (r - r0) * n * size, 0, static_cast<size_t>((c1 - c0) * size));
       return;
     }
+    if (gemm_) return size == 4 ? multiply_here<float>(op, item, r0, r1, c0, c1, c) : multiply_here<double>(op, item, r0, r1, c0, c1, c);
     for (int64_t k0 = 0; k0 < k; k0 += blas_limits.extent) terms(op, item, r0, r1, c0, c1, k0, std::min(k, k0 + blas_limits.extent), c);
+  }
+
+  template <class T>
+  void multiply_here(Op& op, int64_t item, int64_t r0, int64_t r1, int64_t c0, int64_t c1, char* c) const {
+    auto view = [&](int i, const Layout& l, int64_t row, int64_t column) {
+      int64_t down = l.strides[l.ndim() - 2], right = l.strides[l.ndim() - 1];
+      return MatrixView<T>{reinterpret_cast<const T*>(operand_data(op, i, position(item, l) + row * down + column * right)), down / size, right / size};
+    };
+    gemm(r1 - r0, c1 - c0, k, view(0, a, r0, 0), view(1, b, 0, c0), reinterpret_cast<T*>(c), n);
   }
 
   // Adds the products of columns k0 to k1 of a and rows k0 to k1 of b to a block of the result, or sets it to the first of them.
@@ -189,6 +206,7 @@ class MatmulKernel final : public Kernel {
     }
   }
 
+  bool gemm_ = false;  // our own kernel multiplies, not BLAS
   int64_t rows_at_once = 0, columns_at_once = 0, across = 1, blocks = 1, per_tile = 1, tiles_ = 1;
 };
 

@@ -1,24 +1,29 @@
 // A tile has a few rows of the batch for all steps: its states stay in the cache, and tiles know nothing of each other. The matrix U is
-// laid out once, so that multiply_tile reads it in order.
+// laid out once for all products with it.
 #include "kernels/recur.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <type_traits>
-#include <vector>
 
 #include "base/clones.h"
+#include "kernels/gemm.h"
 #include "kernels/scratch.h"
-#include "kernels/tile.h"
 
 namespace forerun {
 
 namespace {
 
-constexpr int64_t kStrip = 48;     // columns of U that lie together
 constexpr int64_t kLeastRows = 16, kMostRows = 32;  // of a tile
 constexpr int64_t kTiles = 4;                       // as many should there be
+
+template <class T>
+constexpr T inverse_factorial(int n) {
+  double product = 1;
+  for (int i = 2; i <= n; ++i) product *= i;
+  return static_cast<T>(1 / product);
+}
 
 // e^x - 1, within a few units in the last place; NaN stays. Written to be vectorised.
 template <class T>
@@ -33,9 +38,10 @@ FORERUN_EACH T minus_one(T x) {
   T shifted = x * T(1.44269504088896340736) + shift, n = shifted - shift;
   T r = (x - n * high) - n * low;
   constexpr int terms = narrow ? 8 : 14;
-  T sum = 0;
-  for (int i = terms; i > 1; --i) sum = (sum + 1) * (r / static_cast<T>(i));
-  sum = sum * r + r;  // e^r - 1
+  T sum = inverse_factorial<T>(terms);
+#pragma GCC unroll 14
+  for (int i = terms - 1; i > 1; --i) sum = sum * r + inverse_factorial<T>(i);
+  sum = sum * r * r + r;  // e^r - 1
   Bits exponent = std::bit_cast<Bits>(shifted) - std::bit_cast<Bits>(shift) + bias;
   T scale = std::bit_cast<T>(static_cast<Bits>(exponent << mantissa));
   return scale * sum + (scale - 1);
@@ -156,38 +162,6 @@ FORERUN_CLONES void step(Rule rule, const Row<double>& r) { step_of(rule, r); }
 FORERUN_CLONES void step_back(Rule rule, const RowBack<float>& r) { step_back_of(rule, r); }
 FORERUN_CLONES void step_back(Rule rule, const RowBack<double>& r) { step_back_of(rule, r); }
 
-// A matrix in strips of columns, for products of panels with it.
-class Strips {
- public:
-  // Of `rows` rows and `columns` columns, whose elements are row_step and column_step elements apart.
-  template <class T>
-  void pack(const T* from, int64_t rows, int64_t columns, int64_t row_step, int64_t column_step) {
-    rows_ = rows, columns_ = columns;
-    data_.resize(static_cast<size_t>(rows * padded()) * sizeof(T) + kTileBytes);
-    T* to = reinterpret_cast<T*>(data_.data());
-    for (int64_t j = 0; j < columns; j += kStrip)
-      for (int64_t i = 0; i < rows; ++i)
-        for (int64_t k = 0; k < kStrip; ++k) *to++ = j + k < columns ? from[i * row_step + (j + k) * column_step] : T{};
-    offsets_.resize(static_cast<size_t>(rows));
-    for (int64_t i = 0; i < rows; ++i) offsets_[static_cast<size_t>(i)] = i * kStrip;
-  }
-  int64_t padded() const { return (columns_ + kStrip - 1) / kStrip * kStrip; }
-  // c[panel][row][column] = sum over k of panels[panel][k][row] * matrix[k][column]; the columns of c are padded.
-  template <class T>
-  void multiply(const T* panels, int64_t rows, T* c) const {
-    const T* strip = reinterpret_cast<const T*>(data_.data());
-    for (int64_t j = 0; j < columns_; j += kStrip, strip += rows_ * kStrip)
-      for (int64_t r = 0; r < rows; r += kTileRows)
-        multiply_tile(rows_, panels + r * rows_, strip, offsets_.data(), c + r * padded() + j, padded(), static_cast<int>(std::min<int64_t>(kTileRows, rows - r)),
-                      std::min(kStrip, columns_ - j), false);
-  }
-
- private:
-  int64_t rows_ = 0, columns_ = 0;
-  std::vector<char> data_;
-  std::vector<int64_t> offsets_;
-};
-
 class RecurBase : public Kernel {
  public:
   bool droppable() const override { return true; }
@@ -199,7 +173,7 @@ class RecurBase : public Kernel {
  protected:
   int64_t rows_at_once() const {
     int64_t rows = (what.batch + kTiles - 1) / kTiles;
-    return std::clamp<int64_t>((rows + kTileRows - 1) / kTileRows * kTileRows, kLeastRows, kMostRows);
+    return std::clamp<int64_t>((rows + kGemmRows - 1) / kGemmRows * kGemmRows, kLeastRows, kMostRows);
   }
   int64_t step_at(int64_t i) const { return what.reversed ? what.steps - 1 - i : i; }
 
@@ -216,15 +190,7 @@ class RecurBase : public Kernel {
     return at_[i] < 0 ? nullptr : reinterpret_cast<T*>(operand_data(op, at_[i], offset_[i]));
   }
 
-  // `rows` rows of n elements, as panels.
-  template <class T>
-  static void to_panels(const T* from, int64_t rows, int64_t n, T* to) {
-    for (int64_t r = 0; r < rows; r += kTileRows, to += n * kTileRows)
-      for (int64_t i = 0, m = std::min<int64_t>(kTileRows, rows - r); i < kTileRows; ++i)
-        for (int64_t k = 0; k < n; ++k) to[k * kTileRows + i] = i < m ? from[(r + i) * n + k] : T{};
-  }
-
-  Strips strips_;
+  PackedMatrix matrix_;  // what the states, or their gradients, are multiplied with at each step
 
  private:
   int at_[12];
@@ -247,22 +213,21 @@ class RecurKernel final : public RecurBase {
  private:
   template <class T>
   void pack(Op& op) {
-    strips_.pack(operand<T>(op, kW), what.units, what.gates() * what.units, 1, what.units);
+    matrix_.pack(what.units, what.gates() * what.units, MatrixView<T>{operand<T>(op, kW), 1, what.units});
   }
 
   template <class T>
   void run_as(Op& op, int64_t tile) const {
-    const int64_t n = what.units, g = what.gates() * n, row = tile * rows_at_once(), rows = std::min(rows_at_once(), what.batch - row), padded = strips_.padded();
+    const int64_t n = what.units, g = what.gates() * n, row = tile * rows_at_once(), rows = std::min(rows_at_once(), what.batch - row);
     const T *x = operand<T>(op, kX), *b = operand<T>(op, kB), *h = operand<T>(op, kH) + row * n, *c = operand<T>(op, kC);
     T *y = operand<T>(op, kY), *cells = operand<T>(op, kCells), *kept = operand<T>(op, kKept);
-    T *panels = reinterpret_cast<T*>(scratch(static_cast<size_t>(rows_at_once() * (n + padded)) * sizeof(T))), *u = panels + rows_at_once() * n;
+    T *room = reinterpret_cast<T*>(scratch((matrix_.room() + static_cast<size_t>(rows * g)) * sizeof(T))), *u = room + matrix_.room();
     if (c) c += row * n;
     for (int64_t i = 0; i < what.steps; ++i) {
       int64_t first = step_at(i) * what.batch + row;
-      to_panels(h, rows, n, panels);
-      strips_.multiply(panels, rows, u);
+      matrix_.multiply(rows, MatrixView<T>{h, n, 1}, u, g, false, room);
       for (int64_t r = 0; r < rows; ++r) {
-        T* sum = u + r * padded;
+        T* sum = u + r * g;
         for (int64_t k = 0; k < g; ++k) sum[k] += b[k];
         int64_t at = (first + r) * n;
         step(what.rule, Row<T>{n, x + (first + r) * g, sum, h + r * n, c ? c + r * n : nullptr, y + at, cells ? cells + at : nullptr, kept ? kept + at * what.kept() : nullptr});
@@ -288,16 +253,16 @@ class RecurBackKernel final : public RecurBase {
  private:
   template <class T>
   void pack(Op& op) {
-    strips_.pack(operand<T>(op, kW), what.gates() * what.units, what.units, what.units, 1);
+    matrix_.pack(what.gates() * what.units, what.units, MatrixView<T>{operand<T>(op, kW), what.units, 1});
   }
 
   template <class T>
   void run_as(Op& op, int64_t tile) const {
-    const int64_t n = what.units, g = what.gates() * n, row = tile * rows_at_once(), rows = std::min(rows_at_once(), what.batch - row), padded = strips_.padded();
+    const int64_t n = what.units, g = what.gates() * n, row = tile * rows_at_once(), rows = std::min(rows_at_once(), what.batch - row);
     const T *gy = operand<T>(op, kGy), *gc = operand<T>(op, kGc), *y = operand<T>(op, kY), *cells = operand<T>(op, kCells), *kept = operand<T>(op, kKept);
     const T *h0 = operand<T>(op, kH), *c0 = operand<T>(op, kC);
     T *gx = operand<T>(op, kGx), *gh = operand<T>(op, kGh) + row * n, *gc0 = operand<T>(op, kGc0), *gu = operand<T>(op, kGu);
-    T *panels = reinterpret_cast<T*>(scratch(static_cast<size_t>(rows_at_once() * (g + padded)) * sizeof(T))), *product = panels + rows_at_once() * g;
+    T* room = reinterpret_cast<T*>(scratch(matrix_.room() * sizeof(T)));
     if (gc0) gc0 += row * n, std::copy_n(gc + row * n, rows * n, gc0);
     std::fill_n(gh, rows * n, T{});  // gh and gc0 are the gradients of the states, step by step
     for (int64_t i = what.steps - 1; i >= 0; --i) {
@@ -308,10 +273,7 @@ class RecurBackKernel final : public RecurBase {
         step_back(what.rule, RowBack<T>{n, h + r * n, c ? c + r * n : nullptr, y + at, cells ? cells + at : nullptr, kept ? kept + at * what.kept() : nullptr, gy + at,
                                         gh + r * n, gc0 ? gc0 + r * n : nullptr, gx + (first + r) * g, gu ? gu + (first + r) * g : nullptr});
       }
-      to_panels((gu ? gu : gx) + first * g, rows, g, panels);
-      strips_.multiply(panels, rows, product);
-      for (int64_t r = 0; r < rows; ++r)
-        for (int64_t k = 0; k < n; ++k) gh[r * n + k] += product[r * padded + k];
+      matrix_.multiply(rows, MatrixView<T>{(gu ? gu : gx) + first * g, g, 1}, gh, n, true, room);
     }
   }
 };

@@ -1,11 +1,12 @@
-// Convolutions, pooling and recurrent layers of random shapes, compared with plain loops: what they read and write lies close to
-// the ends of their memory. `test_windows [cases]`.
+// Convolutions, pooling, recurrent layers and products of random shapes, compared with plain loops: what they read and write lies
+// close to the ends of their memory. `test_windows [cases]`.
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "cpu/workers.h"
 #include "kernels/correlate.h"
+#include "kernels/gemm.h"
 #include "kernels/pool.h"
 #include "kernels/recur.h"
 #include "kernels/versions.h"
@@ -221,6 +222,65 @@ void recur() {
   check(!gx.storage()->failure, "recur_back");
 }
 
+// A matrix of small whole numbers, whose sums of products are exact, with steps of either order and sign; its memory ends where it ends.
+template <class T>
+struct Matrix {
+  std::vector<T> room;
+  MatrixView<T> view;
+  Matrix(int64_t rows, int64_t columns) {
+    const int64_t kind = below(6), gap = kind == 4 ? 1 + below(3) : 1;
+    const bool across = kind == 1 || kind == 5;
+    int64_t row_step = across ? gap : columns * gap + (kind == 2 ? below(40) : 0), column_step = across ? rows * gap : gap;
+    room.resize(static_cast<size_t>((rows - 1) * row_step + (columns - 1) * column_step + 1));
+    for (T& x : room) x = static_cast<T>(below(17) - 8);
+    view = {room.data(), row_step, column_step};
+    if (kind == 3) view = {room.data() + room.size() - 1, -row_step, -column_step};
+  }
+  T at(int64_t i, int64_t j) const { return view.data[i * view.row_step + j * view.column_step]; }
+};
+
+template <class T>
+void product() {
+  auto extent = [](int64_t most) { return 1 + (below(3) ? below(most) : below(8) * 8 + 7); };
+  const int64_t rows = extent(70), columns = extent(below(4) ? 120 : 900), terms = extent(below(4) ? 90 : 900), step = columns + below(2) * below(20);
+  Matrix<T> a(rows, terms), b(terms, columns);
+  const T outside = 12345;
+  std::vector<T> c(static_cast<size_t>((rows - 1) * step + columns), outside), twice = c;
+  gemm<T>(rows, columns, terms, a.view, b.view, c.data(), step);
+  PackedMatrix packed;
+  packed.pack<T>(terms, columns, b.view);
+  std::vector<T> room(packed.room() + 64 / sizeof(T));
+  T* aligned = room.data() + (64 - reinterpret_cast<uintptr_t>(room.data()) % 64) % 64 / sizeof(T);
+  for (bool add : {false, true}) packed.multiply<T>(rows, a.view, twice.data(), step, add, aligned);
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < step && i * step + j < static_cast<int64_t>(c.size()); ++j) {
+      T sum = 0;
+      for (int64_t k = 0; k < terms && j < columns; ++k) sum += a.at(i, k) * b.at(k, j);
+      auto at = static_cast<size_t>(i * step + j);
+      check(c[at] == (j < columns ? sum : outside), "product");
+      check(twice[at] == (j < columns ? 2 * sum : outside), "product with a packed matrix, twice");
+    }
+}
+
+// The bits follow from the operands alone: not from the block that is computed, nor from the CPU's vectors.
+template <class T>
+void same_product(const std::vector<TileVersion>& versions) {
+  const int64_t rows = 1 + below(40), columns = 1 + below(120), terms = 1 + below(1000);
+  std::vector<T> a(static_cast<size_t>(rows * terms)), b(static_cast<size_t>(terms * columns)), c(static_cast<size_t>(rows * columns)), part(c.size());
+  for (auto* all : {&a, &b})
+    for (T& x : *all) x = static_cast<T>(static_cast<double>(below(2001) - 1000) / 1000);
+  gemm<T>(rows, columns, terms, {a.data(), terms, 1}, {b.data(), columns, 1}, c.data(), columns);
+  const TileVersion before = tile_version;
+  for (TileVersion version : versions) {
+    tile_version = version;
+    int64_t i = below(rows), j = below(columns), m = 1 + below(rows - i), n = 1 + below(columns - j);
+    gemm<T>(m, n, terms, {a.data() + i * terms, terms, 1}, {b.data() + j, columns, 1}, part.data(), n);
+    for (int64_t r = 0; r < m; ++r)
+      check(std::equal(&part[static_cast<size_t>(r * n)], &part[static_cast<size_t>(r * n)] + n, &c[static_cast<size_t>((i + r) * columns + j)]), "a block of a product has the same bits");
+  }
+  tile_version = before;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -234,6 +294,8 @@ int main(int argc, char** argv) {
     pool<float>(), pool<double>();
     if (i % 4 == 0) recur<float>(), recur<double>();
     wait_all();
+    product<float>(), product<double>();
+    if (gemm_pays()) same_product<float>({TileVersion::best, TileVersion::avx2}), same_product<double>({TileVersion::best, TileVersion::avx2});
   }
   check(taken > cases / 10, "enough convolutions by Winograd's method: " + std::to_string(taken));
   stop_workers();

@@ -65,6 +65,36 @@ class _Concatenate:
 _concatenate = _Concatenate()
 
 
+class _Split:
+    """The parts of an array, which it is all of: their gradients are put together at once."""
+
+    name = "split"
+    stateless = True
+
+    def gradients(self, g: Any, inputs: tuple[Any, ...], attrs: tuple[list[int], int]) -> tuple[Any]:
+        """All parts' gradients, one after the other."""
+        return (_concatenate(g if isinstance(g, tuple) else (g,), attrs[1]),)
+
+    def told(self, attrs: tuple[list[int], int]) -> tuple[list[int], int]:
+        """What `repeated` needs besides the inputs."""
+        return attrs
+
+    def repeated(self, inputs: Sequence[Any], attrs: tuple[list[int], int]) -> Any:
+        """The op once more."""
+        parts = self(*inputs, *attrs)
+        return parts if len(parts) > 1 else parts[0]
+
+    def __call__(self, x: Any, bounds: list[int], axis: int) -> tuple[Any, ...]:
+        head = (slice(None),) * axis
+        parts = tuple(_core.getitem(x, (*head, slice(i, j))) for i, j in itertools.pairwise(bounds))
+        if _core.recording():
+            _core.record(self, (x,), parts, (bounds, axis), 0)
+        return parts
+
+
+_split = _Split()
+
+
 def _some(op: str, arrays: Sequence[Any]) -> list[Any]:
     """What is to be put together, as arrays. ValueError if there is nothing."""
     all_ = [asarray(a) for a in arrays]
@@ -215,6 +245,8 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     else:
         cuts = [int(i) for i in indices_or_sections]
     bounds = [0, *cuts, n]
+    if bounds == sorted(bounds):
+        return list(_split(x, bounds, a))
     head = (slice(None),) * a
     return [x[(*head, slice(i, j))] for i, j in itertools.pairwise(bounds)]
 

@@ -1,0 +1,301 @@
+// Blocks of b are packed into strips, as wide as the sums of a panel of rows can be in registers; they stay in the core's second cache
+// while panel after panel of a goes over them. A panel is read where it lies if its terms follow one another, and else packed, too.
+// Compiled with contraction to fused multiply-add (CMakeLists.txt).
+#include "kernels/gemm.h"
+
+#include <algorithm>
+
+#include "kernels/scratch.h"
+#include "kernels/versions.h"
+
+namespace forerun {
+
+namespace {
+
+constexpr int64_t kTerms = 384;            // of a block of b, at most,
+constexpr int64_t kBlockBytes = 384 * 4;   // and so wide: both together half of a second cache
+constexpr int64_t kPacked = 32;            // rows of a that are packed at once: they share lines where they lie across
+constexpr int kVectors = 3;                // of a strip
+constexpr int64_t kSmall = 8192;           // elements that stay in the first cache
+constexpr int64_t kFew = 16;               // rows for which packing rows of b would cost more than it saves
+
+template <class T, int bytes>
+struct Sizes {
+  static constexpr int64_t lanes = bytes / static_cast<int64_t>(sizeof(T));
+  static constexpr int64_t strip = kVectors * lanes;
+  static constexpr int rows = bytes == 64 ? 8 : 4;  // of a panel: rows x kVectors sums and what they need fill the registers
+};
+
+// A panel of a times a strip of b, of n vectors. packed: the panel's rows follow one another, term by term; else `a_step` elements
+// apart, and their terms follow one another.
+template <class T, int bytes, bool packed, int n>
+FORERUN_EACH void sums(int64_t terms, const T* a, int64_t a_step, const T* b, int64_t b_step, T* c, int64_t c_step, bool add) {
+  using V = typename Vector<T, bytes>::type;
+  using Size = Sizes<T, bytes>;
+  constexpr int rows = Size::rows;
+  V sum[rows][n];
+  for (int i = 0; i < rows; ++i)
+    for (int v = 0; v < n; ++v) sum[i][v] = V{}, __builtin_prefetch(c + i * c_step + v * Size::lanes, 1);
+  for (int64_t k = 0; k < terms; ++k, b += b_step) {
+    V x[n];
+    for (int v = 0; v < n; ++v) x[v] = *reinterpret_cast<const V*>(b + v * Size::lanes);
+    for (int i = 0; i < rows; ++i) {
+      T factor = packed ? a[k * rows + i] : a[i * a_step + k];
+      for (int v = 0; v < n; ++v) sum[i][v] += factor * x[v];
+    }
+  }
+  for (int i = 0; i < rows; ++i)
+    for (int v = 0; v < n; ++v) {
+      V& to = *reinterpret_cast<V*>(c + i * c_step + v * Size::lanes);
+      to = add ? to + sum[i][v] : sum[i][v];
+    }
+}
+
+template <class T, int bytes, bool packed>
+FORERUN_EACH void sums_of(int64_t vectors, int64_t terms, const T* a, int64_t a_step, const T* b, int64_t b_step, T* c, int64_t c_step, bool add) {
+  if (vectors == 1)
+    sums<T, bytes, packed, 1>(terms, a, a_step, b, b_step, c, c_step, add);
+  else if (vectors == 2)
+    sums<T, bytes, packed, 2>(terms, a, a_step, b, b_step, c, c_step, add);
+  else
+    sums<T, bytes, packed, 3>(terms, a, a_step, b, b_step, c, c_step, add);
+}
+
+// A square of as many rows as a vector has places, turned over; rows after the last one are like it.
+template <class T, int bytes>
+FORERUN_EACH void turn(const T* from, int64_t step, int64_t last, T* to, int64_t to_step) {
+  using V = typename Vector<T, bytes>::type;
+  using I = typename Vector<std::conditional_t<sizeof(T) == 4, int32_t, int64_t>, bytes>::type;
+  constexpr int n = static_cast<int>(Sizes<T, bytes>::lanes);
+  V row[n];
+  for (int i = 0; i < n; ++i) row[i] = *reinterpret_cast<const V*>(from + std::min<int64_t>(i, last) * step);
+#pragma GCC unroll 4
+  for (int d = 1; d < n; d *= 2) {  // squares of d x d change places
+    I low, high;
+#pragma GCC unroll 16
+    for (int e = 0; e < n; ++e) low[e] = e & d ? n + (e ^ d) : e, high[e] = e & d ? n + e : e ^ d;
+#pragma GCC unroll 16
+    for (int i = 0; i < n; ++i) {
+      if (i & d) continue;
+      V upper = row[i], lower = row[i + d];
+      row[i] = __builtin_shuffle(upper, lower, low), row[i + d] = __builtin_shuffle(upper, lower, high);
+    }
+  }
+  for (int i = 0; i < n; ++i) *reinterpret_cast<V*>(to + i * to_step) = row[i];
+}
+
+// Strips of b whose columns follow one another; the columns that the last one lacks are 0.
+template <class T, int bytes>
+FORERUN_EACH void pack_across(const MatrixView<T>& b, int64_t terms, int64_t columns, T* to) {
+  using V = typename Vector<T, bytes>::type;
+  using Size = Sizes<T, bytes>;
+  const int64_t whole = columns / Size::lanes * Size::lanes;
+  for (int64_t k = 0; k < terms; ++k) {
+    const T* row = b.data + k * b.row_step;
+    T* at = to + k * Size::strip;
+    int64_t j = 0;
+    for (; j + Size::strip <= columns; j += Size::strip, at += terms * Size::strip)
+      for (int v = 0; v < kVectors; ++v) *reinterpret_cast<V*>(at + v * Size::lanes) = *reinterpret_cast<const V*>(row + j + v * Size::lanes);
+    if (j == columns) continue;
+    for (int v = 0; v < kVectors; ++v, j += Size::lanes, at += Size::lanes)
+      if (j < whole)
+        *reinterpret_cast<V*>(at) = *reinterpret_cast<const V*>(row + j);
+      else
+        for (int64_t e = 0; e < Size::lanes; ++e) at[e] = j + e < columns ? row[j + e] : T{};
+  }
+}
+
+// Strips of b whatever its steps are, faster if its rows follow one another. What the last one lacks is any of the other columns.
+template <class T, int bytes>
+FORERUN_EACH void pack_down(const MatrixView<T>& b, int64_t terms, int64_t columns, T* to) {
+  using Size = Sizes<T, bytes>;
+  const int64_t turned = b.row_step == 1 ? terms / Size::lanes * Size::lanes : 0;
+  for (int64_t j = 0; j < columns; j += Size::lanes) {
+    T* at = to + j / Size::strip * Size::strip * terms + j % Size::strip;
+    const int64_t last = std::min(Size::lanes, columns - j) - 1;
+    const T* from = b.data + j * b.column_step;
+    for (int64_t k = 0; k < turned; k += Size::lanes) turn<T, bytes>(from + k, b.column_step, last, at + k * Size::strip, Size::strip);
+    for (int64_t k = turned; k < terms; ++k)
+      for (int64_t e = 0; e < Size::lanes; ++e) at[k * Size::strip + e] = from[k * b.row_step + std::min(e, last) * b.column_step];
+  }
+}
+
+// Rows of a, as panels of which each has all terms; the rows that the last one lacks are 0.
+template <class T, int bytes>
+FORERUN_EACH void pack_rows(const MatrixView<T>& a, int64_t rows, int64_t terms, T* to) {
+  constexpr int panel = Sizes<T, bytes>::rows;
+  constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T)), kAhead = 16;
+  using V = typename Vector<T, panel * sizeof(T)>::type;
+  int64_t whole = a.row_step == 1 ? rows / panel * panel : 0;
+  for (int64_t k = 0; k < terms; ++k) {
+    for (int64_t i = 0; i < whole; i += kLine) __builtin_prefetch(a.data + (k + kAhead) * a.column_step + i);
+    for (int64_t i = 0; i < whole; i += panel) *reinterpret_cast<V*>(to + i * terms + k * panel) = *reinterpret_cast<const V*>(a.data + k * a.column_step + i);
+  }
+  for (int64_t i = whole; i < rows; i += panel)
+    for (int64_t k = 0; k < terms; ++k)
+      for (int64_t r = i; r < i + panel; ++r) to[i * terms + k * panel + r - i] = r < rows ? a.data[r * a.row_step + k * a.column_step] : T{};
+}
+
+template <class T, int bytes>
+FORERUN_EACH void pack(const MatrixView<T>& b, int64_t terms, int64_t columns, T* to) {
+  if (b.column_step == 1)
+    pack_across<T, bytes>(b, terms, columns, to);
+  else
+    pack_down<T, bytes>(b, terms, columns, to);
+}
+
+// A block of b: its strips, and the terms in them, lie so far apart.
+template <class T>
+struct Block {
+  const T* data;
+  int64_t strip_step, step, terms, columns;
+};
+
+// c (+)= a @ block.
+template <class T, int bytes>
+FORERUN_EACH void multiply(int64_t all_rows, const MatrixView<T>& a, const Block<T>& block, T* c, int64_t c_step, bool add, T* room) {
+  using Size = Sizes<T, bytes>;
+  constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T));
+  const int64_t terms = block.terms, columns = block.columns;
+  T *packed = room, *rest = room + kPacked * terms;
+  for (int64_t i = 0; i < all_rows; i += Size::rows) {
+    const T* panel = a.data + i * a.row_step;
+    const int64_t rows = std::min<int64_t>(Size::rows, all_rows - i);
+    const bool lies = a.column_step == 1 && rows == Size::rows;
+    if (!lies) {
+      if (a.column_step == 1 || i % kPacked == 0) pack_rows<T, bytes>({panel, a.row_step, a.column_step}, std::min(a.column_step == 1 ? rows : kPacked, all_rows - i), terms, packed);
+      panel = packed + (a.column_step == 1 ? 0 : i % kPacked * terms);
+    }
+    const T* strip = block.data;
+    for (int64_t j = 0; j < columns; j += Size::strip, strip += block.strip_step) {
+      if (lies)  // some of the panel that comes next
+        for (int64_t k = terms * j / columns / kLine * kLine; k < terms * (j + Size::strip) / columns; k += kLine)
+          for (int r = 0; r < Size::rows; ++r) __builtin_prefetch(panel + (Size::rows + r) * a.row_step + k);
+      const int64_t n = std::min(Size::strip, columns - j), vectors = (n + Size::lanes - 1) / Size::lanes;
+      const bool fits = rows == Size::rows && n == vectors * Size::lanes;
+      T *to = c + i * c_step + j, *sums = fits ? to : rest;
+      const int64_t sums_step = fits ? c_step : Size::strip;
+      if (lies)
+        sums_of<T, bytes, false>(vectors, terms, panel, a.row_step, strip, block.step, sums, sums_step, add && fits);
+      else
+        sums_of<T, bytes, true>(vectors, terms, panel, 0, strip, block.step, sums, sums_step, add && fits);
+      if (fits) continue;
+      for (int64_t r = 0; r < rows; ++r)
+        for (int64_t e = 0; e < n; ++e) to[r * c_step + e] = add ? to[r * c_step + e] + rest[r * sums_step + e] : rest[r * sums_step + e];
+    }
+  }
+}
+
+// Into how large pieces n is cut, none larger than `most`.
+constexpr int64_t piece(int64_t n, int64_t most, int64_t unit) {
+  int64_t pieces = (n + most - 1) / most;
+  return ((n + pieces - 1) / pieces + unit - 1) / unit * unit;
+}
+constexpr int64_t deep(int64_t terms) { return piece(terms, kTerms, 1); }
+template <class T, int bytes>
+constexpr int64_t wide(int64_t columns) {
+  return piece(columns, kBlockBytes / static_cast<int64_t>(sizeof(T)), Sizes<T, bytes>::strip);
+}
+constexpr int64_t room(int64_t terms) { return kPacked * deep(terms) + 8 * kGemmColumns; }
+
+// Where the block from row k and column j on begins, in a packed matrix.
+template <class T, int bytes>
+constexpr int64_t packed_at(int64_t k, int64_t j, int64_t terms, int64_t columns) {
+  constexpr int64_t strip = Sizes<T, bytes>::strip;
+  return j * terms + k * ((columns + strip - 1) / strip * strip);
+}
+
+// Calls f(k, terms, j, columns) for each block of b.
+template <class T, int bytes, class F>
+FORERUN_EACH void each_block(int64_t terms, int64_t columns, F f) {
+  const int64_t height = deep(terms), width = wide<T, bytes>(columns);
+  for (int64_t j = 0; j < columns; j += width)
+    for (int64_t k = 0; k < terms; k += height) f(k, std::min(height, terms - k), j, std::min(width, columns - j));
+}
+
+template <class T>
+struct Product {
+  int64_t rows, columns, terms;
+  MatrixView<T> a, b;
+  T* c;
+  int64_t c_step;
+  template <int bytes>
+  FORERUN_EACH void run() const {
+    using Size = Sizes<T, bytes>;
+    T *packed = reinterpret_cast<T*>(scratch(static_cast<size_t>(deep(terms) * wide<T, bytes>(columns) + room(terms)) * sizeof(T))), *rest = packed + deep(terms) * wide<T, bytes>(columns);
+    each_block<T, bytes>(terms, columns, [&](int64_t k, int64_t n_terms, int64_t j, int64_t n) __attribute__((always_inline)) {
+      const MatrixView<T> from{b.data + k * b.row_step + j * b.column_step, b.row_step, b.column_step};
+      const bool in_place = b.column_step == 1 && (rows <= kFew || n_terms * n <= kSmall) && n % Size::lanes == 0;
+      if (!in_place) pack<T, bytes>(from, n_terms, n, packed);
+      const Block<T> block = in_place ? Block<T>{from.data, Size::strip, b.row_step, n_terms, n} : Block<T>{packed, Size::strip * n_terms, Size::strip, n_terms, n};
+      multiply<T, bytes>(rows, {a.data + k * a.column_step, a.row_step, a.column_step}, block, c + j, c_step, k > 0, rest);
+    });
+  }
+};
+
+template <class T>
+struct Packing {
+  int64_t terms, columns;
+  MatrixView<T> b;
+  T* to;
+  template <int bytes>
+  FORERUN_EACH void run() const {
+    each_block<T, bytes>(terms, columns, [&](int64_t k, int64_t n_terms, int64_t j, int64_t n) __attribute__((always_inline)) {
+      pack<T, bytes>({b.data + k * b.row_step + j * b.column_step, b.row_step, b.column_step}, n_terms, n, to + packed_at<T, bytes>(k, j, terms, n));
+    });
+  }
+};
+
+template <class T>
+struct PackedProduct {
+  int64_t rows, columns, terms;
+  MatrixView<T> a;
+  const T* b;
+  T* c;
+  int64_t c_step;
+  bool add;
+  T* rest;
+  template <int bytes>
+  FORERUN_EACH void run() const {
+    using Size = Sizes<T, bytes>;
+    each_block<T, bytes>(terms, columns, [&](int64_t k, int64_t n_terms, int64_t j, int64_t n) __attribute__((always_inline)) {
+      const Block<T> block{b + packed_at<T, bytes>(k, j, terms, n), Size::strip * n_terms, Size::strip, n_terms, n};
+      multiply<T, bytes>(rows, {a.data + k * a.column_step, a.row_step, a.column_step}, block, c + j, c_step, add || k > 0, rest);
+    });
+  }
+};
+
+}  // namespace
+
+bool gemm_pays() {
+  static const bool good = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  return good && tile_version != TileVersion::plain;
+}
+
+template <class T>
+void gemm(int64_t rows, int64_t columns, int64_t terms, MatrixView<T> a, MatrixView<T> b, T* c, int64_t c_step) {
+  in_best_version(Product<T>{rows, columns, terms, a, b, c, c_step});
+}
+
+template <class T>
+void PackedMatrix::pack(int64_t terms, int64_t columns, MatrixView<T> b) {
+  terms_ = terms, columns_ = columns;
+  data_.resize(static_cast<size_t>(terms * ((columns + kGemmColumns - 1) / kGemmColumns * kGemmColumns)) * sizeof(T) / sizeof(Line) + 1);
+  in_best_version(Packing<T>{terms, columns, b, reinterpret_cast<T*>(data_.data())});
+}
+
+size_t PackedMatrix::room() const { return static_cast<size_t>(forerun::room(terms_)); }
+
+template <class T>
+void PackedMatrix::multiply(int64_t rows, MatrixView<T> a, T* c, int64_t c_step, bool add, T* room) const {
+  in_best_version(PackedProduct<T>{rows, columns_, terms_, a, reinterpret_cast<const T*>(data_.data()), c, c_step, add, room});
+}
+
+template void gemm(int64_t, int64_t, int64_t, MatrixView<float>, MatrixView<float>, float*, int64_t);
+template void gemm(int64_t, int64_t, int64_t, MatrixView<double>, MatrixView<double>, double*, int64_t);
+template void PackedMatrix::pack(int64_t, int64_t, MatrixView<float>);
+template void PackedMatrix::pack(int64_t, int64_t, MatrixView<double>);
+template void PackedMatrix::multiply(int64_t, MatrixView<float>, float*, int64_t, bool, float*) const;
+template void PackedMatrix::multiply(int64_t, MatrixView<double>, double*, int64_t, bool, double*) const;
+
+}  // namespace forerun
