@@ -16,6 +16,8 @@ from settings import put_back
 
 
 def _reset() -> None:
+    _core.wait_mark(_core.mark())
+    _core.unseen_failures()  # else a barrier of the next test would raise what this one has left unread
     npx.reset_np()
     _core.seed(0)  # else the numbers that a test draws would depend on which ones ran before it
     autograd.set_recording(False)
