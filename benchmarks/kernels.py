@@ -44,6 +44,8 @@ SHAPES = [
     ((1000, 1000), (1000, 1000)),
     ((1024, 512), (512, 2048)),
     ((64,) * 3, (64,) * 3),
+    ((2048, 128), (128, 512)),
+    ((2048, 512), (512, 128)),
 ]
 
 
@@ -53,6 +55,9 @@ def products() -> dict[str, tuple[Callable[[], Any], Callable[[], Any]]]:
         a, b = (GENERATOR.standard_normal(s, "float32") for s in shapes)
         x, y = np.array(a), np.array(b)
         pairs[f"{shapes[0]} @ {shapes[1]}"] = (lambda x=x, y=y: x @ y, lambda a=a, b=b: a @ b)
+    a, b = (GENERATOR.standard_normal(s, "float32") for s in ((2048, 512), (2048, 128)))
+    x, y = np.array(a), np.array(b)
+    pairs[f"{a.shape}.T @ {b.shape}"] = (lambda: x.T @ y, lambda: a.T @ b)
     return pairs
 
 

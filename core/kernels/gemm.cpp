@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kTerms = 384;            // of a block of b, at most,
 constexpr int64_t kBlockBytes = 384 * 4;   // and so wide: both together half of a second cache
-constexpr int64_t kPacked = 32;            // rows of a that are packed at once: they share lines where they lie across
+constexpr int64_t kPacked = 64;            // rows of a that are packed at once: they share lines where they lie across
 constexpr int kVectors = 3;                // of a strip
 constexpr int64_t kSmall = 8192;           // elements that stay in the first cache
 constexpr int64_t kFew = 16;               // rows for which packing rows of b would cost more than it saves

@@ -16,6 +16,7 @@ namespace {
 constexpr int kRowMajor = 101, kNoTrans = 111, kTrans = 112;
 constexpr double kTileFlops = 1e7;               // batch items together make at least about this much
 constexpr double kCutFlops = 3e7, kGrowth = 12;  // products above are cut in two, and in twice as many for each `kGrowth` times more
+constexpr int64_t kTall = 512;                   // rows of a tile, at least, where they need not be packed
 constexpr double kMostFlops = 8.2e9;             // of a block: a waiting thread that computes one must see Ctrl-C soon
 constexpr int64_t kRowStep = 24;                 // the best kernels take so many rows at once, or a half, or a third
 constexpr int64_t kLeast = 8;                    // rows and columns, below which BLAS is faster,
@@ -103,6 +104,8 @@ class MatmulKernel final : public Kernel {
       for (double limit = kCutFlops; flops * static_cast<double>(batch) > limit; limit *= kGrowth) pieces *= 2;
       auto few = [&](double blocks) { return blocks * static_cast<double>(batch) < pieces || flops > blocks * kMostFlops; };
       while (flops > kCutFlops && few(static_cast<double>(down * across))) (m / down >= n / across ? down : across) *= 2;
+      const bool lies = gemm_ && a.strides[axes - 1] == size;  // rows of a are not packed: more tiles cost next to nothing
+      while (lies && m / down >= 2 * kTall && flops > 2 * kTileFlops * static_cast<double>(down * across)) down *= 2;
       while (!gemm_ && m / down > blas_limits.extent) down *= 2;
       while (!gemm_ && n / across > blas_limits.extent) across *= 2;
     }
