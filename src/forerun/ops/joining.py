@@ -81,7 +81,7 @@ class _Split:
 
     def repeated(self, inputs: Sequence[Any], attrs: tuple[list[int], int]) -> Any:
         """The op once more."""
-        parts = self(*inputs, *attrs)
+        parts = self(inputs[0], *attrs)
         return parts if len(parts) > 1 else parts[0]
 
     def __call__(self, x: Any, bounds: list[int], axis: int) -> tuple[Any, ...]:
