@@ -19,6 +19,7 @@ import pytest
 
 import children
 import forerun
+import leaks
 from conftest import closed_gate
 from forerun import _core, gluon, np, npx, profiler
 from forerun.config import _apply as put_back
@@ -517,14 +518,14 @@ class TestLoad:
 
     def test_nobody_reads_what_nobody_wants(self, tmp_path: Path) -> None:
         np.save(tmp_path / "x", np.arange(SOME)).wait()
-        files, dropped = len(os.listdir("/proc/self/fd")), forerun.stats()["dropped"]
+        before, dropped = leaks.held(), forerun.stats()["dropped"]
         with closed_gate():
             x = np.load(tmp_path / "x.npy")
-            assert len(os.listdir("/proc/self/fd")) == files + 1
+            assert leaks.more(before)["files"] == 1
             del x
         forerun.waitall()
         assert forerun.stats()["dropped"] == dropped + 1
-        assert len(os.listdir("/proc/self/fd")) == files
+        assert not leaks.settled(before)
 
     def test_more_files_than_may_be_open(self, tmp_path: Path) -> None:
         found = children.output(
