@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kTile = int64_t{1} << 16;  // elements of planes that make a tile, at least
 
-// n numbers, of as many windows.
+// A number for each of n windows.
 template <class T, int n>
 struct Numbers : Vector<T, n * static_cast<int>(sizeof(T))> {};
 template <class T>
@@ -23,7 +23,7 @@ struct Numbers<T, 1> {
 template <class T, int n>
 using Lanes = typename Numbers<T, n>::type;
 template <class T>
-using Place = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;  // where an element is in a window; comparisons of Lanes<T> choose these
+using Place = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;  // from a window's first element on; as wide as T: comparisons choose by lane
 
 template <class T, int n>
 FORERUN_EACH Lanes<T, n> load(const T* from) {
@@ -54,7 +54,7 @@ template <int n, class Job>
 FORERUN_EACH void each(const Job job) {
   const Pooling& p = job.p;
   const int64_t last = p.place(p.kernel[0] - 1, p.kernel[1] - 1, p.kernel[2] - 1);
-  const bool pays = p.stride[2] <= 2 || 2 * p.counts[2] > n;  // each number is fetched on its own
+  const bool pays = p.stride[2] <= 2 || 2 * p.counts[2] > n;  // else each lane is loaded on its own, and most in vain
   const int64_t most = pays && last <= INT32_MAX ? p.planes * p.plane() - last - n * p.stride[2] : -1;
   int64_t window = 0;
   for (int64_t plane = 0; plane < p.planes; ++plane)
@@ -140,7 +140,7 @@ struct ToFirst {
   }
 };
 
-// Where windows meet, the sum has their order: an element is in the first of them the last.
+// Where windows of a line meet, sums are in their order: what is the last element of one is an earlier element of the next.
 template <class T>
 void to_all(const Pooling& p, const T* g, T* to) {
   std::fill_n(to, p.planes * p.plane(), T{});
