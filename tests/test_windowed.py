@@ -1,5 +1,8 @@
 """Convolution and pooling: what the table of cases does not reach."""
 
+import ctypes
+import itertools
+import mmap
 from collections.abc import Iterator
 from typing import Any
 
@@ -171,7 +174,7 @@ def test_pooling_kernels_agree_with_strided_views(
 def some_pools() -> Iterator[tuple[Any, Any, Any]]:
     """Shapes, kernels, strides: one tile or two, one to three axes, rows shorter than a vector and longer than some."""
     yield (90, 28, 28), (2, 2), (2, 2)
-    yield (7, 2, 9), (2, 3), (2**60, 2**60)
+    yield (20, 2, 9), (2, 3), (2**60, 2**60)
     for _ in range(60):
         n = int(RNG.integers(1, 4))
         kernel, stride = (tuple(RNG.integers(1, 5, n).tolist()) for _ in range(2))
@@ -217,6 +220,34 @@ def test_pooling_kernels_have_the_bits_of_plain_loops(dtype: str, others: tuple[
         case = shape, kernel, stride
         assert found[0].tobytes() == expected[0].tobytes(), case  # of several NaN the first
         assert [bits(a) for a in found] == [bits(a) for a in expected], case
+
+
+def before_a_guard(values: numpy.ndarray) -> numpy.ndarray:
+    """A copy; to read behind its end is a fault."""
+    page = mmap.PAGESIZE
+    size = -(-values.nbytes // page) * page
+    room = mmap.mmap(-1, size + page)
+    guard = ctypes.c_void_p(ctypes.addressof(ctypes.c_char.from_buffer(room)) + size)
+    assert ctypes.CDLL(None).mprotect(guard, ctypes.c_size_t(page), 0) == 0
+    copy = numpy.frombuffer(room, values.dtype, values.size, size - values.nbytes).reshape(values.shape)
+    copy[...] = values
+    return copy
+
+
+@pytest.mark.usefixtures("vectors")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("kernel", [(2,), (3,), (1, 2), (2, 2), (3, 3)], ids=str)
+def test_pooling_kernels_read_no_further_than_their_arrays(kernel: Any, dtype: str) -> None:
+    for stride, extent in itertools.product((1, 2, 3), range(4, 37)):
+        windows = Windows(kernel, (stride,) * len(kernel), (1,) * len(kernel))
+        x = normal(40, *(5,) * (len(kernel) - 1), extent).astype(dtype)
+        y = pooling._largest(ours(x), windows).asnumpy()
+        found = []
+        for make in (ours, lambda a: np.from_dlpack(before_a_guard(a))):
+            g, data, largest = map(make, (y, x, y))
+            results = pooling._largest(data, windows), pooling._to_first(g, data, largest, windows)
+            found.append([a.tolist() for a in results])
+        assert found[0] == found[1]
 
 
 def test_deconvolution_is_the_gradient_of_convolution() -> None:
