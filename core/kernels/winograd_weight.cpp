@@ -58,15 +58,14 @@ class WinogradWeightKernel final : public Kernel {
         bool below = i > 0 && s.line > 0;
         if (below) std::swap(lines[0], lines[2]), std::swap(lines[1], lines[3]);
         for (int64_t k = below ? 2 : 0; k < 4; ++k)
-          turn(from + s.example * x.example, x, c.in, s.line + k - c.pad[1], s.first - c.pad[2], c.extents[1], c.extents[2], columns, lines[k], step_);
+          turn_line(from + s.example * x.example, x, c.in, s.line + k - c.pad[1], s.first - c.pad[2], c.extents[1], c.extents[2], columns, lines[k], step_);
         for (int64_t k = 0; k < 2; ++k)
-          turn(y_from + s.example * y.example, y, rows, s.line + k, s.first, c.counts[1], c.counts[2], 2 * strips_.width, k ? bottom : top, y_step);
-        for (int64_t t = 0; t < strips_.width; ++t) {
-          const float* const four[4] = {lines[0] + 2 * t * step_, lines[1] + 2 * t * step_, lines[2] + 2 * t * step_, lines[3] + 2 * t * step_};
-          vectors_to_points(four, step_, points + (i * strips_.width + t) * step_, points_plane, step_);
+          turn_line(y_from + s.example * y.example, y, rows, s.line + k, s.first, c.counts[1], c.counts[2], 2 * strips_.width, k ? bottom : top, y_step);
+        const float* const four[4] = {lines[0], lines[1], lines[2], lines[3]};
+        tiles_to_points(four, strips_.width, step_, points + i * strips_.width * step_, points_plane);
+        for (int64_t t = 0; t < strips_.width; ++t)
           for (int64_t panel = 0; panel < panels; ++panel)
             rows_to_points(top + 2 * t * y_step + panel * kTileRows, bottom + 2 * t * y_step + panel * kTileRows, y_step, factors + (panel * terms + i * strips_.width + t) * kTileRows, rows_plane);
-        }
       }
       for (int p = 0; p < kPoints; ++p)
         for (int64_t panel = 0; panel < panels; ++panel)
@@ -103,19 +102,6 @@ class WinogradWeightKernel final : public Kernel {
         }
     }
     return found;
-  }
-
-  // n columns of a line, from a place on, channels last and `step` apart: zeros where they are outside.
-  void turn(const char* from, const Field& f, int64_t channels, int64_t line, int64_t first, int64_t lines, int64_t extent, int64_t n, float* to, int64_t step) const {
-    const Inside in(first, 1, n, line >= 0 && line < lines ? extent : 0);
-    std::fill_n(to, in.begin * step, 0.0F), std::fill(to + in.end * step, to + n * step, 0.0F);
-    if (in.begin >= in.end) return;
-    from += line * f.axis[1] + (first + in.begin) * f.axis[2], to += in.begin * step;
-    int64_t channel = 0;
-    if (f.axis[2] == sizeof(float))
-      for (; channel + 4 <= channels; channel += 4) turn_four(from + channel * f.channel, f.channel, in.end - in.begin, to + channel, step);
-    for (; channel < channels; ++channel)
-      for (int64_t k = 0; k < in.end - in.begin; ++k) to[k * step + channel] = element<float>(from, channel * f.channel + k * f.axis[2]);
   }
 
   // Set by plan().
