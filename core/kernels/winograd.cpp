@@ -8,6 +8,7 @@
 #include "kernels/gemm.h"
 #include "kernels/lines.h"
 #include "kernels/scratch.h"
+#include "kernels/turn.h"
 #include "kernels/winograd_tiles.h"
 
 namespace forerun {
@@ -70,7 +71,7 @@ class PointsKernel final : public Kernel {
   void transform(const char* from, int64_t n, float* to) const {
     float w[9 * kTileRows] = {};
     if (n == kTileRows && s.weight.axis[2] == sizeof(float) && s.weight.axis[1] == 3 * sizeof(float))
-      for (int64_t r = 0; r < kTileRows; r += 4) turn_four(from + r * s.row_step, s.row_step, 9, w + r, kTileRows);
+      turn_in(from, s.row_step, kTileRows, 9, w, kTileRows);
     else
       for (int64_t k = 0; k < 9; ++k)
         for (int64_t r = 0; r < n; ++r) w[k * kTileRows + r] = element<float>(from, k / 3 * s.weight.axis[1] + k % 3 * s.weight.axis[2] + r * s.row_step);
@@ -134,13 +135,7 @@ class WinogradKernel final : public Kernel {
   // n columns of results, [column][row], to a line of each row.
   void store(const float* from, int64_t n, char* to) const {
     constexpr int64_t size = sizeof(float);
-    if (n >= 4 && target.axis[2] == size && target.channel % size == 0) {
-      for (int64_t k = 0; k < n; k += 4) {
-        const int64_t column = std::min(k, n - 4);  // some of them once more
-        turn_four(reinterpret_cast<const char*>(from + column * s.rows_step), s.rows_step * size, s.rows, reinterpret_cast<float*>(to) + column, target.channel / size);
-      }
-      return;
-    }
+    if (target.axis[2] == size && target.channel % size == 0) return turn_out(from, s.rows_step, s.rows, n, reinterpret_cast<float*>(to), target.channel / size);
     for (int64_t row = 0; row < s.rows; ++row)
       for (int64_t k = 0; k < n; ++k) *reinterpret_cast<float*>(to + row * target.channel + k * target.axis[2]) = from[k * s.rows_step + row];
   }

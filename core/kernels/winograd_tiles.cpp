@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/turn.h"
 #include "kernels/versions.h"
 
 namespace forerun {
@@ -10,8 +11,6 @@ namespace {
 
 template <int bytes>
 using Floats = typename Vector<float, bytes>::type;
-template <int bytes>
-using Bits = typename Vector<int32_t, bytes>::type;
 template <int bytes>
 constexpr int kPlaces = bytes / static_cast<int>(sizeof(float));
 
@@ -23,6 +22,7 @@ template <int bytes>
 FORERUN_EACH void store(float* to, Floats<bytes> v) {
   *reinterpret_cast<Floats<bytes>*>(to) = v;
 }
+
 // One axis of four elements: to the points, where two windows of three meet.
 template <class F>
 FORERUN_EACH void meet(const F& a, const F& b, const F& c, const F& d, F (&t)[4]) {
@@ -160,34 +160,14 @@ struct PointsToKernels {
 
 }  // namespace
 
-void turn_four(const char* from, int64_t step, int64_t n, float* to, int64_t places) {
-  using F = Floats<16>;
-  auto at = [&](int64_t i, int64_t k) { return reinterpret_cast<const float*>(from + i * step) + k; };
-  auto block = [&](int64_t k) {
-    F a = load<16>(at(0, k)), b = load<16>(at(1, k)), c = load<16>(at(2, k)), d = load<16>(at(3, k));
-    F ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
-    F ab2 = __builtin_shufflevector(a, b, 2, 6, 3, 7), cd2 = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-    const F turned[4] = {__builtin_shufflevector(ab, cd, 0, 1, 4, 5), __builtin_shufflevector(ab, cd, 2, 3, 6, 7), __builtin_shufflevector(ab2, cd2, 0, 1, 4, 5),
-                         __builtin_shufflevector(ab2, cd2, 2, 3, 6, 7)};
-    store_four<16>(to + k * places, places, turned);
-  };
-  int64_t k = 0;
-  for (; k + 4 <= n; k += 4) block(k);
-  if (n >= 4 && k < n) return block(n - 4);  // some of them once more
-  for (; k < n; ++k)
-    for (int64_t i = 0; i < 4; ++i) to[k * places + i] = *at(i, k);
-}
-
 void turn_line(const char* from, const Field& field, int64_t channels, int64_t line, int64_t first, int64_t lines, int64_t extent, int64_t n, float* to, int64_t step) {
   const Inside in(first, 1, n, line >= 0 && line < lines ? extent : 0);
   std::fill_n(to, in.begin * step, 0.0F), std::fill(to + in.end * step, to + n * step, 0.0F);
   if (in.begin >= in.end) return;
   const int64_t inside = in.end - in.begin;
   from += line * field.axis[1] + (first + in.begin) * field.axis[2], to += in.begin * step;
-  int64_t channel = 0;
-  if (field.axis[2] == sizeof(float))
-    for (; channel + 4 <= channels; channel += 4) turn_four(from + channel * field.channel, field.channel, inside, to + channel, step);
-  for (; channel < channels; ++channel)
+  if (field.axis[2] == sizeof(float)) return turn_in(from, field.channel, channels, inside, to, step);
+  for (int64_t channel = 0; channel < channels; ++channel)
     for (int64_t k = 0; k < inside; ++k) to[k * step + channel] = element<float>(from, channel * field.channel + k * field.axis[2]);
 }
 

@@ -29,9 +29,7 @@ struct Strips {
 
 // Kernels of 3 x 3 of kTileRows rows, w[element][row], to their points, `plane` apart. turned: from the last element to the first.
 void kernels_to_points(const float* w, bool turned, float* points, int64_t plane);
-// Four lines of n elements, those of line i at from + i * step bytes, next to each other: element k of line i to to[k * places + i].
-void turn_four(const char* from, int64_t step, int64_t n, float* to, int64_t places);
-// The same for n columns of a line of channels, from column `first` on: [column][step], zeros where they are outside of lines x extent.
+// n columns of a line of channels, from column `first` on, to [column][step]: zeros where they are outside of lines x extent.
 void turn_line(const char* from, const Field& field, int64_t channels, int64_t line, int64_t first, int64_t lines, int64_t extent, int64_t n, float* to, int64_t step);
 
 // Tiles of four lines of [column][step], where each begins two columns after the one before, to their points: [tile][step], `plane` apart.

@@ -5,6 +5,7 @@
 
 #include "kernels/lines.h"
 #include "kernels/scratch.h"
+#include "kernels/turn.h"
 #include "kernels/winograd.h"
 #include "kernels/winograd_tiles.h"
 
@@ -78,8 +79,12 @@ class WinogradWeightKernel final : public Kernel {
       points_to_kernels(sums + i * step_, sums_plane, kernels, step_);
       bool finite = true;
       for (int k = 0; k < 9; ++k) finite &= all_finite(kernels + k * step_, c.in);
+      if (finite) {
+        turn_out(kernels, step_, c.in, 9, to, 9), to += c.in * 9;
+        continue;
+      }
       for (int64_t channel = 0; channel < c.in; ++channel)
-        for (int k = 0; k < 9; ++k) *to++ = finite ? kernels[k * step_ + channel] : sum(y_from + i * y.channel, from + channel * x.channel, k / 3, k % 3, first, last);
+        for (int k = 0; k < 9; ++k) *to++ = sum(y_from + i * y.channel, from + channel * x.channel, k / 3, k % 3, first, last);
     }
   }
 
