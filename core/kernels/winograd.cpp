@@ -179,7 +179,7 @@ bool winograd_takes(const Correlation& c, DType dtype, bool back) {
   for (int a = 0; a < 3; ++a) plane = plane && c.stride[a] == 1 && c.dilate[a] == 1;
   if (!plane || dtype != DType::f32 || std::min(c.in, c.out) < 16) return false;
   const int64_t* to = back ? c.extents : c.counts;
-  int64_t tiles = up(to[1], 2) * up(to[2], 2);
+  int64_t tiles = ceil_div(to[1], 2) * ceil_div(to[2], 2);
   return c.examples * tiles >= 2 * kLeast && 5 * to[1] * to[2] >= 12 * tiles;  // at least 0.6 of what is computed is wanted
 }
 

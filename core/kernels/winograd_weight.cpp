@@ -28,17 +28,17 @@ class WinogradWeightKernel final : public Kernel {
   void plan() {
     step_ = tile_columns<float>(c.in);
     const int64_t per_panel = kPoints * kTileRows * step_ * static_cast<int64_t>(sizeof(float));
-    cuts_ = up(up(c.out, kTileRows), std::max<int64_t>(1, kSumsRoom / per_panel));
-    cut_rows_ = up(up(c.out, cuts_), kTileRows) * kTileRows, cuts_ = up(c.out, cut_rows_);
+    cuts_ = ceil_div(ceil_div(c.out, kTileRows), std::max<int64_t>(1, kSumsRoom / per_panel));
+    cut_rows_ = round_up(ceil_div(c.out, cuts_), kTileRows), cuts_ = ceil_div(c.out, cut_rows_);
     strips_ = Strips(c.examples, c.counts[1], c.counts[2], kWidth);
-    parts = std::clamp<int64_t>(up(kTiles / 2, c.groups * cuts_), 1, strips_.count);
+    parts = std::clamp<int64_t>(ceil_div(kTiles / 2, c.groups * cuts_), 1, strips_.count);
     const int64_t per_tile = kPoints * (step_ + cut_rows_) * static_cast<int64_t>(sizeof(float));
     block_ = std::max<int64_t>(1, std::min(kBlock, kBlockRoom / per_tile) / strips_.width);
   }
 
   void run(Op& op, int64_t tile) override {
     const int64_t cut = tile % cuts_, group = tile / cuts_ % c.groups, part = tile / cuts_ / c.groups;
-    const int64_t row = cut * cut_rows_, rows = std::min(cut_rows_, c.out - row), panels = up(rows, kTileRows);
+    const int64_t row = cut * cut_rows_, rows = std::min(cut_rows_, c.out - row), panels = ceil_div(rows, kTileRows);
     const int64_t first = strips_.count * part / parts, last = strips_.count * (part + 1) / parts, columns = 2 * strips_.width + 2;
     const int64_t points_plane = block_ * strips_.width * step_, rows_plane = panels * block_ * strips_.width * kTileRows, sums_plane = panels * kTileRows * step_;
     const int64_t y_step = panels * kTileRows, line_size = columns * step_;
