@@ -349,8 +349,9 @@ def fully_connected(
     if their number does not fit the weight, or num_hidden is not that of units.
 
     >>> from forerun import np, npx
-    >>> npx.fully_connected(np.ones((2, 3)), np.ones((1, 3)), np.array([0.5])).tolist()
-    [[3.5], [3.5]]
+    >>> x, weight, bias = np.ones((2, 3)), np.ones((1, 3)), np.array([0.5])
+    >>> npx.fully_connected(x, weight, bias).tolist(), npx.fully_connected(x, weight, bias, no_bias=True).tolist()
+    ([[3.5], [3.5]], [[3.0], [3.0]])
     """
     x = asarray(x)
     if num_hidden is not None and weight.shape[0] != num_hidden:
