@@ -48,25 +48,28 @@ FORERUN_EACH Lanes<T, n> every(const T* x, int64_t step) {
   return every(x, step, std::make_integer_sequence<int, n>());
 }
 
-// Calls job.windows<n>(the first window's first element, its number, how many are left in its row) for n windows at once, of which some
-// may lie behind the row's end; at the end of the tile, where they would reach out of it, job.windows<1> for each. All in order.
-template <int n, class Job>
-FORERUN_EACH void each(const Job job) {
-  const Pooling& p = job.p;
-  const int64_t last = p.place(p.kernel[0] - 1, p.kernel[1] - 1, p.kernel[2] - 1);
-  const bool pays = p.stride[2] <= 2 || 2 * p.counts[2] > n;  // else each lane is loaded on its own, and most in vain
-  const int64_t most = pays && last <= INT32_MAX ? p.planes * p.plane() - last - n * p.stride[2] : -1;
+// f(the first element, the number of the first window) for each row of windows.
+template <class F>
+FORERUN_EACH void each_row(const Pooling& p, F f) {
   int64_t window = 0;
   for (int64_t plane = 0; plane < p.planes; ++plane)
     for (int64_t u = 0; u < p.counts[0]; ++u)
-      for (int64_t v = 0; v < p.counts[1]; ++v)
-        for (int64_t w = 0, done; w < p.counts[2]; w += done, window += done) {
-          const int64_t at = plane * p.plane() + p.place(u * p.stride[0], v * p.stride[1], w * p.stride[2]), left = p.counts[2] - w;
-          if (at <= most && window + n <= p.planes * p.windows())
-            job.template windows<n>(at, window, left), done = std::min<int64_t>(n, left);
-          else
-            job.template windows<1>(at, window, left), done = 1;
-        }
+      for (int64_t v = 0; v < p.counts[1]; ++v, window += p.counts[2]) f(plane * p.plane() + p.place(u * p.stride[0], v * p.stride[1], 0), window);
+}
+
+// Along a row of windows that begins so, f(an element, a window's number, how many are left, n) for n windows at once, of which some may
+// lie behind the row's end; where these, or the `last` elements that come after theirs, would not lie in the tile, f(..., 1) for one.
+template <int n, class F>
+FORERUN_EACH void each(const Pooling& p, int64_t at, int64_t window, int64_t last, F f) {
+  const bool pays = p.stride[2] <= 2 || 2 * p.counts[2] > n;  // else each lane is loaded on its own, and most in vain
+  const int64_t most = pays && last <= INT32_MAX ? p.planes * p.plane() - last - n * p.stride[2] : -1;
+  for (int64_t w = 0, done; w < p.counts[2]; w += done) {
+    const int64_t from = at + w * p.stride[2], left = p.counts[2] - w;
+    if (from <= most && window + w + n <= p.planes * p.windows())
+      f(from, window + w, left, std::integral_constant<int, n>()), done = n;
+    else
+      f(from, window + w, left, std::integral_constant<int, 1>()), done = 1;
+  }
 }
 
 template <class T>
@@ -75,23 +78,28 @@ struct Forward {
   const T* x;
   T* y;
 
+  // Line by line, as memory is read fastest. What is written behind a row's end is replaced by the next rows.
   template <int bytes>
   FORERUN_EACH void run() const {
-    each<bytes / sizeof(T)>(*this);
+    each_row(p, [f = *this](int64_t corner, int64_t row) __attribute__((always_inline)) {
+      for (int64_t i = 0; i < f.p.kernel[0]; ++i)
+        for (int64_t j = 0; j < f.p.kernel[1]; ++j)
+          each<bytes / sizeof(T)>(f.p, corner + f.p.place(i, j, 0), row, f.p.kernel[2] - 1, [&](int64_t at, int64_t window, int64_t, auto n) __attribute__((always_inline)) {
+            f.template line<n>(f.x + at, f.y + window, i == 0 && j == 0);
+          });
+    });
   }
 
-  // What this writes behind the row's end is replaced by the next rows.
+  // A line of n windows, into what the lines before gave.
   template <int n>
-  FORERUN_EACH void windows(int64_t at, int64_t window, int64_t) const {
-    Lanes<T, n> a = every<T, n>(x + at, p.stride[2]);
-    for (int64_t i = 0; i < p.kernel[0]; ++i)
-      for (int64_t j = 0; j < p.kernel[1]; ++j)
-        for (int64_t k = i == 0 && j == 0; k < p.kernel[2]; ++k) {
-          Lanes<T, n> b = every<T, n>(x + at + p.place(i, j, k), p.stride[2]);
-          if (p.largest) b = a != a ? a : b, a = a >= b ? a : b;
-          else a += b;
-        }
-    store<T, n>(y + window, a);
+  FORERUN_EACH void line(const T* from, T* to, bool first) const {
+    Lanes<T, n> a = first ? every<T, n>(from, p.stride[2]) : load<T, n>(to);
+    for (int64_t k = first; k < p.kernel[2]; ++k) {
+      Lanes<T, n> b = every<T, n>(from + k, p.stride[2]);
+      if (p.largest) b = a != a ? a : b, a = a >= b ? a : b;
+      else a += b;
+    }
+    store<T, n>(to, a);
   }
 };
 
@@ -104,7 +112,12 @@ struct ToFirst {
   template <int bytes>
   FORERUN_EACH void run() const {
     std::fill_n(to, p.planes * p.plane(), T{});
-    each<bytes / sizeof(T)>(*this);
+    each_row(p, [f = *this](int64_t corner, int64_t row) __attribute__((always_inline)) {
+      const int64_t last = f.p.place(f.p.kernel[0] - 1, f.p.kernel[1] - 1, f.p.kernel[2] - 1);
+      each<bytes / sizeof(T)>(f.p, corner, row, last, [&](int64_t at, int64_t window, int64_t left, auto n) __attribute__((always_inline)) {
+        f.template windows<n>(at, window, left);
+      });
+    });
   }
 
   template <int n>
