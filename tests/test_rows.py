@@ -1,7 +1,9 @@
-"""Arithmetic of rows with one value for each of them, or with one row for all: NumPy's bits, alone and in groups."""
+"""Arithmetic of rows with one value for each of them, or with one row for all, and copies of rows: NumPy's bits."""
 
 from __future__ import annotations
 
+import itertools
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -110,3 +112,31 @@ def test_a_sum_of_long_rows_into_one_adds_them_in_order(dtype: str, engine: str)
         want += row
     assert same_bits(np.array(x).sum(0).numpy(), want)
     assert same_bits((np.array(x) * 1).sum(0).numpy(), want)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float16", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (8, 16), (9, 17), (40, 131), (700, 300), (7, 9, 33)], ids=str)
+def test_copies(shape: tuple[int, ...], dtype: str, engine: str) -> None:
+    """Of turned arrays, of rows, and of elements that are apart; alone, into views, and put together."""
+    x = (numpy.arange(math.prod(shape)) % 2039).reshape(shape).astype(dtype)
+    mine = np.array(x)
+    for axes in itertools.permutations(range(x.ndim)):
+        theirs, ours = x.transpose(axes), mine.transpose(axes)
+        for view in (lambda a: a, lambda a: a[:, ::-1], lambda a: a[::2], lambda a: a[..., ::3], lambda a: a[1:, 1:]):
+            assert same_bits(view(ours).copy().numpy(), numpy.ascontiguousarray(view(theirs)))
+        into, want = np.zeros((2, *theirs.shape), dtype=dtype), numpy.zeros((2, *theirs.shape), dtype)
+        into[1], want[1] = ours, theirs
+        assert same_bits(into.numpy(), want)
+        for axis in range(x.ndim):
+            assert same_bits(np.concatenate([ours, ours], axis).numpy(), numpy.concatenate([theirs, theirs], axis))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_masks_as_numbers(dtype: str, engine: str) -> None:
+    for n in LENGTHS:
+        x = values((7, 2 * n), dtype)
+        mask, mine = x > 0, np.array(x)
+        for view in (lambda a: a, lambda a: a[:, ::2], lambda a: a[::-1, 1:], lambda a: a.T):
+            assert same_bits(view(mine > 0).astype(dtype).numpy(), view(mask).astype(dtype))
+            number = numpy.dtype(dtype).type(3.5)
+            assert same_bits((view(mine > 0) * number + number).numpy(), view(mask) * number + number)
