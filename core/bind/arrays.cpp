@@ -179,6 +179,17 @@ nb::object reinterpret(nb::handle a, nb::handle dtype) {
   return wrapped(Array(from.storage(), std::move(to)));
 }
 
+// A view of the real or the imaginary parts of complex numbers.
+nb::object part(nb::handle a, bool imaginary) {
+  const Array& from = arg("real", a);
+  const bool small = from.layout.dtype == DType::c64;
+  if (!small && from.layout.dtype != DType::c128) throw Error(ErrorKind::type, std::string("real: dtype must be complex, got ") + name(from.layout.dtype));
+  Layout to = from.layout;
+  to.dtype = small ? DType::f32 : DType::f64;
+  if (imaginary) to.offset += static_cast<int64_t>(item_size(to.dtype));
+  return wrapped(Array(from.storage(), std::move(to)));
+}
+
 // Strides of `layout` seen with another shape of the same size, if that needs no copy (NumPy's rule: axes are split or merged
 // only where memory is regular).
 bool reshape_strides(const Layout& layout, const Dims& shape, Dims* strides) {
@@ -278,6 +289,7 @@ void init_arrays(nb::module_& m) {
   m.def("assign", assign);
   m.def("view", view, nb::arg("a"), nb::arg("shape"), nb::arg("strides"), nb::arg("offset") = 0);
   m.def("reinterpret", reinterpret, nb::arg("a"), nb::arg("dtype"), "A view of the same bytes with another dtype.");
+  m.def("part", part, nb::arg("a"), nb::arg("imaginary"), "A view of the real or the imaginary parts of complex numbers.");
   m.def("reshape", reshape);
   m.def("transpose", transpose);
   m.def("broadcast_to", broadcast_view);

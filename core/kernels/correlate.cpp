@@ -45,20 +45,20 @@ class SweepKernel final : public Kernel {
     int64_t line = channels_ * phases_ * size_;  // bytes of the copy for one step along that axis
     for (int a = 0; a < 3; ++a) line *= a == band_axis_ ? 1 : n_[a] + reach_[a];
     band_ = std::clamp<int64_t>(kRoom / line - reach_[band_axis_], 1, n_[band_axis_]);
-    bands_ = up(n_[band_axis_], band_);
-    band_ = up(n_[band_axis_], bands_);
+    bands_ = ceil_div(n_[band_axis_], band_);
+    band_ = ceil_div(n_[band_axis_], bands_);
     cuts_ = 1, together_ = 1;
     int64_t places = c.examples * c.groups * bands_;
     if (bands_ == 1) together_ = std::clamp<int64_t>(static_cast<int64_t>(kTileFlops * static_cast<double>(places) / c.flops()), 1, std::max<int64_t>(1, c.examples / kTiles));
-    if (places < kTiles) cuts_ = std::clamp<int64_t>(up(kTiles, places), 1, up(rows_, kTileRows));
+    if (places < kTiles) cuts_ = std::clamp<int64_t>(ceil_div(kTiles, places), 1, ceil_div(rows_, kTileRows));
     if (c.flops() < kTileFlops) cuts_ = 1;
-    cut_rows_ = up(up(rows_, cuts_), kTileRows) * kTileRows;
-    cuts_ = up(rows_, cut_rows_);
-    tiles_ = up(c.examples, together_) * c.groups * bands_ * cuts_;
+    cut_rows_ = round_up(ceil_div(rows_, cuts_), kTileRows);
+    cuts_ = ceil_div(rows_, cut_rows_);
+    tiles_ = ceil_div(c.examples, together_) * c.groups * bands_ * cuts_;
     int64_t windows = 1, span = 0;
     for (int a = 0; a < 3; ++a) windows *= n_[a], span = span * (n_[a] + reach_[a]) + n_[a] - 1;
     written_out_ = bands_ == 1 && cuts_ == 1 && rows_ >= 2 * kTileRows && 3 * windows < 2 * tile_columns<float>(span + 1);
-    if (written_out_) at_once_ = std::min(up(kAtOnce, windows), together_);
+    if (written_out_) at_once_ = std::min(ceil_div(kAtOnce, windows), together_);
   }
 
   Correlation c;
@@ -119,7 +119,7 @@ class SweepKernel final : public Kernel {
   void pack(Op& op) {
     Copy p = copy();
     jobs_.clear(), offsets_.clear();
-    size_t n_panels = static_cast<size_t>(up(rows_, kTileRows)), elements = 0;
+    size_t n_panels = static_cast<size_t>(ceil_div(rows_, kTileRows)), elements = 0;
     std::vector<int64_t> sources;  // of each term: where it stands in the weight
     auto terms_of = [&](const int64_t(&phase)[3]) {
       Job job;
@@ -254,7 +254,7 @@ class SweepKernel final : public Kernel {
     for (const Job& job : jobs_) most = std::max(most, place_of(job, 0).windows()), terms = std::max(terms, job.terms);
     Copy p = copy();
     const int64_t step = tile_columns<T>(at_once_ * most), beyond = tile_columns<T>(p.extent[2] + 1);
-    T* planes = reinterpret_cast<T*>(scratch(static_cast<size_t>((at_once_ * (p.size + beyond) + terms * step + beyond + up(rows_, kTileRows) * kTileRows * step) * size_)));
+    T* planes = reinterpret_cast<T*>(scratch(static_cast<size_t>((at_once_ * (p.size + beyond) + terms * step + beyond + round_up(rows_, kTileRows) * step) * size_)));
     T *columns = planes + at_once_ * (p.size + beyond), *sums = columns + terms * step + beyond;
     int64_t offsets[kTerms];
     for (int64_t t = 0; t < kTerms; ++t) offsets[t] = t * step;

@@ -6,6 +6,7 @@
 #include "kernels/lines.h"
 #include "kernels/scratch.h"
 #include "kernels/tile.h"
+#include "kernels/turn.h"
 
 namespace forerun {
 
@@ -28,17 +29,17 @@ class WeightKernel final : public Kernel {
     run_length_ = joined_ * c.in;
     lines_ = c.elements() / joined_;
     int64_t per_row = lines_ * tile_columns<double>(run_length_) * size_;
-    int64_t most = std::clamp<int64_t>(kSumsRoom / per_row / kTileRows, 1, up(c.out, kTileRows));
-    cuts_ = up(up(c.out, kTileRows), most);
-    parts = c.flops() < kTileFlops ? 1 : std::clamp<int64_t>(up(kTiles / 2, c.groups * cuts_), 1, std::max<int64_t>(1, c.examples));
-    cut_rows_ = up(up(c.out, kTileRows), cuts_) * kTileRows;
-    cuts_ = up(c.out, cut_rows_);
+    int64_t most = std::clamp<int64_t>(kSumsRoom / per_row / kTileRows, 1, ceil_div(c.out, kTileRows));
+    cuts_ = ceil_div(ceil_div(c.out, kTileRows), most);
+    parts = c.flops() < kTileFlops ? 1 : std::clamp<int64_t>(ceil_div(kTiles / 2, c.groups * cuts_), 1, std::max<int64_t>(1, c.examples));
+    cut_rows_ = round_up(ceil_div(c.out, cuts_), kTileRows);
+    cuts_ = ceil_div(c.out, cut_rows_);
     band_axis_ = 0;
     while (band_axis_ < 2 && c.counts[band_axis_] == 1) ++band_axis_;
     int64_t line = c.in * size_ * c.stride[band_axis_];
     for (int a = 0; a < 3; ++a) line *= a == band_axis_ ? 1 : span(a, c.counts[a]);
     band_ = std::clamp<int64_t>(kRoom / line, 1, c.counts[band_axis_]);
-    together_ = band_ < c.counts[band_axis_] ? 1 : std::clamp<int64_t>(std::min(up(kSums, c.windows()), kRoom / (line * band_)), 1, std::max<int64_t>(1, up(c.examples, parts)));
+    together_ = band_ < c.counts[band_axis_] ? 1 : std::clamp<int64_t>(std::min(ceil_div(kSums, c.windows()), kRoom / (line * band_)), 1, std::max<int64_t>(1, ceil_div(c.examples, parts)));
   }
 
   Correlation c;
@@ -59,7 +60,7 @@ class WeightKernel final : public Kernel {
   void run_as(Op& op, int64_t tile) {
     int64_t cut = tile % cuts_, group = tile / cuts_ % c.groups, part = tile / cuts_ / c.groups;
     int64_t first = c.examples * part / parts, last = c.examples * (part + 1) / parts;
-    int64_t row = cut * cut_rows_, rows = std::min(cut_rows_, c.out - row), panels = up(rows, kTileRows);
+    int64_t row = cut * cut_rows_, rows = std::min(cut_rows_, c.out - row), panels = ceil_div(rows, kTileRows);
     int64_t step = tile_columns<T>(run_length_), per_panel = lines_ * kTileRows * step;
     Piece largest = piece(first, together_, 0);
     int64_t copied = largest.size + step, packed = panels * largest.windows * kTileRows;
@@ -129,6 +130,8 @@ class WeightKernel final : public Kernel {
   // A line of n elements of each channel, channels last.
   template <class T>
   void transpose(T* to, const char* from, int64_t n) const {
+    if constexpr (sizeof(T) == sizeof(float))
+      if (x.axis[2] == sizeof(T)) return turn_in(from, x.channel, c.in, n, to, c.in);
     constexpr int64_t block = 16;
     for (int64_t channel = 0; channel < c.in; channel += block)
       for (int64_t k = 0, m = std::min(block, c.in - channel); k < n; ++k)
@@ -145,6 +148,11 @@ class WeightKernel final : public Kernel {
         for (int64_t i = 0; i < p.count[0]; ++i)
           for (int64_t j = 0; j < p.count[1]; ++j, to += p.count[2] * kTileRows) {
             const char* line = from + (p.example + e) * y.example + row * y.channel + i * y.axis[0] + j * y.axis[1];
+            if constexpr (sizeof(T) == sizeof(float))
+              if (n == kTileRows && y.axis[2] == sizeof(T)) {
+                turn_in(line, y.channel, n, p.count[2], to, kTileRows);
+                continue;
+              }
             for (int64_t r = 0; r < kTileRows; ++r)
               for (int64_t k = 0; k < p.count[2]; ++k) to[k * kTileRows + r] = r < n ? element<T>(line, r * y.channel + k * y.axis[2]) : T{};
           }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/rounding.h"
 #include "kernels/fold.h"
 #include "kernels/part.h"
 
@@ -22,7 +23,7 @@ uint32_t cost_of(int64_t elements, int operands) {
 class DenseKernel final : public Fusible {
  public:
   const char* name() const override { return name_; }
-  int64_t tiles() const override { return std::max<int64_t>(1, (n + kTileElements - 1) / kTileElements); }
+  int64_t tiles() const override { return std::max<int64_t>(1, ceil_div(n, kTileElements)); }
   bool copy_to(Op& op) const override { return op.copy(*this); }
   void run(Op& op, int64_t tile) override {
     int64_t from = tile * kTileElements;
@@ -77,7 +78,7 @@ class NestKernel final : public Fusible {
     pieces_ = outer_ > 1 ? 1 : std::max<int64_t>(1, inner_ / kTileElements);
     int64_t rows = outer_ > 1 ? std::max<int64_t>(1, kTileElements / std::max<int64_t>(1, inner_)) : 1;
     rows_ = rows;
-    tiles_ = total == 0 || one_tile ? 1 : outer_ > 1 ? (outer_ + rows - 1) / rows : pieces_;
+    tiles_ = total == 0 || one_tile ? 1 : outer_ > 1 ? ceil_div(outer_, rows) : pieces_;
     fusible_ = total > 0 && !one_tile && !loop.may_throw;
     for (int k = n_in; k < n; ++k) fusible_ = fusible_ && dense(k);
     as_they_are_ = !loop.packed;

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/clones.h"
+#include "base/rounding.h"
 
 namespace forerun {
 
@@ -56,8 +57,6 @@ template <class T>
 FORERUN_CLONES void add_sums_f32(char* out, const char* in, int64_t rows, int64_t length) { add_sums_of<float>(out, in, rows, length); }
 FORERUN_CLONES void add_sums_f64(char* out, const char* in, int64_t rows, int64_t length) { add_sums_of<double>(out, in, rows, length); }
 
-int64_t up(int64_t n, int64_t by) { return (n + by - 1) / by; }
-
 }  // namespace
 
 Fold::Fold(Loop loop, DType dtype, const Scalar& neutral, int64_t a, int64_t r, int64_t c)
@@ -65,23 +64,23 @@ Fold::Fold(Loop loop, DType dtype, const Scalar& neutral, int64_t a, int64_t r, 
   if (c == 1 && r <= kLongRow) {
     kind_ = Kind::rows;
     per_tile_ = std::max<int64_t>(1, kTileElements / std::max<int64_t>(1, r));
-    tiles_ = up(a, per_tile_);
+    tiles_ = ceil_div(a, per_tile_);
   } else if (c == 1) {
     kind_ = Kind::blocks;
-    per_tile_ = kTileElements, cuts_ = up(r, per_tile_);
+    per_tile_ = kTileElements, cuts_ = ceil_div(r, per_tile_);
     tiles_ = a * cuts_;
   } else if (c > kManyColumns) {
     kind_ = Kind::columns;
-    per_tile_ = std::max<int64_t>(1, kTileElements / std::max<int64_t>(1, r) / kBlock) * kBlock, cuts_ = up(c, per_tile_);
+    per_tile_ = std::max<int64_t>(1, kTileElements / std::max<int64_t>(1, r) / kBlock) * kBlock, cuts_ = ceil_div(c, per_tile_);
     tiles_ = a * cuts_;
   } else if (int64_t rows = std::max<int64_t>(1, kTileElements / c); r > rows) {
     kind_ = Kind::parts;
-    per_tile_ = rows, cuts_ = up(r, rows);
+    per_tile_ = rows, cuts_ = ceil_div(r, rows);
     tiles_ = a * cuts_;
   } else {
     kind_ = Kind::slabs;
     per_tile_ = std::max<int64_t>(1, kTileElements / std::max<int64_t>(1, r * c));
-    tiles_ = up(a, per_tile_);
+    tiles_ = ceil_div(a, per_tile_);
   }
   tiles_ = std::max<int64_t>(1, tiles_);
 }

@@ -1,10 +1,13 @@
-// Blocks of b are packed into strips, as wide as the sums of a panel of rows can be in registers; they stay in the core's second cache
-// while panel after panel of a goes over them. A panel is read where it lies if its terms follow one another, and else packed, too.
+// Blocks of b are packed into bands, and taken in strips as wide as the sums of a panel of rows can be in registers; they stay in the
+// core's second cache while panel after panel of a goes over them. A panel is read where it lies if its terms follow one another, and
+// else packed, too.
 // Compiled with contraction to fused multiply-add (CMakeLists.txt).
 #include "kernels/gemm.h"
 
 #include <algorithm>
+#include <type_traits>
 
+#include "base/rounding.h"
 #include "kernels/scratch.h"
 #include "kernels/versions.h"
 
@@ -23,6 +26,7 @@ template <class T, int bytes>
 struct Sizes {
   static constexpr int64_t lanes = bytes / static_cast<int64_t>(sizeof(T));
   static constexpr int64_t strip = kVectors * lanes;
+  static_assert(kGemmColumns % strip == 0);
   static constexpr int rows = bytes == 64 ? 8 : 4;  // of a panel: rows x kVectors sums and what they need fill the registers
 };
 
@@ -84,39 +88,34 @@ FORERUN_EACH void turn(const T* from, int64_t step, int64_t last, T* to, int64_t
   for (int i = 0; i < n; ++i) *reinterpret_cast<V*>(to + i * to_step) = row[i];
 }
 
-// Strips of b whose columns follow one another; the columns that the last one lacks are 0.
+// Columns of b that follow one another; those that the last vector lacks are 0.
 template <class T, int bytes>
-FORERUN_EACH void pack_across(const MatrixView<T>& b, int64_t terms, int64_t columns, T* to) {
+FORERUN_EACH void pack_across(const MatrixView<T>& b, int64_t terms, int64_t columns, T* to, int64_t all_terms) {
   using V = typename Vector<T, bytes>::type;
-  using Size = Sizes<T, bytes>;
-  const int64_t whole = columns / Size::lanes * Size::lanes;
-  for (int64_t k = 0; k < terms; ++k) {
+  constexpr int64_t lanes = Sizes<T, bytes>::lanes;
+  for (int64_t k = 0; k < terms; ++k, to += kGemmColumns) {
     const T* row = b.data + k * b.row_step;
-    T* at = to + k * Size::strip;
+    T* at = to;
     int64_t j = 0;
-    for (; j + Size::strip <= columns; j += Size::strip, at += terms * Size::strip)
-      for (int v = 0; v < kVectors; ++v) *reinterpret_cast<V*>(at + v * Size::lanes) = *reinterpret_cast<const V*>(row + j + v * Size::lanes);
-    if (j == columns) continue;
-    for (int v = 0; v < kVectors; ++v, j += Size::lanes, at += Size::lanes)
-      if (j < whole)
-        *reinterpret_cast<V*>(at) = *reinterpret_cast<const V*>(row + j);
-      else
-        for (int64_t e = 0; e < Size::lanes; ++e) at[e] = j + e < columns ? row[j + e] : T{};
+    for (; j + kGemmColumns <= columns; j += kGemmColumns, at += all_terms * kGemmColumns)
+      for (int64_t v = 0; v < kGemmColumns; v += lanes) *reinterpret_cast<V*>(at + v) = *reinterpret_cast<const V*>(row + j + v);
+    for (; j + lanes <= columns; j += lanes, at += lanes) *reinterpret_cast<V*>(at) = *reinterpret_cast<const V*>(row + j);
+    for (int64_t e = 0; j < columns && e < lanes; ++e) at[e] = j + e < columns ? row[j + e] : T{};
   }
 }
 
-// Strips of b whatever its steps are, faster if its rows follow one another. What the last one lacks is any of the other columns.
+// Columns of b whatever its steps are, faster if its rows follow one another. What the last vector lacks is any of the other columns.
 template <class T, int bytes>
-FORERUN_EACH void pack_down(const MatrixView<T>& b, int64_t terms, int64_t columns, T* to) {
-  using Size = Sizes<T, bytes>;
-  const int64_t turned = b.row_step == 1 ? terms / Size::lanes * Size::lanes : 0;
-  for (int64_t j = 0; j < columns; j += Size::lanes) {
-    T* at = to + j / Size::strip * Size::strip * terms + j % Size::strip;
-    const int64_t last = std::min(Size::lanes, columns - j) - 1;
-    const T* from = b.data + j * b.column_step;
-    for (int64_t k = 0; k < turned; k += Size::lanes) turn<T, bytes>(from + k, b.column_step, last, at + k * Size::strip, Size::strip);
+FORERUN_EACH void pack_down(const MatrixView<T>& b, int64_t terms, int64_t columns, T* to, int64_t all_terms) {
+  constexpr int64_t lanes = Sizes<T, bytes>::lanes;
+  const int64_t turned = b.row_step == 1 ? terms / lanes * lanes : 0;
+  for (int64_t j = 0; j < columns; j += lanes) {
+    T* at = to + gemm_packed_at(0, j, all_terms);
+    const int64_t last = std::min(lanes, columns - j) - 1;
+    const T* from = b.at(0, j).data;
+    for (int64_t k = 0; k < turned; k += lanes) turn<T, bytes>(from + k, b.column_step, last, at + k * kGemmColumns, kGemmColumns);
     for (int64_t k = turned; k < terms; ++k)
-      for (int64_t e = 0; e < Size::lanes; ++e) at[k * Size::strip + e] = from[k * b.row_step + std::min(e, last) * b.column_step];
+      for (int64_t e = 0; e < lanes; ++e) at[k * kGemmColumns + e] = from[k * b.row_step + std::min(e, last) * b.column_step];
   }
 }
 
@@ -136,19 +135,23 @@ FORERUN_EACH void pack_rows(const MatrixView<T>& a, int64_t rows, int64_t terms,
       for (int64_t r = i; r < i + panel; ++r) to[i * terms + k * panel + r - i] = r < rows ? a.data[r * a.row_step + k * a.column_step] : T{};
 }
 
+// Columns of b to what is packed, a part of a matrix of `all_terms`.
 template <class T, int bytes>
-FORERUN_EACH void pack(const MatrixView<T>& b, int64_t terms, int64_t columns, T* to) {
+FORERUN_EACH void pack(const MatrixView<T>& b, int64_t terms, int64_t columns, T* to, int64_t all_terms) {
   if (b.column_step == 1)
-    pack_across<T, bytes>(b, terms, columns, to);
+    pack_across<T, bytes>(b, terms, columns, to, all_terms);
   else
-    pack_down<T, bytes>(b, terms, columns, to);
+    pack_down<T, bytes>(b, terms, columns, to, all_terms);
 }
 
-// A block of b: its strips, and the terms in them, lie so far apart.
+// A block of b: elements from row to row of a band of columns, and from band to band.
 template <class T>
 struct Block {
   const T* data;
-  int64_t strip_step, step, terms, columns;
+  int64_t step, band_step, terms, columns;
+
+  static Block packed(const T* data, int64_t all_terms, int64_t terms, int64_t columns) { return {data, kGemmColumns, all_terms * kGemmColumns, terms, columns}; }
+  const T* at(int64_t column) const { return data + column / kGemmColumns * band_step + column % kGemmColumns; }
 };
 
 // c (+)= a @ block.
@@ -157,28 +160,30 @@ FORERUN_EACH void multiply(int64_t all_rows, const MatrixView<T>& a, const Block
   using Size = Sizes<T, bytes>;
   constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T));
   const int64_t terms = block.terms, columns = block.columns;
+  const bool in_order = a.column_step == 1;  // only the rows that a panel lacks make it packed
   T *packed = room, *rest = room + kPacked * terms;
   for (int64_t i = 0; i < all_rows; i += Size::rows) {
-    const T* panel = a.data + i * a.row_step;
     const int64_t rows = std::min<int64_t>(Size::rows, all_rows - i);
-    const bool lies = a.column_step == 1 && rows == Size::rows;
-    if (!lies) {
-      if (a.column_step == 1 || i % kPacked == 0) pack_rows<T, bytes>({panel, a.row_step, a.column_step}, std::min(a.column_step == 1 ? rows : kPacked, all_rows - i), terms, packed);
-      panel = packed + (a.column_step == 1 ? 0 : i % kPacked * terms);
+    const bool lies = in_order && rows == Size::rows;
+    const T* panel = a.at(i, 0).data;
+    if (in_order && !lies) {
+      pack_rows<T, bytes>(a.at(i, 0), rows, terms, packed), panel = packed;
+    } else if (!in_order) {
+      if (i % kPacked == 0) pack_rows<T, bytes>(a.at(i, 0), std::min(kPacked, all_rows - i), terms, packed);
+      panel = packed + i % kPacked * terms;
     }
-    const T* strip = block.data;
-    for (int64_t j = 0; j < columns; j += Size::strip, strip += block.strip_step) {
+    for (int64_t j = 0; j < columns; j += Size::strip) {
       if (lies)  // some of the panel that comes next
         for (int64_t k = terms * j / columns / kLine * kLine; k < terms * (j + Size::strip) / columns; k += kLine)
           for (int r = 0; r < Size::rows; ++r) __builtin_prefetch(panel + (Size::rows + r) * a.row_step + k);
-      const int64_t n = std::min(Size::strip, columns - j), vectors = (n + Size::lanes - 1) / Size::lanes;
+      const int64_t n = std::min(Size::strip, columns - j), vectors = ceil_div(n, Size::lanes);
       const bool fits = rows == Size::rows && n == vectors * Size::lanes;
       T *to = c + i * c_step + j, *sums = fits ? to : rest;
       const int64_t sums_step = fits ? c_step : Size::strip;
       if (lies)
-        sums_of<T, bytes, false>(vectors, terms, panel, a.row_step, strip, block.step, sums, sums_step, add && fits);
+        sums_of<T, bytes, false>(vectors, terms, panel, a.row_step, block.at(j), block.step, sums, sums_step, add && fits);
       else
-        sums_of<T, bytes, true>(vectors, terms, panel, 0, strip, block.step, sums, sums_step, add && fits);
+        sums_of<T, bytes, true>(vectors, terms, panel, 0, block.at(j), block.step, sums, sums_step, add && fits);
       if (fits) continue;
       for (int64_t r = 0; r < rows; ++r)
         for (int64_t e = 0; e < n; ++e) to[r * c_step + e] = add ? to[r * c_step + e] + rest[r * sums_step + e] : rest[r * sums_step + e];
@@ -187,28 +192,17 @@ FORERUN_EACH void multiply(int64_t all_rows, const MatrixView<T>& a, const Block
 }
 
 // Into how large pieces n is cut, none larger than `most`.
-constexpr int64_t piece(int64_t n, int64_t most, int64_t unit) {
-  int64_t pieces = (n + most - 1) / most;
-  return ((n + pieces - 1) / pieces + unit - 1) / unit * unit;
-}
+constexpr int64_t piece(int64_t n, int64_t most, int64_t unit) { return round_up(ceil_div(n, ceil_div(n, most)), unit); }
 constexpr int64_t deep(int64_t terms) { return piece(terms, kTerms, 1); }
-template <class T, int bytes>
+template <class T>
 constexpr int64_t wide(int64_t columns) {
-  return piece(columns, kBlockBytes / static_cast<int64_t>(sizeof(T)), Sizes<T, bytes>::strip);
-}
-constexpr int64_t room(int64_t terms) { return kPacked * deep(terms) + 8 * kGemmColumns; }
-
-// Where the block from row k and column j on begins, in a packed matrix.
-template <class T, int bytes>
-constexpr int64_t packed_at(int64_t k, int64_t j, int64_t terms, int64_t columns) {
-  constexpr int64_t strip = Sizes<T, bytes>::strip;
-  return j * terms + k * ((columns + strip - 1) / strip * strip);
+  return piece(columns, kBlockBytes / static_cast<int64_t>(sizeof(T)), kGemmColumns);
 }
 
 // Calls f(k, terms, j, columns) for each block of b.
-template <class T, int bytes, class F>
+template <class T, class F>
 FORERUN_EACH void each_block(int64_t terms, int64_t columns, F f) {
-  const int64_t height = deep(terms), width = wide<T, bytes>(columns);
+  const int64_t height = deep(terms), width = wide<T>(columns);
   for (int64_t j = 0; j < columns; j += width)
     for (int64_t k = 0; k < terms; k += height) f(k, std::min(height, terms - k), j, std::min(width, columns - j));
 }
@@ -221,14 +215,14 @@ struct Product {
   int64_t c_step;
   template <int bytes>
   FORERUN_EACH void run() const {
-    using Size = Sizes<T, bytes>;
-    T *packed = reinterpret_cast<T*>(scratch(static_cast<size_t>(deep(terms) * wide<T, bytes>(columns) + room(terms)) * sizeof(T))), *rest = packed + deep(terms) * wide<T, bytes>(columns);
-    each_block<T, bytes>(terms, columns, [&](int64_t k, int64_t n_terms, int64_t j, int64_t n) __attribute__((always_inline)) {
-      const MatrixView<T> from{b.data + k * b.row_step + j * b.column_step, b.row_step, b.column_step};
-      const bool in_place = b.column_step == 1 && (rows <= kFew || n_terms * n <= kSmall) && n % Size::lanes == 0;
-      if (!in_place) pack<T, bytes>(from, n_terms, n, packed);
-      const Block<T> block = in_place ? Block<T>{from.data, Size::strip, b.row_step, n_terms, n} : Block<T>{packed, Size::strip * n_terms, Size::strip, n_terms, n};
-      multiply<T, bytes>(rows, {a.data + k * a.column_step, a.row_step, a.column_step}, block, c + j, c_step, k > 0, rest);
+    const int64_t block_size = deep(terms) * wide<T>(columns);
+    T* packed = reinterpret_cast<T*>(scratch(static_cast<size_t>(block_size + gemm_room(terms)) * sizeof(T)));
+    each_block<T>(terms, columns, [&](int64_t k, int64_t n_terms, int64_t j, int64_t n) __attribute__((always_inline)) {
+      const MatrixView<T> from = b.at(k, j);
+      const bool in_place = b.column_step == 1 && (rows <= kFew || n_terms * n <= kSmall) && n % Sizes<T, bytes>::lanes == 0;
+      if (!in_place) pack<T, bytes>(from, n_terms, n, packed, n_terms);
+      const Block<T> block = in_place ? Block<T>{from.data, b.row_step, kGemmColumns, n_terms, n} : Block<T>::packed(packed, n_terms, n_terms, n);
+      multiply<T, bytes>(rows, a.at(0, k), block, c + j, c_step, k > 0, packed + block_size);
     });
   }
 };
@@ -240,9 +234,7 @@ struct Packing {
   T* to;
   template <int bytes>
   FORERUN_EACH void run() const {
-    each_block<T, bytes>(terms, columns, [&](int64_t k, int64_t n_terms, int64_t j, int64_t n) __attribute__((always_inline)) {
-      pack<T, bytes>({b.data + k * b.row_step + j * b.column_step, b.row_step, b.column_step}, n_terms, n, to + packed_at<T, bytes>(k, j, terms, n));
-    });
+    pack<T, bytes>(b, terms, columns, to, terms);
   }
 };
 
@@ -254,13 +246,12 @@ struct PackedProduct {
   T* c;
   int64_t c_step;
   bool add;
-  T* rest;
+  T* room;
   template <int bytes>
   FORERUN_EACH void run() const {
-    using Size = Sizes<T, bytes>;
-    each_block<T, bytes>(terms, columns, [&](int64_t k, int64_t n_terms, int64_t j, int64_t n) __attribute__((always_inline)) {
-      const Block<T> block{b + packed_at<T, bytes>(k, j, terms, n), Size::strip * n_terms, Size::strip, n_terms, n};
-      multiply<T, bytes>(rows, {a.data + k * a.column_step, a.row_step, a.column_step}, block, c + j, c_step, add || k > 0, rest);
+    each_block<T>(terms, columns, [&](int64_t k, int64_t n_terms, int64_t j, int64_t n) __attribute__((always_inline)) {
+      const Block<T> block = Block<T>::packed(b + gemm_packed_at(k, j, terms), terms, n_terms, n);
+      multiply<T, bytes>(rows, a.at(0, k), block, c + j, c_step, add || k > 0, room);
     });
   }
 };
@@ -277,25 +268,23 @@ void gemm(int64_t rows, int64_t columns, int64_t terms, MatrixView<T> a, MatrixV
   in_best_version(Product<T>{rows, columns, terms, a, b, c, c_step});
 }
 
+int64_t gemm_room(int64_t terms) { return kPacked * deep(terms) + kGemmRows * kGemmColumns; }
+
 template <class T>
-void PackedMatrix::pack(int64_t terms, int64_t columns, MatrixView<T> b) {
-  terms_ = terms, columns_ = columns;
-  data_.resize(static_cast<size_t>(terms * ((columns + kGemmColumns - 1) / kGemmColumns * kGemmColumns)) * sizeof(T) / sizeof(Line) + 1);
-  in_best_version(Packing<T>{terms, columns, b, reinterpret_cast<T*>(data_.data())});
+void gemm_pack(int64_t terms, int64_t columns, MatrixView<T> b, T* to) {
+  in_best_version(Packing<T>{terms, columns, b, to});
 }
 
-size_t PackedMatrix::room() const { return static_cast<size_t>(forerun::room(terms_)); }
-
 template <class T>
-void PackedMatrix::multiply(int64_t rows, MatrixView<T> a, T* c, int64_t c_step, bool add, T* room) const {
-  in_best_version(PackedProduct<T>{rows, columns_, terms_, a, reinterpret_cast<const T*>(data_.data()), c, c_step, add, room});
+void gemm_packed(int64_t rows, int64_t columns, int64_t terms, MatrixView<T> a, const T* b, T* c, int64_t c_step, bool add, T* room) {
+  in_best_version(PackedProduct<T>{rows, columns, terms, a, b, c, c_step, add, room});
 }
 
 template void gemm(int64_t, int64_t, int64_t, MatrixView<float>, MatrixView<float>, float*, int64_t);
 template void gemm(int64_t, int64_t, int64_t, MatrixView<double>, MatrixView<double>, double*, int64_t);
-template void PackedMatrix::pack(int64_t, int64_t, MatrixView<float>);
-template void PackedMatrix::pack(int64_t, int64_t, MatrixView<double>);
-template void PackedMatrix::multiply(int64_t, MatrixView<float>, float*, int64_t, bool, float*) const;
-template void PackedMatrix::multiply(int64_t, MatrixView<double>, double*, int64_t, bool, double*) const;
+template void gemm_pack(int64_t, int64_t, MatrixView<float>, float*);
+template void gemm_pack(int64_t, int64_t, MatrixView<double>, double*);
+template void gemm_packed(int64_t, int64_t, int64_t, MatrixView<float>, const float*, float*, int64_t, bool, float*);
+template void gemm_packed(int64_t, int64_t, int64_t, MatrixView<double>, const double*, double*, int64_t, bool, double*);
 
 }  // namespace forerun

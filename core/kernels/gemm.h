@@ -1,8 +1,8 @@
 // Matrix products of real numbers on one core, in vectors: what the tiles of products compute.
 #pragma once
-#include <cstddef>
 #include <cstdint>
-#include <vector>
+
+#include "base/rounding.h"
 
 namespace forerun {
 
@@ -11,6 +11,8 @@ template <class T>
 struct MatrixView {
   const T* data;
   int64_t row_step, column_step;
+
+  MatrixView at(int64_t row, int64_t column) const { return {data + row * row_step + column * column_step, row_step, column_step}; }
 };
 
 inline constexpr int64_t kGemmColumns = 48;  // blocks whose extents are multiples of these
@@ -25,23 +27,16 @@ bool gemm_pays();
 template <class T>
 void gemm(int64_t rows, int64_t columns, int64_t terms, MatrixView<T> a, MatrixView<T> b, T* c, int64_t c_step);
 
-// The second operand of several products, laid out for them once. T is the same in all calls: float or double.
-class PackedMatrix {
- public:
-  template <class T>
-  void pack(int64_t terms, int64_t columns, MatrixView<T> b);  // throws std::bad_alloc
-  size_t room() const;                                         // elements that multiply() needs to work in, on a cache line
-  // c = a @ b, or c += a @ b; with gemm's bits.
-  template <class T>
-  void multiply(int64_t rows, MatrixView<T> a, T* c, int64_t c_step, bool add, T* room) const;
-
- private:
-  struct alignas(64) Line {
-    Line() {}
-    char bytes[64];
-  };
-  int64_t terms_ = 0, columns_ = 0;
-  std::vector<Line> data_;
-};
+// The second operand of several products can be laid out for them once: [bands][terms][kGemmColumns], where the columns that the last
+// band lacks may hold anything. In elements: how many that takes, where one of them is, and how many gemm_packed() needs to
+// work in.
+constexpr int64_t gemm_packed_size(int64_t terms, int64_t columns) { return terms * round_up(columns, kGemmColumns); }
+constexpr int64_t gemm_packed_at(int64_t term, int64_t column, int64_t terms) { return (column / kGemmColumns * terms + term) * kGemmColumns + column % kGemmColumns; }
+int64_t gemm_room(int64_t terms);
+template <class T>
+void gemm_pack(int64_t terms, int64_t columns, MatrixView<T> b, T* to);
+// c = a @ b, or c += a @ b; with gemm's bits. Sooner if b and the room begin on cache lines.
+template <class T>
+void gemm_packed(int64_t rows, int64_t columns, int64_t terms, MatrixView<T> a, const T* b, T* c, int64_t c_step, bool add, T* room);
 
 }  // namespace forerun

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/rounding.h"
 #include "kernels/fold.h"
 #include "kernels/part.h"
 
@@ -50,7 +51,7 @@ class FusedKernel final : public Group {
   bool elide(Storage* storage) override;
   bool may_share(Op& op, const Storage* in, const Storage* out) const override;
   void prepare(Op& op) override;
-  int64_t tiles() const override { return fold_ ? fold_->tiles() : (elements_ + kTileElements - 1) / kTileElements; }
+  int64_t tiles() const override { return fold_ ? fold_->tiles() : ceil_div(elements_, kTileElements); }
   void run(Op& op, int64_t tile) override;
 
  private:

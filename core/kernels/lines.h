@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "array/array.h"
+#include "base/rounding.h"
 #include "kernels/correlate.h"
 
 namespace forerun {
@@ -13,8 +14,6 @@ namespace forerun {
 inline constexpr int64_t kRoom = 1 << 18;   // bytes of a copy of data that should stay in a core's cache
 inline constexpr double kTileFlops = 4e6;   // less is not cut
 inline constexpr int64_t kTiles = 16;       // as many tiles should there be, if the work can be cut so
-
-inline int64_t up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Where the elements of an operand lie: steps in bytes.
 struct Field {
@@ -61,8 +60,8 @@ void spread(T* to, const T* from, int64_t step, int64_t n) {
 struct Inside {
   int64_t begin, end;
   Inside(int64_t first, int64_t step, int64_t n, int64_t extent)
-      : begin(std::clamp<int64_t>(up(std::max<int64_t>(0, -first), step), 0, n)),
-        end(std::clamp<int64_t>(first < extent ? up(extent - first, step) : 0, begin, n)) {}
+      : begin(std::clamp<int64_t>(ceil_div(std::max<int64_t>(0, -first), step), 0, n)),
+        end(std::clamp<int64_t>(first < extent ? ceil_div(extent - first, step) : 0, begin, n)) {}
 };
 
 inline bool all_finite(const float* values, int64_t n) {

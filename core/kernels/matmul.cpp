@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/rounding.h"
 #include "kernels/gemm.h"
 
 namespace forerun {
@@ -106,20 +107,22 @@ class MatmulKernel final : public Kernel {
       while (flops > kCutFlops && few(static_cast<double>(down * across))) (m / down >= n / across ? down : across) *= 2;
       const bool lies = gemm_ && a.strides[axes - 1] == size;  // rows of a are not packed: more tiles cost next to nothing
       while (lies && m / down >= 2 * kTall && flops > 2 * kTileFlops * static_cast<double>(down * across)) down *= 2;
-      while (!gemm_ && m / down > blas_limits.extent) down *= 2;
-      while (!gemm_ && n / across > blas_limits.extent) across *= 2;
+      if (!gemm_) {
+        while (m / down > blas_limits.extent) down *= 2;
+        while (n / across > blas_limits.extent) across *= 2;
+      }
     }
-    rows_at_once = (m + down - 1) / down, columns_at_once = (n + across - 1) / across;
-    if (down > 1 && rows_at_once > 5 * kRowStep) rows_at_once = (rows_at_once + kRowStep - 1) / kRowStep * kRowStep;
-    if (across > 1 && gemm_) columns_at_once = (columns_at_once + kGemmColumns - 1) / kGemmColumns * kGemmColumns;
-    down = (m + rows_at_once - 1) / rows_at_once, across = (n + columns_at_once - 1) / columns_at_once;
+    rows_at_once = ceil_div(m, down), columns_at_once = ceil_div(n, across);
+    if (down > 1 && rows_at_once > 5 * kRowStep) rows_at_once = round_up(rows_at_once, kRowStep);
+    if (across > 1 && gemm_) columns_at_once = round_up(columns_at_once, kGemmColumns);
+    down = ceil_div(m, rows_at_once), across = ceil_div(n, columns_at_once);
     blocks = down * across;
     tiles_ = batch * blocks;
     if (blocks > 1) return;
     int64_t together = std::max<int64_t>(1, static_cast<int64_t>(kTileFlops / flops));
-    tiles_ = (batch + together - 1) / together;
-    per_tile = (batch + tiles_ - 1) / tiles_;
-    tiles_ = (batch + per_tile - 1) / per_tile;
+    tiles_ = ceil_div(batch, together);
+    per_tile = ceil_div(batch, tiles_);
+    tiles_ = ceil_div(batch, per_tile);
   }
 
   DType dtype;
@@ -134,12 +137,15 @@ class MatmulKernel final : public Kernel {
     return offset;
   }
 
+  // From row r and column c on, of an item.
+  char* element(Op& op, int i, const Layout& l, int64_t item, int64_t r, int64_t c) const {
+    return operand_data(op, i, position(item, l) + r * l.strides[l.ndim() - 2] + c * l.strides[l.ndim() - 1]);
+  }
+
   // BLAS can take the strides, or the matrix is packed.
-  Matrix matrix(char* data, const Layout& l, int64_t r0, int64_t r1, int64_t c0, int64_t c1, std::vector<char>& packed) const {
-    int axes = l.ndim();
-    int64_t rs = l.strides[axes - 2], cs = l.strides[axes - 1];
-    data += r0 * rs + c0 * cs;
-    Matrix x{data, r1 - r0, c1 - c0, rs % size ? 0 : rs / size, cs % size ? 0 : cs / size};
+  Matrix matrix(char* data, const Layout& l, int64_t rows, int64_t columns, std::vector<char>& packed) const {
+    int64_t rs = l.strides[l.ndim() - 2], cs = l.strides[l.ndim() - 1];
+    Matrix x{data, rows, columns, rs % size ? 0 : rs / size, cs % size ? 0 : cs / size};
     if (x.rows == 1 && x.column_step == 1) x.row_step = std::max<int64_t>(1, x.columns);
     if (x.columns == 1 && x.row_step == 1) x.column_step = std::max<int64_t>(1, x.rows);
     if (x.fits() && x.leading() <= blas_limits.step) return x;
@@ -151,24 +157,22 @@ class MatmulKernel final : public Kernel {
   }
 
   void block(Op& op, int64_t item, int64_t r0, int64_t r1, int64_t c0, int64_t c1) {
-    if (n > blas_limits.step && r1 - r0 > 1 && !gemm_) {  // too far from row to row
-      for (int64_t r = r0; r < r1; ++r) block(op, item, r, r + 1, c0, c1);
-      return;
-    }
     char* c = operand_data(op, 2, position(item, out)) + (r0 * n + c0) * size;
     if (k == 0) {
       for (int64_t r = r0; r < r1; ++r) std::memset(c + (r - r0) * n * size, 0, static_cast<size_t>((c1 - c0) * size));
-      return;
+    } else if (gemm_) {
+      size == 4 ? multiply_here<float>(op, item, r0, r1, c0, c1, c) : multiply_here<double>(op, item, r0, r1, c0, c1, c);
+    } else if (n > blas_limits.step && r1 - r0 > 1) {  // too far from row to row
+      for (int64_t r = r0; r < r1; ++r) block(op, item, r, r + 1, c0, c1);
+    } else {
+      for (int64_t k0 = 0; k0 < k; k0 += blas_limits.extent) terms(op, item, r0, r1, c0, c1, k0, std::min(k, k0 + blas_limits.extent), c);
     }
-    if (gemm_) return size == 4 ? multiply_here<float>(op, item, r0, r1, c0, c1, c) : multiply_here<double>(op, item, r0, r1, c0, c1, c);
-    for (int64_t k0 = 0; k0 < k; k0 += blas_limits.extent) terms(op, item, r0, r1, c0, c1, k0, std::min(k, k0 + blas_limits.extent), c);
   }
 
   template <class T>
   void multiply_here(Op& op, int64_t item, int64_t r0, int64_t r1, int64_t c0, int64_t c1, char* c) const {
     auto view = [&](int i, const Layout& l, int64_t row, int64_t column) {
-      int64_t down = l.strides[l.ndim() - 2], right = l.strides[l.ndim() - 1];
-      return MatrixView<T>{reinterpret_cast<const T*>(operand_data(op, i, position(item, l) + row * down + column * right)), down / size, right / size};
+      return MatrixView<T>{reinterpret_cast<const T*>(element(op, i, l, item, row, column)), l.strides[l.ndim() - 2] / size, l.strides[l.ndim() - 1] / size};
     };
     gemm(r1 - r0, c1 - c0, k, view(0, a, r0, 0), view(1, b, 0, c0), reinterpret_cast<T*>(c), n);
   }
@@ -176,8 +180,8 @@ class MatmulKernel final : public Kernel {
   // Adds the products of columns k0 to k1 of a and rows k0 to k1 of b to a block of the result, or sets it to the first of them.
   void terms(Op& op, int64_t item, int64_t r0, int64_t r1, int64_t c0, int64_t c1, int64_t k0, int64_t k1, char* c) {
     thread_local std::vector<char> packed_a, packed_b;
-    Matrix ma = matrix(operand_data(op, 0, position(item, a)), a, r0, r1, k0, k1, packed_a);
-    Matrix mb = matrix(operand_data(op, 1, position(item, b)), b, k0, k1, c0, c1, packed_b);
+    Matrix ma = matrix(element(op, 0, a, item, r0, k0), a, r1 - r0, k1 - k0, packed_a);
+    Matrix mb = matrix(element(op, 1, b, item, k0, c0), b, k1 - k0, c1 - c0, packed_b);
     bool real = dtype == DType::f32 || dtype == DType::f64;
     if (real && n == 1 && blas.sgemv && blas.dgemv) {
       multiply_vector(dtype, ma, mb.data, mb.row_step, c, k0 > 0);

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/bfloat16.h"
+#include "base/rounding.h"
 
 namespace forerun {
 
@@ -95,7 +96,7 @@ class CopyKernel final : public Kernel {
     if (empty || overlaps) return;
     int64_t n = nest.shape.back();
     per_tile = elements_ > n ? std::max<int64_t>(1, kTile / n) * n : kTile;
-    tiles_ = (elements_ + per_tile - 1) / per_tile;
+    tiles_ = ceil_div(elements_, per_tile);
   }
 };
 
@@ -282,7 +283,7 @@ class IndexKernel final : public Kernel {
     for (int i = 0; i < axis; ++i) units *= array.shape[i];
     int64_t block = units > 0 ? std::max<int64_t>(1, other.size / units) : 1;
     per_tile_ = what == Do::gather ? std::max<int64_t>(1, kTile / block) : std::max<int64_t>(1, units);
-    tiles_ = std::max<int64_t>(1, (units + per_tile_ - 1) / per_tile_);
+    tiles_ = std::max<int64_t>(1, ceil_div(units, per_tile_));
   }
 
  private:

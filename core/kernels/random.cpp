@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/clones.h"
+#include "base/rounding.h"
 
 // What is compiled several times, for the instructions that a processor has: the same bits, as it is all exact or
 // rounded once per operation, and nothing is contracted (cmake/Compiler.cmake). Loops are written to be vectorised.
@@ -243,7 +244,7 @@ class RandomKernel final : public Kernel {
   bool droppable() const override { return true; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
   uint64_t* key() override { return draw.key; }
-  int64_t tiles() const override { return std::max<int64_t>(1, (chunks() + kTileChunks - 1) / kTileChunks); }
+  int64_t tiles() const override { return std::max<int64_t>(1, ceil_div(chunks(), kTileChunks)); }
   void run(Op& op, int64_t tile) override {
     draw_numbers(draw, operand_data(op, 0, offset), tile * kTileChunks, std::min(chunks(), (tile + 1) * kTileChunks));
   }

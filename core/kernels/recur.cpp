@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 #include <type_traits>
+#include <vector>
 
 #include "base/clones.h"
 #include "kernels/gemm.h"
@@ -165,15 +166,14 @@ FORERUN_CLONES void step_back(Rule rule, const RowBack<double>& r) { step_back_o
 class RecurBase : public Kernel {
  public:
   bool droppable() const override { return true; }
-  int64_t tiles() const override { return (what.batch + rows_at_once() - 1) / rows_at_once(); }
+  int64_t tiles() const override { return ceil_div(what.batch, rows_at_once()); }
 
   Recurrence what;
   DType dtype;
 
  protected:
   int64_t rows_at_once() const {
-    int64_t rows = (what.batch + kTiles - 1) / kTiles;
-    return std::clamp<int64_t>((rows + kGemmRows - 1) / kGemmRows * kGemmRows, kLeastRows, kMostRows);
+    return std::clamp<int64_t>(round_up(ceil_div(what.batch, kTiles), kGemmRows), kLeastRows, kMostRows);
   }
   int64_t step_at(int64_t i) const { return what.reversed ? what.steps - 1 - i : i; }
 
@@ -190,9 +190,23 @@ class RecurBase : public Kernel {
     return at_[i] < 0 ? nullptr : reinterpret_cast<T*>(operand_data(op, at_[i], offset_[i]));
   }
 
-  PackedMatrix matrix_;  // what the states, or their gradients, are multiplied with at each step
+  // What the states, or their gradients, are multiplied with at each step: laid out by prepare().
+  template <class T>
+  void pack(int64_t terms, int64_t columns, MatrixView<T> matrix) {
+    packed_.resize(static_cast<size_t>(gemm_packed_size(terms, columns)) * sizeof(T) / sizeof(Line));
+    gemm_pack(terms, columns, matrix, reinterpret_cast<T*>(packed_.data()));
+  }
+  template <class T>
+  const T* packed() const {
+    return reinterpret_cast<const T*>(packed_.data());
+  }
 
  private:
+  struct alignas(64) Line {
+    Line() {}
+    char bytes[64];
+  };
+  std::vector<Line> packed_;
   int at_[12];
   int64_t offset_[12];
 };
@@ -207,13 +221,13 @@ class RecurKernel final : public RecurBase {
     const Array* all[] = {a.x, a.h, a.c, a.w, a.b, a.y, a.cells, a.kept};
     for (int i = 0; i < 8; ++i) use(op, i, all[i], i >= kY);
   }
-  void prepare(Op& op) override { dtype == DType::f32 ? pack<float>(op) : pack<double>(op); }
+  void prepare(Op& op) override { dtype == DType::f32 ? prepare_as<float>(op) : prepare_as<double>(op); }
   void run(Op& op, int64_t tile) override { dtype == DType::f32 ? run_as<float>(op, tile) : run_as<double>(op, tile); }
 
  private:
   template <class T>
-  void pack(Op& op) {
-    matrix_.pack(what.units, what.gates() * what.units, MatrixView<T>{operand<T>(op, kW), 1, what.units});
+  void prepare_as(Op& op) {
+    pack(what.units, what.gates() * what.units, MatrixView<T>{operand<T>(op, kW), 1, what.units});
   }
 
   template <class T>
@@ -221,11 +235,11 @@ class RecurKernel final : public RecurBase {
     const int64_t n = what.units, g = what.gates() * n, row = tile * rows_at_once(), rows = std::min(rows_at_once(), what.batch - row);
     const T *x = operand<T>(op, kX), *b = operand<T>(op, kB), *h = operand<T>(op, kH) + row * n, *c = operand<T>(op, kC);
     T *y = operand<T>(op, kY), *cells = operand<T>(op, kCells), *kept = operand<T>(op, kKept);
-    T *room = reinterpret_cast<T*>(scratch((matrix_.room() + static_cast<size_t>(rows * g)) * sizeof(T))), *u = room + matrix_.room();
+    T *room = reinterpret_cast<T*>(scratch(static_cast<size_t>(gemm_room(n) + rows * g) * sizeof(T))), *u = room + gemm_room(n);
     if (c) c += row * n;
     for (int64_t i = 0; i < what.steps; ++i) {
       int64_t first = step_at(i) * what.batch + row;
-      matrix_.multiply(rows, MatrixView<T>{h, n, 1}, u, g, false, room);
+      gemm_packed(rows, g, n, MatrixView<T>{h, n, 1}, packed<T>(), u, g, false, room);
       for (int64_t r = 0; r < rows; ++r) {
         T* sum = u + r * g;
         for (int64_t k = 0; k < g; ++k) sum[k] += b[k];
@@ -247,13 +261,13 @@ class RecurBackKernel final : public RecurBase {
     const Array* all[] = {a.gy, a.gc, a.h, a.c, a.w, a.y, a.cells, a.kept, a.gx, a.gh, a.gc0, a.gu};
     for (int i = 0; i < 12; ++i) use(op, i, all[i], i >= kGx);
   }
-  void prepare(Op& op) override { dtype == DType::f32 ? pack<float>(op) : pack<double>(op); }
+  void prepare(Op& op) override { dtype == DType::f32 ? prepare_as<float>(op) : prepare_as<double>(op); }
   void run(Op& op, int64_t tile) override { dtype == DType::f32 ? run_as<float>(op, tile) : run_as<double>(op, tile); }
 
  private:
   template <class T>
-  void pack(Op& op) {
-    matrix_.pack(what.gates() * what.units, what.units, MatrixView<T>{operand<T>(op, kW), what.units, 1});
+  void prepare_as(Op& op) {
+    pack(what.gates() * what.units, what.units, MatrixView<T>{operand<T>(op, kW), what.units, 1});
   }
 
   template <class T>
@@ -262,7 +276,7 @@ class RecurBackKernel final : public RecurBase {
     const T *gy = operand<T>(op, kGy), *gc = operand<T>(op, kGc), *y = operand<T>(op, kY), *cells = operand<T>(op, kCells), *kept = operand<T>(op, kKept);
     const T *h0 = operand<T>(op, kH), *c0 = operand<T>(op, kC);
     T *gx = operand<T>(op, kGx), *gh = operand<T>(op, kGh) + row * n, *gc0 = operand<T>(op, kGc0), *gu = operand<T>(op, kGu);
-    T* room = reinterpret_cast<T*>(scratch(matrix_.room() * sizeof(T)));
+    T* room = reinterpret_cast<T*>(scratch(static_cast<size_t>(gemm_room(g)) * sizeof(T)));
     if (gc0) gc0 += row * n, std::copy_n(gc + row * n, rows * n, gc0);
     std::fill_n(gh, rows * n, T{});  // gh and gc0 are the gradients of the states, step by step
     for (int64_t i = what.steps - 1; i >= 0; --i) {
@@ -273,7 +287,7 @@ class RecurBackKernel final : public RecurBase {
         step_back(what.rule, RowBack<T>{n, h + r * n, c ? c + r * n : nullptr, y + at, cells ? cells + at : nullptr, kept ? kept + at * what.kept() : nullptr, gy + at,
                                         gh + r * n, gc0 ? gc0 + r * n : nullptr, gx + (first + r) * g, gu ? gu + (first + r) * g : nullptr});
       }
-      matrix_.multiply(rows, MatrixView<T>{(gu ? gu : gx) + first * g, g, 1}, gh, n, true, room);
+      gemm_packed(rows, n, g, MatrixView<T>{(gu ? gu : gx) + first * g, g, 1}, packed<T>(), gh, n, true, room);
     }
   }
 };

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/rounding.h"
 #include "kernels/fold.h"
 #include "kernels/part.h"
 #include "kernels/scratch.h"
@@ -246,7 +247,7 @@ void build_reduce(Op& op, const char* name, Loop loop, const Array& in, const bo
     if (!axes[best].reduced && k.out_step == 0) k.out_step = static_cast<intptr_t>(item_size(out.layout.dtype));
     bool full = axes.size() == 1 && axes[0].reduced && k.inner > kFullBlock;
     if (full) {
-      k.blocks = k.tiles_ = (k.inner + kFullBlock - 1) / kFullBlock;
+      k.blocks = k.tiles_ = ceil_div(k.inner, kFullBlock);
       return;
     }
     axes.erase(axes.begin() + best);
@@ -260,7 +261,7 @@ void build_reduce(Op& op, const char* name, Loop loop, const Array& in, const bo
   }
   int64_t rows = product(k.kept), work = std::max<int64_t>(1, product(k.reduced) * k.inner);
   k.per_tile = std::max<int64_t>(1, kTileElements / work);
-  k.tiles_ = std::max<int64_t>(1, (rows + k.per_tile - 1) / k.per_tile);
+  k.tiles_ = std::max<int64_t>(1, ceil_div(rows, k.per_tile));
 }
 
 namespace {
@@ -312,7 +313,7 @@ void build_scan(Op& op, const char* name, Loop loop, const Array& in, int axis, 
   }
   int64_t rows = product(k.outer);
   k.per_tile = std::max<int64_t>(1, kTileElements / std::max<int64_t>(1, k.n));
-  k.tiles_ = std::max<int64_t>(1, (rows + k.per_tile - 1) / k.per_tile);
+  k.tiles_ = std::max<int64_t>(1, ceil_div(rows, k.per_tile));
 }
 
 }  // namespace forerun

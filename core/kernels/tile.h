@@ -2,6 +2,8 @@
 #pragma once
 #include <cstdint>
 
+#include "base/rounding.h"
+
 namespace forerun {
 
 inline constexpr int kTileRows = 8;         // of a panel
@@ -12,7 +14,7 @@ inline constexpr int64_t kTileBytes = 64;   // what is read and written at once:
 template <class T>
 constexpr int64_t tile_columns(int64_t columns) {
   constexpr int64_t n = kTileBytes / static_cast<int64_t>(sizeof(T));
-  return (columns + n - 1) / n * n;
+  return round_up(columns, n);
 }
 
 // c[i][j] = sum over t of panel[t][i] * b[offsets[t] + j]; with `add`, c += that sum. T: float or double.

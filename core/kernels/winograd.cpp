@@ -1,18 +1,23 @@
 // A tile of 4 x 4 elements makes 2 x 2 results with 16 products instead of 36: tiles and kernels are transformed to values at 16 points,
-// multiplied there, summed over the channels by multiply_tile, and the sums are transformed back. The columns are tiles, line by line.
+// multiplied there as matrices, tiles x channels and channels x rows, and the sums are transformed back. Data is copied channels last:
+// then the transforms are the same for all channels, whatever the image's extents are.
 #include "kernels/winograd.h"
 
 #include <algorithm>
 
+#include "kernels/gemm.h"
 #include "kernels/lines.h"
 #include "kernels/scratch.h"
+#include "kernels/turn.h"
 #include "kernels/winograd_tiles.h"
 
 namespace forerun {
 
 namespace {
 
-constexpr int64_t kMost = 112, kLeast = 32;  // columns at once
+constexpr int64_t kWidth = 32;               // tiles of a strip, at most
+constexpr int64_t kMost = 112, kLeast = 32;  // tiles at once,
+constexpr int64_t kBlockRoom = 1 << 19;      // and bytes of values at the points
 constexpr int64_t kKernels = 4096;           // that are transformed at once, at least
 
 // The convolution of a source to a target that either direction is. Rows: channels of the target, in a group; channels: of the source.
@@ -20,13 +25,14 @@ struct Sweep {
   Correlation c;
   bool back = false;
   Field weight;
-  int64_t rows = 0, channels = 0, panels = 0;
+  int64_t rows = 0, channels = 0;
+  int64_t rows_step = 0, step = 0;    // rows and channels in full vectors
   int64_t from[2], to[2], pad[2];     // extents of the source and of the target
   int64_t row_step = 0, channel_step = 0;  // of the weight, in bytes
 
   void set(const Correlation& what, bool backwards, const Layout& w) {
     c = what, back = backwards, weight = Field(w);
-    rows = back ? c.in : c.out, channels = back ? c.out : c.in, panels = up(rows, kTileRows);
+    rows = back ? c.in : c.out, channels = back ? c.out : c.in, rows_step = tile_columns<float>(rows), step = tile_columns<float>(channels);
     row_step = back ? weight.channel : weight.example, channel_step = back ? weight.example : weight.channel;
     for (int a = 0; a < 2; ++a) {
       from[a] = back ? c.counts[a + 1] : c.extents[a + 1], to[a] = back ? c.extents[a + 1] : c.counts[a + 1];
@@ -35,37 +41,37 @@ struct Sweep {
   }
   // In bytes: an element of the kernel; back, the kernel is turned round.
   int64_t element(int64_t i, int64_t j) const { return (back ? 2 - i : i) * weight.axis[1] + (back ? 2 - j : j) * weight.axis[2]; }
-  int64_t per_point() const { return panels * channels * kTileRows; }
+  int64_t per_point() const { return gemm_packed_size(channels, rows_step); }
 };
 
-// The weight to its points: [group][point][panel][channel][row of the panel].
+// The weight to its points: [group][point], and there as gemm_packed() wants it, rows in full vectors.
 class PointsKernel final : public Kernel {
  public:
   const char* name() const override { return "correlate_points"; }
   bool droppable() const override { return true; }
-  int64_t tiles() const override { return s.c.groups * up(s.panels, at_once()); }
+  int64_t tiles() const override { return s.c.groups * ceil_div(s.rows_step, at_once()); }
   bool copy_to(Op& op) const override { return op.copy(*this); }
 
   void run(Op& op, int64_t tile) override {
-    const int64_t cuts = up(s.panels, at_once()), group = tile / cuts, first = tile % cuts * at_once();
+    const int64_t cuts = ceil_div(s.rows_step, at_once()), group = tile / cuts, first = tile % cuts * at_once();
     const char* w = operand_data(op, 0, s.weight.offset + group * s.c.out * s.weight.example);
     float* to = reinterpret_cast<float*>(operand_data(op, 1, offset)) + group * kPoints * s.per_point();
-    for (int64_t panel = first, last = std::min(s.panels, first + at_once()); panel < last; ++panel)
+    for (int64_t row = first, last = std::min(s.rows_step, first + at_once()); row < last; row += kTileRows)
       for (int64_t channel = 0; channel < s.channels; ++channel)
-        transform(w + panel * kTileRows * s.row_step + channel * s.channel_step, std::min<int64_t>(kTileRows, s.rows - panel * kTileRows), to + (panel * s.channels + channel) * kTileRows);
+        transform(w + row * s.row_step + channel * s.channel_step, std::clamp<int64_t>(s.rows - row, 0, kTileRows), to + gemm_packed_at(channel, row, s.channels));
   }
 
   Sweep s;
   int64_t offset = 0;
 
  private:
-  int64_t at_once() const { return up(kKernels / kTileRows, s.channels); }
+  int64_t at_once() const { return ceil_div(kKernels / kTileRows, s.channels) * kTileRows; }
 
   // Kernels of as many rows as a panel has.
   void transform(const char* from, int64_t n, float* to) const {
     float w[9 * kTileRows] = {};
     if (n == kTileRows && s.weight.axis[2] == sizeof(float) && s.weight.axis[1] == 3 * sizeof(float))
-      for (int64_t r = 0; r < kTileRows; r += 4) turn_four(from + r * s.row_step, s.row_step, 9, w + r, kTileRows);
+      turn_in(from, s.row_step, kTileRows, 9, w, kTileRows);
     else
       for (int64_t k = 0; k < 9; ++k)
         for (int64_t r = 0; r < n; ++r) w[k * kTileRows + r] = element<float>(from, k / 3 * s.weight.axis[1] + k % 3 * s.weight.axis[2] + r * s.row_step);
@@ -81,38 +87,44 @@ class WinogradKernel final : public Kernel {
   bool copy_to(Op& op) const override { return op.copy(*this); }
 
   void plan() {
-    strips_ = Strips(s.c.examples, s.to[0], s.to[1], kMost);
-    const int64_t width = strips_.width;
-    block_ = std::clamp<int64_t>(strips_.count * s.c.groups / kTiles, up(kLeast, width), std::max<int64_t>(1, kMost / width));
-    auto filled = [&](int64_t strips) { return static_cast<double>(strips * width) / static_cast<double>(tile_columns<float>(strips * width)); };
-    for (int64_t most = block_, fewer = most; 2 * fewer > most; --fewer)
+    strips_ = Strips(s.c.examples, s.to[0], s.to[1], kWidth);
+    const int64_t width = strips_.width, per_tile = kPoints * (s.step + s.rows_step) * static_cast<int64_t>(sizeof(float));
+    const int64_t most = std::clamp(kBlockRoom / per_tile, kLeast, kMost);
+    block_ = std::clamp<int64_t>(strips_.count * s.c.groups / kTiles, ceil_div(kLeast, width), std::max<int64_t>(1, most / width));
+    auto filled = [&](int64_t strips) { return static_cast<double>(strips * width) / static_cast<double>(round_up(strips * width, kGemmRows)); };
+    for (int64_t largest = block_, fewer = largest; 2 * fewer > largest; --fewer)
       if (filled(fewer) > filled(block_) + 0.02) block_ = fewer;
-    blocks_ = up(strips_.count, block_);
+    blocks_ = ceil_div(strips_.count, block_);
   }
 
   void run(Op& op, int64_t tile) override {
-    const int64_t group = tile % s.c.groups, first = tile / s.c.groups * block_, n = std::min(block_, strips_.count - first);
-    const int64_t columns = n * strips_.width, step = tile_columns<float>(columns), plane = s.channels * step + kVector, sums_plane = s.panels * kTileRows * step;
-    Room room(strips_.width);
-    float* points = reinterpret_cast<float*>(scratch(static_cast<size_t>(room.size() + kPoints * (plane + sums_plane) + kVector) * sizeof(float)));
-    float* sums = points + kPoints * plane;
-    room.set(sums + kPoints * sums_plane + kVector, strips_.width);
-    for (int64_t channel = 0; channel < s.channels; ++channel) {
-      if (columns < step)
-        for (int p = 0; p < kPoints; ++p) std::fill_n(points + p * plane + (channel + 1) * step - kVector, kVector, 0.0F);
-      to_points(op, source.offset + (group * s.channels + channel) * source.channel, first, n, room, points + channel * step, plane);
+    const int64_t group = tile % s.c.groups, first = tile / s.c.groups * block_, n = std::min(block_, strips_.count - first), width = strips_.width;
+    const int64_t line_size = (2 * width + 2) * s.step, result_size = 2 * width * s.rows_step, plane = n * width * s.step + kVector, sums_plane = n * width * s.rows_step + kVector;
+    float* at = reinterpret_cast<float*>(scratch(static_cast<size_t>(4 * line_size + 2 * result_size + kPoints * (plane + sums_plane) + gemm_room(s.channels)) * sizeof(float)));
+    float* lines[4];
+    for (float*& line : lines) line = at, at += line_size;
+    float *results[2] = {at, at + result_size}, *points = at + 2 * result_size, *sums = points + kPoints * plane, *room = sums + kPoints * sums_plane;
+    if (s.step > s.channels) std::fill_n(lines[0], 4 * line_size, 0.0F);
+    for (int64_t i = 0; i < n; ++i) {
+      Strips::At strip = strips_.at(first + i);
+      const bool below = i > 0 && strip.line > 0;  // two lines are those of the strip before
+      if (below) std::swap(lines[0], lines[2]), std::swap(lines[1], lines[3]);
+      const char* from = operand_data(op, 0, source.offset + strip.example * source.example + group * s.channels * source.channel);
+      for (int64_t k = below ? 2 : 0; k < 4; ++k)
+        turn_line(from, source, s.channels, strip.line + k - s.pad[0], strip.first - s.pad[1], s.from[0], s.from[1], 2 * width + 2, lines[k], s.step);
+      tiles_to_points({lines[0], lines[1], lines[2], lines[3]}, width, s.step, points + i * width * s.step, plane);
     }
-    int64_t offsets[kTerms];
-    for (int64_t t = 0; t < kTerms; ++t) offsets[t] = t * step;
     const float* w = reinterpret_cast<const float*>(operand_data(op, 2, points_offset)) + group * kPoints * s.per_point();
-    for (int p = 0; p < kPoints; ++p, w += s.per_point())
-      for (int64_t t = 0; t < s.channels; t += kTerms)
-        for (int64_t i = 0; i < s.panels; ++i)
-          multiply_tile(std::min(kTerms, s.channels - t), w + (i * s.channels + t) * kTileRows, points + p * plane + t * step, offsets, sums + p * sums_plane + i * kTileRows * step,
-                        step, static_cast<int>(std::min<int64_t>(kTileRows, s.rows - i * kTileRows)), columns, t > 0);
-    for (int64_t row = 0; row < s.rows; ++row)
-      from_points(sums + row * step, sums_plane, first, n, room, operand_data(op, 3, target.offset + (group * s.rows + row) * target.channel));
-    if (!room.all_zeros()) run_plainly(op, group, first, n);
+    for (int p = 0; p < kPoints; ++p)
+      gemm_packed(n * width, s.rows_step, s.channels, MatrixView<float>{points + p * plane, s.step, 1}, w + p * s.per_point(), sums + p * sums_plane, s.rows_step, false, room);
+    float zeros[kVector] = {};
+    for (int64_t i = 0; i < n; ++i) {
+      Strips::At strip = strips_.at(first + i);
+      points_to_tiles(sums + i * width * s.rows_step, sums_plane, width, s.rows_step, results[0], results[1], zeros);
+      char* to = operand_data(op, 3, target.offset + strip.example * target.example + group * s.rows * target.channel + strip.first * target.axis[2]);
+      for (int64_t k = 0; k < std::min<int64_t>(2, s.to[0] - strip.line); ++k) store(results[k], std::min(2 * width, s.to[1] - strip.first), to + (strip.line + k) * target.axis[1]);
+    }
+    if (!std::all_of(zeros, zeros + kVector, [](float v) { return v == 0; })) run_plainly(op, group, first, n);
   }
 
   Sweep s;
@@ -120,64 +132,12 @@ class WinogradKernel final : public Kernel {
   int64_t points_offset = 0;
 
  private:
-  // What a strip needs beside its points.
-  struct Room {
-    int64_t half;                                  // tiles of a strip, in full vectors
-    float *sums[4], *line, *top, *bottom, *zeros;  // a line's sums have 4 half elements, a line 2 half + kVector, two results 2 half each
-    int32_t *inside, *valid;                       // masks: elements of a line of the source that are inside it; and tiles of the strip
-
-    explicit Room(int64_t width) : half(tile_columns<float>(width)) {}
-    int64_t size() const { return 16 * half + 2 * (2 * half + kVector) + kVector + 5 * half; }
-    void set(float* at, int64_t width) {
-      for (float*& of : sums) of = at, at += 4 * half;
-      line = at, at += 2 * half + kVector;
-      inside = reinterpret_cast<int32_t*>(at), at += 2 * half + kVector;
-      zeros = at, at += kVector;
-      top = at, bottom = at + 2 * half, valid = reinterpret_cast<int32_t*>(at + 4 * half);
-      std::fill_n(zeros, kVector, 0.0F);
-      for (int64_t i = 0; i < half; ++i) valid[i] = i < width ? -1 : 0;
-    }
-    bool all_zeros() const { return std::all_of(zeros, zeros + kVector, [](float v) { return v == 0; }); }
-  };
-
-  // A channel's strips to their points. Strips that lie below one another have two lines in common.
-  void to_points(Op& op, int64_t offset, int64_t first, int64_t n, Room& room, float* to, int64_t plane) const {
-    for (int64_t i = 0, masked = -1; i < n; ++i, to += strips_.width) {
-      Strips::At at = strips_.at(first + i);
-      const Inside in(at.first - s.pad[1], 1, 2 * room.half + kVector, s.from[1]);
-      if (at.first != masked)
-        for (int64_t k = 0; k < 2 * room.half + kVector; ++k) room.inside[k] = k >= in.begin && k < in.end ? -1 : 0;
-      masked = at.first;
-      bool below = i > 0 && at.line > 0;
-      if (below) std::swap(room.sums[0], room.sums[2]), std::swap(room.sums[1], room.sums[3]);
-      for (int64_t k = below ? 2 : 0; k < 4; ++k)
-        add_across(line(op, offset + at.example * source.example, at.line + k - s.pad[0], at.first - s.pad[1], in, room), room.inside, room.sums[k], room.half, room.half);
-      const float* const four[4] = {room.sums[0], room.sums[1], room.sums[2], room.sums[3]};
-      add_down(four, room.half, to, plane, strips_.width);
-    }
-  }
-
-  // A line of the source from an element on: where it is, if its elements follow one another and what is read beside it is memory of the
-  // source, too; or a copy.
-  const float* line(Op& op, int64_t offset, int64_t at, int64_t first, const Inside& in, Room& room) const {
+  // n columns of results, [column][row], to a line of each row.
+  void store(const float* from, int64_t n, char* to) const {
     constexpr int64_t size = sizeof(float);
-    if (at < 0 || at >= s.from[0] || in.begin >= in.end) return std::fill_n(room.line, 2 * room.half + kVector, 0.0F), room.line;
-    int64_t begin = offset + at * source.axis[1] + first * source.axis[2], end = begin + (2 * room.half + kVector) * size;
-    if (source.axis[2] == size && begin >= 0 && end <= static_cast<int64_t>(op.access(0).storage->bytes)) return reinterpret_cast<const float*>(operand_data(op, 0, begin));
-    gather(room.line + in.begin, operand_data(op, 0, begin + in.begin * source.axis[2]), source.axis[2], in.end - in.begin);
-    return room.line;
-  }
-
-  // The results of a row's strips from the sums at their points.
-  void from_points(const float* sums, int64_t plane, int64_t first, int64_t n, Room& room, char* to) const {
-    for (int64_t i = 0; i < n; ++i, sums += strips_.width) {
-      Strips::At at = strips_.at(first + i);
-      add_back(sums, plane, room.valid, room.top, room.bottom, strips_.width, room.zeros);
-      char* line = to + at.example * target.example + at.line * target.axis[1] + at.first * target.axis[2];
-      int64_t step = target.axis[2] / static_cast<int64_t>(sizeof(float)), length = std::min(2 * strips_.width, s.to[1] - at.first);
-      spread(reinterpret_cast<float*>(line), room.top, step, length);
-      if (at.line + 1 < s.to[0]) spread(reinterpret_cast<float*>(line + target.axis[1]), room.bottom, step, length);
-    }
+    if (target.axis[2] == size && target.channel % size == 0) return turn_out(from, s.rows_step, s.rows, n, reinterpret_cast<float*>(to), target.channel / size);
+    for (int64_t row = 0; row < s.rows; ++row)
+      for (int64_t k = 0; k < n; ++k) *reinterpret_cast<float*>(to + row * target.channel + k * target.axis[2]) = from[k * s.rows_step + row];
   }
 
   // Strips with results that are infinite or no numbers: in the transforms these spread over tiles.
@@ -219,12 +179,12 @@ bool winograd_takes(const Correlation& c, DType dtype, bool back) {
   for (int a = 0; a < 3; ++a) plane = plane && c.stride[a] == 1 && c.dilate[a] == 1;
   if (!plane || dtype != DType::f32 || std::min(c.in, c.out) < 16) return false;
   const int64_t* to = back ? c.extents : c.counts;
-  int64_t tiles = up(to[1], 2) * up(to[2], 2);
+  int64_t tiles = ceil_div(to[1], 2) * ceil_div(to[2], 2);
   return c.examples * tiles >= 2 * kLeast && 5 * to[1] * to[2] >= 12 * tiles;  // at least 0.6 of what is computed is wanted
 }
 
 int64_t winograd_points(const Correlation& what, bool back) {
-  return what.groups * kPoints * up(back ? what.in : what.out, kTileRows) * kTileRows * (back ? what.out : what.in);
+  return what.groups * kPoints * gemm_packed_size(back ? what.out : what.in, back ? what.in : what.out);
 }
 
 void build_winograd_points(Op& op, const Correlation& what, bool back, const Array& w, const Array& points) {

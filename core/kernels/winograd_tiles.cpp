@@ -1,7 +1,8 @@
 #include "kernels/winograd_tiles.h"
 
-#include <utility>
+#include <algorithm>
 
+#include "kernels/turn.h"
 #include "kernels/versions.h"
 
 namespace forerun {
@@ -10,8 +11,6 @@ namespace {
 
 template <int bytes>
 using Floats = typename Vector<float, bytes>::type;
-template <int bytes>
-using Bits = typename Vector<int32_t, bytes>::type;
 template <int bytes>
 constexpr int kPlaces = bytes / static_cast<int>(sizeof(float));
 
@@ -22,25 +21,6 @@ FORERUN_EACH Floats<bytes> load(const float* from) {
 template <int bytes>
 FORERUN_EACH void store(float* to, Floats<bytes> v) {
   *reinterpret_cast<Floats<bytes>*>(to) = v;
-}
-template <int bytes>
-FORERUN_EACH Floats<bytes> masked(Floats<bytes> v, const int32_t* mask) {
-  return reinterpret_cast<Floats<bytes>>(reinterpret_cast<Bits<bytes>>(v) & *reinterpret_cast<const Bits<bytes>*>(mask));
-}
-
-template <int bytes, int... i>
-FORERUN_EACH Floats<bytes> evens(Floats<bytes> a, Floats<bytes> b, std::integer_sequence<int, i...>) {
-  return __builtin_shufflevector(a, b, 2 * i...);
-}
-template <int bytes, int... i>
-FORERUN_EACH Floats<bytes> odds(Floats<bytes> a, Floats<bytes> b, std::integer_sequence<int, i...>) {
-  return __builtin_shufflevector(a, b, 2 * i + 1 ...);
-}
-template <int bytes, int... i>
-FORERUN_EACH void merge(Floats<bytes> even, Floats<bytes> odd, float* to, std::integer_sequence<int, i...>) {
-  constexpr int n = kPlaces<bytes>;
-  store<bytes>(to, __builtin_shufflevector(even, odd, (i / 2 + i % 2 * n)...));
-  store<bytes>(to + n, __builtin_shufflevector(even, odd, (i / 2 + n / 2 + i % 2 * n)...));
 }
 
 // One axis of four elements: to the points, where two windows of three meet.
@@ -63,94 +43,51 @@ FORERUN_EACH void store_four(float* to, int64_t step, const Floats<bytes> (&v)[4
   for (int i = 0; i < 4; ++i) store<bytes>(to + i * step, v[i]);
 }
 
-struct Across {
-  const float* line;
-  const int32_t* mask;
-  float* to;
-  int64_t step, n;
-
-  template <int bytes>
-  FORERUN_EACH void run() const {
-    constexpr int places = kPlaces<bytes>;
-    constexpr auto all = std::make_integer_sequence<int, places>();
-    for (int64_t j = 0; j < n; j += places) {
-      const float* at = line + 2 * j;
-      const int32_t* bits = mask + 2 * j;
-      Floats<bytes> p = masked<bytes>(load<bytes>(at), bits), q = masked<bytes>(load<bytes>(at + places), bits + places);
-      Floats<bytes> r = masked<bytes>(load<bytes>(at + 2), bits + 2), s = masked<bytes>(load<bytes>(at + places + 2), bits + places + 2);
-      Floats<bytes> a = evens<bytes>(p, q, all), b = odds<bytes>(p, q, all), c = evens<bytes>(r, s, all), d = odds<bytes>(r, s, all);
-      Floats<bytes> t[4];
-      meet(a, b, c, d, t);
-      store_four<bytes>(to + j, step, t);
-    }
-  }
-};
-
-struct Down {
+struct TilesToPoints {
   const float* const (&lines)[4];
-  int64_t step;
+  int64_t tiles, step;
   float* points;
-  int64_t plane, n;
-
-  template <int bytes>
-  FORERUN_EACH void run() const {
-    for (int64_t j = 0; j < n; j += kPlaces<bytes>)
-      for (int64_t k = 0; k < 4; ++k) {
-        const int64_t i = k * step + j;
-        Floats<bytes> a = load<bytes>(lines[0] + i), b = load<bytes>(lines[1] + i), c = load<bytes>(lines[2] + i), d = load<bytes>(lines[3] + i);
-        Floats<bytes> t[4];
-        meet(a, b, c, d, t);
-        store_four<bytes>(points + k * plane + j, 4 * plane, t);
-      }
-  }
-};
-
-struct Back {
-  const float* points;
   int64_t plane;
-  const int32_t* mask;
-  float *top, *bottom;
-  int64_t n;
-  float* zeros;
 
   template <int bytes>
   FORERUN_EACH void run() const {
-    constexpr auto all = std::make_integer_sequence<int, kPlaces<bytes>>();
-    Floats<bytes> unlike = load<bytes>(zeros);
-    for (int64_t j = 0; j < n; j += kPlaces<bytes>) {
-      Floats<bytes> t[4], b[4];
-      const float* p = points + j;
-      for (int k = 0; k < 4; ++k, p += plane) {
-        Floats<bytes> one = load<bytes>(p + 4 * plane), two = load<bytes>(p + 8 * plane);
-        t[k] = load<bytes>(p) + one + two, b[k] = one - two - load<bytes>(p + 12 * plane);
+    for (int64_t tile = 0; tile < tiles; ++tile)
+      for (int64_t j = 0; j < step; j += kPlaces<bytes>) {
+        Floats<bytes> t[4][4], u[4];  // t: by column of the tile
+        for (int64_t k = 0; k < 4; ++k) {
+          const int64_t i = (2 * tile + k) * step + j;
+          meet(load<bytes>(lines[0] + i), load<bytes>(lines[1] + i), load<bytes>(lines[2] + i), load<bytes>(lines[3] + i), t[k]);
+        }
+        for (int i = 0; i < 4; ++i) {
+          meet(t[0][i], t[1][i], t[2][i], t[3][i], u);
+          store_four<bytes>(points + tile * step + j + 4 * i * plane, plane, u);
+        }
       }
-      Floats<bytes> y[4] = {t[0] + t[1] + t[2], t[1] - t[2] - t[3], b[0] + b[1] + b[2], b[1] - b[2] - b[3]};
-      for (const Floats<bytes>& v : y) unlike += masked<bytes>(v, mask + j) * 0;
-      merge<bytes>(y[0], y[1], top + 2 * j, all), merge<bytes>(y[2], y[3], bottom + 2 * j, all);
-    }
-    store<bytes>(zeros, unlike);
   }
 };
 
-struct VectorsToPoints {
-  const float* const (&lines)[4];
-  int64_t step;
-  float* points;
-  int64_t plane, n;
+struct PointsToTiles {
+  const float* points;
+  int64_t plane, tiles, step;
+  float *top, *bottom, *zeros;
 
   template <int bytes>
   FORERUN_EACH void run() const {
-    for (int64_t j = 0; j < n; j += kPlaces<bytes>) {
-      Floats<bytes> t[4][4], u[4];  // t: by column of the tile
-      for (int64_t k = 0; k < 4; ++k) {
-        const int64_t i = k * step + j;
-        meet(load<bytes>(lines[0] + i), load<bytes>(lines[1] + i), load<bytes>(lines[2] + i), load<bytes>(lines[3] + i), t[k]);
+    Floats<bytes> unlike = load<bytes>(zeros);
+    for (int64_t tile = 0; tile < tiles; ++tile)
+      for (int64_t j = 0; j < step; j += kPlaces<bytes>) {
+        Floats<bytes> t[4], b[4];  // by column of the points
+        for (int k = 0; k < 4; ++k) {
+          const float* p = points + k * plane + tile * step + j;
+          Floats<bytes> one = load<bytes>(p + 4 * plane), two = load<bytes>(p + 8 * plane);
+          t[k] = load<bytes>(p) + one + two, b[k] = one - two - load<bytes>(p + 12 * plane);
+        }
+        const Floats<bytes> y[4] = {t[0] + t[1] + t[2], t[1] - t[2] - t[3], b[0] + b[1] + b[2], b[1] - b[2] - b[3]};
+        for (const Floats<bytes>& v : y) unlike += v * 0;
+        const int64_t i = 2 * tile * step + j;
+        store<bytes>(top + i, y[0]), store<bytes>(top + i + step, y[1]), store<bytes>(bottom + i, y[2]), store<bytes>(bottom + i + step, y[3]);
       }
-      for (int i = 0; i < 4; ++i) {
-        meet(t[0][i], t[1][i], t[2][i], t[3][i], u);
-        store_four<bytes>(points + j + 4 * i * plane, plane, u);
-      }
-    }
+    store<bytes>(zeros, unlike);
   }
 };
 
@@ -223,28 +160,22 @@ struct PointsToKernels {
 
 }  // namespace
 
-void turn_four(const char* from, int64_t step, int64_t n, float* to, int64_t places) {
-  using F = Floats<16>;
-  auto at = [&](int64_t i, int64_t k) { return reinterpret_cast<const float*>(from + i * step) + k; };
-  int64_t k = 0;
-  for (; k + 4 <= n; k += 4, to += 4 * places) {
-    F a = load<16>(at(0, k)), b = load<16>(at(1, k)), c = load<16>(at(2, k)), d = load<16>(at(3, k));
-    F ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
-    F ab2 = __builtin_shufflevector(a, b, 2, 6, 3, 7), cd2 = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-    store<16>(to, __builtin_shufflevector(ab, cd, 0, 1, 4, 5)), store<16>(to + places, __builtin_shufflevector(ab, cd, 2, 3, 6, 7));
-    store<16>(to + 2 * places, __builtin_shufflevector(ab2, cd2, 0, 1, 4, 5)), store<16>(to + 3 * places, __builtin_shufflevector(ab2, cd2, 2, 3, 6, 7));
-  }
-  for (; k < n; ++k, to += places)
-    for (int64_t i = 0; i < 4; ++i) to[i] = *at(i, k);
+void turn_line(const char* from, const Field& field, int64_t channels, int64_t line, int64_t first, int64_t lines, int64_t extent, int64_t n, float* to, int64_t step) {
+  const Inside in(first, 1, n, line >= 0 && line < lines ? extent : 0);
+  std::fill_n(to, in.begin * step, 0.0F), std::fill(to + in.end * step, to + n * step, 0.0F);
+  if (in.begin >= in.end) return;
+  const int64_t inside = in.end - in.begin;
+  from += line * field.axis[1] + (first + in.begin) * field.axis[2], to += in.begin * step;
+  if (field.axis[2] == sizeof(float)) return turn_in(from, field.channel, channels, inside, to, step);
+  for (int64_t channel = 0; channel < channels; ++channel)
+    for (int64_t k = 0; k < inside; ++k) to[k * step + channel] = element<float>(from, channel * field.channel + k * field.axis[2]);
 }
 
-void add_across(const float* line, const int32_t* mask, float* to, int64_t step, int64_t n) { in_best_version(Across{line, mask, to, step, n}); }
-void add_down(const float* const (&lines)[4], int64_t step, float* points, int64_t plane, int64_t n) { in_best_version(Down{lines, step, points, plane, n}); }
-void add_back(const float* points, int64_t plane, const int32_t* mask, float* top, float* bottom, int64_t n, float* zeros) {
-  in_best_version(Back{points, plane, mask, top, bottom, n, zeros});
+void tiles_to_points(const float* const (&lines)[4], int64_t tiles, int64_t step, float* points, int64_t plane) {
+  in_best_version(TilesToPoints{lines, tiles, step, points, plane});
 }
-void vectors_to_points(const float* const (&lines)[4], int64_t step, float* points, int64_t plane, int64_t n) {
-  in_best_version(VectorsToPoints{lines, step, points, plane, n});
+void points_to_tiles(const float* points, int64_t plane, int64_t tiles, int64_t step, float* top, float* bottom, float* zeros) {
+  in_best_version(PointsToTiles{points, plane, tiles, step, top, bottom, zeros});
 }
 void rows_to_points(const float* top, const float* bottom, int64_t step, float* points, int64_t plane) {
   in_best_version(RowsToPoints{top, bottom, step, points, plane});

@@ -1,7 +1,9 @@
-// The transforms of Winograd's convolution, for many 4 x 4 tiles at once: sums of lines.
+// The transforms of Winograd's convolution: of a 4 x 4 tile for many channels at once.
 #pragma once
 #include <cstdint>
 
+#include "base/rounding.h"
+#include "kernels/lines.h"
 #include "kernels/tile.h"
 
 namespace forerun {
@@ -19,28 +21,24 @@ struct Strips {
 
   Strips() = default;
   Strips(int64_t examples, int64_t results_down, int64_t results_across, int64_t widest)
-      : lines((results_down + 1) / 2), width((results_across + 1) / 2), pieces((width + widest - 1) / widest) {
-    width = (width + pieces - 1) / pieces, count = examples * pieces * lines;
+      : lines(ceil_div(results_down, 2)), width(ceil_div(results_across, 2)), pieces(ceil_div(width, widest)) {
+    width = ceil_div(width, pieces), count = examples * pieces * lines;
   }
   At at(int64_t number) const { return {number / lines / pieces, number % lines * 2, number / lines % pieces * width * 2}; }
 };
 
-// One line of n tiles, of which each begins two elements after the one before, to four lines of sums, `half` apart. n is a multiple of
-// kVector; 2 n + 2 elements are read. mask: all bits of those that count, for others none: they count as 0.
-void add_across(const float* line, const int32_t* mask, float* to, int64_t step, int64_t n);
-// From the sums of four lines to the points of n tiles, `plane` apart. Up to kVector - 1 elements behind them are overwritten.
-void add_down(const float* const (&lines)[4], int64_t step, float* points, int64_t plane, int64_t n);
-// From the points of n tiles to the two lines of their results; both have room for 2 n, rounded up to 2 kVector. mask: of the tiles that
-// count, as above. `zeros`, kVector of them, stay zeros if all their results are finite numbers.
-void add_back(const float* points, int64_t plane, const int32_t* mask, float* top, float* bottom, int64_t n, float* zeros);
-
 // Kernels of 3 x 3 of kTileRows rows, w[element][row], to their points, `plane` apart. turned: from the last element to the first.
 void kernels_to_points(const float* w, bool turned, float* points, int64_t plane);
-// Four lines of n elements, those of line i at from + i * step bytes, next to each other: element k of line i to to[k * places + i].
-void turn_four(const char* from, int64_t step, int64_t n, float* to, int64_t places);
-// One tile of `lines` of vectors, which lie `step` apart, of n elements each, a multiple of kVector: to its points, `plane` apart.
-void vectors_to_points(const float* const (&lines)[4], int64_t step, float* points, int64_t plane, int64_t n);
-// The same for 2 x 2 vectors of kTileRows elements each that stand for a kernel.
+// n columns of a line of channels, from column `first` on, to [column][step]: zeros where they are outside of lines x extent.
+void turn_line(const char* from, const Field& field, int64_t channels, int64_t line, int64_t first, int64_t lines, int64_t extent, int64_t n, float* to, int64_t step);
+
+// Tiles of four lines of [column][step], where each begins two columns after the one before, to their points: [tile][step], `plane` apart.
+// step is a multiple of kVector.
+void tiles_to_points(const float* const (&lines)[4], int64_t tiles, int64_t step, float* points, int64_t plane);
+// From sums at the points of tiles to two lines of their results, in the same order. `zeros`, kVector of them, stay zeros if all results are
+// finite numbers.
+void points_to_tiles(const float* points, int64_t plane, int64_t tiles, int64_t step, float* top, float* bottom, float* zeros);
+// 2 x 2 vectors of kTileRows elements each that stand for a kernel to the points, `plane` apart.
 void rows_to_points(const float* top, const float* bottom, int64_t step, float* points, int64_t plane);
 // From the points of n kernels, a multiple of kVector, to the elements of each: n of each of the nine.
 void points_to_kernels(const float* points, int64_t plane, float* to, int64_t n);

@@ -5,6 +5,7 @@
 
 #include "kernels/lines.h"
 #include "kernels/scratch.h"
+#include "kernels/turn.h"
 #include "kernels/winograd.h"
 #include "kernels/winograd_tiles.h"
 
@@ -27,17 +28,17 @@ class WinogradWeightKernel final : public Kernel {
   void plan() {
     step_ = tile_columns<float>(c.in);
     const int64_t per_panel = kPoints * kTileRows * step_ * static_cast<int64_t>(sizeof(float));
-    cuts_ = up(up(c.out, kTileRows), std::max<int64_t>(1, kSumsRoom / per_panel));
-    cut_rows_ = up(up(c.out, cuts_), kTileRows) * kTileRows, cuts_ = up(c.out, cut_rows_);
+    cuts_ = ceil_div(ceil_div(c.out, kTileRows), std::max<int64_t>(1, kSumsRoom / per_panel));
+    cut_rows_ = round_up(ceil_div(c.out, cuts_), kTileRows), cuts_ = ceil_div(c.out, cut_rows_);
     strips_ = Strips(c.examples, c.counts[1], c.counts[2], kWidth);
-    parts = std::clamp<int64_t>(up(kTiles / 2, c.groups * cuts_), 1, strips_.count);
+    parts = std::clamp<int64_t>(ceil_div(kTiles / 2, c.groups * cuts_), 1, strips_.count);
     const int64_t per_tile = kPoints * (step_ + cut_rows_) * static_cast<int64_t>(sizeof(float));
     block_ = std::max<int64_t>(1, std::min(kBlock, kBlockRoom / per_tile) / strips_.width);
   }
 
   void run(Op& op, int64_t tile) override {
     const int64_t cut = tile % cuts_, group = tile / cuts_ % c.groups, part = tile / cuts_ / c.groups;
-    const int64_t row = cut * cut_rows_, rows = std::min(cut_rows_, c.out - row), panels = up(rows, kTileRows);
+    const int64_t row = cut * cut_rows_, rows = std::min(cut_rows_, c.out - row), panels = ceil_div(rows, kTileRows);
     const int64_t first = strips_.count * part / parts, last = strips_.count * (part + 1) / parts, columns = 2 * strips_.width + 2;
     const int64_t points_plane = block_ * strips_.width * step_, rows_plane = panels * block_ * strips_.width * kTileRows, sums_plane = panels * kTileRows * step_;
     const int64_t y_step = panels * kTileRows, line_size = columns * step_;
@@ -58,15 +59,14 @@ class WinogradWeightKernel final : public Kernel {
         bool below = i > 0 && s.line > 0;
         if (below) std::swap(lines[0], lines[2]), std::swap(lines[1], lines[3]);
         for (int64_t k = below ? 2 : 0; k < 4; ++k)
-          turn(from + s.example * x.example, x, c.in, s.line + k - c.pad[1], s.first - c.pad[2], c.extents[1], c.extents[2], columns, lines[k], step_);
+          turn_line(from + s.example * x.example, x, c.in, s.line + k - c.pad[1], s.first - c.pad[2], c.extents[1], c.extents[2], columns, lines[k], step_);
         for (int64_t k = 0; k < 2; ++k)
-          turn(y_from + s.example * y.example, y, rows, s.line + k, s.first, c.counts[1], c.counts[2], 2 * strips_.width, k ? bottom : top, y_step);
-        for (int64_t t = 0; t < strips_.width; ++t) {
-          const float* const four[4] = {lines[0] + 2 * t * step_, lines[1] + 2 * t * step_, lines[2] + 2 * t * step_, lines[3] + 2 * t * step_};
-          vectors_to_points(four, step_, points + (i * strips_.width + t) * step_, points_plane, step_);
+          turn_line(y_from + s.example * y.example, y, rows, s.line + k, s.first, c.counts[1], c.counts[2], 2 * strips_.width, k ? bottom : top, y_step);
+        const float* const four[4] = {lines[0], lines[1], lines[2], lines[3]};
+        tiles_to_points(four, strips_.width, step_, points + i * strips_.width * step_, points_plane);
+        for (int64_t t = 0; t < strips_.width; ++t)
           for (int64_t panel = 0; panel < panels; ++panel)
             rows_to_points(top + 2 * t * y_step + panel * kTileRows, bottom + 2 * t * y_step + panel * kTileRows, y_step, factors + (panel * terms + i * strips_.width + t) * kTileRows, rows_plane);
-        }
       }
       for (int p = 0; p < kPoints; ++p)
         for (int64_t panel = 0; panel < panels; ++panel)
@@ -79,8 +79,12 @@ class WinogradWeightKernel final : public Kernel {
       points_to_kernels(sums + i * step_, sums_plane, kernels, step_);
       bool finite = true;
       for (int k = 0; k < 9; ++k) finite &= all_finite(kernels + k * step_, c.in);
+      if (finite) {
+        turn_out(kernels, step_, c.in, 9, to, 9), to += c.in * 9;
+        continue;
+      }
       for (int64_t channel = 0; channel < c.in; ++channel)
-        for (int k = 0; k < 9; ++k) *to++ = finite ? kernels[k * step_ + channel] : sum(y_from + i * y.channel, from + channel * x.channel, k / 3, k % 3, first, last);
+        for (int k = 0; k < 9; ++k) *to++ = sum(y_from + i * y.channel, from + channel * x.channel, k / 3, k % 3, first, last);
     }
   }
 
@@ -103,19 +107,6 @@ class WinogradWeightKernel final : public Kernel {
         }
     }
     return found;
-  }
-
-  // n columns of a line, from a place on, channels last and `step` apart: zeros where they are outside.
-  void turn(const char* from, const Field& f, int64_t channels, int64_t line, int64_t first, int64_t lines, int64_t extent, int64_t n, float* to, int64_t step) const {
-    const Inside in(first, 1, n, line >= 0 && line < lines ? extent : 0);
-    std::fill_n(to, in.begin * step, 0.0F), std::fill(to + in.end * step, to + n * step, 0.0F);
-    if (in.begin >= in.end) return;
-    from += line * f.axis[1] + (first + in.begin) * f.axis[2], to += in.begin * step;
-    int64_t channel = 0;
-    if (f.axis[2] == sizeof(float))
-      for (; channel + 4 <= channels; channel += 4) turn_four(from + channel * f.channel, f.channel, in.end - in.begin, to + channel, step);
-    for (; channel < channels; ++channel)
-      for (int64_t k = 0; k < in.end - in.begin; ++k) to[k * step + channel] = element<float>(from, channel * f.channel + k * f.axis[2]);
   }
 
   // Set by plan().

@@ -247,11 +247,9 @@ void product() {
   const T outside = 12345;
   std::vector<T> c(static_cast<size_t>((rows - 1) * step + columns), outside), twice = c;
   gemm<T>(rows, columns, terms, a.view, b.view, c.data(), step);
-  PackedMatrix packed;
-  packed.pack<T>(terms, columns, b.view);
-  std::vector<T> room(packed.room() + 64 / sizeof(T));
-  T* aligned = room.data() + (64 - reinterpret_cast<uintptr_t>(room.data()) % 64) % 64 / sizeof(T);
-  for (bool add : {false, true}) packed.multiply<T>(rows, a.view, twice.data(), step, add, aligned);
+  std::vector<T> packed(static_cast<size_t>(gemm_packed_size(terms, columns))), room(static_cast<size_t>(gemm_room(terms)));
+  gemm_pack<T>(terms, columns, b.view, packed.data());
+  for (bool add : {false, true}) gemm_packed<T>(rows, columns, terms, a.view, packed.data(), twice.data(), step, add, room.data());
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < step && i * step + j < static_cast<int64_t>(c.size()); ++j) {
       T sum = 0;

@@ -109,7 +109,7 @@ def topk(x, k=1, axis=-1, kind="indices", ascending=False):
     return {"indices": order, "value": values, "both": [values, order]}[kind]
 
 
-def fully_connected(x, weight, bias=0, units=None, flatten=True):
+def fully_connected(x, weight, bias=0, units=None, no_bias=False, flatten=True):
     return (x.reshape(len(x), -1) if flatten else x) @ weight.T + bias
 
 
@@ -174,7 +174,7 @@ ROWS: list[Case] = [
     row("npx.topk", lambda x: (x.order(3, 4),), lambda x: (x.order(3, 4), 2, 0, "both", True),
         lambda x: (x.order(3, 4), 3, 1, "value"), dtypes="ihf", reference=topk),
     row("npx.fully_connected", lambda x: (x(2, 3), x(4, 3), x(4)), lambda x: (x(2, 3, 2), x(4, 6)),
-        lambda x: (x(2, 3, 2), x(4, 2), x(4), 4, False), grad=(0, 1), tolerance=16, reference=fully_connected),
+        lambda x: (x(2, 3, 2), x(4, 2), x(4), 4, False, False), grad=(0, 1), tolerance=16, reference=fully_connected),
     row("npx.layer_norm", lambda x: (x(3, 4), x(4), x(4)), lambda x: (x(3, 4), x(3), x(3), 0), grad=(0, 1, 2),
         tolerance=32, reference=layer_norm),
     row("npx.smooth_l1", one, lambda x: (x(3, 4), 2.0), reference=smooth_l1, grad=A, tolerance=4),

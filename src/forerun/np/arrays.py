@@ -393,13 +393,23 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
 
     @property
     def real(self) -> Any:
-        """The real part."""
+        """The real part, as a view."""
         return shape.real(self)
+
+    @real.setter
+    def real(self, values: Any) -> None:
+        shape.real(self)[...] = values
 
     @property
     def imag(self) -> Any:
-        """The imaginary part."""
+        """The imaginary part, as a view; zeros, which are new, if the dtype is not complex."""
         return shape.imag(self)
+
+    @imag.setter
+    def imag(self, values: Any) -> None:
+        if self.dtype.kind != "c":
+            raise TypeError(f"imag: dtype must be complex, got {self.dtype}")
+        shape.imag(self)[...] = values
 
     def tostype(self, stype: str) -> Any:
         """The array itself: arrays are dense. ValueError for another storage type."""

@@ -35,6 +35,11 @@ __all__ = [
 # --- putting together, taking apart ---------------------------------------------------------------
 
 
+def _part(axis: int, begin: int, end: int) -> tuple[slice, ...]:
+    """The index of a part along an axis."""
+    return (*(slice(None),) * axis, slice(begin, end))
+
+
 class _Concatenate:
     """Concatenation takes any number of arrays, so it records itself."""
 
@@ -44,8 +49,7 @@ class _Concatenate:
     def gradients(self, g: Any, inputs: tuple[Any, ...], axis: int) -> list[Any]:
         """The parts that the inputs had."""
         ends = list(itertools.accumulate(x.shape[axis] for x in inputs))
-        before = (slice(None),) * axis
-        return [g[(*before, slice(end - x.shape[axis], end))] for x, end in zip(inputs, ends)]
+        return [g[_part(axis, end - x.shape[axis], end)] for x, end in zip(inputs, ends)]
 
     def told(self, axis: int) -> int:
         """What `repeated` needs besides the inputs."""
@@ -85,8 +89,7 @@ class _Split:
         return parts if len(parts) > 1 else parts[0]
 
     def __call__(self, x: Any, bounds: list[int], axis: int) -> tuple[Any, ...]:
-        head = (slice(None),) * axis
-        parts = tuple(_core.getitem(x, (*head, slice(i, j))) for i, j in itertools.pairwise(bounds))
+        parts = tuple(_core.getitem(x, _part(axis, i, j)) for i, j in itertools.pairwise(bounds))
         if _core.recording():
             _core.record(self, (x,), parts, (bounds, axis), 0)
         return parts
@@ -247,8 +250,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     bounds = [0, *cuts, n]
     if bounds == sorted(bounds):
         return list(_split(x, bounds, a))
-    head = (slice(None),) * a
-    return [x[(*head, slice(i, j))] for i, j in itertools.pairwise(bounds)]
+    return [x[_part(a, i, j)] for i, j in itertools.pairwise(bounds)]
 
 
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:

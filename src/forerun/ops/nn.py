@@ -339,16 +339,18 @@ def dropout(x: Any, p: float = 0.5, axes: tuple[int, ...] = (), mode: str = "tra
 
 
 def fully_connected(
-    x: Any, weight: Any, bias: Any = None, num_hidden: int | None = None, flatten: bool = True
-) -> Any:
+    x: Any, weight: Any, bias: Any = None, num_hidden: int | None = None, no_bias: bool = False,
+    flatten: bool = True,
+) -> Any:  # fmt: skip
     """x @ weight.T + bias; weight of shape (units, inputs), bias of shape (units,) or None.
 
-    flatten: all axes of x but the first count as inputs; otherwise the last one. ValueError if their number
-    does not fit the weight, or num_hidden is not that of units.
+    no_bias: bias is not added. flatten: all axes of x but the first count as inputs; otherwise the last one. ValueError
+    if their number does not fit the weight, or num_hidden is not that of units.
 
     >>> from forerun import np, npx
-    >>> npx.fully_connected(np.ones((2, 3)), np.ones((1, 3)), np.array([0.5])).tolist()
-    [[3.5], [3.5]]
+    >>> x, weight, bias = np.ones((2, 3)), np.ones((1, 3)), np.array([0.5])
+    >>> npx.fully_connected(x, weight, bias).tolist(), npx.fully_connected(x, weight, bias, no_bias=True).tolist()
+    ([[3.5], [3.5]], [[3.0], [3.0]])
     """
     x = asarray(x)
     if num_hidden is not None and weight.shape[0] != num_hidden:
@@ -357,7 +359,7 @@ def fully_connected(
     if x.ndim != 2:
         x = reshape(x, (math.prod(before), math.prod(x.shape[len(before) :])))
     result = _matmul(*matmul_pair(x, weight, "fully_connected"), False, True)
-    if bias is not None:
+    if bias is not None and not no_bias:
         result = result + bias
     return result if len(before) == 1 else reshape(result, (*before, weight.shape[0]))
 

@@ -329,26 +329,18 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
 # --- parts of complex numbers ---------------------------------------------------------------------
 
 
-def _parts(x: Any) -> Any:
-    """The real and imaginary parts of a complex array side by side on a last axis, as values."""
-    from .host import host
-
-    dtype = numpy.dtype("float32" if x.dtype == numpy.complex64 else "float64")
-    return host(lambda v: numpy.stack([v.real, v.imag], -1), [x], [((*x.shape, 2), dtype)], name="parts")[0]
-
-
 @primitive(lambda g: g)
 def _real(x: Any) -> Any:
-    return _core.getitem(_parts(x), (..., 0))
+    return _core.part(x, False)
 
 
 @primitive(lambda g: 1j * g)
 def _imag(x: Any) -> Any:
-    return _core.getitem(_parts(x), (..., 1))
+    return _core.part(x, True)
 
 
 def real(val: Any) -> Any:
-    """The real part: val itself if its dtype is not complex, float32 of complex64, float64 of complex128.
+    """A view of the real part: val itself if its dtype is not complex, float32 of complex64, float64 of complex128.
 
     >>> from forerun import np
     >>> np.real([1 + 2j, 3.0]).tolist()
@@ -359,7 +351,7 @@ def real(val: Any) -> Any:
 
 
 def imag(val: Any) -> Any:
-    """The imaginary part: zeros if val is not complex, float32 of complex64, float64 of complex128.
+    """A view of the imaginary part, float32 of complex64, float64 of complex128; new zeros if val is not complex.
 
     >>> from forerun import np
     >>> np.imag([1 + 2j, 3.0]).tolist()

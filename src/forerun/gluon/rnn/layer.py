@@ -134,8 +134,9 @@ class _Layer(HybridBlock):
             getattr(self, f"{prefix}_{kind}").data(x.device)
             for kind in ("i2h_weight", "h2h_weight", "i2h_bias", "h2h_bias")
         )
-        gates = npx.fully_connected(x, wx, bx, flatten=False)
-        return run(self.mode, self._activation, backward, gates, states, wh, bh)
+        together = self.mode != "gru"  # there, what comes from the state has a factor of its own
+        gates = npx.fully_connected(x, wx, bx, no_bias=together, flatten=False)
+        return run(self.mode, self._activation, backward, gates, states, wh, bx + bh if together else bh)
 
     def __repr__(self) -> str:
         width = self._input_size or None
