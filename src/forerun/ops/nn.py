@@ -8,14 +8,13 @@ from typing import Any
 import numpy
 
 from .. import _core
-from .arithmetic import maximum, minimum, square
+from .arithmetic import maximum, minimum
 from .base import nondifferentiable, primitive
 from .convert import asarray, axis_of, cast, default_float, is_real_float
 from .exponential import exp, log, logaddexp, tanh
 from .indexing import _gather, _gather_along, _scatter_along, take_along_axis, where
 from .keys import places_within
 from .linear import _matmul, matmul_pair
-from .moments import mean
 from .random import uniform
 from .reduction import _max, _sum
 from .shape import reshape
@@ -24,7 +23,7 @@ from .sorting import argsort
 __all__ = [
     "relu", "leaky_relu", "sigmoid", "log_sigmoid", "softrelu", "softsign", "silu", "gelu", "elu", "selu",
     "activation", "softmax", "log_softmax", "masked_softmax", "cross_entropy", "pick", "topk", "batch_dot", "dropout",
-    "fully_connected", "embedding", "layer_norm", "sequence_mask", "smooth_l1",
+    "fully_connected", "embedding", "sequence_mask", "smooth_l1",
 ]  # fmt: skip
 
 
@@ -378,23 +377,6 @@ def embedding(index: Any, weight: Any, input_dim: int | None = None, output_dim:
     index = index if index.dtype.kind in "iu" else cast(index, numpy.dtype("int64"))
     at = places_within("embedding", index, weight.shape[0], "raise", weight.device, "same_kind")
     return _gather(weight, [at], 0, "embedding")
-
-
-def layer_norm(x: Any, gamma: Any, beta: Any, axis: int = -1, eps: float = 1e-5) -> Any:
-    """x with mean 0 and variance 1 along `axis`, times gamma, plus beta (Ba et al. 2016).
-
-    gamma and beta are vectors along the axis; eps is added to the variance.
-
-    >>> from forerun import np, npx
-    >>> npx.layer_norm(np.array([[1.0, 3.0]]), np.ones(2), np.zeros(2), eps=0.0).tolist()
-    [[-1.0, 1.0]]
-    """
-    x = asarray(x)
-    a = axis_of("layer_norm", axis, x.ndim)
-    centred = x - mean(x, a, keepdims=True)
-    wide = tuple(-1 if i == a else 1 for i in range(x.ndim))
-    scaled = centred / (mean(square(centred), a, keepdims=True) + eps) ** 0.5
-    return scaled * reshape(gamma, wide) + reshape(beta, wide)
 
 
 def sequence_mask(
