@@ -10,7 +10,7 @@ import numpy
 from .. import _core
 from .arithmetic import maximum, minimum
 from .base import nondifferentiable, primitive
-from .convert import asarray, axis_of, cast, default_float, is_real_float
+from .convert import as_real_float, asarray, axis_of, cast
 from .exponential import exp, log, logaddexp, tanh
 from .indexing import _gather, _gather_along, _scatter_along, take_along_axis, where
 from .keys import places_within
@@ -25,11 +25,6 @@ __all__ = [
     "activation", "softmax", "log_softmax", "masked_softmax", "cross_entropy", "pick", "topk", "batch_dot", "dropout",
     "fully_connected", "embedding", "sequence_mask", "smooth_l1",
 ]  # fmt: skip
-
-
-def _float(x: Any) -> Any:
-    x = asarray(x)
-    return x if is_real_float(x.dtype) else cast(x, default_float())
 
 
 @primitive(lambda g, y: g * (y > 0))
@@ -62,7 +57,7 @@ def sigmoid(x: Any) -> Any:
     >>> npx.sigmoid([0.0]).tolist()
     [0.5]
     """
-    return 1 / (1 + exp(-_float(x)))
+    return 1 / (1 + exp(-as_real_float("sigmoid", x)))
 
 
 def softrelu(x: Any) -> Any:
@@ -185,7 +180,7 @@ def softmax(x: Any, axis: int = -1, temperature: float | None = None) -> Any:
     >>> npx.softmax(np.zeros(4)).tolist()
     [0.25, 0.25, 0.25, 0.25]
     """
-    x = _float(x)
+    x = as_real_float("softmax", x)
     x = x if temperature is None else x / temperature
     return _softmax(x, axis_of("softmax", axis, x.ndim))
 
@@ -197,7 +192,7 @@ def log_softmax(x: Any, axis: int = -1, temperature: float | None = None) -> Any
     >>> npx.log_softmax([0.0, 1000.0]).tolist()
     [-1000.0, 0.0]
     """
-    x = _float(x)
+    x = as_real_float("log_softmax", x)
     x = x if temperature is None else x / temperature
     return _log_softmax(x, axis_of("log_softmax", axis, x.ndim))
 
@@ -211,7 +206,8 @@ def masked_softmax(x: Any, mask: Any, axis: int = -1) -> Any:
     >>> npx.masked_softmax(np.zeros(4), [1, 1, 0, 0]).tolist()
     [0.5, 0.5, 0.0, 0.0]
     """
-    return softmax(where(mask, x, -1e30), axis) * cast(asarray(mask), _float(x).dtype)
+    x = as_real_float("masked_softmax", x)
+    return softmax(where(mask, x, -1e30), axis) * cast(asarray(mask), x.dtype)
 
 
 def _cross_entropy_grad(g: Any, x: Any, index: Any, axis: int, e: Any, z: Any) -> Any:
@@ -238,7 +234,7 @@ def cross_entropy(x: Any, index: Any, axis: int = -1, keepdims: bool = False) ->
     >>> npx.cross_entropy(np.zeros((2, 4)), [0, 3])
     array([1.3862944, 1.3862944])
     """
-    x = _float(x)
+    x = as_real_float("cross_entropy", x)
     a = axis_of("cross_entropy", axis, x.ndim)
     wide = _one_each("cross_entropy", x, index, a)
     losses = _cross_entropy(x, wide, a)
