@@ -71,6 +71,7 @@ CASES: list[tuple[str, Callable[[], Any], Any]] = [
     ("softmax", lambda: F.softmax(a, dim=1), softmax(A)),
     ("linear", lambda: F.linear(a, b, torch.ones(3)), A @ B.T + 1),
     ("layer_norm", lambda: F.layer_norm(a, (4,)), normalised(A)),
+    ("layer_norm over axes", lambda: F.layer_norm(a, (3, 4), b, a), (A - A.mean()) / (A.var() + 1e-5) ** 0.5 * B + A),
     ("mse", lambda: F.mse_loss(a, b), ((A - B) ** 2).mean()),
     ("l1", lambda: F.l1_loss(a, b, reduction="none"), numpy.abs(A - B)),
     ("cross entropy", lambda: F.cross_entropy(a, LABELS), -numpy.log(softmax(A)[range(3), [3, 0, 1]]).mean()),
@@ -290,6 +291,8 @@ def test_learning_rates_of_groups_can_be_changed():
 def test_errors_say_what_must_hold():
     with pytest.raises(ValueError, match="mm: operands must have 2 and 2 axes"):
         a.mm(b[0])
+    with pytest.raises(ValueError, match=r"layer_norm: last axes, weight and bias must have shape \(3,\), got \(4,\)"):
+        F.layer_norm(a, (3,))
     with pytest.raises(ValueError, match="mse_loss: shapes must be the same"):
         F.mse_loss(a, b[:1])
     with pytest.raises(ValueError, match="split: sizes must add up to 3"):

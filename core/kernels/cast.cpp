@@ -1,10 +1,12 @@
 // Conversions between all element types, and the loops of where().
+#include <algorithm>
 #include <complex>
 #include <cstring>
 #include <limits>
 #include <type_traits>
 
 #include "base/bfloat16.h"
+#include "base/clones.h"
 #include "kernels/loop.h"
 
 namespace forerun {
@@ -12,6 +14,8 @@ namespace forerun {
 namespace {
 
 using Half = _Float16;
+
+constexpr intptr_t kLongCopy = 512;  // bytes
 
 template <class T>
 constexpr bool is_complex_v = false;
@@ -94,6 +98,72 @@ void cast(char** args, const intptr_t* n, const intptr_t* steps, void*) {
   }
 }
 
+// Rows of a turned matrix, which lie across the source: some columns after the other, so that its memory is read line by line.
+template <class T>
+void copy_turned(const char* in, char* out, intptr_t rows, intptr_t n, intptr_t in_step, intptr_t out_pitch) {
+  constexpr intptr_t kSize = sizeof(T), kSome = 8;
+  for (intptr_t i = 0; i < n; i += kSome)
+    for (intptr_t row = 0; row < rows; ++row)
+      for (intptr_t k = i, end = std::min(n, i + kSome); k < end; ++k) std::memcpy(out + row * out_pitch + k * kSize, in + row * kSize + k * in_step, kSize);
+}
+
+// Elements that stay as they are. Rows are most often short: calls of memcpy would take longer than the copies.
+template <class T>
+void copy_rows(char** args, intptr_t rows, intptr_t n, const intptr_t* steps, const intptr_t* pitches, void*) {
+  constexpr intptr_t kSize = sizeof(T), kSome = 64;
+  bool together = steps[0] == kSize && steps[1] == kSize;
+  if (!together && pitches[0] == kSize && steps[1] == kSize) return copy_turned<T>(args[0], args[1], rows, n, steps[0], pitches[1]);
+  for (intptr_t row = 0; row < rows; ++row) {
+    const char* in = args[0] + row * pitches[0];
+    char* out = args[1] + row * pitches[1];
+    intptr_t left = n;
+    if (together && n * kSize >= kLongCopy) std::memcpy(out, in, static_cast<size_t>(n * kSize)), left = 0;
+    for (; together && left * kSize >= kSome; left -= kSome / kSize, in += kSome, out += kSome) std::memcpy(out, in, kSome);
+    for (; left > 0; --left, in += steps[0], out += steps[1]) std::memcpy(out, in, kSize);
+  }
+}
+
+template <class T>
+void copy_row(char** args, const intptr_t* n, const intptr_t* steps, void* data) {
+  copy_rows<T>(args, 1, *n, steps, steps, data);
+}
+
+// What masks are multiplied with.
+template <class To>
+[[gnu::always_inline]] inline void widen(char** args, intptr_t n, const intptr_t* steps) {
+  auto* in = reinterpret_cast<const uint8_t*>(args[0]);
+  if (steps[0] == 1 && steps[1] == sizeof(To)) {
+    auto* out = reinterpret_cast<To*>(args[1]);
+#pragma GCC ivdep
+    for (intptr_t i = 0; i < n; ++i) out[i] = in[i] != 0;
+    return;
+  }
+  for (intptr_t i = 0; i < n; ++i) {
+    To v = in[i * steps[0]] != 0;
+    std::memcpy(args[1] + i * steps[1], &v, sizeof v);
+  }
+}
+
+FORERUN_CLONES void bool_to_f32(char** args, const intptr_t* n, const intptr_t* steps, void*) { widen<float>(args, *n, steps); }
+FORERUN_CLONES void bool_to_f64(char** args, const intptr_t* n, const intptr_t* steps, void*) { widen<double>(args, *n, steps); }
+
+// Elements of one size that stay as they are.
+Loop copy_loop(size_t size) {
+  Loop loop;
+  auto of = [&](auto element) {
+    using T = decltype(element);
+    loop.function = copy_row<T>, loop.rows = copy_rows<T>;
+  };
+  switch (size) {
+    case 1: of(uint8_t{}); break;
+    case 2: of(uint16_t{}); break;
+    case 4: of(uint32_t{}); break;
+    case 8: of(uint64_t{}); break;
+    default: of(std::complex<double>{});
+  }
+  return loop;
+}
+
 template <class From>
 Loop cast_from(DType to) {
   switch (to) {
@@ -125,6 +195,9 @@ void select(char** args, const intptr_t* n, const intptr_t* steps, void*) {
 }  // namespace
 
 Loop cast_loop(DType from, DType to) {
+  if (from == to) return copy_loop(item_size(from));
+  if (from == DType::b1 && to == DType::f32) return {bool_to_f32};
+  if (from == DType::b1 && to == DType::f64) return {bool_to_f64};
   switch (from) {
     case DType::b1: return cast_from<bool>(to);
     case DType::i8: return cast_from<int8_t>(to);

@@ -81,6 +81,8 @@ class NestKernel final : public Fusible {
     tiles_ = total == 0 || one_tile ? 1 : outer_ > 1 ? ceil_div(outer_, rows) : pieces_;
     fusible_ = total > 0 && !one_tile && !loop.may_throw;
     for (int k = n_in; k < n; ++k) fusible_ = fusible_ && dense(k);
+    as_they_are_ = !loop.packed;
+    for (int k = 0; k < n; ++k) as_they_are_ = as_they_are_ && part_[k].dtype == part_[k].loop_dtype;
   }
 
   struct Place {
@@ -101,6 +103,7 @@ class NestKernel final : public Fusible {
   void row(char** args, int64_t count);
   bool dense(int k) const;
   bool fusible_ = false;
+  bool as_they_are_ = false;  // the loop takes all operands without casts or copies
   int64_t inner_ = 0, outer_ = 0, pieces_ = 1, rows_ = 1, tiles_ = 1;
 };
 
@@ -141,6 +144,13 @@ void NestKernel::run(Op& op, int64_t tile) {
     base[k] = snapshot[k].data() + p.offset;
   }
   bool whole = tiles_ == 1;
+  if (as_they_are_) {
+    const Dims* strides[kMost];
+    for (int k = 0; k < n; ++k) strides[k] = &nest.strides[k];
+    int64_t size = inner_ * outer_, from = whole ? 0 : outer_ > 1 ? tile * rows_ * inner_ : inner_ * tile / pieces_;
+    int64_t to = whole ? size : outer_ > 1 ? std::min(size, from + rows_ * inner_) : inner_ * (tile + 1) / pieces_;
+    return walk_nest(loop, n, nest.shape, strides, base, nullptr, from, to - from);
+  }
   int64_t first = whole ? 0 : outer_ > 1 ? tile * rows_ : 0, last = whole ? outer_ : outer_ > 1 ? std::min(outer_, first + rows_) : 1;
   int64_t from = whole || outer_ > 1 ? 0 : inner_ * tile / pieces_, to = whole || outer_ > 1 ? inner_ : inner_ * (tile + 1) / pieces_;
   int axes = nest.shape.size() - 1;
@@ -209,6 +219,47 @@ void NestKernel::row(char** args, int64_t count) {
 }
 
 }  // namespace
+
+// Stretch by stretch of the innermost axis, or as many whole ones at once as the next axis has.
+void walk_nest(const Loop& loop, int operands, const Dims& shape, const Dims* const* strides, char* const* args, const intptr_t* sizes, int64_t at, int64_t n) {
+  int axes = shape.size() - 1;
+  int64_t inner = shape.back(), row = at / inner, column = at % inner;
+  int64_t index[kMaxDims];
+  char* base[kMost];  // of the row, for operands with strides
+  intptr_t steps[kMost], pitches[kMost];
+  for (int k = 0; k < operands; ++k) {
+    base[k] = args[k];
+    steps[k] = strides[k] ? strides[k]->back() : sizes[k];
+    pitches[k] = !strides[k] ? inner * sizes[k] : axes > 0 ? (*strides[k])[axes - 1] : 0;
+  }
+  for (int a = axes - 1; a >= 0; --a) {
+    index[a] = row % shape[a];
+    row /= shape[a];
+    for (int k = 0; k < operands; ++k)
+      if (strides[k]) base[k] += index[a] * (*strides[k])[a];
+  }
+  for (int64_t done = 0; done < n;) {
+    intptr_t rows = 1, count = std::min(inner - column, n - done);
+    char* at_once[kMost];
+    for (int k = 0; k < operands; ++k) at_once[k] = strides[k] ? base[k] + column * steps[k] : args[k] + done * sizes[k];
+    if (loop.rows && axes > 0 && count == inner) rows = std::min((n - done) / inner, shape[axes - 1] - index[axes - 1]);
+    // A step of 0 stays so for a row's last element alone: loops may look at it, as power does.
+    if (rows > 1)
+      loop.rows(at_once, rows, count, steps, pitches, loop.data);
+    else
+      loop.function(at_once, &count, steps, loop.data);
+    done += rows * count, column = 0;
+    for (int a = axes - 1; a >= 0; --a, rows = 1) {
+      index[a] += rows;
+      bool wraps = index[a] == shape[a];
+      int64_t by = wraps ? rows - shape[a] : rows;
+      for (int k = 0; k < operands; ++k)
+        if (strides[k]) base[k] += by * (*strides[k])[a];
+      if (!wraps) break;
+      index[a] = 0;
+    }
+  }
+}
 
 void build_elementwise_dense(Op& op, const char* name, Loop loop, const DType* types, const Operand* inputs, int n_in, const Array& out) {
   int scalars = 0;

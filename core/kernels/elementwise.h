@@ -27,4 +27,8 @@ void build_elementwise(Op& op, const char* name, Loop loop, const DType* types, 
 // The same for the most frequent case: dense arrays of one shape and the loop's dtypes or scalars, and one output that is new.
 void build_elementwise_dense(Op& op, const char* name, Loop loop, const DType* types, const Operand* inputs, int n_in, const Array& out);
 
+// Elements `at` to `at + n` of a nest of that shape, by a loop that takes all operands as they are. Those with strides start at args[k];
+// those without have elements that follow one another, sizes[k] bytes apart, the first of them at args[k].
+void walk_nest(const Loop& loop, int operands, const Dims& shape, const Dims* const* strides, char* const* args, const intptr_t* sizes, int64_t at, int64_t n);
+
 }  // namespace forerun

@@ -14,6 +14,20 @@ constexpr int64_t kLongRow = 8 * kBlock;   // longer ones are cut
 constexpr int64_t kManyColumns = 2 * kBlock;
 constexpr int64_t kFewColumns = 256;       // rows this short are folded many at once
 
+// The sum of a vector's elements: of its halves, of their halves, and so on.
+template <class T, int bytes, class V>
+[[gnu::always_inline]] inline T across(const V& v) {
+  if constexpr (bytes == 2 * sizeof(T)) {
+    return v[0] + v[1];
+  } else {
+    typedef T Half __attribute__((vector_size(bytes / 2)));
+    Half low, high;
+    std::memcpy(&low, &v, bytes / 2);
+    std::memcpy(&high, reinterpret_cast<const char*>(&v) + bytes / 2, bytes / 2);
+    return across<T, bytes / 2>(low + high);
+  }
+}
+
 // Sums with sixteen times four places, which become one at the end: as exact as adding in pairs, and the same on every CPU.
 template <class T>
 [[gnu::always_inline]] inline T sum_of(const T* x, int64_t n) {
@@ -25,26 +39,23 @@ template <class T>
     for (int k = 0; k < kRows; ++k) sums[k] += *reinterpret_cast<const Vector*>(x + i + k * kLanes);
   Vector all = (sums[0] + sums[1]) + (sums[2] + sums[3]);
   for (; i + kLanes <= n; i += kLanes) all += *reinterpret_cast<const Vector*>(x + i);
-  T lanes[kLanes];
-  std::memcpy(lanes, &all, sizeof lanes);
-  for (int half = kLanes / 2; half; half /= 2)
-    for (int k = 0; k < half; ++k) lanes[k] += lanes[k + half];
+  T total = across<T, 64>(all);
   T rest = 0;
   for (; i < n; ++i) rest += x[i];
-  return lanes[0] + rest;
+  return total + rest;
 }
 
-FORERUN_CLONES float sum(const float* x, int64_t n) { return sum_of(x, n); }
-FORERUN_CLONES double sum(const double* x, int64_t n) { return sum_of(x, n); }
-
+// Adds the sum of each row to what stands in `out`; rows longer than a block, block by block.
 template <class T>
-void add_sum(char* out, const char* in, int64_t n) {
-  T total;
-  std::memcpy(&total, out, sizeof total);
-  total += sum(reinterpret_cast<const T*>(in), n);
-  std::memcpy(out, &total, sizeof total);
+[[gnu::always_inline]] inline void add_sums_of(char* out, const char* in, int64_t rows, int64_t length) {
+  auto* to = reinterpret_cast<T*>(out);
+  auto* from = reinterpret_cast<const T*>(in);
+  for (int64_t row = 0; row < rows; ++row, from += length)
+    for (int64_t i = 0; i < length; i += kBlock) to[row] += sum_of(from + i, std::min(kBlock, length - i));
 }
 
+FORERUN_CLONES void add_sums_f32(char* out, const char* in, int64_t rows, int64_t length) { add_sums_of<float>(out, in, rows, length); }
+FORERUN_CLONES void add_sums_f64(char* out, const char* in, int64_t rows, int64_t length) { add_sums_of<double>(out, in, rows, length); }
 
 }  // namespace
 
@@ -105,23 +116,21 @@ void Fold::fill(char* out, int64_t n) const {
   for (int64_t i = 0; i < n; ++i) std::memcpy(out + i * size_, neutral_.bytes, static_cast<size_t>(size_));
 }
 
-// A run of values into one.
-void Fold::fold_run(char* out, const char* in, int64_t n) const {
-  for (int64_t i = 0; i < n; i += kBlock) {
-    int64_t m = std::min(kBlock, n - i);
-    if (loop_.adds && dtype_ == DType::f32)
-      add_sum<float>(out, in + i * size_, m);
-    else if (loop_.adds && dtype_ == DType::f64)
-      add_sum<double>(out, in + i * size_, m);
-    else
-      apply(out, 0, in + i * size_, size_, m);
-  }
+// Rows of values into one each.
+void Fold::fold_runs(char* out, const char* in, int64_t rows, int64_t length) const {
+  if (loop_.adds && dtype_ == DType::f32) return add_sums_f32(out, in, rows, length);
+  if (loop_.adds && dtype_ == DType::f64) return add_sums_f64(out, in, rows, length);
+  for (int64_t row = 0; row < rows; ++row, out += size_)
+    for (int64_t i = 0; i < length; i += kBlock) apply(out, 0, in + (row * length + i) * size_, size_, std::min(kBlock, length - i));
 }
 
 // Rows of c values into one row. Short ones by halves: the lower half of the rows is combined with the upper one, and so on.
 void Fold::fold_rows(char* out, const char* in, int64_t rows) const {
   int64_t row = c_ * size_;
   if (c_ > kFewColumns || rows < 4) {
+    char* args[3] = {out, const_cast<char*>(in), out};
+    const intptr_t steps[3] = {size_, size_, size_}, pitches[3] = {0, row, 0};
+    if (loop_.rows) return loop_.rows(args, rows, c_, steps, pitches, loop_.data);
     for (int64_t i = 0; i < rows; ++i) apply(out, size_, in + i * row, size_, c_);
     return;
   }
@@ -157,12 +166,10 @@ void Fold::begin(int64_t tile, char* out, Partial* partial) const {
 void Fold::fold(int64_t tile, int64_t at, int64_t n, const char* data, char* out, Partial* partial) const {
   switch (kind_) {
     case Kind::rows:
-      for (int64_t i = 0, row = at / r_; i < n; i += r_, ++row) {
-        fill(out + row * size_, 1);
-        fold_run(out + row * size_, data + i * size_, r_);
-      }
-      return;
-    case Kind::blocks: return fold_run(place(tile, out, partial), data, n);
+      out += at / r_ * size_;
+      fill(out, n / r_);
+      return fold_runs(out, data, n / r_, r_);
+    case Kind::blocks: return fold_runs(place(tile, out, partial), data, 1, n);
     case Kind::parts: return fold_rows(place(tile, out, partial), data, n / c_);
     case Kind::slabs:
       for (int64_t row = at / c_, end = (at + n) / c_; row < end;) {

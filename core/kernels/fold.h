@@ -64,7 +64,7 @@ class Fold {
   };
   void apply(char* out, intptr_t out_step, const char* in, intptr_t in_step, int64_t n) const;
   void fill(char* out, int64_t n) const;
-  void fold_run(char* out, const char* in, int64_t n) const;
+  void fold_runs(char* out, const char* in, int64_t rows, int64_t length) const;
   void fold_rows(char* out, const char* in, int64_t rows) const;
   // Where the results of a tile start.
   char* place(int64_t tile, char* out, Partial* partial) const;

@@ -385,46 +385,16 @@ void FusedKernel::run_block(int64_t tile, int64_t at, int64_t n, char* memory) c
   }
 }
 
-// Elements `at` to `at + n` of a nest, stretch by stretch of its innermost axis.
-void FusedKernel::run_nested(const Plan::Step& step, char** args, intptr_t* steps, int64_t at, int64_t n) const {
+void FusedKernel::run_nested(const Plan::Step& step, char** args, const intptr_t* steps, int64_t at, int64_t n) const {
   const Dims* shape = nullptr;
   const Dims* strides[Nest::kMaxOperands] = {};
-  intptr_t sizes[Nest::kMaxOperands];
   for (int i = 0; i < step.n; ++i) {
     const Plan::Place& place = step.place[i];
-    sizes[i] = steps[i];
     if (!place.nest) continue;
     shape = &place.nest->shape;
     strides[i] = &place.nest->strides[place.place];
-    steps[i] = strides[i]->back();
   }
-  int axes = shape->size() - 1;
-  int64_t inner = shape->back(), row = at / inner, column = at % inner;
-  int64_t index[kMaxDims];
-  char* base[Nest::kMaxOperands];  // of the row, for operands with strides
-  std::copy(args, args + step.n, base);
-  for (int a = axes - 1; a >= 0; --a) {
-    index[a] = row % (*shape)[a];
-    row /= (*shape)[a];
-    for (int i = 0; i < step.n; ++i)
-      if (strides[i]) base[i] += index[a] * (*strides[i])[a];
-  }
-  for (int64_t done = 0; done < n;) {
-    intptr_t count = std::min(inner - column, n - done);
-    char* inner_args[Nest::kMaxOperands];
-    for (int i = 0; i < step.n; ++i) inner_args[i] = strides[i] ? base[i] + column * steps[i] : args[i] + done * sizes[i];
-    // A step of 0 stays so for a row's last element alone: loops may look at it, as power does.
-    step.loop.function(inner_args, &count, steps, step.loop.data);
-    done += count, column = 0;
-    for (int a = axes - 1; a >= 0; --a) {
-      bool wraps = ++index[a] == (*shape)[a];
-      int64_t by = wraps ? 1 - (*shape)[a] : 1;
-      for (int i = 0; i < step.n; ++i)
-        if (strides[i]) base[i] += by * (*strides[i])[a];
-      if (!wraps) break;
-      index[a] = 0;
-    }
-  }
+  walk_nest(step.loop, step.n, *shape, strides, args, steps, at, n);
 }
 
 }  // namespace forerun

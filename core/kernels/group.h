@@ -77,7 +77,7 @@ class FusedKernel final : public Group {
   Held* find(const Storage* storage) { return const_cast<Held*>(std::as_const(*this).find(storage)); }
   void sign(const Part& part, const int* where);
   void run_block(int64_t tile, int64_t at, int64_t n, char* memory) const;
-  void run_nested(const Plan::Step& step, char** args, intptr_t* steps, int64_t at, int64_t n) const;
+  void run_nested(const Plan::Step& step, char** args, const intptr_t* steps, int64_t at, int64_t n) const;
 
   std::vector<Op*> ops_;
   std::vector<Held> held_;

@@ -8,6 +8,8 @@ namespace forerun {
 
 // args: first element of each operand (inputs, then outputs); n[0]: how many; steps: bytes to the next element.
 using LoopFunction = void (*)(char** args, const intptr_t* n, const intptr_t* steps, void* data);
+// The same for rows of n elements, each operand's `pitches` bytes after the one before.
+using RowsFunction = void (*)(char** args, intptr_t rows, intptr_t n, const intptr_t* steps, const intptr_t* pitches, void* data);
 
 struct Loop {
   LoopFunction function = nullptr;
@@ -15,6 +17,7 @@ struct Loop {
   bool packed = false;  // its last bits depend on strides: for the same bits whatever the layout, operands must be packed
   bool may_throw = false;  // for values that it does not take
   bool adds = false;       // of two operands; in a sum, faster ways of adding may be used
+  RowsFunction rows = nullptr;  // null: row by row
   explicit operator bool() const { return function != nullptr; }
 };
 

@@ -16,16 +16,11 @@ constexpr int64_t kTile = int64_t{1} << 17;  // elements that one worker takes a
 
 uint32_t cost_of(int64_t bytes) { return static_cast<uint32_t>(std::min<int64_t>(50 + bytes / 4, INT32_MAX)); }
 
-void copy_row(char* to, intptr_t to_step, const char* from, intptr_t from_step, int64_t n, DType t) {
-  intptr_t size = static_cast<intptr_t>(item_size(t));
-  if (to_step == size && from_step == size) {
-    std::memcpy(to, from, static_cast<size_t>(n * size));
-    return;
-  }
-  char* args[2] = {const_cast<char*>(from), to};
-  intptr_t count = n, steps[2] = {from_step, to_step};
-  Loop loop = cast_loop(t, t);
-  loop.function(args, &count, steps, loop.data);
+// Elements `at` to `at + n` of a nest of two operands.
+void copy_nest(const Nest& nest, const char* from, char* to, int64_t at, int64_t n, const Loop& loop) {
+  const Dims* strides[] = {&nest.strides[0], &nest.strides[1]};
+  char* args[] = {const_cast<char*>(from), to};
+  walk_nest(loop, 2, nest.shape, strides, args, nullptr, at, n);
 }
 
 // Whether writing one may change what is read of the other.
@@ -81,24 +76,8 @@ class CopyKernel final : public Kernel {
     char* to = operand_data(op, scalar ? 0 : 1, to_offset);
     Snapshot snapshot;
     if (overlaps) from = snapshot.take(from, from_offset, range);
-    int last = nest.shape.size() - 1;
-    Rows rows{nest.shape};
-    int64_t count = rows.count(), n = nest.shape[last], first = 0, end = count, begin = 0, stop = n;
-    if (tiles_ > 1 && count > 1) first = tile * per_tile, end = std::min(count, first + per_tile);
-    if (tiles_ > 1 && count == 1) begin = tile * per_tile, stop = std::min(n, begin + per_tile);
-    intptr_t from_step = nest.strides[0][last], to_step = nest.strides[1][last];
-    Loop loop = cast_loop(from_type, to_type);
-    for (int64_t r = first; r < end; ++r) {
-      const char* f = from + rows.at(r, nest.strides[0]) + begin * from_step;
-      char* t = to + rows.at(r, nest.strides[1]) + begin * to_step;
-      if (from_type == to_type) {
-        copy_row(t, to_step, f, from_step, stop - begin, to_type);
-        continue;
-      }
-      char* args[2] = {const_cast<char*>(f), t};
-      intptr_t length = stop - begin, steps[2] = {from_step, to_step};
-      loop.function(args, &length, steps, loop.data);
-    }
+    int64_t first = tile * per_tile;
+    copy_nest(nest, from, to, first, std::min(elements_ - first, per_tile), cast_loop(from_type, to_type));
   }
 
   Nest nest;
@@ -107,17 +86,17 @@ class CopyKernel final : public Kernel {
   std::optional<Scalar> scalar;
   std::pair<int64_t, int64_t> range;  // of the source
   bool overlaps = false, empty = false;
-  int64_t per_tile = 1, tiles_ = 1;
+  int64_t elements_ = 0, per_tile = 0, tiles_ = 1;  // a tile has whole rows, or a part of the only one
 
   void prepare(const Dims& shape, const Dims& from, const Dims& to) {
     const Dims* strides[] = {&from, &to};
     nest = make_nest(shape, strides, 2);
     empty = product(shape) == 0;
+    elements_ = per_tile = product(shape);
     if (empty || overlaps) return;
-    int64_t count = Rows{nest.shape}.count(), n = nest.shape.back();
-    per_tile = count > 1 ? std::max<int64_t>(1, kTile / n) : kTile;
-    int64_t units = count > 1 ? count : n;
-    tiles_ = ceil_div(units, per_tile);
+    int64_t n = nest.shape.back();
+    per_tile = elements_ > n ? std::max<int64_t>(1, kTile / n) * n : kTile;
+    tiles_ = ceil_div(elements_, per_tile);
   }
 };
 
@@ -172,13 +151,7 @@ class ConcatenateKernel final : public Kernel {
     if (f.size == 0) return;
     const Dims* strides[] = {&f.strides, &t.strides};
     Nest nest = make_nest(f.shape, strides, 2);
-    Rows rows{nest.shape};
-    int last = nest.shape.size() - 1;
-    const char* source = operand_data(op, static_cast<int>(i), f.offset);
-    char* target = operand_data(op, static_cast<int>(from.size()), t.offset);
-    for (int64_t r = 0, n = rows.count(); r < n; ++r)
-      copy_row(target + rows.at(r, nest.strides[1]), nest.strides[1][last], source + rows.at(r, nest.strides[0]), nest.strides[0][last],
-               nest.shape[last], t.dtype);
+    copy_nest(nest, operand_data(op, static_cast<int>(i), f.offset), operand_data(op, static_cast<int>(from.size()), t.offset), 0, f.size, cast_loop(t.dtype, t.dtype));
   }
 };
 
@@ -335,18 +308,18 @@ class IndexKernel final : public Kernel {
     Rows rows{shape.empty() ? Dims{1} : shape};
     intptr_t sa = shape.empty() ? 0 : a_strides.back(), sb = shape.empty() ? 0 : b_strides.back();
     Dims none{0};
+    Loop copy = cast_loop(array.dtype, array.dtype);
     for (int64_t r = 0, count = rows.count(); r < count; ++r) {
       char* pa = a + rows.at(r, shape.empty() ? none : a_strides);
       char* pb = b + rows.at(r, shape.empty() ? none : b_strides);
-      if (what == Do::gather) {
-        copy_row(pb, sb, pa, sa, n, array.dtype);
-      } else if (what == Do::set) {
-        copy_row(pa, sa, pb, sb, n, array.dtype);
-      } else {
-        char* args[3] = {pa, pb, pa};
-        intptr_t length = n, steps[3] = {sa, sb, sa};
+      char* args[3] = {pa, pb, pa};
+      intptr_t length = n, steps[3] = {sa, sb, sa};
+      if (what == Do::gather)
+        copy.function(args, &length, steps, copy.data);
+      else if (what == Do::set)
+        copy.function(args + 1, &length, steps + 1, copy.data);
+      else
         add.function(args, &length, steps, add.data);
-      }
     }
   }
 };

@@ -28,7 +28,7 @@ from .dtype_rules import (
 )
 
 __all__ = [
-    "asarray", "as_dtype", "axes_of", "axes_to_reduce", "axis_of",
+    "asarray", "as_dtype", "as_real_float", "axes_of", "axes_to_reduce", "axis_of",
     "castable", "converted", "count_of", "counts_of", "default_float", "is_array",
     "is_bfloat16", "is_inexact", "is_real_float", "is_supported", "one_of", "promote", "set_defaults", "store",
     "together", "unsupported", "vector_of", "warn_of_lost_parts", "whole",
@@ -308,6 +308,18 @@ _core.set_hooks(asarray=asarray)
 def cast(x: Any, dtype: Any) -> Any:
     """x with its elements converted to `dtype`."""
     return _core.cast(x, dtype)
+
+
+def as_real_float(op: str, x: Any) -> Any:
+    """x as an array of floats: itself if it is one; of integers and bools in the default float. TypeError if complex.
+
+    >>> as_real_float("erf", [1, 2]).dtype
+    dtype('float32')
+    """
+    x = asarray(x)
+    if x.dtype.kind == "c":
+        raise TypeError(f"{op}: array must be real, got {x.dtype}")
+    return x if is_real_float(x.dtype) else cast(x, default_float())
 
 
 def _cast_back(g: Any, dtype: numpy.dtype) -> Any:

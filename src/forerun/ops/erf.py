@@ -9,7 +9,7 @@ import numpy
 
 from .arithmetic import minimum, sign
 from .base import primitive
-from .convert import asarray, cast, default_float, is_real_float
+from .convert import as_real_float, cast
 from .exponential import exp
 from .indexing import where
 
@@ -51,7 +51,6 @@ def erf(x: Any) -> Any:
     >>> npx.erf(np.array([0.0, 0.5, -100.0])).tolist()
     [0.0, 0.520499..., -1.0]
     """
-    x = asarray(x)
-    dtype = x.dtype if is_real_float(x.dtype) else default_float()
-    wide = dtype if dtype.itemsize > 2 else numpy.dtype("float32")
-    return cast(_erf(cast(x, wide)), dtype)
+    x = as_real_float("erf", x)
+    wide = x.dtype if x.dtype.itemsize > 2 else numpy.dtype("float32")
+    return cast(_erf(cast(x, wide)), x.dtype)

@@ -8,14 +8,13 @@ from typing import Any
 import numpy
 
 from .. import _core
-from .arithmetic import maximum, minimum, square
+from .arithmetic import maximum, minimum
 from .base import nondifferentiable, primitive
-from .convert import asarray, axis_of, cast, default_float, is_real_float
+from .convert import as_real_float, asarray, axis_of, cast
 from .exponential import exp, log, logaddexp, tanh
 from .indexing import _gather, _gather_along, _scatter_along, take_along_axis, where
 from .keys import places_within
 from .linear import _matmul, matmul_pair
-from .moments import mean
 from .random import uniform
 from .reduction import _max, _sum
 from .shape import reshape
@@ -24,13 +23,8 @@ from .sorting import argsort
 __all__ = [
     "relu", "leaky_relu", "sigmoid", "log_sigmoid", "softrelu", "softsign", "silu", "gelu", "elu", "selu",
     "activation", "softmax", "log_softmax", "masked_softmax", "cross_entropy", "pick", "topk", "batch_dot", "dropout",
-    "fully_connected", "embedding", "layer_norm", "sequence_mask", "smooth_l1",
+    "fully_connected", "embedding", "sequence_mask", "smooth_l1",
 ]  # fmt: skip
-
-
-def _float(x: Any) -> Any:
-    x = asarray(x)
-    return x if is_real_float(x.dtype) else cast(x, default_float())
 
 
 @primitive(lambda g, y: g * (y > 0))
@@ -63,7 +57,7 @@ def sigmoid(x: Any) -> Any:
     >>> npx.sigmoid([0.0]).tolist()
     [0.5]
     """
-    return 1 / (1 + exp(-_float(x)))
+    return 1 / (1 + exp(-as_real_float("sigmoid", x)))
 
 
 def softrelu(x: Any) -> Any:
@@ -186,7 +180,7 @@ def softmax(x: Any, axis: int = -1, temperature: float | None = None) -> Any:
     >>> npx.softmax(np.zeros(4)).tolist()
     [0.25, 0.25, 0.25, 0.25]
     """
-    x = _float(x)
+    x = as_real_float("softmax", x)
     x = x if temperature is None else x / temperature
     return _softmax(x, axis_of("softmax", axis, x.ndim))
 
@@ -198,7 +192,7 @@ def log_softmax(x: Any, axis: int = -1, temperature: float | None = None) -> Any
     >>> npx.log_softmax([0.0, 1000.0]).tolist()
     [-1000.0, 0.0]
     """
-    x = _float(x)
+    x = as_real_float("log_softmax", x)
     x = x if temperature is None else x / temperature
     return _log_softmax(x, axis_of("log_softmax", axis, x.ndim))
 
@@ -212,7 +206,8 @@ def masked_softmax(x: Any, mask: Any, axis: int = -1) -> Any:
     >>> npx.masked_softmax(np.zeros(4), [1, 1, 0, 0]).tolist()
     [0.5, 0.5, 0.0, 0.0]
     """
-    return softmax(where(mask, x, -1e30), axis) * cast(asarray(mask), _float(x).dtype)
+    x = as_real_float("masked_softmax", x)
+    return softmax(where(mask, x, -1e30), axis) * cast(asarray(mask), x.dtype)
 
 
 def _cross_entropy_grad(g: Any, x: Any, index: Any, axis: int, e: Any, z: Any) -> Any:
@@ -239,7 +234,7 @@ def cross_entropy(x: Any, index: Any, axis: int = -1, keepdims: bool = False) ->
     >>> npx.cross_entropy(np.zeros((2, 4)), [0, 3])
     array([1.3862944, 1.3862944])
     """
-    x = _float(x)
+    x = as_real_float("cross_entropy", x)
     a = axis_of("cross_entropy", axis, x.ndim)
     wide = _one_each("cross_entropy", x, index, a)
     losses = _cross_entropy(x, wide, a)
@@ -378,23 +373,6 @@ def embedding(index: Any, weight: Any, input_dim: int | None = None, output_dim:
     index = index if index.dtype.kind in "iu" else cast(index, numpy.dtype("int64"))
     at = places_within("embedding", index, weight.shape[0], "raise", weight.device, "same_kind")
     return _gather(weight, [at], 0, "embedding")
-
-
-def layer_norm(x: Any, gamma: Any, beta: Any, axis: int = -1, eps: float = 1e-5) -> Any:
-    """x with mean 0 and variance 1 along `axis`, times gamma, plus beta (Ba et al. 2016).
-
-    gamma and beta are vectors along the axis; eps is added to the variance.
-
-    >>> from forerun import np, npx
-    >>> npx.layer_norm(np.array([[1.0, 3.0]]), np.ones(2), np.zeros(2), eps=0.0).tolist()
-    [[-1.0, 1.0]]
-    """
-    x = asarray(x)
-    a = axis_of("layer_norm", axis, x.ndim)
-    centred = x - mean(x, a, keepdims=True)
-    wide = tuple(-1 if i == a else 1 for i in range(x.ndim))
-    scaled = centred / (mean(square(centred), a, keepdims=True) + eps) ** 0.5
-    return scaled * reshape(gamma, wide) + reshape(beta, wide)
 
 
 def sequence_mask(

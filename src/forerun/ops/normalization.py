@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
+
+import numpy
 
 from .. import _core
 from .arithmetic import sqrt, square
-from .convert import asarray
+from .convert import asarray, axis_of, cast, default_float, is_inexact, promote
 from .moments import mean
 from .reduction import _sum
 from .shape import reshape
 from .tape import of_steps
 
-__all__ = ["batch_norm", "group_norm", "instance_norm"]
+__all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm"]
 
 
 def _wide(vector: Any, axis: int, ndim: int) -> Any:
@@ -21,7 +25,10 @@ def _wide(vector: Any, axis: int, ndim: int) -> Any:
 
 
 def _of_batch(x: Any, beta: Any, gamma: Any, axes: tuple[int, ...], eps: float) -> tuple[Any, Any, Any, Any]:
-    """x with mean 0 and variance 1 over axes, times gamma (None: 1), plus beta; mean, variance, square root."""
+    """x with mean 0 and variance 1 over axes, times gamma (None: 1), plus beta; mean, variance, square root.
+
+    Few large parts: what x is multiplied with, and what is added to it, is small.
+    """
     own = mean(x, axes, keepdims=True)
     var = mean(square(x - own), axes, keepdims=True)
     root = sqrt(var + eps)
@@ -30,21 +37,58 @@ def _of_batch(x: Any, beta: Any, gamma: Any, axes: tuple[int, ...], eps: float) 
     return x * factor + shift, own, var, root
 
 
-class _BatchNorm:
-    """The op: its inputs are x, beta and perhaps gamma. What it gives beside its result has no gradients.
+def _back_through_batch(g: Any, x: Any, gamma: Any, axes: tuple[int, ...], own: Any, root: Any) -> tuple[Any, Any, Any]:
+    """The gradients of x, beta and gamma: all come of two sums, so that x is read twice."""
+    total, along = _sum(g, axes, True), _sum(g * x - g * own, axes, True)  # nothing of it runs before g is there
+    n = x.size / max(1, own.size)
+    factor, slope = (1 if gamma is None else gamma) / root, along / (square(root) * n)
+    scale, shift = slope * factor, (own * slope - total / n) * factor
+    return g * factor - x * scale + shift, total, along / root
 
-    The gradients of all inputs come of two sums, so that x is read twice, and nothing of its size is kept but x. Those
-    that are recorded themselves are those of `_of_batch`'s steps.
+
+def _of_parts(x: Any, beta: Any, gamma: Any, axes: tuple[int, ...], eps: float) -> tuple[Any, Any, Any, Any]:
+    """The same for many small parts, where steps for each element count; 1 / square root in place of the root."""
+    n = max(1, math.prod(x.shape[i] for i in axes))
+    own = _sum(x, axes, True) / n
+    centred = x - own
+    var = _sum(square(centred), axes, True) / n
+    rate = 1 / sqrt(var + eps)
+    y = centred * (rate if gamma is None else gamma * rate)
+    return y if beta is None else y + beta, own, var, rate
+
+
+def _back_through_parts(g: Any, x: Any, gamma: Any, axes: tuple[int, ...], own: Any, rate: Any) -> tuple[Any, Any, Any]:
+    """The gradients of x, beta and gamma. The axes along which gamma is the same are summed first."""
+    same = tuple(i for i in axes if gamma is None or gamma.shape[i] == 1)
+    rest = tuple(i for i in axes if i not in same)
+    centred, factor = x - own, rate if gamma is None else gamma * rate
+    total, along, back = g, g * centred, g * factor
+    shift = back
+    if same:
+        total, along = _sum(total, same, True), _sum(along, same, True)
+        shift = total * factor
+    slope = along * factor
+    if rest:
+        shift, slope = _sum(shift, rest, True), _sum(slope, rest, True)
+    n = max(1, math.prod(x.shape[i] for i in axes))
+    return back - centred * (slope * (square(rate) / n)) - shift / n, total, along * rate
+
+
+class _Norm:
+    """The op: its inputs are x, and perhaps beta, and perhaps gamma. What it gives beside its result has no gradients.
+
+    Nothing of x's size is kept but x. Gradients that are recorded themselves are those of the steps.
     """
 
-    name = "batch_norm"
     stateless = True  # gradients depend on what stands on the tape, and on nothing else
 
+    def __init__(self, name: str, steps: Callable[..., Any], back: Callable[..., Any]) -> None:
+        self.name, self._steps, self._back = name, steps, back
+
     def __call__(self, inputs: tuple[Any, ...], axes: tuple[int, ...], eps: float) -> tuple[Any, Any, Any]:
-        x, beta, *gamma = inputs
         recording = _core.set_recording(False)
         try:
-            y, own, var, root = _of_batch(x, beta, gamma[0] if gamma else None, axes, eps)
+            y, own, var, root = self._steps(*_three(inputs), axes, eps)
         finally:
             _core.set_recording(recording)
         if recording:
@@ -62,17 +106,21 @@ class _BatchNorm:
     def gradients(self, g: Any, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> tuple[Any, ...]:
         """The gradients of all inputs, for the walk."""
         axes, eps, own, root = attrs
-        x, _, *gamma = inputs
         if _core.recording():
-            return of_steps(lambda x, beta, gamma=None: _of_batch(x, beta, gamma, axes, eps)[0], g, inputs)
-        total, along = _sum(g, axes, True), _sum(g * x - g * own, axes, True)  # nothing of it runs before g is there
-        n = x.size / max(1, own.size)
-        factor, slope = (gamma[0] if gamma else 1) / root, along / (square(root) * n)
-        scale, shift = slope * factor, (own * slope - total / n) * factor
-        return g * factor - x * scale + shift, total, *([along / root] if gamma else [])
+            return of_steps(lambda *inputs: self._steps(*_three(inputs), axes, eps)[0], g, inputs)
+        x, _, gamma = _three(inputs)
+        return self._back(g, x, gamma, axes, own, root)
 
 
-_batch_norm = _BatchNorm()
+def _three(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """x, beta and gamma; None for those that are not there."""
+    return (*inputs, None, None)[:3]
+
+
+_batch_norm = _Norm("batch_norm", _of_batch, _back_through_batch)
+_layer_norm, _group_norm, _instance_norm = (
+    _Norm(name, _of_parts, _back_through_parts) for name in ("layer_norm", "group_norm", "instance_norm")
+)
 
 
 def batch_norm(
@@ -116,16 +164,46 @@ def _follow(running: tuple[Any, Any], batch: tuple[Any, Any], momentum: float) -
         _core.set_recording(recording)
 
 
-def _standard(x: Any, axes: tuple[int, ...], eps: float) -> Any:
-    """x with mean 0 and variance 1 over axes."""
-    centred = x - mean(x, axes, keepdims=True)
-    return centred / sqrt(mean(square(centred), axes, keepdims=True) + eps)
+def _normalized(op: _Norm, x: Any, gamma: Any, beta: Any, axes: tuple[int, ...], eps: float) -> Any:
+    """x with mean 0 and variance 1 over axes, times gamma, plus beta, which broadcast; 16-bit floats in float32."""
+    dtype = promote(x.dtype if is_inexact(x.dtype) else default_float(), gamma.dtype, beta.dtype)
+    if dtype.kind == "c":
+        raise TypeError(f"{op.name}: arrays must be real, got {dtype}")
+    wide = numpy.dtype("float32") if dtype.itemsize == 2 else dtype
+    y = op((cast(x, wide) if x.dtype != wide else x, beta, gamma), axes, eps)[0]
+    return cast(y, dtype) if wide != dtype else y
+
+
+def _fitting(op: str, vectors: tuple[Any, Any], shape: tuple[int, ...]) -> list[Any]:
+    """gamma and beta in a shape. ValueError if they have neither one element nor as many as that shape."""
+    n, ones = math.prod(shape), (1,) * len(shape)
+    arrays = [asarray(v) for v in vectors]
+    if any(v.size not in (1, n) for v in arrays):
+        got = f"shapes {arrays[0].shape} and {arrays[1].shape}"
+        raise ValueError(f"{op}: gamma and beta must have {n} elements, or one, got {got}")
+    return [reshape(v, shape if v.size == n else ones) for v in arrays]
+
+
+def layer_norm(x: Any, gamma: Any, beta: Any, axis: int = -1, eps: float = 1e-5) -> Any:
+    """x with mean 0 and variance 1 along `axis`, times gamma, plus beta (Ba et al. 2016).
+
+    gamma and beta are vectors along the axis, or of one element (ValueError for others); eps is added to the variance.
+
+    >>> from forerun import np, npx
+    >>> npx.layer_norm(np.array([[1.0, 3.0]]), np.ones(2), np.zeros(2), eps=0.0).tolist()
+    [[-1.0, 1.0]]
+    """
+    x = asarray(x)
+    a = axis_of("layer_norm", axis, x.ndim)
+    gamma, beta = _fitting("layer_norm", (gamma, beta), tuple(n if i == a else 1 for i, n in enumerate(x.shape)))
+    return _normalized(_layer_norm, x, gamma, beta, (a,), eps)
 
 
 def group_norm(x: Any, gamma: Any, beta: Any, num_groups: int = 1, eps: float = 1e-3) -> Any:
     """Each group of channels of each example with mean 0 and variance 1, times gamma, plus beta (Wu and He 2018).
 
-    x: (batch, channels, ...). gamma, beta: (channels,). ValueError if channels are no multiple of num_groups.
+    x: (batch, channels, ...). gamma, beta: (channels,), or of one element. ValueError if they do not fit, or channels
+    are no multiple of num_groups.
 
     >>> from forerun import np, npx
     >>> npx.group_norm(np.array([[1.0, 3.0, 0.0, 8.0]]), np.ones(4), np.zeros(4), 2, eps=0).tolist()
@@ -134,15 +212,16 @@ def group_norm(x: Any, gamma: Any, beta: Any, num_groups: int = 1, eps: float = 
     x = asarray(x)
     if num_groups < 1 or x.ndim < 2 or x.shape[1] % num_groups:
         raise ValueError(f"group_norm: array must have a multiple of {num_groups} channels, got shape {x.shape}")
-    grouped = reshape(x, (x.shape[0], num_groups, -1))
-    y = reshape(_standard(grouped, (2,), eps), x.shape)
-    return y * _wide(gamma, 1, x.ndim) + _wide(beta, 1, x.ndim)
+    shape = (x.shape[0], num_groups, x.shape[1] // num_groups, math.prod(x.shape[2:]))
+    gamma, beta = _fitting("group_norm", (gamma, beta), (1, *shape[1:3], 1))
+    return reshape(_normalized(_group_norm, reshape(x, shape), gamma, beta, (2, 3), eps), x.shape)
 
 
 def instance_norm(x: Any, gamma: Any, beta: Any, eps: float = 1e-3, axis: int = 1) -> Any:
     """Each channel of each example with mean 0 and variance 1, times gamma, plus beta (Ulyanov et al. 2016).
 
-    x: (batch, channels, extents...), or with channels on another axis after the first. ValueError for other shapes.
+    x: (batch, channels, extents...), or with channels on another axis after the first. gamma, beta: (channels,), or of
+    one element. ValueError for other shapes.
 
     >>> from forerun import np, npx
     >>> npx.instance_norm(np.array([[[1.0, 3.0]]]), np.ones(1), np.zeros(1), eps=0).tolist()
@@ -152,5 +231,6 @@ def instance_norm(x: Any, gamma: Any, beta: Any, eps: float = 1e-3, axis: int = 
     if x.ndim < 3 or not -x.ndim < axis < x.ndim or axis == 0:
         raise ValueError(f"instance_norm: array must have 3 axes or more, got shape {x.shape} for axis {axis}")
     channels = axis % x.ndim
-    y = _standard(x, tuple(i for i in range(1, x.ndim) if i != channels), eps)
-    return y * _wide(gamma, channels, x.ndim) + _wide(beta, channels, x.ndim)
+    wide = tuple(n if i == channels else 1 for i, n in enumerate(x.shape))
+    gamma, beta = _fitting("instance_norm", (gamma, beta), wide)
+    return _normalized(_instance_norm, x, gamma, beta, tuple(i for i in range(1, x.ndim) if i != channels), eps)

@@ -55,7 +55,7 @@ def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None
     return copy_of(result) if copy and shared else result
 
 
-@primitive(lambda g, axes: transpose(g, tuple(int(i) for i in numpy.argsort(axes))))
+@primitive(lambda g, axes: _transpose(g, tuple(map(axes.index, range(len(axes))))))
 def _transpose(x: Any, axes: tuple[int, ...]) -> Any:
     return _core.transpose(x, axes)
 

@@ -10,7 +10,7 @@ import numpy
 
 from .arithmetic import minimum, rint, sign
 from .base import primitive
-from .convert import asarray, cast, default_float, is_real_float
+from .convert import as_real_float, cast
 from .erf import _FAR, _erf, _polynomial
 from .exponential import cos, exp, log, log1p, sin
 from .indexing import where
@@ -21,11 +21,10 @@ _STEPS = 8  # from there on Stirling's series has 14 digits
 _SERIES = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)  # B(2k) / (2k (2k - 1))
 
 
-def _in_double(function: Callable[[Any], Any], x: Any) -> Any:
+def _in_double(op: str, function: Callable[[Any], Any], x: Any) -> Any:
     """The function, computed in float64, in x's dtype; of integers in the default float."""
-    x = asarray(x)
-    dtype = x.dtype if is_real_float(x.dtype) else default_float()
-    return cast(function(cast(x, numpy.dtype("float64"))), dtype)
+    x = as_real_float(op, x)
+    return cast(function(cast(x, numpy.dtype("float64"))), x.dtype)
 
 
 def _above(x: Any) -> tuple[Any, Any]:
@@ -91,7 +90,7 @@ def gammaln(x: Any) -> Any:
     >>> npx.gammaln([1.0, 3.0, 0.0]).round(3).tolist()
     [0.0, 0.69300001859664..., inf]
     """
-    return _in_double(_gammaln, x)
+    return _in_double("gammaln", _gammaln, x)
 
 
 def gamma(x: Any) -> Any:
@@ -106,7 +105,7 @@ def gamma(x: Any) -> Any:
         sign_of = where(x < 0, sign(_sinpi(x)), 1)
         return exp(_gammaln(x)) * where(sign_of == 0, math.nan, sign_of)
 
-    return _in_double(of, x)
+    return _in_double("gamma", of, x)
 
 
 def digamma(x: Any) -> Any:
@@ -116,7 +115,7 @@ def digamma(x: Any) -> Any:
     >>> round(npx.digamma(1.0).item(), 4)
     -0.5772
     """
-    return _in_double(_digamma, x)
+    return _in_double("digamma", _digamma, x)
 
 
 @primitive(lambda g, y: g * (math.sqrt(math.pi) / 2) * exp(y * y))
@@ -140,4 +139,4 @@ def erfinv(x: Any) -> Any:
     >>> npx.erfinv([0.0, 0.5, 1.0]).round(4).tolist()
     [0.0, 0.476900011301040..., inf]
     """
-    return _in_double(_erfinv, x)
+    return _in_double("erfinv", _erfinv, x)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ... import np, npx
@@ -37,12 +38,18 @@ def embedding(index: Any, weight: Any) -> Any:
 
 
 def layer_norm(x: Any, shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
-    """x with mean 0 and variance 1 over its last axes, which have this shape; times weight, plus bias."""
-    axes = tuple(range(-len(shape), 0))
-    centred = x - np.mean(x, axes, keepdims=True)
-    y = centred / (np.mean(np.square(centred), axes, keepdims=True) + eps) ** 0.5
-    y = y if weight is None else y * weight
-    return y if bias is None else y + bias
+    """x with mean 0 and variance 1 over its last axes, times weight, plus bias.
+
+    ValueError if these axes, the weight or the bias are not of this shape.
+    """
+    shape, before = tuple(shape), x.ndim - len(shape)
+    for of in (x.shape[max(before, 0) :], *(v.shape for v in (weight, bias) if v is not None)):
+        if of != shape:
+            raise ValueError(f"layer_norm: last axes, weight and bias must have shape {shape}, got {of}")
+    gamma = np.ones(1, x.dtype, device=x.device) if weight is None else weight
+    beta = np.zeros(1, x.dtype, device=x.device) if bias is None else bias
+    rows = np.reshape(x, (*x.shape[:before], math.prod(shape)))
+    return np.reshape(npx.layer_norm(rows, gamma, beta, eps=eps), x.shape)
 
 
 def one_hot(index: Any, num_classes: int) -> Any:
