@@ -1,12 +1,16 @@
 """Convolution and pooling: what the table of cases does not reach."""
 
+import ctypes
+import itertools
+import mmap
+from collections.abc import Iterator
 from typing import Any
 
 import numpy
 import pytest
 
 import windowed
-from forerun import autograd, np, npx
+from forerun import _core, autograd, np, npx
 from forerun.ops import convolution, pooling
 from forerun.ops.strided import Windows
 
@@ -165,6 +169,85 @@ def test_pooling_kernels_agree_with_strided_views(
     monkeypatch.setattr(pooling, "native", lambda x: False)
     for a, b in zip(found, all_four(), strict=True):
         numpy.testing.assert_allclose(a, b, rtol=1e-5 if dtype == "float32" else 1e-13, atol=1e-6)
+
+
+def some_pools() -> Iterator[tuple[Any, Any, Any]]:
+    """Shapes, kernels, strides: one tile or two, one to three axes, rows shorter than a vector and longer than some."""
+    yield (90, 28, 28), (2, 2), (2, 2)
+    yield (20, 2, 9), (2, 3), (2**60, 2**60)
+    for _ in range(60):
+        n = int(RNG.integers(1, 4))
+        kernel, stride = (tuple(RNG.integers(1, 5, n).tolist()) for _ in range(2))
+        extents = numpy.add(kernel, RNG.integers(0, (90, 40, 9)[n - 1], n))
+        yield (int(RNG.integers(1, 9)), *extents.tolist()), kernel, kernel if RNG.random() < 0.4 else stride
+
+
+def filled(shape: Any, dtype: str, *others: float) -> numpy.ndarray:
+    """Random numbers, or few different ones, and zeros of both signs and others in between."""
+    values = normal(*shape) if RNG.random() < 0.5 else RNG.integers(-2, 2, shape)
+    return numpy.where(RNG.random(shape) < 0.3, RNG.choice([0.0, -0.0, *others], shape), values).astype(dtype)
+
+
+@pytest.fixture(params=[0, 2], ids=["best vectors", "plain vectors"])
+def vectors(request: pytest.FixtureRequest) -> Iterator[None]:
+    _core.waitall()
+    _core.set_tile_version(request.param)
+    yield
+    _core.waitall()
+    _core.set_tile_version()
+
+
+@pytest.mark.usefixtures("vectors")
+@pytest.mark.parametrize("others", [(), (numpy.inf, -numpy.inf, numpy.nan, -numpy.nan)], ids=["numbers", "others"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_pooling_kernels_have_the_bits_of_plain_loops(dtype: str, others: tuple[float, ...]) -> None:
+    def bits(a: Any) -> bytes:
+        return numpy.where(numpy.isnan(a), numpy.nan, a).tobytes()
+
+    for shape, kernel, stride in some_pools():
+        windows = Windows(kernel, stride, (1,) * len(kernel))
+        made = filled(shape, dtype, *others)
+        x = ours(made[..., ::-1].copy())[..., ::-1]
+        y = pooling._largest(x, windows)
+        total = pooling._total(x, windows)
+        g, other = filled(y.shape, dtype, *others[:1]), filled(y.shape, dtype, *others)
+        first, of_other = (pooling._to_first(ours(g), x, v, windows) for v in (y, ours(other)))
+        everywhere = pooling._to_all(ours(g), shape[-len(kernel) :], windows)
+        with numpy.errstate(invalid="ignore"):
+            expected = windowed.pools(made, g, y.asnumpy(), kernel, stride)
+            expected.append(windowed.pools(made, g, other, kernel, stride)[1])
+        found = [a.asnumpy() for a in (y, first, total, everywhere, of_other)]
+        case = shape, kernel, stride
+        assert found[0].tobytes() == expected[0].tobytes(), case  # of several NaN the first
+        assert [bits(a) for a in found] == [bits(a) for a in expected], case
+
+
+def before_a_guard(values: numpy.ndarray) -> numpy.ndarray:
+    """A copy; to read behind its end is a fault."""
+    page = mmap.PAGESIZE
+    size = -(-values.nbytes // page) * page
+    room = mmap.mmap(-1, size + page)
+    guard = ctypes.c_void_p(ctypes.addressof(ctypes.c_char.from_buffer(room)) + size)
+    assert ctypes.CDLL(None).mprotect(guard, ctypes.c_size_t(page), 0) == 0
+    copy = numpy.frombuffer(room, values.dtype, values.size, size - values.nbytes).reshape(values.shape)
+    copy[...] = values
+    return copy
+
+
+@pytest.mark.usefixtures("vectors")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("kernel", [(2,), (3,), (1, 2), (2, 2), (3, 3)], ids=str)
+def test_pooling_kernels_read_no_further_than_their_arrays(kernel: Any, dtype: str) -> None:
+    for stride, extent in itertools.product((1, 2, 3), range(4, 37)):
+        windows = Windows(kernel, (stride,) * len(kernel), (1,) * len(kernel))
+        x = normal(40, *(5,) * (len(kernel) - 1), extent).astype(dtype)
+        y = pooling._largest(ours(x), windows).asnumpy()
+        found = []
+        for make in (ours, lambda a: np.from_dlpack(before_a_guard(a))):
+            g, data, largest = map(make, (y, x, y))
+            results = pooling._largest(data, windows), pooling._to_first(g, data, largest, windows)
+            found.append([a.tolist() for a in results])
+        assert found[0] == found[1]
 
 
 def test_deconvolution_is_the_gradient_of_convolution() -> None:

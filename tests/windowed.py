@@ -95,3 +95,26 @@ def pooling(
     for at, window, n in found:
         y[(..., *at)] = kinds[pool_type](window, n)
     return y
+
+
+def pools(x: numpy.ndarray, g: numpy.ndarray, y: numpy.ndarray, kernel: Any, stride: Any) -> list[numpy.ndarray]:
+    """Of windows along the last axes: the largest, g at the first elements not below y, the sums, g at all elements."""
+    extents, counts = x.shape[-len(kernel) :], g.shape[-len(kernel) :]
+
+    def places(shape: Any, step: Any) -> numpy.ndarray:
+        at = numpy.indices(shape).reshape(len(shape), -1) * numpy.reshape(step, (-1, 1))
+        return numpy.ravel_multi_index(tuple(at), extents)
+
+    index = places(counts, stride)[:, None] + places(kernel, [1] * len(kernel))
+    g, y = (a.reshape(-1, len(index)) for a in (g, y))
+    windows = x.reshape(len(g), -1)[:, index]
+    planes = numpy.arange(len(g))[:, None]
+    largest = total = windows[..., 0]
+    for a in numpy.moveaxis(windows[..., 1:], -1, 0):
+        largest = numpy.where((largest >= a) | numpy.isnan(largest), largest, a)
+        total = total + a
+    first, everywhere = numpy.zeros((2, len(g), numpy.prod(extents)), x.dtype)
+    at = numpy.argmax(~(windows < y[..., None]), -1)
+    numpy.add.at(first, (planes, index[numpy.arange(len(index)), at]), g)
+    numpy.add.at(everywhere, (planes[..., None], index), g[..., None])
+    return [largest, first, total, everywhere]

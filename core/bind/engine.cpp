@@ -233,7 +233,7 @@ void init_engine(nb::module_& m) {
   m.def("blas_info", blas_info);
   m.def("compiler", compiler, "What built this library, and how.");
   m.def("set_tile_version", [](int version) { tile_version = static_cast<TileVersion>(version); }, nb::arg("version") = 0,
-        "For tests, while nothing runs: which vectors compute convolutions and products. 0: the CPU's best; 1: of 32 bytes, for CPUs that have them; 2: plain.");
+        "For tests, while nothing runs: which vectors compute convolutions, pooling and products. 0: the CPU's best; 1: of 32 bytes, for CPUs that have them; 2: plain.");
   m.def("set_blas_limits", [](int64_t extent, int64_t step) { blas_limits = {extent, step}; }, nb::arg("extent") = BlasLimits{}.extent, nb::arg("step") = BlasLimits{}.step,
         "How many rows, columns and terms, and which steps, BLAS is given at once; for tests, as large ones take long.");
 

@@ -10,6 +10,10 @@ struct Pooling {
   int64_t planes = 0;
   int64_t extents[3] = {1, 1, 1}, kernel[3] = {1, 1, 1}, stride[3] = {1, 1, 1};
   int64_t counts[3] = {1, 1, 1};  // of windows, which lie inside the extents
+
+  int64_t plane() const { return place(extents[0], 0, 0); }  // its elements
+  int64_t windows() const { return counts[0] * counts[1] * counts[2]; }
+  int64_t place(int64_t i, int64_t j, int64_t k) const { return (i * extents[1] + j) * extents[2] + k; }  // elements from the first one on
 };
 
 // y (planes, *counts): the largest element, or the sum, of each window of x (planes, *extents). NaN is larger than numbers.

@@ -146,7 +146,7 @@ void pool() {
   Pooling p;
   p.planes = 1 + below(4), p.largest = below(2);
   for (int a = 0; a < 3; ++a) {
-    p.kernel[a] = 1 + below(3), p.stride[a] = 1 + below(3), p.extents[a] = p.kernel[a] + below(9);
+    p.kernel[a] = 1 + below(3), p.stride[a] = 1 + below(3), p.extents[a] = p.kernel[a] + below(a == 2 && below(3) == 0 ? 90 : 9);
     p.counts[a] = (p.extents[a] - p.kernel[a]) / p.stride[a] + 1;
   }
   Dims data{p.planes, p.extents[0], p.extents[1], p.extents[2]}, windows{p.planes, p.counts[0], p.counts[1], p.counts[2]};
