@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.error import HTTPError, URLError
 
@@ -205,7 +206,7 @@ def test_statuses(server: Server, tmp_path: Path) -> None:
 def test_pauses_grow(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pauses: list[float] = []
     monkeypatch.setattr(module, "_PAUSE", 0.5)
-    monkeypatch.setattr(module.time, "sleep", pauses.append)
+    monkeypatch.setattr(module, "time", SimpleNamespace(sleep=pauses.append))  # of that module alone
     server.behave = lambda handler, i: handler.send_error(500) is None
     with pytest.raises(HTTPError, match="500"):
         download(server.url(), tmp_path / "x.bin", retries=3)

@@ -84,6 +84,7 @@ def _classes(batch: int, *widths: int) -> list[Shape]:
 
 
 def _training(name: str, title: str, count: int) -> Training:
+    """count: steps until a wait, so many that they take a tenth of a second and more."""
     return Training(name, f"training step, {title}", "network", "ms", (), count, each=True, extra=(name,))
 
 
@@ -115,9 +116,9 @@ ROWS = [
         "small_training", "training step, 32 x 64, 64, 10, cross-entropy", "training", "us",
         _classes(32, 64, 64, 10), 100, each=True,
     ),
-    _training("lenet", "LeNet, 128 of 28 x 28", 5),
+    _training("lenet", "LeNet, 128 of 28 x 28", 40),
     _training("resnet", "ResNet-18 of 32 to 256 channels, 32 of 28 x 28", 2),
-    _training("lstm", "LSTM 2 x 256, 35 steps of 32", 2),
-    _training("transformer", "Transformer 4 x 128, 32 of 64", 2),
+    _training("lstm", "LSTM 2 x 256, 35 steps of 32", 4),
+    _training("transformer", "Transformer 4 x 128, 32 of 64", 3),
 ]  # fmt: skip
 BY_NAME = {row.name: row for row in ROWS}
