@@ -9,7 +9,6 @@ import pytest
 
 import forerun
 from forerun import autograd, np, npx
-from forerun.gluon import nn
 from gluon_tools import array, check_gradients, close, differences
 
 RNG = numpy.random.default_rng(7)
@@ -50,24 +49,6 @@ def test_gradients_of_gradients() -> None:
     for leaf in (x, gamma, beta):
         g = leaf.grad.asnumpy().copy()
         close(g, differences(lambda: steepness().item(), leaf), 1e-4)
-
-
-def test_a_hybridized_block_gives_the_same_bits() -> None:
-    net = nn.HybridSequential()
-    net.add(nn.Conv2D(3, 3, in_channels=2), nn.BatchNorm(in_channels=3), nn.Activation("relu"))
-    net.initialize()
-    x = np.array(RNG.normal(size=(4, 2, 6, 6)))
-
-    def gradients() -> list[numpy.ndarray]:
-        with autograd.record():
-            loss = (net(x) ** 2).sum()
-        loss.backward()
-        return [p.grad().asnumpy() for p in net.collect_params().values() if p.grad_req != "null"]
-
-    plain = gradients()
-    net.hybridize()
-    for _ in range(3):
-        assert all(map(numpy.array_equal, gradients(), plain))
 
 
 def test_it_keeps_nothing_but_its_data() -> None:

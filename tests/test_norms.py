@@ -79,7 +79,7 @@ def test_recorded_gradients_are_those_that_are_not(name: str) -> None:
         close(leaf.grad, g.asnumpy(), 1e-12)
 
 
-@pytest.mark.parametrize("layer", ["LayerNorm", "GroupNorm", "InstanceNorm"])
+@pytest.mark.parametrize("layer", ["BatchNorm", "LayerNorm", "GroupNorm", "InstanceNorm"])
 def test_a_hybridized_block_gives_the_same_bits(layer: str) -> None:
     net = nn.HybridSequential()
     net.add(nn.Conv2D(4, 3, in_channels=2), getattr(nn, layer)(), nn.Activation("relu"))

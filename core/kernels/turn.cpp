@@ -12,10 +12,6 @@ namespace forerun {
 namespace {
 
 template <int bytes>
-using Floats = typename Vector<float, bytes>::type;
-template <int bytes>
-constexpr int kPlaces = bytes / static_cast<int>(sizeof(float));
-template <int bytes>
 constexpr auto kAll = std::make_integer_sequence<int, kPlaces<bytes>>();
 
 template <int bytes, int... i>

@@ -13,6 +13,11 @@ struct Vector {
   using type [[gnu::vector_size(bytes), gnu::aligned(alignof(T)), gnu::may_alias]] = T;
 };
 
+template <int bytes>
+using Floats = typename Vector<float, bytes>::type;
+template <int bytes>
+inline constexpr int kPlaces = bytes / static_cast<int>(sizeof(float));  // floats that have room
+
 template <class Job>
 void in_plain(const Job& job) {
   job.template run<16>();

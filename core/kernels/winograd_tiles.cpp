@@ -10,11 +10,6 @@ namespace forerun {
 namespace {
 
 template <int bytes>
-using Floats = typename Vector<float, bytes>::type;
-template <int bytes>
-constexpr int kPlaces = bytes / static_cast<int>(sizeof(float));
-
-template <int bytes>
 FORERUN_EACH Floats<bytes> load(const float* from) {
   return *reinterpret_cast<const Floats<bytes>*>(from);
 }
