@@ -15,7 +15,6 @@ namespace forerun {
 
 namespace {
 
-constexpr int64_t kWidth = 32;               // tiles of a strip, at most
 constexpr int64_t kMost = 112, kLeast = 32;  // tiles at once,
 constexpr int64_t kBlockRoom = 1 << 19;      // and bytes of values at the points
 constexpr int64_t kKernels = 4096;           // that are transformed at once, at least
@@ -87,7 +86,7 @@ class WinogradKernel final : public Kernel {
   bool copy_to(Op& op) const override { return op.copy(*this); }
 
   void plan() {
-    strips_ = Strips(s.c.examples, s.to[0], s.to[1], kWidth);
+    strips_ = Strips(s.c.examples, s.to[0], s.to[1]);
     const int64_t width = strips_.width, per_tile = kPoints * (s.step + s.rows_step) * static_cast<int64_t>(sizeof(float));
     const int64_t most = std::clamp(kBlockRoom / per_tile, kLeast, kMost);
     block_ = std::clamp<int64_t>(strips_.count * s.c.groups / kTiles, ceil_div(kLeast, width), std::max<int64_t>(1, most / width));
@@ -99,20 +98,14 @@ class WinogradKernel final : public Kernel {
 
   void run(Op& op, int64_t tile) override {
     const int64_t group = tile % s.c.groups, first = tile / s.c.groups * block_, n = std::min(block_, strips_.count - first), width = strips_.width;
-    const int64_t line_size = (2 * width + 2) * s.step, result_size = 2 * width * s.rows_step, plane = n * width * s.step + kVector, sums_plane = n * width * s.rows_step + kVector;
-    float* at = reinterpret_cast<float*>(scratch(static_cast<size_t>(4 * line_size + 2 * result_size + kPoints * (plane + sums_plane) + gemm_room(s.channels)) * sizeof(float)));
-    float* lines[4];
-    for (float*& line : lines) line = at, at += line_size;
-    float *results[2] = {at, at + result_size}, *points = at + 2 * result_size, *sums = points + kPoints * plane, *room = sums + kPoints * sums_plane;
-    if (s.step > s.channels) std::fill_n(lines[0], 4 * line_size, 0.0F);
+    const int64_t lines_size = StripLines::size(width, s.step), result_size = 2 * width * s.rows_step, plane = n * width * s.step + kVector, sums_plane = n * width * s.rows_step + kVector;
+    float* at = reinterpret_cast<float*>(scratch(static_cast<size_t>(lines_size + 2 * result_size + kPoints * (plane + sums_plane) + gemm_room(s.channels)) * sizeof(float)));
+    float *results[2] = {at + lines_size, at + lines_size + result_size}, *points = results[1] + result_size, *sums = points + kPoints * plane, *room = sums + kPoints * sums_plane;
+    StripLines lines(at, width, s.step);
     for (int64_t i = 0; i < n; ++i) {
       Strips::At strip = strips_.at(first + i);
-      const bool below = i > 0 && strip.line > 0;  // two lines are those of the strip before
-      if (below) std::swap(lines[0], lines[2]), std::swap(lines[1], lines[3]);
       const char* from = operand_data(op, 0, source.offset + strip.example * source.example + group * s.channels * source.channel);
-      for (int64_t k = below ? 2 : 0; k < 4; ++k)
-        turn_line(from, source, s.channels, strip.line + k - s.pad[0], strip.first - s.pad[1], s.from[0], s.from[1], 2 * width + 2, lines[k], s.step);
-      tiles_to_points({lines[0], lines[1], lines[2], lines[3]}, width, s.step, points + i * width * s.step, plane);
+      lines.to_points(from, source, s.channels, strip, i == 0, s.pad, s.from, points + i * width * s.step, plane);
     }
     const float* w = reinterpret_cast<const float*>(operand_data(op, 2, points_offset)) + group * kPoints * s.per_point();
     for (int p = 0; p < kPoints; ++p)

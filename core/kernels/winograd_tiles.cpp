@@ -1,6 +1,7 @@
 #include "kernels/winograd_tiles.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "kernels/turn.h"
 #include "kernels/versions.h"
@@ -39,7 +40,7 @@ FORERUN_EACH void store_four(float* to, int64_t step, const Floats<bytes> (&v)[4
 }
 
 struct TilesToPoints {
-  const float* const (&lines)[4];
+  float* const (&lines)[4];
   int64_t tiles, step;
   float* points;
   int64_t plane;
@@ -166,9 +167,19 @@ void turn_line(const char* from, const Field& field, int64_t channels, int64_t l
     for (int64_t k = 0; k < inside; ++k) to[k * step + channel] = element<float>(from, channel * field.channel + k * field.axis[2]);
 }
 
-void tiles_to_points(const float* const (&lines)[4], int64_t tiles, int64_t step, float* points, int64_t plane) {
-  in_best_version(TilesToPoints{lines, tiles, step, points, plane});
+StripLines::StripLines(float* room, int64_t width, int64_t step) : width_(width), step_(step) {
+  for (int64_t i = 0; i < 4; ++i) lines_[i] = room + i * size(width, step) / 4;
+  std::fill_n(room, size(width, step), 0.0F);
 }
+void StripLines::to_points(const char* from, const Field& field, int64_t channels, const Strips::At& strip, bool first, const int64_t (&pad)[2],
+                           const int64_t (&extents)[2], float* points, int64_t plane) {
+  const bool below = !first && strip.line > 0;
+  if (below) std::swap(lines_[0], lines_[2]), std::swap(lines_[1], lines_[3]);
+  for (int64_t k = below ? 2 : 0; k < 4; ++k)
+    turn_line(from, field, channels, strip.line + k - pad[0], strip.first - pad[1], extents[0], extents[1], 2 * width_ + 2, lines_[k], step_);
+  in_best_version(TilesToPoints{lines_, width_, step_, points, plane});
+}
+
 void points_to_tiles(const float* points, int64_t plane, int64_t tiles, int64_t step, float* top, float* bottom, float* zeros) {
   in_best_version(PointsToTiles{points, plane, tiles, step, top, bottom, zeros});
 }

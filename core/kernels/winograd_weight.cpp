@@ -13,7 +13,6 @@ namespace forerun {
 
 namespace {
 
-constexpr int64_t kWidth = 32;           // tiles of a strip, at most
 constexpr int64_t kSumsRoom = 1 << 19;   // bytes of sums
 constexpr int64_t kBlockRoom = 1 << 18;  // of values at the points
 constexpr int64_t kBlock = 64;           // tiles that are multiplied at once, at most
@@ -30,7 +29,7 @@ class WinogradWeightKernel final : public Kernel {
     const int64_t per_panel = kPoints * kTileRows * step_ * static_cast<int64_t>(sizeof(float));
     cuts_ = ceil_div(ceil_div(c.out, kTileRows), std::max<int64_t>(1, kSumsRoom / per_panel));
     cut_rows_ = round_up(ceil_div(c.out, cuts_), kTileRows), cuts_ = ceil_div(c.out, cut_rows_);
-    strips_ = Strips(c.examples, c.counts[1], c.counts[2], kWidth);
+    strips_ = Strips(c.examples, c.counts[1], c.counts[2]);
     parts = std::clamp<int64_t>(ceil_div(kTiles / 2, c.groups * cuts_), 1, strips_.count);
     const int64_t per_tile = kPoints * (step_ + cut_rows_) * static_cast<int64_t>(sizeof(float));
     block_ = std::max<int64_t>(1, std::min(kBlock, kBlockRoom / per_tile) / strips_.width);
@@ -39,15 +38,14 @@ class WinogradWeightKernel final : public Kernel {
   void run(Op& op, int64_t tile) override {
     const int64_t cut = tile % cuts_, group = tile / cuts_ % c.groups, part = tile / cuts_ / c.groups;
     const int64_t row = cut * cut_rows_, rows = std::min(cut_rows_, c.out - row), panels = ceil_div(rows, kTileRows);
-    const int64_t first = strips_.count * part / parts, last = strips_.count * (part + 1) / parts, columns = 2 * strips_.width + 2;
+    const int64_t first = strips_.count * part / parts, last = strips_.count * (part + 1) / parts;
     const int64_t points_plane = block_ * strips_.width * step_, rows_plane = panels * block_ * strips_.width * kTileRows, sums_plane = panels * kTileRows * step_;
-    const int64_t y_step = panels * kTileRows, line_size = columns * step_;
-    char* room = scratch(static_cast<size_t>(4 * line_size + 2 * columns * y_step + kPoints * (points_plane + rows_plane + sums_plane) + 9 * step_) * sizeof(float));
-    float* lines[4];
-    float* at = reinterpret_cast<float*>(room);
-    for (float*& line : lines) line = at, at += line_size;
-    float *top = at, *bottom = top + columns * y_step, *points = bottom + columns * y_step, *factors = points + kPoints * points_plane, *sums = factors + kPoints * rows_plane;
-    std::fill_n(lines[0], 4 * line_size, 0.0F), std::fill_n(top, 2 * columns * y_step, 0.0F), std::fill_n(sums, kPoints * sums_plane, 0.0F);
+    const int64_t y_step = panels * kTileRows, y_line = 2 * strips_.width * y_step, lines_size = StripLines::size(strips_.width, step_);
+    const int64_t pad[2] = {c.pad[1], c.pad[2]}, extents[2] = {c.extents[1], c.extents[2]};
+    float* at = reinterpret_cast<float*>(scratch(static_cast<size_t>(lines_size + 2 * y_line + kPoints * (points_plane + rows_plane + sums_plane) + 9 * step_) * sizeof(float)));
+    float *top = at + lines_size, *bottom = top + y_line, *points = bottom + y_line, *factors = points + kPoints * points_plane, *sums = factors + kPoints * rows_plane;
+    StripLines lines(at, strips_.width, step_);
+    std::fill_n(top, 2 * y_line, 0.0F), std::fill_n(sums, kPoints * sums_plane, 0.0F);
     int64_t offsets[kBlock];
     for (int64_t t = 0; t < kBlock; ++t) offsets[t] = t * step_;
     const char* from = operand_data(op, 1, x.offset + group * c.in * x.channel);
@@ -56,14 +54,9 @@ class WinogradWeightKernel final : public Kernel {
       int64_t n = std::min(block_, last - begin), terms = n * strips_.width;
       for (int64_t i = 0; i < n; ++i) {
         Strips::At s = strips_.at(begin + i);
-        bool below = i > 0 && s.line > 0;
-        if (below) std::swap(lines[0], lines[2]), std::swap(lines[1], lines[3]);
-        for (int64_t k = below ? 2 : 0; k < 4; ++k)
-          turn_line(from + s.example * x.example, x, c.in, s.line + k - c.pad[1], s.first - c.pad[2], c.extents[1], c.extents[2], columns, lines[k], step_);
+        lines.to_points(from + s.example * x.example, x, c.in, s, i == 0, pad, extents, points + i * strips_.width * step_, points_plane);
         for (int64_t k = 0; k < 2; ++k)
           turn_line(y_from + s.example * y.example, y, rows, s.line + k, s.first, c.counts[1], c.counts[2], 2 * strips_.width, k ? bottom : top, y_step);
-        const float* const four[4] = {lines[0], lines[1], lines[2], lines[3]};
-        tiles_to_points(four, strips_.width, step_, points + i * strips_.width * step_, points_plane);
         for (int64_t t = 0; t < strips_.width; ++t)
           for (int64_t panel = 0; panel < panels; ++panel)
             rows_to_points(top + 2 * t * y_step + panel * kTileRows, bottom + 2 * t * y_step + panel * kTileRows, y_step, factors + (panel * terms + i * strips_.width + t) * kTileRows, rows_plane);
