@@ -47,3 +47,19 @@ def check_gradients(f: Callable[..., Any], *leaves: Any) -> None:
     for leaf, g in zip(leaves, found):
         with autograd.train_mode():
             close(g, differences(lambda: (f() * rates).sum().item(), leaf), 1e-5)
+
+
+def check_gradients_of_gradients(f: Callable[..., Any], *leaves: Any) -> None:
+    """Compares gradients with differences: those of the squares of all gradients of a weighted sum of f()**2."""
+    rates = array(numpy.random.default_rng(3).normal(size=f().shape))
+
+    def steepness() -> Any:
+        with autograd.record():
+            loss = (f() ** 2 * rates).sum()
+            found = autograd.grad(loss, list(leaves), create_graph=True, retain_graph=True)
+            return sum((g**2).sum() for g in found)
+
+    steepness().backward()
+    for leaf in leaves:
+        g = leaf.grad.asnumpy().copy()
+        close(g, differences(lambda: steepness().item(), leaf), 1e-4)

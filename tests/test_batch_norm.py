@@ -9,7 +9,7 @@ import pytest
 
 import forerun
 from forerun import autograd, np, npx
-from gluon_tools import array, check_gradients, close, differences
+from gluon_tools import array, check_gradients, check_gradients_of_gradients
 
 RNG = numpy.random.default_rng(7)
 
@@ -36,19 +36,7 @@ def test_gradients(shape: tuple[int, ...], axis: int, fix_gamma: bool) -> None:
 
 def test_gradients_of_gradients() -> None:
     x, gamma, beta = leaves((4, 2, 3), (2,), (2,))
-    rates = array(RNG.normal(size=(4, 2, 3)))
-
-    def steepness() -> Any:
-        """The sum of the squares of all first gradients."""
-        with autograd.record():
-            loss = (normed(x, gamma, beta) ** 2 * rates).sum()
-            found = autograd.grad(loss, [x, gamma, beta], create_graph=True, retain_graph=True)
-            return sum((g**2).sum() for g in found)
-
-    steepness().backward()
-    for leaf in (x, gamma, beta):
-        g = leaf.grad.asnumpy().copy()
-        close(g, differences(lambda: steepness().item(), leaf), 1e-4)
+    check_gradients_of_gradients(lambda: normed(x, gamma, beta), x, gamma, beta)
 
 
 def test_it_keeps_nothing_but_its_data() -> None:

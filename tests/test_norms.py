@@ -11,7 +11,7 @@ import pytest
 import forerun
 from forerun import autograd, np, npx
 from forerun.gluon import nn
-from gluon_tools import array, check_gradients, close, differences
+from gluon_tools import array, check_gradients, check_gradients_of_gradients, close
 
 RNG = numpy.random.default_rng(11)
 Norm = Callable[[Any, Any, Any], Any]
@@ -51,19 +51,7 @@ def test_gradients(name: str) -> None:
 def test_gradients_of_gradients(name: str) -> None:
     norm, shape, n = CASES[name]
     x, gamma, beta = leaves(shape, n)
-    rates = array(RNG.normal(size=shape))
-
-    def steepness() -> Any:
-        """The sum of the squares of all first gradients."""
-        with autograd.record():
-            loss = (norm(x, gamma, beta) ** 2 * rates).sum()
-            found = autograd.grad(loss, [x, gamma, beta], create_graph=True, retain_graph=True)
-            return sum((g**2).sum() for g in found)
-
-    steepness().backward()
-    for leaf in (x, gamma, beta):
-        g = leaf.grad.asnumpy().copy()
-        close(g, differences(lambda: steepness().item(), leaf), 1e-4)
+    check_gradients_of_gradients(lambda: norm(x, gamma, beta), x, gamma, beta)
 
 
 @pytest.mark.parametrize("name", CASES)
