@@ -22,8 +22,8 @@ def run(
 ) -> tuple[Any, list[Any]]:
     """All outputs, (steps, batch, units), and the states after the last step.
 
-    x: what the inputs give to the gates, (steps, batch, gates * units). states: those before the first step; None: zeros.
-    w, b: the weight and the bias of the states. reversed: from the last step to the first.
+    x: what the inputs give to the gates, (steps, batch, gates * units). states: those before the first step; None:
+    zeros. w, b: the weight and the bias of the states. reversed: from the last step to the first.
 
     >>> y, after = run("rnn", "relu", False, np.ones((3, 1, 1)), None, np.ones((1, 1)), np.zeros(1))
     >>> y.ravel().tolist(), after[0].tolist()
