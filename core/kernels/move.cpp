@@ -299,11 +299,10 @@ class IndexKernel final : public Kernel {
     }
     const int k = static_cast<int>(selection.indices.size());
     const bool rows = selection.own.empty() && array.ndim() > axis + k;  // there is an axis that is not indexed
-    const int64_t n = rows ? array.shape.back() : 1;
-    tiles_ = 1;
-    if (!overlaps && n > 1) tiles_ = std::clamp<int64_t>(other.size / kTile, 1, ceil_div(n, kLeastRow));
-    per_tile_ = round_up(ceil_div(n, tiles_), kLeastRow);
-    tiles_ = std::max<int64_t>(1, ceil_div(n, per_tile_));
+    const int64_t n = rows ? std::max<int64_t>(1, array.shape.back()) : 1;
+    const int64_t pieces = overlaps ? 1 : std::clamp<int64_t>(other.size / kTile, 1, ceil_div(n, kLeastRow));
+    per_tile_ = round_up(ceil_div(n, pieces), kLeastRow);
+    tiles_ = ceil_div(n, per_tile_);
   }
 
  private:
