@@ -45,6 +45,28 @@ class TestWhereGradientsArrive:
         x.grad[:] = 7
         assert z.grad.tolist() == ones.tolist() == [1, 1]
 
+    def test_gradients_of_a_function_arrive_without_a_copy(self) -> None:
+        kept: list[Any] = []
+
+        class Both(autograd.Function):
+            def forward(self, x: Any, z: Any) -> Any:
+                return x + z
+
+            def backward(self, g: Any) -> tuple[Any, Any]:
+                mine = g * 3
+                kept.append(mine)
+                return g * 2, mine
+
+        x, z = leaf([1.0, 2.0]), leaf([3.0, 4.0])
+        with autograd.record():
+            y = Both()(x, z)
+        profile = profiler.start()
+        y.backward()
+        names = [op.name for op in profile.stop().ops]
+        assert names.count("copy") == 1, "of what is held elsewhere"
+        z.grad[:] = 7
+        assert (x.grad.tolist(), kept[0].tolist()) == ([2, 2], [3, 3])
+
     def test_of_a_part_of_another_array(self) -> None:
         x = np.array([1.0, 2.0])
         gradients = np.zeros((2, 2))

@@ -9,7 +9,7 @@ import pytest
 
 from cases.compare import same_bits
 from cases.table import mapped, ours
-from forerun import np
+from forerun import autograd, np
 
 I = numpy.array([2, 0, -1, 1])
 J = numpy.array([[0], [2]])
@@ -50,4 +50,43 @@ def test_assignment(index: Any, kind: str, engine: str) -> None:
         value = value.astype("int16")
     theirs[index] = value
     mine[ours(index)] = value if kind == "number" else ours(value)
+    assert same_bits(mine.numpy(), theirs)
+
+
+def ways(shape: tuple[int, ...], axis: int) -> dict[str, Any]:
+    """Large arrays whose memory lies in different ways, with index arrays of 500 rows, many of them twice."""
+    generator = numpy.random.default_rng(0)
+    index = generator.integers(-shape[axis], shape[axis], 500)
+    whole = generator.standard_normal(shape, dtype="float32")
+    return {"index": (slice(None),) * axis + (index,), "as it is": whole, "turned": whole.T.copy().T}
+
+
+@pytest.mark.parametrize("shape", [(300, 1001), (2, 300, 517), (300, 7, 130)], ids=str)
+@pytest.mark.parametrize("lies", ["as it is", "turned"])
+def test_rows_that_workers_share(shape: tuple[int, ...], lies: str, engine: str) -> None:
+    given = ways(shape, len(shape) - 2 if shape[0] == 2 else 0)
+    index, theirs = given["index"], given[lies]
+    mine = np.array(given["as it is"].T).T if lies == "turned" else np.array(theirs)
+    values = numpy.random.default_rng(1).standard_normal(theirs[index].shape, dtype="float32")
+    wanted = theirs.copy()
+    wanted[index] = values  # of several values for a place, the last
+    mine[ours(index)] = np.array(values)
+    assert same_bits(mine.numpy(), wanted)
+
+    x = np.array(theirs)
+    x.attach_grad()
+    with autograd.record():
+        y = x[ours(index)]
+    y.backward(np.array(values))
+    added = numpy.zeros_like(theirs)
+    numpy.add.at(added, index, values)  # one by one, in their order
+    assert same_bits(x.grad.numpy(), added)
+
+
+def test_rows_that_are_put_where_they_are_read(engine: str) -> None:
+    theirs = numpy.random.default_rng(0).standard_normal((600, 501))
+    mine = np.array(theirs)
+    index = numpy.random.default_rng(1).permutation(599)
+    theirs[:, 1:][index] = theirs[1:, :-1].copy()
+    mine[:, 1:][np.array(index)] = mine[1:, :-1]
     assert same_bits(mine.numpy(), theirs)

@@ -87,6 +87,37 @@ def test_gradients_of_gradients_are_those_of_the_steps(
     assert any(abs(a).max() > 1e-3 for a in found)
 
 
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("size", [(1, 2, 3), *SIZES[1:]], ids=str)
+@pytest.mark.parametrize(("mode", "activation"), RULES)
+def test_without_states_they_are_zeros(mode: str, activation: str, size: Any, backwards: bool) -> None:
+    def everything(given: bool) -> list[numpy.ndarray]:
+        values = inputs(mode, size, "float64")
+        with autograd.record():
+            states = [s * 0 for s in values[3:]] if given else None
+            y, after = sequence.run(mode, activation, backwards, values[0], states, *values[1:3])
+            cost = loss(y, after)
+        cost.backward()
+        return [x.asnumpy() for x in (y, *after, *(v.grad for v in values[:3]))]
+
+    for a, b in zip(everything(True), everything(False), strict=True):
+        numpy.testing.assert_allclose(a, b, rtol=1e-13, atol=1e-13)
+
+
+def test_without_states_gradients_of_gradients_are_those_from_zeros() -> None:
+    def second(given: bool) -> numpy.ndarray:
+        x, w, b, *states = inputs("lstm", (3, 2, 4), "float64")
+        with autograd.record():
+            y, after = run("lstm", "tanh", False, [x, w * 1, b, *(s * 0 for s in states if given)])
+            first = autograd.grad(loss(y * y, after), w, create_graph=True)
+            total = (first * first).sum()
+        total.backward()
+        return w.grad.asnumpy()
+
+    numpy.testing.assert_allclose(second(True), second(False), rtol=1e-12)
+    assert abs(second(True)).max() > 1e-6
+
+
 def test_values_beyond_what_the_functions_reach_saturate() -> None:
     values = [1000.0, -1000.0, numpy.inf, -numpy.inf, numpy.nan, 0.0, 1e-30]
     for dtype in ("float32", "float64"):

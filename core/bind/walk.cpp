@@ -218,10 +218,19 @@ class Walk {
     for (Py_ssize_t i = 0, n = PyTuple_GET_SIZE(inputs); i < n; ++i) {
       PyObject* x = PyTuple_GET_ITEM(inputs, i);
       if (!is_array(x) || !as_array(x)->node) continue;
-      nb::object back = grads ? checked(call_gradient(name, grads, i, g, y, inputs, node->attrs)) : nb::borrow(nb::object(together[i]));
+      nb::object back = grads ? checked(call_gradient(name, grads, i, g, y, inputs, node->attrs)) : taken(together, i);
       if (PyTuple_Check(back.ptr())) arrive_at(x, nb::object(back[0]), nb::object(back[1]));
       else if (!back.is_none()) arrive(x, std::move(back));
     }
+  }
+
+  // An item of a tuple, out of the tuple if nobody else has that: an array that nobody else has may become a leaf's gradient as it is.
+  static nb::object taken(const nb::object& from, Py_ssize_t i) {
+    if (!PyTuple_CheckExact(from.ptr()) || Py_REFCNT(from.ptr()) > 1) return nb::borrow(nb::object(from[i]));
+    if (i >= PyTuple_GET_SIZE(from.ptr())) throw nb::index_error();
+    nb::object item = nb::borrow(PyTuple_GET_ITEM(from.ptr(), i));
+    PyTuple_SetItem(from.ptr(), i, nb::none().release().ptr());
+    return item;
   }
 
   // The outputs as gradients may use them: on the tape, if gradients are to be differentiated.

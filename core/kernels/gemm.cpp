@@ -5,10 +5,10 @@
 #include "kernels/gemm.h"
 
 #include <algorithm>
-#include <type_traits>
 
 #include "base/rounding.h"
 #include "kernels/scratch.h"
+#include "kernels/turn.h"
 #include "kernels/versions.h"
 
 namespace forerun {
@@ -65,29 +65,6 @@ FORERUN_EACH void sums_of(int64_t vectors, int64_t terms, const T* a, int64_t a_
     sums<T, bytes, packed, 3>(terms, a, a_step, b, b_step, c, c_step, add);
 }
 
-// A square of as many rows as a vector has places, turned over; rows after the last one are like it.
-template <class T, int bytes>
-FORERUN_EACH void turn(const T* from, int64_t step, int64_t last, T* to, int64_t to_step) {
-  using V = typename Vector<T, bytes>::type;
-  using I = typename Vector<std::conditional_t<sizeof(T) == 4, int32_t, int64_t>, bytes>::type;
-  constexpr int n = static_cast<int>(Sizes<T, bytes>::lanes);
-  V row[n];
-  for (int i = 0; i < n; ++i) row[i] = *reinterpret_cast<const V*>(from + std::min<int64_t>(i, last) * step);
-#pragma GCC unroll 4
-  for (int d = 1; d < n; d *= 2) {  // squares of d x d change places
-    I low, high;
-#pragma GCC unroll 16
-    for (int e = 0; e < n; ++e) low[e] = e & d ? n + (e ^ d) : e, high[e] = e & d ? n + e : e ^ d;
-#pragma GCC unroll 16
-    for (int i = 0; i < n; ++i) {
-      if (i & d) continue;
-      V upper = row[i], lower = row[i + d];
-      row[i] = __builtin_shuffle(upper, lower, low), row[i + d] = __builtin_shuffle(upper, lower, high);
-    }
-  }
-  for (int i = 0; i < n; ++i) *reinterpret_cast<V*>(to + i * to_step) = row[i];
-}
-
 // Columns of b that follow one another; those that the last vector lacks are 0.
 template <class T, int bytes>
 FORERUN_EACH void pack_across(const MatrixView<T>& b, int64_t terms, int64_t columns, T* to, int64_t all_terms) {
@@ -104,18 +81,19 @@ FORERUN_EACH void pack_across(const MatrixView<T>& b, int64_t terms, int64_t col
   }
 }
 
-// Columns of b whatever its steps are, faster if its rows follow one another. What the last vector lacks is any of the other columns.
-template <class T, int bytes>
-FORERUN_EACH void pack_down(const MatrixView<T>& b, int64_t terms, int64_t columns, T* to, int64_t all_terms) {
-  constexpr int64_t lanes = Sizes<T, bytes>::lanes;
-  const int64_t turned = b.row_step == 1 ? terms / lanes * lanes : 0;
-  for (int64_t j = 0; j < columns; j += lanes) {
-    T* at = to + gemm_packed_at(0, j, all_terms);
-    const int64_t last = std::min(lanes, columns - j) - 1;
-    const T* from = b.at(0, j).data;
-    for (int64_t k = 0; k < turned; k += lanes) turn<T, bytes>(from + k, b.column_step, last, at + k * kGemmColumns, kGemmColumns);
-    for (int64_t k = turned; k < terms; ++k)
-      for (int64_t e = 0; e < lanes; ++e) at[k * kGemmColumns + e] = from[k * b.row_step + std::min(e, last) * b.column_step];
+// Columns of b whatever its steps are, faster if its rows follow one another.
+template <class T>
+void pack_down(const MatrixView<T>& b, int64_t terms, int64_t columns, T* to, int64_t all_terms) {
+  for (int64_t j = 0; j < columns; j += kGemmColumns) {
+    T* band = to + gemm_packed_at(0, j, all_terms);
+    const MatrixView<T> from = b.at(0, j);
+    const int64_t n = std::min(kGemmColumns, columns - j);
+    if (b.row_step == 1) {
+      turn_in(reinterpret_cast<const char*>(from.data), b.column_step * static_cast<int64_t>(sizeof(T)), n, terms, band, kGemmColumns);
+    } else {
+      for (int64_t k = 0; k < terms; ++k)
+        for (int64_t e = 0; e < n; ++e) band[k * kGemmColumns + e] = *from.at(k, e).data;
+    }
   }
 }
 
@@ -141,7 +119,7 @@ FORERUN_EACH void pack(const MatrixView<T>& b, int64_t terms, int64_t columns, T
   if (b.column_step == 1)
     pack_across<T, bytes>(b, terms, columns, to, all_terms);
   else
-    pack_down<T, bytes>(b, terms, columns, to, all_terms);
+    pack_down(b, terms, columns, to, all_terms);
 }
 
 // A block of b: elements from row to row of a band of columns, and from band to band.

@@ -7,12 +7,14 @@
 
 #include "base/bfloat16.h"
 #include "base/rounding.h"
+#include "kernels/arithmetic.h"
 
 namespace forerun {
 
 namespace {
 
 constexpr int64_t kTile = int64_t{1} << 17;  // elements that one worker takes at once
+constexpr int64_t kLeastRow = 64;            // of them next to each other, where rows are cut
 
 uint32_t cost_of(int64_t bytes) { return static_cast<uint32_t>(std::min<int64_t>(50 + bytes / 4, INT32_MAX)); }
 
@@ -238,7 +240,8 @@ class IndexKernel final : public Kernel {
  public:
   enum class Do { gather, set, add };
   const char* name() const override { return what == Do::gather ? "take" : what == Do::set ? "put" : "add_at"; }
-  // What is picked is cut by units: one position of the index, in one place of the axes before it. Writing stays whole.
+  // What is picked is cut by units: one position of the index, in one place of the axes before it. What is written is cut along the
+  // last axis, as positions may come more than once.
   int64_t tiles() const override { return tiles_; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
   void prepare(Op& op) override { offsets_ = selection.offsets(op, said ? said : what == Do::gather ? "take" : "put"); }
@@ -247,8 +250,7 @@ class IndexKernel final : public Kernel {
     char* a = operand_data(op, a_access, array.offset);
     char* b = operand_data(op, b_access, other.offset);
     Snapshot snapshot;
-    if (what != Do::gather && overlap(op.access(a_access).storage, array, op.access(b_access).storage, other))
-      b = const_cast<char*>(snapshot.take(b, other.offset, other.range()));
+    if (overlaps) b = const_cast<char*>(snapshot.take(b, other.offset, other.range()));
     int k = selection.own.empty() ? static_cast<int>(selection.indices.size()) : array.ndim();
     Layout index;
     index.shape = selection.shape;
@@ -256,13 +258,20 @@ class IndexKernel final : public Kernel {
     int n_index = index.shape.size();
     Dims middle_b(other.strides.begin() + axis, n_index), after_b(other.strides.begin() + axis + n_index, after.size());
     Dims after_a(array.strides.begin() + axis + k, after.size());
-    int64_t positions = selection.positions, unit = tile * per_tile_, end = std::min(unit + per_tile_, product(before) * positions);
+    const bool gathers = what == Do::gather;
+    if (!gathers && tiles_ > 1) {
+      int64_t first = tile * per_tile_, last = after.size() - 1;
+      a += first * after_a[last], b += first * after_b[last];
+      after[last] = std::min(per_tile_, after[last] - first);
+    }
+    int64_t positions = selection.positions, unit = gathers ? tile * per_tile_ : 0, end = product(before) * positions;
+    if (gathers) end = std::min(end, unit + per_tile_);
     while (unit < end) {
       int64_t i = unit / positions, p = unit % positions, stop = std::min(positions, p + end - unit);
       unit += stop - p;
       char* row_a = a + offset_of(i, before, array.strides.begin());
       char* row_b = b + offset_of(i, before, other.strides.begin());
-      if (what == Do::gather && after.empty() && (n_index == 1 || other.contiguous())) {
+      if (gathers && after.empty() && (n_index == 1 || other.contiguous())) {
         int64_t step = n_index == 1 ? middle_b[0] : static_cast<int64_t>(item_size(other.dtype));
         pick(row_b + p * step, step, row_a, offsets_.data() + p, stop - p);
         continue;
@@ -277,13 +286,23 @@ class IndexKernel final : public Kernel {
   int axis = 0, a_access = 0, b_access = 0;
   const char* said = nullptr;  // what errors call it, if it is part of something else
   Loop add;
+  bool overlaps = false;  // what is put lies where it is put
 
   void cut() {
     int64_t units = selection.positions;
     for (int i = 0; i < axis; ++i) units *= array.shape[i];
-    int64_t block = units > 0 ? std::max<int64_t>(1, other.size / units) : 1;
-    per_tile_ = what == Do::gather ? std::max<int64_t>(1, kTile / block) : std::max<int64_t>(1, units);
-    tiles_ = std::max<int64_t>(1, ceil_div(units, per_tile_));
+    if (what == Do::gather) {
+      int64_t block = units > 0 ? std::max<int64_t>(1, other.size / units) : 1;
+      per_tile_ = std::max<int64_t>(1, kTile / block);
+      tiles_ = std::max<int64_t>(1, ceil_div(units, per_tile_));
+      return;
+    }
+    const int k = static_cast<int>(selection.indices.size());
+    const bool rows = selection.own.empty() && array.ndim() > axis + k;  // there is an axis that is not indexed
+    const int64_t n = rows ? std::max<int64_t>(1, array.shape.back()) : 1;
+    const int64_t pieces = overlaps ? 1 : std::clamp<int64_t>(other.size / kTile, 1, ceil_div(n, kLeastRow));
+    per_tile_ = round_up(ceil_div(n, pieces), kLeastRow);
+    tiles_ = ceil_div(n, per_tile_);
   }
 
  private:
@@ -355,8 +374,14 @@ Loop add_loop(DType t) {
     case DType::i64: case DType::u64: return {add_loop_of<uint64_t>};
     case DType::f16: return {add_loop_of<_Float16>};
     case DType::bf16: return {add_loop_of<Bfloat16>};
-    case DType::f32: return {add_loop_of<float>};
-    case DType::f64: return {add_loop_of<double>};
+    case DType::f32: {
+      static const Loop loop = arithmetic_loop("add", t, {add_loop_of<float>});
+      return loop;
+    }
+    case DType::f64: {
+      static const Loop loop = arithmetic_loop("add", t, {add_loop_of<double>});
+      return loop;
+    }
     case DType::c64: return {add_pair_of<float>};
     case DType::c128: return {add_pair_of<double>};
   }
@@ -381,6 +406,7 @@ IndexKernel& build_index(Op& op, IndexKernel::Do what, const Array& array, const
   op.add(array.storage(), gather ? Mode::read : Mode::update);
   op.add(other.storage(), gather ? other.write_mode() : Mode::read);
   k.add = add_loop(array.layout.dtype);
+  k.overlaps = !gather && overlap(array.storage(), array.layout, other.storage(), other.layout);
   k.cut();
   op.cost = cost_of(other.layout.nbytes() * 4);
   return k;

@@ -1,16 +1,14 @@
-// A tile has a few rows of the batch for all steps: its states stay in the cache, and tiles know nothing of each other. The matrix U is
-// laid out once for all products with it.
+// A tile has a few rows of the batch for all steps: its states stay in the cache, and tiles know nothing of each other.
+// Compiled with contraction to fused multiply-add (CMakeLists.txt).
 #include "kernels/recur.h"
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <type_traits>
-#include <vector>
 
-#include "base/clones.h"
 #include "kernels/gemm.h"
 #include "kernels/scratch.h"
+#include "kernels/versions.h"
 
 namespace forerun {
 
@@ -18,6 +16,7 @@ namespace {
 
 constexpr int64_t kLeastRows = 16, kMostRows = 32;  // of a tile
 constexpr int64_t kTiles = 4;                       // as many should there be
+constexpr int64_t kPackTile = 1 << 16;              // elements of U, of a tile that lays it out
 
 template <class T>
 constexpr T inverse_factorial(int n) {
@@ -38,7 +37,7 @@ FORERUN_EACH T minus_one(T x) {
   x = x < -most ? -most : x;
   T shifted = x * T(1.44269504088896340736) + shift, n = shifted - shift;
   T r = (x - n * high) - n * low;
-  constexpr int terms = narrow ? 8 : 14;
+  constexpr int terms = narrow ? 7 : 14;
   T sum = inverse_factorial<T>(terms);
 #pragma GCC unroll 14
   for (int i = terms - 1; i > 1; --i) sum = sum * r + inverse_factorial<T>(i);
@@ -158,10 +157,59 @@ FORERUN_EACH void step_back_of(Rule rule, const RowBack<T>& r) {
   }
 }
 
-FORERUN_CLONES void step(Rule rule, const Row<float>& r) { step_of(rule, r); }
-FORERUN_CLONES void step(Rule rule, const Row<double>& r) { step_of(rule, r); }
-FORERUN_CLONES void step_back(Rule rule, const RowBack<float>& r) { step_back_of(rule, r); }
-FORERUN_CLONES void step_back(Rule rule, const RowBack<double>& r) { step_back_of(rule, r); }
+template <class T>
+struct Step {
+  Rule rule;
+  Row<T> row;
+  template <int>
+  FORERUN_EACH void run() const {
+    step_of(rule, row);
+  }
+};
+template <class T>
+struct StepBack {
+  Rule rule;
+  RowBack<T> row;
+  template <int>
+  FORERUN_EACH void run() const {
+    step_back_of(rule, row);
+  }
+};
+
+// The matrix that states, or their gradients, are multiplied with at each step.
+struct Factor {
+  int64_t terms, columns;
+};
+Factor factor(const Recurrence& what, bool back) {
+  const int64_t n = what.units, g = what.gates() * n;
+  return back ? Factor{g, n} : Factor{n, g};
+}
+
+class RecurPackKernel final : public Kernel {
+ public:
+  const char* name() const override { return "recur_pack"; }
+  bool droppable() const override { return true; }
+  int64_t tiles() const override { return ceil_div(size.columns, at_once()); }
+  bool copy_to(Op& op) const override { return op.copy(*this); }
+  void run(Op& op, int64_t tile) override { dtype == DType::f32 ? run_as<float>(op, tile) : run_as<double>(op, tile); }
+
+  Factor size;
+  bool back = false;
+  DType dtype;
+  int64_t w_offset = 0, packed_offset = 0;
+
+ private:
+  int64_t at_once() const { return round_up(std::max<int64_t>(1, kPackTile / size.terms), kGemmColumns); }  // columns
+
+  template <class T>
+  void run_as(Op& op, int64_t tile) const {
+    const int64_t column = tile * at_once(), columns = std::min(at_once(), size.columns - column);
+    const T* w = reinterpret_cast<const T*>(operand_data(op, 0, w_offset));
+    T* packed = reinterpret_cast<T*>(operand_data(op, 1, packed_offset));
+    const MatrixView<T> all = back ? MatrixView<T>{w, size.columns, 1} : MatrixView<T>{w, 1, size.terms};
+    gemm_pack(size.terms, columns, all.at(0, column), packed + gemm_packed_at(0, column, size.terms));
+  }
+};
 
 class RecurBase : public Kernel {
  public:
@@ -190,104 +238,96 @@ class RecurBase : public Kernel {
     return at_[i] < 0 ? nullptr : reinterpret_cast<T*>(operand_data(op, at_[i], offset_[i]));
   }
 
-  // What the states, or their gradients, are multiplied with at each step: laid out by prepare().
-  template <class T>
-  void pack(int64_t terms, int64_t columns, MatrixView<T> matrix) {
-    packed_.resize(static_cast<size_t>(gemm_packed_size(terms, columns)) * sizeof(T) / sizeof(Line));
-    gemm_pack(terms, columns, matrix, reinterpret_cast<T*>(packed_.data()));
-  }
-  template <class T>
-  const T* packed() const {
-    return reinterpret_cast<const T*>(packed_.data());
-  }
-
  private:
-  struct alignas(64) Line {
-    Line() {}
-    char bytes[64];
-  };
-  std::vector<Line> packed_;
   int at_[12];
   int64_t offset_[12];
 };
 
+// The states before a step, row by row; null: zeros.
+template <class T>
+struct States {
+  const T *h, *c, *none;  // none: a row of zeros
+  int64_t n;
+  void move(int64_t row) {
+    if (h) h += row * n;
+    if (c) c += row * n;
+  }
+  const T* h_of(int64_t r) const { return h ? h + r * n : none; }
+  const T* c_of(int64_t r) const { return c ? c + r * n : none; }
+};
+
 class RecurKernel final : public RecurBase {
  public:
-  enum { kX, kH, kC, kW, kB, kY, kCells, kKept };
+  enum { kX, kH, kC, kU, kB, kY, kCells, kKept };
   const char* name() const override { return "recur"; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
 
   void build(Op& op, const RecurArrays& a) {
-    const Array* all[] = {a.x, a.h, a.c, a.w, a.b, a.y, a.cells, a.kept};
+    const Array* all[] = {a.x, a.h, a.c, a.u, a.b, a.y, a.cells, a.kept};
     for (int i = 0; i < 8; ++i) use(op, i, all[i], i >= kY);
   }
-  void prepare(Op& op) override { dtype == DType::f32 ? prepare_as<float>(op) : prepare_as<double>(op); }
   void run(Op& op, int64_t tile) override { dtype == DType::f32 ? run_as<float>(op, tile) : run_as<double>(op, tile); }
 
  private:
   template <class T>
-  void prepare_as(Op& op) {
-    pack(what.units, what.gates() * what.units, MatrixView<T>{operand<T>(op, kW), 1, what.units});
-  }
-
-  template <class T>
   void run_as(Op& op, int64_t tile) const {
     const int64_t n = what.units, g = what.gates() * n, row = tile * rows_at_once(), rows = std::min(rows_at_once(), what.batch - row);
-    const T *x = operand<T>(op, kX), *b = operand<T>(op, kB), *h = operand<T>(op, kH) + row * n, *c = operand<T>(op, kC);
+    const T *x = operand<T>(op, kX), *b = operand<T>(op, kB), *matrix = operand<T>(op, kU);
     T *y = operand<T>(op, kY), *cells = operand<T>(op, kCells), *kept = operand<T>(op, kKept);
-    T *room = reinterpret_cast<T*>(scratch(static_cast<size_t>(gemm_room(n) + rows * g) * sizeof(T))), *u = room + gemm_room(n);
-    if (c) c += row * n;
+    const int64_t room_size = round_up(gemm_room(n), kGemmColumns);
+    T *room = reinterpret_cast<T*>(scratch(static_cast<size_t>(room_size + rows * g + n) * sizeof(T))), *u = room + room_size, *none = u + rows * g;
+    std::fill_n(none, n, T{});
+    States<T> before{operand<T>(op, kH), operand<T>(op, kC), none, n};
+    before.move(row);
     for (int64_t i = 0; i < what.steps; ++i) {
-      int64_t first = step_at(i) * what.batch + row;
-      gemm_packed(rows, g, n, MatrixView<T>{h, n, 1}, packed<T>(), u, g, false, room);
+      const int64_t first = step_at(i) * what.batch + row;
+      for (int64_t r = 0; r < rows; ++r) std::copy_n(b, g, u + r * g);
+      if (before.h) gemm_packed(rows, g, n, MatrixView<T>{before.h, n, 1}, matrix, u, g, true, room);
       for (int64_t r = 0; r < rows; ++r) {
-        T* sum = u + r * g;
-        for (int64_t k = 0; k < g; ++k) sum[k] += b[k];
-        int64_t at = (first + r) * n;
-        step(what.rule, Row<T>{n, x + (first + r) * g, sum, h + r * n, c ? c + r * n : nullptr, y + at, cells ? cells + at : nullptr, kept ? kept + at * what.kept() : nullptr});
+        const int64_t at = (first + r) * n;
+        in_best_version(Step<T>{what.rule, {n, x + (first + r) * g, u + r * g, before.h_of(r), before.c_of(r), y + at, cells ? cells + at : nullptr, kept ? kept + at * what.kept() : nullptr}});
       }
-      h = y + first * n, c = cells ? cells + first * n : nullptr;
+      before.h = y + first * n, before.c = cells ? cells + first * n : nullptr;
     }
   }
 };
 
 class RecurBackKernel final : public RecurBase {
  public:
-  enum { kGy, kGc, kH, kC, kW, kY, kCells, kKept, kGx, kGh, kGc0, kGu };
+  enum { kGy, kGc, kH, kC, kU, kY, kCells, kKept, kGx, kGh, kGc0, kGu };
   const char* name() const override { return "recur_back"; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
 
   void build(Op& op, const RecurBackArrays& a) {
-    const Array* all[] = {a.gy, a.gc, a.h, a.c, a.w, a.y, a.cells, a.kept, a.gx, a.gh, a.gc0, a.gu};
+    const Array* all[] = {a.gy, a.gc, a.h, a.c, a.u, a.y, a.cells, a.kept, a.gx, a.gh, a.gc0, a.gu};
     for (int i = 0; i < 12; ++i) use(op, i, all[i], i >= kGx);
   }
-  void prepare(Op& op) override { dtype == DType::f32 ? prepare_as<float>(op) : prepare_as<double>(op); }
   void run(Op& op, int64_t tile) override { dtype == DType::f32 ? run_as<float>(op, tile) : run_as<double>(op, tile); }
 
  private:
   template <class T>
-  void prepare_as(Op& op) {
-    pack(what.gates() * what.units, what.units, MatrixView<T>{operand<T>(op, kW), what.units, 1});
-  }
-
-  template <class T>
   void run_as(Op& op, int64_t tile) const {
     const int64_t n = what.units, g = what.gates() * n, row = tile * rows_at_once(), rows = std::min(rows_at_once(), what.batch - row);
-    const T *gy = operand<T>(op, kGy), *gc = operand<T>(op, kGc), *y = operand<T>(op, kY), *cells = operand<T>(op, kCells), *kept = operand<T>(op, kKept);
-    const T *h0 = operand<T>(op, kH), *c0 = operand<T>(op, kC);
-    T *gx = operand<T>(op, kGx), *gh = operand<T>(op, kGh) + row * n, *gc0 = operand<T>(op, kGc0), *gu = operand<T>(op, kGu);
-    T* room = reinterpret_cast<T*>(scratch(static_cast<size_t>(gemm_room(g)) * sizeof(T)));
-    if (gc0) gc0 += row * n, std::copy_n(gc + row * n, rows * n, gc0);
-    std::fill_n(gh, rows * n, T{});  // gh and gc0 are the gradients of the states, step by step
+    const T *gy = operand<T>(op, kGy), *gc = operand<T>(op, kGc), *matrix = operand<T>(op, kU), *y = operand<T>(op, kY), *cells = operand<T>(op, kCells), *kept = operand<T>(op, kKept);
+    T *gx = operand<T>(op, kGx), *dh = operand<T>(op, kGh), *dc = operand<T>(op, kGc0), *gu = operand<T>(op, kGu);
+    const int64_t room_size = round_up(gemm_room(g), kGemmColumns);
+    T *room = reinterpret_cast<T*>(scratch(static_cast<size_t>(room_size + (2 * rows + 1) * n) * sizeof(T))), *own = room + room_size, *none = own + 2 * rows * n;
+    std::fill_n(none, n, T{});
+    States<T> start{operand<T>(op, kH), operand<T>(op, kC), none, n};
+    start.move(row);
+    // The gradients of the states, step by step: in the end those of the states before the first.
+    dh = dh ? dh + row * n : own, dc = dc ? dc + row * n : own + rows * n;
+    std::fill_n(dh, rows * n, T{});
+    gc ? std::copy_n(gc + row * n, rows * n, dc) : std::fill_n(dc, rows * n, T{});
     for (int64_t i = what.steps - 1; i >= 0; --i) {
-      int64_t first = step_at(i) * what.batch + row, before = i ? step_at(i - 1) * what.batch + row : 0;
-      const T *h = i ? y + before * n : h0 + row * n, *c = !cells ? nullptr : i ? cells + before * n : c0 + row * n;
+      const int64_t first = step_at(i) * what.batch + row, last = i ? step_at(i - 1) * what.batch + row : 0;
+      const States<T> before = i ? States<T>{y + last * n, cells ? cells + last * n : nullptr, none, n} : start;
       for (int64_t r = 0; r < rows; ++r) {
-        int64_t at = (first + r) * n;
-        step_back(what.rule, RowBack<T>{n, h + r * n, c ? c + r * n : nullptr, y + at, cells ? cells + at : nullptr, kept ? kept + at * what.kept() : nullptr, gy + at,
-                                        gh + r * n, gc0 ? gc0 + r * n : nullptr, gx + (first + r) * g, gu ? gu + (first + r) * g : nullptr});
+        const int64_t at = (first + r) * n;
+        in_best_version(StepBack<T>{what.rule, {n, before.h_of(r), before.c_of(r), y + at, cells ? cells + at : nullptr, kept ? kept + at * what.kept() : nullptr, gy + at, dh + r * n, dc + r * n,
+                                                gx + (first + r) * g, gu ? gu + (first + r) * g : nullptr}});
       }
-      gemm_packed(rows, n, g, MatrixView<T>{(gu ? gu : gx) + first * g, g, 1}, packed<T>(), gh, n, true, room);
+      if (before.h) gemm_packed(rows, n, g, MatrixView<T>{(gu ? gu : gx) + first * g, g, 1}, matrix, dh, n, true, room);
     }
   }
 };
@@ -302,6 +342,20 @@ void build(Op& op, const Recurrence& what, const Arrays& arrays, DType dtype) {
 }
 
 }  // namespace
+
+int64_t recur_packed_size(const Recurrence& what, bool back) {
+  const Factor size = factor(what, back);
+  return gemm_packed_size(size.terms, size.columns);
+}
+
+void build_recur_pack(Op& op, const Recurrence& what, bool back, const Array& w, const Array& packed) {
+  RecurPackKernel& k = op.emplace<RecurPackKernel>();
+  k.size = factor(what, back), k.back = back, k.dtype = w.layout.dtype;
+  k.w_offset = w.layout.offset, k.packed_offset = packed.layout.offset;
+  op.add(w.storage(), Mode::read);
+  op.add(packed.storage(), packed.write_mode());
+  op.cost = static_cast<uint32_t>(std::min<int64_t>(500 + k.size.terms * k.size.columns / 4, INT32_MAX));
+}
 
 void build_recur(Op& op, const Recurrence& what, const RecurArrays& arrays) { build<RecurKernel>(op, what, arrays, arrays.y->layout.dtype); }
 void build_recur_back(Op& op, const Recurrence& what, const RecurBackArrays& arrays) { build<RecurBackKernel>(op, what, arrays, arrays.gx->layout.dtype); }

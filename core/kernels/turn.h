@@ -1,11 +1,12 @@
-// Planes to channels last and back: float32, in vectors.
+// Rows to columns, in vectors. T: float or double.
 #pragma once
 #include <cstdint>
 
 namespace forerun {
 
 // Lines of n elements, `step` bytes apart, next to each other: element k of line i to to[k * places + i].
-void turn_in(const char* from, int64_t step, int64_t lines, int64_t n, float* to, int64_t places);
+template <class T>
+void turn_in(const char* from, int64_t step, int64_t lines, int64_t n, T* to, int64_t places);
 // The way back: from[k * places + i] to element k of line i. Lines are `step` elements apart.
 void turn_out(const float* from, int64_t places, int64_t lines, int64_t n, float* to, int64_t step);
 

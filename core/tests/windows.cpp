@@ -188,12 +188,17 @@ void recur() {
   Array y = made(outputs), cells = made(outputs), kept = made({r.steps, r.batch, std::max<int64_t>(1, r.kept()) * n});
   Array gy = random_array<T>(outputs), gc = random_array<T>(states), gx = made({r.steps, r.batch, gates}), gh = made(states), gc0 = made(states), gu = made({r.steps, r.batch, gates});
   const Array *cell = lstm ? &cells : nullptr, *saved = r.kept() ? &kept : nullptr;
-  issue([&](Op& op) { build_recur(op, r, {&x, &h, lstm ? &c : nullptr, &w, &b, &y, cell, saved}); });
-  issue([&](Op& op) { build_recur_back(op, r, {&gy, lstm ? &gc : nullptr, &h, lstm ? &c : nullptr, &w, &y, cell, saved, &gx, &gh, lstm ? &gc0 : nullptr, r.rule == Rule::gru ? &gu : nullptr}); });
+  const bool from_zeros = below(3) == 0;
+  const Array *h0 = from_zeros ? nullptr : &h, *c0 = from_zeros || !lstm ? nullptr : &c;
+  Array u = made({recur_packed_size(r, false)}), u_back = made({recur_packed_size(r, true)});
+  issue([&](Op& op) { build_recur_pack(op, r, false, w, u); });
+  issue([&](Op& op) { build_recur_pack(op, r, true, w, u_back); });
+  issue([&](Op& op) { build_recur(op, r, {&x, h0, c0, &u, &b, &y, cell, saved}); });
+  issue([&](Op& op) { build_recur_back(op, r, {&gy, lstm ? &gc : nullptr, h0, c0, &u_back, &y, cell, saved, &gx, h0 ? &gh : nullptr, c0 ? &gc0 : nullptr, r.rule == Rule::gru ? &gu : nullptr}); });
   auto value = [](const Array& a, int64_t i) { return static_cast<double>(data_of<T>(a)[i]); };
   auto sigmoid = [](double v) { return 1 / (1 + std::exp(-v)); };
   std::vector<double> ys(static_cast<size_t>(y.layout.size)), now(static_cast<size_t>(h.layout.size)), cell_now(now.size());
-  for (size_t i = 0; i < now.size(); ++i) now[i] = value(h, static_cast<int64_t>(i)), cell_now[i] = value(c, static_cast<int64_t>(i));
+  for (size_t i = 0; i < now.size(); ++i) now[i] = h0 ? value(h, static_cast<int64_t>(i)) : 0, cell_now[i] = c0 ? value(c, static_cast<int64_t>(i)) : 0;
   for (int64_t i = 0; i < r.steps; ++i) {
     int64_t t = r.reversed ? r.steps - 1 - i : i;
     std::vector<double> before = now;

@@ -106,15 +106,14 @@ class _Layer(HybridBlock):
         """
         self._check(x)
         x = x.swapaxes(0, 1) if self._layout == "NTC" else x
-        if states is None:
-            before = self.begin_state(x.shape[1], dtype=x.dtype, device=x.device)
-        else:
+        before = None
+        if states is not None:
             before = check_states(type(self).__name__, states, [i["shape"] for i in self.state_info(x.shape[1])])
         y, after = self._layers(x, before)
         y = y.swapaxes(0, 1) if self._layout == "NTC" else y
         return y if states is None else (y, after)
 
-    def _layers(self, x: Any, before: list[Any]) -> tuple[Any, list[Any]]:
+    def _layers(self, x: Any, before: list[Any] | None) -> tuple[Any, list[Any]]:
         after: list[list[Any]] = []
         for k in range(self._num_layers):
             if k and self._dropout:
@@ -122,13 +121,13 @@ class _Layer(HybridBlock):
             outputs = []
             for d in range(self._dir):
                 of = k * self._dir + d
-                y, last = self._run(x, [state[of] for state in before], f"{'lr'[d]}{k}", d == 1)
+                y, last = self._run(x, before and [state[of] for state in before], f"{'lr'[d]}{k}", d == 1)
                 outputs.append(y)
                 after.append(last)
             x = outputs[0] if len(outputs) == 1 else np.concatenate(outputs, axis=-1)
         return x, [np.stack(parts) for parts in zip(*after)]
 
-    def _run(self, x: Any, states: list[Any], prefix: str, backward: bool) -> tuple[Any, list[Any]]:
+    def _run(self, x: Any, states: list[Any] | None, prefix: str, backward: bool) -> tuple[Any, list[Any]]:
         """One layer in one direction: what the inputs give to the gates is one product for all steps."""
         wx, wh, bx, bh = (
             getattr(self, f"{prefix}_{kind}").data(x.device)

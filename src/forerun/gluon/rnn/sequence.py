@@ -9,7 +9,7 @@ from typing import Any
 from ... import _core, np, npx
 from ...ops.base import SAVE_OUTPUTS
 from ...ops.tape import of_steps
-from .steps import rule_of, steps_of
+from .steps import STATES, rule_of, steps_of
 
 __all__ = ["run"]
 
@@ -17,18 +17,20 @@ _KERNELS = {"tanh": "rnn", "relu": "rnn", "lstm": "lstm", "gru": "gru"}  # rules
 _DTYPES = ("float32", "float64")
 
 
-def run(mode: str, activation: str, reversed: bool, x: Any, states: list[Any], w: Any, b: Any) -> tuple[Any, list[Any]]:
+def run(
+    mode: str, activation: str, reversed: bool, x: Any, states: list[Any] | None, w: Any, b: Any
+) -> tuple[Any, list[Any]]:
     """All outputs, (steps, batch, units), and the states after the last step.
 
-    x: what the inputs give to the gates, (steps, batch, gates * units). w, b: the weight and the bias of the states.
-    reversed: from the last step to the first.
+    x: what the inputs give to the gates, (steps, batch, gates * units). states: those before the first step; None:
+    zeros. w, b: the weight and the bias of the states. reversed: from the last step to the first.
 
-    >>> y, after = run("rnn", "relu", False, np.ones((3, 1, 1)), [np.zeros((1, 1))], np.ones((1, 1)), np.zeros(1))
+    >>> y, after = run("rnn", "relu", False, np.ones((3, 1, 1)), None, np.ones((1, 1)), np.zeros(1))
     >>> y.ravel().tolist(), after[0].tolist()
     ([1.0, 2.0, 3.0], [[3.0]])
     """
     rule = activation if mode == "rnn" else mode
-    inputs = (x, w, b, *states)
+    inputs = (x, w, b, *(states or ()))
     if rule in _KERNELS and x.dtype in _DTYPES and all(a.dtype == x.dtype and a.size for a in inputs):
         y, *cells = _sequence(rule, reversed, *inputs)
         return y, [y[0 if reversed else -1], *cells]
@@ -38,13 +40,15 @@ def run(mode: str, activation: str, reversed: bool, x: Any, states: list[Any], w
 def _by_steps(
     mode: str, activation: str, reversed: bool, x: Any, w: Any, b: Any, *states: Any
 ) -> tuple[Any, list[Any]]:
-    step, now, ys = rule_of(mode, activation), list(states), []
+    step, ys = rule_of(mode, activation), []
+    zeros = lambda: np.zeros((x.shape[1], w.shape[1]), dtype=x.dtype, device=x.device)
+    now = list(states) or [zeros() for _ in range(STATES[mode])]
     gates = steps_of(x)
     for gate in gates[::-1] if reversed else gates:
         now = step(gate, npx.fully_connected(now[0], w, b), now)
         ys.append(now[0])
     if not ys:
-        return x[..., :0].reshape(0, x.shape[1], states[0].shape[1]), now
+        return x[..., :0].reshape(0, x.shape[1], w.shape[1]), now
     return np.stack(ys[::-1] if reversed else ys), now
 
 
@@ -63,7 +67,8 @@ class _Sequence:
     stateless = True  # gradients depend on what stands on the tape, and on nothing else
 
     def __call__(self, rule: str, reversed: bool, x: Any, w: Any, b: Any, *states: Any) -> tuple[Any, ...]:
-        y, cells, kept = _core.recur(rule, reversed, x, states[0], states[1] if states[1:] else None, w, b)
+        h, c = _two(states)
+        y, cells, kept = _core.recur(rule, reversed, x, h, c, w, b)
         outputs = (y,) if cells is None else (y, _core.getitem(cells, 0 if reversed else -1))
         if _core.recording():
             inputs = (x, w, b, *states)
@@ -85,21 +90,25 @@ class _Sequence:
         gy, gc = g if isinstance(g, tuple) else (g, None)
         if _core.recording():
             return of_steps(functools.partial(_outputs_by_steps, rule, reversed), g, inputs)
-        _, w, b, h, *c = inputs
-        back = _core.recur_back(rule, reversed, gy, gc, h, c[0] if c else None, w, y, cells, kept)
-        gx, gh, gc0, gu = back
+        _, w, b, *states = inputs
+        h, c = _two(states)
+        gx, gh, gc0, gu = _core.recur_back(rule, reversed, gy, gc, h, c, w, y, cells, kept)
         gu = gx if gu is None else gu
-        return gx, _weight_gradient(gu, y, h, reversed), _core.sum_to(gu, b.shape), gh, *([gc0] if c else [])
+        return gx, _weight_gradient(gu, y, h, reversed), _core.sum_to(gu, b.shape), *(gh, gc0)[: len(states)]
+
+
+def _two(states: Sequence[Any]) -> tuple[Any, Any]:
+    """The state of the outputs and that of the cells, or None where there is none."""
+    h, c, *_ = (*states, None, None)
+    return h, c
 
 
 def _weight_gradient(gu: Any, y: Any, h: Any, reversed: bool) -> Any:
-    """The sum over steps of gu times the state before: one product for the first step, one for all others."""
+    """The sum over steps of gu times the state before: one product for all steps but the first, and one for that."""
     first, rest, before = (-1, slice(None, -1), slice(1, None)) if reversed else (0, slice(1, None), slice(None, -1))
-    total = _core.matmul(_core.getitem(gu, first), h, True)
-    if gu.shape[0] == 1:
-        return total
     rows = [_core.reshape(_core.getitem(a, i), (-1, a.shape[2])) for a, i in ((gu, rest), (y, before))]
-    return total + _core.matmul(*rows, True)
+    total = _core.matmul(*rows, True)
+    return total if h is None else total + _core.matmul(_core.getitem(gu, first), h, True)
 
 
 _sequence = _Sequence()
