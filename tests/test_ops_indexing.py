@@ -53,21 +53,15 @@ def test_assignment(index: Any, kind: str, engine: str) -> None:
     assert same_bits(mine.numpy(), theirs)
 
 
-def ways(shape: tuple[int, ...], axis: int) -> dict[str, Any]:
-    """Large arrays whose memory lies in different ways, with index arrays of 500 rows, many of them twice."""
+@pytest.mark.parametrize(("shape", "axis"), [((300, 1001), 0), ((2, 300, 517), 1), ((300, 7, 130), 0)], ids=str)
+@pytest.mark.parametrize("turned", [False, True])
+def test_rows_that_workers_share(shape: tuple[int, ...], axis: int, turned: bool, engine: str) -> None:
     generator = numpy.random.default_rng(0)
-    index = generator.integers(-shape[axis], shape[axis], 500)
-    whole = generator.standard_normal(shape, dtype="float32")
-    return {"index": (slice(None),) * axis + (index,), "as it is": whole, "turned": whole.T.copy().T}
-
-
-@pytest.mark.parametrize("shape", [(300, 1001), (2, 300, 517), (300, 7, 130)], ids=str)
-@pytest.mark.parametrize("lies", ["as it is", "turned"])
-def test_rows_that_workers_share(shape: tuple[int, ...], lies: str, engine: str) -> None:
-    given = ways(shape, len(shape) - 2 if shape[0] == 2 else 0)
-    index, theirs = given["index"], given[lies]
-    mine = np.array(given["as it is"].T).T if lies == "turned" else np.array(theirs)
-    values = numpy.random.default_rng(1).standard_normal(theirs[index].shape, dtype="float32")
+    places = generator.integers(-shape[axis], shape[axis], 500)  # many of them twice
+    index = (slice(None),) * axis + (places,)
+    theirs = generator.standard_normal(shape, dtype="float32")
+    mine = np.array(theirs.T.copy()).T if turned else np.array(theirs)
+    values = generator.standard_normal(theirs[index].shape, dtype="float32")
     wanted = theirs.copy()
     wanted[index] = values  # of several values for a place, the last
     mine[ours(index)] = np.array(values)

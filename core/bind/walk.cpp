@@ -226,10 +226,8 @@ class Walk {
 
   // An item of a tuple, out of the tuple if nobody else has that: an array that nobody else has may become a leaf's gradient as it is.
   static nb::object taken(const nb::object& from, Py_ssize_t i) {
-    if (!PyTuple_CheckExact(from.ptr()) || Py_REFCNT(from.ptr()) > 1) return nb::borrow(nb::object(from[i]));
-    if (i >= PyTuple_GET_SIZE(from.ptr())) throw nb::index_error();
-    nb::object item = nb::borrow(PyTuple_GET_ITEM(from.ptr(), i));
-    PyTuple_SetItem(from.ptr(), i, nb::none().release().ptr());
+    nb::object item(from[i]);
+    if (PyTuple_CheckExact(from.ptr()) && Py_REFCNT(from.ptr()) == 1) PyTuple_SetItem(from.ptr(), i, nb::none().release().ptr());
     return item;
   }
 

@@ -307,7 +307,7 @@ class IndexKernel final : public Kernel {
 
  private:
   std::vector<int64_t> offsets_;  // of the positions
-  int64_t per_tile_ = 1, tiles_ = 1;
+  int64_t per_tile_ = 1, tiles_ = 1;  // units of what is picked, or elements of the last axis that is written
 
   // Single elements.
   void pick(char* to, int64_t step, const char* from, const int64_t* offsets, int64_t n) const {
@@ -365,6 +365,12 @@ void add_pair_of(char** args, const intptr_t* n, const intptr_t* steps, void*) {
   }
 }
 
+template <class T>
+Loop add_in_vectors(DType t) {
+  static const Loop loop = arithmetic_loop("add", t, {add_loop_of<T>});
+  return loop;
+}
+
 Loop add_loop(DType t) {
   switch (t) {
     case DType::b1: return {add_loop_of<bool>};
@@ -374,14 +380,8 @@ Loop add_loop(DType t) {
     case DType::i64: case DType::u64: return {add_loop_of<uint64_t>};
     case DType::f16: return {add_loop_of<_Float16>};
     case DType::bf16: return {add_loop_of<Bfloat16>};
-    case DType::f32: {
-      static const Loop loop = arithmetic_loop("add", t, {add_loop_of<float>});
-      return loop;
-    }
-    case DType::f64: {
-      static const Loop loop = arithmetic_loop("add", t, {add_loop_of<double>});
-      return loop;
-    }
+    case DType::f32: return add_in_vectors<float>(t);
+    case DType::f64: return add_in_vectors<double>(t);
     case DType::c64: return {add_pair_of<float>};
     case DType::c128: return {add_pair_of<double>};
   }

@@ -104,11 +104,14 @@ def _two(states: Sequence[Any]) -> tuple[Any, Any]:
 
 
 def _weight_gradient(gu: Any, y: Any, h: Any, reversed: bool) -> Any:
-    """The sum over steps of gu times the state before: one product for all steps but the first, and one for that."""
+    """The sum over steps of gu times the state before: one product for the first step, one for all others."""
     first, rest, before = (-1, slice(None, -1), slice(1, None)) if reversed else (0, slice(1, None), slice(None, -1))
+    start = None if h is None else _core.matmul(_core.getitem(gu, first), h, True)
+    if start is not None and gu.shape[0] == 1:
+        return start
     rows = [_core.reshape(_core.getitem(a, i), (-1, a.shape[2])) for a, i in ((gu, rest), (y, before))]
     total = _core.matmul(*rows, True)
-    return total if h is None else total + _core.matmul(_core.getitem(gu, first), h, True)
+    return total if start is None else start + total
 
 
 _sequence = _Sequence()
