@@ -194,3 +194,17 @@ def test_gradients_come_through_moved_axes():
     y.backward()
     want = numpy.repeat(b.numpy().sum(1)[:, None], 3, 1)
     assert a.grad.tolist() == want.tolist()
+
+
+@pytest.mark.parametrize("columns", [250, 1300])  # in one part, and in two
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_what_stays_laid_out_for_the_next_rows_is_of_the_same_product(dtype, columns):
+    rng = numpy.random.default_rng(7)
+    x = np.array(rng.standard_normal((1200, 300)), dtype=dtype)
+    factors = [np.array(rng.standard_normal((300, columns)), dtype=dtype) for _ in range(3)]
+    factors += [factors[0], np.array(rng.standard_normal((columns, 300)), dtype=dtype).T, factors[1][:, ::-1]]
+    with configured(engine="async", workers=1):
+        products = [x @ w for w in factors]
+        pieces = [np.concatenate([x[i : i + 100] @ w for i in range(0, 1200, 100)]) for w in factors]
+        for product, piece in zip(products, pieces, strict=True):
+            assert product.asnumpy().tobytes() == piece.asnumpy().tobytes()

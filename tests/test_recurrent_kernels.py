@@ -5,9 +5,12 @@ from typing import Any
 import numpy
 import pytest
 
-from forerun import autograd, np
+import forerun
+from conftest import closed_gate
+from forerun import autograd, np, profiler
 from forerun.gluon.rnn import sequence
 from forerun.gluon.rnn.steps import GATES, STATES
+from settings import configured
 
 RULES = [("rnn", "tanh"), ("rnn", "relu"), ("lstm", "tanh"), ("gru", "tanh")]
 SIZES = [(1, 1, 1), (4, 3, 5), (3, 19, 50), (2, 70, 8)]  # steps, batch, units
@@ -116,6 +119,34 @@ def test_without_states_gradients_of_gradients_are_those_from_zeros() -> None:
 
     numpy.testing.assert_allclose(second(True), second(False), rtol=1e-12)
     assert abs(second(True)).max() > 1e-6
+
+
+def test_an_lstm_writes_where_its_operands_stood() -> None:
+    steps, batch, units = 5, 40, 64
+    nbytes = 4 * steps * batch * units
+
+    def program() -> tuple[list[numpy.ndarray], dict[str, int]]:
+        x, w, b, *states = inputs("lstm", (steps, batch, units), "float32")
+        forerun.waitall()
+        with profiler.record() as recorded:
+            with closed_gate(), autograd.record():
+                y, after = run("lstm", "tanh", False, [x * 1, w, b, *states])
+                cost = loss(y, after)
+                cost.backward()
+            forerun.waitall()
+        taken = {e.name: e.bytes for e in recorded.trace.events if e.kind == "op" and e.name in ("recur", "recur_back")}
+        return [v.asnumpy() for v in (y, *after, x.grad, w.grad, b.grad)], taken
+
+    with configured(engine="async", passes="drop,fuse"):
+        expected, taken = program()
+        assert taken["recur"] == 6 * nbytes  # results, cells, and four gates for the way back
+        assert taken["recur_back"] >= 4 * nbytes
+        in_place = taken["recur_back"] - 4 * nbytes
+    with configured(engine="async", passes="drop,fuse,reuse"):
+        found, taken = program()
+        assert taken == {"recur": 2 * nbytes, "recur_back": in_place}
+    for a, e in zip(found, expected, strict=True):
+        assert a.tobytes() == e.tobytes()
 
 
 def test_values_beyond_what_the_functions_reach_saturate() -> None:

@@ -84,10 +84,30 @@ bool Budget::fits(Op& op) const {
   return most + want <= std::min(allowed + margin(allowed), hard.load(std::memory_order_relaxed));
 }
 
-bool Budget::admits_group(const Op& op, size_t own) const {
-  size_t now = occupied(), allowed = std::max(high_, plain(now) + own);
-  allowed = std::min({allowed + margin(allowed), soft.load(std::memory_order_relaxed), hard.load(std::memory_order_relaxed)});
-  return op.to_take <= own || now + op.to_take <= allowed;
+bool Budget::admits_group(Op& first, size_t own) const {
+  size_t want = first.to_take, all = occupied() + want, allowed = std::max(high_, plain(occupied()) + own);
+  if (want <= own) return true;
+  if (all > std::min(soft.load(std::memory_order_relaxed), hard.load(std::memory_order_relaxed))) return false;
+  return all <= allowed + margin(allowed) || all <= in_turn(first) + want / 16;
+}
+
+size_t Budget::in_turn(Op& first) const {
+  for (const Op* op = order_.front(); op != &first; op = op->next_planned)
+    if (!op->started && !op->ended) return 0;
+  size_t level = occupied(), most = level;
+  auto each_storage = [&](auto f) {
+    const Op* end = first.members.back()->next_planned;
+    for (Op* op = &first; op != end; op = op->next_planned)
+      for (int i = 0; i < op->n_access && !op->ended; ++i)
+        if (Storage& s = *op->access(i).storage; s.budget == this) f(s);
+  };
+  each_storage([&](Storage& s) {  // the first to use one that has no memory yet writes it
+    const size_t bytes = s.promised ? s.charged() : s.memory();
+    if (!s.promised && s.in_group == 0) most = std::max(most, level += bytes);
+    if (++s.in_group == s.uses && s.only_ops(s.uses)) level -= std::min(level, bytes);
+  });
+  each_storage([](Storage& s) { s.in_group = 0; });
+  return most;
 }
 
 void Budget::starts(Op& op, size_t own) {

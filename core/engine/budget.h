@@ -28,8 +28,8 @@ class Budget {
   bool oldest(const Op& op) const { return order_.front() == &op; }
   // Whether `op`, which needs op.to_take bytes and is ready, may take them now.
   bool admits(Op& op);
-  // The same for an op that may start and would take `own` bytes by itself, but op.to_take with those that it is joined with.
-  bool admits_group(const Op& op, size_t own) const;
+  // The same for an op that may start and would take `own` bytes by itself, but its to_take with those that it is joined with.
+  bool admits_group(Op& first, size_t own) const;
   void starts(Op& op, size_t own);  // of op.to_take bytes, `own` are taken in their turn if it is its turn
   static size_t needs(Op& op);  // bytes of its outputs that have no memory
   size_t occupied() const { return live.load(std::memory_order_relaxed) + reserved.load(std::memory_order_relaxed); }
@@ -54,6 +54,9 @@ class Budget {
   static constexpr int kLookAhead = 256;     // ops before `op` that are looked at
 
   bool fits(Op& op) const;  // looks at all ops before it
+  // The most that would be live if all ops from a group's first to its last ran in order, by themselves; 0: it is not their turn, as older
+  // ones are to start yet.
+  size_t in_turn(Op& first) const;
   void take_out(Op* op);
   void merge_next(Op* op);
 

@@ -61,7 +61,8 @@ class Storage {
 
   // Small values stand in the object itself: they take no memory of their own.
   static constexpr size_t kInline = 64;
-  size_t charged() const { return bytes <= kInline || elided ? 0 : bytes; }
+  size_t memory() const { return bytes <= kInline ? 0 : bytes; }
+  size_t charged() const { return elided ? 0 : memory(); }
 
   // Memory: called by the one op that may write (or first read) it now, without the engine's lock. False: none to be had.
   virtual bool take() = 0;

@@ -20,6 +20,7 @@ constexpr int64_t kBlockBytes = 384 * 4;   // and so wide: both together half of
 constexpr int64_t kPacked = 64;            // rows of a that are packed at once: they share lines where they lie across
 constexpr int kVectors = 3;                // of a strip
 constexpr int64_t kSmall = 8192;           // elements that stay in the first cache
+constexpr size_t kKept = 2 << 20;          // bytes of a b whose blocks all stay packed, if it has an owner
 constexpr int64_t kFew = 16;               // rows for which packing rows of b would cost more than it saves
 
 template <class T, int bytes>
@@ -191,16 +192,20 @@ struct Product {
   MatrixView<T> a, b;
   T* c;
   int64_t c_step;
+  ScratchOwner owner;
   template <int bytes>
   FORERUN_EACH void run() const {
-    const int64_t block_size = deep(terms) * wide<T>(columns);
-    T* packed = reinterpret_cast<T*>(scratch(static_cast<size_t>(block_size + gemm_room(terms)) * sizeof(T)));
+    const int64_t block_size = deep(terms) * wide<T>(columns), blocks = ceil_div(terms, deep(terms)) * ceil_div(columns, wide<T>(columns));
+    const bool all = owner.op != 0 && blocks * block_size * sizeof(T) <= kKept;
+    const Scratch own = scratch_of(all ? owner : ScratchOwner{}, static_cast<size_t>((all ? blocks : 1) * block_size + gemm_room(terms)) * sizeof(T));
+    T *room = reinterpret_cast<T*>(own.data), *packed = room + gemm_room(terms);
     each_block<T>(terms, columns, [&](int64_t k, int64_t n_terms, int64_t j, int64_t n) __attribute__((always_inline)) {
       const MatrixView<T> from = b.at(k, j);
-      const bool in_place = b.column_step == 1 && (rows <= kFew || n_terms * n <= kSmall) && n % Sizes<T, bytes>::lanes == 0;
-      if (!in_place) pack<T, bytes>(from, n_terms, n, packed, n_terms);
+      const bool in_place = !all && b.column_step == 1 && (rows <= kFew || n_terms * n <= kSmall) && n % Sizes<T, bytes>::lanes == 0;
+      if (!in_place && !own.kept) pack<T, bytes>(from, n_terms, n, packed, n_terms);
       const Block<T> block = in_place ? Block<T>{from.data, b.row_step, kGemmColumns, n_terms, n} : Block<T>::packed(packed, n_terms, n_terms, n);
-      multiply<T, bytes>(rows, a.at(0, k), block, c + j, c_step, k > 0, packed + block_size);
+      multiply<T, bytes>(rows, a.at(0, k), block, c + j, c_step, k > 0, room);
+      if (all) packed += block_size;
     });
   }
 };
@@ -242,8 +247,8 @@ bool gemm_pays() {
 }
 
 template <class T>
-void gemm(int64_t rows, int64_t columns, int64_t terms, MatrixView<T> a, MatrixView<T> b, T* c, int64_t c_step) {
-  in_best_version(Product<T>{rows, columns, terms, a, b, c, c_step});
+void gemm(int64_t rows, int64_t columns, int64_t terms, MatrixView<T> a, MatrixView<T> b, T* c, int64_t c_step, ScratchOwner owner) {
+  in_best_version(Product<T>{rows, columns, terms, a, b, c, c_step, owner});
 }
 
 int64_t gemm_room(int64_t terms) { return kPacked * deep(terms) + kGemmRows * kGemmColumns; }
@@ -258,8 +263,8 @@ void gemm_packed(int64_t rows, int64_t columns, int64_t terms, MatrixView<T> a, 
   in_best_version(PackedProduct<T>{rows, columns, terms, a, b, c, c_step, add, room});
 }
 
-template void gemm(int64_t, int64_t, int64_t, MatrixView<float>, MatrixView<float>, float*, int64_t);
-template void gemm(int64_t, int64_t, int64_t, MatrixView<double>, MatrixView<double>, double*, int64_t);
+template void gemm(int64_t, int64_t, int64_t, MatrixView<float>, MatrixView<float>, float*, int64_t, ScratchOwner);
+template void gemm(int64_t, int64_t, int64_t, MatrixView<double>, MatrixView<double>, double*, int64_t, ScratchOwner);
 template void gemm_pack(int64_t, int64_t, MatrixView<float>, float*);
 template void gemm_pack(int64_t, int64_t, MatrixView<double>, double*);
 template void gemm_packed(int64_t, int64_t, int64_t, MatrixView<float>, const float*, float*, int64_t, bool, float*);

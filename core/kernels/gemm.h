@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "base/rounding.h"
+#include "kernels/scratch.h"
 
 namespace forerun {
 
@@ -23,9 +24,10 @@ bool gemm_pays();
 
 // c = a @ b: a is rows x terms, b terms x columns, and c's rows lie c_step elements apart. T: float or double. Products are summed in the order
 // of the terms, in pieces whose ends follow from their number alone; so an element of c has the same bits whatever rows and columns
-// are computed together, and on any CPU that has what gemm_pays() asks for. Throws std::bad_alloc.
+// are computed together, and on any CPU that has what gemm_pays() asks for. A thread that multiplies by the same b for one owner, time
+// after time, lays it out once. Throws std::bad_alloc.
 template <class T>
-void gemm(int64_t rows, int64_t columns, int64_t terms, MatrixView<T> a, MatrixView<T> b, T* c, int64_t c_step);
+void gemm(int64_t rows, int64_t columns, int64_t terms, MatrixView<T> a, MatrixView<T> b, T* c, int64_t c_step, ScratchOwner owner = {});
 
 // The second operand of several products can be laid out for them once: [bands][terms][kGemmColumns], where the columns that the last
 // band lacks may hold anything. In elements: how many that takes, where one of them is, and how many gemm_packed() needs to

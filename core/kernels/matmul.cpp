@@ -174,7 +174,7 @@ class MatmulKernel final : public Kernel {
     auto view = [&](int i, const Layout& l, int64_t row, int64_t column) {
       return MatrixView<T>{reinterpret_cast<const T*>(element(op, i, l, item, row, column)), l.strides[l.ndim() - 2] / size, l.strides[l.ndim() - 1] / size};
     };
-    gemm(r1 - r0, c1 - c0, k, view(0, a, r0, 0), view(1, b, 0, c0), reinterpret_cast<T*>(c), n);
+    gemm(r1 - r0, c1 - c0, k, view(0, a, r0, 0), view(1, b, 0, c0), reinterpret_cast<T*>(c), n, rows_at_once < m && batch == 1 ? ScratchOwner{op.seq, c0} : ScratchOwner{});
   }
 
   // Adds the products of columns k0 to k1 of a and rows k0 to k1 of b to a block of the result, or sets it to the first of them.

@@ -57,7 +57,7 @@ FORERUN_EACH T tangent(T x) {
   return e / (e + 2);
 }
 
-// One row of one step. All have n units; x, u: what the input and the state give to the gates; kept: n elements for each.
+// One row of one step. All have n units; x, u: what the input and the state give to the gates; kept: n elements for each, maybe where x is.
 template <class T>
 struct Row {
   int64_t n;
@@ -68,8 +68,8 @@ struct Row {
 template <class T>
 FORERUN_EACH void step_of(Rule rule, const Row<T>& r) {
   const int64_t n = r.n;
-  const T *__restrict x = r.x, *__restrict u = r.u, *__restrict h = r.h;
-  T *__restrict y = r.y, *__restrict kept = r.kept;
+  const T *x = r.x, *__restrict u = r.u, *__restrict h = r.h;
+  T *__restrict y = r.y, *kept = r.kept;
   switch (rule) {
     case Rule::tanh:
 #pragma GCC ivdep
@@ -105,7 +105,7 @@ FORERUN_EACH void step_of(Rule rule, const Row<T>& r) {
 }
 
 // The way back of one row of one step. dh and dc are the gradients of its states; they become what goes to the states before
-// without U.
+// without U. gx may be where kept is.
 template <class T>
 struct RowBack {
   int64_t n;
@@ -116,8 +116,8 @@ struct RowBack {
 template <class T>
 FORERUN_EACH void step_back_of(Rule rule, const RowBack<T>& r) {
   const int64_t n = r.n;
-  const T *__restrict kept = r.kept, *__restrict gy = r.gy, *__restrict y = r.y;
-  T *__restrict dh = r.dh, *__restrict gx = r.gx;
+  const T *kept = r.kept, *__restrict gy = r.gy, *__restrict y = r.y;
+  T *__restrict dh = r.dh, *gx = r.gx;
   switch (rule) {
     case Rule::tanh:
 #pragma GCC ivdep
@@ -237,6 +237,16 @@ class RecurBase : public Kernel {
   T* operand(Op& op, int i) const {
     return at_[i] < 0 ? nullptr : reinterpret_cast<T*>(operand_data(op, at_[i], offset_[i]));
   }
+  // Whether a storage begins with operand i, and no other operand is in it.
+  bool is_alone(Op& op, int i, const Storage* storage) const {
+    int others = 0;
+    for (int k = 0; k < op.n_access; ++k) others += k != at_[i] && op.access(k).storage == storage;
+    return at_[i] >= 0 && offset_[i] == 0 && op.access(at_[i]).storage == storage && others == 0;
+  }
+  // Whether what is as large as all gates may be written where something else of that size is read, row by row.
+  bool in_rows(Op& op, int read, const Storage* in, int written, const Storage* out) const {
+    return what.kept() == what.gates() && is_alone(op, read, in) && is_alone(op, written, out);
+  }
 
  private:
   int at_[12];
@@ -260,6 +270,7 @@ class RecurKernel final : public RecurBase {
  public:
   enum { kX, kH, kC, kU, kB, kY, kCells, kKept };
   const char* name() const override { return "recur"; }
+  bool may_share(Op& op, const Storage* in, const Storage* out) const override { return in_rows(op, kX, in, kKept, out); }
   bool copy_to(Op& op) const override { return op.copy(*this); }
 
   void build(Op& op, const RecurArrays& a) {
@@ -296,6 +307,7 @@ class RecurBackKernel final : public RecurBase {
  public:
   enum { kGy, kGc, kH, kC, kU, kY, kCells, kKept, kGx, kGh, kGc0, kGu };
   const char* name() const override { return "recur_back"; }
+  bool may_share(Op& op, const Storage* in, const Storage* out) const override { return in_rows(op, kKept, in, kGx, out); }
   bool copy_to(Op& op) const override { return op.copy(*this); }
 
   void build(Op& op, const RecurBackArrays& a) {

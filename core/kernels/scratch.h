@@ -1,32 +1,50 @@
 // Memory of a thread's own for the time that a tile is computed.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <new>
 
 namespace forerun {
 
+// Whose work is in it: of which op, and which part of it. No op has number 0.
+struct ScratchOwner {
+  uint64_t op = 0;
+  int64_t part = 0;
+};
+struct Scratch {
+  char* data;
+  bool kept;  // what the same owner has left there the last time is still there
+};
+
 // At least `bytes`, on a cache line; good until the thread asks again. Throws std::bad_alloc.
-inline char* scratch(size_t bytes) {
+inline Scratch scratch_of(ScratchOwner owner, size_t bytes) {
   struct Free {
     void operator()(char* p) const { std::free(p); }
+  };
+  struct Room {
+    std::unique_ptr<char, Free> data;
+    size_t size = 0;
+    ScratchOwner last;
   };
 #if defined(__SANITIZE_ADDRESS__)
   constexpr size_t unit = 64;  // and each time anew, so that what is written beyond is found
 #else
   constexpr size_t unit = 4096;
 #endif
-  thread_local std::unique_ptr<char, Free> own;
-  thread_local size_t size = 0;
-  if (bytes > size || unit == 64) {
+  thread_local Room own;
+  const bool kept = owner.op != 0 && owner.op == own.last.op && owner.part == own.last.part && bytes <= own.size;
+  own.last = owner;
+  if (bytes > own.size || (unit == 64 && !kept)) {
     size_t rounded = (bytes + unit - 1) / unit * unit;
-    size = 0;
-    own.reset(static_cast<char*>(std::aligned_alloc(unit, rounded)));
-    if (!own) throw std::bad_alloc();
-    size = rounded;
+    own.size = 0;
+    own.data.reset(static_cast<char*>(std::aligned_alloc(unit, rounded)));
+    if (!own.data) throw std::bad_alloc();
+    own.size = rounded;
   }
-  return own.get();
+  return {own.data.get(), kept};
 }
+inline char* scratch(size_t bytes) { return scratch_of({}, bytes).data; }
 
 }  // namespace forerun

@@ -54,7 +54,8 @@ def figures(trace: Trace, found: list[Lane]) -> str:
     span = trace.span or 1e-9
     waited = sum(lane.waited for lane in found)
     parts = [milliseconds(trace.span), f"{len(trace.ops):,} ops"]
-    parts.append(f"{len(trace.waits)} waits, {milliseconds(waited)}")
+    n = len(trace.waits)
+    parts.append(f"{n} wait{'s' * (n != 1)}, {milliseconds(waited)}")
     parts.append(f"two or more lanes busy for {trace.overlap() / span:.0%} of the time")
     if trace.sampled:
         parts.append(f"a sample: {trace.recorded:,} of {trace.issued:,} operations")
