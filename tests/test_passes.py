@@ -578,7 +578,7 @@ class TestMemoryOfGroups:
         with closed_gate():
             y = np.exp(x * 2 + 1)
             z = y * y
-            later = np.full((80, self.N), 1.0, dtype="float32")  # of the peak that this makes, a part may be taken ahead
+            later = np.full((80, self.N), 1.0, dtype="float32")  # some of this peak may be taken ahead
             ahead = [np.full(self.N, i, dtype="float32") for i in range(5)]
         for array in ahead:
             array.wait()
