@@ -1,10 +1,8 @@
 #include "cpu/workers.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <new>
 #include <string>
@@ -54,21 +52,6 @@ bool start(const char* name, F life) {
   return started;
 }
 
-int this_cpu() {
-  int cpu = sched_getcpu();
-  return cpu < 0 ? 0 : cpu % Engine::kCpus;
-}
-
-// The thread may use the same CPUs as before: the system moves it where it must not stay, and leaves it there.
-void leave_cpu(const Engine::Cpus& taken) {
-  cpu_set_t may, others;
-  if (sched_getaffinity(0, sizeof may, &may)) return;
-  CPU_ZERO(&others);
-  for (int i = 0; i < std::min(CPU_SETSIZE, Engine::kCpus); ++i)
-    if (CPU_ISSET(i, &may) && !taken[i]) CPU_SET(i, &others);
-  if (CPU_COUNT(&others) > 0 && !sched_setaffinity(0, sizeof others, &others)) sched_setaffinity(0, sizeof may, &may);
-}
-
 }  // namespace
 
 void use_cpu_workers(Engine& engine) {
@@ -84,7 +67,6 @@ void use_cpu_workers(Engine& engine) {
     threads().clear();
   };
   pthread_atfork(before_fork, [] { after_fork(false); }, [] { after_fork(true); });
-  engine.this_cpu = this_cpu, engine.leave_cpu = leave_cpu;
   engine.trim = [] { return MemoryCache::get().trim(); };
 }
 

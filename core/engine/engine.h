@@ -8,9 +8,7 @@
 // There is no scheduler thread. One lock guards the graph, held for microseconds at a time; kernels run without it.
 // A thread may take the lock while it holds the front end's own lock (the interpreter's), never the other way round.
 #pragma once
-#include <array>
 #include <atomic>
-#include <bitset>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -127,11 +125,6 @@ class Engine {
   std::function<void()> join_threads;
   void serve(Queue& queue);    // a worker's life
   std::function<bool()> start_stand_in;  // by cpu/, like the above; it calls stand_in()
-  // By cpu/ too: which CPU this thread runs on, below kCpus; and the way from there to one that is not taken, if it may use one.
-  static constexpr int kCpus = 1024;
-  using Cpus = std::bitset<kCpus>;
-  std::function<int()> this_cpu;
-  std::function<void(const Cpus& taken)> leave_cpu;
   void stand_in();
   // Ends all workers; false: not yet after `limit` (then call again, or resume_workers()). They start again with the next issue.
   // By one thread at a time, without the interpreter lock.
@@ -184,9 +177,7 @@ class Engine {
     Work work[kBatch];  // the first n; not initialised, as a wait for a small op has one of its own
     int n = 0;
     int sure = 0;            // those behind the first `sure` wait for others of the batch, which are expected not to fail
-    Queue* held = nullptr;  // it holds one of the cores, for this queue,
-    int cpu = 0;             // and was on this CPU when it took it;
-    bool crowded = false;    // another thread that holds a core was there before
+    Queue* held = nullptr;  // it holds one of the cores, for this queue
     uint64_t cost() const {
       uint64_t sum = 0;
       for (int i = 0; i < n; ++i) sum += std::max(work[i].op->cost, work[i].op->group_cost);
@@ -263,9 +254,6 @@ class Engine {
   bool starves(Op& op);
   bool over_limit(const Op& op) const;
   void put_back(Op* op, bool no_memory);
-  void take_core(Batch& batch, Queue& queue);
-  void give_core(Batch& batch);
-  void spread(Batch& batch);
   bool end_work(Batch& batch, Lock& held);  // true: something has ended
   void end(Op* op);
   void end_one(Op* op, const Op* group = nullptr);
@@ -297,8 +285,7 @@ class Engine {
   std::vector<Queue*> queues_;                    // of the devices in use
   int cores_ = 1;                                 // how many threads may run kernels at once
   uint64_t left_head_ = 0, left_since_ = 0;       // left_to_issuer(): what it saw last, and since when it says yes (ticks)
-  int busy_ = 0;                                  // how many do,
-  std::array<uint16_t, kCpus> on_cpu_{};          // and on which CPU each of them was when it took its work
+  int busy_ = 0;                                  // how many do
   uint64_t issue_head_ = 0, issue_seen_ = 0;      // issuing(): what it saw last, and when that was new (ticks)
   std::atomic<bool> gate_{false}, stopping_{false}, lost_{false};
   bool gave_way_ = false;                         // the last pick() left work to somebody who might not take it: look again soon

@@ -197,7 +197,7 @@ bool Engine::pick(Queue& queue, uint32_t most, Batch& batch) {
   Op* op = begun || (share && !urgent) ? nullptr : admissible(queue, most);
   if (!op && !shared) return false;
   // Nobody knows how long a host task takes, and it may sleep: it holds no core, so that who waits may work beside it.
-  if (counted && !(op && op->is_task())) take_core(batch, queue);
+  if (counted && !(op && op->is_task())) batch.held = &queue, ++busy_, ++queue.busy;
   if (!op) {
     batch.work[batch.n++] = Work{shared, shared->next_tile++}, batch.sure = 1;
     if (shared->next_tile == shared->n_tiles) queue.sharing.pop_front();

@@ -40,11 +40,11 @@ Engine::Lock Engine::lock() {
 
 void Engine::serve(Queue& queue) {
   Batch batch;
-  bool worked = false, placed = true;  // placed: the system has put it on a CPU since it worked last
+  bool worked = false;
   queue.looking.fetch_add(1);
   for (;;) {
     exchange(batch, &queue, kAnyCost, Idle::leave);
-    if (!batch.n && !(worked && spin(queue))) exchange(batch, &queue, kAnyCost, Idle::sleep), placed = true;
+    if (!batch.n && !(worked && spin(queue))) exchange(batch, &queue, kAnyCost, Idle::sleep);
     if (!batch.n && stopping_.load()) break;
     worked = batch.n > 0;
     bool away = batch.cost() > kWakeCost;
@@ -54,7 +54,6 @@ void Engine::serve(Queue& queue) {
     }
     bool task = batch.n && batch.work[0].op->cost == kAnyCost;
     if (task) enter_task(queue);
-    if (std::exchange(placed, false) && away && batch.crowded) spread(batch);
     run(batch);
     if (task) leave_task(queue);
     if (away) queue.looking.fetch_add(1);
@@ -179,32 +178,9 @@ void Engine::wake_others(Queue* mine, bool changed, const Batch* taken, bool res
   }
 }
 
-void Engine::take_core(Batch& batch, Queue& queue) {
-  batch.held = &queue, ++busy_, ++queue.busy;
-  if (this_cpu) batch.cpu = this_cpu(), batch.crowded = on_cpu_[batch.cpu]++ > 0;
-}
-
-void Engine::give_core(Batch& batch) {
-  --busy_, --std::exchange(batch.held, nullptr)->busy;
-  if (this_cpu) --on_cpu_[batch.cpu], batch.crowded = false;
-}
-
-// The system may wake a worker on the CPU of another one that works, though there is an idle one: in a virtual machine whose idle CPUs
-// look taken, say. Both would share it until the system looks again, for milliseconds.
-void Engine::spread(Batch& batch) {
-  Cpus taken;
-  {
-    Lock held = lock();
-    for (int i = 0; i < kCpus; ++i) taken[i] = on_cpu_[i] > 0;
-  }
-  leave_cpu(taken);
-  Lock held = lock();
-  --on_cpu_[batch.cpu], ++on_cpu_[batch.cpu = this_cpu()];
-}
-
 bool Engine::end_work(Batch& batch, Lock& held) {
   if (!batch.n) return false;
-  if (batch.held) give_core(batch);
+  if (batch.held) --busy_, --std::exchange(batch.held, nullptr)->busy;
   for (int i = 0; i < batch.n; ++i) {
     Work& work = batch.work[i];
     Op* op = work.op;
