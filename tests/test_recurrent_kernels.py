@@ -141,10 +141,10 @@ def test_an_lstm_writes_where_its_operands_stood() -> None:
         expected, taken = program()
         assert taken["recur"] == 6 * nbytes  # results, cells, and four gates for the way back
         assert taken["recur_back"] >= 4 * nbytes
-        in_place = taken["recur_back"] - 4 * nbytes
+        of_states = taken["recur_back"] - 4 * nbytes
     with configured(engine="async", passes="drop,fuse,reuse"):
         found, taken = program()
-        assert taken == {"recur": 2 * nbytes, "recur_back": in_place}
+        assert taken == {"recur": 2 * nbytes, "recur_back": of_states}
     for a, e in zip(found, expected, strict=True):
         assert a.tobytes() == e.tobytes()
 

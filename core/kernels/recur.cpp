@@ -239,9 +239,9 @@ class RecurBase : public Kernel {
   }
   // Whether a storage begins with operand i, and no other operand is in it.
   bool is_alone(Op& op, int i, const Storage* storage) const {
-    int others = 0;
-    for (int k = 0; k < op.n_access; ++k) others += k != at_[i] && op.access(k).storage == storage;
-    return at_[i] >= 0 && offset_[i] == 0 && op.access(at_[i]).storage == storage && others == 0;
+    int uses = 0;
+    for (int k = 0; k < op.n_access; ++k) uses += op.access(k).storage == storage;
+    return at_[i] >= 0 && offset_[i] == 0 && op.access(at_[i]).storage == storage && uses == 1;
   }
   // Whether what is as large as all gates may be written where something else of that size is read, row by row.
   bool in_rows(Op& op, int read, const Storage* in, int written, const Storage* out) const {

@@ -1,4 +1,4 @@
-"""A time axis: from seconds to pixels, with round numbers of milliseconds under it."""
+"""A time axis, from seconds to pixels, with round numbers of milliseconds under it; times and counts in words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from .svg import FAINT, QUIET, element, text
 
-__all__ = ["Axis", "milliseconds"]
+__all__ = ["Axis", "counted", "milliseconds"]
 
 
 def milliseconds(seconds: float) -> str:
@@ -19,6 +19,15 @@ def milliseconds(seconds: float) -> str:
     ms = seconds * 1e3
     digits = 0 if ms >= 100 else 1 if ms >= 10 else 2 if ms >= 1 else 3
     return f"{ms:,.{digits}f} ms"
+
+
+def counted(n: int, noun: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "wait"), counted(1200, "op")
+    ('1 wait', '1,200 ops')
+    """
+    return f"{n:,} {noun}{'s' * (n != 1)}"
 
 
 @dataclass(frozen=True, slots=True)

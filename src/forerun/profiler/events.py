@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
+from .axis import counted
 from .intervals import at_least, length
 
 __all__ = ["Event", "Line", "Trace", "joined"]
@@ -99,7 +100,8 @@ class Trace:
         return len(self.events)
 
     def __repr__(self) -> str:
-        return f"<trace of {self.span * 1e3:.3g} ms, {len(self.ops):,} ops, {len(self.waits):,} waits>"
+        parts = (f"{self.span * 1e3:.3g} ms", counted(len(self.ops), "op"), counted(len(self.waits), "wait"))
+        return f"<trace of {', '.join(parts)}>"
 
     def _repr_html_(self) -> str:
         from .picture import picture

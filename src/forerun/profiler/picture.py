@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from xml.sax.saxutils import escape
 
-from .axis import Axis, milliseconds
+from .axis import Axis, counted, milliseconds
 from .events import Event, Trace
 from .lanes import Lane, Span, lanes
 from .marks import Mark, marks
@@ -53,14 +53,13 @@ def figures(trace: Trace, found: list[Lane]) -> str:
     """The timeline in numbers."""
     span = trace.span or 1e-9
     waited = sum(lane.waited for lane in found)
-    parts = [milliseconds(trace.span), f"{len(trace.ops):,} ops"]
-    n = len(trace.waits)
-    parts.append(f"{n} wait{'s' * (n != 1)}, {milliseconds(waited)}")
+    parts = [milliseconds(trace.span), counted(len(trace.ops), "op")]
+    parts.append(f"{counted(len(trace.waits), 'wait')}, {milliseconds(waited)}")
     parts.append(f"two or more lanes busy for {trace.overlap() / span:.0%} of the time")
     if trace.sampled:
         parts.append(f"a sample: {trace.recorded:,} of {trace.issued:,} operations")
     if trace.unfinished:
-        parts.append(f"{len(trace.unfinished):,} ops had not ended")
+        parts.append(f"{counted(len(trace.unfinished), 'op')} had not ended")
     return "   ·   ".join(parts)
 
 

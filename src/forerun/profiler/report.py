@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from html import escape
 
 from ..notebook import Shown, preformatted, table
-from .axis import milliseconds
+from .axis import counted, milliseconds
 from .blockers import Blocker, blockers
 from .cost import bound
 from .events import Event, Trace
@@ -56,7 +56,7 @@ def report(trace: Trace, limit: int = 20) -> Shown:
 def _summary(trace: Trace) -> str:
     share = trace.overlap() / (trace.span or 1e-9)
     waits = sum(b.line.waits for b in blockers(trace))
-    parts = f"{milliseconds(trace.span)}, {len(trace.ops):,} ops, {waits:,} wait{'s' * (waits != 1)}"
+    parts = ", ".join((milliseconds(trace.span), counted(len(trace.ops), "op"), counted(waits, "wait")))
     sample = f"; a sample: {trace.recorded:,} of {trace.issued:,} operations" if trace.sampled else ""
     died = "" if trace.complete else "; the process died while it recorded"
     return f"{parts}; two or more threads ran ops {share:.0%} of the time{sample}{died}"
