@@ -201,8 +201,9 @@ struct Product {
     T *room = reinterpret_cast<T*>(own.data), *packed = room + gemm_room(terms);
     each_block<T>(terms, columns, [&](int64_t k, int64_t n_terms, int64_t j, int64_t n) __attribute__((always_inline)) {
       const MatrixView<T> from = b.at(k, j);
-      const bool in_place = !all && b.column_step == 1 && (rows <= kFew || n_terms * n <= kSmall) && n % Sizes<T, bytes>::lanes == 0;
-      if (!in_place && !own.kept) pack<T, bytes>(from, n_terms, n, packed, n_terms);
+      const bool close = b.row_step == n || rows <= kFew || n_terms * n <= kSmall;
+      const bool in_place = b.column_step == 1 && close && n % Sizes<T, bytes>::lanes == 0;
+      if (!in_place && !(all && own.kept)) pack<T, bytes>(from, n_terms, n, packed, n_terms);
       const Block<T> block = in_place ? Block<T>{from.data, b.row_step, kGemmColumns, n_terms, n} : Block<T>::packed(packed, n_terms, n_terms, n);
       multiply<T, bytes>(rows, a.at(0, k), block, c + j, c_step, k > 0, room);
       if (all) packed += block_size;
