@@ -67,7 +67,7 @@ class TestTraces:
     trace = Trace([Event("op", 1, "<b>", None, 1, 0, "compute", 0, 0.001, 0.002)])
 
     def test_a_trace_is_short_and_a_picture(self):
-        assert repr(self.trace) == "<trace of 2 ms, 1 ops, 0 waits>"
+        assert repr(self.trace) == "<trace of 2 ms, 1 op, 0 waits>"
         assert self.trace._repr_html_().startswith("<svg")
 
     def test_a_timeline_is_shown(self, tmp_path):

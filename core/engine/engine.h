@@ -177,7 +177,8 @@ class Engine {
     Work work[kBatch];  // the first n; not initialised, as a wait for a small op has one of its own
     int n = 0;
     int sure = 0;            // those behind the first `sure` wait for others of the batch, which are expected not to fail
-    Queue* held = nullptr;  // it holds one of the cores, for this queue
+    Queue* held = nullptr;  // it holds one of the cores, for this queue,
+    int cpu = 0;            // while it runs on this CPU
     uint64_t cost() const {
       uint64_t sum = 0;
       for (int i = 0; i < n; ++i) sum += std::max(work[i].op->cost, work[i].op->group_cost);
@@ -285,7 +286,8 @@ class Engine {
   std::vector<Queue*> queues_;                    // of the devices in use
   int cores_ = 1;                                 // how many threads may run kernels at once
   uint64_t left_head_ = 0, left_since_ = 0;       // left_to_issuer(): what it saw last, and since when it says yes (ticks)
-  int busy_ = 0;                                  // how many do
+  int busy_ = 0;                                  // how many do,
+  Places places_;                                 // and where
   uint64_t issue_head_ = 0, issue_seen_ = 0;      // issuing(): what it saw last, and when that was new (ticks)
   std::atomic<bool> gate_{false}, stopping_{false}, lost_{false};
   bool gave_way_ = false;                         // the last pick() left work to somebody who might not take it: look again soon

@@ -160,7 +160,7 @@ bool Engine::older_elsewhere(const Queue& queue, uint64_t seq) {
   for (Queue* q : queues_) {
     if (q == &queue || q->kind == Queue::Kind::io || !q->top() || q->top()->seq > seq || q->sleeping.load() == 0) continue;
     if (q->refused_at == ended_ops_) continue;  // it may not start yet
-    q->wake.notify_one();
+    q->sleepers.wake_one(places_);
     return gave_way_ = true;
   }
   return false;
@@ -197,7 +197,7 @@ bool Engine::pick(Queue& queue, uint32_t most, Batch& batch) {
   Op* op = begun || (share && !urgent) ? nullptr : admissible(queue, most);
   if (!op && !shared) return false;
   // Nobody knows how long a host task takes, and it may sleep: it holds no core, so that who waits may work beside it.
-  if (counted && !(op && op->is_task())) batch.held = &queue, ++busy_, ++queue.busy;
+  if (counted && !(op && op->is_task())) batch.held = &queue, ++busy_, ++queue.busy, batch.cpu = places_.begin();
   if (!op) {
     batch.work[batch.n++] = Work{shared, shared->next_tile++}, batch.sure = 1;
     if (shared->next_tile == shared->n_tiles) queue.sharing.pop_front();

@@ -2,10 +2,10 @@
 #pragma once
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 
 #include "base/number_set.h"
 #include "engine/op.h"
+#include "engine/sleepers.h"
 #include "engine/window.h"
 
 namespace forerun {
@@ -63,11 +63,11 @@ class Queue {
   bool full() const { return kind == Kind::compute && workers > 0 && busy >= workers; }
   uint64_t ready_cost = 0;        // ns, of the ready ops; tiny ones are not worth another worker
   Chain<Op, &Op::next_in> sharing;  // started, tiles left to claim; urgent ones first, then oldest first
-  std::condition_variable wake;   // used with the engine's lock
+  Sleepers sleepers;              // workers without work
   std::atomic<bool> refused{false};  // a hint: there is work, but none that may start now
   uint64_t refused_at = UINT64_MAX;  // how many ops had ended when the budget refused all of it; as long as no more have, it does
   // Read at each issue: on a cache line that workers seldom write.
-  alignas(64) std::atomic<int> sleeping{0};   // workers in wake, plus 1 while no worker has been started
+  alignas(64) std::atomic<int> sleeping{0};   // workers in `sleepers`, plus 1 while no worker has been started
   std::atomic<int> dozing{0};     // of them, those that look at the window again within a fraction of a millisecond
   std::atomic<bool> called{false};  // a worker has been told to wake up, and has not yet
   std::atomic<int> spinning{0};   // workers that look for work without sleeping

@@ -14,7 +14,7 @@ constexpr int kWorkerLooks = 30;     // at the window, before a worker sleeps
 // Ticks between two looks, some microseconds: a worker that looks at every op steals the issuing thread's cache lines, and
 // one that finds several at once plans them at once. Who waits for a result does not wait for this: it works itself.
 constexpr uint64_t kLookTicks = 8000, kLeastQuiet = 1000, kMostQuiet = 150'000, kSmallQuiet = 6000;
-constexpr std::chrono::microseconds kDoze{200}, kShortDoze{30}, kForever{0};
+constexpr std::chrono::microseconds kDoze{200}, kShortDoze{30};
 constexpr int kDozes = 50;
 
 void pause(int n) {
@@ -134,7 +134,7 @@ void Engine::exchange(Batch& batch, Queue* queue, uint32_t most, Idle idle) {
       changed = changed || std::exchange(ended_early_, false);
       if (idle == Idle::leave || notify_ || !let_go_.empty() || !retired_.empty()) break;  // those first
       if (changed) wake_others(queue, true), changed = false;
-      sleep(*queue, held, left || dozes++ < kDozes ? doze : kForever);
+      sleep(*queue, held, left || dozes++ < kDozes ? doze : Sleepers::kForever);
       doze = kDoze;
       if (queue->called.exchange(false)) dozes = 0, doze = kShortDoze;  // for what it was called for, it looks twice, soon
     }
@@ -150,14 +150,11 @@ void Engine::exchange(Batch& batch, Queue* queue, uint32_t most, Idle idle) {
 
 // Modelled in tests/model/wake.py. A worker without work dozes for a while, so that whoever issues small ops need not wake it; then it sleeps.
 void Engine::sleep(Queue& queue, Lock& held, std::chrono::microseconds limit) {
-  bool doze = limit != kForever;
+  bool doze = limit != Sleepers::kForever;
   queue.dozing.fetch_add(doze);
   queue.sleeping.fetch_add(1);
   queue.looking.fetch_sub(1);
-  if (doze)
-    queue.wake.wait_for(held, limit);
-  else if (gate_.load() || !fresh_work())
-    queue.wake.wait(held);
+  if (doze || gate_.load() || !fresh_work()) queue.sleepers.sleep(held, limit);
   queue.looking.fetch_add(1);
   queue.sleeping.fetch_sub(1);
   queue.dozing.fetch_sub(doze);
@@ -172,15 +169,16 @@ void Engine::wake_others(Queue* mine, bool changed, const Batch* taken, bool res
   for (Queue* q : queues_) {
     if (resumes && busy_ > 0 && q->kind == Queue::Kind::compute) continue;
     if (!q->has_work() || q->sleeping.load() == 0 || !started_) continue;
+    if (q->kind != Queue::Kind::io && (busy_ >= cores_ || q->full())) continue;  // who is at work looks here again
     if (q->only_tiny() && q->dozing.load() > 0) continue;  // it looks by itself soon
     bool worth = q == mine ? !q->sharing.empty() || q->ready_cost + cost > kWakeCost : changed || mine == nullptr;
-    if (worth) q->wake.notify_one();
+    if (worth) q->sleepers.wake_one(places_);
   }
 }
 
 bool Engine::end_work(Batch& batch, Lock& held) {
   if (!batch.n) return false;
-  if (batch.held) --busy_, --std::exchange(batch.held, nullptr)->busy;
+  if (batch.held) --busy_, --std::exchange(batch.held, nullptr)->busy, places_.end(batch.cpu);
   for (int i = 0; i < batch.n; ++i) {
     Work& work = batch.work[i];
     Op* op = work.op;

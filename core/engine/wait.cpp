@@ -214,7 +214,7 @@ bool Engine::stop_workers(std::chrono::milliseconds limit) {
   Lock held = lock();
   if (!started_) return true;
   stopping_.store(true);
-  for (Queue* q : queues_) q->wake.notify_all();
+  for (Queue* q : queues_) q->sleepers.wake_all();
   wake_stand_in();
   if (!stopped_.wait_for(held, limit, [&] { return serving_ == 0; })) return false;
   held.unlock();
@@ -260,7 +260,7 @@ void Engine::gate(bool closed) {
     Lock held = lock();
     gate_.store(closed);
     if (started_)
-      for (Queue* q : queues_) q->wake.notify_all();
+      for (Queue* q : queues_) q->sleepers.wake_all();
   }
   if (!closed) notify_waiters();
 }
@@ -278,7 +278,7 @@ void Engine::after_fork(bool child) {
   if (child) {
     trace.abandon();
     for (Queue* q : queues_) {
-      new (&q->wake) std::condition_variable;
+      q->sleepers.forget();
       q->sleeping.store(1);
       q->in_tasks.store(0), q->spinning.store(0), q->looking.store(0), q->dozing.store(0), q->called.store(false);
     }

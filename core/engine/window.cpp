@@ -94,7 +94,7 @@ void Engine::wake(Queue& queue) {
     start_all();
   } else if (queue.sleeping.load() > 0) {
     queue.called.store(true);
-    queue.wake.notify_one();
+    queue.sleepers.wake_one(places_);
   }
 }
 

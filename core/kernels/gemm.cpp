@@ -1,5 +1,5 @@
-// Blocks of b are packed into bands, and taken in strips as wide as the sums of a panel of rows can be in registers; they stay in the
-// core's second cache while panel after panel of a goes over them. A panel is read where it lies if its terms follow one another, and
+// Blocks of b are packed into bands, unless that would gain nothing, and taken in strips as wide as the sums of a panel of rows can be in
+// registers; they stay in the core's second cache while panel after panel of a goes over them. A panel is read where it lies if its terms follow one another, and
 // else packed, too.
 // Compiled with contraction to fused multiply-add (CMakeLists.txt).
 #include "kernels/gemm.h"
@@ -201,7 +201,9 @@ struct Product {
     T *room = reinterpret_cast<T*>(own.data), *packed = room + gemm_room(terms);
     each_block<T>(terms, columns, [&](int64_t k, int64_t n_terms, int64_t j, int64_t n) __attribute__((always_inline)) {
       const MatrixView<T> from = b.at(k, j);
-      const bool in_place = !all && b.column_step == 1 && (rows <= kFew || n_terms * n <= kSmall) && n % Sizes<T, bytes>::lanes == 0;
+      const bool lies = b.column_step == 1 && n % Sizes<T, bytes>::lanes == 0;
+      // What stays must be packed by all tiles or none, however many rows they have.
+      const bool in_place = lies && (b.row_step == n || (!all && (rows <= kFew || n_terms * n <= kSmall)));
       if (!in_place && !own.kept) pack<T, bytes>(from, n_terms, n, packed, n_terms);
       const Block<T> block = in_place ? Block<T>{from.data, b.row_step, kGemmColumns, n_terms, n} : Block<T>::packed(packed, n_terms, n_terms, n);
       multiply<T, bytes>(rows, a.at(0, k), block, c + j, c_step, k > 0, room);

@@ -2,7 +2,7 @@
 
 Code: Engine::issue, wake, start_all (window.cpp); serve, exchange, sleep, wake_others (run.cpp); plan,
 pick (plan.cpp). Fields of the same names: head_, planned_, unseen_cost_, window_ (`slots`), gave_way_, and
-the queue's sleeping, dozing, looking, called. `asleep` is who stands in Queue::wake.
+the queue's sleeping, dozing, looking, called. `asleep` is who stands in Queue::sleepers, of whom any may be woken.
 
 Memory orders. head_, sleeping, looking, called, dozing are seq_cst in the code where one side writes one and
 then reads another (a ticket, then who sleeps; sleeping, then the tickets): as here. planned_ is relaxed and
@@ -85,9 +85,9 @@ def tell(s: Any) -> None:
         notify_one(s, "asleep")
 
 
-def wake_others(s: Any, mine: bool, changed: bool) -> None:
+def wake_others(s: Any, model: Wake, mine: bool, changed: bool) -> None:
     """Engine::wake_others, for this queue: `mine` if who calls serves it and has taken something worth a wake-up."""
-    if s.ready and s.sleeping > 0 and s.started and (mine or changed):
+    if s.busy < model.cores and s.ready and s.sleeping > 0 and s.started and (mine or changed):
         notify_one(s, "asleep")
 
 
@@ -134,7 +134,7 @@ class Worker(Program):
                 me.op = min(s.ready)
                 s.ready -= {me.op}
                 s.busy += 1
-                wake_others(s, True, me.changed)
+                wake_others(s, self.model, True, me.changed)
                 me.changed, me.dozes = False, 0
                 unlock(s)
                 return "away"
@@ -270,7 +270,7 @@ class Helper(Program):
             one = min(s.ready)
             s.ready -= {one}
             s.ended |= {one}
-        wake_others(s, False, True)  # mine == nullptr: wherever there is work
+        wake_others(s, self.model, False, True)  # mine == nullptr: wherever there is work
         unlock(s)
         return "goes"
 
@@ -298,7 +298,7 @@ class Other(Program):
 
     def plan(self, s: Any, me: Any) -> str:
         plan(s, me.last)
-        wake_others(s, False, self.model.broken != "plans_silently")  # ended_early_
+        wake_others(s, self.model, False, self.model.broken != "plans_silently")  # ended_early_
         unlock(s)
         return "run"
 
