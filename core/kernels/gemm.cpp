@@ -40,13 +40,18 @@ FORERUN_EACH void sums(int64_t terms, const T* a, int64_t a_step, const T* b, in
   constexpr int rows = Size::rows;
   V sum[rows][n];
   for (int i = 0; i < rows; ++i)
-    for (int v = 0; v < n; ++v) sum[i][v] = V{}, __builtin_prefetch(c + i * c_step + v * Size::lanes, 1);
-  for (int64_t k = 0; k < terms; ++k, b += b_step) {
-    V x[n];
-    for (int v = 0; v < n; ++v) x[v] = *reinterpret_cast<const V*>(b + v * Size::lanes);
-    for (int i = 0; i < rows; ++i) {
-      T factor = packed ? a[k * rows + i] : a[i * a_step + k];
-      for (int v = 0; v < n; ++v) sum[i][v] += factor * x[v];
+    for (int v = 0; v < n; ++v) sum[i][v] = V{};
+  int64_t k = 0;
+#pragma GCC unroll 1
+  for (int row = 0; row < rows; ++row) {  // c's lines come meanwhile, not all at once: b's must come, too
+    for (int v = 0; v < n; ++v) __builtin_prefetch(c + row * c_step + v * Size::lanes, 1);
+    for (const int64_t end = terms * (row + 1) / rows; k < end; ++k, b += b_step) {
+      V x[n];
+      for (int v = 0; v < n; ++v) x[v] = *reinterpret_cast<const V*>(b + v * Size::lanes);
+      for (int i = 0; i < rows; ++i) {
+        T factor = packed ? a[k * rows + i] : a[i * a_step + k];
+        for (int v = 0; v < n; ++v) sum[i][v] += factor * x[v];
+      }
     }
   }
   for (int i = 0; i < rows; ++i)
