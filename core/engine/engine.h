@@ -179,6 +179,7 @@ class Engine {
     int sure = 0;            // those behind the first `sure` wait for others of the batch, which are expected not to fail
     Queue* held = nullptr;  // it holds one of the cores, for this queue,
     int cpu = 0;            // while it runs on this CPU
+    bool rest = false;      // there was work when it came back empty, which is left to who is at work
     uint64_t cost() const {
       uint64_t sum = 0;
       for (int i = 0; i < n; ++i) sum += std::max(work[i].op->cost, work[i].op->group_cost);
@@ -201,7 +202,8 @@ class Engine {
   template <class F>
   void guarded(Op& op, F f);
   bool take_memory(Op& op);
-  bool help(uint32_t most);     // by a waiting thread: false if there was nothing to do
+  bool help(uint32_t most, bool& rest);  // by a waiting thread: false if there was nothing to do; `rest`: Batch::rest of the last time
+  void leave_work();            // by a thread that has helped, and goes on with the program
   void wake(Queue& queue);      // by the front end: a worker must look
   void sleep(Queue& queue, Lock& held, std::chrono::microseconds limit);
   bool spin(Queue& queue);
@@ -264,7 +266,8 @@ class Engine {
   template <class F>
   FailurePtr failure(ErrorKind kind, const Op& op, F message, std::shared_ptr<void> exception = nullptr) const;
   FailurePtr memory_failure(const Op& op) const;
-  void wake_others(Queue* mine, bool changed, const Batch* taken = nullptr, bool resumes = false);
+  bool wakes(const Queue& queue) const;
+  bool wake_others(Queue* mine, bool changed, const Batch* taken = nullptr, bool resumes = false);
   void fail(Op* op, FailurePtr failure);
   void forget_seen();
   void start_all();

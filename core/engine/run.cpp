@@ -91,14 +91,28 @@ void Engine::let_issue() {
   }
 }
 
-bool Engine::help(uint32_t most) {
+bool Engine::help(uint32_t most, bool& rest) {
   Batch batch;
   exchange(batch, nullptr, most, Idle::leave);
   if (!batch.n) return false;
   helped_.fetch_add(batch.n, std::memory_order_relaxed);
   run(batch);
   exchange(batch, nullptr, 0, Idle::leave);
+  rest = batch.rest;
   return true;
+}
+
+// Workers that found all cores taken may sleep, and who is at work may be so for long: one of them must look. One that dozes does.
+void Engine::leave_work() {
+  Lock held = lock();
+  for (Queue* q : queues_)
+    if (wakes(*q) && q->dozing.load() == 0) q->sleepers.wake_one(places_);
+}
+
+// Whether there is work that a worker which sleeps might take now. While all cores are at work, who is at work looks again.
+bool Engine::wakes(const Queue& queue) const {
+  if (!queue.has_work() || queue.sleeping.load() == 0 || !started_) return false;
+  return queue.kind == Queue::Kind::io || (busy_ < cores_ && !queue.full());
 }
 
 void Engine::exchange(Batch& batch, Queue* queue, uint32_t most, Idle idle) {
@@ -138,7 +152,7 @@ void Engine::exchange(Batch& batch, Queue* queue, uint32_t most, Idle idle) {
       doze = kDoze;
       if (queue->called.exchange(false)) dozes = 0, doze = kShortDoze;  // for what it was called for, it looks twice, soon
     }
-    wake_others(queue, std::exchange(ended_early_, false) || changed, &batch, !queue && most == 0);
+    batch.rest = wake_others(queue, std::exchange(ended_early_, false) || changed, &batch, !queue && most == 0);
     notify = std::exchange(notify_, false);
     retired = retired_.take();
     let_go = let_go_.take();
@@ -163,17 +177,21 @@ void Engine::sleep(Queue& queue, Lock& held, std::chrono::microseconds limit) {
 // Wakes one more worker wherever there is work for it: always for other queues if something `changed`, and for one's own if
 // what is left is worth it. (A worker that took something looks here again, so workers wake one another in a chain.)
 // `resumes`: a thread that waited takes more itself, or goes on with the program, and then it needs the core that it has; who
-// still works looks here again.
-void Engine::wake_others(Queue* mine, bool changed, const Batch* taken, bool resumes) {
+// still works looks here again, and who leaves calls leave_work(): true if there is reason to.
+bool Engine::wake_others(Queue* mine, bool changed, const Batch* taken, bool resumes) {
   uint64_t cost = taken ? taken->cost() : 0;
+  bool rest = false;
   for (Queue* q : queues_) {
-    if (resumes && busy_ > 0 && q->kind == Queue::Kind::compute) continue;
-    if (!q->has_work() || q->sleeping.load() == 0 || !started_) continue;
-    if (q->kind != Queue::Kind::io && (busy_ >= cores_ || q->full())) continue;  // who is at work looks here again
+    if (!wakes(*q)) continue;
+    if (resumes && busy_ > 0 && q->kind == Queue::Kind::compute) {
+      rest = true;
+      continue;
+    }
     if (q->only_tiny() && q->dozing.load() > 0) continue;  // it looks by itself soon
     bool worth = q == mine ? !q->sharing.empty() || q->ready_cost + cost > kWakeCost : changed || mine == nullptr;
     if (worth) q->sleepers.wake_one(places_);
   }
+  return rest;
 }
 
 bool Engine::end_work(Batch& batch, Lock& held) {

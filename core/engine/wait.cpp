@@ -29,12 +29,12 @@ bool Engine::wait_until(Done done, Arm arm, std::chrono::milliseconds limit, uin
     if (deadline == Clock::time_point{}) deadline = now + limit;
     return now >= deadline;
   };
-  bool over = false, late = false;
+  bool over = false, late = false, rest = false;
   while (!over && !late) {
     uint64_t told = told_.load();
     helping_.fetch_add(1);
     for (int idle = 0; idle < kLooks && !over; ++idle) {
-      if (help(most)) idle = -1;
+      if (help(most, rest)) idle = -1;
       for (int i = 0; i < kPauses && !(over = done()); ++i) _mm_pause();
       if (!over && idle < 0 && passed()) break;
     }
@@ -48,6 +48,7 @@ bool Engine::wait_until(Done done, Arm arm, std::chrono::milliseconds limit, uin
     over = done();
   }
   resumed_.store(__rdtsc(), std::memory_order_relaxed);
+  if (rest) leave_work();
   return over;
 }
 
@@ -70,6 +71,7 @@ void Engine::run_small(uint32_t most, Stop stop) {
     exchange(batch, nullptr, spent < kSmallWork && !stop() ? most : 0, Idle::leave);
   }
   helping_.fetch_sub(1);
+  if (batch.rest) leave_work();
 }
 
 void Engine::settle_small(Storage& storage) {

@@ -1,6 +1,6 @@
 // Blocks of b are packed into bands, unless that would gain nothing, and taken in strips as wide as the sums of a panel of rows can be in
-// registers; they stay in the core's second cache while panel after panel of a goes over them. A panel is read where it lies if its terms follow one another, and
-// else packed, too.
+// registers; they stay in the core's second cache while panel after panel of a goes over them. A panel is read where it lies if its terms
+// follow one another, and else packed, too.
 // Compiled with contraction to fused multiply-add (CMakeLists.txt).
 #include "kernels/gemm.h"
 

@@ -48,6 +48,7 @@ MODELS: list[tuple[type[Model], Bounds]] = [
 
 DEEP: list[tuple[type[Model], Bounds]] = [
     (Wake, {"issuers": (2, 1), "meet": True}),
+    (Wake, {"issuers": (3,), "meet": True, "cores": 2, "helper": True}),
     (Wake, {"issuers": (2,), "workers": 3, "meet": True}),
     (Wake, {"issuers": (2,), "cost": "tiny", "helper": True}),
     (Wake, {"issuers": (1, 1), "meet": True, "other": True}),
@@ -68,6 +69,7 @@ MUTANTS: list[tuple[type[Model], str, Bounds]] = [
     (Wake, "goes_away_silently", {"issuers": (2,), "meet": True}),
     (Wake, "plans_silently", {"issuers": (2,), "meet": True, "other": True}),
     (Wake, "looks_again", {"cost": "tiny", "workers": 1, "helper": True}),
+    (Wake, "leaves_silently", {"issuers": (3,), "meet": True, "cores": 2, "helper": True}),
     (Wake, "gave_way", {"issuers": (2,), "meet": True, "cores": 2}),
     (Completion, "notify_first", {}),
     (Completion, "notify_without_mutex", {}),

@@ -1,7 +1,7 @@
 """Window and wake-up: an issued op is run, whoever sleeps, dozes, looks or works when it comes.
 
-Code: Engine::issue, wake, start_all (window.cpp); serve, exchange, sleep, wake_others (run.cpp); plan,
-pick (plan.cpp). Fields of the same names: head_, planned_, unseen_cost_, window_ (`slots`), gave_way_, and
+Code: Engine::issue, wake, start_all (window.cpp); serve, exchange, sleep, wake_others, leave_work (run.cpp);
+plan, pick (plan.cpp). Fields of the same names: head_, planned_, unseen_cost_, window_ (`slots`), gave_way_, and
 the queue's sleeping, dozing, looking, called. `asleep` is who stands in Queue::sleepers, of whom any may be woken.
 
 Memory orders. head_, sleeping, looking, called, dozing are seq_cst in the code where one side writes one and
@@ -247,10 +247,10 @@ class Worker(Program):
 
 
 class Helper(Program):
-    """A thread that waits (Engine::wait_until): it helps once, then sleeps until all has ended."""
+    """A thread that waits (Engine::wait_until): it helps once, then goes on with the program."""
 
     def __init__(self, name: str, model: Wake) -> None:
-        super().__init__(name, "comes", last=0)
+        super().__init__(name, "comes", last=0, op=-1, rest=False)
         self.model = model
 
     def comes(self, s: Any, me: Any) -> str:
@@ -267,15 +267,37 @@ class Helper(Program):
         plan(s, me.last)
         s.unseen_cost = False
         if s.ready and s.busy < self.model.cores:
-            one = min(s.ready)
-            s.ready -= {one}
-            s.ended |= {one}
+            me.op = min(s.ready)
+            s.ready -= {me.op}
+            s.busy += 1
         wake_others(s, self.model, False, True)  # mine == nullptr: wherever there is work
+        unlock(s)
+        return "goes" if me.op < 0 else "ends"
+
+    def ends(self, s: Any, me: Any) -> str | None:  # help() looks again, and takes nothing more
+        if not self.model.may_end(me.op, s) or not lock(s, self.number):
+            return None
+        s.busy -= 1
+        s.ended |= {me.op}
+        me.op = -1
+        if s.busy:  # `resumes`: left to who is at work
+            me.rest = bool(s.ready and s.sleeping)
+        else:
+            wake_others(s, self.model, False, True)
         unlock(s)
         return "goes"
 
     def goes(self, s: Any, me: Any) -> str:
         s.helping -= 1
+        return "leaves" if me.rest and self.model.broken != "leaves_silently" else "waits"
+
+    def leaves(self, s: Any, me: Any) -> str | None:  # leave_work()
+        if not lock(s, self.number):
+            return None
+        me.rest = False
+        if not s.dozing:
+            wake_others(s, self.model, False, True)
+        unlock(s)
         return "waits"
 
     def waits(self, s: Any, me: Any) -> str | None:
@@ -317,6 +339,7 @@ class Wake(Model):
         "stays_called": "a worker that wakes up does not take back that it was called",
         "goes_away_silently": "a worker takes up something long without a look whether anybody relied on it",
         "plans_silently": "a worker of another queue plans in pick() and tells nobody (so it was)",
+        "leaves_silently": "a thread that has helped, and goes on, tells nobody of what is left (so it was)",
         "looks_again": "a worker that left work to a waiting thread looks again whether it is there, and sleeps",
         "gave_way": "a worker that leaves the core to the front end sleeps for good (so it was)",
     }
