@@ -23,6 +23,7 @@ MODELS: list[tuple[type[Model], Bounds]] = [
     (Wake, {"cost": "tiny"}),
     (Wake, {"cost": "tiny", "workers": 1, "helper": True}),
     (Wake, {"workers": 1, "helper": True}),
+    (Wake, {"issuers": (3,), "meet": True, "cores": 2, "helper": True}),
     (Completion, {}),
     (Completion, {"waits": (("mark", 1), ("mark", 2), ("storage", 2))}),
     (Completion, {"waits": (("mark", 1), ("mark", 2)), "chain": True}),
@@ -48,7 +49,6 @@ MODELS: list[tuple[type[Model], Bounds]] = [
 
 DEEP: list[tuple[type[Model], Bounds]] = [
     (Wake, {"issuers": (2, 1), "meet": True}),
-    (Wake, {"issuers": (3,), "meet": True, "cores": 2, "helper": True}),
     (Wake, {"issuers": (2,), "workers": 3, "meet": True}),
     (Wake, {"issuers": (2,), "cost": "tiny", "helper": True}),
     (Wake, {"issuers": (1, 1), "meet": True, "other": True}),
