@@ -82,11 +82,20 @@ def test_gradient():
         compare(lambda m, f, o, a, *s: m.gradient(f, *s, axis=a, edge_order=o), F, order, axis, *spacing)
 
 
-@pytest.mark.parametrize("dtype", ["float64", "int64", "uint8", "bool"])
+@pytest.mark.parametrize("dtype", ["float64", "int64", "int8", "int16", "uint8", "bool"])
 def test_unwrap(dtype):
     x = (RNG.normal(size=(3, 4)) * 6).astype(dtype)
     for axis, period, discont in every([-1, 0, 2], [3, 6.0, 4], [None, 1.0, 5]):
         compare(lambda m, x, d, a, p: m.unwrap(x, d, a, period=p), x, discont, axis, period)
+
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64"])
+def test_unwrapped_integers_keep_their_dtype(dtype):
+    x = numpy.array([5, 2, 7, 1, 120, 3], dtype)
+    found, expected = np.unwrap(np.array(x, dtype=dtype), period=4), numpy.unwrap(x, period=4)
+    assert found.dtype == expected.dtype == dtype
+    assert found.tolist() == expected.tolist()
 
 
 PAD_MODES = ["constant", "edge", "linear_ramp", "maximum", "mean", "median", "minimum", "reflect", "symmetric", "wrap"]

@@ -142,7 +142,8 @@ def unwrap(p: Any, discont: float | None = None, axis: int = -1, *, period: floa
     change = where(absolute(step) < discont, 0, moved - step)
     head = (slice(None),) * a
     first = p[(*head, slice(0, 1))]
-    return concatenate([cast(first, change.dtype), p[(*head, slice(1, None))] + cumsum(change, a)], a)
+    rest = p[(*head, slice(1, None))] + cumsum(change, a)
+    return concatenate([cast(first, change.dtype), cast(rest, change.dtype)], a)
 
 
 def sort_complex(a: Any) -> Any:

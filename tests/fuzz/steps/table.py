@@ -147,4 +147,6 @@ def _same_dtypes(case: Case, sample: int, dtype: numpy.dtype) -> bool:
         found = results(call(case.reference, args))
     floats = any(numpy.asarray(r).dtype.kind in "fc" for r in found)
     arrays = all(isinstance(r, numpy.ndarray | numpy.generic) for r in found)
-    return arrays and not (floats and all(d.kind in "biu" for d in given))
+    width = lambda d: d.itemsize >> (d.kind == "c") if d.kind in "fc" else 0
+    wider = any(width(numpy.asarray(r).dtype) > max(map(width, given)) for r in found)  # by integers; not so here
+    return arrays and not (floats and (wider or all(d.kind in "biu" for d in given)))
