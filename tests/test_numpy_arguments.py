@@ -89,7 +89,6 @@ def test_unwrap(dtype):
         compare(lambda m, x, d, a, p: m.unwrap(x, d, a, period=p), x, discont, axis, period)
 
 
-
 @pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64"])
 def test_unwrapped_integers_keep_their_dtype(dtype):
     x = numpy.array([5, 2, 7, 1, 120, 3], dtype)
