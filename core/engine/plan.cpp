@@ -212,18 +212,23 @@ bool Engine::pick(Queue& queue, uint32_t most, Batch& batch) {
   return true;
 }
 
-// For a waiting thread: from the queue whose work is oldest.
+// For a waiting thread: from the queue whose work is oldest; if none of that may start, from the next. What it waits for may
+// stand in any of them, and their own workers may be in tasks that wait, too.
 bool Engine::pick_any(Batch& batch, uint32_t most) {
-  Queue* oldest = nullptr;
-  uint64_t seq = UINT64_MAX;
-  for (Queue* q : queues_) {
-    if (!q->has_work() || (q->kind == Queue::Kind::io && q->workers > 0)) continue;
-    Op* top = q->top(most == kAnyCost || (q->workers == 0 && most > kSmallCost));
-    uint64_t s = top ? top->seq : UINT64_MAX;
-    if (!q->sharing.empty()) s = std::min(s, q->sharing.front()->seq);
-    if (s < seq) seq = s, oldest = q;
+  auto oldest_of = [&](Queue& q) {
+    if (!q.has_work() || (q.kind == Queue::Kind::io && q.workers > 0)) return UINT64_MAX;
+    Op* top = q.top(most == kAnyCost || (q.workers == 0 && most > kSmallCost));
+    return std::min(top ? top->seq : UINT64_MAX, q.sharing.empty() ? UINT64_MAX : q.sharing.front()->seq);
+  };
+  for (uint64_t looked = 0;;) {
+    Queue* oldest = nullptr;
+    uint64_t first = UINT64_MAX;
+    for (Queue* q : queues_)
+      if (uint64_t seq = oldest_of(*q); seq > looked && seq < first) first = seq, oldest = q;
+    if (!oldest) return false;
+    if (pick(*oldest, most, batch)) return true;
+    looked = first;
   }
-  return oldest && pick(*oldest, most, batch);
 }
 
 // The budget has refused it.
