@@ -10,6 +10,7 @@ import math
 from typing import Any
 
 from .. import np, npx
+from ..ops.convert import asarrays
 from .hybrid import HybridBlock
 
 __all__ = [
@@ -41,7 +42,7 @@ class Loss(HybridBlock):
 
     def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         """The loss of each example, shape (batch,). Raises ValueError where shapes do not fit."""
-        return self.averaged(self.elements(pred, label), sample_weight)
+        return self.averaged(self.elements(*asarrays(pred, label)), sample_weight)
 
     def averaged(self, loss: Any, sample_weight: Any = None) -> Any:
         """The losses of elements, weighted, as a mean per example."""

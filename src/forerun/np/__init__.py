@@ -25,6 +25,7 @@ from ..ops.arithmetic import *  # noqa: F403
 from ..ops.arithmetic import round as _round
 from ..ops.bins import *  # noqa: F403
 from ..ops.choosing import *  # noqa: F403
+from ..ops.convert import asarrays as _asarrays
 from ..ops.convert import axes_of as _axes_of
 from ..ops.convert import cast as _cast
 from ..ops.convert import default_float as _default_float
@@ -235,9 +236,9 @@ def array_equal(a1: _Any, a2: _Any, equal_nan: _Any = False) -> _Any:
     >>> np.array_equal([1, 2], [1, 2]).item(), np.array_equal([1, 2], [1, 2, 3]).item()
     (True, False)
     """
-    a, b = asarray(a1), asarray(a2)
+    a, b = _asarrays(a1, a2)
     if a.shape != b.shape:
-        return asarray(False)
+        return asarray(False, device=a.device)
     same = _arithmetic.equal(a, b)
     return all(same | ((a != a) & (b != b)) if equal_nan else same)
 
@@ -251,7 +252,7 @@ def isclose(a: _Any, b: _Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan:
     >>> np.isclose([1.0, 2.0], [1.000001, 2.1]).tolist()
     [True, False]
     """
-    a, b = (x if _is_inexact(x.dtype) else _cast(x, _default_float()) for x in (asarray(a), asarray(b)))
+    a, b = (x if _is_inexact(x.dtype) else _cast(x, _default_float()) for x in _asarrays(a, b))
     near = _arithmetic.absolute(a - b) <= atol + rtol * _arithmetic.absolute(b)
     result = _arithmetic.equal(a, b) | (near & _arithmetic.isfinite(b))
     return result | (_arithmetic.isnan(a) & _arithmetic.isnan(b)) if equal_nan else result

@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 
 from ..ops import arithmetic, exponential
-from ..ops.convert import asarray, cast, default_float, promote
+from ..ops.convert import asarray, asarrays, cast, default_float, promote
 
 __all__ = ["arccos", "arcsin", "arctanh", "log", "log10", "log2", "logn", "power", "sqrt"]
 
@@ -79,6 +79,7 @@ def logn(n: Any, x: Any) -> Any:
     >>> np.emath.logn(2.0, 8.0).round(4).item()
     3.0
     """
+    n, x = asarrays(n, x)
     return exponential.log(_widened(x, _negative)) / exponential.log(_widened(n, _negative))
 
 
@@ -89,7 +90,7 @@ def power(x: Any, p: Any) -> Any:
     >>> np.emath.power([2, 4], -2).tolist()
     [0.25, 0.0625]
     """
-    p = asarray(p)
+    x, p = asarrays(x, p)
     if p.dtype.kind == "i" and (p.numpy() < 0).any():
         p = cast(p, default_float())
     return arithmetic.power(_widened(x, _negative), p)

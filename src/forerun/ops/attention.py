@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .convert import asarray
+from .convert import asarray, asarrays
 from .indexing import where
 from .nn import batch_dot, log_softmax
 from .shape import reshape, transpose
@@ -29,7 +29,8 @@ def masked_log_softmax(x: Any, mask: Any, axis: int = -1, temperature: float | N
     >>> npx.masked_log_softmax(np.zeros(3), [1, 0, 0]).tolist()
     [0.0, -inf, -inf]
     """
-    mask = asarray(mask) != 0
+    x, mask = asarrays(x, mask)
+    mask = mask != 0
     return where(mask, log_softmax(where(mask, x, -1e30), axis, temperature), -math.inf)
 
 
@@ -84,7 +85,8 @@ def interleaved_matmul_selfatt_valatt(queries_keys_values: Any, attention: Any, 
     >>> npx.interleaved_matmul_selfatt_valatt(x, weights, heads=2).shape
     (5, 2, 8)
     """
-    _, _, v = _heads("interleaved_matmul_selfatt_valatt", queries_keys_values, heads, 3)
+    x, attention = asarrays(queries_keys_values, attention)
+    _, _, v = _heads("interleaved_matmul_selfatt_valatt", x, heads, 3)
     return _weighted(attention, v, heads)
 
 
@@ -97,6 +99,7 @@ def interleaved_matmul_encdec_qk(queries: Any, keys_values: Any, heads: int) -> 
     >>> npx.interleaved_matmul_encdec_qk(np.ones((5, 2, 8)), np.ones((3, 2, 16)), heads=2).shape
     (4, 5, 3)
     """
+    queries, keys_values = asarrays(queries, keys_values)
     (q,) = _heads("interleaved_matmul_encdec_qk", queries, heads, 1)
     k, _ = _heads("interleaved_matmul_encdec_qk", keys_values, heads, 2)
     return _scores(q, k)
@@ -109,5 +112,6 @@ def interleaved_matmul_encdec_valatt(keys_values: Any, attention: Any, heads: in
     >>> npx.interleaved_matmul_encdec_valatt(np.ones((3, 2, 16)), np.ones((4, 5, 3)), heads=2).shape
     (5, 2, 8)
     """
+    keys_values, attention = asarrays(keys_values, attention)
     _, v = _heads("interleaved_matmul_encdec_valatt", keys_values, heads, 2)
     return _weighted(attention, v, heads)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from .convert import asarray, axis_of, count_of, default_float, is_array, one_of, promote, vector_of
+from .convert import asarray, axis_of, beside, count_of, default_float, is_array, one_of, promote, vector_of
 from .creation import _known
 from .host import host, host_op
 from .joining import stack
@@ -28,23 +28,24 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     return histogram(a, bins, range, weights=weights)[1]
 
 
-def _columns(sample: Any) -> Any:
-    """Points as rows: of a matrix, of a vector of numbers, or of a sequence of coordinates."""
+def _columns(sample: Any, *others: Any) -> Any:
+    """Points as rows: of a matrix, of a vector of numbers, or of a sequence of coordinates; `beside` the others."""
     if not is_array(sample) and isinstance(sample, (list, tuple)):
-        vectors = [ravel(asarray(v)) for v in sample]
+        vectors = [ravel(beside(v, sample, *others)) for v in sample]
         if any(v.size != vectors[0].size for v in vectors):
             raise ValueError(
                 f"histogramdd: coordinates must be of one length, got {[v.size for v in vectors]}"
             )
         return transpose(stack(vectors))
-    found = asarray(sample)
+    found = beside(sample, *others)
     if found.ndim > 2 or found.ndim == 0:
         raise ValueError(f"histogramdd: sample must be a vector or a matrix, got shape {found.shape}")
     return found.reshape(-1, 1) if found.ndim == 1 else found
 
 
-def _edges(bins: Any, n: int) -> list[Any]:
-    """For each axis the number of bins, or their edges as an array. Values are not looked at."""
+def _edges(bins: Any, x: Any) -> list[Any]:
+    """For each axis of points the number of bins, or their edges as an array. Values are not looked at."""
+    n = x.shape[1]
     if not is_array(bins) and not isinstance(bins, (list, tuple, numpy.ndarray)):
         return [count_of("histogramdd", "bins", bins)] * n
     given = list(bins)
@@ -52,7 +53,7 @@ def _edges(bins: Any, n: int) -> list[Any]:
         raise TypeError(f"histogramdd: bins must be numbers or edges, got {words[0]!r}")
     if len(given) != n:
         raise ValueError(f"histogramdd: bins must be given for each of {n} axes, got {len(given)}")
-    known = [b if is_array(b) else asarray(b) for b in given]
+    known = [beside(b, x) for b in given]
     return [
         vector_of("histogramdd", b) if b.ndim else count_of("histogramdd", "bins", _known(b).item())
         for b in known
@@ -75,9 +76,8 @@ def histogramdd(
     >>> counts.tolist(), edges[0].tolist()
     ([[1.0, 1.0], [0.0, 1.0]], [0.0, 0.5, 1.0])
     """
-    x = _columns(sample)
-    n = x.shape[1]
-    grid = _edges(bins, n)
+    x = _columns(sample, bins, weights)
+    n, grid = x.shape[1], _edges(bins, x)
     counts = tuple(b.size - 1 if is_array(b) else b for b in grid)
     if min(counts, default=1) < 1:
         raise ValueError(f"histogramdd: there must be at least one bin, got {counts}")
@@ -88,7 +88,7 @@ def histogramdd(
             raise ValueError(f"histogramdd: range must not fall, got {tuple(limits)}")
     inputs = [x, *(b for b in grid if is_array(b))]
     if weights is not None:
-        inputs.append(asarray(weights))
+        inputs.append(beside(weights, x))
         if inputs[-1].shape != x.shape[:1]:
             raise ValueError(f"histogramdd: weights must have shape {x.shape[:1]}, got {inputs[-1].shape}")
     dtype = default_float()
@@ -117,7 +117,7 @@ def histogram2d(
     >>> np.histogram2d([0.0, 0.2, 1.0], [0.0, 0.9, 1.0], 2)[0].tolist()
     [[1.0, 1.0], [0.0, 1.0]]
     """
-    x, y = vector_of("histogram2d", x), vector_of("histogram2d", y)
+    x, y = (vector_of("histogram2d", beside(v, x, y, bins, weights)) for v in (x, y))
     if x.size != y.size:
         raise ValueError(f"histogram2d: x and y must be of one length, got {x.size} and {y.size}")
     both = is_array(bins) or isinstance(bins, numpy.ndarray) or (numpy.ndim(bins) == 1 and len(bins) != 2)

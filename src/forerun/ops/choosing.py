@@ -10,7 +10,7 @@ import numpy
 from .. import _core
 from .arithmetic import logical_not, logical_or
 from .assigning import setitem, values_for
-from .convert import asarray, cast, count_of, is_array, one_of, promote, store, together
+from .convert import asarray, beside, cast, count_of, is_array, one_of, promote, store, together
 from .creation import _known, ones, zeros
 from .editing import flat_values
 from .host import host_op
@@ -34,7 +34,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     >>> np.choose([1, 0, 1], [[1, 2, 3], [10, 20, 30]]).tolist()
     [10, 2, 30]
     """
-    arrays = [asarray(c) for c in choices]
+    arrays = [beside(c, *choices, a) for c in choices]
     if not arrays:
         raise ValueError("choose: there must be at least one choice, got none")
     number = _numbers(a, len(arrays), mode, arrays[0].device)
@@ -74,7 +74,7 @@ def extract(condition: Any, arr: Any) -> Any:
     >>> np.extract(x % 2 == 0, x).tolist()
     [0, 2, 4]
     """
-    return take(arr, flatnonzero(condition))
+    return take(beside(arr, condition), flatnonzero(condition))
 
 
 def _mask_of(op: str, x: Any, mask: Any) -> Any:
@@ -158,7 +158,7 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
     >>> np.piecewise(x, [x < 0, x >= 0], [lambda v: -v, lambda v: 10 * v]).tolist()
     [2.0, 0.0, 30.0]
     """
-    x = asarray(x)
+    x = beside(x, condlist)
     conditions = _conditions(x, condlist)
     if len(funclist) == len(conditions) + 1:
         some = conditions[0]

@@ -28,8 +28,8 @@ from .dtype_rules import (
 )
 
 __all__ = [
-    "asarray", "as_dtype", "as_real_float", "axes_of", "axes_to_reduce", "axis_of",
-    "castable", "converted", "count_of", "counts_of", "default_float", "is_array",
+    "asarray", "asarrays", "as_dtype", "as_real_float", "axes_of", "axes_to_reduce", "axis_of", "beside",
+    "castable", "converted", "count_of", "counts_of", "default_float", "device_of", "is_array",
     "is_bfloat16", "is_inexact", "is_real_float", "is_supported", "one_of", "promote", "set_defaults", "store",
     "together", "unsupported", "vector_of", "warn_of_lost_parts", "whole",
 ]  # fmt: skip
@@ -65,7 +65,8 @@ def asarray(x: Any, dtype: Any = None, device: Device | str | None = None, op: s
     if isinstance(x, (list, tuple)) and _has_arrays(x):
         from .joining import stack
 
-        return asarray(stack([asarray(v, device=device) for v in x]), dtype)
+        x = stack(x if device is None else [asarray(v, device=device) for v in x])
+        return x if dtype is None else asarray(x, dtype)
     want = as_dtype(op, dtype) if dtype is not None else None
     if hasattr(x, "__array__"):
         x = numpy.asarray(x)
@@ -79,6 +80,38 @@ def asarray(x: Any, dtype: Any = None, device: Device | str | None = None, op: s
         raise TypeError(f"{op}: values must be {SUPPORTED}, got dtype {values.dtype}")
     made = _core.from_numpy(values, resolve(device))
     return made if want is None or made.dtype == want else converted(made, want)
+
+
+def device_of(*values: Any) -> Device | None:
+    """The device of the first of our arrays among values, or in lists of them; None if there is none.
+
+    >>> device_of(1, [2, asarray(3)]), device_of(1, [2, 3])
+    (cpu(0), None)
+    """
+    for v in values:
+        if is_array(v):
+            return v.device
+        if isinstance(v, (list, tuple)) and (found := device_of(*v)) is not None:
+            return found
+    return None
+
+
+def beside(x: Any, *others: Any, op: str = "asarray") -> Any:
+    """x as an array: if it is none yet, on the device of the first of the others that is one.
+
+    >>> beside([1, 2], asarray(3)).device
+    cpu(0)
+    """
+    return x if is_array(x) else asarray(x, device=device_of(x, *others), op=op)
+
+
+def asarrays(*values: Any, op: str = "asarray") -> list[Any]:
+    """Each as an array, but None: those that are none yet on the device of the first that is one.
+
+    >>> [x if x is None else x.tolist() for x in asarrays([1, 2], None, asarray(3))]
+    [[1, 2], None, 3]
+    """
+    return [x if x is None or is_array(x) else beside(x, *values, op=op) for x in values]
 
 
 def _numbers_of(op: str, x: Any, want: numpy.dtype | None) -> numpy.ndarray:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from .. import _core
 from .arithmetic import add
 from .base import primitive
-from .convert import asarray
+from .convert import asarray, beside
 from .linear import matmul_pair
 from .shape import reshape
 from .strided import LAYOUTS, Extents, Windows, check_layout, fold, inside, native, padded, per_axis
@@ -153,7 +153,7 @@ def convolution(
     >>> npx.convolution(np.arange(4.0).reshape(1, 1, 4), np.array([[[1.0, -1.0]]])).tolist()
     [[[-1.0, -1.0, -1.0]]]
     """
-    data, weight = _operands("convolution", data, weight, kernel, num_group)
+    data, weight = _operands("convolution", beside(data, weight, bias), weight, kernel, num_group)
     filters, channels = weight.shape[0], weight.shape[1] * num_group
     windows, pads = _settings("convolution", data, weight, stride, dilate, pad, layout)
     if data.shape[1] != channels or filters % num_group or num_filter not in (None, filters):
@@ -194,7 +194,7 @@ def deconvolution(
     >>> npx.deconvolution(np.array([[[1.0, 2.0]]]), np.ones((1, 1, 2)), stride=2).tolist()
     [[[1.0, 1.0, 2.0, 2.0]]]
     """
-    data, weight = _operands("deconvolution", data, weight, kernel, num_group)
+    data, weight = _operands("deconvolution", beside(data, weight, bias), weight, kernel, num_group)
     filters = weight.shape[1] * num_group
     windows, pads = _settings("deconvolution", data, weight, stride, dilate, pad, layout)
     if data.shape[1] != weight.shape[0] or weight.shape[0] % num_group or num_filter not in (None, filters):

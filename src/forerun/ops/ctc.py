@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 
-from .convert import as_real_float, asarray, cast
+from .convert import as_real_float, asarray, asarrays, cast
 from .creation import full
 from .exponential import logaddexp
 from .indexing import _gather_along, take_along_axis, where
@@ -38,7 +38,8 @@ def ctc_loss(
     >>> npx.ctc_loss(np.zeros((2, 1, 2)), [[1]]).round(3)  # of four equal ways, (1, 1), (0, 1) and (1, 0) say 1
     array([0.288])
     """
-    x, labels = as_real_float("ctc_loss", data), asarray(label)
+    data, labels, data_lengths, label_lengths = asarrays(data, label, data_lengths, label_lengths)
+    x = as_real_float("ctc_loss", data)
     _check(x, labels, blank_label)
     first = blank_label == "first"
     n = _lengths(labels, label_lengths if use_label_lengths else None, 0 if first else -1)

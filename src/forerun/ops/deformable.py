@@ -9,7 +9,7 @@ import numpy
 
 from .. import _core
 from .arithmetic import floor
-from .convert import asarray, cast
+from .convert import asarrays, cast
 from .indexing import _gather_along, clip, where
 from .products import matmul
 from .shape import broadcast_to, expand_dims, reshape
@@ -36,6 +36,7 @@ def deformable_convolution(
     [[[[0.5, 1.0], [2.5, 3.0]]]]
     """
     name = "deformable_convolution"
+    data, offset, weight, bias = asarrays(data, offset, weight, bias)
     plan = _Plan(name, data, weight, (kernel, num_filter), (stride, dilate, pad), (num_group, num_deformable_group))
     return plan.result(_columns(plan, offset, fades=False), None if no_bias else bias)
 
@@ -56,6 +57,7 @@ def modulated_deformable_convolution(
     [[[[0.5, 0.5], [0.5, 0.5]]]]
     """
     name = "modulated_deformable_convolution"
+    data, offset, mask, weight, bias = asarrays(data, offset, mask, weight, bias)
     plan = _Plan(name, data, weight, (kernel, num_filter), (stride, dilate, pad), (num_group, num_deformable_group))
     factors = reshape(plan.checked("mask", mask, 1), plan.places(1))
     return plan.result(_columns(plan, offset, fades=True) * factors, None if no_bias else bias)
@@ -65,7 +67,7 @@ class _Plan:
     """Shapes, checked."""
 
     def __init__(self, op: str, data: Any, weight: Any, said: Any, settings: Any, groups: tuple[int, int]) -> None:
-        self.op, self.data, self.weight, (self.groups, self.parts) = op, asarray(data), asarray(weight), groups
+        self.op, self.data, self.weight, (self.groups, self.parts) = op, data, weight, groups
         if self.data.ndim != 4 or self.weight.ndim != 4:
             self._refuse("data and weight must have 4 axes")
         kernel, filters = said
@@ -89,7 +91,6 @@ class _Plan:
 
     def checked(self, name: str, x: Any, kinds: int) -> Any:
         """An array of so many numbers for each element of the kernel."""
-        x = asarray(x)
         batch, parts, elements, _ = self.places()
         if x.shape != (batch, kinds * parts * elements, *self.counts):
             wanted = (batch, kinds * parts * elements, *self.counts)
@@ -112,7 +113,7 @@ class _Plan:
         seen = reshape(columns.swapaxes(2, 3), (batch, self.groups, -1, columns.shape[-1]))
         y = matmul(reshape(self.weight, (self.groups, filters // self.groups, -1)), seen)
         y = reshape(y, (batch, filters, *self.counts))
-        return y if bias is None else y + reshape(asarray(bias), (-1, 1, 1))
+        return y if bias is None else y + reshape(bias, (-1, 1, 1))
 
 
 def _columns(plan: _Plan, offset: Any, fades: bool) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 
 from .. import _core
-from .convert import asarray
+from .convert import asarray, asarrays
 from .host import host_op
 
 __all__ = ["batch_flatten", "multibox_prior", "roi_pooling"]
@@ -77,7 +77,7 @@ def roi_pooling(data: Any, rois: Any, pooled_size: Sequence[int], spatial_scale:
     >>> npx.roi_pooling(x, np.array([[0, 0, 0, 3, 3]]), (2, 2), 1.0).tolist()
     [[[[5.0, 7.0], [13.0, 15.0]]]]
     """
-    x, boxes = asarray(data), asarray(rois)
+    x, boxes = asarrays(data, rois)
     if x.ndim != 4 or boxes.ndim != 2 or boxes.shape[1] != 5 or len(pooled_size) != 2:
         raise ValueError(
             "roi_pooling: shapes must be (batch, channels, height, width) and (regions, 5), of 2 sizes, "

@@ -27,7 +27,7 @@ from .convert import (
 )
 from .exponential import exp, log
 from .host import host_op
-from .random import _FLOAT32, Size, Where, _numbers, _rows, _shape
+from .random import _FLOAT32, Size, Where, _numbers, _rows, _shape, there
 from .streams import current
 
 __all__ = [
@@ -53,7 +53,7 @@ def _drawn(
     name: str, draw: Callable[..., Any], parameters: Sequence[Any], size: Size, dtype: Any, device: Where
 ) -> Any:
     """What NumPy draws in a host task; parameters that are arrays are its inputs, and broadcast."""
-    shape, want = _shape(name, size, *parameters), as_dtype(name, dtype)
+    shape, want, device = _shape(name, size, *parameters), as_dtype(name, dtype), there(device, *parameters)
     if size is not None and together(name, shape, *(numpy.shape(p) for p in parameters)) != shape:
         raise ValueError(f"{name}: parameters must broadcast to size {shape}, got other shapes")
     make = current().generator()
@@ -278,6 +278,7 @@ def multivariate_normal(
     """
     one_of("multivariate_normal", "check_valid", check_valid, ("warn", "raise", "ignore"))
     one_of("multivariate_normal", "method", method, ("svd", "eigh", "cholesky"))
+    device = there(device, mean, cov)
     m, c = asarray(mean, device=device), asarray(cov, device=device)
     if m.ndim != 1 or c.shape != (m.size, m.size):
         raise ValueError(

@@ -10,7 +10,7 @@ import numpy
 
 from .. import _core
 from .assigning import fit, fitting, setitem, values_at
-from .convert import _has_arrays, asarray, axis_of, cast, copy, count_of, is_array, promote
+from .convert import _has_arrays, asarray, axis_of, beside, cast, copy, count_of, is_array, promote
 from .creation import _known, zeros
 from .indexing import _along as _positions_along
 from .indexing import _vector, take, where
@@ -36,8 +36,7 @@ def append(arr: Any, values: Any, axis: int | None = None) -> Any:
     >>> np.append([1, 2], [3]).tolist(), np.append([[1, 2]], [[3, 4]], axis=0).tolist()
     ([1, 2, 3], [[1, 2], [3, 4]])
     """
-    x = asarray(arr)
-    return concatenate([x, asarray(values, device=x.device)], axis)
+    return concatenate([arr, values], axis)
 
 
 def _along(op: str, x: Any, axis: int | None) -> tuple[Any, int]:
@@ -74,7 +73,7 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
     >>> np.delete(np.array([5, 6, 7]), 1).tolist()
     [5, 7]
     """
-    x, a = _along("delete", arr, axis)
+    x, a = _along("delete", beside(arr, obj), axis)
     n = x.shape[a]
     gone = _positions("delete", obj, n, n - 1)
     return take(x, numpy.delete(numpy.arange(n), gone), a)
@@ -90,7 +89,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     >>> np.insert(np.array([5, 7]), 1, 6).tolist()
     [5, 6, 7]
     """
-    x, a = _along("insert", arr, axis)
+    x, a = _along("insert", beside(arr, obj, values), axis)
     n = x.shape[a]
     at = _positions("insert", obj, n, n)
     new = asarray(values, x.dtype, x.device)
@@ -135,9 +134,9 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
         raise ValueError(
             f"select: there must be a choice for each condition, got {len(choicelist)} for {len(condlist)}"
         )
-    result = default
-    conditions = [asarray(c) for c in condlist]
-    choices = [c if type(c) in (int, float, complex) else asarray(c, device=conditions[0].device) for c in choicelist]
+    result, given = default, (*condlist, *choicelist, default)
+    conditions = [beside(c, *given) for c in condlist]
+    choices = [c if type(c) in (int, float, complex) else beside(c, *given) for c in choicelist]
     arrays = [c for c in choices if is_array(c)]
     dtype = promote(*(c.dtype for c in arrays)) if arrays else None
     for holds, choice in zip(reversed(conditions), reversed(choices)):
@@ -181,14 +180,14 @@ def block(arrays: Any) -> Any:
     depth = _depth(arrays)
 
     def leaves(blocks: Any) -> list[Any]:
-        return [x for b in blocks for x in leaves(b)] if isinstance(blocks, list) else [asarray(blocks)]
+        return [x for b in blocks for x in leaves(b)] if isinstance(blocks, list) else [beside(blocks, arrays)]
 
     ndim = max(depth, *(x.ndim for x in leaves(arrays)))
 
     def joined(blocks: Any, level: int) -> Any:
         if isinstance(blocks, list):
             return concatenate([joined(b, level - 1) for b in blocks], -level)
-        x = asarray(blocks)
+        x = beside(blocks, arrays)
         return reshape(x, (1,) * (ndim - x.ndim) + x.shape)
 
     return joined(arrays, depth) if depth else copy(asarray(arrays))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy
 
-from .convert import as_dtype, asarray, cast, one_of, promote, store
+from .convert import as_dtype, asarrays, cast, one_of, promote, store
 from .diagonals import diagonal
 from .linear import _matmul
 from .reduction import sum as sum_
@@ -166,7 +166,7 @@ def _path(subscripts: str, arrays: Sequence[Any], optimize: Any) -> tuple[list[A
 
 def _prepared(op: str, args: Sequence[Any]) -> tuple[str, list[Any]]:
     subscripts, operands = _spelled(args)
-    return subscripts, [asarray(x, op=op) for x in operands]
+    return subscripts, asarrays(*operands, op=op)
 
 
 def _common(arrays: Sequence[Any], dtype: Any, casting: Any) -> list[Any]:

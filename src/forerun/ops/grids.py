@@ -13,9 +13,12 @@ from .assigning import fit
 from .convert import (
     as_dtype,
     asarray,
+    asarrays,
+    beside,
     cast,
     copy,
     count_of,
+    device_of,
     is_array,
     promote,
     together,
@@ -102,12 +105,14 @@ class _Row:
         for e in entries:
             if isinstance(e, str):
                 raise ValueError(f"{self._name}: text must be the first entry, got {e!r}")
-        pieces = [_range(e) if isinstance(e, slice) else e if type(e) in _NUMBERS else asarray(e) for e in entries]
+        there = device_of(*entries)
+        entries = [asarray(_range(e), device=there) if isinstance(e, slice) else e for e in entries]
+        pieces = [e if type(e) in _NUMBERS else beside(e, *entries) for e in entries]
         dtype = _together([x.dtype for x in pieces if is_array(x)], [x for x in pieces if not is_array(x)])
-        return concatenate([self._deep(self._array(x, dtype), how[1], how[2]) for x in pieces], how[0])
+        return concatenate([self._deep(self._array(x, dtype, there), how[1], how[2]) for x in pieces], how[0])
 
-    def _array(self, x: Any, dtype: numpy.dtype) -> Any:
-        return asarray(x if is_array(x) else fit(self._name, dtype, x), dtype)
+    def _array(self, x: Any, dtype: numpy.dtype, device: Any) -> Any:
+        return asarray(x, dtype) if is_array(x) else asarray(fit(self._name, dtype, x), dtype, device)
 
     def _directive(self, text: str) -> list[int]:
         try:
@@ -178,7 +183,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     """
     if indexing not in ("xy", "ij"):
         raise ValueError(f'meshgrid: indexing must be "xy" or "ij", got {indexing!r}')
-    arrays = [asarray(v) for v in xi]
+    arrays = asarrays(*xi)
     axes = list(range(len(arrays)))
     if indexing == "xy" and len(axes) > 1:
         axes[:2] = [1, 0]

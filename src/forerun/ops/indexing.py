@@ -8,7 +8,7 @@ import numpy
 
 from .. import _core
 from .base import Elementwise, primitive
-from .convert import asarray, axis_of, cast, copy, store
+from .convert import asarray, axis_of, beside, cast, copy, store
 from .keys import Key, check_range, entries_of, is_basic, places_within
 from .shape import broadcast_to, ravel, reshape
 
@@ -96,7 +96,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
         return nonzero(condition)
     if x is None or y is None:
         raise ValueError("where: both x and y must be given, or none")
-    return _select(asarray(condition), _wrapped(x, y), _wrapped(y, x))
+    return _select(beside(condition, x, y), _wrapped(x, y), _wrapped(y, x))
 
 
 def _wrapped(n: Any, other: Any) -> Any:
@@ -119,7 +119,7 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
     >>> np.take([[1, 2], [3, 4]], [1, 1, 0], axis=0).tolist()
     [[3, 4], [3, 4], [1, 2]]
     """
-    x = asarray(a)
+    x = beside(a, indices)
     if axis is None or (x.ndim == 0 and axis in (0, -1)):
         x, axis = ravel(x), 0
     at = axis_of("take", axis, x.ndim)
@@ -192,7 +192,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     >>> np.take_along_axis(np.array([[3, 1], [2, 4]]), np.array([[1], [0]]), axis=1).tolist()
     [[1], [2]]
     """
-    x = asarray(arr)
+    x = beside(arr, indices)
     if axis is None:
         x, indices, axis = ravel(x), _vector("take_along_axis", indices), 0
     return _gather_along(x, *_along("take_along_axis", x, indices, axis))
@@ -246,7 +246,7 @@ def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -
     known = asarray(condition).numpy()
     if known.ndim != 1:
         raise ValueError(f"compress: condition must have one axis, got shape {known.shape}")
-    return take(a, numpy.flatnonzero(known), axis, out)
+    return take(beside(a, condition), numpy.flatnonzero(known), axis, out)
 
 
 def clip(
@@ -266,7 +266,7 @@ def clip(
     if (a_min is not None and min is not None) or (a_max is not None and max is not None):
         raise ValueError("clip: a_min and min, a_max and max must not both be given, got both")
     low, high = min if a_min is None else a_min, max if a_max is None else a_max
-    x = asarray(a)
+    x = beside(a, low, high)
     if x.dtype.kind in "iu":  # a bound beyond all values bounds nothing
         info = numpy.iinfo(x.dtype)
         low = info.min if type(low) is int and low < info.min else low

@@ -11,7 +11,19 @@ import numpy
 
 from .. import _core
 from .base import primitive
-from .convert import as_dtype, asarray, axes_of, axis_of, cast, copy, counts_of, one_of, promote, store
+from .convert import (
+    as_dtype,
+    asarray,
+    asarrays,
+    axes_of,
+    axis_of,
+    cast,
+    copy,
+    counts_of,
+    one_of,
+    promote,
+    store,
+)
 from .host import host, quiet
 from .indexing import take
 from .shape import (
@@ -100,7 +112,7 @@ _split = _Split()
 
 def _some(op: str, arrays: Sequence[Any]) -> list[Any]:
     """What is to be put together, as arrays. ValueError if there is nothing."""
-    all_ = [asarray(a) for a in arrays]
+    all_ = asarrays(*arrays)
     if not all_:
         raise ValueError(f"{op}: there must be at least one array, got none")
     return all_

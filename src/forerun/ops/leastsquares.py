@@ -12,7 +12,7 @@ from numpy.linalg import LinAlgError
 
 from .arithmetic import not_equal
 from .base import primitive
-from .convert import asarray, together
+from .convert import asarray, beside, together
 from .creation import empty
 from .decompositions import _svdvals_grad
 from .dtype_rules import real_of
@@ -77,7 +77,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = ...)
     >>> np.linalg.pinv([[2, 0], [0, 0], [0, 4]]).shape
     (2, 3)
     """
-    x = matrices("pinv", a, square=hermitian)
+    x = matrices("pinv", beside(a, rcond, rtol), square=hermitian)
     if rcond is None:
         rcond = 1e-15 if rtol is ... else _precision(x) if rtol is None else rtol
     elif rtol is not ...:
@@ -103,7 +103,7 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
     """
     if tol is not None and rtol is not None:
         raise _once("matrix_rank", "tol", "rtol")
-    x = asarray(A)
+    x = beside(A, tol, rtol)
     if x.ndim < 2:
         return any_(not_equal(x, 0)).astype("int64")
     x = matrices("matrix_rank", x, square=hermitian)
@@ -167,8 +167,8 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[Any, Any, Any, An
     >>> np.round(x, 3).tolist(), squares.shape, rank.item()
     ([1.0, 2.0], (1,), 2)
     """
-    a = matrices("lstsq", a)
-    b = inexact("lstsq", asarray(b, device=a.device))
+    a = matrices("lstsq", beside(a, b))
+    b = inexact("lstsq", beside(b, a))
     if b.ndim not in (1, 2) or a.ndim != 2 or b.shape[0] != a.shape[0]:
         raise LinAlgError(f"lstsq: both sides must have the same rows, got {a.shape} and {b.shape}")
     a, b = matmul_pair(a, b, "lstsq")

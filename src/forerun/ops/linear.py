@@ -12,7 +12,7 @@ import numpy
 from .. import _core
 from .arithmetic import _value
 from .base import primitive
-from .convert import asarray, axes_of, cast, is_array, promote, store
+from .convert import asarrays, axes_of, cast, is_array, promote, store
 from .shape import ravel, reshape, swapaxes, transpose
 
 __all__ = ["dot", "vdot", "inner", "outer", "tensordot", "kron", "multi_dot"]
@@ -51,8 +51,7 @@ def matmul_pair(a: Any, b: Any, op: str) -> tuple[Any, Any]:
     """Both as arrays of one dtype on one device; what is no array goes where the other is."""
     if is_array(a) and is_array(b) and a.dtype is b.dtype:
         return a, b
-    a = a if is_array(a) else asarray(a, device=getattr(b, "device", None), op=op)
-    b = b if is_array(b) else asarray(b, device=a.device, op=op)
+    a, b = asarrays(a, b, op=op)
     if a.dtype == b.dtype:
         return a, b
     dtype = promote(a.dtype, b.dtype)
@@ -193,7 +192,7 @@ def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
     >>> np.linalg.multi_dot([np.ones((2, 30)), np.ones((30, 4)), np.ones(4)]).tolist()
     [120.0, 120.0]
     """
-    found = [asarray(a, op="multi_dot") for a in arrays]
+    found = asarrays(*arrays, op="multi_dot")
     if len(found) < 2:
         raise ValueError(f"multi_dot: there must be at least two arrays, got {len(found)}")
     dtype = promote(*(a.dtype for a in found))

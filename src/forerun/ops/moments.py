@@ -9,7 +9,7 @@ import numpy
 
 from .. import _core
 from .arithmetic import sqrt, square, subtract
-from .convert import as_dtype, asarray, axes_of, cast, is_array, is_inexact, store, together
+from .convert import as_dtype, asarray, asarrays, axes_of, beside, cast, is_inexact, store, together
 from .dtype_rules import real_of
 from .host import checked
 from .reduction import Axis, _chosen, _floating, _sum, sum
@@ -75,8 +75,8 @@ def mean(
     [2.0, 3.0]
     """
     if whole := _whole("mean", dtype):
-        return store("mean", _cut_off("mean", asarray(a), axis, whole, keepdims, where), out)
-    x = _floating(a, dtype, "mean")
+        return store("mean", _cut_off("mean", beside(a, where), axis, whole, keepdims, where), out)
+    x = _floating(beside(a, where), dtype, "mean")
     if x.dtype.itemsize == 2:
         wide = mean(cast(x, numpy.dtype("float32")), axis, None, None, keepdims, where=where)
         return store("mean", cast(wide, x.dtype), out)
@@ -111,11 +111,12 @@ def var(
     (1.25, 2.0)
     """
     whole = _whole("var", dtype)
-    x = asarray(a) if whole else _floating(a, dtype, "var")
+    x = beside(a, where, mean)
+    x = x if whole else _floating(x, dtype, "var")
     ddof = _less("var", ddof, correction)
     axes = axes_of("var", axis, x.ndim)
     x = x if where is True else _over(x, where)
-    middle = _mean(x, axes, whole, keepdims=True, where=where) if mean is None else asarray(mean)
+    middle = _mean(x, axes, whole, keepdims=True, where=where) if mean is None else beside(mean, x)
     deviation = subtract(x, middle)
     squares = real(deviation * deviation.conj()) if deviation.dtype.kind == "c" else square(deviation)
     if whole:
@@ -186,8 +187,7 @@ def average(
         result = mean(x, axis, keepdims=keepdims)
         n = math.prod(x.shape[i] for i in axes_of("average", axis, x.ndim))
         return (result, _core.full(result.shape, n, result.dtype, x.device)) if returned else result
-    x = asarray(a, device=weights.device if is_array(weights) and not is_array(a) else None)
-    w = weights if is_array(weights) else asarray(weights, device=x.device)
+    x, w = asarrays(a, weights)
     if w.shape != x.shape:
         axes = axes_of("average", axis, x.ndim)
         if axis is None:

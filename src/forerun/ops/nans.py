@@ -15,6 +15,7 @@ from .convert import (
     asarray,
     axes_of,
     axes_to_reduce,
+    beside,
     cast,
     is_inexact,
     is_real_float,
@@ -62,7 +63,7 @@ def nanmax(
     >>> np.nanmax([[1.0, np.nan], [3.0, 2.0]], axis=1).tolist()
     [1.0, 3.0]
     """
-    x = asarray(a)
+    x = beside(a, initial, where)
     if initial is not None or where is not True:
         return max(_filled(x, -numpy.inf), axis, out, keepdims, initial, where)
     return _without_nan("nanmax", _nanmax, x, axis, out, keepdims)
@@ -79,7 +80,7 @@ def nanmin(
     >>> np.nanmin([[1.0, np.nan], [3.0, 2.0]], axis=1).tolist()
     [1.0, 2.0]
     """
-    x = asarray(a)
+    x = beside(a, initial, where)
     if initial is not None or where is not True:
         return min(_filled(x, numpy.inf), axis, out, keepdims, initial, where)
     return _without_nan("nanmin", _nanmin, x, axis, out, keepdims)
@@ -101,7 +102,7 @@ def nansum(
     >>> np.nansum([1.0, np.nan, 2.0]).item()
     3.0
     """
-    return sum(_filled(a, 0), axis, dtype, out, keepdims, initial, where)
+    return sum(_filled(beside(a, initial, where), 0), axis, dtype, out, keepdims, initial, where)
 
 
 def nanprod(
@@ -114,7 +115,7 @@ def nanprod(
     >>> np.nanprod([2.0, np.nan, 3.0]).item()
     6.0
     """
-    return prod(_filled(a, 1), axis, dtype, out, keepdims, initial, where)
+    return prod(_filled(beside(a, initial, where), 1), axis, dtype, out, keepdims, initial, where)
 
 
 def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
@@ -144,7 +145,8 @@ def _numbers(x: Any, axes: tuple[int, ...], dtype: numpy.dtype) -> Any:
 
 def _unmasked(a: Any, dtype: Any, mask: Any) -> Any:
     """Floats, with NaN in place of the elements that a mask leaves out. TypeError if others are asked of floats."""
-    if dtype is not None and is_inexact(asarray(a).dtype) and not is_inexact(as_dtype("dtype", dtype)):
+    a = beside(a, mask)
+    if dtype is not None and is_inexact(a.dtype) and not is_inexact(as_dtype("dtype", dtype)):
         raise TypeError(f"dtype: must be of floats as the array is, got {dtype}")
     x = _floating(a if dtype is None else asarray(a, dtype), None, "nanmean")
     return x if mask is True else _chosen(_over(x, mask), mask, numpy.nan)
@@ -190,10 +192,10 @@ def nanvar(
     >>> np.nanvar([2.0, np.nan, 4.0]).item()
     1.0
     """
-    x, less = _unmasked(a, dtype, where), _less("nanvar", ddof, correction)
+    x, less = _unmasked(beside(a, mean, where), dtype, where), _less("nanvar", ddof, correction)
     axes = _axes("nanvar", a, axis)
     n = _numbers(x, axes, real_of(x.dtype))
-    middle = sum(_filled(x, 0), axes, keepdims=True) / n if mean is None else asarray(mean)
+    middle = sum(_filled(x, 0), axes, keepdims=True) / n if mean is None else beside(mean, x)
     deviation = _filled(x - middle, 0)
     squares = real(deviation * conjugate(deviation)) if x.dtype.kind == "c" else deviation * deviation
     result = sum(squares, axes, keepdims=True) / _where(n > less, n - less, numpy.nan)

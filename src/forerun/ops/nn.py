@@ -10,7 +10,7 @@ import numpy
 from .. import _core
 from .arithmetic import maximum, minimum
 from .base import nondifferentiable, primitive
-from .convert import as_real_float, asarray, axis_of, cast
+from .convert import as_real_float, asarray, asarrays, axis_of, beside, cast
 from .exponential import exp, log, logaddexp, tanh
 from .indexing import _gather, _gather_along, _scatter_along, take_along_axis, where
 from .keys import places_within
@@ -206,8 +206,9 @@ def masked_softmax(x: Any, mask: Any, axis: int = -1) -> Any:
     >>> npx.masked_softmax(np.zeros(4), [1, 1, 0, 0]).tolist()
     [0.5, 0.5, 0.0, 0.0]
     """
+    x, mask = asarrays(x, mask)
     x = as_real_float("masked_softmax", x)
-    return softmax(where(mask, x, -1e30), axis) * cast(asarray(mask), x.dtype)
+    return softmax(where(mask, x, -1e30), axis) * cast(mask, x.dtype)
 
 
 def _cross_entropy_grad(g: Any, x: Any, index: Any, axis: int, e: Any, z: Any) -> Any:
@@ -234,7 +235,7 @@ def cross_entropy(x: Any, index: Any, axis: int = -1, keepdims: bool = False) ->
     >>> npx.cross_entropy(np.zeros((2, 4)), [0, 3])
     array([1.3862944, 1.3862944])
     """
-    x = as_real_float("cross_entropy", x)
+    x = as_real_float("cross_entropy", beside(x, index))
     a = axis_of("cross_entropy", axis, x.ndim)
     wide = _one_each("cross_entropy", x, index, a)
     losses = _cross_entropy(x, wide, a)
@@ -246,7 +247,7 @@ def cross_entropy(x: Any, index: Any, axis: int = -1, keepdims: bool = False) ->
 
 def _one_each(op: str, x: Any, index: Any, axis: int) -> Any:
     """One position along the axis for each slice: integers with extent 1 there."""
-    index = asarray(index)
+    index = beside(index, x)
     if index.dtype.kind != "i":
         index = cast(index, numpy.dtype("int64"))
     shape = x.shape
@@ -270,7 +271,7 @@ def pick(x: Any, index: Any, axis: int = -1, keepdims: bool = False) -> Any:
     >>> npx.pick([[1, 2], [3, 4]], [0, 1]).tolist()
     [1, 4]
     """
-    x = asarray(x)
+    x = beside(x, index)
     a = axis_of("pick", axis, x.ndim)
     picked = _gather_along(x, _one_each("pick", x, index, a), a, "pick", False)
     return picked if keepdims else reshape(picked, x.shape[:a] + x.shape[a + 1 :])
@@ -348,7 +349,7 @@ def fully_connected(
     >>> npx.fully_connected(x, weight, bias).tolist(), npx.fully_connected(x, weight, bias, no_bias=True).tolist()
     ([[3.5], [3.5]], [[3.0], [3.0]])
     """
-    x = asarray(x)
+    x = beside(x, weight, bias)
     if num_hidden is not None and weight.shape[0] != num_hidden:
         raise ValueError(f"fully_connected: weight must have {num_hidden} rows, got shape {weight.shape}")
     before = x.shape[:1] if flatten else x.shape[:-1]
@@ -369,7 +370,7 @@ def embedding(index: Any, weight: Any, input_dim: int | None = None, output_dim:
     >>> npx.embedding([1, 0, 1], np.array([[1, 2], [3, 4]])).tolist()
     [[3, 4], [1, 2], [3, 4]]
     """
-    index, weight = asarray(index), asarray(weight)
+    index, weight = asarrays(index, weight)
     index = index if index.dtype.kind in "iu" else cast(index, numpy.dtype("int64"))
     at = places_within("embedding", index, weight.shape[0], "raise", weight.device, "same_kind")
     return _gather(weight, [at], 0, "embedding")
@@ -386,13 +387,12 @@ def sequence_mask(
     >>> npx.sequence_mask(np.ones((3, 2)), np.array([1, 2]), use_sequence_length=True).tolist()
     [[1.0, 1.0], [0.0, 1.0], [0.0, 0.0]]
     """
-    x = asarray(x)
-    if not use_sequence_length or sequence_length is None:
+    x, lengths = asarrays(x, sequence_length)
+    if not use_sequence_length or lengths is None:
         return x
     if axis not in (0, 1):
         raise ValueError(f"sequence_mask: axis must be 0 or 1, got {axis}")
     steps = _core.from_numpy(numpy.arange(x.shape[axis]), x.device)
-    lengths = asarray(sequence_length)
     inside = steps[:, None] < lengths if axis == 0 else steps < lengths[:, None]
     return where(reshape(inside, inside.shape + (1,) * (x.ndim - 2)), x, value)
 

@@ -10,7 +10,7 @@ import numpy
 
 from .. import _core
 from .arithmetic import sqrt, square
-from .convert import asarray, axis_of, cast, default_float, is_inexact, promote
+from .convert import asarrays, axis_of, beside, cast, default_float, is_inexact, promote
 from .moments import mean
 from .reduction import _sum
 from .shape import reshape
@@ -138,7 +138,8 @@ def batch_norm(
     >>> npx.batch_norm(np.array([[1.0, 3.0]]), one, zero, one, one, eps=0).tolist()
     [[0.0, 2.0]]
     """
-    x = asarray(x)
+    given = (x, gamma, beta, running_mean, running_var)
+    x, gamma, beta = (beside(v, *given) for v in given[:3])
     if not -x.ndim <= axis < x.ndim:
         raise ValueError(f"batch_norm: array must have axis {axis}, got shape {x.shape}")
     channels, ndim = axis % x.ndim, x.ndim
@@ -148,6 +149,7 @@ def batch_norm(
         y, own, var = _batch_norm((x, *wide), axes, eps)
         _follow((running_mean, running_var), (reshape(own, -1), reshape(var, -1)), momentum)
         return y
+    running_mean, running_var = (beside(v, x) for v in given[3:])
     factor = (1 if fix_gamma else gamma) / sqrt(running_var + eps)
     centred = x - _wide(running_mean, channels, ndim)
     return centred * _wide(factor, channels, ndim) + _wide(beta, channels, ndim)
@@ -177,11 +179,10 @@ def _normalized(op: _Norm, x: Any, gamma: Any, beta: Any, axes: tuple[int, ...],
 def _fitting(op: str, vectors: tuple[Any, Any], shape: tuple[int, ...]) -> list[Any]:
     """gamma and beta in a shape. ValueError if they have neither one element nor as many as that shape."""
     n, ones = math.prod(shape), (1,) * len(shape)
-    arrays = [asarray(v) for v in vectors]
-    if any(v.size not in (1, n) for v in arrays):
-        got = f"shapes {arrays[0].shape} and {arrays[1].shape}"
+    if any(v.size not in (1, n) for v in vectors):
+        got = f"shapes {vectors[0].shape} and {vectors[1].shape}"
         raise ValueError(f"{op}: gamma and beta must have {n} elements, or one, got {got}")
-    return [reshape(v, shape if v.size == n else ones) for v in arrays]
+    return [reshape(v, shape if v.size == n else ones) for v in vectors]
 
 
 def layer_norm(x: Any, gamma: Any, beta: Any, axis: int = -1, eps: float = 1e-5) -> Any:
@@ -193,7 +194,7 @@ def layer_norm(x: Any, gamma: Any, beta: Any, axis: int = -1, eps: float = 1e-5)
     >>> npx.layer_norm(np.array([[1.0, 3.0]]), np.ones(2), np.zeros(2), eps=0.0).tolist()
     [[-1.0, 1.0]]
     """
-    x = asarray(x)
+    x, gamma, beta = asarrays(x, gamma, beta)
     a = axis_of("layer_norm", axis, x.ndim)
     gamma, beta = _fitting("layer_norm", (gamma, beta), tuple(n if i == a else 1 for i, n in enumerate(x.shape)))
     return _normalized(_layer_norm, x, gamma, beta, (a,), eps)
@@ -209,7 +210,7 @@ def group_norm(x: Any, gamma: Any, beta: Any, num_groups: int = 1, eps: float = 
     >>> npx.group_norm(np.array([[1.0, 3.0, 0.0, 8.0]]), np.ones(4), np.zeros(4), 2, eps=0).tolist()
     [[-1.0, 1.0, -1.0, 1.0]]
     """
-    x = asarray(x)
+    x, gamma, beta = asarrays(x, gamma, beta)
     if num_groups < 1 or x.ndim < 2 or x.shape[1] % num_groups:
         raise ValueError(f"group_norm: array must have a multiple of {num_groups} channels, got shape {x.shape}")
     shape = (x.shape[0], num_groups, x.shape[1] // num_groups, math.prod(x.shape[2:]))
@@ -227,7 +228,7 @@ def instance_norm(x: Any, gamma: Any, beta: Any, eps: float = 1e-3, axis: int = 
     >>> npx.instance_norm(np.array([[[1.0, 3.0]]]), np.ones(1), np.zeros(1), eps=0).tolist()
     [[[-1.0, 1.0]]]
     """
-    x = asarray(x)
+    x, gamma, beta = asarrays(x, gamma, beta)
     if x.ndim < 3 or not -x.ndim < axis < x.ndim or axis == 0:
         raise ValueError(f"instance_norm: array must have 3 axes or more, got shape {x.shape} for axis {axis}")
     channels = axis % x.ndim

@@ -7,7 +7,16 @@ from typing import Any
 import numpy
 
 from .. import _core
-from .convert import asarray, cast, count_of, default_float, is_array, is_inexact, promote, vector_of
+from .convert import (
+    asarray,
+    asarrays,
+    cast,
+    count_of,
+    default_float,
+    is_inexact,
+    promote,
+    vector_of,
+)
 from .creation import zeros_like
 from .dtype_rules import real_of
 from .host import host, host_op
@@ -35,7 +44,8 @@ def polyval(p: Any, x: Any) -> Any:
     >>> np.polyval([1, 0, 2], [0, 1, 3]).tolist()
     [2, 3, 11]
     """
-    p, x = _coefficients("polyval", p), asarray(x)
+    p, x = asarrays(p, x)
+    p = _coefficients("polyval", p)
     y = cast(zeros_like(x), promote(p.dtype, x.dtype))
     for i in range(p.size):
         y = y * x + p[i]
@@ -44,7 +54,7 @@ def polyval(p: Any, x: Any) -> Any:
 
 def _aligned(op: str, a1: Any, a2: Any) -> tuple[Any, Any]:
     """Coefficients of one length: zeros in front of the shorter."""
-    a, b = _coefficients(op, a1), _coefficients(op, a2)
+    a, b = (_coefficients(op, x) for x in asarrays(a1, a2))
     n = max(a.size, b.size)
     wide = lambda v: concatenate([_core.full((n - v.size,), 0, v.dtype, v.device), v]) if v.size < n else v
     return wide(a), wide(b)
@@ -79,7 +89,7 @@ def polymul(a1: Any, a2: Any) -> Any:
     >>> np.polymul([1, 2], [1, 3]).tolist()
     [1, 5, 6]
     """
-    return convolve(_coefficients("polymul", a1), _coefficients("polymul", a2))
+    return convolve(*(_coefficients("polymul", x) for x in asarrays(a1, a2)))
 
 
 def polyder(p: Any, m: int = 1) -> Any:
@@ -128,7 +138,7 @@ def polydiv(u: Any, v: Any) -> tuple[Any, Any]:
     >>> q.tolist(), r.tolist()
     ([1.5, 1.75], [0.25])
     """
-    a, b = (_inexact(_coefficients("polydiv", x)) for x in (u, v))
+    a, b = (_inexact(_coefficients("polydiv", x)) for x in asarrays(u, v))
     dtype = promote(a.dtype, b.dtype)
     return tuple(asarray(x.astype(dtype), device=a.device) for x in numpy.polydiv(a.numpy(), b.numpy()))  # type: ignore[return-value]
 
@@ -179,14 +189,14 @@ def polyfit(
     [2.0, 1.0]
     """
     deg = count_of("polyfit", "deg", deg)
-    x, y = (_inexact(v if is_array(v) else asarray(v)) for v in (x, y))
+    x, y, w = (v if v is None else _inexact(v) for v in asarrays(x, y, w))
     if x.ndim != 1 or not x.size:
         raise TypeError(f"polyfit: x must be a vector with elements, got shape {x.shape}")
     if y.ndim not in (1, 2) or y.shape[0] != x.size:
         raise TypeError(f"polyfit: y must have {x.size} rows and at most two axes, got shape {y.shape}")
     inputs = [x, y]
     if w is not None:
-        inputs.append(_inexact(asarray(w, device=x.device)))
+        inputs.append(w)
         if inputs[-1].shape != x.shape:
             raise TypeError(f"polyfit: w must have shape {x.shape}, got {inputs[-1].shape}")
     dtype = promote(*(v.dtype for v in inputs))

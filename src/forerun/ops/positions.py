@@ -9,7 +9,7 @@ import numpy
 
 from .. import _core
 from ..device import Device, resolve
-from .convert import asarray, count_of, one_of, together, vector_of, whole
+from .convert import asarray, asarrays, beside, count_of, one_of, together, vector_of, whole
 from .host import host, host_op
 from .indexing import nonzero
 from .shape import reshape
@@ -121,7 +121,7 @@ def ix_(*args: Any) -> tuple[Any, ...]:
     >>> np.arange(6).reshape(2, 3)[np.ix_([0, 1], [0, 2])].tolist()
     [[0, 2], [3, 5]]
     """
-    found = [vector_of("ix_", numpy.asarray(v, "int64") if _is_empty(v) else v) for v in args]
+    found = [vector_of("ix_", beside(numpy.asarray(v, "int64") if _is_empty(v) else v, *args)) for v in args]
     found = [nonzero(v)[0] if v.dtype.kind == "b" else v for v in found]
     return tuple(
         reshape(v, tuple(-1 if i == k else 1 for i in range(len(found)))) for k, v in enumerate(found)
@@ -170,7 +170,7 @@ def ravel_multi_index(
     one_of("ravel_multi_index", "mode", mode, ("raise", "clip", "wrap"))
     one_of("ravel_multi_index", "order", order, ("C", "F"))
     extents = tuple(count_of("ravel_multi_index", "dims", n) for n in dims)
-    arrays = [asarray(i) for i in multi_index]
+    arrays = asarrays(*multi_index)
     if len(arrays) != len(extents):
         raise ValueError(
             f"ravel_multi_index: there must be {len(extents)} arrays of positions, got {len(arrays)}"

@@ -11,7 +11,7 @@ import numpy
 
 from .. import _core
 from .arithmetic import _value, conjugate
-from .convert import as_dtype, asarray, axes_of, cast, castable, one_of, promote, store
+from .convert import as_dtype, asarrays, axes_of, cast, castable, one_of, promote, store
 from .linear import _matmul, matmul_pair
 from .reduction import sum as sum_
 from .shape import broadcast_to, expand_dims, moveaxis
@@ -101,8 +101,7 @@ def _loop_dtype(op: str, dtype: Any, signature: Any) -> numpy.dtype | None:
 def _operands(op: str, x1: Any, x2: Any, dtype: numpy.dtype | None, casting: str) -> tuple[Any, Any]:
     """Both in the dtype to compute in. TypeError if the rule does not allow the cast."""
     one_of(op, "casting", casting, _CASTINGS)
-    x1 = asarray(x1, device=getattr(x2, "device", None) if not isinstance(x1, _core.Array) else None, op=op)
-    x2 = asarray(x2, device=x1.device if not isinstance(x2, _core.Array) else None, op=op)
+    x1, x2 = asarrays(x1, x2, op=op)
     want = promote(x1.dtype, x2.dtype) if dtype is None else dtype
     for x in (x1, x2):
         if not castable(x.dtype, want, casting):

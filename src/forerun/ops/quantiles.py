@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from .convert import asarray, axes_of, default_float, is_inexact, is_real_float, one_of, store
+from .convert import asarray, axes_of, beside, default_float, is_inexact, is_real_float, one_of, store
 from .host import host_op, quiet
 
 __all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
@@ -54,7 +54,7 @@ def _quantile(
 ) -> Any:
     """`quantile` and its relatives: `most` is what q is counted to."""
     one_of(op, "method", method, _METHODS)
-    x, q = asarray(x), numpy.asarray(q, "float64")
+    x, q = beside(x, q, weights), numpy.asarray(q, "float64")
     if not ((q >= 0) & (q <= most)).all():
         raise ValueError(f"{op}: q must be in [0, {most}], got {q}")
     if x.dtype.kind == "c":

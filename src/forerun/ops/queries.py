@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 
 from .arithmetic import equal, isinf, signbit
-from .convert import asarray, cast, default_float, is_array, is_inexact, is_real_float, store
+from .convert import asarray, asarrays, cast, default_float, is_array, is_inexact, is_real_float, store
 from .host import host_op
 from .reduction import all as all_
 from .shape import fortran, imag, real
@@ -97,11 +97,11 @@ def array_equiv(a1: Any, a2: Any) -> Any:
     >>> np.array_equiv([1, 2], [[1, 2], [1, 2]]).item(), np.array_equiv([1, 2], [1, 2, 3]).item()
     (True, False)
     """
-    a, b = asarray(a1), asarray(a2)
+    a, b = asarrays(a1, a2)
     try:
         numpy.broadcast_shapes(a.shape, b.shape)
     except ValueError:
-        return asarray(False)
+        return asarray(False, device=a.device)
     return all_(equal(a, b))
 
 

@@ -23,6 +23,7 @@ from .convert import (
     cast,
     count_of,
     default_float,
+    device_of,
     is_array,
     is_real_float,
     store,
@@ -89,6 +90,15 @@ def _numbers(*parameters: Any) -> bool:
     return all(isinstance(p, (int, float)) or not (is_array(p) or numpy.ndim(p)) for p in parameters)
 
 
+def there(device: Where, *parameters: Any) -> Device:
+    """Where numbers are drawn: on the device asked for, or that of an array among the parameters, or the current one.
+
+    >>> there(None, 1.0, [2.0])
+    cpu(0)
+    """
+    return resolve(device_of(*parameters) if device is None else device)
+
+
 def _shape(op: str, size: Size, *parameters: Any) -> tuple[int, ...]:
     if size is None:
         return () if _numbers(*parameters) else together(op, *(numpy.shape(p) for p in parameters))
@@ -112,7 +122,7 @@ def _continuous(
     if not is_real_float(want):
         raise TypeError(f"{kind}: dtype must be a float, got {want}")
     drawn = _FLOAT32 if want.itemsize == 2 else want
-    where = resolve(device)
+    where = there(device, first, second)
     shape = _shape(kind, size, first, second)
     if _numbers(first, second):
         result = current().fill(kind, shape, drawn, where, float(first), float(second))
@@ -281,7 +291,7 @@ def randint(
     if high is None:
         low, high = 0, low
     want = numpy.dtype("int64") if dtype is None or dtype is int else as_dtype("randint", dtype)
-    shape, where = _shape("randint", size, low, high), resolve(device or ctx)
+    shape, where = _shape("randint", size, low, high), there(device or ctx, low, high)
     if _numbers(low, high):
         return current().fill("integers", shape, want, where, int(low), int(high))
     if want.kind not in "iub":
@@ -440,5 +450,5 @@ def bernoulli(
     >>> npx.random.bernoulli(np.array([0.0, 1.0])).tolist()
     [0.0, 1.0]
     """
-    drawn = uniform(size=_shape("bernoulli", size, prob), device=device or ctx) < prob
+    drawn = uniform(size=_shape("bernoulli", size, prob), device=there(device or ctx, prob)) < prob
     return cast(drawn, default_float() if dtype is None else as_dtype("bernoulli", dtype))

@@ -25,6 +25,7 @@ from .convert import (
     as_dtype,
     asarray,
     axes_to_reduce,
+    beside,
     cast,
     copy,
     default_float,
@@ -183,7 +184,7 @@ def sum(
     >>> np.sum([[1, 2], [3, 4]]).item(), np.sum([[1, 2], [3, 4]], axis=0).tolist()
     (10, [4, 6])
     """
-    x = asarray(a)
+    x = beside(a, initial, where)
     want = _accumulator(x, dtype, "sum")
     if want != x.dtype and is_inexact(want):
         x = cast(x, want)
@@ -209,7 +210,7 @@ def prod(
     >>> np.prod([[1, 2], [3, 4]], axis=1).tolist()
     [2, 12]
     """
-    x = asarray(a)
+    x = beside(a, initial, where)
     want = _accumulator(x, dtype, "prod")
     if want != x.dtype and is_inexact(want):
         x = cast(x, want)
@@ -230,7 +231,7 @@ def max(
     >>> np.max([[1, 5], [3, 4]], axis=0).tolist(), np.max([[1, 5], [3, 4]], keepdims=True).tolist()
     ([3, 5], [[5]])
     """
-    x = asarray(a)
+    x = beside(a, initial, where)
     return store("max", _extreme("max", x, axes_to_reduce("max", axis, x.ndim), keepdims, initial, where), out)
 
 
@@ -246,7 +247,7 @@ def min(
     >>> np.min([[1, 5], [3, 4]], axis=1).tolist()
     [1, 3]
     """
-    x = asarray(a)
+    x = beside(a, initial, where)
     return store("min", _extreme("min", x, axes_to_reduce("min", axis, x.ndim), keepdims, initial, where), out)
 
 
@@ -264,7 +265,7 @@ def all(
     >>> np.all([[1, 0], [1, 1]], axis=0).tolist()
     [True, False]
     """
-    x = _chosen(asarray(a), where, True)
+    x = _chosen(beside(a, where), where, True)
     return store(
         "all",
         _core.reduce(logical_and, x, axes_to_reduce("all", axis, x.ndim), numpy.dtype(bool), keepdims, "all"), out
@@ -282,7 +283,7 @@ def any(
     >>> np.any([[0, 0], [0, 1]], axis=0).tolist()
     [False, True]
     """
-    x = _chosen(asarray(a), where, False)
+    x = _chosen(beside(a, where), where, False)
     return store(
         "any",
         _core.reduce(logical_or, x, axes_to_reduce("any", axis, x.ndim), numpy.dtype(bool), keepdims, "any"), out

@@ -9,7 +9,7 @@ import numpy
 from .. import _core
 from .arithmetic import _value, add, multiply
 from .base import primitive
-from .convert import asarray, axis_of, cast, count_of, store
+from .convert import asarray, axis_of, beside, cast, count_of, store
 from .joining import concatenate
 from .reduction import _accumulator, sum
 from .shape import broadcast_to, flip, moveaxis, ravel
@@ -136,7 +136,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     >>> np.diff([1, 4, 9, 16]).tolist(), np.diff([1, 4, 9, 16], n=2).tolist()
     ([3, 5, 7], [2, 2])
     """
-    x = asarray(a)
+    x = beside(a, prepend, append)
     if count_of("diff", "n", n) == 0:
         return x
     if x.ndim == 0:

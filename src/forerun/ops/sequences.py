@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from .. import _core
-from .convert import asarray, cast, copy
+from .convert import asarray, asarrays, beside, cast, copy
 from .creation import full
 from .indexing import _scatter_along, getitem, take, take_along_axis, where
 from .indexing import nonzero as _nonzero
@@ -30,7 +30,7 @@ def _lengths(op: str, x: Any, lengths: Any, used: bool, axis: int) -> Any:
         raise ValueError(f"{op}: axis must be 0 or 1 of 2 or more, got {axis} for shape {x.shape}")
     if not used or lengths is None:
         return None
-    n = cast(asarray(lengths), numpy.dtype("int64"))
+    n = cast(beside(lengths, x), numpy.dtype("int64"))
     if n.shape != (x.shape[1 - axis],):
         raise ValueError(f"{op}: sequence_length must have shape {(x.shape[1 - axis],)}, got {n.shape}")
     return n
@@ -54,7 +54,7 @@ def sequence_last(
     >>> npx.sequence_last(np.arange(6).reshape(3, 2), np.array([1, 3]), use_sequence_length=True).tolist()
     [0, 5]
     """
-    x = asarray(x)
+    x = beside(x, sequence_length)
     n = _lengths("sequence_last", x, sequence_length, use_sequence_length, axis)
     x = moveaxis(x, axis, 0)
     return getitem(x, -1) if n is None else getitem(_along(x, _reshape(n - 1, (1, -1))), 0)
@@ -71,7 +71,7 @@ def sequence_reverse(
     >>> npx.sequence_reverse(np.arange(6).reshape(3, 2), np.array([2, 3]), use_sequence_length=True).tolist()
     [[2, 5], [0, 3], [4, 1]]
     """
-    x = asarray(x)
+    x = beside(x, sequence_length)
     n = _lengths("sequence_reverse", x, sequence_length, use_sequence_length, axis)
     x = moveaxis(x, axis, 0)
     n = full(x.shape[1], x.shape[0], dtype="int64", device=x.device) if n is None else n
@@ -88,7 +88,7 @@ def broadcast_like(x: Any, like: Any, lhs_axes: Any = None, rhs_axes: Any = None
     >>> npx.broadcast_like(np.ones((1, 3)), np.zeros((2, 3))).shape
     (2, 3)
     """
-    x, shape = asarray(x), asarray(like).shape
+    x, shape = beside(x, like), asarray(like).shape
     if (lhs_axes is None) != (rhs_axes is None):
         raise ValueError(f"broadcast_like: both axes must be given, or none, got {lhs_axes} and {rhs_axes}")
     if lhs_axes is not None:
@@ -106,10 +106,10 @@ def index_update(x: Any, indices: Any, values: Any) -> Any:
     >>> npx.index_update(np.zeros((2, 2)), np.array([[0, 1], [1, 0]]), np.array([5.0, 6.0])).tolist()
     [[0.0, 5.0], [6.0, 0.0]]
     """
-    x = asarray(x)
+    x, indices, values = asarrays(x, indices, values)
     places = _places(x, indices)
     n = places.size
-    given = broadcast_to(cast(asarray(values), x.dtype), places.shape)
+    given = broadcast_to(cast(values, x.dtype), places.shape)
     last = full(x.size, n, dtype="int64", device=x.device)  # which value each element gets: of several, the last
     last[_reshape(places, (n,))] = _core.from_numpy(numpy.arange(n), x.device)
     last = _reshape(last, x.shape)
@@ -125,16 +125,15 @@ def index_add(x: Any, indices: Any, values: Any) -> Any:
     >>> npx.index_add(np.zeros(3), np.array([[0, 2, 2]]), np.array([1.0, 2.0, 3.0])).tolist()
     [1.0, 0.0, 5.0]
     """
-    x = asarray(x)
+    x, indices, values = asarrays(x, indices, values)
     places = _places(x, indices)
-    given = broadcast_to(cast(asarray(values), x.dtype), places.shape)
+    given = broadcast_to(cast(values, x.dtype), places.shape)
     flat = _scatter_along(_reshape(given, (-1,)), (x.size,), _reshape(places, (-1,)), 0)
     return x + _reshape(flat, x.shape)
 
 
-def _places(x: Any, indices: Any) -> Any:
+def _places(x: Any, at: Any) -> Any:
     """Where x[indices[0], indices[1], ...] stands in the flat array."""
-    at = asarray(indices)
     numbers = _core.from_numpy(numpy.arange(x.size).reshape(x.shape), x.device)
     return getitem(numbers, tuple(at[i] for i in range(at.shape[0])))
 
@@ -167,7 +166,8 @@ def shape_array(x: Any) -> Any:
     >>> npx.shape_array(np.zeros((2, 3))).tolist()
     [2, 3]
     """
-    return asarray(numpy.array(asarray(x).shape, "int64"))
+    x = asarray(x)
+    return asarray(numpy.array(x.shape, "int64"), device=x.device)
 
 
 def stop_gradient(x: Any) -> Any:
@@ -194,8 +194,9 @@ def foreach(body: Callable[[Any, Any], tuple[Any, Any]], data: Any, init_states:
     ([0, 2, 4], 3)
     """
     several, states = isinstance(data, (list, tuple)), init_states
+    data = [beside(x, data, states) for x in data] if several else beside(data, states)
     outputs: list[Any] = []
-    for part in zip(*[unstack(x) for x in data]) if several else unstack(data):
+    for part in zip(*map(unstack, data)) if several else unstack(data):
         y, states = body(list(part) if several else part, states)
         outputs.append(y)
     if outputs and isinstance(outputs[0], (list, tuple)):

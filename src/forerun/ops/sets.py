@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from .convert import asarray, one_of, promote
+from .convert import asarray, asarrays, device_of, one_of, promote
 from .host import host_op
 from .sorting import unique
 
@@ -31,7 +31,7 @@ def isin(
     >>> np.isin(np.array([1, 2, 3]), [3, 1]).tolist()
     [True, False, True]
     """
-    x, others = asarray(element), asarray(test_elements)
+    x, others = asarrays(element, test_elements)
     if kind is not None:
         one_of("isin", "kind", kind, ("sort", "table"))
         if kind == "table" and (x.dtype.kind not in "iub" or others.dtype.kind not in "iub"):
@@ -57,7 +57,7 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices:
     [2, 3]
     """
     found = numpy.intersect1d(*_values(ar1, ar2), assume_unique, return_indices)
-    device = asarray(ar1).device
+    device = device_of(ar1, ar2)
     if return_indices:
         return tuple(asarray(f, device=device) for f in found)
     return asarray(found, device=device)
@@ -70,7 +70,7 @@ def union1d(ar1: Any, ar2: Any) -> Any:
     >>> np.union1d([3, 1], [2, 3]).tolist()
     [1, 2, 3]
     """
-    return asarray(numpy.union1d(*_values(ar1, ar2)), device=asarray(ar1).device)
+    return asarray(numpy.union1d(*_values(ar1, ar2)), device=device_of(ar1, ar2))
 
 
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
@@ -80,7 +80,7 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     >>> np.setdiff1d([3, 1, 2, 1], [2]).tolist()
     [1, 3]
     """
-    return asarray(numpy.setdiff1d(*_values(ar1, ar2), assume_unique), device=asarray(ar1).device)
+    return asarray(numpy.setdiff1d(*_values(ar1, ar2), assume_unique), device=device_of(ar1, ar2))
 
 
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
@@ -90,7 +90,7 @@ def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     >>> np.setxor1d([3, 1, 2], [2, 5]).tolist()
     [1, 3, 5]
     """
-    return asarray(numpy.setxor1d(*_values(ar1, ar2), assume_unique), device=asarray(ar1).device)
+    return asarray(numpy.setxor1d(*_values(ar1, ar2), assume_unique), device=device_of(ar1, ar2))
 
 
 class UniqueAll(NamedTuple):

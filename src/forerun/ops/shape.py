@@ -9,7 +9,7 @@ import numpy
 
 from .. import _core
 from .base import primitive
-from .convert import asarray, axes_of, axes_to_reduce, axis_of, one_of, together
+from .convert import asarray, asarrays, axes_of, axes_to_reduce, axis_of, one_of, together
 from .convert import copy as copy_of
 
 __all__ = [
@@ -97,7 +97,7 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
     >>> [a.tolist() for a in np.broadcast_arrays([1, 2], [[3], [4]])]
     [[[1, 2], [1, 2]], [[3, 3], [4, 4]]]
     """
-    all_ = [asarray(a) for a in args]
+    all_ = asarrays(*args)
     shape = together("broadcast_arrays", *(a.shape for a in all_))
     return tuple(a if a.shape == shape else broadcast_to(a, shape) for a in all_)
 
@@ -233,7 +233,7 @@ def dense(x: Any) -> bool:
 
 def _each(function: Any, arys: tuple[Any, ...]) -> Any:
     """A function of each array: the result for one, else a tuple."""
-    found = tuple(function(asarray(x)) for x in arys)
+    found = tuple(map(function, asarrays(*arys)))
     return found[0] if len(found) == 1 else found
 
 

@@ -13,8 +13,10 @@ from .arithmetic import _value, conjugate, equal
 from .base import primitive
 from .convert import (
     asarray,
+    asarrays,
     axes_of,
     axis_of,
+    beside,
     cast,
     default_float,
     is_inexact,
@@ -120,7 +122,8 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     >>> np.interp(2.5, np.array([1.0, 2.0, 3.0]), np.array([3.0, 2.0, 0.0])).item()
     1.0
     """
-    if "c" in (asarray(x).dtype.kind, asarray(xp).dtype.kind):
+    x, xp, fp = asarrays(x, xp, fp)
+    if "c" in (x.dtype.kind, xp.dtype.kind):
         raise TypeError("interp: x and xp must be of real numbers, got complex ones")
     x, xp, fp = _inexact(x), vector_of("interp", _inexact(xp)), vector_of("interp", _inexact(fp))
     if xp.shape != fp.shape or not xp.size:
@@ -172,7 +175,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     >>> np.ediff1d([1, 4, 9], to_end=[0], to_begin=-1).tolist()
     [-1, 3, 5, 0]
     """
-    x = ravel(ary)
+    x = ravel(beside(ary, to_begin, to_end))
     if x.dtype.kind == "b":
         raise TypeError("ediff1d: elements must be numbers, got bool")
     ends = [None if e is None else ravel(asarray(e, x.dtype, x.device)) for e in (to_begin, to_end)]
@@ -190,10 +193,10 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     >>> np.trapezoid(np.array([1.0, 2.0, 3.0])).item(), np.trapezoid([1.0, 3.0], [0.0, 0.5]).item()
     (4.0, 1.0)
     """
-    y = _inexact(y)
+    y = _inexact(beside(y, x, dx))
     a = axis_of("trapezoid", axis, y.ndim)
     if x is not None:
-        x = asarray(x)
+        x = beside(x, y)
         if x.shape not in (y.shape, (y.shape[a],)):
             raise ValueError(f"trapezoid: x must have shape {y.shape} or {(y.shape[a],)}, got {x.shape}")
         if x.ndim == 1:
@@ -216,7 +219,8 @@ def gradient(f: Any, *spacing: Any, axis: Axis = None, edge_order: int = 1) -> A
     >>> np.gradient(np.array([1.0, 2.0, 4.0, 7.0])).tolist()
     [1.0, 1.5, 2.5, 3.0]
     """
-    if asarray(f).dtype.kind == "b":
+    f = beside(f, *spacing)
+    if f.dtype.kind == "b":
         raise TypeError("gradient: samples must be numbers, got bool")
     f = _inexact(f)
     axes = axes_of("gradient", axis, f.ndim)
@@ -244,7 +248,7 @@ def _slopes(f: Any, spacing: Any, order: int) -> Any:
         h = [spacing] * 4
         inside = (f[..., 2:] - f[..., :-2]) / (2.0 * spacing)
     else:
-        x = vector_of("gradient", spacing)
+        x = vector_of("gradient", beside(spacing, f))
         if x.size != n:
             raise ValueError(f"gradient: positions must be one for each of {n} samples, got {x.size}")
         d = diff(x if is_inexact(x.dtype) else cast(x, f.dtype))

@@ -11,7 +11,7 @@ from numpy.linalg import LinAlgError
 
 from .arithmetic import _value
 from .base import primitive
-from .convert import asarray, axes_of, copy, together
+from .convert import asarray, asarrays, axes_of, copy, together
 from .creation import eye
 from .dtype_rules import real_of
 from .lapack import adjoint, inexact, matrices, stacked
@@ -73,8 +73,8 @@ def solve(a: Any, b: Any) -> Any:
     >>> np.linalg.solve([[2, 0], [0, 4]], [2, 2]).tolist()
     [1.0, 0.5]
     """
+    a, b = asarrays(a, b, op="solve")
     a = matrices("solve", a, square=True)
-    b = asarray(b, device=a.device)
     if b.ndim == 0 or b.shape[-2 if b.ndim > 1 else -1] != a.shape[-1]:
         raise ValueError(f"solve: right side must have {a.shape[-1]} rows, got shape {b.shape}")
     a, b = matmul_pair(a, inexact("solve", b), "solve")
@@ -201,8 +201,7 @@ def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> Any:
     >>> np.linalg.tensorsolve(np.eye(6).reshape(2, 3, 6), np.ones((2, 3))).tolist()
     [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
     """
-    a = inexact("tensorsolve", a)
-    b = inexact("tensorsolve", asarray(b, device=a.device))
+    a, b = (inexact("tensorsolve", x) for x in asarrays(a, b))
     if axes is not None:
         last = axes_of("tensorsolve", tuple(axes), a.ndim)
         a = transpose(a, [*(i for i in range(a.ndim) if i not in last), *last])

@@ -8,7 +8,19 @@ from typing import Any
 import numpy
 
 from .. import _core
-from .convert import asarray, axis_of, count_of, one_of, store, vector_of, whole
+from .convert import (
+    asarray,
+    asarrays,
+    axis_of,
+    beside,
+    count_of,
+    device_of,
+    is_array,
+    one_of,
+    store,
+    vector_of,
+    whole,
+)
 from .host import host_op
 
 __all__ = [
@@ -215,7 +227,7 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
     >>> np.lexsort(([2, 1, 0], [0, 0, 1])).tolist()
     [1, 0, 2]
     """
-    arrays = [asarray(k) for k in keys]
+    arrays = asarrays(*keys)
     if not arrays or any(k.shape != arrays[0].shape for k in arrays):
         raise ValueError(f"lexsort: keys must be arrays of one shape, got {[k.shape for k in arrays]}")
     if arrays[0].ndim == 0:
@@ -236,10 +248,10 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     ([0, 1, 3], 2)
     """
     one_of("searchsorted", "side", side, ("left", "right"))
-    x, values = vector_of("searchsorted", a), asarray(v)
+    x, values = vector_of("searchsorted", beside(a, v, sorter)), beside(v, a, sorter)
     inputs = [x, values]
     if sorter is not None:
-        order = whole(sorter)
+        order = sorter if is_array(sorter) else whole(sorter, x.device)
         if order.dtype.kind not in "iu" or order.ndim != 1:
             raise TypeError(f"searchsorted: sorter must be a vector of integers, got {order.dtype}, {order.shape}")
         if order.shape != x.shape:
@@ -260,16 +272,18 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     >>> np.bincount([0, 2, 2]).tolist(), np.bincount([0, 2, 2], weights=[0.5, 1, 2]).tolist()
     ([1, 0, 2], [0.5, 0.0, 3.0])
     """
+    there = device_of(x, weights)
     x, minlength = vector_of("bincount", whole(x)), count_of("bincount", "minlength", minlength)
     if x.dtype.kind not in "iub":
         raise TypeError(f"bincount: array must be of integers, got {x.dtype}")
-    if weights is not None and asarray(weights).shape != x.shape:
-        raise ValueError(f"bincount: weights must have shape {x.shape}, got {asarray(weights).shape}")
+    weights = None if weights is None else asarray(weights)
+    if weights is not None and weights.shape != x.shape:
+        raise ValueError(f"bincount: weights must have shape {x.shape}, got {weights.shape}")
     values = x.numpy()
     if values.min(initial=0) < 0:
         raise ValueError(f"bincount: numbers must not be negative, got {values.min()}")
-    counts = numpy.bincount(values, None if weights is None else asarray(weights).numpy(), minlength)
-    return asarray(counts, device=x.device)
+    counts = numpy.bincount(values, None if weights is None else weights.numpy(), minlength)
+    return asarray(counts, device=there)
 
 
 def unique(

@@ -10,6 +10,8 @@ import numpy
 from .arithmetic import conjugate, maximum, sqrt
 from .convert import (
     asarray,
+    asarrays,
+    beside,
     cast,
     count_of,
     default_float,
@@ -50,7 +52,7 @@ def _observations(m: Any, y: Any, rowvar: bool) -> Any:
 
 def _per_observation(name: str, weights: Any, n: int) -> Any:
     """Weights, whose values are checked when they are there."""
-    w = asarray(weights)
+    w = weights
     if w.shape != (n,):
         raise RuntimeError(f"cov: {name} must be one for each of {n} observations, got shape {w.shape}")
 
@@ -78,6 +80,7 @@ def cov(
     >>> np.cov(np.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]])).tolist()
     [[1.0, -1.0], [-1.0, 1.0]]
     """
+    m, y, fweights, aweights = asarrays(m, y, fweights, aweights)
     x = _observations(m, y, rowvar)
     x = x if dtype is None else asarray(x, dtype)
     less = (0 if bias else 1) if ddof is None else ddof
@@ -133,7 +136,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     >>> np.digitize([0.5, 1.0, 2.5], [1.0, 2.0]).tolist()
     [0, 1, 2]
     """
-    x = asarray(x)
+    x, bins = asarrays(x, bins)
     if x.dtype.kind == "c":
         raise TypeError(f"digitize: numbers must be real, got {x.dtype}")
     bins = vector_of("digitize", bins)
@@ -169,16 +172,16 @@ def histogram(
     >>> counts.tolist(), edges.tolist()
     ([2, 2], [0.0, 0.5, 1.0])
     """
-    x = asarray(a)
+    x = beside(a, bins, weights)
     if isinstance(bins, str):
         bins = _estimated(x, bins, range, weights)
     inputs = [x]
     if weights is not None:
-        inputs.append(asarray(weights))
+        inputs.append(beside(weights, x))
         if inputs[1].shape != x.shape:
             raise ValueError(f"histogram: weights must have shape {x.shape}, got {inputs[1].shape}")
     if numpy.ndim(bins):
-        edges = vector_of("histogram", bins)
+        edges = vector_of("histogram", beside(bins, x))
         inputs.append(edges)
         count, dtype = edges.size - 1, edges.dtype
     else:
