@@ -77,7 +77,7 @@ template <class T, class F>
   if (steps[2] != sizeof(T) || n <= 0 || (one_a && one_b)) return false;
   for (int k = 0; k < 2; ++k)
     if (!known<T>(args, rows, n, steps, pitches, k, 2)) return false;
-  if (rows > 1 && args[0] == args[2] && pitches[0] == 0 && pitches[2] == 0 && !one_a && !one_b) {
+  if (rows > 1 && args[0] == args[2] && args[1] != args[2] && pitches[0] == 0 && pitches[2] == 0 && !one_a && !one_b) {
     fold(reinterpret_cast<T*>(args[2]), args[1], rows, pitches[1], n, f);
     return true;
   }
