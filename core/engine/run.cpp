@@ -117,8 +117,6 @@ void Engine::leave_place(Queue& queue) {
   ++queue.waiting;
   bool too_few = queue.threads - queue.waiting < queue.workers && queue.sleeping.load() == 0;
   if (too_few && started_ && !stopping_.load()) queue.threads += start_one(queue, queue.threads);
-  for (Queue* q : queues_)  // what was held up by tasks that did not wait may start now
-    if (wakes(*q)) q->sleepers.wake_one(places_);
 }
 
 void Engine::take_place(Queue& queue) {
