@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 
 import numpy
@@ -65,6 +66,72 @@ def test_what_a_task_waits_for_runs_whatever_older_work_there_is_elsewhere(setti
     assert in_time == [True]
     assert held[0, 0].item() == 1
     assert product[0, 0].item() == side
+
+
+WAITS = {
+    "long work": lambda: np.ones((2000, 2000)) @ np.ones((2000, 1000)),
+    "a task": lambda: np.sort(np.ones(2000)[::-1]) * 2000,
+    "a task of a task": lambda: npx.host(lambda: many(lambda v: v + 1999, 1)[0].numpy(), [], [((3,), "float32")])[0],
+}
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("issue", WAITS.values(), ids=WAITS)
+def test_tasks_wait_for_what_other_workers_must_do(settings, issue, workers):
+    forerun.configure(workers=workers)
+    assert [x.tolist() for x in many(lambda v: v + issue().max().item(), 5)] == [[2001.0] * 3] * 5
+
+
+@pytest.mark.parametrize("budget", [None, 1000], ids=["", "tight budget"])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_tasks_wait_for_what_is_issued_after_them(settings, workers, budget):
+    forerun.configure(workers=workers, memory_budget=budget)
+    later, issued = [], threading.Event()
+
+    def task(v):
+        issued.wait(10)
+        return v + sum(x[-1].item() for x in later)
+
+    found = many(task, 3)
+    doubled = np.ones(LARGE) * 2
+    later += [np.sqrt(doubled * 2) + doubled, *many(lambda v: v * 5, 1)]
+    issued.set()
+    assert [x.tolist() for x in found] == [[10.0] * 3] * 3
+
+
+def test_what_a_task_waits_for_fails_if_it_cannot_have_memory(settings):
+    row = np.ones(LARGE // 100)
+    row.wait()
+    forerun.configure(workers=1, memory_limit=forerun.memory()["live"] + 1000)
+    later, issued = [], threading.Event()
+
+    def task(v):
+        issued.wait(10)
+        with pytest.raises(MemoryError, match="memory: arrays must fit into the limit"):
+            later[0].wait()
+        return v
+
+    found = many(task, 1)
+    later.append(row[:, None] + row)
+    issued.set()
+    assert found[0].tolist() == [1.0] * 3
+
+
+def test_no_more_tasks_are_at_work_than_there_are_workers(settings):
+    """Also where others have stood in for some that waited."""
+    forerun.configure(workers=1)
+    assert [x[0].item() for x in many(lambda v: np.sort(v).numpy(), 5)] == [1.0] * 5
+    counts, most = [], []
+
+    def task(v):
+        counts.append(1)
+        most.append(len(counts))
+        time.sleep(0.001)
+        counts.pop()
+        return v
+
+    forerun.wait(many(task, 20))
+    assert max(most) == 1
 
 
 def test_work_of_a_task_that_cannot_have_memory_fails(settings):

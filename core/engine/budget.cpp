@@ -50,6 +50,12 @@ size_t Budget::needs(Op& op) {
   return bytes;
 }
 
+const Op* Budget::first() const {
+  const Op* op = order_.front();
+  while (op && (op->ended || (op->started && op->is_task()))) op = op->next_planned;
+  return op;
+}
+
 bool Budget::admits(Op& op) {
   size_t now = occupied(), want = op.to_take;
   if (want == 0 || oldest(op) || op.inner) return true;

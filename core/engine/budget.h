@@ -26,6 +26,8 @@ class Budget {
   // The rest is guarded by the engine's lock.
   void planned(Op* op, bool on_files);
   bool oldest(const Op& op) const { return order_.front() == &op; }
+  // The oldest that has not ended and is no running task; or null.
+  const Op* first() const;
   // Whether `op`, which needs op.to_take bytes and is ready, may take them now.
   bool admits(Op& op);
   // The same for an op that may start and would take `own` bytes by itself, but its to_take with those that it is joined with.

@@ -204,6 +204,8 @@ class Engine {
   bool take_memory(Op& op);
   bool help(uint32_t most, bool& rest);  // by a waiting thread: false if there was nothing to do; `rest`: Batch::rest of the last time
   void leave_work();            // by a thread that has helped, and goes on with the program
+  void leave_place(Queue& queue);  // by a thread whose task waits
+  void take_place(Queue& queue);
   void wake(Queue& queue);      // by the front end: a worker must look
   void sleep(Queue& queue, Lock& held, std::chrono::microseconds limit);
   bool spin(Queue& queue);
@@ -254,6 +256,7 @@ class Engine {
   void dissolve(Op* op);
   void ready(Op* op);
   bool alone(const Op& op, int running) const;
+  bool tasks_wait() const;
   bool starves(Op& op);
   bool over_limit(const Op& op) const;
   void put_back(Op* op, bool no_memory);
@@ -275,6 +278,7 @@ class Engine {
   bool unattended() const { return fresh_work() && helping_.load() == 0; }
   bool fresh_work() const { return head_.load() != planned_.load(std::memory_order_relaxed); }
 
+  static thread_local Queue* task_of_;            // the queue of the task that this thread is at; or null
   // The window. A slot holds its op from issue until the op has ended.
   Window window_;
   alignas(64) std::atomic<uint64_t> head_{1};     // number of the next op to be issued

@@ -119,7 +119,7 @@ Op* Engine::admissible(Queue& queue, uint32_t most) {
     fail(op, memory_failure(*op));  // nothing is left that could give memory back
     return start(op);
   };
-  for (op = queue.top_inner(); op; op = queue.inner_behind(op))
+  for (op = queue.top_inner(tasks); op; op = queue.inner_behind(op, tasks))
     if (may(op) || fails(op)) return queue.remove(op), op;
   if (top->cost <= most && starves(*top)) {
     for (op = queue.behind(top, tasks); op; op = queue.behind(op, tasks))
@@ -132,10 +132,20 @@ Op* Engine::admissible(Queue& queue, uint32_t most) {
 }
 
 // Whether all before it has ended, on other devices too, which may have held arrays of this one, and of its budget `running` ops run.
-// What a task has issued may be what that task waits for: it counts as alone beside tasks.
+// Tasks may wait for it. If they all wait, it counts as alone beside them; what a task has issued does so in any case.
 bool Engine::alone(const Op& op, int running) const {
-  if (op.inner) return op.budget->running - op.budget->tasks == running;
-  return op.seq == front_.load(std::memory_order_relaxed) && op.budget->running == running;
+  int own = op.started && op.is_task();
+  if (op.budget->running - op.budget->tasks + own != running) return false;
+  auto none_before = [&](const std::unique_ptr<Device>& device) {
+    const Op* first = device->budget->first();
+    return !first || first->seq >= op.seq;
+  };
+  return op.inner || (tasks_wait() && std::all_of(devices_.begin(), devices_.end(), none_before));
+}
+
+// Nothing that a task is at will give memory back by itself.
+bool Engine::tasks_wait() const {
+  return std::all_of(queues_.begin(), queues_.end(), [](const Queue* q) { return q->tasks == q->waiting; });
 }
 
 // Modelled in tests/model/budget.py. Whether it is the oldest op, nothing of its budget runs or can run on another queue, and still it lacks memory.
@@ -203,6 +213,7 @@ bool Engine::pick(Queue& queue, uint32_t most, Batch& batch) {
     if (shared->next_tile == shared->n_tiles) queue.sharing.pop_front();
   } else {
     batch.work[batch.n++] = Work{op, 0};
+    queue.tasks += op->is_task();
     most = std::min(most, kSmallCost - 1);
     bool small = op->cost < kSmallCost;
     while (small && batch.n < kBatch && (op = admissible(queue, most))) batch.work[batch.n++] = Work{op, 0};
@@ -251,7 +262,7 @@ bool Engine::start(Op* op) {
   size_t whole = op->to_take;
   if (sharing) op->to_take -= reuse(op, false);
   if (op->needs_turn && !alone(*op, 0)) return false;
-  if (over_limit(*op) || !budget.admits(*op)) return hold(*op);
+  if (over_limit(*op) || !(budget.admits(*op) || (budget.first() == op && tasks_wait()))) return hold(*op);
   size_t own = op->to_take;
   if (passes(Pass::fuse) && op->cost >= fuse_from_.load(std::memory_order_relaxed) && op->unmet == 0 && !op->needs_turn && !op->failure && op->kernel()->fusible()) gather(op);
   if (sharing) {

@@ -26,19 +26,17 @@ class Queue {
     ready_[kind_of(op)].insert(op->seq);
     count(1, op);
   }
-  // The oldest, or null. `tasks`: those too of which nobody knows how long they take.
+  // The oldest, or null. `tasks`: those too of which nobody knows how long they take, as long as no more than its workers are at one.
   Op* top(bool tasks = true) const {
-    uint64_t first = std::min({ready_[kPlain].first(), ready_[kInner].first(), ready_[kUrgent].first()});
-    return at(tasks ? std::min(first, ready_[kTask].first()) : first);
+    return at(oldest(tasks, [](const NumberSet& set) { return set.first(); }));
   }
   // The oldest of those that are younger than `op`; or null.
   Op* behind(const Op* op, bool tasks = true) const {
-    uint64_t next = std::min({ready_[kPlain].next(op->seq), ready_[kInner].next(op->seq), ready_[kUrgent].next(op->seq)});
-    return at(tasks ? std::min(next, ready_[kTask].next(op->seq)) : next);
+    return at(oldest(tasks, [op](const NumberSet& set) { return set.next(op->seq); }));
   }
   // The same for ops that were issued by running tasks, which may wait for them.
-  Op* top_inner() const { return at(ready_[kInner].first()); }
-  Op* inner_behind(const Op* op) const { return at(ready_[kInner].next(op->seq)); }
+  Op* top_inner(bool tasks) const { return at(std::min(ready_[kInner].first(), tasks ? ready_[kInnerTask].first() : NumberSet::kNone)); }
+  Op* inner_behind(const Op* op, bool tasks) const { return at(std::min(ready_[kInner].next(op->seq), tasks ? ready_[kInnerTask].next(op->seq) : NumberSet::kNone)); }
   // The oldest of those that go first.
   Op* top_urgent() const { return at(ready_[kUrgent].first()); }
   // Takes an op out, wherever it stands.
@@ -56,7 +54,10 @@ class Queue {
   Budget* const budget;
   int wanted = 1;                 // threads that are to serve it,
   std::atomic<int> workers{1};    // and those that do, once they are started (written with the lock); 0: whoever waits does
+  int threads = 0;                // workers, and others that have been started in place of those whose task waits
   int left = 0;                   // of them, those that have stopped, while others have not
+  int tasks = 0;                  // threads that are at a task,
+  int waiting = 0;                // and those of them whose task waits
   std::atomic<int> in_tasks{0};   // of them, those that run what nobody knows the length of (host tasks)
   int busy = 0;                   // threads that run its ops: workers, and waiting threads in their place
   // A device's share of the cores is in use.
@@ -81,8 +82,19 @@ class Queue {
     ready_cost += by > 0 ? worth(op) : -worth(op);
     count_.store(count_.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
   }
-  enum { kPlain, kTask, kInner, kUrgent, kKinds };
-  static int kind_of(const Op* op) { return op->is_task() ? kTask : op->inner ? kInner : op->urgent ? kUrgent : kPlain; }
+  enum { kPlain, kTask, kInner, kInnerTask, kUrgent, kKinds };
+  static int kind_of(const Op* op) {
+    if (op->is_task()) return op->inner ? kInnerTask : kTask;
+    return op->inner ? kInner : op->urgent ? kUrgent : kPlain;
+  }
+  // While tasks wait, what they have issued goes before other tasks, which might wait too, and take a thread each.
+  template <class F>
+  uint64_t oldest(bool tasks, F number) const {
+    uint64_t first = std::min({number(ready_[kPlain]), number(ready_[kInner]), number(ready_[kUrgent])});
+    if (!tasks || (workers > 0 && this->tasks - waiting >= workers)) return first;
+    bool inner = ready_[kInner].first() != NumberSet::kNone || ready_[kInnerTask].first() != NumberSet::kNone;
+    return std::min({first, number(ready_[kInnerTask]), waiting > 0 && inner ? NumberSet::kNone : number(ready_[kTask])});
+  }
   const Window& window_;
   NumberSet ready_[kKinds];  // numbers of the ops
 };

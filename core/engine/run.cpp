@@ -38,6 +38,8 @@ Engine::Lock Engine::lock() {
   return Lock(mutex_);
 }
 
+thread_local Queue* Engine::task_of_ = nullptr;
+
 void Engine::serve(Queue& queue) {
   Batch batch;
   bool worked = false;
@@ -52,7 +54,7 @@ void Engine::serve(Queue& queue) {
       queue.looking.fetch_sub(1);
       if (fresh_work() && queue.sleeping.load() > 0) wake(queue);  // issued just before: nobody else was told
     }
-    bool task = batch.n && batch.work[0].op->cost == kAnyCost;
+    bool task = batch.n && batch.work[0].op->is_task();
     if (task) enter_task(queue);
     run(batch);
     if (task) leave_task(queue);
@@ -107,6 +109,19 @@ void Engine::leave_work() {
   Lock held = lock();
   for (Queue* q : queues_)
     if (wakes(*q) && q->dozing.load() == 0) q->sleepers.wake_one(places_);
+}
+
+// A task that waits holds no place, so that another thread can do what it waits for; if none sleeps, one is started, and stays.
+void Engine::leave_place(Queue& queue) {
+  Lock held = lock();
+  ++queue.waiting;
+  bool too_few = queue.threads - queue.waiting < queue.workers && queue.sleeping.load() == 0;
+  if (too_few && started_ && !stopping_.load()) queue.threads += start_one(queue, queue.threads);
+}
+
+void Engine::take_place(Queue& queue) {
+  Lock held = lock();
+  --queue.waiting;
 }
 
 // Whether there is work that a worker which sleeps might take now. While all cores are at work, who is at work looks again.
@@ -200,6 +215,7 @@ bool Engine::end_work(Batch& batch, Lock& held) {
   for (int i = 0; i < batch.n; ++i) {
     Work& work = batch.work[i];
     Op* op = work.op;
+    op->queue->tasks -= op->is_task();
     if (work.no_memory && alone(*op, 1))
       fail(op, memory_failure(*op)), work.no_memory = false, op->tiles_left = 1;
     if (work.no_memory || work.held_back) {
@@ -221,6 +237,8 @@ bool Engine::end_work(Batch& batch, Lock& held) {
 }
 
 void Engine::run(Batch& batch) {
+  const Op* task = batch.n && batch.work[0].op->is_task() ? batch.work[0].op : nullptr;
+  Queue* outer = std::exchange(task_of_, task ? task->queue : task_of_);
   bool sound = true;
   for (int i = 0; i < batch.n; ++i) {
     Work& work = batch.work[i];
@@ -228,6 +246,7 @@ void Engine::run(Batch& batch) {
     run(work);
     sound = sound && !work.no_memory && !(work.op->n_tiles == 1 && work.op->failure);
   }
+  task_of_ = outer;
 }
 
 void Engine::run(Work& work) {

@@ -23,6 +23,14 @@ template <class Done, class Arm>
 bool Engine::wait_until(Done done, Arm arm, std::chrono::milliseconds limit, uint32_t most) {
   if (done()) return true;
   waits_.fetch_add(1, std::memory_order_relaxed);
+  struct Place {
+    Engine& engine;
+    Queue* const queue = task_of_;
+    ~Place() {
+      if (queue) engine.take_place(*queue);
+    }
+  } place{*this};
+  if (place.queue) leave_place(*place.queue);
   Clock::time_point deadline{};  // counts from the first look at the clock, which small ops need not pay for
   auto passed = [&] {
     auto now = Clock::now();
@@ -202,6 +210,7 @@ void Engine::start_all() {
     q->sleeping.fetch_sub(1);
     // With fewer threads than asked for it is slower; with none, whoever waits does the work.
     for (q->workers = 0; q->workers < q->wanted && start_one(*q, q->workers);) ++q->workers;
+    q->threads = q->workers;
   }
 }
 
@@ -225,7 +234,7 @@ bool Engine::stop_workers(std::chrono::milliseconds limit) {
   stopping_.store(false);
   started_ = false;
   lives_.fetch_add(1);
-  for (Queue* q : queues_) q->sleeping.store(1), q->called.store(false), q->left = 0;
+  for (Queue* q : queues_) q->sleeping.store(1), q->called.store(false), q->left = q->threads = 0;
   held.unlock();
   notify_waiters();  // who looked for work while they stopped was given none
   return true;
@@ -252,7 +261,8 @@ void Engine::resume_workers() {
   Lock held = lock();
   stopping_.store(false);
   for (Queue* q : queues_)
-    while (q->left > 0) q->workers -= !start_one(*q, --q->left);
+    for (; q->left > 0; --q->left)
+      if (!start_one(*q, q->left - 1)) --q->threads, q->workers = std::min<int>(q->workers, q->threads);
   held.unlock();
   if (stand_in_needed()) call_stand_in();
 }
@@ -282,6 +292,7 @@ void Engine::after_fork(bool child) {
     for (Queue* q : queues_) {
       q->sleepers.forget();
       q->sleeping.store(1);
+      q->threads = q->tasks = q->waiting = 0;
       q->in_tasks.store(0), q->spinning.store(0), q->looking.store(0), q->dozing.store(0), q->called.store(false);
     }
     new (&stopped_) std::condition_variable;

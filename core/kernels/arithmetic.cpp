@@ -32,6 +32,28 @@ template <class T, bool one_a, bool one_b, class F>
   for (; i < n; ++i) out[i] = f(one_a ? x : a[i], one_b ? y : b[i]);
 }
 
+// out[i] = f(out[i], in[i]) for row after row of `in`: some rows at a time, so that what stands in `out` is seldom loaded and stored, and
+// few enough that they come from memory one after the other.
+template <class T, class F>
+[[gnu::always_inline]] inline void fold(T* out, const char* in, intptr_t rows, intptr_t pitch, intptr_t n, F f) {
+  using Vector = typename Lanes<T>::Vector;
+  constexpr intptr_t kCount = Lanes<T>::kCount, kStrip = 4 * kCount, kRows = 8;
+  auto at = [&](intptr_t row, intptr_t i) { return reinterpret_cast<const T*>(in + row * pitch) + i; };
+  for (intptr_t first = 0; first < rows; first += kRows) {
+    const intptr_t last = std::min(rows, first + kRows);
+    intptr_t i = 0;
+    for (; i + kStrip <= n; i += kStrip) {
+      Vector sums[4];
+      for (int k = 0; k < 4; ++k) sums[k] = *reinterpret_cast<const Vector*>(out + i + k * kCount);
+      for (intptr_t row = first; row < last; ++row)
+        for (int k = 0; k < 4; ++k) sums[k] = f(sums[k], *reinterpret_cast<const Vector*>(at(row, i + k * kCount)));
+      for (int k = 0; k < 4; ++k) *reinterpret_cast<Vector*>(out + i + k * kCount) = sums[k];
+    }
+    for (; i < n; ++i)
+      for (intptr_t row = first; row < last; ++row) out[i] = f(out[i], *at(row, i));
+  }
+}
+
 // Whether an operand can be walked: its elements follow one another, or there is one for the whole row; and none of them is written before
 // it has been read.
 template <class T>
@@ -55,6 +77,10 @@ template <class T, class F>
   if (steps[2] != sizeof(T) || n <= 0 || (one_a && one_b)) return false;
   for (int k = 0; k < 2; ++k)
     if (!known<T>(args, rows, n, steps, pitches, k, 2)) return false;
+  if (rows > 1 && args[0] == args[2] && args[1] != args[2] && pitches[0] == 0 && pitches[2] == 0 && !one_a && !one_b) {
+    fold(reinterpret_cast<T*>(args[2]), args[1], rows, pitches[1], n, f);
+    return true;
+  }
   auto all = [&](auto a_is_one, auto b_is_one) __attribute__((always_inline)) {
     char *a = args[0], *b = args[1], *out = args[2];
     for (intptr_t row = 0; row < rows; ++row, a += pitches[0], b += pitches[1], out += pitches[2])

@@ -13,6 +13,8 @@ namespace {
 constexpr int64_t kLongRow = 8 * kBlock;   // longer ones are cut
 constexpr int64_t kManyColumns = 2 * kBlock;
 constexpr int64_t kFewColumns = 256;       // rows this short are folded many at once
+constexpr int64_t kTogether = 4;           // longer rows are folded so many at once, if these are no longer than
+constexpr int64_t kMostTogether = 4 * kBlock;
 
 // The sum of a vector's elements: of its halves, of their halves, and so on.
 template <class T, int bytes, class V>
@@ -87,23 +89,22 @@ Fold::Fold(Loop loop, DType dtype, const Scalar& neutral, int64_t a, int64_t r, 
 
 Range Fold::range(int64_t tile) const {
   int64_t slab = tile / cuts_, from = tile % cuts_ * per_tile_;
-  auto some = [&](int64_t unit, int64_t grain) { return Range{tile * per_tile_ * unit, std::max<int64_t>(0, std::min(per_tile_, a_ - tile * per_tile_)) * unit, 0, 1, grain}; };
+  auto some = [&](int64_t unit, int64_t block) { return Range{tile * per_tile_ * unit, std::max<int64_t>(0, std::min(per_tile_, a_ - tile * per_tile_)) * unit, 0, 1, block}; };
+  auto whole = [](int64_t row) { return std::max<int64_t>(1, kBlock / row) * row; };
+  int64_t rows = c_ > kFewColumns ? std::max(whole(c_), std::min(kTogether, kMostTogether / c_) * c_) : whole(std::max<int64_t>(1, c_));
   switch (kind_) {
-    case Kind::rows: return some(r_, std::max<int64_t>(1, r_));
-    case Kind::slabs: return some(r_ * c_, std::max<int64_t>(1, c_));
-    case Kind::blocks: return {slab * r_ + from, std::min(per_tile_, r_ - from), 0, 1, 1};
-    case Kind::parts: return {(slab * r_ + from) * c_, std::min(per_tile_, r_ - from) * c_, 0, 1, c_};
-    case Kind::columns: return {slab * r_ * c_ + from, std::min(per_tile_, c_ - from), c_, r_, 1};
+    case Kind::rows: return some(r_, whole(std::max<int64_t>(1, r_)));
+    case Kind::slabs: return some(r_ * c_, rows);
+    case Kind::blocks: return {slab * r_ + from, std::min(per_tile_, r_ - from), 0, 1, kBlock};
+    case Kind::parts: return {(slab * r_ + from) * c_, std::min(per_tile_, r_ - from) * c_, 0, 1, rows};
+    case Kind::columns: return {slab * r_ * c_ + from, std::min(per_tile_, c_ - from), c_, r_, kBlock};
   }
   return {};
 }
 
 std::unique_ptr<Fold::Partial> Fold::partial() const {
   if (cuts_ == 1 || kind_ == Kind::columns) return nullptr;
-  auto made = std::make_unique<Partial>();
-  made->values.resize(static_cast<size_t>(tiles_ * c_ * size_));
-  made->left.store(tiles_, std::memory_order_relaxed);
-  return made;
+  return std::unique_ptr<Partial>(new Partial{CachedRoom(static_cast<size_t>(tiles_ * c_ * size_)), tiles_});
 }
 
 void Fold::apply(char* out, intptr_t out_step, const char* in, intptr_t in_step, int64_t n) const {
@@ -113,7 +114,9 @@ void Fold::apply(char* out, intptr_t out_step, const char* in, intptr_t in_step,
 }
 
 void Fold::fill(char* out, int64_t n) const {
-  for (int64_t i = 0; i < n; ++i) std::memcpy(out + i * size_, neutral_.bytes, static_cast<size_t>(size_));
+  int64_t bytes = n * size_, done = std::min(size_, bytes);
+  std::memcpy(out, neutral_.bytes, static_cast<size_t>(done));
+  for (int64_t more; done < bytes; done += more) std::memcpy(out + done, out, static_cast<size_t>(more = std::min(done, bytes - done)));
 }
 
 // Rows of values into one each.

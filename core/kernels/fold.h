@@ -2,10 +2,10 @@
 #pragma once
 #include <atomic>
 #include <memory>
-#include <vector>
 
 #include "kernels/elementwise.h"
 #include "kernels/loop.h"
+#include "memory/cache.h"
 
 namespace forerun {
 
@@ -14,17 +14,16 @@ inline constexpr int64_t kBlock = 2048;
 // How many elements a worker takes at once, about.
 inline constexpr int64_t kTileElements = int64_t{1} << 16;
 
-// The elements of a tile: `count` runs of `length` elements, `pitch` apart, each walked in blocks of a multiple of `grain`.
+// The elements of a tile: `count` runs of `length` elements, `pitch` apart, each walked in blocks of `block` elements.
 struct Range {
-  int64_t start, length, pitch, count, grain;
+  int64_t start, length, pitch, count, block;
 };
 
 // Calls f(first, n) for the blocks of a range.
 template <class F>
 void each_block(const Range& range, F f) {
-  int64_t block = range.grain >= kBlock ? range.grain : kBlock / range.grain * range.grain;
   for (int64_t i = 0; i < range.count; ++i)
-    for (int64_t at = range.start + i * range.pitch, end = at + range.length; at < end; at += block) f(at, std::min(block, end - at));
+    for (int64_t at = range.start + i * range.pitch, end = at + range.length; at < end; at += range.block) f(at, std::min(range.block, end - at));
 }
 
 class Fold {
@@ -44,7 +43,7 @@ class Fold {
 
   // What is written while it runs: results of tiles that are parts of a sum.
   struct Partial {
-    std::vector<char> values;
+    CachedRoom values;
     std::atomic<int64_t> left;
   };
   std::unique_ptr<Partial> partial() const;  // null: not needed

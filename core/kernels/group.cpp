@@ -159,7 +159,7 @@ class PlanMaker {
   explicit PlanMaker(const FusedKernel& group) : group_(group) {}
   std::shared_ptr<const Plan> make() {
     plan_->signature = group_.signature_;
-    if (group_.fold_) plan_->block = std::max(kBlock, group_.fold_->range(0).grain);
+    if (group_.fold_) plan_->block = std::max(kBlock, group_.fold_->range(0).block);
     for (Op* op : group_.ops_) add_steps(*op);
     place_values();
     return std::move(plan_);
@@ -359,7 +359,7 @@ void FusedKernel::prepare(Op&) {
 void FusedKernel::run(Op&, int64_t tile) {
   char* memory = scratch(plan_->scratch_bytes);
   for (size_t i = 0; i < folds_.size(); ++i) folds_[i]->begin(tile, results_[i], partials_[i].get());
-  Range range = fold_ ? fold_->range(tile) : Range{tile * kTileElements, std::min(kTileElements, elements_ - tile * kTileElements), 0, 1, 1};
+  Range range = fold_ ? fold_->range(tile) : Range{tile * kTileElements, std::min(kTileElements, elements_ - tile * kTileElements), 0, 1, kBlock};
   each_block(range, [&](int64_t at, int64_t n) { run_block(tile, at, n, memory); });
   for (size_t i = 0; i < folds_.size(); ++i) folds_[i]->end(results_[i], partials_[i].get());
 }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <new>
 
 namespace forerun {
 
@@ -43,6 +44,21 @@ class MemoryCache {
   uint64_t taken_ = 0;       // calls of take()
   size_t cached_ = 0, in_use_ = 0;
   size_t limit_ = size_t{4} << 30, total_ = SIZE_MAX;
+};
+
+// Memory of the cache for as long as this lives. Throws std::bad_alloc.
+class CachedRoom {
+ public:
+  explicit CachedRoom(size_t bytes) : data_(MemoryCache::get().take(bytes)), bytes_(bytes) {
+    if (!data_) throw std::bad_alloc();
+  }
+  CachedRoom(const CachedRoom&) = delete;
+  ~CachedRoom() { MemoryCache::get().give(data_, bytes_); }
+  char* data() const { return data_; }
+
+ private:
+  char* data_;
+  size_t bytes_;
 };
 
 }  // namespace forerun
