@@ -28,6 +28,11 @@ def many(task, n=60):
     return [npx.host(task, [np.ones(3)], [((3,), "float32")])[0] for _ in range(n)]
 
 
+def stacks_in_pieces():
+    """Host tasks that are cut for all workers."""
+    assert (np.linalg.det(np.broadcast_to(np.eye(30), (2000, 30, 30)).copy()) == 1).all().item()
+
+
 @pytest.mark.parametrize("budget", [None, 1000], ids=["", "tight budget"])
 @pytest.mark.parametrize("workers", [1, 4])
 def test_tasks_that_wait_for_work_of_their_own(settings, workers, budget):
@@ -101,7 +106,7 @@ def test_tasks_wait_for_what_is_issued_after_them(settings, workers, budget):
 
 def test_what_a_task_waits_for_fails_if_it_cannot_have_memory(settings):
     row = np.ones(LARGE // 100)
-    row.wait()
+    stacks_in_pieces()
     forerun.configure(workers=1, memory_limit=forerun.memory()["live"] + 1000)
     later, issued = [], threading.Event()
 
@@ -121,6 +126,7 @@ def test_no_more_tasks_are_at_work_than_there_are_workers(settings):
     """Also where others have stood in for some that waited."""
     forerun.configure(workers=1)
     assert [x[0].item() for x in many(lambda v: np.sort(v).numpy(), 5)] == [1.0] * 5
+    stacks_in_pieces()
     counts, most = [], []
 
     def task(v):

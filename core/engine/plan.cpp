@@ -213,13 +213,13 @@ bool Engine::pick(Queue& queue, uint32_t most, Batch& batch) {
     if (shared->next_tile == shared->n_tiles) queue.sharing.pop_front();
   } else {
     batch.work[batch.n++] = Work{op, 0};
-    queue.tasks += op->is_task();
     most = std::min(most, kSmallCost - 1);
     bool small = op->cost < kSmallCost;
     while (small && batch.n < kBatch && (op = admissible(queue, most))) batch.work[batch.n++] = Work{op, 0};
     batch.sure = batch.n;
     if (small) follow(batch, most);
   }
+  queue.tasks += batch.work[0].op->is_task();  // which is alone in its batch
   return true;
 }
 

@@ -115,7 +115,7 @@ void Engine::leave_work() {
 void Engine::leave_place(Queue& queue) {
   Lock held = lock();
   ++queue.waiting;
-  bool too_few = queue.threads - queue.waiting < queue.workers && queue.sleeping.load() == 0;
+  bool too_few = queue.workers > 0 && queue.threads - queue.waiting < queue.workers && queue.sleeping.load() == 0;
   if (too_few && started_ && !stopping_.load()) queue.threads += start_one(queue, queue.threads);
 }
 
@@ -237,8 +237,8 @@ bool Engine::end_work(Batch& batch, Lock& held) {
 }
 
 void Engine::run(Batch& batch) {
-  const Op* task = batch.n && batch.work[0].op->is_task() ? batch.work[0].op : nullptr;
-  Queue* outer = std::exchange(task_of_, task ? task->queue : task_of_);
+  const bool task = batch.n && batch.work[0].op->is_task();
+  Queue* outer = task ? std::exchange(task_of_, batch.work[0].op->queue) : nullptr;
   bool sound = true;
   for (int i = 0; i < batch.n; ++i) {
     Work& work = batch.work[i];
@@ -246,7 +246,7 @@ void Engine::run(Batch& batch) {
     run(work);
     sound = sound && !work.no_memory && !(work.op->n_tiles == 1 && work.op->failure);
   }
-  task_of_ = outer;
+  if (task) task_of_ = outer;
 }
 
 void Engine::run(Work& work) {
