@@ -9,8 +9,9 @@ Whether an op may start before its turn is left open here wherever Budget::admit
 tried, so what holds here holds for any margin. Each lock hold is one step; live and reserved also change
 without the lock, where memory is taken.
 
-Left out: ops that a running host task has issued, which may always start before their turn; and that ended ops
-behind one that takes long stand for one another (merge_next). Neither changes what is counted.
+Left out: ops that a running host task has issued, which may always start before their turn; that tasks which all
+wait count for nothing (tasks_wait; see core/tests/tasks.cpp); and that ended ops behind one that takes long stand for
+one another (merge_next). None changes what is counted.
 
 Memory orders: live and reserved are relaxed counters. Who decides with the lock held may see a reservation
 turned into live memory in two steps: first live, then reserved, so together they are too large for a moment,
