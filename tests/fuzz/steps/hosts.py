@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 
-from forerun import np
+from forerun import np, npx
 from fuzz.pool import Pool
 
 
@@ -30,13 +30,15 @@ class Hosts(Pool):
             self.put(self.settle(second), x.device)
 
     def nested(self, a: int, b: int, c: int) -> None:
-        """A task that issues operations and waits for them."""
+        """A task that issues operations, other tasks among them, and waits for them."""
         x, ahead = self.any(a), self.back.runs_ahead
 
         def task(values: numpy.ndarray) -> Any:
             inner = np.array(values, dtype=values.dtype) if ahead else values.copy()
             for _ in range(1 + c % 3):
                 inner = inner * 2 - values
+                if ahead and c % 2:
+                    (inner,) = npx.host(lambda v: v, [inner], [(inner.shape, inner.dtype)])
             return inner.asnumpy() if ahead else inner
 
         self.put(self.settle(self.back.host(task, [x.value], [(x.value.shape, x.value.dtype)])[0]), x.device)
