@@ -68,9 +68,9 @@ def test_what_a_task_waits_for_runs_whatever_older_work_there_is_elsewhere(setti
     product = others @ others
     [doubled] = npx.host(issues, [ours], [((side,), "float64")])
     assert doubled.tolist() == [2.0] * side
-    assert in_time == [True]
     assert held[0, 0].item() == 1
     assert product[0, 0].item() == side
+    assert in_time == [True]
 
 
 WAITS = {
