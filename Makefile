@@ -15,8 +15,11 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc 2>/dev/null || echo 2)
 tour: $(BUILT)  ## the experiments of the two chapters, measured on this machine
 	$(BIN)/forerun tour
 
-test: $(BUILT) browser  ## in as many processes as there are cores, four at most; ARGS="-n 0 -k matmul -x" for one
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal $(ARGS)
+# A process more than cores, since many tests wait; four at most.
+PROCESSES := $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n < 4 ? n + 1 : 4 )))
+
+test: $(BUILT) browser  ## in some processes; ARGS="-n 0 -k matmul -x" for one
+	$(BIN)/python -m pytest -n $(PROCESSES) --dist worksteal $(ARGS)
 
 standard: $(BUILT) $(SUITE)  ## the suite of the Python array API standard, which it clones; ARGS="--max-examples=1000 -k fft"
 	$(BIN)/pip install -q --disable-pip-version-check -r $(SUITE)/requirements.txt
@@ -43,12 +46,13 @@ suites: $(BUILT)  ## SciPy's and scikit-learn's own tests on our arrays
 fuzz: $(BUILT)  ## random programs and files for a while: make fuzz ARGS="--seconds 3600 --jobs 2"
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(ARGS)
 
-bench: $(BUILT)  ## the table beside the peers, which it installs below build/peers; then how cost grows
+bench: $(BUILT)  ## the table beside the peers, which it installs below build/peers; how cost grows; calls beside NumPy
 	$(BIN)/python benchmarks/peers/run.py $(ARGS)
 	$(BIN)/python benchmarks/growth.py
+	$(BIN)/python benchmarks/calls.py
 
 bench-own: $(BUILT)  ## single promises: issue, recording, memory, priority, kernels, two devices
-	@set -e; for file in $(filter-out %/table.py %/growth.py,$(wildcard benchmarks/*.py)); do \
+	@set -e; for file in $(filter-out %/table.py %/growth.py %/calls.py,$(wildcard benchmarks/*.py)); do \
 	  case $$file in */two_devices.py) devices=2;; *) devices=1;; esac; \
 	  echo "== $$file"; FORERUN_CPU_DEVICES=$$devices $(BIN)/python $$file; \
 	done

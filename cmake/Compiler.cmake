@@ -45,6 +45,6 @@ target_compile_options(forerun_flags INTERFACE $<$<CONFIG:Release>:-O3> -Wall -W
 if(FORERUN_SANITIZE)
   # Without vptr: free lists link objects whose destructor has run.
   target_compile_options(forerun_flags INTERFACE
-    -fsanitize=${FORERUN_SANITIZE} -fno-sanitize=vptr -fno-omit-frame-pointer -g)
+    -fsanitize=${FORERUN_SANITIZE} -fno-sanitize=vptr -fno-omit-frame-pointer -g1)
   target_link_options(forerun_flags INTERFACE -fsanitize=${FORERUN_SANITIZE})
 endif()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -101,6 +102,22 @@ def gate() -> Iterator[None]:
 
 
 @pytest.fixture
+def queued() -> Iterator[None]:
+    """Small operations are queued like large ones; none runs in the call."""
+    with configured(passes="drop,fuse,reuse"):
+        yield
+
+
+@pytest.fixture
+def any_op_is_worth_a_group() -> Iterator[None]:
+    """Small operations are joined like large ones."""
+    _core.unseen_failures()
+    _core.set_fuse_from(0)
+    yield
+    _core.set_fuse_from(2000)
+
+
+@pytest.fixture
 def two_devices() -> Iterator[list[forerun.Device]]:
     """Two logical CPU devices while the test runs."""
     with configured(cpu_devices=2):
@@ -108,8 +125,18 @@ def two_devices() -> Iterator[list[forerun.Device]]:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def ctrl_c_is_an_exception() -> Iterator[None]:
+    """Also where the tests were started with SIGINT ignored (in the background, by cron), which children inherit."""
+    before = signal.getsignal(signal.SIGINT)
+    if before == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(scope="module", autouse=True)
 def modules_are_there() -> None:
-    """What is imported by now stays: a collection need not look at it each time."""
+    """What files before this one have imported stays: a collection need not look at it each time."""
     gc.collect()
     gc.freeze()
 

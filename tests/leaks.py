@@ -32,6 +32,8 @@ def settled(before: dict[str, int]) -> dict[str, int]:
     if more(before):
         _core.wait_mark(_core.mark())
         order.sweep()
+        gc.collect(1)  # what is young, which is little: mostly that is all
+    if more(before):
         gc.collect()
     if more(before):
         _core.quiesce()  # the last references go when the workers do

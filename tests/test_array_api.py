@@ -128,7 +128,7 @@ def test_default_dtypes_are_those_of_creation() -> None:
         finally:
             npx.reset_np()
     with pytest.raises(ValueError, match="device: must be one of"):
-        np.__array_namespace_info__().default_dtypes(device="cpu:7")
+        np.__array_namespace_info__().default_dtypes(device="cpu:64")
 
 
 @pytest.mark.parametrize("kind", NAMES)
@@ -149,7 +149,7 @@ def test_dtypes_of_several_kinds() -> None:
     with pytest.raises(TypeError, match="dtypes: kind must be text or a tuple, got 1"):
         dtypes(kind=1)
     with pytest.raises(ValueError, match="device: must be one of"):
-        dtypes(device="cpu:7")
+        dtypes(device="cpu:64")
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "complex128", "bfloat16"])
@@ -212,7 +212,7 @@ def test_a_copy_of_another_dtype() -> None:
     assert np.astype(x, np.int64) is not x
     assert np.astype(x, np.float32, device=cpu(0)).dtype == "float32"
     with pytest.raises(ValueError, match="device: must be one of"):
-        np.astype(x, np.float32, device="cpu:7")
+        np.astype(x, np.float32, device="cpu:64")
 
 
 def test_a_device_is_given() -> None:

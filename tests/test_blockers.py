@@ -277,6 +277,43 @@ class TestBlockers:
         assert ["program.py:7", "item", "2", "0", "5,000.000", "2,000.000", "60%"] in rows
         assert "program.py:7: keep the number as an array" in text
 
+    @pytest.mark.parametrize("name", ["item", "__repr__", "evaluate", "bool"])
+    def test_without_a_loop_there_is_no_word_of_one(self, name):
+        (once,) = profiler.blockers(trace(op(1, 0, 4), wait(0, 4, 7, name), op(2, 6, 9)))
+        assert not re.search("loop|round|list|once", once.advice)
+        assert once.advice
+
+    @pytest.mark.parametrize("waits", [[(0, 4)], [(0, 4), (4, 4.001), (1000, 1000.001)]])
+    def test_the_report_has_no_advice_where_there_is_nothing_to_gain(self, waits):
+        """One wait is no habit, and less than a hundredth of the time is not worth a change."""
+        text = profiler.report(trace(op(1, 0, 4), *(wait(a, b, 7) for a, b in waits), op(2, 1000, 1009)))
+        assert "program.py:7" in text
+        assert "instead" not in text
+
+
+def test_why_an_operation_was_held_back() -> None:
+    """Its turn had not come, and memory would have risen above the peak in order; or there was no memory for it."""
+    found = []
+    for budget in (1 << 30, 1 << 20):
+        go = threading.Event()
+        with configured(engine="async", workers=2, memory_budget=budget), profiler.record() as p:
+            (first,) = npx.host(lambda go=go: (go.wait(PATIENCE), numpy.ones(1))[1], [], [((1,), "float64")])
+            large = np.full((1 << 23,), 1.0)
+            total = (large + first[0]).sum()
+            del large
+            later = np.full((1 << 23,), 2.0)
+            np.ones(1).wait()  # looked at behind the one that is held back
+            go.set()
+            assert total.item() + later[0].item() == (1 << 24) + 2
+            del later
+        found += [(e.held, e.over_budget) for e in p.trace.ops if e.line.endswith(f":{LATER}")]
+    assert found == [(True, False), (False, True)]
+
+
+LATER = next(
+    i for i, row in enumerate(Path(__file__).read_text().splitlines(), 1) if "later = np.full(" in row
+)
+
 
 class TestBound:
     def test_a_front_end_that_is_too_slow(self):
@@ -306,9 +343,21 @@ class TestBound:
         assert profiler.bound(t).kind == "chain"
 
     def test_memory(self):
-        t = trace(*(op(i, 2 * i, 2 * i + 1, issued=0, held=True, planned=0.1) for i in range(1, 20)))
+        t = trace(*(op(i, 2 * i, 2 * i + 1, issued=0, over_budget=True, planned=0.1) for i in range(1, 20)))
         found = profiler.bound(t)
         assert (found.kind, found.line) == ("memory", "program.py:19")
+
+    def test_a_turn_that_had_to_come(self):
+        """The budget was not reached: a larger one would not help."""
+        t = trace(*(op(i, 2 * i, 2 * i + 1, issued=0, held=True, planned=0.1) for i in range(1, 20)))
+        found = profiler.bound(t)
+        assert (found.kind, found.line) == ("turn", "program.py:19")
+        assert "budget" not in str(found)
+
+    @pytest.mark.parametrize("why", ["held", "over_budget"])
+    def test_nothing_was_lost_while_all_cores_had_work(self, why):
+        t = trace(*(op(i, i // 2, i // 2 + 1, thread=i % 2, issued=0, **{why: True}) for i in range(2, 40)))
+        assert profiler.bound(t).kind == "cores"
 
     def test_copies(self):
         t = trace(op(1, 0, 1), *(op(i, i, i + 1, queue="copy") for i in range(2, 20)))
@@ -345,7 +394,7 @@ class TestCost:
         assert found.waiting_once == pytest.approx(n * t1 + t2 + t3)
         assert "the front end, which sets the pace" in str(found)
 
-    def test_it_runs_the_step_and_finds_its_waits(self):
+    def test_it_runs_the_step_and_finds_its_waits(self, queued):
         x = np.ones((1, 2))
         calls = []
 

@@ -160,8 +160,8 @@ class TestRules:
 
     def test_astype_refuses_what_it_cannot_do(self) -> None:
         x = np.ones(2)
-        with pytest.raises(ValueError, match='astype: order must be "C", "K" or "A", got \'F\''):
-            x.astype("int8", order="F")
+        with pytest.raises(ValueError, match="astype: order must be one of C, F, A, K, got 'Q'"):
+            x.astype("int8", order="Q")
         with pytest.raises(ValueError, match="casting must be one of"):
             x.astype("int8", casting="some")
 

@@ -58,7 +58,8 @@ class Run(NamedTuple):
     @property
     def labels(self) -> list[str]:
         """What was measured, in order."""
-        return re.findall(r"^(.*): issued after \d+\.\d{4} sec, done after \d+\.\d{4} sec$", self.printed, re.M)
+        line = r"^(.*): issued after \d+\.\d{4} sec, done after \d+\.\d{4} sec(?: \([\d,]+ operations? dropped.*\))?$"
+        return re.findall(line, self.printed, re.M)
 
 
 def listings(file: pathlib.Path, tab: str) -> list[str]:

@@ -15,8 +15,10 @@ import numpy
 import pytest
 
 import forerun
+from conftest import running
 from forerun import cli
-from forerun.cli.comparison import ROWS, Library, libraries, measured
+from forerun.cli import bench
+from forerun.cli.comparison import ROWS, Library, Row, libraries, measured
 from forerun.config import KNOWN, VARIABLES
 from forerun.terminal import Terminal, columns
 
@@ -282,6 +284,16 @@ class TestBench:
         done = forerun_command("bench", "--quick", "--rows", "gelu")
         assert re.search(r"issued +completed +to NumPy\n  forerun .* x\n", done.stdout)
         assert "softmax" not in done.stdout
+
+    def test_what_was_never_run_is_told(self, capsys):
+        """A row that throws its results away is timed, and says so."""
+        thrown = Row("thrown away", ((1 << 16,),), ((1 << 16,),), lambda xp, x: [*(x + i for i in range(9))][-1:])
+        with running("1 worker"):
+            row = measured(thrown, libraries(), quick=True)
+        assert row["forerun"]["dropped"] == 8
+        assert "dropped" not in row["NumPy"]
+        bench._show(Terminal(), "thrown away", row)
+        assert "(8 operations dropped: result never read)" in capsys.readouterr().out
 
     def test_a_wrong_result_is_no_time(self):
         ours = libraries()["forerun"]

@@ -60,6 +60,36 @@ def test_benchmark_shows_issue_and_completion_and_leaves_nothing_pending(capsys,
     assert capsys.readouterr().out == "late: issued after 1.0000 sec, done after 3.5000 sec\n"
 
 
+def test_benchmark_says_what_was_never_run(capsys):
+    with running("1 worker"):
+        _core.gate(True)
+        with d2l.Benchmark("thrown away"):
+            for _ in range(9):
+                y = np.ones((1 << 16,)).sum()
+            _core.gate(False)
+        assert y.item() == 1 << 16
+    assert re.search(r" sec \((8|16|17) operations dropped: result never read\)\n$", capsys.readouterr().out)
+    with d2l.Benchmark("kept"):
+        y = np.ones(3) + 1
+    assert "dropped" not in capsys.readouterr().out
+
+
+def test_timer_counts_what_was_never_run():
+    with running("1 worker"):
+        timer = d2l.Timer()
+        _core.gate(True)
+        for _ in range(9):
+            y = np.ones((1 << 16,)).sum()
+        _core.gate(False)
+        y.wait()
+        npx.waitall()
+        timer.stop()
+        timer.start()
+        timer.stop()
+    assert timer.dropped[0] >= 8
+    assert timer.dropped[1] == 0
+
+
 def test_timer_adds_up():
     timer = d2l.Timer()
     timer.times = [1.0, 2.0, 6.0]

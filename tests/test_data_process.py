@@ -236,3 +236,129 @@ def test_workers_end_with_a_consumer_that_is_killed() -> None:
     while left := set(os.listdir("/dev/shm")) - before:  # other processes come and go there, too
         assert time.monotonic() < end, left
         time.sleep(0.01)
+
+
+BLOCKED = """
+import ctypes, multiprocessing, os, signal, sys, threading, time
+import numpy
+from forerun.gluon import data
+
+
+def blocked_in_python():
+    while True:
+        pass
+
+
+def blocked_in_c():
+    ctypes.PyDLL(None).sleep(100_000)  # which keeps the interpreter lock
+
+
+class Examples(data.Dataset):
+    def __init__(self, act):
+        self.act = act
+
+    def __len__(self):
+        return 40
+
+    def __getitem__(self, i):
+        if i >= 2:
+            os.write(1, b"at it\\n")  # at once, where print may write the end of the line by itself
+            self.act()
+        return numpy.zeros(3)
+
+
+if __name__ == "__main__":
+    method, act = sys.argv[1:]
+    workers = 2 if method == "fork" else 1
+    multiprocessing.set_start_method(method)
+    iterator = iter(data.DataLoader(Examples(globals()[act]), 1, num_workers=workers, prefetch=4))
+    next(iterator), next(iterator)
+    signal.pause()
+"""
+
+
+@pytest.mark.parametrize(
+    ("method", "act"), [("fork", "blocked_in_python"), ("fork", "blocked_in_c"), ("forkserver", "blocked_in_c")]
+)
+def test_workers_that_are_at_work_end_with_a_consumer_that_is_killed(method: str, act: str, tmp_path: Path) -> None:
+    """Whatever they do. Nobody holds their output any more then."""
+    script = tmp_path / "loads.py"
+    script.write_text(BLOCKED)
+    line = [sys.executable, os.fspath(script), method, act]
+    with subprocess.Popen(line, env=environment(), stdout=subprocess.PIPE) as consumer:
+        assert consumer.stdout is not None
+        try:
+            assert consumer.stdout.readline() == b"at it\n"  # the other one may be given no work
+        finally:
+            consumer.send_signal(signal.SIGKILL)
+        consumer.wait(PATIENCE)
+        assert select.select([consumer.stdout], [], [], PATIENCE)[0], "the workers must have ended"
+        assert consumer.stdout.read() in (b"", b"at it\n")
+
+
+def test_workers_outlive_the_thread_that_has_started_them() -> None:
+    """They end with the process, and not with the thread that the system has as their parent."""
+    assert output(
+        EXAMPLES
+        + """
+made = []
+thread = threading.Thread(target=lambda: made.append(iter(data.DataLoader(Examples(), 4, num_workers=2, prefetch=1))))
+thread.start()
+thread.join()
+print(sum(len(batch) for batch in made[0]))
+"""
+    ) == ["40"]
+
+
+def test_a_worker_whose_consumer_has_ended_before_it_looks() -> None:
+    """As when the consumer is killed while the worker is being made."""
+    assert output(
+        """
+import os
+ended = os.fork()
+if not ended:
+    os._exit(0)
+os.waitpid(ended, 0)
+child = os.fork()
+if not child:
+    _core.end_with_process(ended, True)
+    os._exit(7)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    ) == ["1"]
+
+
+def test_a_worker_without_descriptors_of_processes() -> None:
+    """Before Linux 5.3, or where a sandbox refuses them."""
+    assert output(
+        """
+import ctypes, os, signal, struct
+SECCOMP, FILTER, NO_NEW_PRIVS, PIDFD_OPEN = 22, 2, 38, 434
+libc = ctypes.CDLL(None, use_errno=True)
+steps = [(0x20, 0, 0, 0), (0x15, 0, 1, PIDFD_OPEN), (0x06, 0, 0, 0x00050001), (0x06, 0, 0, 0x7FFF0000)]
+code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
+program = struct.pack("HxxxxxxP", len(steps), ctypes.addressof(code))
+assert libc.prctl(NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+assert libc.prctl(SECCOMP, FILTER, program, 0, 0) == 0
+try:
+    os.pidfd_open(os.getpid())
+except PermissionError:
+    pass
+else:
+    raise SystemExit("the filter must refuse it")
+reads, writes = os.pipe()
+consumer = os.fork()
+if not consumer:
+    consumer = os.getpid()
+    if not os.fork():
+        _core.end_with_process(consumer, True)
+        os.write(writes, b"at it")
+        ctypes.PyDLL(None).sleep(100_000)
+    signal.pause()
+os.close(writes)
+print(len(os.read(reads, 5)))
+os.kill(consumer, signal.SIGKILL)
+os.waitpid(consumer, 0)
+print(len(os.read(reads, 5)))
+"""
+    ) == ["5", "0"]

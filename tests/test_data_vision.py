@@ -327,6 +327,10 @@ def test_damaged_indices_are_refused(records: Path) -> None:
         records.with_suffix(".idx").write_text(text)
         with pytest.raises(ValueError, match=r"x.idx: lines must be a key, a tab and a position"):
             data.RecordFileDataset(records)
+    for damaged in (b"\xff\xfe0\t16\n", b"0\t16\n\x80\t48\n"):
+        records.with_suffix(".idx").write_bytes(damaged)
+        with pytest.raises(ValueError, match=r"x.idx: index must be text in UTF-8, got .* can't decode byte"):
+            data.RecordFileDataset(records)
     for place in (1, -4, 999, 2**70):
         records.with_suffix(".idx").write_text(f"0\t{place}")
         with pytest.raises(ValueError, match=f"must hold a record at byte {place}"):

@@ -93,11 +93,14 @@ class TestViews:
         x[1:] = 1  # each part of it, but never all of it
         assert is_bad(x)
 
-    def test_bad_write_of_a_part_spoils_the_rest(self, ahead):
+    def test_bad_write_of_a_part_spoils_what_overlaps_it(self, ahead):
         x = np.zeros((3, 3))
         before, other = x + 1, x[2]
         x[0] = bad(3)
-        assert is_bad(other)
+        assert is_bad(x)
+        assert is_bad(x[:, 1])
+        assert is_bad(x[:2, 1:] + 1)
+        assert (other + x[1]).tolist() == [0] * 3
         assert before.tolist() == [[1] * 3] * 3
 
     @pytest.mark.parametrize(

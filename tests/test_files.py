@@ -15,6 +15,7 @@ import numpy
 import pytest
 
 import forerun
+import forerun.safetensors
 from cases.table import EVERY_DTYPE
 from forerun import gluon, np, npx
 from forerun.storage import replacing
@@ -148,14 +149,14 @@ class TestWriting:
 
     def test_a_failure_leaves_the_old_file(self, tmp_path, monkeypatch):
         path = tmp_path / "x.npy"
-        np.save(path, np.arange(3)).wait()
+        np.save(path, np.arange(3))
 
         def breaks(*args: object) -> None:
             raise OSError("disk full")
 
         monkeypatch.setattr(os, "fsync", breaks)
         with pytest.raises(OSError, match="disk full"):
-            np.save(path, np.arange(5)).wait()
+            np.save(path, np.arange(5))
         assert np.load(path).tolist() == [0, 1, 2]
         assert os.listdir(tmp_path) == ["x.npy"]
 
@@ -163,15 +164,15 @@ class TestWriting:
         path = tmp_path / "x.npy"
         np.save(path, np.arange(3))
         with pytest.raises(IndexError):
-            np.save(path, np.take(np.ones(2), np.array([7]))).wait()
+            np.save(path, np.take(np.ones(2), np.array([7])))
         assert np.load(path).tolist() == [0, 1, 2]
 
     def test_permissions_and_links_stay(self, tmp_path):
         path, link = tmp_path / "x", tmp_path / "link"
-        npx.save(path, np.ones(1)).wait()
+        npx.save(path, np.ones(1))
         path.chmod(0o640)
         link.symlink_to(path)
-        npx.save(link, np.zeros(1)).wait()
+        npx.save(link, np.zeros(1))
         assert link.is_symlink()
         assert stat.S_IMODE(path.stat().st_mode) == 0o640
         assert npx.load(path)[0].tolist() == [0]
@@ -182,7 +183,7 @@ class TestWriting:
         monkeypatch.setattr(replacing.os, "urandom", lambda n: b"guessed!")
         (tmp_path / f".{b'guessed!'.hex()}.tmp").symlink_to(victim)
         with pytest.raises(FileExistsError):
-            np.save(tmp_path / "x.npy", np.ones(1)).wait()
+            np.save(tmp_path / "x.npy", np.ones(1))
         assert victim.read_bytes() == b"dear"
 
 
@@ -245,3 +246,21 @@ def called(path: Path) -> set[str]:
         for f in calls
         if isinstance(f, ast.Name | ast.Attribute) and ast.unparse(f) not in HARMLESS
     }
+
+
+class TestWhatIsNoFile:
+    @pytest.mark.parametrize("read", [np.load, npx.load, np.fromfile, np.loadtxt, forerun.safetensors.load_file])
+    def test_a_folder_is_named(self, read, tmp_path):
+        with pytest.raises(IsADirectoryError) as caught:
+            read(tmp_path)
+        assert str(tmp_path) in str(caught.value)
+
+    def test_a_header_of_no_array(self, tmp_path):
+        """Without values, and with other extents that no array could have."""
+        header = {"descr": "<f4", "fortran_order": False, "shape": (0, 1 << 62)}
+        with open(tmp_path / "x.npy", "wb") as file:
+            numpy.lib.format.write_array_header_1_0(file, header)
+        contents = io.BytesIO((tmp_path / "x.npy").read_bytes())
+        for read in (lambda: np.load(tmp_path / "x.npy"), lambda: np.load(contents)):
+            with pytest.raises(ValueError, match="load: extents must be such that memory could hold them"):
+                read()

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy
 import pytest
 
 from forerun import np
 from fuzz import check as checking
-from fuzz import files, modes, watch
+from fuzz import deaths, files, modes, watch
 from fuzz.batch import modes_of, smallest
 from fuzz.check import Counts, Finding, check
 from fuzz.forerun_back import RunningAhead
@@ -54,7 +54,7 @@ class TestPrograms:
         steps = {name for part in Machine.__mro__ for name, f in vars(part).items() if is_step(f)}
         assert kinds >= steps - {"step"}
         assert {len(program.threads) for program in programs} == {1, 2, 3}
-        assert {program.shapes for program in programs} == {"small", "large", "huge"}
+        assert {program.shapes for program in programs} == {"small", "large", "huge", "mixed"}
 
     def test_a_program_survives_its_file(self, tmp_path):
         program = random_program(3)
@@ -230,3 +230,29 @@ def is_read(target: files.Target, data: bytes) -> bool:
     except files.CLEAN:
         return False
     return True
+
+
+# --- programs that die -------------------------------------------------------------------------------
+
+
+class TestDeaths:
+    SPEC: ClassVar = {
+        "method": "fork", "act": "lock", "end": "SIGKILL", "workers": 2, "batches": 2, "saves": 2, "thread": True,
+        "turns": 1,
+    }  # fmt: skip
+
+    def test_a_program_that_dies_leaves_nothing(self):
+        assert deaths.check(self.SPEC) == ""
+
+    def test_a_worker_that_lives_on_is_found(self, monkeypatch):
+        monkeypatch.setattr(deaths, "PATIENCE", 0.0)
+        lives = "from forerun import _core\n_core.end_with_process = lambda *args: True\n"
+        monkeypatch.setattr(deaths, "PROGRAM", lives + deaths.PROGRAM.replace("100_000", "1"))
+        assert deaths.check(self.SPEC).startswith("processes that live on")
+
+    @pytest.mark.parametrize("name", ["x.npy", ".0123.tmp"])
+    def test_a_file_in_part_is_found(self, name, monkeypatch):
+        spoils = f"    np.save = lambda file, x, wait: open({name!r}, 'wb').write(b'half')\n"
+        begin = 'if __name__ == "__main__":\n'
+        monkeypatch.setattr(deaths, "PROGRAM", deaths.PROGRAM.replace(begin, begin + spoils))
+        assert deaths.check(self.SPEC).startswith(("files", "a file that cannot be read"))

@@ -1,5 +1,6 @@
 """Parameters, blocks and initialisers: names, shapes that are inferred, files, devices."""
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -221,3 +222,42 @@ def test_initialisers_by_name() -> None:
         init.create("huge")
     with pytest.raises(ValueError, match=r"Xavier: array must have at least 2 axes, got shape \(3,\)"):
         init.Xavier()(np.zeros(3))
+
+
+@pytest.mark.parametrize("hybrid", [False, True])
+def test_first_calls_from_two_threads(hybrid: bool) -> None:
+    """A parameter has its arrays, or awaits them, at any moment: also while one of the threads makes them."""
+    entered, go = threading.Semaphore(0), threading.Event()
+
+    class Held(init.Initializer):
+        def _init_weight(self, name: str, array: Any) -> None:
+            entered.release()
+            go.wait(60)
+            array[...] = 1
+
+    net = nn.HybridSequential()
+    net.add(nn.Dense(2, use_bias=False), nn.Dense(1, use_bias=False))
+    net.initialize(Held())
+    if hybrid:
+        net.hybridize()
+    found: list[Any] = []
+
+    def first() -> None:
+        try:
+            found.append(net(np.ones((1, 3))).tolist())
+        except Exception as error:
+            found.append(error)
+
+    threads = [threading.Thread(target=first) for _ in range(2)]
+    threads[0].start()
+    assert entered.acquire(timeout=60)
+    threads[1].start()
+    while threads[1].is_alive() and not entered.acquire(timeout=0.001):
+        pass
+    go.set()
+    for thread in threads:
+        thread.join()
+    assert found == [[[6.0]], [[6.0]]]
+    weights = [p.data() for p in net.collect_params().values()]
+    assert net(np.ones((1, 3))).tolist() == [[6.0]]
+    assert all(p.data() is x for p, x in zip(net.collect_params().values(), weights))

@@ -201,8 +201,12 @@ def test_bad_input_is_refused() -> None:
         rnn.GRU(0)
     with pytest.raises(ValueError, match=r"RNN: dropout must be in \[0, 1\), got 1"):
         rnn.RNN(H, dropout=1)
-    with pytest.raises(NotImplementedError, match=r"LSTM: .* got {'projection_size': 3}"):
-        rnn.LSTM(H, projection_size=3)
+    with pytest.raises(NotImplementedError, match=r"LSTM: .* got {'use_sequence_length': True}"):
+        rnn.LSTM(H, use_sequence_length=True)
+    with pytest.raises(ValueError, match="GRU: projection_size must be positive, and of an LSTM, got 3"):
+        rnn.GRU(H, projection_size=3)
+    with pytest.raises(ValueError, match=r"LSTM: activation must be \"tanh\" .*, got 'relu'"):
+        rnn.LSTM(H, activation="relu")
 
 
 # --- cells ----------------------------------------------------------------------------------------

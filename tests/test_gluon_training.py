@@ -191,3 +191,13 @@ def test_gradients_are_clipped_together(two_devices: list[forerun.Device]) -> No
     close(b, [0.4])
     with pytest.raises(ValueError, match="clip_global_norm: norm must be finite, got nan"):
         gluon.utils.clip_global_norm([np.array([numpy.nan])], 1.0, check_isfinite=True)
+
+
+def test_files_are_replaced_at_once(tmp_path: Path) -> None:
+    (tmp_path / "new").write_text("new")
+    (tmp_path / "old").write_text("old")
+    gluon.utils.replace_file(tmp_path / "new", tmp_path / "old")
+    assert [path.name for path in tmp_path.iterdir()] == ["old"]
+    assert (tmp_path / "old").read_text() == "new"
+    shapes = ((2, 3), (), (2, -1), (0,), None)
+    assert [gluon.utils.shape_is_known(shape) for shape in shapes] == [True, True, False, False, False]

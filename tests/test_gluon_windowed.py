@@ -6,7 +6,7 @@ import numpy
 import pytest
 
 import windowed
-from forerun import autograd, gluon, np
+from forerun import autograd, gluon, np, npx
 from forerun.gluon import nn
 from gluon_tools import RNG, check_gradients, close
 from test_gluon_layers import made, values
@@ -135,10 +135,79 @@ def test_what_does_not_fit_is_refused(make: Any, shape: Any, message: str) -> No
         run()
 
 
-@pytest.mark.parametrize("make", [lambda: nn.Conv2D(1, 1, layout="NHWC"), lambda: nn.MaxPool2D(layout="NHWC")])
+MAKES = [lambda: nn.Conv2D(1, 1, layout="NWC"), lambda: nn.MaxPool2D(layout="NWC")]
+
+
+@pytest.mark.parametrize("make", MAKES)
 def test_other_layouts_are_refused(make: Any) -> None:
-    with pytest.raises(NotImplementedError, match="2D: layout must be NCHW, got 'NHWC'"):
+    with pytest.raises(ValueError, match="2D: layout must be NCHW or NHWC, got 'NWC'"):
         make()
+
+
+LAYOUTS = {1: "NWC", 2: "NHWC", 3: "NDHWC"}
+KINDS: dict[str, dict[str, Any]] = {
+    "Conv": {"channels": 4, "kernel_size": 2, "strides": 2, "padding": 1, "groups": 2, "activation": "tanh"},
+    "Conv plain": {"channels": 3, "kernel_size": 3, "dilation": 2, "padding": 2, "use_bias": False},
+    "Conv Transpose": {"channels": 4, "kernel_size": 3, "strides": 2, "output_padding": 1, "groups": 2},
+    "MaxPool": {"pool_size": 3, "strides": 2, "padding": 1, "ceil_mode": True},
+    "AvgPool": {"pool_size": 2, "padding": 1, "count_include_pad": False},
+    "GlobalMaxPool": {},
+    "GlobalAvgPool": {},
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n", LAYOUTS)
+@pytest.mark.parametrize("hybrid", [False, True])
+def test_channels_may_be_last(kind: str, n: int, hybrid: bool) -> None:
+    """Results and gradients are the transposed ones of channels in second place."""
+    first, _, end = kind.partition(" ")
+    make = getattr(nn, f"{first}{n}D{end if end == 'Transpose' else ''}")
+    one, other = make(**KINDS[kind]), make(**KINDS[kind], layout=LAYOUTS[n])
+    rng = numpy.random.default_rng(n)
+    x = rng.normal(size=(2, 4, *range(6, 6 + n)))
+    found = []
+    for layer, turned in ((one, False), (other, True)):
+        put = lambda a, turned=turned: numpy.ascontiguousarray(numpy.moveaxis(a, 1, -1)) if turned else a
+        back = lambda a, turned=turned: numpy.moveaxis(a, -1, 1) if turned and a.ndim > 1 else a
+        layer.cast("float64")
+        layer.initialize()
+        data = np.array(put(x), dtype="float64")
+        layer(data)  # shapes
+        draw = numpy.random.default_rng(7)
+        params = layer.collect_params()
+        for name, parameter in params.items():
+            shape = back(numpy.empty(parameter.shape)).shape
+            value = draw.normal(size=shape)
+            parameter.set_data(np.array(put(value) if name == "weight" else value))
+        if hybrid:
+            layer.hybridize()
+        data.attach_grad()
+        with autograd.record():
+            y = layer(data)
+            loss = (y * y).sum()
+        loss.backward()
+        found.append([back(a.asnumpy()) for a in (y, data.grad, *[p.grad() for p in params.values()])])
+    assert found[0][0].shape == found[1][0].shape
+    for a, b in zip(*found):
+        numpy.testing.assert_allclose(b, a, rtol=1e-12, atol=1e-10)
+        assert abs(a).max() > 0
+
+
+def test_layers_with_channels_last_say_what_they_need() -> None:
+    layer = nn.Conv2D(2, 3, layout="NHWC", in_channels=4)
+    layer.initialize()
+    assert layer.weight.shape == (2, 3, 3, 4)
+    assert nn.Conv2DTranspose(6, 3, layout="NHWC", in_channels=4, groups=2).weight.shape == (4, 3, 3, 3)
+    assert repr(layer) == "Conv2D(4 -> 2, kernel_size=(3, 3), stride=(1, 1))"
+    with pytest.raises(ValueError, match=r"Conv2D: data must have 4 channels, got shape \(1, 4, 5, 5\)"):
+        layer(np.ones((1, 4, 5, 5)))
+    with pytest.raises(ValueError, match=r"data must have 4 axes \(batch, ..., channels\)"):
+        layer(np.ones((1, 4, 5)))
+    with pytest.raises(ValueError, match="pooling: layout must be NCW or NWC, got 'NHWC'"):
+        npx.pooling(np.ones((1, 2, 3)), kernel=1, layout="NHWC")
+    with pytest.raises(ValueError, match="convolution: layout must be NCHW or NHWC, got 'HWCN'"):
+        npx.convolution(np.ones((1, 2, 3, 3)), np.ones((1, 2, 1, 1)), layout="HWCN")
 
 
 def test_a_network_for_images_learns_alike_when_hybridized() -> None:

@@ -47,7 +47,11 @@ def test_tasks_that_wait_for_work_of_their_own(settings, workers, budget):
 
 @pytest.mark.parametrize(("side", "budget"), [(1 << 9, 1 << 20), (1 << 11, None)], ids=["no memory", "too long"])
 def test_what_a_task_waits_for_runs_whatever_older_work_there_is_elsewhere(settings, side, budget):
-    """All workers are in tasks, and older work of the other device may not start or is none for who waits."""
+    """All workers are in tasks, and older work of the other device may not start or is none for who waits.
+
+    That the process has used a third device before changes nothing.
+    """
+    (np.ones(100_000, device="cpu:5") + 1).wait()
     forerun.configure(cpu_devices=2, workers=1, memory_budget=budget)
     ours, others = (np.ones((side, side), device=forerun.cpu(i)) for i in range(2))
     forerun.waitall()

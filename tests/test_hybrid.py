@@ -602,29 +602,6 @@ def test_functions_of_ones_own_run_as_written() -> None:
 # --- what cannot be recorded -----------------------------------------------------------------------------
 
 
-LOOKS: dict[str, Callable[[Any], Any]] = {
-    "bool": lambda x: x if x.sum() > 0 else -x,
-    "item": lambda x: x * x.sum().item(),
-    "wait": lambda x: (x * 2).wait_to_read(),
-    "waitall": lambda x: npx.waitall(),
-    "repr": lambda x: repr(x),
-    "asnumpy": lambda x: np.array(x.asnumpy()),
-    "nonzero": lambda x: np.nonzero(x),
-}
-
-
-@pytest.mark.parametrize("name", LOOKS)
-def test_looking_at_values_is_refused(name: str) -> None:
-    block = nn.HybridLambda(lambda x: LOOKS[name](x))
-    block.hybridize()
-    for _ in range(2):
-        with pytest.raises(RuntimeError, match=r"must not depend on values, got a .* at .*test_hybrid.py:\d+"):
-            block(np.ones(2))
-    assert (np.ones(2) + 1).tolist() == [2.0, 2.0]  # the engine goes on
-    block.hybridize(False)
-    block(np.ones(2))
-
-
 def test_an_error_ends_recording() -> None:
     def fails(x: Any) -> Any:
         raise KeyError("mine")

@@ -138,6 +138,35 @@ def test_damaged_packed_files_are_refused(tmp_path: Path) -> None:
             MNIST(tmp_path)
 
 
+@pytest.mark.parametrize("file", ["train-images-idx3-ubyte.gz", "test_batch.bin.gz"])
+def test_a_packed_file_is_not_unpacked_beyond_its_size(
+    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """160 MiB of zeros, packed into less than 1 MiB."""
+    asked: list[int] = []
+    read = gzip.GzipFile.read
+    monkeypatch.setattr(gzip.GzipFile, "read", lambda self, n=-1: (asked.append(n), read(self, n))[1])
+    with gzip.open(tmp_path / file, "wb", 1) as out:
+        out.write(idx(numpy.zeros((2, 28, 28))))
+        for _ in range(10):
+            out.write(bytes(16 << 20))
+    refused = r"must hold (3 axes of bytes, got more than 1568|50000 records of 3073 bytes)"
+    with pytest.raises(ValueError, match=refused):
+        MNIST(tmp_path) if file.startswith("train") else CIFAR10(tmp_path, train=False)
+    assert -1 not in asked
+    assert sum(asked) <= 50_000 * 3073 + 1
+
+
+def test_a_head_that_says_more_than_a_file_can_hold(tmp_path: Path) -> None:
+    """Of packed files one that no packing could have made so short."""
+    head = numpy.array([0x803, 2**31, 2**31, 2**31], ">u4").tobytes()
+    for name, data in (("train-images-idx3-ubyte.gz", gzip.compress(head)), ("train-images-idx3-ubyte", head)):
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(ValueError, match=f"{name}: must hold 3 axes of bytes, got a head that says"):
+            MNIST(tmp_path)
+        (tmp_path / name).unlink()
+
+
 def test_cifar_is_read_from_a_folder(tmp_path: Path) -> None:
     records = RNG.integers(0, 256, (4, 3073)).astype("u1")
     (tmp_path / "test_batch.bin").write_bytes(records.tobytes())
@@ -147,3 +176,38 @@ def test_cifar_is_read_from_a_folder(tmp_path: Path) -> None:
     (tmp_path / "test_batch.bin").write_bytes(records.tobytes()[:-5])
     with pytest.raises(ValueError, match="files must hold records of 3073 bytes, got 12287 bytes"):
         CIFAR10(tmp_path, train=False)
+
+
+@pytest.mark.parametrize("ours", [False, True])
+def test_borders(ours: bool) -> None:
+    values = numpy.arange(24, dtype="uint8").reshape(2, 4, 3)
+    x = np.array(values, dtype="uint8") if ours else values
+    modes = {1: "edge", 2: "symmetric", 3: "wrap", 4: "reflect"}
+    for kind, mode in modes.items():
+        got = image.copyMakeBorder(x, 1, 0, 2, 1, kind)
+        assert numpy.asarray(got).tolist() == numpy.pad(values, ((1, 0), (2, 1), (0, 0)), mode=mode).tolist()
+        assert isinstance(got, type(x))
+    plain = numpy.asarray(image.copyMakeBorder(x, 1, 0, 2, 1, value=9))
+    assert plain.dtype == "uint8"
+    assert (plain[1:, 2:6] == values).all()
+    assert set(plain[0].ravel()) == set(plain[:, 0].ravel()) == {9}
+    colours = numpy.asarray(image.copyMakeBorder(x, 1, 0, 0, 0, values=(7, 8, 9)))
+    assert colours[0].tolist() == [[7, 8, 9]] * 4
+    with pytest.raises(ValueError, match=r"copyMakeBorder: type must be one of \[0, 1, 2, 3, 4\], got 7"):
+        image.copyMakeBorder(x, 1, 1, 1, 1, 7)
+
+
+def test_colours_are_scaled_and_sizes_made_smaller() -> None:
+    x = np.array([[[1.0, 2.0, 3.0]]])
+    assert image.color_normalize(x, np.array([1.0, 1.0, 1.0]), np.array([1.0, 2.0, 4.0])).tolist() == [[[0, 0.5, 0.5]]]
+    assert image.color_normalize(x, 1).tolist() == [[[0, 1, 2]]]
+    assert [image.scale_down((6, 4), size) for size in ((3, 2), (12, 4), (4, 8))] == [(3, 2), (6, 2), (2, 4)]
+
+
+def test_changes_of_colour_have_mxnets_words() -> None:
+    x = np.full((1, 1, 3), 100, dtype="uint8")
+    for word in ("brightness", "contrast", "saturation", "hue"):
+        kind = getattr(transforms, f"Random{word.capitalize()}")
+        assert kind(**{word: 0.0})(x).tolist() == [[[100] * 3]]
+        with pytest.raises(ValueError, match=f"Random{word.capitalize()}: amount must not be negative, got -1"):
+            kind(**{word: -1})

@@ -156,7 +156,7 @@ def test_positions_beyond_2_to_the_31() -> None:
 
 def test_one_element_of_a_view_repeated_may_be_written_far_behind() -> None:
     base = np.zeros(2)
-    x = np.broadcast_to(base, (2**32, 2))
+    x = np.lib.stride_tricks.as_strided(base, (2**32, 2), (0, base.itemsize))
     x[2**31 + 1, 1] = 5
     x[2**32 - 1][0] = 3
     assert base.tolist() == [3, 5]
@@ -237,7 +237,7 @@ def test_positions_are_checked_where_what_they_pick_is_empty() -> None:
 def test_one_element_gets_one_number(at: Any) -> None:
     x = np.zeros((2, 2))
     with pytest.raises(ValueError, match="setitem: an element must get one number, got shape"):
-        x[at] = numpy.array([3.0])
+        x[at] = numpy.array([3.0, 4.0])
     assert x.tolist() == [[0, 0], [0, 0]]
 
 
@@ -342,3 +342,19 @@ def test_known_positions_are_checked_at_the_call(wrong: int, gate: None) -> None
         np.take(x, [wrong], 0)
     with pytest.raises(IndexError, match=r"take_along_axis: index must be in \[-3, 3\)"):
         np.take_along_axis(x, numpy.full((1, 4), wrong), 0)
+
+
+class Second:
+    """A number of the program's own."""
+
+    def __index__(self) -> int:
+        return 1
+
+
+def test_objects_with_an_index_name_elements(engine: str) -> None:
+    x = np.zeros((2, 2))
+    x[Second(), Second()] = 5
+    x[0][Second()] += 7
+    element = x[Second(), Second()]
+    np.add.at(x, (Second(), Second()), 1)
+    assert (x.tolist(), element.item()) == ([[0, 7], [0, 6]], 5)

@@ -1,9 +1,12 @@
 """Initialisers of special weights, and by name."""
 
+from pathlib import Path
+from typing import Any
+
 import numpy
 import pytest
 
-from forerun import gluon, init, np
+from forerun import gluon, init, np, npx
 from gluon_tools import close
 
 
@@ -35,3 +38,37 @@ def test_parameters_start_by_their_names() -> None:
         init.Mixed(["bias"], ["ones"])(np.zeros(1))
     with pytest.raises(ValueError, match="Mixed: patterns and initializers must be as many, got 1 and 2"):
         init.Mixed(["bias"], ["ones", "zeros"])
+
+
+def test_parameters_start_from_values_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    values = {"arg:weight": np.array([[1.0, 2.0]]), "aux:other": np.ones(3)}
+    npx.save(str(tmp_path / "x.params"), values)
+    for param in (values, str(tmp_path / "x.params")):
+        layer = gluon.nn.Dense(1, in_units=2, bias_initializer=init.Load(param, "ones", verbose=True))
+        layer.initialize(init.Load(param))
+        assert layer.weight.data().tolist() == [[1.0, 2.0]]
+        assert layer.bias.data().tolist() == [1.0]
+    assert capsys.readouterr().out == "bias: by default_init\n" * 2
+    with pytest.raises(ValueError, match=r"Load: weight must have shape \(3,\), got \(1, 2\)"):
+        init.Load(values)(np.zeros(3), "weight")
+    with pytest.raises(ValueError, match="Load: there must be a value or a default_init for bias, got none"):
+        init.Load(values)(np.zeros(3), "bias")
+
+
+def test_rules_of_ones_own_have_names() -> None:
+    class Halves(init.Initializer):
+        def _init_weight(self, name: str, data: Any) -> None:
+            data[...] = 0.5
+
+    try:
+        assert init.register(Halves) is Halves
+        assert init.alias("half")(Halves) is Halves
+        for name in ("halves", "half"):
+            layer = gluon.nn.Dense(1, in_units=2, weight_initializer=name)
+            layer.initialize()
+            assert layer.weight.data().tolist() == [[0.5, 0.5]]
+    finally:
+        for name in ("halves", "half"):
+            del init._by_name[name]
+    described = init.InitDesc("weight", global_init=init.One())
+    assert (described, described.attrs, type(described.global_init)) == ("weight", {}, init.One)

@@ -27,8 +27,8 @@ def run(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture
-def heard(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
-    """The log from here on, with no thread started and nothing to be told."""
+def heard(queued: None, caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
+    """The log from here on, with no thread started and nothing to be told. Small operations start threads, too."""
     forerun.configure(workers=1)
     caplog.set_level(logging.DEBUG, "forerun")
     caplog.clear()
@@ -44,8 +44,14 @@ class TestWorkers:
         ended = "all threads have ended; the next operation starts them again"
         assert heard.messages == ["4 threads started", ended, "configured: workers=2"]
 
+    def test_small_work_at_once_starts_none(self):
+        program = "from forerun import np\nx = np.ones(3) + 1\nx.wait()"
+        assert run(LISTENING + program).stderr == ""
+
     def test_at_exit_they_end(self):
-        program = "import forerun\nfrom forerun import np\nforerun.configure(workers=1)\nx = np.ones(3) + 1"
+        program = (
+            "import forerun\nfrom forerun import np\nforerun.configure(workers=1)\nx = np.ones(100000) + 1"
+        )
         done = run(LISTENING + program)
         said = [line.removeprefix("INFO forerun: ") for line in done.stderr.splitlines()]
         ended = "all threads have ended; the next operation starts them again"
@@ -56,7 +62,7 @@ class TestWorkers:
             "import resource, threading\nfrom forerun import np\nimport forerun\n"
             "resource.setrlimit(resource.RLIMIT_AS, (1 << 31, 1 << 31))\n"
             "forerun.configure(workers=4000)\n"
-            "(np.ones(3) + 1).wait(); forerun.waitall()"
+            "(np.ones(100000) + 1).wait(); forerun.waitall()"
         )
         done = run(LISTENING + program)
         assert "of 4003 threads could be started: the system refused the others" in done.stderr
@@ -102,7 +108,7 @@ class TestSilence:
             "import logging\n"
             "class Bad(logging.Handler):\n    def handle(self, record): raise RuntimeError('no disk')\n"
             "logging.getLogger('forerun').addHandler(Bad())\nlogging.getLogger('forerun').setLevel('INFO')\n"
-            "from forerun import np\nprint((np.ones(3) + 1).tolist())"
+            "from forerun import np\nprint((np.ones(100000) + 1)[:3].tolist())"
         )
         done = run(program)
         assert done.stdout == "[2.0, 2.0, 2.0]\n"

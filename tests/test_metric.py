@@ -16,6 +16,29 @@ BINARY, SAID = RNG.integers(0, 2, 8), RNG.integers(0, 2, 8)
 X, Y = RNG.normal(size=(2, 8))
 PAIRS = [numpy.sum((a == BINARY) & (b == SAID)) for a, b in ((1, 1), (0, 1), (1, 0), (0, 0))]
 TP, FP, FN, TN = (float(n) for n in PAIRS)
+M = RNG.integers(0, 2, (8, 3))
+Q = RNG.uniform(size=(8, 3))
+FOUND = numpy.array([0.3, 0.5, 0.6]) < Q
+U, V = RNG.normal(size=(2, 8, 4))
+
+
+def fbeta(so: Any, said: Any, beta: float) -> Any:
+    """Of each column, by precision and recall."""
+    found = []
+    for a, b in zip(so.T == 1, said.T == 1):
+        p, r = (a & b).sum() / max(b.sum(), 1), (a & b).sum() / max(a.sum(), 1)
+        found.append((1 + beta**2) * p * r / (beta**2 * p + r) if p * r else 0.0)
+    return numpy.array(found)
+
+
+def correlation(so: Any, said: Any) -> float:
+    """Gorodkin's, by covariances of columns of zeros and ones."""
+    one, two = (numpy.eye(3)[x] - numpy.eye(3)[x].mean(0) for x in (so, said))
+    return (one * two).sum() / math.sqrt((one * one).sum() * (two * two).sum())
+
+
+def ones(x: Any) -> Any:
+    return numpy.eye(3)[x]
 
 
 CASES: list[tuple[metric.EvalMetric, Any, Any, float]] = [
@@ -25,6 +48,23 @@ CASES: list[tuple[metric.EvalMetric, Any, Any, float]] = [
     (metric.TopKAccuracy(2), LABELS, P, (numpy.argsort(P)[:, 1:] == LABELS[:, None]).any(1).mean()),
     (metric.F1(), BINARY, SAID, 2 * TP / (2 * TP + FP + FN)),
     (metric.MCC(), BINARY, SAID, numpy.corrcoef(BINARY, SAID)[0, 1]),
+    (metric.F1(threshold=0.2), BINARY, X, fbeta(BINARY[:, None], X[:, None] > 0.2, 1)[0]),
+    (metric.F1(threshold=0.7), BINARY, numpy.stack([1 - Q[:, 0], Q[:, 0]], 1),
+     fbeta(BINARY[:, None], Q[:, :1] > 0.7, 1)[0]),
+    (metric.Fbeta(beta=2), BINARY, SAID, fbeta(BINARY[:, None], SAID[:, None], 2)[0]),
+    (metric.Fbeta(class_type="multiclass", beta=0.5, average="macro"), LABELS, P,
+     fbeta(ones(LABELS), ones(P.argmax(1)), 0.5).mean()),
+    (metric.F1(class_type="multiclass"), LABELS, P, (P.argmax(1) == LABELS).mean()),
+    (metric.F1(class_type="multilabel", average="macro", threshold=[0.3, 0.5, 0.6]), M, Q, fbeta(M, FOUND, 1).mean()),
+    (metric.Fbeta(class_type="multilabel", beta=2), M, Q,
+     fbeta(M.reshape(-1, 1), Q.reshape(-1, 1) > 0.5, 2)[0]),
+    (metric.PCC(), LABELS, P, correlation(LABELS, P.argmax(1))),
+    (metric.MeanPairwiseDistance(), V, U, numpy.sqrt(((U - V) ** 2).sum(1)).mean()),
+    (metric.MeanPairwiseDistance(p=3), V, U, ((abs(U - V) ** 3).sum(1) ** (1 / 3)).mean()),
+    (metric.MeanCosineSimilarity(), V, U,
+     ((U * V).sum(1) / numpy.linalg.norm(U, axis=1) / numpy.linalg.norm(V, axis=1)).mean()),
+    (metric.CrossEntropy(from_logits=True), LABELS, numpy.log(P) + 3, -numpy.log(PICKED).mean()),
+    (metric.Perplexity(from_logits=True), LABELS, numpy.log(P) + 3, math.exp(-numpy.log(PICKED).mean())),
     (metric.MAE(), Y, X, abs(X - Y).mean()),
     (metric.MSE(), Y, X, ((X - Y) ** 2).mean()),
     (metric.RMSE(), Y, X, math.sqrt(((X - Y) ** 2).mean())),
@@ -70,9 +110,63 @@ def test_several_metrics_at_once() -> None:
     both.update(np.array(LABELS), np.array(P))
     names, found = both.get()
     assert names == ["accuracy", "cross-entropy"]
-    assert found == pytest.approx([CASES[0][3], CASES[9][3]], rel=1e-6)
+    assert found == pytest.approx([CASES[0][3], -numpy.log(PICKED).mean()], rel=1e-6)
     both.reset()
     assert all(math.isnan(value) for value in both.get()[1])
+
+
+def test_f1_of_each_class() -> None:
+    measure = metric.F1(class_type="multilabel", average=None)
+    assert math.isnan(measure.get()[1])
+    measure.update(np.array(M), np.array(Q))
+    numpy.testing.assert_allclose(measure.get()[1], fbeta(M, Q > 0.5, 1))
+
+
+def test_classes_may_come_up_later() -> None:
+    measure = metric.PCC()
+    so, said = numpy.array([0, 1, 0, 2, 2, 1]), numpy.array([0, 1, 1, 2, 0, 1])
+    for part in (slice(0, 3), slice(3, 6), slice(0, 2)):
+        measure.update(np.array(so[part]), np.array(said[part]))
+    both = [numpy.append(x, x[:2]) for x in (so, said)]
+    assert measure.get()[1] == pytest.approx(correlation(*both))
+    two = metric.PCC()
+    two.update(np.array(BINARY), np.array(SAID))
+    assert two.get()[1] == pytest.approx(numpy.corrcoef(BINARY, SAID)[0, 1])
+
+
+def test_one_module_has_two_places() -> None:
+    import forerun.gluon.metric as there
+
+    from forerun import gluon
+
+    assert there is metric
+    assert gluon.metric is metric
+
+
+def test_metrics_of_ones_own() -> None:
+    @metric.alias("furthest", "far")
+    class Furthest(metric.EvalMetric):
+        def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+            return [np.abs(label - pred).max()], 1
+
+    try:
+        measure = metric.create("far", "f")
+        measure.update(np.zeros(2), np.array([1.0, -3.0]))
+        assert measure.get() == ("f", 3.0)
+        assert metric.register(Furthest) is Furthest
+        assert isinstance(metric.create("Furthest", "f"), Furthest)
+    finally:
+        for name in ("furthest", "far"):
+            del metric.base._by_name[name]
+
+
+def test_outputs_without_a_label_may_be_left_out() -> None:
+    far = lambda label, pred: abs(label - pred).max()
+    measure = metric.np(far, name="far", allow_extra_outputs=True)
+    measure.update([np.zeros(2)], [np.array([1.0, -3.0]), np.ones(5)])
+    assert measure.get() == ("far", 3.0)
+    with pytest.raises(ValueError, match="CustomMetric: labels and preds must be as many, got 1 and 2"):
+        metric.np(far).update([np.zeros(2)], [np.zeros(2)] * 2)
 
 
 def test_metrics_refuse_what_does_not_fit() -> None:
@@ -80,8 +174,16 @@ def test_metrics_refuse_what_does_not_fit() -> None:
         metric.Accuracy().update([np.ones(1)], [np.ones(1)] * 2)
     with pytest.raises(ValueError, match=r"MAE: label must have as many elements as pred, got \(2,\) for \(3,\)"):
         metric.MAE().update(np.ones(2), np.ones(3))
-    with pytest.raises(ValueError, match=r"metric: name must be one of acc, .* got 'nothing'"):
-        metric.create("nothing")
+    with pytest.raises(ValueError, match=r"metric: name must be one of acc, .* got 'unheard of'"):
+        metric.create("unheard of")
+    with pytest.raises(ValueError, match='Fbeta: class_type must be "binary", "multiclass" or "multilabel", got 3'):
+        metric.Fbeta(class_type=3)
+    with pytest.raises(ValueError, match='F1: average must be "micro", "macro" or None, got \'weighted\''):
+        metric.F1(average="weighted")
+    with pytest.raises(ValueError, match=r"F1: pred must be of two classes for labels \(2,\), got \(2, 3\)"):
+        metric.F1().update(np.ones(2), np.ones((2, 3)))
+    with pytest.raises(ValueError, match=r"F1: pred must have scores for each label, got \(2,\) for \(2,\)"):
+        metric.F1(class_type="multiclass").update(np.ones(2), np.ones(2))
     with pytest.raises(TypeError, match="metric: must be a name"):
         metric.create(3)
     out_of_range = metric.CrossEntropy()

@@ -105,6 +105,7 @@ def test_pretrained_reads_a_file_where_there_is_one(tmp_path: Path) -> None:
     net.save_parameters(tmp_path / "mobilenet0.25-0123abcd.params")
     forerun.waitall()
     assert (small(pretrained=True, root=tmp_path, ctx=forerun.cpu())(x).asnumpy() == expected).all()
+    assert (small(pretrained=True, root=tmp_path, device=forerun.cpu())(x).asnumpy() == expected).all()
 
 
 def test_pretrained_says_that_none_are_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,3 +170,15 @@ def test_programs_for_mxnet_find_it() -> None:
         assert resnet18_v2 is vision.resnet18_v2
     finally:
         uninstall_as_mxnet()
+
+
+def test_every_model_takes_a_device_in_both_words(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The file's parameters go to the device that is named, whichever word names it."""
+    loaded: list[Any] = []
+    monkeypatch.setattr(gluon.Block, "load_parameters", lambda net, file, ctx=None: loaded.append(ctx))
+    for name in sorted(gluon.model_zoo.vision._MODELS):
+        (tmp_path / f"{name}.params").touch()
+        for word in ("ctx", "device"):
+            gluon.model_zoo.vision.get_model(name, pretrained=True, root=tmp_path, **{word: forerun.cpu(0)})
+    assert len(loaded) == 2 * len(gluon.model_zoo.vision._MODELS)
+    assert set(loaded) == {forerun.cpu(0)}

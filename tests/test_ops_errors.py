@@ -16,7 +16,7 @@ from forerun.np.linalg import LinAlgError
 X = numpy.ones((2, 3), "float32")
 V = numpy.ones(3, "float32")
 
-DEVICES = ", ".join(map(repr, forerun.devices()))
+DEVICES = "cpu(0) to cpu(63)"
 
 Broken = Callable[[Any, Any], Any]
 
@@ -139,7 +139,6 @@ AT_THE_CALL: list[tuple[Broken, type[Exception], str]] = [
     (lambda x, v: np.bincount(v), TypeError, "bincount: array must be of integers, got float32"),
     (lambda x, v: np.linalg.matrix_power(np.eye(2), 1.5), TypeError,
      "matrix_power: n must be an integer, got 1.5"),
-    (lambda x, v: np.arange(3).attach_grad(), TypeError, "attach_grad: array must be of floats, got int64"),
     (lambda x, v: np.random.uniform(dtype="int32"), TypeError, "uniform: dtype must be a float, got int32"),
     (lambda x, v: [1][v[0]], TypeError, "index: array must be of integers, got float32"),
     # axes
@@ -162,7 +161,7 @@ AT_THE_CALL: list[tuple[Broken, type[Exception], str]] = [
     (lambda x, v: npx.sequence_mask(x, v, True, axis=2), ValueError, "sequence_mask: axis must be 0 or 1, got 2"),
     # devices
     (lambda x, v: np.ones(3, device="gpu"), ValueError, f"device: must be one of {DEVICES}, got gpu(0)"),
-    (lambda x, v: np.ones(3, device=forerun.cpu(7)), ValueError, f"device: must be one of {DEVICES}, got cpu(7)"),
+    (lambda x, v: np.ones(3, device=forerun.cpu(64)), ValueError, f"device: must be one of {DEVICES}, got cpu(64)"),
     (lambda x, v: np.ones(3, device=3), TypeError, "device: must be a Device, a string or None, got int"),
     (lambda x, v: x.as_in_ctx(npx.gpu()), ValueError, f"device: must be one of {DEVICES}, got gpu(0)"),
     # indices

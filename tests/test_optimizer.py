@@ -87,6 +87,85 @@ def signs(w, g, s, t):
     return w - 0.1 * numpy.sign(g)
 
 
+def norm(x):
+    return numpy.sqrt((x * x).sum())
+
+
+def lars(w, g, s, t):
+    rate = 0.1 * 0.02 * norm(w) / (norm(g) + 0.5 * norm(w) + 1e-3)
+    s["v"] = 0.9 * s.get("v", 0) - rate * (g + 0.5 * w)
+    return w + s["v"]
+
+
+def lans(w, g, s, t):
+    g = g / norm(g)
+    s["m"] = 0.8 * s.get("m", 0) + 0.2 * g
+    s["v"] = 0.9 * s.get("v", 0) + 0.1 * g**2
+    root = numpy.sqrt(s["v"] / (1 - 0.9**t)) + 1e-3
+    r, c = s["m"] / (1 - 0.8**t) / root + 0.5 * w, g / root + 0.5 * w
+    return w - 0.1 * min(norm(w), 2) * (0.8 * r / norm(r) + 0.2 * c / norm(c))
+
+
+def ftml(w, g, s, t):
+    s["v"] = 0.9 * s.get("v", 0) + 0.1 * g**2
+    before = s.get("d", 0)
+    s["d"] = (1 - 0.8**t) / 0.1 * (numpy.sqrt(s["v"] / (1 - 0.9**t)) + 1e-3)
+    s["z"] = 0.8 * s.get("z", 0) + 0.2 * g - (s["d"] - 0.8 * before) * w
+    return -s["z"] / s["d"]
+
+
+def nadam(w, g, s, t):
+    u = lambda k: 0.8 * (1 - 0.5 * 0.96 ** (k * 0.02))
+    p = numpy.prod([u(k) for k in range(1, t + 1)])
+    s["m"] = 0.8 * s.get("m", 0) + 0.2 * g
+    s["v"] = 0.9 * s.get("v", 0) + 0.1 * g**2
+    m = (1 - u(t)) * g / (1 - p) + u(t + 1) * s["m"] / (1 - p * u(t + 1))
+    return w - 0.1 * m / (numpy.sqrt(s["v"] / (1 - 0.9**t)) + 1e-3)
+
+
+def adamax(w, g, s, t):
+    s["m"] = 0.8 * s.get("m", 0) + 0.2 * g
+    s["u"] = numpy.maximum(0.9 * s.get("u", 0), abs(g))
+    return w - 0.1 / (1 - 0.8**t) * s["m"] / (s["u"] + 1e-3)
+
+
+def dcasgd(w, g, s, t):
+    late = g + 0.5 * w + 0.3 * g * g * (w - s.get("p", w))
+    s["v"], s["p"] = 0.9 * s.get("v", 0) - 0.1 * late, w
+    return w + s["v"]
+
+
+def dcasgd_plain(w, g, s, t):
+    late, s["p"] = g + 0.3 * g * g * (w - s.get("p", w)), w
+    return w - 0.1 * late
+
+
+def adabelief(w, g, s, t, corrected=True):
+    g = g + 0.5 * w
+    s["m"] = 0.8 * s.get("m", 0) + 0.2 * g
+    s["s"] = 0.9 * s.get("s", 0) + 0.1 * (g - s["m"]) ** 2 + 1e-3
+    rate = 0.1 * numpy.sqrt(1 - 0.9**t) / (1 - 0.8**t) if corrected else 0.1
+    return w - rate * s["m"] / (numpy.sqrt(s["s"]) + 1e-3)
+
+
+def adabelief_plain(w, g, s, t):
+    return adabelief(w, g, s, t, False)
+
+
+def adamw_plain(w, g, s, t):
+    w = w * (1 - 0.1 * 0.5)
+    s["m"] = 0.8 * s.get("m", 0) + 0.2 * g
+    s["v"] = 0.9 * s.get("v", 0) + 0.1 * g**2
+    return w - 0.1 * s["m"] / (numpy.sqrt(s["v"]) + 1e-3)
+
+
+def rmsprop_centered(w, g, s, t):
+    s["v"] = 0.8 * s.get("v", 0) + 0.2 * g**2
+    s["m"] = 0.8 * s.get("m", 0) + 0.2 * g
+    s["d"] = 0.7 * s.get("d", 0) - 0.1 * g / numpy.sqrt(s["v"] - s["m"] ** 2 + 1e-3)
+    return numpy.clip(w + s["d"], -1.5, 1.5)
+
+
 ADAM = {"learning_rate": 0.1, "beta1": 0.8, "beta2": 0.9, "epsilon": 1e-3}
 CASES: list[tuple[str, dict[str, Any], Rule]] = [
     ("sgd", {"learning_rate": 0.1}, sgd),
@@ -104,6 +183,19 @@ CASES: list[tuple[str, dict[str, Any], Rule]] = [
     ("signum", {"learning_rate": 0.1, "momentum": 0.8, "wd": 0.5, "wd_lh": 0.3}, signum),
     ("signum", {"learning_rate": 0.1, "momentum": 0.0, "wd": 0.0}, signs),
     ("adagrad", {"learning_rate": 0.1, "epsilon": 1e-3}, adagrad),
+    ("adagrad", {"learning_rate": 0.1, "eps": 1e-3}, adagrad),
+    ("lars", {"learning_rate": 0.1, "momentum": 0.9, "eta": 0.02, "wd": 0.5, "epsilon": 1e-3}, lars),
+    ("lans", {**ADAM, "wd": 0.5, "upper_bound": 2.0}, lans),
+    ("ftml", ADAM, ftml),
+    ("nadam", {**ADAM, "schedule_decay": 0.02}, nadam),
+    ("adamax", ADAM, adamax),
+    ("dcasgd", {"learning_rate": 0.1, "momentum": 0.9, "lamda": 0.3, "wd": 0.5}, dcasgd),
+    ("dcasgd", {"learning_rate": 0.1, "lamda": 0.3}, dcasgd_plain),
+    ("adabelief", {**ADAM, "wd": 0.5}, adabelief),
+    ("adabelief", {**ADAM, "wd": 0.5, "correct_bias": False}, adabelief_plain),
+    ("adamw", {**ADAM, "wd": 0.5, "correct_bias": False}, adamw_plain),
+    ("rmsprop", {"learning_rate": 0.1, "rho": 0.8, "momentum": 0.7, "epsilon": 1e-3, "centered": True,
+                 "clip_weights": 1.5}, rmsprop_centered),
 ]
 IDS = [f"{name}-{rule.__name__}" for name, _, rule in CASES]
 

@@ -67,7 +67,7 @@ class TestImport:
             output(
                 "import os, numpy\nthreads = lambda: len(os.listdir('/proc/self/task'))\nprint(threads())\n"
                 "import forerun\nfrom forerun import np\nprint(threads())\n"
-                "forerun.configure(workers=2)\n(np.ones(3) + 1).wait()\nprint(threads())"
+                "forerun.configure(workers=2)\n(np.ones(100_000) + 1).wait()\nprint(threads())"
             ),
         )
         assert after == before

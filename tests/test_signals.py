@@ -7,6 +7,8 @@ import os
 import pathlib
 import pickle
 import signal
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -86,7 +88,7 @@ def workers() -> int:
     """How many threads serve the queue for computation."""
     found = 0
     for thread in pathlib.Path("/proc/self/task").iterdir():
-        with suppress(FileNotFoundError):  # it has ended
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended, before it is looked at or meanwhile
             found += (thread / "comm").read_text().startswith("forerun-0.")
     return found
 
@@ -128,7 +130,7 @@ WAITS: dict[str, Callable[[Any], Any]] = {
     "nonzero": lambda x: np.nonzero(x.reshape(1)),
     "mask": lambda x: np.ones(1)[x.reshape(1) > 0],
     "numpy.save": lambda x: numpy.save(io.BytesIO(), x),
-    "npx.save": lambda x: npx.save(tempfile.mktemp(), x).wait(),
+    "npx.save": lambda x: npx.save(tempfile.mktemp(), x),
     "pickle": pickle.dumps,
     "pace": in_pace,
     "room": until_full,
@@ -352,3 +354,15 @@ print(waits_here(host(task, [], [((), "int64")])[0]))
                 signal.signal(signal.SIGALRM, before)
             assert len(calls) >= 50
             assert rounds >= 50
+
+
+def test_tests_that_were_started_with_sigint_ignored() -> None:
+    """As by `nohup make test &`, or by cron: what is ignored is inherited, and nobody would be interrupted."""
+    test = f"{__file__}::TestInterrupt::test_synchronous_task"
+    line = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", test]
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        done = subprocess.run(line, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert done.returncode == 0, done.stdout

@@ -30,7 +30,8 @@ DIFFERENT = {
     "gradient": "`*varargs` is called spacing",
     "linalg.matmul": LOOPS, "linalg.tensordot": "that of np.tensordot", "linalg.vecdot": LOOPS,
 }  # fmt: skip
-OURS = {"device", "ctx", "descending", "dtype"}  # keywords that NumPy's functions may lack
+# Keywords that NumPy's functions may lack.
+OURS = {"device", "ctx", "descending", "dtype", "out", "interpolation", "upper", "axis", "wait"}
 LOOSER = {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
 
 

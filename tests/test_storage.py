@@ -11,6 +11,7 @@ import subprocess
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from forerun.storage import issue, npy, order, replacing
 from settings import configured
 from test_ops_blocking import returns, waits_for_values
 
+SAVES = (np.save, np.savez, np.savez_compressed, np.savetxt)
 SOME = 300_000  # elements: more than are read or written at once
 
 
@@ -54,8 +56,8 @@ class TestSave:
     def test_in_every_mode(self, engine: str, tmp_path: Path) -> None:
         x = np.arange(SOME).reshape(3, -1)
         sizes = [
-            np.save(tmp_path / "x", x * 2), np.savez(tmp_path / "xs", x, turned=x.T),
-            np.savez_compressed(tmp_path / "small", x=x), npx.save(tmp_path / "named", [x]),
+            np.save(tmp_path / "x", x * 2, wait=False), np.savez(tmp_path / "xs", x, turned=x.T, wait=False),
+            np.savez_compressed(tmp_path / "small", x=x, wait=False), npx.save(tmp_path / "named", [x]),
         ]  # fmt: skip
         x += 1
         for size, name in zip(sizes, ["x.npy", "xs.npz", "small.npz", "named"]):
@@ -71,9 +73,9 @@ class TestSave:
     def test_writes_what_was_there_when_it_was_issued(self, tmp_path: Path) -> None:
         x = np.arange(5)
         with closed_gate():
-            np.save(tmp_path / "x", x)
+            np.save(tmp_path / "x", x, wait=False)
             x += 1
-            np.save(tmp_path / "y", x)
+            np.save(tmp_path / "y", x, wait=False)
             x[:] = 0
             assert os.listdir(tmp_path) == []
         forerun.waitall()
@@ -83,9 +85,9 @@ class TestSave:
     def test_the_last_issued_wins(self, held: Any, tmp_path: Path) -> None:
         (tmp_path / "link").symlink_to("x.npy")
         late = held(np.zeros(3))
-        np.save(tmp_path / "x", late)
-        np.save(f"{tmp_path}/../{tmp_path.name}/x.npy", np.ones(3))
-        last = npx.save(tmp_path / "link", np.full((3,), 2))
+        np.save(tmp_path / "x", late, wait=False)
+        np.save(f"{tmp_path}/../{tmp_path.name}/x.npy", np.ones(3), wait=False)
+        last = npx.save(tmp_path / "link", np.full((3,), 2), wait=False)
         held.go.set()
         last.wait()
         assert npx.load(tmp_path / "x.npy")[0].tolist() == [2, 2, 2]
@@ -96,8 +98,8 @@ class TestSave:
         def program() -> list[Any]:
             y = x * 2
             return [
-                np.save(tmp_path / "a", y), np.savez(tmp_path / "b", y), np.savez_compressed(tmp_path / "c", y),
-                np.savetxt(tmp_path / "d", y), y.tofile(tmp_path / "e"), npx.save(tmp_path / "f", [y]),
+                *(save(tmp_path / name, y, wait=False) for name, save in zip("abcd", SAVES)),
+                y.tofile(tmp_path / "e", wait=False), npx.save(tmp_path / "f", [y], wait=False),
                 np.load(tmp_path / "a.npy"), np.load(tmp_path / "b.npz")["arr_0"], npx.load(tmp_path / "f")[0],
             ]  # fmt: skip
 
@@ -118,31 +120,31 @@ class TestSave:
 
     def test_in_asyncio(self, tmp_path: Path) -> None:
         async def program() -> int:
-            size = np.save(tmp_path / "x", np.arange(3))
+            size = np.save(tmp_path / "x", np.arange(3), wait=False)
             await size
             assert (tmp_path / "x.npy").exists()
             with pytest.raises(FileNotFoundError):
-                await np.save(tmp_path / "none" / "x", np.arange(3))
+                await np.save(tmp_path / "none" / "x", np.arange(3), wait=False)
             return size.item()
 
         assert asyncio.run(program()) == (tmp_path / "x.npy").stat().st_size
 
     def test_two_devices(self, two_devices: list[forerun.Device], tmp_path: Path) -> None:
         x, y = (np.arange(SOME, device=device) for device in two_devices)
-        np.savez(tmp_path / "x", x, y)
-        np.save(tmp_path / "y", y)
+        np.savez(tmp_path / "x", x, y, wait=False)
+        np.save(tmp_path / "y", y, wait=False)
         found = np.load(tmp_path / "x.npz")
         assert (found["arr_1"] == np.load(tmp_path / "y.npy")).all().item()
 
     def test_names_of_any_length_and_kind(self, tmp_path: Path) -> None:
         for name in ("n" * 251, "ü", b"bytes"):
             path = os.path.join(os.fsencode(tmp_path), name) if isinstance(name, bytes) else tmp_path / name
-            np.save(path, np.arange(2)).wait()
+            np.save(path, np.arange(2))
             assert np.load(path + b".npy" if isinstance(path, bytes) else f"{path}.npy").tolist() == [0, 1]
 
     def test_a_pipe_is_written_directly(self, tmp_path: Path) -> None:
         os.mkfifo(tmp_path / "x.npy")
-        size = np.save(tmp_path / "x", np.arange(3))
+        size = np.save(tmp_path / "x", np.arange(3), wait=False)
         with open(tmp_path / "x.npy", "rb") as file:
             assert npy.read_header(file, 1 << 20).shape == (3,)
             file.read()
@@ -150,7 +152,7 @@ class TestSave:
 
     def test_the_profile_shows_files(self, tmp_path: Path) -> None:
         with profiler.record() as p:
-            np.save(tmp_path / "x", np.arange(SOME))
+            np.save(tmp_path / "x", np.arange(SOME), wait=False)
             np.load(tmp_path / "x.npy").wait()
         queues = {e.name: e.queue for e in p.trace.ops}
         assert queues["save"] == queues["load"] == "io"
@@ -163,7 +165,7 @@ class TestHybridized:
     def test_each_call_writes_in_order(self, tmp_path: Path) -> None:
         @forerun.hybrid
         def twice(x: Any) -> Any:
-            np.save(tmp_path / "x", x)
+            np.save(tmp_path / "x", x, wait=False)
             return x * 2
 
         for i in range(4):
@@ -178,16 +180,16 @@ class TestHybridized:
             return x + np.load(tmp_path / "x.npy")
 
         for i in range(4):
-            np.save(tmp_path / "x", np.full((3,), i)).wait()
+            np.save(tmp_path / "x", np.full((3,), i))
             assert more(np.ones(3)).tolist() == [i + 1] * 3
 
 
 class TestFailure:
     @pytest.mark.parametrize("engine", ["1 worker", "4 workers"], indirect=True)
     def test_what_cannot_be_computed_leaves_the_file(self, engine: str, tmp_path: Path) -> None:
-        np.save(tmp_path / "x", np.arange(3)).wait()
+        np.save(tmp_path / "x", np.arange(3))
         before = os.stat(tmp_path / "x.npy")
-        size = np.save(tmp_path / "x", failing())
+        size = np.save(tmp_path / "x", failing(), wait=False)
         for read in (size.wait, size.item, np.load(tmp_path / "x.npy").tolist):
             with pytest.raises(numpy.linalg.LinAlgError, match="Singular") as caught:
                 read()
@@ -196,16 +198,16 @@ class TestFailure:
         assert os.listdir(tmp_path) == ["x.npy"]
 
     def test_waitall_raises(self, tmp_path: Path) -> None:
-        np.save(tmp_path / "none" / "x", np.arange(3))
+        np.save(tmp_path / "none" / "x", np.arange(3), wait=False)
         with pytest.raises(FileNotFoundError, match=r"none/x.npy") as caught:
             forerun.waitall()
         assert any("test_storage.py" in note for note in caught.value.__notes__)
         forerun.waitall()
 
     def test_a_load_has_the_failure_until_somebody_was_told(self, tmp_path: Path) -> None:
-        np.save(tmp_path / "x", np.arange(3)).wait()
+        np.save(tmp_path / "x", np.arange(3))
         with closed_gate():
-            size = np.save(tmp_path / "x", failing())
+            size = np.save(tmp_path / "x", failing(), wait=False)
             early = np.load(tmp_path / "x.npy")
         _core.wait_mark(_core.mark())
         late = np.load(tmp_path / "x.npy")
@@ -219,8 +221,8 @@ class TestFailure:
 
     def test_the_next_save_heals(self, tmp_path: Path) -> None:
         with closed_gate():
-            bad = np.save(tmp_path / "x", failing())
-            good = np.save(tmp_path / "x", np.arange(3))
+            bad = np.save(tmp_path / "x", failing(), wait=False)
+            good = np.save(tmp_path / "x", np.arange(3), wait=False)
             found = np.load(tmp_path / "x.npy")
         assert found.tolist() == [0, 1, 2]
         good.wait()
@@ -229,7 +231,7 @@ class TestFailure:
 
     def test_what_reads_now_waits_for_the_write_and_has_its_failure(self, tmp_path: Path) -> None:
         for read in (np.loadtxt, np.fromfile, lambda path: npx.load(path)):
-            np.savetxt(tmp_path / "x", failing())
+            np.savetxt(tmp_path / "x", failing(), wait=False)
             with pytest.raises(numpy.linalg.LinAlgError):
                 read(tmp_path / "x")
 
@@ -239,12 +241,12 @@ class TestFailure:
         (tmp_path / "file").touch()
         name = {IsADirectoryError: "folder", FileNotFoundError: "none/x", NotADirectoryError: "file/x"}[kind]
         with pytest.raises(kind, match=f"{name}.npy"):
-            np.save(tmp_path / name, np.ones(1)).wait()
+            np.save(tmp_path / name, np.ones(1))
         assert sorted(os.listdir(tmp_path)) == ["file", "folder.npy"]
 
     def test_a_full_disk(self) -> None:
         with pytest.raises(OSError, match="/dev/full") as caught:
-            npx.save("/dev/full", np.arange(SOME)).wait()
+            npx.save("/dev/full", np.arange(SOME))
         assert caught.value.errno == errno.ENOSPC
 
     @pytest.mark.parametrize("unnamed", [True, False])
@@ -253,9 +255,9 @@ class TestFailure:
             (UNNAMED if not unnamed else "")
             + "import resource, os, errno\n"
             f"os.chdir({str(tmp_path)!r})\n"
-            "np.save('x', np.arange(3)).wait()\n"
+            "np.save('x', np.arange(3))\n"
             "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
-            "try: np.save('x', np.arange(1_000_000)).wait()\n"
+            "try: np.save('x', np.arange(1_000_000))\n"
             "except OSError as error: print(errno.errorcode[error.errno], error.filename)\n"
             "print(*np.load('x.npy').tolist(), *os.listdir())"
         )
@@ -267,7 +269,7 @@ class TestFailure:
         tmp_path.chmod(0o755)
         program = (
             "if os.getuid() == 0: os.setuid(65534)\n"
-            "try: np.save('x', np.ones(1)).wait()\n"
+            "try: np.save('x', np.ones(1))\n"
             "except OSError as error: print(type(error).__name__)"
         )
         start = f"import os\nos.chdir({str(folder)!r})\n"
@@ -276,7 +278,7 @@ class TestFailure:
 
     @pytest.mark.parametrize("moment", ["while values are written", "before the name changes"])
     def test_a_process_that_is_killed_leaves_the_old_file(self, moment: str, tmp_path: Path) -> None:
-        np.save(tmp_path / "x", np.arange(3)).wait()
+        np.save(tmp_path / "x", np.arange(3))
         stop = "(print('now', flush=True), time.sleep(60))"
         hook = {
             "while values are written": f"npy.write_values = lambda out, x: (out.write(b'half'), out.flush(), {stop})",
@@ -293,11 +295,11 @@ class TestFailure:
             assert os.listdir(tmp_path) == ["x.npy"]
 
     def test_exit_finishes_what_is_pending(self, tmp_path: Path) -> None:
-        children.output(f"np.save({str(tmp_path / 'x')!r}, np.arange({SOME}))")
+        children.output(f"np.save({str(tmp_path / 'x')!r}, np.arange({SOME}), wait=False)")
         assert numpy.load(tmp_path / "x.npy").shape == (SOME,)
 
     def test_exit_tells_what_nobody_has_read(self, tmp_path: Path) -> None:
-        done = children.execute(f"np.save({str(tmp_path / 'none' / 'x')!r}, np.arange(3))")
+        done = children.execute(f"np.save({str(tmp_path / 'none' / 'x')!r}, np.arange(3), wait=False)")
         assert done.returncode == 1
         assert "<string>:4: an error that no read has raised: FileNotFoundError" in done.stderr
 
@@ -404,16 +406,16 @@ class TestLoad:
         with closed_gate():
             found = [np.load(tmp_path / "x.npy"), np.load(tmp_path / "xs.npz")["arr_0"]]
             (tmp_path / "xs.npz").unlink()
-            np.save(tmp_path / "x", np.zeros(2))
+            np.save(tmp_path / "x", np.zeros(2), wait=False)
         forerun.waitall()
         assert [x.tolist() for x in found] == [[0, 1, 2]] * 2
         assert np.load(tmp_path / "x.npy").tolist() == [0, 0]
 
     def test_in_order_with_saves(self, held: Any, tmp_path: Path) -> None:
         x = held(np.arange(3))
-        first = np.save(tmp_path / "x", x)
+        first = np.save(tmp_path / "x", x, wait=False)
         early = np.load(tmp_path / "x.npy")
-        second = np.save(tmp_path / "x", x + 1)
+        second = np.save(tmp_path / "x", x + 1, wait=False)
         late = np.load(tmp_path / "x.npy")
         held.go.set()
         assert (early.tolist(), late.tolist()) == ([0, 1, 2], [1, 2, 3])
@@ -424,11 +426,11 @@ class TestLoad:
         began, go, real = threading.Event(), threading.Event(), issue._again
         monkeypatch.setattr(issue, "_again", lambda *a: (began.set(), go.wait(60), real(*a)))
         with closed_gate():
-            np.save(tmp_path / "x", np.arange(3))
+            np.save(tmp_path / "x", np.arange(3), wait=False)
             early = np.load(tmp_path / "x.npy")
         began.wait(60)
-        np.save(tmp_path / "x", np.zeros(3))
-        np.save(tmp_path / "another", np.zeros(3)).wait()  # the one before it would have been written by now
+        np.save(tmp_path / "x", np.zeros(3), wait=False)
+        np.save(tmp_path / "another", np.zeros(3))  # the one before it would have been written by now
         go.set()
         assert early.tolist() == [0, 1, 2]
         assert np.load(tmp_path / "x.npy").tolist() == [0, 0, 0]
@@ -440,7 +442,7 @@ class TestLoad:
         written, write = order.written, numpy.save if name == "x.npy" else numpy.savez
         monkeypatch.setattr(order, "written", lambda *a: (write(tmp_path / name, numpy.zeros(3)), written(*a)))
         with closed_gate():
-            (np.save if name == "x.npy" else np.savez)(tmp_path / name, np.arange(3))
+            (np.save if name == "x.npy" else np.savez)(tmp_path / name, np.arange(3), wait=False)
             found = np.load(tmp_path / name)
             x = found if name == "x.npy" else found["arr_0"]
         with pytest.raises(ValueError, match="load: file must hold what was saved, got float64"):
@@ -452,7 +454,7 @@ class TestLoad:
             net.initialize(value)
 
         def program() -> None:
-            nets[0].save_parameters(tmp_path / "x")
+            nets[0].save_parameters(tmp_path / "x", wait=False)
             nets[1].load_parameters(tmp_path / "x")
 
         waits_for_values(program)
@@ -460,7 +462,7 @@ class TestLoad:
 
     def test_archives_that_are_about_to_be_written(self, tmp_path: Path) -> None:
         with closed_gate():
-            np.savez(tmp_path / "x", np.arange(3), other=np.ones((2, 2)).T)
+            np.savez(tmp_path / "x", np.arange(3), other=np.ones((2, 2)).T, wait=False)
             found = np.load(tmp_path / "x.npz")
             assert sorted(found) == ["arr_0", "other"]
             assert found["other"].shape == (2, 2)
@@ -517,7 +519,7 @@ class TestLoad:
                 np.load(tmp_path / "y.npy", allow_pickle=True)
 
     def test_nobody_reads_what_nobody_wants(self, tmp_path: Path) -> None:
-        np.save(tmp_path / "x", np.arange(SOME)).wait()
+        np.save(tmp_path / "x", np.arange(SOME))
         before, dropped = leaks.held(), forerun.stats()["dropped"]
         with closed_gate():
             x = np.load(tmp_path / "x.npy")
@@ -530,7 +532,7 @@ class TestLoad:
     def test_more_files_than_may_be_open(self, tmp_path: Path) -> None:
         found = children.output(
             f"import os\nos.chdir({str(tmp_path)!r})\n"
-            "for i in range(300): np.save(f'{i}', np.full((1000,), i))\n"
+            "for i in range(300): np.save(f'{i}', np.full((1000,), i), wait=False)\n"
             "forerun.waitall()\n"
             "found = [np.load(f'{i}.npy') for i in range(300)]\n"
             "print(sum(x[0].item() for x in found))",
@@ -565,7 +567,7 @@ class TestText:
     @pytest.mark.parametrize("name", ["x", "x.gz", "x.bz2", "x.xz"])
     def test_texts(self, name: str, tmp_path: Path) -> None:
         x = numpy.arange(6.0).reshape(2, 3) / 4
-        np.savetxt(tmp_path / name, np.array(x), fmt="%.3f", delimiter=",", header="a,b")
+        np.savetxt(tmp_path / name, np.array(x), fmt="%.3f", delimiter=",", header="a,b", wait=False)
         found = np.loadtxt(tmp_path / name, delimiter=",")
         assert found.dtype == "float32"
         assert found.tolist() == x.tolist() == numpy.loadtxt(tmp_path / name, delimiter=",").tolist()
@@ -581,15 +583,15 @@ class TestText:
         with pytest.raises(TypeError, match="dtype"):
             np.loadtxt(tmp_path / "x", dtype=str)
         with pytest.raises(ValueError, match="savetxt: array must have one or two axes"):
-            np.savetxt(tmp_path / "y", np.ones((1, 1, 1)))
+            np.savetxt(tmp_path / "y", np.ones((1, 1, 1)), wait=False)
         with pytest.raises(ValueError, match="fmt"):
-            np.savetxt(tmp_path / "y", np.ones((1, 2)), fmt="%d %d %d").wait()
+            np.savetxt(tmp_path / "y", np.ones((1, 2)), fmt="%d %d %d")
         assert not (tmp_path / "y").exists()
 
     @pytest.mark.parametrize("dtype", ["<i2", ">f8", "?"])
     def test_bytes(self, dtype: str, tmp_path: Path) -> None:
         x = numpy.arange(12).reshape(3, 4).astype(dtype)
-        np.array(x).T.tofile(tmp_path / "x").wait()
+        np.array(x).T.tofile(tmp_path / "x")
         assert (tmp_path / "x").read_bytes() == x.T.astype(x.dtype.newbyteorder("=")).tobytes()
         x.tofile(tmp_path / "x")
         for more in ({}, {"count": 3}, {"offset": 2 * x.itemsize}, {"count": 99}, {"offset": x.nbytes}, {"offset": 3}):
@@ -601,9 +603,9 @@ class TestText:
                 np.fromfile(tmp_path / "x", dtype, offset=offset)
 
     def test_bytes_of_open_files_and_text(self, tmp_path: Path) -> None:
-        np.arange(3).tofile(tmp_path / "x", sep=";", format="<%s>").wait()
+        np.arange(3).tofile(tmp_path / "x", sep=";", format="<%s>")
         assert (tmp_path / "x").read_text() == "<0>;<1>;<2>"
-        np.array([1.5, 2]).tofile(tmp_path / "y", sep=" ").wait()
+        np.array([1.5, 2]).tofile(tmp_path / "y", sep=" ")
         assert np.fromfile(tmp_path / "y", sep=" ").tolist() == [1.5, 2.0]
         with open(tmp_path / "z", "wb") as file:
             np.arange(3).tofile(file)
@@ -657,7 +659,7 @@ class TestBesideTheComputation:
         began, go, real = threading.Event(), threading.Event(), npy.write_values
         monkeypatch.setattr(npy, "write_values", lambda *args: (began.set(), go.wait(60), real(*args)))
         x = np.arange(4)
-        size = np.save(tmp_path / "x", x)
+        size = np.save(tmp_path / "x", x, wait=False)
         assert began.wait(60)
         patience = threading.Timer(60, go.set)
         patience.start()
@@ -677,7 +679,9 @@ class TestBesideTheComputation:
         size.wait()
         assert numpy.load(tmp_path / "x.npy").tolist() == [0, 1, 2, 3]
 
-    @pytest.mark.parametrize("save", [np.savez, lambda path, x: save_file({"x": x}, path)])
+    @pytest.mark.parametrize(
+        "save", [partial(np.savez, wait=False), lambda path, x: save_file({"x": x}, path, wait=False)]
+    )
     def test_an_update_does_not_wait_for_the_disk(self, save: Any, monkeypatch: Any, tmp_path: Path) -> None:
         """Which does not need the array any more; nor does another save of it."""
         began, go, real = threading.Event(), threading.Event(), os.fsync
@@ -703,7 +707,7 @@ class TestBesideTheComputation:
             x, seen = np.zeros(4), []
             with closed_gate():
                 for i in range(20):
-                    np.save(tmp_path / "x", x)
+                    np.save(tmp_path / "x", x, wait=False)
                     if i % 3 == 0:
                         seen.append(np.load(tmp_path / "x.npy"))
                     x += 1
@@ -718,7 +722,7 @@ class TestBesideTheComputation:
         _core.reset_peak()
         least = forerun.memory()["live"]
         for i in range(24):
-            np.save(tmp_path / f"{i % 2}", np.full((n,), i) + 1)
+            np.save(tmp_path / f"{i % 2}", np.full((n,), i) + 1, wait=False)
         forerun.waitall()
         peak = forerun.memory()["peak"] - least
         put_back(before)

@@ -35,7 +35,7 @@ def straight(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     """A file that the system has on the disk alone, where there is one; but for the header and the end."""
-    np.save(tmp_path / "x", np.array(values(SIZE))).wait()
+    np.save(tmp_path / "x", np.array(values(SIZE)))
     forget(tmp_path / "x.npy")
     if kind_of(tmp_path) == "device":
         assert resident(tmp_path / "x.npy") <= 2 * BLOCK
@@ -112,7 +112,7 @@ class TestWhichWay:
 
     def test_tensors(self, straight: Any, tmp_path: Path) -> None:
         arrays = {"a": values(LEAST), "b": values(2 * LEAST), "c": values(7)}
-        save_file({name: np.array(x) for name, x in arrays.items()}, tmp_path / "x").wait()
+        save_file({name: np.array(x) for name, x in arrays.items()}, tmp_path / "x")
         forget(tmp_path / "x")
         found = load_file(tmp_path / "x")
         for name, x in arrays.items():
@@ -121,9 +121,9 @@ class TestWhichWay:
 
     def test_after_a_save(self, straight: Any, path: Path) -> None:
         for i in range(3):
-            np.save(path, np.array(values(SIZE) + numpy.uint8(i)))
+            np.save(path, np.array(values(SIZE) + numpy.uint8(i)), wait=False)
             x = np.load(path)
-            np.save(path, np.zeros(SIZE, dtype="u1"))
+            np.save(path, np.zeros(SIZE, dtype="u1"), wait=False)
             same(x, values(SIZE) + numpy.uint8(i))
 
     def test_asking_brings_nothing_into_the_systems_memory(self, path: Path) -> None:
@@ -138,7 +138,7 @@ class TestWhichWay:
 class TestWhoDoesNotTell:
     def test_on_a_file_system_in_memory(self, straight: Any) -> None:
         with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
-            np.save(f"{folder}/x", np.array(values(SIZE))).wait()
+            np.save(f"{folder}/x", np.array(values(SIZE)))
             same(np.load(f"{folder}/x.npy"), values(SIZE))
         assert straight == []
 

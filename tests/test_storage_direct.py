@@ -104,7 +104,7 @@ class TestTheSameFile:
     def test_of_any_layout(self, engine: str, layout: str, tmp_path: Path) -> None:
         x = np.array(values(PIECE + LEAST)).reshape(-1, BLOCK)
         view = {"turned": x.T, "stepped": x[:, ::2], "from the second on": x.reshape(-1)[1:]}.get(layout, x[1:])
-        np.save(tmp_path / "x", view).wait()
+        np.save(tmp_path / "x", view)
         assert numpy.load(tmp_path / "x.npy").flags.fnc == (layout == "turned")
         same(numpy.load(tmp_path / "x.npy"), view.numpy())
 
@@ -112,7 +112,7 @@ class TestTheSameFile:
         """It begins anywhere."""
         x = values(2 * LEAST)
         for start in range(1, 130, 64):
-            np.save(tmp_path / "x", x[start:]).wait()
+            np.save(tmp_path / "x", x[start:])
             same(numpy.load(tmp_path / "x.npy"), x[start:])
 
     def test_on_a_file_system_in_memory(self) -> None:
@@ -120,7 +120,7 @@ class TestTheSameFile:
 
         x = values(PIECE + LEAST + 5)
         with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
-            np.save(f"{folder}/x", np.array(x)).wait()
+            np.save(f"{folder}/x", np.array(x))
             same(numpy.load(f"{folder}/x.npy"), x)
 
 
@@ -132,26 +132,26 @@ class TestWhereValuesBegin:
 
     def test_small_ones_as_numpy_would_write_them(self, tmp_path: Path) -> None:
         for x in (values(0), values(100), values(LEAST - 1).reshape(3, -1), numpy.float32(1)):
-            np.save(tmp_path / "x", np.array(x)).wait()
+            np.save(tmp_path / "x", np.array(x))
             numpy.save(tmp_path / "y", x)
             assert (tmp_path / "x.npy").read_bytes() == (tmp_path / "y.npy").read_bytes()
 
     def test_large_ones_with_a_block(self, tmp_path: Path) -> None:
         for shape in [(LEAST,), (2,) * 20, (1,) * 60 + (LEAST,)]:
-            np.save(tmp_path / "x", np.array(values(LEAST).reshape(shape))).wait()
+            np.save(tmp_path / "x", np.array(values(LEAST).reshape(shape)))
             assert self.start(tmp_path / "x.npy") == BLOCK
             assert numpy.load(tmp_path / "x.npy").shape == shape
 
     def test_in_an_archive(self, tmp_path: Path) -> None:
         arrays = {"a": values(3), "b": values(LEAST), "c": values(LEAST + 1), "d" * 99: values(2 * LEAST)}
-        np.savez(tmp_path / "x", **{name: np.array(x) for name, x in arrays.items()}).wait()
+        np.savez(tmp_path / "x", **{name: np.array(x) for name, x in arrays.items()})
         data = (tmp_path / "x.npz").read_bytes()
         for name, x in arrays.items():
             assert (data.index(x.tobytes()) % BLOCK == 0) == (x.size >= LEAST), name
             same(numpy.load(tmp_path / "x.npz")[name], x)
 
     def test_not_in_an_archive_that_is_compressed(self, tmp_path: Path) -> None:
-        np.savez_compressed(tmp_path / "x", np.array(values(LEAST))).wait()
+        np.savez_compressed(tmp_path / "x", np.array(values(LEAST)))
         with zipfile.ZipFile(tmp_path / "x.npz") as archive:
             assert archive.infolist()[0].file_size == LEAST + 128
 
@@ -165,7 +165,7 @@ class TestWhereValuesBegin:
             "double": values(LEAST + 8).view("f8"), "bytes": values(LEAST), "small": values(BLOCK).view("f8"),
             "float": values(2 * LEAST).view("f4"), "odd": values(LEAST + 1), "half": values(LEAST + 2).view("f2"),
         }  # fmt: skip
-        save_file({name: np.array(x) for name, x in arrays.items()}, tmp_path / "x", {"by": "me"}).wait()
+        save_file({name: np.array(x) for name, x in arrays.items()}, tmp_path / "x", {"by": "me"})
         data = (tmp_path / "x").read_bytes()
         length = int.from_bytes(data[:8], "little")
         entries = json.loads(data[8 : 8 + length])
@@ -195,7 +195,7 @@ class TestWithoutACopy:
     def test_nothing_of_it_is_in_the_systems_memory(self, asked: list[int], tmp_path: Path) -> None:
         """But for the header and the end, and what a file system that has no device has there."""
         if kind_of(tmp_path) == "device":
-            np.save(tmp_path / "x", np.array(values(2 * PIECE + LEAST + 5))).wait()
+            np.save(tmp_path / "x", np.array(values(2 * PIECE + LEAST + 5)))
             assert resident(tmp_path / "x.npy") <= 2 * BLOCK
 
     def test_not_what_is_small_or_begins_anywhere(self, asked: list[int], tmp_path: Path) -> None:
@@ -235,7 +235,7 @@ class TestWhatFails:
         asked: list[int] = []
         self.failing(monkeypatch, error, asked)
         x = values(2 * PIECE)
-        np.save(tmp_path / "x", np.array(x)).wait()
+        np.save(tmp_path / "x", np.array(x))
         same(numpy.load(tmp_path / "x.npy"), x)
         assert len(asked) == 1  # a file is not asked twice
 
@@ -243,15 +243,15 @@ class TestWhatFails:
         """The system itself refuses places within its blocks."""
         monkeypatch.setattr(direct, "BLOCK", 64)
         x = values(2 * PIECE)
-        np.save(tmp_path / "x", np.array(x)).wait()
+        np.save(tmp_path / "x", np.array(x))
         same(numpy.load(tmp_path / "x.npy"), x)
         assert len(asked) == (2 if kind_of(tmp_path) == "memory" else 1)
 
     def test_any_other_error_is_raised_and_leaves_the_old_file(self, monkeypatch: Any, tmp_path: Path) -> None:
-        np.save(tmp_path / "x", np.arange(3)).wait()
+        np.save(tmp_path / "x", np.arange(3))
         self.failing(monkeypatch, errno.ENOSPC, [])
         with pytest.raises(OSError, match=r"x\.npy") as caught:
-            np.save(tmp_path / "x", np.array(values(LEAST))).wait()
+            np.save(tmp_path / "x", np.array(values(LEAST)))
         assert caught.value.errno == errno.ENOSPC
         assert np.load(tmp_path / "x.npy").tolist() == [0, 1, 2]
         assert os.listdir(tmp_path) == ["x.npy"]
@@ -271,9 +271,9 @@ class TestWhatFails:
         found = children.output(
             "import resource, os, errno\n"
             f"os.chdir({str(tmp_path)!r})\n"
-            "np.save('x', np.arange(3)).wait()\n"
+            "np.save('x', np.arange(3))\n"
             f"resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))\n"
-            f"try: np.save('x', np.zeros({4 * LEAST}, dtype='u1')).wait()\n"
+            f"try: np.save('x', np.zeros({4 * LEAST}, dtype='u1'))\n"
             "except OSError as error: print(errno.errorcode[error.errno], error.filename)\n"
             "print(*np.load('x.npy').tolist(), *os.listdir())"
         )
@@ -284,7 +284,7 @@ class TestWhatFails:
         real = direct.Direct.write
         monkeypatch.setattr(direct.Direct, "write", lambda file, data: real(file, memoryview(data)[:some]))
         x = values(2 * PIECE + 5)
-        np.save(tmp_path / "x", np.array(x)).wait()
+        np.save(tmp_path / "x", np.array(x))
         same(numpy.load(tmp_path / "x.npy"), x)
 
 
@@ -315,8 +315,8 @@ class TestReads:
     def test_of_any_size(self, n: int, straight: list[Any], tmp_path: Path) -> None:
         x = values(n)
         np.save(tmp_path / "x", np.array(x))
-        save_file({"a": np.array(x), "b": np.array(x)}, tmp_path / "x").wait()
-        np.savez(tmp_path / "xs", np.array(x)).wait()
+        save_file({"a": np.array(x), "b": np.array(x)}, tmp_path / "x")
+        np.savez(tmp_path / "xs", np.array(x))
         found = load_file(tmp_path / "x")
         for y in (np.load(tmp_path / "x.npy"), found["a"], found["b"], np.load(tmp_path / "xs.npz")["arr_0"]):
             same(y, x)
@@ -324,7 +324,7 @@ class TestReads:
 
     def test_only_if_they_are_asked_for(self, straight: list[Any], tmp_path: Path) -> None:
         x = values(2 * LEAST + 5)
-        np.save(tmp_path / "x", np.array(x)).wait()
+        np.save(tmp_path / "x", np.array(x))
         with configured(direct_reads=False):
             np.load(tmp_path / "x.npy").wait()
         assert straight == []
@@ -346,7 +346,7 @@ class TestReads:
 
     def test_a_part_of_a_tensor(self, straight: list[Any], tmp_path: Path) -> None:
         x = values(3 * LEAST).reshape(-1, BLOCK)
-        save_file({"x": np.array(x)}, tmp_path / "x").wait()
+        save_file({"x": np.array(x)}, tmp_path / "x")
         with safe_open(tmp_path / "x") as file:
             for part in (slice(1, 500), slice(7, 8), slice(256, 768)):
                 same(file.get_slice("x")[part], x[part])
@@ -355,7 +355,7 @@ class TestReads:
     def test_what_others_have_written_just_now(self, straight: list[Any], tmp_path: Path) -> None:
         """It stands in the system's memory, not yet on the disk."""
         x = values(LEAST)
-        np.save(tmp_path / "x", np.array(x)).wait()
+        np.save(tmp_path / "x", np.array(x))
         for _ in range(3):
             x = x + numpy.uint8(1)
             with open(tmp_path / "x.npy", "r+b") as file:
@@ -365,9 +365,9 @@ class TestReads:
         assert len(straight) == (0 if kind_of(tmp_path) == "none" else 3)
 
     def test_a_file_that_was_cut_off_meanwhile(self, straight: list[Any], tmp_path: Path) -> None:
-        np.save(tmp_path / "x", np.array(values(PIECE))).wait()
+        np.save(tmp_path / "x", np.array(values(PIECE)))
         for left in (BLOCK, LEAST, LEAST + BLOCK + 1):
-            np.save(tmp_path / "x", np.array(values(PIECE))).wait()
+            np.save(tmp_path / "x", np.array(values(PIECE)))
             with closed_gate():
                 x = np.load(tmp_path / "x.npy")
                 os.truncate(tmp_path / "x.npy", left)
@@ -378,7 +378,7 @@ class TestReads:
     def test_a_file_that_cannot_be_opened_again(
         self, error: int, straight: Any, monkeypatch: Any, tmp_path: Path
     ) -> None:
-        np.save(tmp_path / "x", np.array(values(2 * PIECE))).wait()
+        np.save(tmp_path / "x", np.array(values(2 * PIECE)))
         asked: list[int] = []
 
         def refused(file: direct.Reading) -> int:
@@ -399,7 +399,7 @@ class TestReads:
         assert straight == all_of_it[: {"device": 1, "memory": 3, "none": 0}[kind_of(tmp_path)]]
 
     def test_what_fails_is_raised(self, straight: list[Any], monkeypatch: Any, tmp_path: Path) -> None:
-        np.save(tmp_path / "x", np.array(values(LEAST))).wait()
+        np.save(tmp_path / "x", np.array(values(LEAST)))
 
         real, taken = os.preadv, kind_of(tmp_path) != "none"
 
@@ -414,7 +414,7 @@ class TestReads:
         assert caught.value.errno == errno.EIO
 
     def test_no_descriptor_is_left(self, straight: list[Any], tmp_path: Path) -> None:
-        np.save(tmp_path / "x", np.array(values(LEAST))).wait()
+        np.save(tmp_path / "x", np.array(values(LEAST)))
         before = len(os.listdir("/proc/self/fd"))
         for _ in range(5):
             np.load(tmp_path / "x.npy").wait()

@@ -30,18 +30,22 @@ class Array {
   // The same for the shape and strides of a dense layout, and a dtype of its item size.
   static Array make_like(const Layout& dense, DType dtype, Budget* budget) {
     Layout layout = dense;
-    layout.dtype = dtype, layout.offset = 0;
+    layout.dtype = dtype, layout.read_only = false, layout.offset = 0;
     return made(std::move(layout), budget);
+  }
+
+  // The same without axes.
+  static Array make_scalar(DType dtype, Budget* budget) {
+    Array made(Buffer::make(item_size(dtype), budget), Layout());
+    made.layout.dtype = dtype;
+    made.storage_->form.dtype = static_cast<uint8_t>(dtype), made.storage_->form.ndim = 0;
+    return made;
   }
 
   Buffer* storage() const { return storage_; }
   bool covers_storage() const { return layout.contiguous() && layout.nbytes() == static_cast<int64_t>(storage_->bytes); }
-  // Whether elements share memory, as in a broadcast view: such an array must not be written to.
-  bool repeats() const {
-    for (int i = 0; i < layout.ndim() && layout.size > 0; ++i)
-      if (layout.strides[i] == 0 && layout.shape[i] > 1) return true;
-    return false;
-  }
+  // Whether it may be written to.
+  bool writable() const { return !layout.read_only && !layout.overlaps_itself(); }
   // Whether both are the same view of the same storage.
   bool same_elements(const Array& o) const {
     return storage_ == o.storage_ && layout.dtype == o.layout.dtype && layout.offset == o.layout.offset && layout.shape == o.layout.shape &&
@@ -49,6 +53,9 @@ class Array {
   }
   // How an op that fills this array writes its storage.
   Mode write_mode() const { return covers_storage() ? Mode::write : Mode::update; }
+
+  // What is wrong with its values; to be called once the storage is settled. Null: nothing.
+  FailurePtr failure() const { return storage_->failure ? storage_->failure_in(layout.region()) : nullptr; }
 
   Layout layout;
 
@@ -63,6 +70,17 @@ class Array {
 
   Buffer* storage_ = nullptr;
 };
+
+// Adds an array to the operands of an op, which looks at nothing, and writes nothing, but its elements.
+inline void add(Op& op, const Array& array, Mode mode) {
+  if (array.layout.nbytes() == static_cast<int64_t>(array.storage()->bytes)) return op.add(array.storage(), mode);
+  op.add(array.storage(), mode, array.layout.region());
+}
+// The same for one that may look at what stands between its elements.
+inline void add_loosely(Op& op, const Array& array, Mode mode) {
+  add(op, array, mode);
+  op.access(op.n_access - 1).loose = true;
+}
 
 // First element of an operand while its op runs: `i` is the number of the op's access.
 inline char* operand_data(Op& op, int i, int64_t offset) { return static_cast<Buffer*>(op.access(i).storage)->data() + offset; }

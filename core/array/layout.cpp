@@ -1,5 +1,6 @@
 #include "array/layout.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "base/error.h"
@@ -19,13 +20,121 @@ int64_t count_of(const char* op, DType dtype, const Dims& shape) {
   return n;
 }
 
+// The axes of a layout with more than one element, by the size of their steps.
+struct Steps {
+  int64_t step[kMaxDims], most[kMaxDims], reach[kMaxDims + 1];  // most: steps that can be taken; reach: of all axes before, in bytes
+  int n = 0;
+  int64_t item = 0;
+  int looks = 20000;  // that are left
+
+  void add(int64_t bytes, int64_t extent) {
+    int at = n++;
+    for (; at > 0 && step[at - 1] > bytes; --at) step[at] = step[at - 1], most[at] = most[at - 1];
+    step[at] = bytes, most[at] = extent - 1;
+  }
+  // Whether each axis steps over all that lies in the axes before it.
+  bool apart() {
+    reach[0] = 0;
+    bool apart = true;
+    for (int k = 0; k < n; ++k) {
+      apart = apart && step[k] >= reach[k] + item;
+      reach[k + 1] = reach[k] + step[k] * most[k];
+    }
+    return apart;
+  }
+  // Whether steps along the first k axes, not all none, lead from `at` bytes to less than an element from where they began.
+  bool meet(int k, int64_t at, bool moved) {
+    if (--looks < 0) return true;
+    if (k == 0) return moved && at > -item && at < item;
+    const int64_t s = step[k - 1], room = reach[k - 1] + item - 1;
+    auto floor_div = [s](int64_t a) { return a >= 0 ? a / s : -((-a + s - 1) / s); };
+    const int64_t high = std::min(most[k - 1], floor_div(room - at));
+    for (int64_t d = std::max(moved ? -most[k - 1] : 0, -floor_div(room + at)); d <= high; ++d)
+      if (meet(k - 1, at + d * s, moved || d != 0)) return true;
+    return false;
+  }
+};
+
 }  // namespace
+
+bool Layout::overlaps_itself() const {
+  if (contiguous()) return false;
+  Steps steps;
+  steps.item = static_cast<int64_t>(item_size(dtype));
+  for (int i = 0; i < ndim(); ++i) {
+    if (shape[i] == 1) continue;
+    if (strides[i] == 0) return true;
+    steps.add(strides[i] < 0 ? -strides[i] : strides[i], shape[i]);
+  }
+  return !steps.apart() && steps.meet(steps.n, 0, false);
+}
 
 std::pair<int64_t, int64_t> Layout::range() const {
   if (size == 0) return {offset, offset};
   int64_t low = offset, high = offset + static_cast<int64_t>(item_size(dtype));
   for (int i = 0; i < ndim(); ++i) (strides[i] < 0 ? low : high) += (shape[i] - 1) * strides[i];
   return {low, high};
+}
+
+namespace {
+
+// Where the elements of a layout stand in each piece of `pitch` bytes: axes whose steps are whole pieces do not matter. Pitch 0: anywhere.
+Region::Band band_of(const Layout& layout, int64_t item, int64_t pitch) {
+  int64_t low = layout.offset, reach = item;
+  for (int i = 0; i < layout.ndim(); ++i) {
+    const int64_t step = layout.strides[i], way = (layout.shape[i] - 1) * step;
+    if (way == 0 || step % pitch == 0) continue;
+    low += std::min<int64_t>(way, 0), reach += way < 0 ? -way : way;
+    if (reach >= pitch) return {};
+  }
+  const int64_t from = low % pitch;
+  return from + reach <= pitch ? Region::Band{pitch, from, from + reach} : Region::Band{};
+}
+
+}  // namespace
+
+Region Layout::region() const {
+  auto [low, high] = range();
+  Region found{low, high, {}};
+  const auto item = static_cast<int64_t>(item_size(dtype));
+  if (size <= 1 || ndim() > kMostRegionDims || low < 0) return found;
+  auto narrower = [](const Region::Band& a, const Region::Band& b) {  // of two, by how much of a piece they take
+    return b.pitch == 0 || static_cast<double>(a.to - a.from) * static_cast<double>(b.pitch) < static_cast<double>(b.to - b.from) * static_cast<double>(a.pitch);
+  };
+  for (int i = 0; i < ndim(); ++i) {
+    const int64_t pitch = strides[i] < 0 ? -strides[i] : strides[i];
+    if (shape[i] == 1 || pitch <= item) continue;
+    Region::Band band = band_of(*this, item, pitch);
+    if (band.pitch == 0 || band == found.bands[0]) continue;
+    for (Region::Band& kept : found.bands)
+      if (narrower(band, kept)) std::swap(band, kept);
+  }
+  return found;
+}
+
+Layout Layout::apart(int64_t& bytes) const {
+  Layout to = *this;
+  const auto item = static_cast<int64_t>(item_size(dtype));
+  auto length = [](int64_t stride) { return stride < 0 ? -stride : stride; };
+  int order[kMaxDims], n = 0;
+  for (int i = 0; i < ndim(); ++i) {
+    int at = n++;
+    for (; at > 0 && length(strides[order[at - 1]]) > length(strides[i]); --at) order[at] = order[at - 1];
+    order[at] = i;
+  }
+  int64_t next = item, end = item;  // the stride that goes on without a gap, here and there
+  to.offset = 0;
+  for (int k = 0; k < n && size > 0; ++k) {
+    const int axis = order[k];
+    const int64_t stride = length(strides[axis]);
+    if (stride == 0 || shape[axis] == 1) continue;
+    const int64_t step = stride == next ? end : end + item;
+    to.strides[axis] = strides[axis] < 0 ? -step : step;
+    if (strides[axis] < 0) to.offset += (shape[axis] - 1) * step;
+    next = stride * shape[axis], end = step * shape[axis];
+  }
+  bytes = end;
+  return to;
 }
 
 Layout Layout::dense(DType dtype, const Dims& shape) {
@@ -61,7 +170,7 @@ Layout broadcast_to(const char* op, const Layout& a, const Dims& shape) {
   if (!fits)
     throw Error(ErrorKind::value, std::string(op) + ": shape must broadcast to " + to_string(shape) + ", got " + to_string(a.shape));
   Layout seen;
-  seen.dtype = a.dtype;
+  seen.dtype = a.dtype, seen.read_only = a.read_only;
   seen.shape = shape;
   seen.strides = Dims(shape.size());
   seen.offset = a.offset;
@@ -116,6 +225,14 @@ Nest make_nest(const Dims& shape, const Dims* const* strides, int operands) {
   nest.shape = Dims(extent, m);
   for (int k = 0; k < operands; ++k) nest.strides[k] = Dims(step[k], m);
   return nest;
+}
+
+bool is_dense(const Nest& nest, int operand, int64_t size) {
+  for (int i = nest.shape.size() - 1; i >= 0; --i) {
+    if (nest.strides[operand][i] != size && nest.shape[i] > 1) return false;
+    size *= nest.shape[i];
+  }
+  return true;
 }
 
 }  // namespace forerun

@@ -4,13 +4,17 @@
 #include <utility>
 
 #include "base/dtype.h"
+#include "base/region.h"
 #include "base/shape.h"
 
 namespace forerun {
 
+inline constexpr int kMostRegionDims = 8;  // views of more axes are told apart by their ranges alone
+
 // A value; strides and offset are in bytes. A stride may be zero (broadcast) or negative.
 struct Layout {
   DType dtype = DType::f32;
+  bool read_only = false;  // nothing is written through it, nor through views of it
   Dims shape;
   Dims strides;
   int64_t offset = 0;
@@ -33,6 +37,16 @@ struct Layout {
   // Bytes of the storage from the first to behind the last one that elements stand in; none: an empty layout.
   std::pair<int64_t, int64_t> range() const;
 
+  // Where in the storage they stand, for telling views that do not overlap.
+  Region region() const;
+
+  // Whether elements share memory, as in a broadcast view or in windows that overlap. Where finding out would take long, it says so, too.
+  bool overlaps_itself() const;
+
+  // For a copy of the elements in memory of their own, of `bytes`: they are walked as these are, as the same axes follow one another
+  // without gaps, and no others.
+  Layout apart(int64_t& bytes) const;
+
   // Throws Error(value) if there is no number for the bytes.
   static Layout dense(DType dtype, const Dims& shape);
 };
@@ -51,5 +65,7 @@ struct Nest {
   int operands = 0;
 };
 Nest make_nest(const Dims& shape, const Dims* const* strides, int operands);
+// Whether elements of `size` bytes of an operand follow one another as the nest is walked.
+bool is_dense(const Nest& nest, int operand, int64_t size);
 
 }  // namespace forerun

@@ -28,13 +28,15 @@ struct Failure {
   ErrorKind kind = ErrorKind::runtime;
   std::string message;                  // without the site
   uint32_t site = 0;                    // where the op was issued (bind/ keeps the table of sites),
-  uint64_t number = 0;                  // and as which one
+  uint64_t number = 0;                  // and as which one. One that ran at once, without a number, has that of the next op,
+  uint64_t before = UINT64_MAX;         // and its place among those
   std::shared_ptr<void> exception;      // the original Python exception and its traceback, if there is one; owned by bind/
   mutable std::atomic<bool> seen{false};  // somebody raised it: it need not be reported at exit
   // The number of failures that the engine does not keep and that nobody has seen, if this is one of them. Set before anybody can
   // see the failure.
   mutable std::shared_ptr<std::atomic<uint64_t>> unkept;
 
+  bool earlier(const Failure& other) const { return number != other.number ? number < other.number : before < other.before; }
   void see() const {
     if (!seen.exchange(true) && unkept) unkept->fetch_sub(1);
   }

@@ -12,11 +12,12 @@
 namespace forerun {
 
 // T has a member `T* next_free`. What a thread gives back it collects, and takes again itself; a full batch is pushed onto a
-// shared stack. A thread that has none takes the shared one whole, which leaves no room for the ABA problem. One list per
-// type: the stacks are static.
+// shared stack. A thread that has none takes the shared one whole, which leaves no room for the ABA problem, keeps a batch of it,
+// and puts the rest back. So no thread holds more than two batches: programs may have very many threads that live shortly, and
+// others would make new objects meanwhile. One list per type: the stacks are static.
 //
-// The shared stack holds kKeep objects at most, and so does each thread's own, which was the shared one before: what a burst
-// needed beyond that goes back to the allocator at once. trim() gives back the rest, but for the batches of other threads.
+// The shared stack holds kKeep objects at most: what a burst needed beyond that goes back to the allocator at once. trim() gives
+// back the rest, but for the batches of other threads.
 // Modelled in tests/model/free_list.py.
 template <class T>
 class FreeList {
@@ -59,7 +60,8 @@ class FreeList {
   }
   // Gives the objects on the shared stack and on this thread's own to the allocator; how many bytes.
   static size_t trim() {
-    size_t bytes = drop(take_shared());
+    size_t bytes = drop(shared_.exchange(nullptr, std::memory_order_acquire));
+    kept_.fetch_sub(static_cast<int64_t>(bytes / sizeof(T)), std::memory_order_relaxed);
     bytes += drop(std::exchange(mine_.first, nullptr));
     mine_.n_given = 0;
     return bytes + drop(std::exchange(mine_.given, nullptr));
@@ -84,7 +86,7 @@ class FreeList {
     return c;
   }
   struct Mine {
-    T* first = nullptr;                // what was the shared stack
+    T* first = nullptr;                // what was on the shared stack: a batch at most
     T *given = nullptr, *last_given;   // the batch: n_given objects, the last one given first; fewer than kBatch
     uint32_t n_given = 0;
     Count* const counted = claim();
@@ -103,10 +105,10 @@ class FreeList {
     }
     ~Mine() {  // the thread ends: others may use what it had left
       flush();
-      while (first) {
-        T* object = std::exchange(first, first->next_free);
-        push(object, object, 1);
-      }
+      uint32_t n = 1;
+      T* last = first;
+      for (; last && last->next_free; ++n) last = last->next_free;
+      if (first) push(std::exchange(first, nullptr), last, n);
       counted->owned.store(false, std::memory_order_release);
     }
   };
@@ -115,13 +117,26 @@ class FreeList {
   static inline std::atomic<size_t> deleted_{0};  // bytes
 
   static T* take_shared() {
-    T* all = shared_.exchange(nullptr, std::memory_order_acquire);
-    if (all) kept_.store(0, std::memory_order_relaxed);
-    return all;
+    T* first = shared_.exchange(nullptr, std::memory_order_acquire);
+    if (!first) return nullptr;
+    T* last = first;
+    int64_t n = 1;
+    for (; n < kBatch && last->next_free; ++n) last = last->next_free;
+    kept_.fetch_sub(n, std::memory_order_relaxed);
+    if (T* rest = std::exchange(last->next_free, nullptr)) put_back(rest);
+    return first;
+  }
+  // The rest of the stack that was taken. What others have pushed since then is little: its end is looked for, and it goes on top.
+  static void put_back(T* rest) {
+    T* others = shared_.exchange(rest, std::memory_order_acq_rel);
+    if (!others) return;
+    T* last = others;
+    while (last->next_free) last = last->next_free;
+    put_on_top(others, last);
   }
   // A chain of n objects.
   static void push(T* first, T* last, uint32_t n) {
-    if (kept_.load(std::memory_order_relaxed) + n > kKeep) {
+    if (kept_.load(std::memory_order_relaxed) + n > static_cast<int64_t>(kKeep)) {
       last->next_free = nullptr;
       // Allocators keep what is freed below what is still used; a burst that is over leaves much.
       size_t bytes = drop(first), before = deleted_.fetch_add(bytes, std::memory_order_relaxed);
@@ -129,6 +144,9 @@ class FreeList {
       return;
     }
     kept_.fetch_add(n, std::memory_order_relaxed);
+    put_on_top(first, last);
+  }
+  static void put_on_top(T* first, T* last) {
     last->next_free = shared_.load(std::memory_order_relaxed);
     while (!shared_.compare_exchange_weak(last->next_free, first, std::memory_order_release, std::memory_order_relaxed)) {
     }
@@ -145,7 +163,7 @@ class FreeList {
   static inline Count first_{{0}, {false}, nullptr};
   static inline std::atomic<Count*> counts_{&first_};
   static inline std::atomic<T*> shared_{nullptr};
-  static inline std::atomic<uint64_t> kept_{0};  // on the shared stack, but for what threads push at the moment it is taken
+  static inline std::atomic<int64_t> kept_{0};  // on the shared stack, and what threads are about to push or to put back
   static inline thread_local Mine mine_;
 };
 

@@ -6,8 +6,10 @@
 #include <cstring>
 
 #include "bind/blocking.h"
+#include "bind/direct.h"
 #include "bind/hooks.h"
 #include "bind/numpy.h"
+#include "bind/scalar.h"
 #include "bind/tape.h"
 #include "bind/ufunc.h"
 
@@ -15,6 +17,7 @@ namespace forerun {
 
 PyTypeObject* array_base = nullptr;
 PyTypeObject* array_type = nullptr;
+PyTypeObject* scalar_type = nullptr;
 
 const Array& get_array(const char* op, PyObject* o) {
   if (!is_array(o)) throw Error(ErrorKind::type, std::string(op) + ": operand must be a forerun array, got " + Py_TYPE(o)->tp_name);
@@ -27,7 +30,7 @@ const Array& get_array(const char* op, PyObject* o) {
 namespace {
 
 constexpr int kFree = 512;
-PyObject* free_objects[kFree];  // of type array_type exactly; guarded by the interpreter lock
+PyObject* free_objects[kFree];  // of array_type or scalar_type exactly; guarded by the interpreter lock
 int n_free = 0;
 
 int traverse(PyObject* self, visitproc visit, void* arg) {
@@ -48,21 +51,19 @@ void dealloc(PyObject* self) {
   Py_CLEAR(a->node);  // nodes hold their inputs in tuples, which unwind long chains without deep recursion
   a->array.~Array();
   PyTypeObject* type = Py_TYPE(self);
-  if (type == array_type && n_free < kFree)
+  if ((type == array_type || type == scalar_type) && n_free < kFree)
     free_objects[n_free++] = self;
   else
     PyObject_GC_Del(self);
   Py_DECREF(type);
 }
 
-}  // namespace
-
-PyObject* wrap(Array array) {
+inline PyObject* wrapped_as(PyTypeObject* type, Array&& array) {
   PyObject* self;
   if (n_free > 0) {
     self = free_objects[--n_free];
-    PyObject_Init(self, array_type);
-  } else if (!(self = reinterpret_cast<PyObject*>(PyObject_GC_New(ArrayObject, array_type)))) {
+    PyObject_Init(self, type);
+  } else if (!(self = reinterpret_cast<PyObject*>(PyObject_GC_New(ArrayObject, type)))) {
     return nullptr;
   }
   ArrayObject* a = as_array(self);
@@ -72,6 +73,11 @@ PyObject* wrap(Array array) {
   a->device = a->array.storage() ? device_of(a->array) : 0;
   return self;
 }
+
+}  // namespace
+
+PyObject* wrap(Array array) { return wrapped_as(array_type, std::move(array)); }
+PyObject* wrap_result(Array array) { return wrapped_as(array.layout.shape.empty() ? scalar_type : array_type, std::move(array)); }
 
 void set_node(ArrayObject* array, PyObject* node, int64_t index) {
   Py_XSETREF(array->node, Py_XNewRef(node));
@@ -93,6 +99,8 @@ bool is_list(PyObject* o) { return PyList_CheckExact(o) || PyTuple_CheckExact(o)
 
 // op(a, b) with lists as arrays, into `out` if there is one.
 PyObject* call_binary(Slot slot, PyObject* a, PyObject* b, PyObject* out) {
+  if (!out && (is_scalar(a) || is_scalar(b)))
+    if (PyObject* result = calculated_at_once(slot, a, b); result || PyErr_Occurred()) return result;
   if (!(is_operand(a) || is_list(a)) || !(is_operand(b) || is_list(b))) Py_RETURN_NOTIMPLEMENTED;
   PyObject* inputs[2] = {a, b};
   if (!is_list(a) && !is_list(b)) return call_slot(slot, inputs, 2, out);
@@ -114,7 +122,15 @@ PyObject* binary(PyObject* a, PyObject* b) {
 
 template <Slot slot>
 PyObject* in_place(PyObject* a, PyObject* b) {
-  return call_binary(slot, a, b, a);
+  return call_binary(slot, a, b, is_scalar(a) ? nullptr : a);
+}
+
+// As NumPy's, a scalar of an integer repeats lists and tuples, which is what sequences do where this gives NotImplemented.
+bool repeats(PyObject* list, PyObject* times) { return is_scalar(times) && is_list(list) && is_integer(as_array(times)->array.layout.dtype); }
+
+PyObject* multiply(PyObject* a, PyObject* b) {
+  if (repeats(a, b) || repeats(b, a)) Py_RETURN_NOTIMPLEMENTED;
+  return call_binary(Slot::multiply, a, b, nullptr);
 }
 
 template <Slot slot>
@@ -142,11 +158,12 @@ PyObject* power(PyObject* a, PyObject* b, PyObject*) {
 }
 PyObject* in_place_power(PyObject* a, PyObject* b, PyObject*) {
   Slot slot = power_slot(a, b);
-  return slot == Slot::power ? in_place<Slot::power>(a, b) : call_slot(slot, &a, 1, a);
+  return slot == Slot::power ? in_place<Slot::power>(a, b) : call_slot(slot, &a, 1, is_scalar(a) ? nullptr : a);
 }
 
 PyObject* matmul(PyObject* a, PyObject* b) {
   if (!(is_array(a) || PyArray_Check(a)) || !(is_array(b) || PyArray_Check(b))) Py_RETURN_NOTIMPLEMENTED;
+  if (PyObject* product = matmul_directly(a, b); product || PyErr_Occurred()) return product;
   return call_hook(Hook::matmul, a, b, nullptr);
 }
 
@@ -299,6 +316,15 @@ PyObject* via_numpy(PyObject* self, const char* method, PyObject* args) {
 PyObject* tolist(PyObject* self, PyObject*) { return via_numpy(self, "tolist", nullptr); }
 PyObject* item(PyObject* self, PyObject* args) {
   if (PyTuple_GET_SIZE(args) == 0) return only_scalar("item", self);
+  int64_t offset;
+  if (plain_array(self) && names_element(self, PyTuple_GET_SIZE(args) == 1 ? PyTuple_GET_ITEM(args, 0) : args, &offset)) {
+    return guarded([&] {
+      Call call("item");
+      const Array& a = as_array(self)->array;
+      wait_for(a);
+      return scalar_at(a.layout.dtype, a.storage()->data() + offset);
+    });
+  }
   return via_numpy(self, "item", args);
 }
 
@@ -309,7 +335,7 @@ PyObject* wait(PyObject* self, PyObject*) {
   });
 }
 
-// --- indexing ------------------------------------------------------------------------------------------------------------------
+// --- attributes ------------------------------------------------------------------------------------------------------------------
 
 Py_ssize_t length(PyObject* self) {
   const Layout& layout = as_array(self)->array.layout;
@@ -317,42 +343,6 @@ Py_ssize_t length(PyObject* self) {
   PyErr_SetString(PyExc_TypeError, "len: array must have at least one dimension, got shape ()");
   return -1;
 }
-
-PyObject* get_item(PyObject* self, PyObject* index) {
-  if (on_tape(self)) return call_hook(Hook::getitem, self, index, nullptr);
-  Array view;
-  bool basic = false;
-  PyObject* failed = guarded([&] {
-    basic = basic_index(get_array("getitem", self), index, &view);
-    return Py_NewRef(Py_None);
-  });
-  if (!failed) return nullptr;
-  Py_DECREF(failed);
-  return basic ? wrap(std::move(view)) : call_hook(Hook::getitem, self, index, nullptr);
-}
-
-int set_item(PyObject* self, PyObject* index, PyObject* value) {
-  if (!value) return PyErr_SetString(PyExc_TypeError, "delitem: elements of an array must stay, got del"), -1;
-  PyObject* done = call_hook(Hook::setitem, self, index, value);
-  Py_XDECREF(done);
-  return done ? 0 : -1;
-}
-
-PyObject* sequence_item(PyObject* self, Py_ssize_t i) {
-  PyObject* index = PyLong_FromSsize_t(i);
-  PyObject* result = index ? get_item(self, index) : nullptr;
-  Py_XDECREF(index);
-  return result;
-}
-
-// Libraries ask for __iter__ to tell arrays from scalars, which those without axes are to them.
-PyObject* iterate(PyObject* self) {
-  if (layout_of(self).ndim() > 0) return PySeqIter_New(self);
-  PyErr_SetString(PyExc_TypeError, "iter: array must have an axis, got shape ()");
-  return nullptr;
-}
-
-// --- attributes ------------------------------------------------------------------------------------------------------------------
 
 PyObject* tuple_of(const Dims& dims) {
   PyObject* tuple = PyTuple_New(dims.size());
@@ -367,6 +357,10 @@ PyObject* get_size(PyObject* s, void*) { return PyLong_FromLongLong(layout_of(s)
 PyObject* get_itemsize(PyObject* s, void*) { return PyLong_FromSize_t(item_size(layout_of(s).dtype)); }
 PyObject* get_nbytes(PyObject* s, void*) { return PyLong_FromLongLong(layout_of(s).nbytes()); }
 PyObject* get_dtype(PyObject* s, void*) { return Py_NewRef(dtype_object(layout_of(s).dtype)); }
+PyObject* get_reversed(PyObject* s, void*) {
+  PyObject* view = guarded([&] { return reversed_axes(s); });
+  return view || PyErr_Occurred() ? view : call_hook(Hook::transpose, s, nullptr, nullptr);
+}
 PyObject* get_device(PyObject* s, void*) { return device_object(as_array(s)->device); }
 PyObject* get_ready(PyObject* s, void*) {
   return PyBool_FromLong(as_array(s)->array.storage() && as_array(s)->array.storage()->settled());
@@ -389,6 +383,7 @@ PyGetSetDef attributes[] = {
     {"itemsize", get_itemsize, nullptr, "Bytes of one element.", nullptr},
     {"nbytes", get_nbytes, nullptr, "Bytes of all elements.", nullptr},
     {"dtype", get_dtype, nullptr, "Type of the elements, a numpy.dtype.", nullptr},
+    {"T", get_reversed, nullptr, "A view with the axes reversed.", nullptr},
     {"device", get_device, nullptr, "Where the array lives.", nullptr},
     {"ready", get_ready, nullptr, "Whether all issued writes have ended. Does not wait.", nullptr},
     {"grad", get_grad, nullptr, "The gradient of a leaf of the tape, or None.", nullptr},
@@ -422,12 +417,12 @@ PyType_Slot slots[] = {
     {Py_tp_members, members},
     {Py_tp_getset, attributes},
     {Py_tp_richcompare, FN(compare)},
-    {Py_tp_hash, FN(PyBaseObject_Type.tp_hash)},
+    {Py_tp_hash, FN(PyObject_HashNotImplemented)},
     {Py_bf_getbuffer, FN(get_buffer)},
     {Py_bf_releasebuffer, FN(release_buffer)},
     {Py_nb_add, FN(binary<Slot::add>)},
     {Py_nb_subtract, FN(binary<Slot::subtract>)},
-    {Py_nb_multiply, FN(binary<Slot::multiply>)},
+    {Py_nb_multiply, FN(multiply)},
     {Py_nb_true_divide, FN(binary<Slot::divide>)},
     {Py_nb_floor_divide, FN(binary<Slot::floor_divide>)},
     {Py_nb_remainder, FN(binary<Slot::remainder>)},
@@ -473,14 +468,18 @@ PyType_Spec spec = {"forerun._core.Array", sizeof(ArrayObject), 0,
 }  // namespace
 
 PyTypeObject* make_array_type() {
-  array_base = array_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  array_base = array_type = scalar_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   return array_base;
 }
 
-void set_array_type(PyTypeObject* type) {
-  array_type = type;
-  // A subclass without members of its own has nothing more to tear down.
+// A subclass without members of its own has nothing more to tear down. Python looks up __getitem__ for each step of an iteration
+// over a class that it made itself, which is as good as ours.
+static void shorten(PyTypeObject* type) {
   if (type->tp_basicsize == array_base->tp_basicsize && type->tp_dictoffset == 0) type->tp_dealloc = dealloc;
+  type->tp_as_sequence->sq_item = sequence_item;
 }
+
+void set_array_type(PyTypeObject* type) { shorten(array_type = type); }
+void set_scalar_type(PyTypeObject* type) { shorten(scalar_type = type); }
 
 }  // namespace forerun

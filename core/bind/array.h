@@ -24,9 +24,10 @@ struct PythonError {};
 
 extern PyTypeObject* array_base;  // _core.Array
 extern PyTypeObject* array_type;  // what new arrays are: a subclass of it
+extern PyTypeObject* scalar_type;  // what scalars are: a subclass of that (bind/scalar.h)
 
 inline bool is_array(PyObject* o) {
-  if (Py_TYPE(o) == array_type) return true;
+  if (Py_TYPE(o) == array_type || Py_TYPE(o) == scalar_type) return true;
   return !PyLong_CheckExact(o) && !PyFloat_CheckExact(o) && PyObject_TypeCheck(o, array_base);
 }
 inline ArrayObject* as_array(PyObject* o) { return reinterpret_cast<ArrayObject*>(o); }
@@ -60,10 +61,12 @@ extern bool synchronous;
 // before older ready ops.
 extern constinit thread_local bool exchanging;
 // Hands `op` to a queue of the device. May wait for room; throws PythonError if that is interrupted, or (synchronous mode)
-// if the op fails.
-void issue(Op* op, int device, Queue::Kind kind = Queue::Kind::compute);
+// if the op fails. `cheap`: a host task that costs no more than handing it over, so that it may run at once.
+void issue(Op* op, int device, Queue::Kind kind = Queue::Kind::compute, bool cheap = false);
 // Waits until `array` has its values; raises if it is poisoned.
 void wait_for(const Array& array);
+void must_not_wait_for_itself(Storage& storage);  // in a host task: throws if the storage is settled only after its end, as far as is known now
+void wait_until_written(const Array& array);  // the same for who does not look at the values: a program that is recorded may
 // Waits until all of them have their values; raises what is wrong with them, several failures as a group.
 void wait_for(const std::vector<Array>& arrays);
 // Waits for all ops issued before `mark`; wait_all() raises the failures that nobody has seen.
@@ -92,13 +95,15 @@ class Door {
 // Raises if the array, whose values are there, is poisoned.
 void check_failure(const Array& array);
 // Error if the array must not be written to.
+[[noreturn]] void refuse_write(const char* op, const Array& array);
 inline const Array& writable(const char* op, const Array& array) {
-  if (array.repeats()) throw Error(ErrorKind::value, std::string(op) + ": destination must not repeat elements, got a broadcast view of shape " + to_string(array.layout.shape));
+  if (!array.writable()) refuse_write(op, array);
   return array;
 }
 inline int device_of(const Array& array) { return array.storage()->budget->device; }
 Budget* budget_of(int device);
 extern DType default_float;
+extern bool numpy_rules;  // the front end stands in for NumPy: operands of foreign classes are refused, small integers give small floats
 
 // --- NumPy ---------------------------------------------------------------------------------------------------------------------
 PyObject* dtype_object(DType t);      // borrowed: a numpy.dtype
@@ -111,6 +116,12 @@ Array from_object(const char* op, PyObject* o, int device);
 PyObject* to_numpy(const Array& array);
 // The same for an array whose values are there, and will not change before this returns.
 PyObject* shared_view(const Array& array);
+// Whether bytes that the program has written may be seen as bools: from then on what others are to see is looked at first. Set once; with
+// the interpreter lock.
+extern bool bytes_as_bools;
+// Makes every byte 0 or 1; whether those of an array of bools are.
+void make_bools(char* data, int64_t n);
+bool only_bools(const Layout& layout, const char* data);
 // A NumPy array on memory that an op may use while it runs.
 PyObject* numpy_view(const Layout& layout, char* data, bool writable, PyObject* base);
 // A Python scalar of the first element at `data`.

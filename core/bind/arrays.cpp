@@ -3,6 +3,7 @@
 
 #include "bind/glue.h"
 #include "bind/hooks.h"
+#include "bind/views.h"
 #include "kernels/move.h"
 
 namespace forerun {
@@ -64,12 +65,7 @@ nb::object scalars(nb::handle numbers, nb::handle dtype, nb::handle device) {
 
 nb::object empty(nb::handle shape, nb::handle dtype, nb::handle device) {
   int d = device_index("empty", device);
-  Array a = make("empty", shape, parse_dtype("empty", dtype.ptr()), d);
-  Building op;
-  (*op).add(a.storage(), Mode::write);
-  (*op).emplace<NothingKernel>();
-  op.issue(d);
-  return wrapped(std::move(a));
+  return wrapped(unwritten(make("empty", shape, parse_dtype("empty", dtype.ptr()), d)));
 }
 
 nb::object full(nb::handle shape, nb::handle value, nb::handle dtype, nb::handle device) {
@@ -85,6 +81,25 @@ nb::object full(nb::handle shape, nb::handle value, nb::handle dtype, nb::handle
 
 }  // namespace
 
+void refuse_write(const char* op, const Array& array) {
+  const Layout& l = array.layout;
+  auto error = [&](const char* must, const char* got) {
+    return Error(ErrorKind::value, std::string(op) + ": destination must " + must + ", got " + got + " of shape " + to_string(l.shape));
+  };
+  for (int i = 0; i < l.ndim() && l.size > 0; ++i)
+    if (l.strides[i] == 0 && l.shape[i] > 1) throw error("not repeat elements", "a broadcast view");
+  if (l.read_only) throw error("be writable", "a read-only view");
+  throw error("not have elements that share memory", "windows that overlap");
+}
+
+Array unwritten(Array made) {
+  Building op;
+  (*op).add(made.storage(), Mode::write);
+  (*op).emplace<NothingKernel>();
+  op.issue(device_of(made));
+  return made;
+}
+
 Array copied(const Array& from, DType t, int device) {
   Array to = Array::make(t, from.layout.shape, budget_of(device));
   Building op;
@@ -97,18 +112,18 @@ namespace {
 
 nb::object cast(nb::handle a, nb::handle dtype) {
   const Array& from = arg("astype", a);
-  return wrapped(copied(from, parse_dtype("astype", dtype.ptr()), device_of(from)));
+  return wrapped_like(a, copied(from, parse_dtype("astype", dtype.ptr()), device_of(from)));
 }
 
 nb::object copy(nb::handle a, nb::handle device, bool queue) {
   const Array& from = arg("copy", a);
   int d = device.is_none() ? device_of(from) : device_index("copy", device);
-  if (!queue) return wrapped(copied(from, from.layout.dtype, d));
+  if (!queue) return wrapped_like(a, copied(from, from.layout.dtype, d));
   Array to = Array::make(from.layout.dtype, from.layout.shape, budget_of(d));
   Building op;
   build_copy(*op, from, to);
   op.issue(d, Queue::Kind::copy);
-  return wrapped(std::move(to));
+  return wrapped_like(a, std::move(to));
 }
 
 nb::object clock(nb::handle after) {
@@ -125,7 +140,7 @@ nb::object clock(nb::handle after) {
 }
 
 void assign(nb::handle to_object, nb::handle value) {
-  const Array& to = writable("assign", arg("assign", to_object));
+  const Array& to = writable("assign", get_writable("assign", to_object.ptr()));
   Building op;
   if (is_array(value.ptr())) {
     const Array& from = arg("assign", value);
@@ -141,12 +156,14 @@ void assign(nb::handle to_object, nb::handle value) {
 }
 
 nb::object view(nb::handle a, nb::handle shape, nb::handle strides, int64_t offset) {
-  const Array& from = arg("view", a);
+  Array own;
+  const Array& from = viewed("view", a.ptr(), own);
   Layout to;
   to.dtype = from.layout.dtype;
   to.shape = parse_dims("view", shape.ptr());
   to.strides = parse_dims("view", strides.ptr());
   to.offset = from.layout.offset + offset;
+  to.read_only = from.layout.read_only;
   to.size = product(to.shape);
   if (to.shape.size() != to.strides.size())
     throw Error(ErrorKind::value, "view: shape and strides must be of one length, got " + to_string(to.shape) + " and " + to_string(to.strides));
@@ -161,6 +178,7 @@ nb::object reinterpret(nb::handle a, nb::handle dtype) {
   const Array& from = arg("view", a);
   Layout to = from.layout;
   to.dtype = parse_dtype("view", dtype.ptr());
+  if (from.layout.dtype != to.dtype && (from.layout.dtype == DType::b1 || to.dtype == DType::b1)) bytes_as_bools = true;
   auto was = static_cast<int64_t>(item_size(from.layout.dtype)), is = static_cast<int64_t>(item_size(to.dtype));
   auto refuse = [&](const std::string& what) {
     throw Error(ErrorKind::value, "view: " + what + " for elements of another size, got shape " + to_string(to.shape) + ", " + name(from.layout.dtype) + " to " + name(to.dtype));
@@ -176,7 +194,7 @@ nb::object reinterpret(nb::handle a, nb::handle dtype) {
     to.shape[last] = to.shape[last] * was / is, to.strides[last] = is;
     to.size = product(to.shape);
   }
-  return wrapped(Array(from.storage(), std::move(to)));
+  return wrapped_like(a, Array(from.storage(), std::move(to)));
 }
 
 // A view of the real or the imaginary parts of complex numbers.
@@ -187,7 +205,7 @@ nb::object part(nb::handle a, bool imaginary) {
   Layout to = from.layout;
   to.dtype = small ? DType::f32 : DType::f64;
   if (imaginary) to.offset += static_cast<int64_t>(item_size(to.dtype));
-  return wrapped(Array(from.storage(), std::move(to)));
+  return wrapped_like(a, Array(from.storage(), std::move(to)));
 }
 
 // Strides of `layout` seen with another shape of the same size, if that needs no copy (NumPy's rule: axes are split or merged
@@ -220,9 +238,10 @@ bool reshape_strides(const Layout& layout, const Dims& shape, Dims* strides) {
   return true;
 }
 
-nb::object reshape(nb::handle a, nb::handle shape_object) {
-  Array from = arg("reshape", a);
-  Dims shape = parse_dims("reshape", shape_object.ptr());
+}  // namespace
+
+Array reshaped(const Array& given, Dims shape) {
+  Array from = given;
   int64_t known = 1;
   int open = -1;
   for (int i = 0; i < shape.size(); ++i) {
@@ -242,9 +261,23 @@ nb::object reshape(nb::handle a, nb::handle shape_object) {
   }
   to.dtype = from.layout.dtype;
   to.shape = shape;
-  to.offset = from.layout.offset;
+  to.offset = from.layout.offset, to.read_only = from.layout.read_only;
   to.size = from.layout.size;
-  return wrapped(Array(from.storage(), std::move(to)));
+  return Array(from.storage(), std::move(to));
+}
+
+Array with_axes(const Array& from, const int* axes) {
+  Layout to = from.layout;
+  for (int i = 0; i < to.ndim(); ++i) to.shape[i] = from.layout.shape[axes[i]], to.strides[i] = from.layout.strides[axes[i]];
+  return Array(from.storage(), std::move(to));
+}
+
+namespace {
+
+nb::object reshape(nb::handle a, nb::handle shape_object) {
+  Dims shape = parse_dims("reshape", shape_object.ptr());
+  Array own;
+  return wrapped_like(a, reshaped(shape.empty() ? arg("reshape", a) : viewed("reshape", a.ptr(), own), shape));
 }
 
 nb::object transpose(nb::handle a, nb::handle axes_object) {
@@ -253,27 +286,50 @@ nb::object transpose(nb::handle a, nb::handle axes_object) {
   int n = from.layout.ndim();
   if (axes.size() != n)
     throw Error(ErrorKind::value, "transpose: axes must name each of " + std::to_string(n) + " axes once, got " + to_string(axes));
-  Layout to = from.layout;
+  int order[kMaxDims];
   uint64_t seen = 0;
   for (int i = 0; i < n; ++i) {
-    int axis = normal_axis("transpose", axes[i], n);
-    if (seen >> axis & 1) throw Error(ErrorKind::value, "transpose: axes must name each axis once, got " + to_string(axes));
-    seen |= uint64_t{1} << axis;
-    to.shape[i] = from.layout.shape[axis], to.strides[i] = from.layout.strides[axis];
+    order[i] = normal_axis("transpose", axes[i], n);
+    if (seen >> order[i] & 1) throw Error(ErrorKind::value, "transpose: axes must name each axis once, got " + to_string(axes));
+    seen |= uint64_t{1} << order[i];
   }
-  return wrapped(Array(from.storage(), std::move(to)));
+  return wrapped_like(a, with_axes(from, order));
+}
+
+nb::object read_only(Array array) {
+  array.layout.read_only = true;
+  return wrapped(std::move(array));
 }
 
 nb::object broadcast_view(nb::handle a, nb::handle shape) {
   const Array& from = arg("broadcast_to", a);
-  return wrapped(Array(from.storage(), broadcast_to("broadcast_to", from.layout, parse_dims("broadcast_to", shape.ptr()))));
+  return read_only(Array(from.storage(), broadcast_to("broadcast_to", from.layout, parse_dims("broadcast_to", shape.ptr()))));
 }
 
 nb::object getitem(nb::handle a, nb::handle index) {
-  Array view;
-  if (!basic_index(arg("getitem", a), index.ptr(), &view))
+  Array view, own;
+  if (!basic_index(viewed("getitem", a.ptr(), own), index.ptr(), &view))
     throw Error(ErrorKind::index, "getitem: index must be made of ints, slices, None and Ellipsis");
   return wrapped(std::move(view));
+}
+
+nb::object read(nb::handle a, nb::handle index) {
+  PyObject* found = read_basic(a.ptr(), index.ptr());
+  if (!found && !PyErr_Occurred()) throw Error(ErrorKind::index, "getitem: index must be made of ints, slices, None and Ellipsis");
+  return checked(found);
+}
+
+nb::object as_scalar(nb::handle a) {
+  if (arg("scalar", a).layout.ndim() == 0) become(a.ptr(), true);
+  return nb::borrow(a);
+}
+
+nb::object turned_array(nb::handle a) {
+  const Array& array = arg("array", a);
+  if (!is_scalar(a.ptr())) return nb::borrow(a);
+  if (!array.storage()->has_one_handle()) as_array(a.ptr())->array = copied(array, array.layout.dtype, device_of(array));
+  become(a.ptr(), false);
+  return nb::borrow(a);
 }
 
 }  // namespace
@@ -293,7 +349,13 @@ void init_arrays(nb::module_& m) {
   m.def("reshape", reshape);
   m.def("transpose", transpose);
   m.def("broadcast_to", broadcast_view);
-  m.def("getitem", getitem, nb::arg("a"), nb::arg("index").none());
+  m.def("read_only", [](nb::handle a) { return read_only(arg("view", a)); }, nb::arg("a"), "The array as a view that is not to be written to, nor what views are made of it.");
+  m.def("is_writable", [](nb::handle a) { return arg("flags", a).writable(); }, nb::arg("a"));
+  m.def("getitem", getitem, nb::arg("a"), nb::arg("index").none(), "The view that a basic index selects, also of one element.");
+  m.def("read", read, nb::arg("a"), nb::arg("index").none(), "The same, but a scalar where integers alone name one element.");
+  m.def("is_scalar", [](nb::handle o) { return is_scalar(o.ptr()); });
+  m.def("as_scalar", as_scalar, nb::arg("a"), "The same object, a scalar from now on if it has no axes. Nobody else may know its storage.");
+  m.def("as_array", turned_array, nb::arg("a"), "The same object, an array from now on if it is a scalar, with values of its own.");
 }
 
 }  // namespace forerun

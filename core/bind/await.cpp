@@ -10,11 +10,13 @@ namespace {
 // of a millisecond's work on small ops brings the values: a worker would take longer to look.
 struct Watch : Watcher {
   Watch(nb::handle bell, const Array& array) : array(array), owner(nb::borrow(bell)) {
-    must_not_look("look at an array");
+    note_look("look at an array");
     Engine& engine = Engine::get();
     // Nobody will do what is pending, which a wait says; or no thread could be had to do it, and only waits do.
     if (gave_up() || (!synchronous && engine.device(device_of(array)).compute->workers == 0)) wait_for(array);
     if (engine.little_fresh()) engine.settle_small(*array.storage());
+    if (Engine::in_task() && !array.storage()->settled()) must_not_wait_for_itself(*array.storage());
+    region = array.layout.region();
     waits = engine.watch(*this, *array.storage(), nb::cast<Bell&>(bell));
   }
   ~Watch() { Engine::get().unwatch(*this); }
@@ -42,7 +44,7 @@ void raise(const Watch& watch) {
 // Whether the values are there; then raises what their computation raised.
 bool arrived(nb::handle o) {
   const Array& a = arg("await", o);
-  must_not_look("look at an array");
+  note_look("look at an array");
   if (!a.storage()->settled()) return false;
   check_failure(a);
   return true;
@@ -51,8 +53,9 @@ bool arrived(nb::handle o) {
 // None: no computation has failed, as far as is known now; else whether somebody has been told. Does not wait.
 nb::object failure_seen(nb::handle o) {
   const Array& a = arg("failure_seen", o);
-  if (!a.storage()->settled() || !a.storage()->failure) return nb::none();
-  return nb::bool_(a.storage()->failure->seen.load());
+  FailurePtr failure = a.storage()->settled() ? a.failure() : nullptr;
+  if (!failure) return nb::none();
+  return nb::bool_(failure->seen.load());
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 namespace forerun {
 
 DType default_float = DType::f32;
+bool numpy_rules = false;
 
 namespace {
 
@@ -111,7 +112,14 @@ Dims parse_dims(const char* op, PyObject* o) {
   return dims;
 }
 
+// A class with rules of its own, which NumPy's functions ask: one derived from NumPy's array, or another library's.
+static bool is_foreign(PyObject* o) {
+  if (PyArray_Check(o)) return !PyArray_CheckExact(o);
+  return !PyArray_IsScalar(o, Generic) && (PyObject_HasAttrString(o, "__array_ufunc__") || PyObject_HasAttrString(o, "__array__"));
+}
+
 Array from_object(const char* op, PyObject* o, int device) {
+  if (numpy_rules && is_foreign(o)) throw Error(ErrorKind::type, std::string(op) + ": operand must not be of a class with rules of its own, got " + Py_TYPE(o)->tp_name);
   PyObject* any = PyArray_FROM_O(o);
   if (!any) throw PythonError{};
   auto* source = reinterpret_cast<PyArrayObject*>(any);
@@ -132,6 +140,7 @@ Array from_object(const char* op, PyObject* o, int device) {
   made.storage()->promised = true;
   PyObject* view = numpy_view(made.layout, made.storage()->data(), true, nullptr);
   int failed = view ? PyArray_CopyInto(reinterpret_cast<PyArrayObject*>(view), source) : -1;
+  if (t == DType::b1 && !failed) make_bools(made.storage()->data(), made.layout.size);
   Py_XDECREF(view);
   Py_DECREF(any);
   if (failed) throw PythonError{};
@@ -150,7 +159,45 @@ PyObject* numpy_view(const Layout& layout, char* data, bool writable, PyObject* 
   return view;
 }
 
+bool bytes_as_bools = false;
+
+void make_bools(char* data, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) data[i] = data[i] != 0;
+}
+
+bool only_bools(const Layout& layout, const char* data) {
+  if (layout.dtype != DType::b1) return true;
+  const Dims* strides[] = {&layout.strides};
+  const Nest nest = make_nest(layout.shape, strides, 1);
+  const int64_t n = nest.shape.back(), step = nest.strides[0].back();
+  for (int64_t row = 0, rows = layout.size ? layout.size / n : 0; row < rows; ++row) {
+    const char* from = data + layout.offset;
+    int64_t rest = row;
+    for (int i = nest.shape.size() - 2; i >= 0; --i) from += rest % nest.shape[i] * nest.strides[0][i], rest /= nest.shape[i];
+    uint8_t all = 0;
+    for (int64_t i = 0; i < n; ++i) all |= static_cast<uint8_t>(from[i * step]);
+    if (all > 1) return false;
+  }
+  return true;
+}
+
+namespace {
+
+// What others see of bools whose bytes are other numbers than 0 and 1: a copy that has none.
+PyObject* bools_of(const Array& array) {
+  PyObject* raw = numpy_view(array.layout, array.storage()->data(), false, nullptr);
+  PyObject* copy = raw ? PyArray_NewCopy(reinterpret_cast<PyArrayObject*>(raw), NPY_CORDER) : nullptr;
+  Py_XDECREF(raw);
+  if (!copy) return nullptr;
+  make_bools(PyArray_BYTES(reinterpret_cast<PyArrayObject*>(copy)), array.layout.size);
+  PyArray_CLEARFLAGS(reinterpret_cast<PyArrayObject*>(copy), NPY_ARRAY_WRITEABLE);
+  return copy;
+}
+
+}  // namespace
+
 PyObject* shared_view(const Array& array) {
+  if (bytes_as_bools && !only_bools(array.layout, array.storage()->data())) return bools_of(array);
   Block* block = array.storage()->share();
   PyObject* base = PyCapsule_New(block, "forerun.block", [](PyObject* c) { static_cast<Block*>(PyCapsule_GetPointer(c, "forerun.block"))->release(); });
   if (!base) return block->release(), nullptr;

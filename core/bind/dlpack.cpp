@@ -77,6 +77,7 @@ nb::object to_dlpack(nb::handle a, bool versioned, bool copy) {
   for (int64_t step : array.layout.strides)
     if (step % static_cast<int64_t>(item_size(array.layout.dtype))) refuse("__dlpack__: strides must be multiples of the size of an element");
   wait_for(array);
+  copy = copy || (bytes_as_bools && !only_bools(array.layout, array.storage()->data()));
   uint64_t flags = copy ? dlpack::kIsCopied : dlpack::kReadOnly;
   Array given = copy ? from_object("__dlpack__", checked(shared_view(array)).ptr(), device_of(array)) : array;
   return versioned ? Export<dlpack::ManagedVersioned>::capsule(given, flags) : Export<dlpack::Managed>::capsule(given, flags);
@@ -160,9 +161,16 @@ nb::object taken(nb::handle capsule, int device, int copy, const char* name, con
       refuse("from_dlpack: version of DLPack must be 1, got " + std::to_string(managed->version.major) + "." + std::to_string(managed->version.minor));
   Extent e = extent_of(managed->tensor);
   char* first = static_cast<char*>(managed->tensor.data) + managed->tensor.byte_offset;
-  bool must = e.layout.size == 0 || !aligned(first, e.layout.dtype);
+  const bool bools = e.layout.size == 0 || only_bools(e.layout, first);
+  bool must = e.layout.size == 0 || !aligned(first, e.layout.dtype) || !bools;
+  if (!bools && copy == 0) refuse("from_dlpack: bools must be bytes of 0 or 1 to be shared, got others with copy=False");
   if (must && copy == 0 && e.layout.size) refuse("from_dlpack: elements must be aligned to be shared, got copy=False");
   if (must || copy == 1) return wrapped(from_object("from_dlpack", view_of(e, first).ptr(), device));
+  // What the producer has broadcast stays read-only, and so do windows that overlap if it says so: as a whole and in parts.
+  bool broadcast = false, marked = false;
+  for (int i = 0; i < e.layout.ndim(); ++i) broadcast = broadcast || (e.layout.strides[i] == 0 && e.layout.shape[i] > 1);
+  if constexpr (std::is_same_v<T, dlpack::ManagedVersioned>) marked = managed->flags & dlpack::kReadOnly;
+  e.layout.read_only = broadcast || (marked && e.layout.overlaps_itself());
   auto bytes = static_cast<size_t>(e.high - e.low);
   e.layout.offset = -e.low;
   Array array(Buffer::make(bytes, budget_of(device)), e.layout);

@@ -14,6 +14,7 @@
 #include "bind/site.h"
 #include "cpu/blas.h"
 #include "cpu/granted.h"
+#include "cpu/parent.h"
 #include "cpu/workers.h"
 #include "kernels/group.h"
 #include "kernels/matmul.h"
@@ -85,7 +86,7 @@ nb::dict stats() {
   EngineStats s = Engine::get().stats();
   nb::dict d;
   d["issued"] = s.issued, d["planned"] = s.planned, d["done"] = s.ended, d["failed"] = s.failed, d["waits"] = s.waits, d["helped"] = s.helped;
-  d["dropped"] = s.dropped, d["groups"] = s.groups, d["grouped"] = s.grouped, d["elided"] = s.elided, d["reused"] = s.reused;
+  d["dropped"] = s.dropped, d["groups"] = s.groups, d["grouped"] = s.grouped, d["elided"] = s.elided, d["reused"] = s.reused, d["at_once"] = s.at_once;
   PlanStats plans = plan_stats();
   d["plans"] = plans.made, d["replanned"] = plans.reused;
   return d;
@@ -121,6 +122,11 @@ void configure(const std::vector<int>& workers, int cores, uint64_t ops_ahead, i
 void set_memory(int device, size_t budget, size_t limit, size_t aside) {
   Budget& b = *Engine::get().device(device).budget;
   b.soft.store(budget), b.hard.store(limit), b.aside.store(aside);
+}
+
+void limit_shared(size_t budget, size_t limit, size_t aside, int devices) {
+  auto of_all = [&](size_t each) { return each > SIZE_MAX / static_cast<size_t>(devices) ? SIZE_MAX : each * static_cast<size_t>(devices); };
+  Engine::get().limit_shared({budget, limit, aside, of_all(budget), of_all(limit)});
 }
 
 nb::list unseen_failures() {
@@ -218,11 +224,15 @@ void init_engine(nb::module_& m) {
   m.def("configure_queues", [](nb::handle workers, int cores, uint64_t ops_ahead, int io_threads) { configure(list_of<int>(workers), cores, ops_ahead, io_threads); }, nb::arg("workers"), nb::arg("cores"), nb::arg("ops_ahead"), nb::arg("io_threads") = 1,
         "Waits for all work, then sets workers per device, cores in all, how many ops may be in flight, and threads per device for files.");
   m.def("set_synchronous", [](bool on) { synchronous = on; });
-  m.def("set_passes", [](int passes) { Engine::get().set_passes(passes); }, "A sum of 1 (drop), 2 (fuse) and 4 (reuse).");
+  m.def("set_passes", [](int passes) { Engine::get().set_passes(passes); }, "A sum of 1 (drop), 2 (fuse), 4 (reuse), 8 (at_once) and 16 (apart).");
+  m.def("set_apart_from", [](uint32_t ns) { Engine::get().set_apart_from(ns); }, "How much an op must cost, about, to be ordered by the parts of arrays that it uses; 0: any.");
   m.def("set_fuse_from", [](uint32_t ns) { Engine::get().set_fuse_from(ns); }, "How much an op must cost, about, to be worth a group; 0: any.");
   m.def("cores_taken", [] { return Engine::get().cores_taken(); }, "Whether as many kernels run as may at once.");
   m.def("ops_ahead", [] { return Engine::get().ops_ahead(); });
   m.def("set_memory", set_memory, nb::arg("device"), nb::arg("budget"), nb::arg("limit"), nb::arg("aside") = 0);
+  m.def("use_device", [](int i) { Engine::get().use_device(i); }, nb::arg("i"), "Makes a device that shares the cores with the others, unless it is there.");
+  m.def("limit_shared_memory", limit_shared, nb::arg("budget"), nb::arg("limit"), nb::arg("aside"), nb::arg("devices"),
+        "Limits of each device that shares the cores; all together keep to those of so many devices.");
   m.def("set_cache_limits", [](size_t cached, size_t total) { MemoryCache::get().set_limits(cached, total); }, nb::arg("cached"), nb::arg("total"),
         "Bytes that are kept for the next array at most, and bytes that these and the arrays' blocks may take together before some are given back.");
   m.def("granted_cores", granted_cores, nb::arg("root") = "", "root: a folder that stands for / in a test.");
@@ -238,6 +248,7 @@ void init_engine(nb::module_& m) {
         "How many rows, columns and terms, and which steps, BLAS is given at once; for tests, as large ones take long.");
 
   m.def("wait", [](nb::handle arrays) { wait_for(args("wait", arrays)); }, "Waits for several arrays; several failures are raised as a group.");
+  m.def("wait_until_written", [](nb::handle array) { wait_until_written(arg("wait", array)); }, "Waits for an array whose values make no difference, also while a program is recorded.");
   m.def("waitall", [] { wait_all(Engine::get().mark()); });
   m.def("waitall_at_end", [](bool raises) { (raises ? wait_all : wait_mark)(Engine::get().mark(), "end of the recording"); }, nb::arg("raises") = true,
         "The same, as a part of the recording and not of the program; without `raises`, failures stay unseen.");
@@ -246,6 +257,8 @@ void init_engine(nb::module_& m) {
   m.def("waitall_before", [](uint64_t mark) { wait_all(mark); }, "The same, and raises failures that nobody has seen.");
   m.def("gate", [](bool closed) { without_lock([&] { Engine::get().gate(closed); }); }, "Closed: nothing is planned or started.");
   m.def("quiesce", quiesce, "Waits for all work and ends the workers; they start again with the next op.");
+  m.def("end_with_process", end_with_process, nb::arg("process"), nb::arg("is_parent"),
+        "This process ends when that one has ended, whatever it does then. False: there is no thread to see to that.");
   m.def("before_fork", before_fork);
   m.def("after_fork", after_fork);
   m.def("finish", finish, "Waits for all work; what is issued later runs in the thread that issues it.");
@@ -288,8 +301,9 @@ const char* intern_some(const char* name) {
 int device_index(const char* op, nb::handle device) {
   if (device.is_none()) return 0;
   long long i = nb::isinstance<nb::int_>(device) ? nb::cast<long long>(device) : nb::cast<long long>(device.attr("index"));
-  if (i < 0 || i >= Engine::get().devices())
-    throw Error(ErrorKind::value, std::string(op) + ": device must be one of " + std::to_string(Engine::get().devices()) + ", got number " + std::to_string(i));
+  if (i < 0 || i >= Engine::kMostDevices)
+    throw Error(ErrorKind::value, std::string(op) + ": device must be one of " + std::to_string(Engine::kMostDevices) + ", got number " + std::to_string(i));
+  if (i >= Engine::get().devices()) Engine::get().use_device(static_cast<int>(i));
   return static_cast<int>(i);
 }
 

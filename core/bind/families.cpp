@@ -1,4 +1,4 @@
-// Reductions, scans, products, indexing, random numbers and host tasks, for Python.
+// Reductions, scans, products, random numbers and host tasks, for Python.
 #include <cstring>
 #include <limits>
 #include <map>
@@ -11,6 +11,7 @@
 #include "bind/host.h"
 #include "bind/numpy.h"
 #include "bind/program.h"
+#include "bind/reduce.h"
 #include "bind/ufunc.h"
 #include "kernels/matmul.h"
 #include "kernels/move.h"
@@ -78,47 +79,35 @@ DType accumulator(UfuncObject* u, DType t) {
   return rounds && is_real_float(t) && item_size(t) == 2 ? DType::f32 : t;
 }
 
-nb::object reduce(nb::handle op, nb::handle a, nb::handle axes_object, nb::handle dtype, bool keepdims, const char* name) {
-  UfuncObject* u = get_ufunc("reduce", op.ptr());
-  const char* label = *name ? intern(name) : u->name;
-  const Array& in = arg(label, a);
-  DType t = dtype.is_none() ? in.layout.dtype : parse_dtype(label, dtype.ptr());
-  if (DType wide = accumulator(u, t); wide != t) {
-    nb::object total = reduce(op, a, axes_object, dtype_object(wide), keepdims, name);
-    return wrapped(copied(arg(label, total), t, device_of(in)));
-  }
+}  // namespace
+
+Array reduced(UfuncObject* u, const char* label, const Array& in, const bool* axes, DType t, bool keepdims) {
+  if (DType wide = accumulator(u, t); wide != t) return copied(reduced(u, label, in, axes, wide, keepdims), t, device_of(in));
   Loop loop = uniform_loop(u, t);
-  bool reduced[kMaxDims] = {};
   int n = in.layout.ndim();
-  for (int64_t axis : parse_dims(label, axes_object.ptr())) {
-    int i = normal_axis(label, axis, n);
-    if (reduced[i]) throw Error(ErrorKind::value, std::string(label) + ": axes must be different, got " + std::to_string(i) + " twice");
-    reduced[i] = true;
-  }
   std::optional<Scalar> neutral = neutral_of(u, t);
   if (neutral && in.layout.size > 0 && in.layout.contiguous()) {
     // Axes that do not follow one another: the last ones first, so that each step can be a part of a group.
-    auto counts = [&](int i) { return reduced[i] && in.layout.shape[i] > 1; };
+    auto counts = [&](int i) { return axes[i] && in.layout.shape[i] > 1; };
     int last = n - 1;
     while (last >= 0 && !counts(last)) --last;
     int first = last;
-    while (first > 0 && (reduced[first - 1] || in.layout.shape[first - 1] == 1)) --first;
+    while (first > 0 && (axes[first - 1] || in.layout.shape[first - 1] == 1)) --first;
     bool more = false;
     for (int i = 0; i < first; ++i) more = more || counts(i);
     if (more) {
-      nb::list inner;
-      for (int i = first; i <= last; ++i)
-        if (reduced[i]) inner.append(i);
-      return reduce(op, reduce(op, a, nb::tuple(inner), dtype, true, name), axes_object, dtype, keepdims, name);
+      bool inner[kMaxDims] = {};
+      for (int i = first; i <= last; ++i) inner[i] = axes[i];
+      return reduced(u, label, reduced(u, label, in, inner, t, true), axes, t, keepdims);
     }
   }
   int64_t kept[kMaxDims], shown[kMaxDims];
   int n_kept = 0, n_shown = 0;
   bool empty = false;
   for (int i = 0; i < n; ++i) {
-    if (!reduced[i]) kept[n_kept++] = shown[n_shown++] = in.layout.shape[i];
+    if (!axes[i]) kept[n_kept++] = shown[n_shown++] = in.layout.shape[i];
     else if (keepdims) shown[n_shown++] = 1;
-    empty = empty || (reduced[i] && in.layout.shape[i] == 0);
+    empty = empty || (axes[i] && in.layout.shape[i] == 0);
   }
   Array out = Array::make(t, Dims(kept, n_kept), budget_of(device_of(in)));
   if (empty && !u->has_identity && out.layout.size > 0)
@@ -128,10 +117,26 @@ nb::object reduce(nb::handle op, nb::handle a, nb::handle axes_object, nb::handl
   bool starts = u->has_identity && (empty || is("add") || is("multiply"));
   Scalar identity = starts ? identity_of(u, t) : Scalar{};
   Building building;
-  build_reduce(*building, label, loop, in, reduced, starts ? &identity : nullptr, neutral ? &*neutral : nullptr, out);
+  build_reduce(*building, label, loop, in, axes, starts ? &identity : nullptr, neutral ? &*neutral : nullptr, out);
   building.issue(device_of(in));
-  if (!keepdims) return wrapped(std::move(out));
-  return wrapped(Array(out.storage(), Layout::dense(t, Dims(shown, n_shown))));
+  if (!keepdims) return out;
+  return Array(out.storage(), Layout::dense(t, Dims(shown, n_shown)));
+}
+
+namespace {
+
+nb::object reduce(nb::handle op, nb::handle a, nb::handle axes_object, nb::handle dtype, bool keepdims, const char* name) {
+  UfuncObject* u = get_ufunc("reduce", op.ptr());
+  const char* label = *name ? intern(name) : u->name;
+  const Array& in = arg(label, a);
+  DType t = dtype.is_none() ? in.layout.dtype : parse_dtype(label, dtype.ptr());
+  bool axes[kMaxDims] = {};
+  for (int64_t axis : parse_dims(label, axes_object.ptr())) {
+    int i = normal_axis(label, axis, in.layout.ndim());
+    if (axes[i]) throw Error(ErrorKind::value, std::string(label) + ": axes must be different, got " + std::to_string(i) + " twice");
+    axes[i] = true;
+  }
+  return wrapped_result(reduced(u, label, in, axes, t, keepdims));
 }
 
 }  // namespace
@@ -159,6 +164,14 @@ Array sum_to(const Array& array, const Dims& shape) {
   return t == array.layout.dtype ? total : copied(total, array.layout.dtype, device_of(array));
 }
 
+Array scanned(UfuncObject* u, const char* label, const Array& in, int axis, DType t) {
+  Array out = Array::make(t, in.layout.shape, budget_of(device_of(in)));
+  Building building;
+  build_scan(*building, label, uniform_loop(u, t), in, axis, out);
+  building.issue(device_of(in));
+  return out;
+}
+
 namespace {
 
 nb::object scan(nb::handle op, nb::handle a, int64_t axis, nb::handle dtype, const char* name) {
@@ -166,11 +179,7 @@ nb::object scan(nb::handle op, nb::handle a, int64_t axis, nb::handle dtype, con
   const char* label = *name ? intern(name) : u->name;
   const Array& in = arg(label, a);
   DType t = dtype.is_none() ? in.layout.dtype : parse_dtype(label, dtype.ptr());
-  Array out = Array::make(t, in.layout.shape, budget_of(device_of(in)));
-  Building building;
-  build_scan(*building, label, uniform_loop(u, t), in, normal_axis(label, axis, in.layout.ndim()), out);
-  building.issue(device_of(in));
-  return wrapped(std::move(out));
+  return wrapped(scanned(u, label, in, normal_axis(label, axis, in.layout.ndim()), t));
 }
 
 // NumPy's own loop for products of dtypes that BLAS does not know.
@@ -203,7 +212,7 @@ Array turned(const Array& array) {
 }
 
 // Any operands: vectors become matrices, batch axes broadcast.
-nb::object matmul_any(const Array& a, const Array& b, int device) {
+Array matmul_any(const Array& a, const Array& b, int device) {
   const Dims &sa = a.layout.shape, &sb = b.layout.shape;
   bool row = sa.size() == 1, column = sb.size() == 1;
   auto with_axis = [](const Layout& l, bool first) {  // a vector as a matrix
@@ -227,13 +236,27 @@ nb::object matmul_any(const Array& a, const Array& b, int device) {
   build_matmul(*op, Array(a.storage(), broadcast_to("matmul", la, with_batch(m, k))), Array(b.storage(), broadcast_to("matmul", lb, with_batch(k, n))), out,
                matmul_loop(a.layout.dtype));
   op.issue(device);
-  if (!row && !column) return wrapped(std::move(out));
+  if (!row && !column) return out;
   Dims shape(batch.size() + !row + !column);
   std::copy(batch.begin(), batch.end(), shape.begin());
   if (!row) shape[batch.size()] = m;
   if (!column) shape[shape.size() - 1] = n;
-  return wrapped(Array(out.storage(), Layout::dense(out.layout.dtype, shape)));
+  return Array(out.storage(), Layout::dense(out.layout.dtype, shape));
 }
+
+}  // namespace
+
+Array product_of(const Array& a, const Array& b) {
+  int device = device_of(a);
+  if (a.layout.ndim() != 2 || b.layout.ndim() != 2) return matmul_any(a, b, device);
+  Array out = Array::make(a.layout.dtype, Dims{a.layout.shape[0], b.layout.shape[1]}, budget_of(device));
+  Building op;
+  build_matmul(*op, a, b, out, matmul_loop(a.layout.dtype));
+  op.issue(device);
+  return out;
+}
+
+namespace {
 
 nb::object matmul(nb::handle a_object, nb::handle b_object, bool transpose_a, bool transpose_b) {
   const Array &given_a = arg("matmul", a_object), &given_b = arg("matmul", b_object);
@@ -250,96 +273,9 @@ nb::object matmul(nb::handle a_object, nb::handle b_object, bool transpose_a, bo
   if (sb[sb.size() == 1 ? 0 : sb.size() - 2] != sa[sa.size() - 1]) throw mismatch("inner dimensions must match");
   if (t == DType::bf16) {  // BLAS has no such product: through float32, rounded once
     nb::object product = matmul(wrapped(copied(a, DType::f32, device)), wrapped(copied(b, DType::f32, device)), false, false);
-    return wrapped(copied(arg("matmul", product), t, device));
+    return wrapped_like(product, copied(arg("matmul", product), t, device));
   }
-  if (sa.size() != 2 || sb.size() != 2) return matmul_any(a, b, device);
-  Array out = Array::make(t, Dims{sa[0], sb[1]}, budget_of(device));
-  Building op;
-  build_matmul(*op, a, b, out, matmul_loop(t));
-  op.issue(device);
-  return wrapped(std::move(out));
-}
-
-struct Indexed {
-  std::vector<Array> indices;  // broadcast to one shape, but for numbers
-  int axis;
-  Dims shape;  // of the elements they select
-};
-
-Indexed read_indices(const char* op, const Array& a, nb::handle indices, int64_t axis) {
-  Indexed x{args(op, indices), 0, {}};
-  int k = static_cast<int>(x.indices.size()), n = a.layout.ndim();
-  if (k == 0) throw Error(ErrorKind::index, std::string(op) + ": indices must not be empty");
-  x.axis = normal_axis(op, axis, n);
-  if (x.axis + k > n) throw Error(ErrorKind::index, std::string(op) + ": too many index arrays for shape " + to_string(a.layout.shape) + ", got " + std::to_string(k));
-  Dims common;
-  for (const Array& i : x.indices) {
-    if (!is_integer(i.layout.dtype)) throw Error(ErrorKind::index, std::string(op) + ": indices must be integers, got " + name(i.layout.dtype));
-    same_device(op, a, i);
-    common = broadcast(op, common, i.layout.shape);
-  }
-  for (Array& i : x.indices)
-    if (i.layout.ndim()) i = Array(i.storage(), broadcast_to(op, i.layout, common));
-  x.shape = Dims(n - k + common.size());
-  auto at = std::copy(a.layout.shape.begin(), a.layout.shape.begin() + x.axis, x.shape.begin());
-  at = std::copy(common.begin(), common.end(), at);
-  std::copy(a.layout.shape.begin() + x.axis + k, a.layout.shape.end(), at);
-  return x;
-}
-
-nb::object gather(nb::handle a_object, nb::handle indices, int64_t axis, const char* said) {
-  const Array& a = arg("take", a_object);
-  Indexed x = read_indices("take", a, indices, axis);
-  Array out = Array::make(a.layout.dtype, x.shape, budget_of(device_of(a)));
-  Building op;
-  build_gather(*op, a, x.indices, x.axis, out, intern(said));
-  op.issue(device_of(a));
-  return wrapped(std::move(out));
-}
-
-void scatter(nb::handle a_object, nb::handle indices, int64_t axis, nb::handle values_object, bool add) {
-  const Array &a = writable("put", arg("put", a_object)), &values = arg("put", values_object);
-  same_device("put", a, values);
-  if (a.layout.dtype != values.layout.dtype)
-    throw Error(ErrorKind::type, std::string("put: values must have the array's dtype ") + name(a.layout.dtype) + ", got " + name(values.layout.dtype));
-  Indexed x = read_indices("put", a, indices, axis);
-  Building op;
-  build_scatter(*op, a, x.indices, x.axis, Array(values.storage(), broadcast_to("put", values.layout, x.shape)), add);
-  op.issue(device_of(a));
-}
-
-// Index arrays along one axis. Errors name `op`.
-int check_along(const char* op, const Array& a, const Array& index, int64_t axis) {
-  same_device(op, a, index);
-  if (!is_integer(index.layout.dtype)) throw Error(ErrorKind::index, std::string(op) + ": indices must be integers, got " + name(index.layout.dtype));
-  int at = normal_axis(op, axis, a.layout.ndim());
-  bool fits = index.layout.ndim() == a.layout.ndim();
-  for (int i = 0; fits && i < a.layout.ndim(); ++i) fits = i == at || a.layout.shape[i] == 1 || a.layout.shape[i] == index.layout.shape[i];
-  if (!fits)
-    throw Error(ErrorKind::value, std::string(op) + ": indices must fit the array but along the axis, got " + to_string(index.layout.shape) + " for " + to_string(a.layout.shape));
-  return at;
-}
-
-nb::object gather_along(nb::handle a_object, nb::handle indices, int64_t axis, const char* said, bool from_end) {
-  const Array &a = arg("take_along_axis", a_object), &index = arg("take_along_axis", indices);
-  int at = check_along("take_along_axis", a, index, axis);
-  Array out = Array::make(a.layout.dtype, index.layout.shape, budget_of(device_of(a)));
-  Building op;
-  build_gather_along(*op, a, index, at, out, intern(said), from_end);
-  op.issue(device_of(a));
-  return wrapped(std::move(out));
-}
-
-void scatter_along(nb::handle a_object, nb::handle indices, int64_t axis, nb::handle values_object, bool add) {
-  const char* what = "put_along_axis";
-  const Array &a = writable(what, arg(what, a_object)), &index = arg(what, indices), &values = arg(what, values_object);
-  same_device(what, a, values);
-  if (a.layout.dtype != values.layout.dtype)
-    throw Error(ErrorKind::type, std::string(what) + ": values must have the array's dtype " + name(a.layout.dtype) + ", got " + name(values.layout.dtype));
-  int at = check_along(what, a, index, axis);
-  Building op;
-  build_scatter_along(*op, a, index, at, Array(values.storage(), broadcast_to(what, values.layout, index.layout.shape)), add);
-  op.issue(device_of(a));
+  return wrapped_result(product_of(a, b));
 }
 
 nb::object concatenate(nb::handle sequence, int64_t axis) {
@@ -428,23 +364,36 @@ void check_cut(const char* label, Cut cut, const std::vector<Array>& operands) {
 }
 
 // outs: of each result its shape and dtype; or an array, which is written.
-nb::list host(nb::handle fn, nb::handle inputs, nb::handle outs, nb::handle device, const char* name, const char* queue, bool trusted, bool fills, int64_t pieces, int axis) {
+// Whether a task whose cost grows with the elements may run in the call.
+bool small(const std::vector<Array>& in, const std::vector<Array>& out) {
+  constexpr int64_t kMost = 1 << 15;
+  int64_t bytes = 0;
+  for (const auto* arrays : {&in, &out})
+    for (const Array& a : *arrays) bytes += a.layout.nbytes();
+  return bytes <= kMost;
+}
+
+nb::list host(nb::handle fn, nb::handle inputs, nb::handle outs, nb::handle device, const char* name, const char* queue, bool trusted, bool fills, int64_t pieces, int axis, bool cheap) {
   const char* label = intern_some(name);
   std::vector<Array> in = args(label, inputs), out;
   int d = !device.is_none() || in.empty() ? device_index(label, device) : device_of(in[0]);
   if (device.is_none())
     for (const Array& a : in) same_device(label, in[0], a);
   for (nb::handle spec : outs)
-    out.push_back(is_array(spec.ptr()) ? arg(label, spec) : Array::make(parse_dtype(label, nb::object(spec[1]).ptr()), parse_dims(label, nb::object(spec[0]).ptr()), budget_of(d)));
+    out.push_back(is_array(spec.ptr()) ? get_writable(label, spec.ptr()) : Array::make(parse_dtype(label, nb::object(spec[1]).ptr()), parse_dims(label, nb::object(spec[0]).ptr()), budget_of(d)));
   Cut cut{pieces, axis};
   if (pieces != 1 && fills) throw Error(ErrorKind::value, std::string(label) + ": a task that fills memory must not be cut, got " + std::to_string(pieces) + " pieces");
   if (pieces != 1) check_cut(label, cut, in), check_cut(label, cut, out);
   if (pieces != 1 && !in.empty() && !out.empty() && in[0].layout.shape[axis] != out[0].layout.shape[axis]) refuse_cut(label, cut, out[0]);
   Building op;
   build_host(*op, label, fn.ptr(), in, out, fills ? HostTask::fills : trusted ? HostTask::trusted : HostTask::any, cut);
-  op.issue(d, std::strcmp(queue, "io") == 0 ? Queue::Kind::io : Queue::Kind::compute);
+  op.issue(d, std::strcmp(queue, "io") == 0 ? Queue::Kind::io : Queue::Kind::compute, cheap && pieces == 1 && small(in, out));
   nb::list results;
-  for (Array& a : out) results.append(wrapped(std::move(a)));
+  size_t i = 0;
+  for (nb::handle spec : outs) {
+    Array& a = out[i++];
+    results.append(is_array(spec.ptr()) ? wrapped(std::move(a)) : wrapped_result(std::move(a)));
+  }
   return results;
 }
 
@@ -458,10 +407,6 @@ void init_families(nb::module_& m) {
   m.def("sum_to", [](nb::handle a, nb::handle shape) { return wrapped(sum_to(arg("sum_to", a), parse_dims("sum_to", shape.ptr()))); });
   m.def("scan", scan, nb::arg("op"), nb::arg("a"), nb::arg("axis"), nb::arg("dtype").none() = nb::none(), nb::arg("name") = "");
   m.def("matmul", matmul, nb::arg("a"), nb::arg("b"), nb::arg("transpose_a") = false, nb::arg("transpose_b") = false);
-  m.def("gather", gather, nb::arg("a"), nb::arg("indices"), nb::arg("axis") = 0, nb::arg("said") = "take");
-  m.def("scatter", scatter, nb::arg("a"), nb::arg("indices"), nb::arg("axis"), nb::arg("values"), nb::arg("add") = false);
-  m.def("gather_along", gather_along, nb::arg("a"), nb::arg("indices"), nb::arg("axis"), nb::arg("said") = "take", nb::arg("from_end") = true);
-  m.def("scatter_along", scatter_along, nb::arg("a"), nb::arg("indices"), nb::arg("axis"), nb::arg("values"), nb::arg("add") = false);
   m.def("concatenate", concatenate, nb::arg("arrays"), nb::arg("axis") = 0);
   m.def("random", [](const char* kind, nb::handle shape, nb::handle dtype, nb::handle device, nb::handle lo, nb::handle hi, nb::handle stream) { return random(kind, shape, dtype, device, lo, hi, stream); }, nb::arg("kind"), nb::arg("shape"), nb::arg("dtype"), nb::arg("device").none(), nb::arg("lo"), nb::arg("hi"), nb::arg("stream") = nb::none());
   m.def("random_key", [] { return draws_on_host(), next_number++; });
@@ -469,7 +414,7 @@ void init_families(nb::module_& m) {
   m.def("random_drawn", [] { return next_number; });  // how many ops have drawn since then
   m.def("seed", [](uint64_t s, uint64_t drawn) { draws_on_host(), seed = s, next_number = drawn; }, nb::arg("value"), nb::arg("drawn") = 0);
   m.def("host", host, nb::arg("fn"), nb::arg("inputs"), nb::arg("outs"), nb::arg("device").none() = nb::none(), nb::arg("name") = "host",
-        nb::arg("queue") = "compute", nb::arg("trusted") = false, nb::arg("fills") = false, nb::arg("pieces") = 1, nb::arg("axis") = 0);
+        nb::arg("queue") = "compute", nb::arg("trusted") = false, nb::arg("fills") = false, nb::arg("pieces") = 1, nb::arg("axis") = 0, nb::arg("cheap") = false);
 }
 
 }  // namespace forerun

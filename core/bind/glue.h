@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "bind/array.h"
+#include "bind/scalar.h"
 
 namespace forerun {
 
@@ -29,7 +29,7 @@ class Building {
     if (op_) Engine::get().discard(op_);
   }
   Op& operator*() { return *op_; }
-  void issue(int device, Queue::Kind kind = Queue::Kind::compute) { forerun::issue(std::exchange(op_, nullptr), device, kind); }
+  void issue(int device, Queue::Kind kind = Queue::Kind::compute, bool cheap = false) { forerun::issue(std::exchange(op_, nullptr), device, kind, cheap); }
 
  private:
   Op* op_ = Engine::get().make_op();
@@ -41,6 +41,8 @@ inline nb::object checked(PyObject* o) {
   return nb::steal(o);
 }
 inline nb::object wrapped(Array array) { return checked(wrap(std::move(array))); }
+inline nb::object wrapped_result(Array array) { return checked(wrap_result(std::move(array))); }
+inline nb::object wrapped_like(nb::handle like, Array array) { return checked(wrap_like(like.ptr(), std::move(array))); }
 inline const Array& arg(const char* op, nb::handle o) { return get_array(op, o.ptr()); }
 inline std::vector<Array> args(const char* op, nb::handle sequence) {
   std::vector<Array> all;
@@ -55,6 +57,7 @@ inline int same_device(const char* op, const Array& a, const Array& b) {
                                       std::to_string(device_of(b)) + ")");
   return device_of(a);
 }
+Array unwritten(Array made);  // a new array, whose memory counts as written once it is there, with whatever stands in it
 Array copied(const Array& from, DType t, int device);  // a new dense array of dtype t on a device
 inline Array dense(const Array& a) { return a.layout.contiguous() ? a : copied(a, a.layout.dtype, device_of(a)); }
 // Windows and recurrent layers have kernels for two dtypes.

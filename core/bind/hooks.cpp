@@ -14,7 +14,7 @@ constexpr const char* kSlotNames[] = {"add",         "subtract",    "multiply", 
                                       "positive",    "absolute",    "invert",     "bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift",
                                       "less",        "less_equal",  "equal",      "not_equal", "greater",      "greater_equal",
                                       "square",      "sqrt",        "reciprocal"};
-constexpr const char* kHookNames[] = {"getitem", "setitem", "matmul", "fit", "asarray"};
+constexpr const char* kHookNames[] = {"getitem", "setitem", "matmul", "fit", "asarray", "transpose"};
 
 PyObject* slots[static_cast<int>(Slot::count)];
 PyObject* hooks[static_cast<int>(Hook::count)];
@@ -109,7 +109,7 @@ bool is_basic(PyObject* item) {
 
 }  // namespace
 
-bool basic_index(const Array& array, PyObject* index, Array* view) {
+bool basic_index(const Array& array, PyObject* index, Array* view, bool* single) {
   bool tuple = PyTuple_Check(index);
   Py_ssize_t count = tuple ? PyTuple_GET_SIZE(index) : 1;
   auto entry = [&](Py_ssize_t i) { return tuple ? PyTuple_GET_ITEM(index, i) : index; };
@@ -127,7 +127,7 @@ bool basic_index(const Array& array, PyObject* index, Array* view) {
                                       ", got " + std::to_string(used));
   Layout to;
   to.dtype = from.dtype;
-  to.offset = from.offset;
+  to.offset = from.offset, to.read_only = from.read_only;
   Walk w{from, to, 0, {}, {}, 0};
   for (Py_ssize_t i = 0; i < count; ++i) {
     PyObject* item = entry(i);
@@ -144,6 +144,7 @@ bool basic_index(const Array& array, PyObject* index, Array* view) {
   to.shape = Dims(w.shape, w.n);
   to.strides = Dims(w.strides, w.n);
   to.size = product(to.shape);
+  if (single) *single = w.n == 0 && !ellipses;
   *view = Array(array.storage(), std::move(to));
   return true;
 }

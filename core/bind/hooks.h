@@ -14,12 +14,13 @@ PyObject* slot_op(Slot slot);  // borrowed; null: none is registered
 void set_slot(const char* name, PyObject* ufunc);
 
 // Python functions that handle what is not done in C.
-enum class Hook { getitem, setitem, matmul, fit, asarray, count };
+enum class Hook { getitem, setitem, matmul, fit, asarray, transpose, count };
 PyObject* call_hook(Hook hook, PyObject* a, PyObject* b, PyObject* c);  // c may be null
 void set_hook(const char* name, PyObject* function);
 
-// The view that a basic index (ints, slices, None, Ellipsis) selects. False: not a basic index.
-bool basic_index(const Array& array, PyObject* index, Array* view);
+// The view that a basic index (ints, slices, None, Ellipsis) selects. False: not a basic index. single: whether integers alone name one
+// element.
+bool basic_index(const Array& array, PyObject* index, Array* view, bool* single = nullptr);
 
 PyObject* device_object(int device);  // a new reference
 void set_devices(PyObject* list);

@@ -1,12 +1,16 @@
 #include "bind/host.h"
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "bind/gil.h"
 #include "bind/glue.h"
 #include "bind/later.h"
 #include "bind/numpy.h"
+#include "bind/program.h"
 #include "bind/site.h"
 #include "cpu/workers.h"
 
@@ -14,14 +18,20 @@ namespace forerun {
 
 namespace {
 
-thread_local int depth = 0;  // of host tasks that this thread is running
+thread_local int depth = 0;           // of host tasks that this thread is running
+thread_local bool self_wait = false;  // the innermost was refused a wait for its own end
 
+// What a task does is not recorded with the program that runs in this thread, which waits for it, perhaps.
 struct InTask {
+  const bool outer_self_wait = std::exchange(self_wait, false);
   InTask() { ++depth; }
   ~InTask() {
     --depth;
+    capture = outer;
+    self_wait = outer_self_wait;
     PyErr_Clear();  // nothing is left behind where there was no memory to take it along
   }
+  Recording* const outer = std::exchange(capture, nullptr);
 };
 
 // A Python exception as a task has raised it. Readers raise copies of it: each gets it as it was.
@@ -65,6 +75,16 @@ std::string described(PyObject* exception) {
   return bytes ? text + ": " + PyBytes_AS_STRING(bytes.ptr()) : text + ", whose text could not be had";
 }
 
+// Takes from the frames of an exception, and of those that it came from, what they hold.
+void clear_frames(nb::handle exception) {
+  nb::object clear = nb::steal(PyImport_ImportModule("traceback")), next = nb::borrow(exception);
+  for (int most = 100; clear && next && !next.is_none() && most > 0; --most) {
+    nb::object trace = nb::steal(PyException_GetTraceback(next.ptr()));
+    if (trace) Py_XDECREF(PyObject_CallMethod(clear.ptr(), "clear_frames", "O", trace.ptr()));
+    next = nb::steal(PyException_GetContext(next.ptr()));
+  }
+}
+
 }  // namespace
 
 Error taken_exception() {
@@ -73,6 +93,7 @@ Error taken_exception() {
   PyErr_NormalizeException(&type, &value, &trace);
   nb::object kind = nb::steal(type), exception = nb::steal(value), traceback = nb::steal(trace);
   if (traceback) PyException_SetTraceback(exception.ptr(), traceback.ptr());
+  if (self_wait) quietly([&] { clear_frames(exception); });
   std::string message;
   quietly([&] { message = described(exception.ptr()); });
   nb::object notes;
@@ -108,6 +129,25 @@ nb::object copy_of(nb::handle exception) {
   return made;
 }
 
+// A view for a task of a copy of its own.
+PyObject* own_view(const Array& array) {
+  char* data = array.storage()->data();
+  if (bytes_as_bools && !only_bools(array.layout, data)) return shared_view(array);  // which is a copy, too
+  npy_intp bytes = 0;
+  Layout apart = array.layout.apart(bytes);
+  nb::object memory = nb::steal(PyArray_SimpleNew(1, &bytes, NPY_UINT8));
+  if (!memory) return nullptr;
+  nb::object from = nb::steal(numpy_view(array.layout, data, false, nullptr));
+  nb::object view = nb::steal(numpy_view(apart, PyArray_BYTES(reinterpret_cast<PyArrayObject*>(memory.ptr())), true, memory.ptr()));
+  auto* made = reinterpret_cast<PyArrayObject*>(view.ptr());
+  if (!from || !view || PyArray_CopyInto(made, reinterpret_cast<PyArrayObject*>(from.ptr())) < 0) return nullptr;
+  PyArray_CLEARFLAGS(made, NPY_ARRAY_WRITEABLE);
+  return view.release().ptr();
+}
+
+// What a handler of a signal raised in a task that this thread ran at once.
+constinit thread_local PyObject* interruption = nullptr;
+
 class HostKernel final : public Kernel {
  public:
   HostKernel(const char* name, PyObject* fn, const std::vector<Array>& inputs, const std::vector<Array>& outputs, HostTask kind, Cut cut)
@@ -122,11 +162,18 @@ class HostKernel final : public Kernel {
   int64_t tiles() const override { return cut_.pieces; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
   void run(Op& op, int64_t piece) override {
-    FrontEndSignals signals;  // what the task starts, another program perhaps, is to be killed like anything else
+    const bool at_once = PyGILState_Check();  // in the thread that issues it
+    std::optional<FrontEndSignals> signals;
+    if (!at_once) signals.emplace();  // what the task starts, another program perhaps, is to be killed like anything else
     Locked locked;
     InTask entered;
     till_the_end([&] {
-      if (!call(op, piece)) throw taken_exception();
+      if (call(op, piece) || (at_once && call_again(op, piece))) return;
+      if (!at_once) throw taken_exception();
+      // Its exception would hold the frames of the program, and with them the arrays that fail. On a worker it has none.
+      if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) PyErr_SetInterrupt();
+      PyErr_Clear();
+      throw RunLater{};
     });
   }
 
@@ -150,8 +197,10 @@ class HostKernel final : public Kernel {
     int n_out = static_cast<int>(layouts_.size()) - n_in_;
     nb::object args = nb::steal(PyTuple_New(n_in_ + (fills ? n_out : 0)));
     for (int i = 0; args && i < n_in_; ++i) {
-      // The array holds its block: a callable may keep it, and later writes leave the block to it.
-      PyObject* view = shared_view(Array(buffer(op, i), part(i, piece)));
+      // The array holds its block: a callable may keep it, and later writes leave the block to it. That of a part is a copy: others may
+      // write beside it meanwhile.
+      const Access& a = op.access(i);
+      PyObject* view = a.place && !a.loose ? own_view(Array(buffer(op, i), part(i, piece))) : shared_view(Array(buffer(op, i), part(i, piece)));
       if (!view) return false;
       if (kind_ != HostTask::any) PyArray_ENABLEFLAGS(reinterpret_cast<PyArrayObject*>(view), NPY_ARRAY_WRITEABLE);
       PyTuple_SET_ITEM(args.ptr(), i, view);
@@ -165,6 +214,19 @@ class HostKernel final : public Kernel {
     if (fills && args) close_rooms(args.ptr());
     args.reset();
     return result && (fills || store(op, piece, result.ptr()));
+  }
+
+  // In the thread that issues, a handler of a signal may have raised, in the middle of the task; then the task, which always does the
+  // same, tells by another run that it was not its own.
+  bool call_again(Op& op, int64_t piece) {
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    nb::object kind = nb::steal(type), exception = nb::steal(value), traceback = nb::steal(trace);
+    if (traceback) PyException_SetTraceback(exception.ptr(), traceback.ptr());
+    const bool done = call(op, piece);
+    if (done) Py_XSETREF(interruption, exception.release().ptr());
+    return done;
   }
 
   // What the task has kept of the memory that it filled, in the frames of its exception perhaps, is not to be used any more.
@@ -215,7 +277,15 @@ class HostKernel final : public Kernel {
 
 }  // namespace
 
+void raise_interruption() {
+  nb::object raised = nb::steal(std::exchange(interruption, nullptr));
+  if (!raised) return;
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.ptr())), raised.ptr());
+  throw PythonError{};
+}
+
 bool in_host_task() { return depth > 0; }
+void note_self_wait() { self_wait = true; }
 
 // An exception that is raised holds the frames that it passes, and these hold the arrays that failed, which hold the failure: with
 // the task's own exception that would be a circle that no collector sees. So what is raised is a copy.
@@ -247,9 +317,20 @@ nb::object raised(const Failure& failure, PyObject* type) {
   return exception;
 }
 
+constexpr int64_t kMostCopied = int64_t{2} << 20;  // bytes of a part of an array that a task gets as a copy, to be ordered by that part
+
 void build_host(Op& op, const char* name, PyObject* fn, const std::vector<Array>& inputs, const std::vector<Array>& outputs, HostTask kind, Cut cut) {
-  for (const Array& a : inputs) op.add(a.storage(), Mode::read);
-  for (const Array& a : outputs) op.add(a.storage(), a.write_mode());
+  std::vector<const void*> reads;  // in order: there may be many of both
+  for (const Array& a : inputs) {
+    a.layout.nbytes() <= kMostCopied ? add(op, a, Mode::read) : add_loosely(op, a, Mode::read);
+    reads.push_back(&*a.storage());
+  }
+  std::sort(reads.begin(), reads.end());
+  for (const Array& a : outputs) {
+    bool is_read = std::binary_search(reads.begin(), reads.end(), static_cast<const void*>(&*a.storage()));
+    const Mode mode = is_read ? Mode::update : a.write_mode();
+    kind == HostTask::fills ? op.add(a.storage(), mode) : add(op, a, mode);
+  }
   op.cost = UINT32_MAX;  // nobody knows
   op.emplace<HostKernel>(name, fn, inputs, outputs, kind, cut);
 }

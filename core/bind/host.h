@@ -25,6 +25,12 @@ struct Cut {
 void build_host(Op& op, const char* name, PyObject* fn, const std::vector<Array>& inputs, const std::vector<Array>& outputs, HostTask kind,
                 Cut cut = {});
 
+// A task that this thread is running has been told that it waits for its own end. What it fails with then keeps no frames: they hold
+// what failed, which holds the failure.
+void note_self_wait();
+// Of a task that ran at once: raises what a signal's handler raised meanwhile, if one did.
+void raise_interruption();
+
 bool in_host_task();  // whether this thread is running one
 
 // The Python exception that is set now, for the op that runs to throw and fail with. Clears it. With the interpreter lock.

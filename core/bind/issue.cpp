@@ -1,9 +1,11 @@
 // Issuing and waiting with the interpreter lock held, and failures as Python exceptions.
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <thread>
 
 #include "bind/array.h"
+#include "bind/at_once.h"
 #include "bind/blocking.h"
 #include "bind/gil.h"
 #include "bind/hang.h"
@@ -27,25 +29,42 @@ void must_not_be_given_up() {
   if (given_up) throw Error(ErrorKind::runtime, std::string("engine: pending work must be waited for in the process that issued it, got ") + given_up);
 }
 
+std::string place(uint32_t where) {
+  Site s = site(where);
+  return s.line ? s.file + ":" + std::to_string(s.line) : "a line that is not known";
+}
+
+void must_not_wait_for_itself(TaskWait& wait) {
+  SelfWait self = Engine::get().waits_for_itself(wait);
+  if (!self.found) return;
+  note_self_wait();
+  throw Error(ErrorKind::runtime, std::string(self.name) + ": a host task must not wait for what comes after its own end, got a wait at " +
+                                      place(current_site()) + " in the task issued at " + place(self.site));
+}
+
 // Repeats `wait(slice)` without the interpreter lock until it is true; signals may end it.
 template <class Wait>
 void wait_with_signals(const char* what, Wait wait, Storage* wanted = nullptr) {
   must_not_be_given_up();
   HangWatch watch(what, wanted);
-  for (bool done = false; !done;) {
+  std::optional<TaskWait> of_task;  // of a wait that lasts
+  for (uint64_t slices = 1;; ++slices) {
     {
       Unlocked unlocked;
-      done = wait(kSlice);
+      if (wait(kSlice)) return;
     }
-    if (!done && (PyErr_CheckSignals() < 0 || !watch.look())) throw PythonError{};
+    if (PyErr_CheckSignals() < 0 || !watch.look()) throw PythonError{};
+    if (!wanted || !Engine::in_task() || !std::has_single_bit(slices)) continue;  // a look takes as long as much is pending
+    if (!of_task) of_task.emplace(*wanted);
+    must_not_wait_for_itself(*of_task);
   }
 }
 
 // The same for a wait that no call for values makes.
 template <class F>
-void recorded_wait(const char* what, F wait) {
+void recorded_wait(const char* what, F wait, Storage* wanted = nullptr) {
   Wait recorded(what);
-  wait_with_signals(what, wait);
+  wait_with_signals(what, wait, wanted);
 }
 
 // --- the door: while one thread brings the engine to rest, others issue nothing; modelled in tests/model/life.py --------------
@@ -89,6 +108,16 @@ void find_room(Engine& engine) {
   if (engine.crammed()) throw Error(ErrorKind::runtime, "issue: a host task must leave room for others, got more than " + std::to_string(engine.ops_ahead()) + " operations issued since it began");
 }
 
+// A device that was used before the settings changed.
+void use_again(Engine& engine, Op* op, int device) {
+  try {
+    engine.use_device(device);
+  } catch (...) {
+    engine.discard(op);
+    throw;
+  }
+}
+
 PyObject* python_type(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::value: return PyExc_ValueError;
@@ -104,22 +133,40 @@ PyObject* python_type(ErrorKind kind) {
 
 }  // namespace
 
+bool may_work_at_once() { return !synchronous && !capture && !door.load(std::memory_order_relaxed) && Engine::get().works_at_once(); }
+
+bool may_take_at_once(const Array& made) {
+  const Buffer& storage = *made.storage();
+  return storage.memory() == 0 || storage.memory() + storage.budget->occupied() <= storage.budget->hard.load(std::memory_order_relaxed);
+}
+
+Array made_at_once(DType dtype, const Dims& shape, int device) {
+  Array made = Array::make(dtype, shape, budget_of(device));
+  if (!may_take_at_once(made) || !made.storage()->take()) return {};
+  made.storage()->promised = true;
+  return made;
+}
+
 Budget* budget_of(int device) { return Engine::get().device(device).budget.get(); }
 
-void issue(Op* op, int device, Queue::Kind kind) {
+void issue(Op* op, int device, Queue::Kind kind, bool cheap) {
   Engine& engine = Engine::get();
-  if (device >= engine.devices()) {  // it was there when the array was made
-    engine.discard(op);
-    throw Error(ErrorKind::value, "device: must be one of the " + std::to_string(engine.devices()) + " in use, got cpu(" + std::to_string(device) +
-                                      "); copy the array to another one");
-  }
   Device& d = engine.device(device);
+  if (!d.used.load(std::memory_order_relaxed)) [[unlikely]] use_again(engine, op, device);
   op->queue = (kind == Queue::Kind::compute ? d.compute : kind == Queue::Kind::copy ? d.copy : d.io).get();
   op->budget = d.budget.get();
+  const uint32_t cost = op->cost;
+  if (cheap) op->cost = 0;
+  if (engine.fits_at_once(*op) && !door && !capture && !synchronous) {
+    // Only what may fail, or is recorded, must know its line.
+    op->site = op->kernel()->droppable() && !engine.trace.on() ? 0 : current_site();
+    if (engine.run_at_once(op)) return cheap ? raise_interruption() : void();
+  }
+  op->cost = cost;
   op->site = current_site();
   op->inner = in_host_task();
   op->urgent = exchanging;
-  std::vector<Storage*> outputs;
+  std::vector<std::pair<Storage*, Region>> outputs;
   if (door || engine.must_wait() || capture || synchronous) {
     try {
       if (door) stand_at_door(false);
@@ -136,20 +183,20 @@ void issue(Op* op, int device, Queue::Kind kind) {
     return;
   }
   for (int i = 0; i < op->n_access; ++i)
-    if (op->access(i).mode != Mode::read) outputs.push_back(op->access(i).storage), outputs.back()->retain();
+    if (op->access(i).mode != Mode::read) outputs.emplace_back(op->access(i).storage, op->region(op->access(i))), outputs.back().first->retain();
   uint64_t seq = engine.issue(op);
   FailurePtr failure;
   auto end = [&](bool look) {
-    for (Storage* s : outputs) {
-      if (look && !failure) failure = s->failure;
+    for (auto& [s, region] : outputs) {
+      if (look && !failure) failure = s->failure_in(region);
       s->release();
     }
   };
   try {
     recorded_wait("synchronous", [&](auto slice) {
       if (outputs.empty()) return engine.wait_mark(seq + 1, slice);
-      return std::all_of(outputs.begin(), outputs.end(), [&](Storage* s) { return engine.wait(*s, slice); });
-    });
+      return std::all_of(outputs.begin(), outputs.end(), [&](auto& output) { return engine.wait(*output.first, slice); });
+    }, outputs.empty() ? nullptr : outputs.front().first);
   } catch (...) {
     end(false);  // it may still run
     throw;
@@ -161,8 +208,13 @@ void issue(Op* op, int device, Queue::Kind kind) {
   }
 }
 
+void must_not_wait_for_itself(Storage& storage) {
+  TaskWait wait(storage);
+  must_not_wait_for_itself(wait);
+}
+
 void check_failure(const Array& array) {
-  if (FailurePtr failure = array.storage()->failure) {
+  if (FailurePtr failure = array.failure()) {
     set_python_error(*failure);
     throw PythonError{};
   }
@@ -171,7 +223,6 @@ void check_failure(const Array& array) {
 namespace {
 
 void wait_settled(const Array& array) {
-  must_not_look("look at an array");
   Storage& storage = *array.storage();
   if (storage.settled()) return found_there("wait");
   Wait wait;
@@ -225,6 +276,11 @@ void must_not_be_in_task(const char* what) {
 }  // namespace
 
 void wait_for(const Array& array) {
+  note_look("look at an array");
+  wait_until_written(array);
+}
+
+void wait_until_written(const Array& array) {
   wait_settled(array);
   check_failure(array);
 }
@@ -233,9 +289,10 @@ void wait_for(const std::vector<Array>& arrays) {
   std::vector<FailurePtr> failures;
   std::optional<Wait> wait;  // one for all of them
   for (const Array& a : arrays) {
+    note_look("look at an array");
     if (!wait && !a.storage()->settled()) wait.emplace();
     wait_settled(a);
-    if (a.storage()->failure) failures.push_back(a.storage()->failure);
+    if (FailurePtr failure = a.failure()) failures.push_back(std::move(failure));
   }
   raise(failures);
 }
@@ -249,7 +306,7 @@ void wait_mark(uint64_t mark, const char* what) {
 }
 
 void wait_all(uint64_t mark, const char* what) {
-  must_not_look("wait");
+  note_look("wait");
   wait_mark(mark, what);
   Engine::Unseen unseen = Engine::get().take_unseen();
   raise(unseen.failures, unseen.unkept);

@@ -8,6 +8,7 @@
 #include "bind/ufunc.h"
 #include "kernels/arithmetic.h"
 #include "kernels/elementwise.h"
+#include "kernels/limits.h"
 
 namespace forerun {
 
@@ -93,11 +94,17 @@ bool exact(const char* op, bool complex) {
   return std::any_of(std::begin(kAlways), std::end(kAlways), is) || (!complex && std::any_of(std::begin(kReal), std::end(kReal), is));
 }
 
+// NumPy 2.4's loops of these are wrong for outputs with gaps, on some CPUs: they take what stands in between for their input.
+bool wrong_for_strides(const char* op) {
+  static constexpr const char* kWrong[] = {"negative", "isnan", "isinf", "isfinite", "signbit"};
+  return std::any_of(std::begin(kWrong), std::end(kWrong), [&](const char* name) { return std::strcmp(op, name) == 0; });
+}
+
 // --- the tables -------------------------------------------------------------------------------------------------------------------
 
 // A loop of NumPy's as ours, with what must be known of it.
 void add_loop(UfuncObject* u, const PyUFuncObject* f, Signature s) {
-  s.loop.packed = is_inexact(s.types[0]) && !exact(f->name, is_complex(s.types[0]));
+  s.loop.packed = (is_inexact(s.types[0]) && !exact(f->name, is_complex(s.types[0]))) || wrong_for_strides(f->name);
   bool uniform = true;
   for (int k = 1; k < f->nargs; ++k) uniform = uniform && s.types[k] == s.types[0];
   if (uniform) s.loop = arithmetic_loop(f->name, s.types[0], s.loop);
@@ -188,6 +195,20 @@ void add_select_loops(UfuncObject* u) {
     DType d = static_cast<DType>(t);
     u->signatures->push_back(Signature{{DType::b1, d, d, d}, select_loop(d)});
   }
+}
+
+bool add_limiting_loops(UfuncObject* u, PyObject* limits) {
+  const char* message;
+  double low, high;
+  int open_low, open_high, takes_nan, overflow;
+  if (!PyArg_ParseTuple(limits, "sddpppp", &message, &low, &high, &open_low, &open_high, &takes_nan, &overflow)) return false;
+  u->nin = u->nout = 1;
+  auto* kept = new Limits{message, low, high, open_low != 0, open_high != 0, takes_nan != 0, overflow != 0};
+  for (int t = 0; t < kDTypes; ++t) {
+    DType d = static_cast<DType>(t);
+    if (!is_complex(d)) u->signatures->push_back(Signature{{d, d}, limiting_loop(d, kept)});
+  }
+  return true;
 }
 
 const Signature* same_loop(UfuncObject* u, DType t) {

@@ -1,10 +1,12 @@
 // The module forerun._core: its types, and the functions that issue the families.
 #define FORERUN_IMPORTS_NUMPY
+#include "bind/direct.h"
 #include "bind/numpy.h"
 
 #include <nanobind/nanobind.h>
 
 #include "bind/array.h"
+#include "bind/fallback.h"
 #include "bind/gradient.h"
 #include "bind/hooks.h"
 #include "bind/tape.h"
@@ -17,7 +19,8 @@ namespace forerun {
 void init_engine(nb::module_& m);    // set-up, waiting, statistics, events
 void init_arrays(nb::module_& m);    // making, copying, viewing
 void init_dlpack(nb::module_& m);    // arrays for other libraries, and from them
-void init_families(nb::module_& m);  // reductions, scans, products, indexing, random numbers, host tasks
+void init_families(nb::module_& m);  // reductions, scans, products, random numbers, host tasks
+void init_indexing(nb::module_& m);  // reading and writing by position and under a mask
 void init_windows(nb::module_& m);   // convolutions and pooling
 void init_recurrent(nb::module_& m);
 void init_tape(nb::module_& m);
@@ -54,14 +57,18 @@ NB_MODULE(_core, m) {
   m.doc() = "The engine of forerun, and the arrays that it works on. Private: use the package.";
   m.attr("Array") = nb::steal(reinterpret_cast<PyObject*>(make_array_type()));
   m.attr("Ufunc") = nb::steal(reinterpret_cast<PyObject*>(make_ufunc_type()));
+  m.attr("Fallback") = nb::steal(reinterpret_cast<PyObject*>(make_fallback_type()));
   m.attr("Primitive") = nb::steal(reinterpret_cast<PyObject*>(make_primitive_type()));
   m.attr("Variable") = nb::steal(reinterpret_cast<PyObject*>(make_variable_type()));
+  m.attr("Function") = nb::steal(reinterpret_cast<PyObject*>(make_function_type()));
   m.attr("Node") = nb::steal(reinterpret_cast<PyObject*>(make_node_type()));
   use_cpu_workers(Engine::get());
   init_engine(m);
+  init_fallback(m);
   init_arrays(m);
   init_dlpack(m);
   init_families(m);
+  init_indexing(m);
   init_windows(m);
   init_recurrent(m);
   init_tape(m);

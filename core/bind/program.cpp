@@ -13,11 +13,12 @@ namespace forerun {
 
 constinit thread_local Recording* capture = nullptr;
 
-void must_not_look(const char* how) {
-  if (!capture) return;
+void note_look(const char* how) {
+  if (!capture || !capture->repeatable()) return;
   Site where = site(current_site());
-  throw Error(ErrorKind::runtime, std::string("hybridize: code must not depend on values, got a ") + how + " at " + where.file + ":" + std::to_string(where.line) +
-                                      "; without hybridize() it may");
+  std::string what = std::string("code must not depend on values, got a ") + how + " at " + where.file + ":" + std::to_string(where.line);
+  if (capture->strict) throw Error(ErrorKind::runtime, "hybridize: " + what + "; without strict=True it may");
+  capture->refuse_look(what, std::move(where.file), where.line);
 }
 
 Array with_values(Array made) {
@@ -49,6 +50,7 @@ struct ProgramObject {
   std::shared_ptr<const Program>* program;
   // What a call must find as it was: switches, and which inputs are on the tape.
   std::vector<bool>* taped;
+  std::vector<bool>* scalars;             // which inputs, and then which results, are scalars
   std::vector<int>* graded;               // results that are on the tape
   bool recording, training;
   DType default_float;
@@ -88,10 +90,25 @@ nb::object end(nb::handle inputs, int free, nb::handle results, nb::handle saved
   program->set_name(intern_some(name));
   p->program = new std::shared_ptr<const Program>(std::move(program));
   p->taped = new std::vector<bool>;
-  for (nb::handle o : inputs) p->taped->push_back(on_tape(o.ptr()));
+  p->scalars = new std::vector<bool>;
+  for (nb::handle o : inputs) p->taped->push_back(on_tape(o.ptr())), p->scalars->push_back(is_scalar(o.ptr()));
+  for (nb::handle o : results) p->scalars->push_back(is_scalar(o.ptr()));
   p->graded = new std::vector<int>(list_of<int>(graded));
   p->recording = recording, p->training = training, p->default_float = default_float, p->results = n;
   return made;
+}
+
+// Who made what an array holds, as far as is known: the number of an input, or the name of an op; None if it is not being recorded.
+nb::object maker(nb::handle o) {
+  const Array& a = arg("recorded_maker", o);
+  if (!capture || !capture->repeatable()) return nb::none();
+  auto [input, name] = capture->maker(a.storage());
+  return input >= 0 ? nb::object(nb::int_(input)) : nb::object(nb::str(name));
+}
+
+nb::object look() {
+  if (!capture || !capture->look_line()) return nb::none();
+  return nb::make_tuple(capture->look_file(), capture->look_line());
 }
 
 // --- running --------------------------------------------------------------------------------------------------------------
@@ -118,7 +135,7 @@ bool suits(ProgramObject* p, PyObject* const* inputs, size_t n, std::vector<cons
   const Program& program = **p->program;
   if (n != p->taped->size() || recording != p->recording || training != p->training || default_float != p->default_float) return false;
   for (size_t i = 0; i < n; ++i) {
-    if (!is_array(inputs[i]) || on_tape(inputs[i]) != (*p->taped)[i]) return false;
+    if (!is_array(inputs[i]) || on_tape(inputs[i]) != (*p->taped)[i] || is_scalar(inputs[i]) != (*p->scalars)[i]) return false;
     arrays[i] = &as_array(inputs[i])->array;
     if (i < static_cast<size_t>(p->free) && is_inside(*arrays[i]) && !program.writes(i))
       copies.emplace_back(i, Array::make_like(arrays[i]->layout, arrays[i]->layout.dtype, arrays[i]->storage()->budget));
@@ -158,7 +175,8 @@ PyObject* run(ProgramObject* p, PyObject* const* inputs, size_t n) {
     nb::object tuple = checked(PyTuple_New(static_cast<Py_ssize_t>(to - from)));
     for (size_t i = from; i < to; ++i) {
       const Program::View& view = program.outputs()[i];
-      PyObject* array = wrap(Array(storages.at[view.slot], view.layout));
+      bool scalar = i < static_cast<size_t>(p->results) && (*p->scalars)[n + i];
+      PyObject* array = scalar ? wrap_result(Array(storages.at[view.slot], view.layout)) : wrap(Array(storages.at[view.slot], view.layout));
       if (!array) throw PythonError{};
       PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i - from), array);
     }
@@ -211,6 +229,7 @@ void dealloc(PyObject* self) {
   clear(self);
   delete p->program;
   delete p->taped;
+  delete p->scalars;
   delete p->graded;
   delete p->backs;
   PyTypeObject* type = Py_TYPE(self);
@@ -299,6 +318,10 @@ void init_programs(nb::module_& m) {
   m.def("rebased", rebased, "The array, or if it is a view of dense rows inside another one, a copy.");
   m.def("capture_drop", drop, "Ends recording, without a program.");
   m.def("capturing", [] { return capture != nullptr; });
+  m.def("capture_strict", [](bool strict) { return capture && std::exchange(capture->strict, strict); }, nb::arg("strict"),
+        "Whether a look at values raises, while this thread records; else there will be no program. Returns what was set.");
+  m.def("capture_look", look, "The first look at values that has ended the recording, as (file, line); or None.");
+  m.def("capture_maker", maker, nb::arg("a"), "Who made an array, while this thread records: the number of an input, or the name of an op; else None.");
   m.def("tape_position", tape_position, "The number of the newest node.");
   m.def("capture_refuse", [](const char* why) {
     if (capture) capture->refuse(why);

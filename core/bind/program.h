@@ -9,8 +9,8 @@ namespace forerun {
 
 extern constinit thread_local Recording* capture;  // null: nothing is recorded
 
-// Raises if the thread records: values must not be looked at then.
-void must_not_look(const char* how);
+// Values are about to be looked at: if the thread records, there will be no program, or it raises (Recording::strict).
+void note_look(const char* how);
 // An array with values that this thread has just made without an op; recorded, they are copied anew in each run.
 Array with_values(Array made);
 

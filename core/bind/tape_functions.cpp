@@ -1,4 +1,5 @@
 // The tape's switches, for Python; and what links the package's Python parts to the core.
+#include "bind/direct.h"
 #include "bind/glue.h"
 #include "bind/hooks.h"
 #include "bind/tape.h"
@@ -50,7 +51,7 @@ void init_tape(nb::module_& m) {
   m.def("set_exchanging", [](bool on) { return std::exchange(exchanging, on); },
         "Whether this thread's operations are part of an exchange between devices: they may read others' arrays, and go first. Returns how it was.");
   m.def("record", record_call, nb::arg("op"), nb::arg("inputs"), nb::arg("outputs"), nb::arg("attrs").none(), nb::arg("save"));
-  m.def("detach", [](nb::handle a) { return wrapped(arg("detach", a)); });
+  m.def("detach", [](nb::handle a) { return wrapped_like(a, arg("detach", a)); });
   m.def("blank", [](nb::handle a) { return wrapped(Array(nullptr, as_array(a.ptr())->array.layout)); }, nb::arg("a"), "An array like `a`, without value.");
   m.def("has_value", [](nb::handle a) { return as_array(a.ptr())->array.storage() != nullptr; });
   m.def("place", [](nb::handle o) {
@@ -63,7 +64,7 @@ void init_tape(nb::module_& m) {
   m.def("is_poisoned", [](nb::handle o) {
     const Array& a = arg("is_poisoned", o);
     while (!a.storage()->settled()) wait_mark(Engine::get().mark());
-    return a.storage()->failure != nullptr;
+    return a.failure() != nullptr;
   });
 
   m.def("set_slot", [](const char* name, nb::handle op) { set_slot(name, op.ptr()); });
@@ -72,7 +73,9 @@ void init_tape(nb::module_& m) {
   });
   m.def("set_promotion", set_promotions);
   m.def("bfloat16", [] { return nb::borrow<nb::object>(bfloat16()); }, "Its numpy.dtype. ImportError without ml_dtypes.");
-  m.def("set_default_float", [](nb::handle dtype) { default_float = parse_dtype("set_default_float", dtype.ptr()); });
+  m.def("set_defaults", [](nb::handle dtype, bool ints) { default_float = parse_dtype("set_defaults", dtype.ptr()), ints_become_floats = ints; });
+  m.def("set_default_device", [](int device) { default_device = device; }, "Of this thread; those that do not exist are the first one.");
+  m.def("set_scalar_type", [](nb::handle type) { set_scalar_type(reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr())); });
   m.def("set_array_type", [](nb::handle type) { set_array_type(reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr())); });
 }
 

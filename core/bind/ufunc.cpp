@@ -3,13 +3,19 @@
 #include <structmember.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
+#include "bind/at_once.h"
+#include "bind/direct.h"
+#include "bind/fallback.h"
 #include "bind/gil.h"
 #include "bind/host.h"
 #include "bind/numpy.h"
+#include "bind/scalar.h"
 #include "bind/tape.h"
 #include "kernels/elementwise.h"
+#include "kernels/masked.h"
 
 namespace forerun {
 
@@ -32,10 +38,12 @@ int init(PyObject* self, PyObject* args, PyObject* kwargs) {
   u->has_identity = u->has_bfloat16 = false;
   if (PyUnicode_Check(source)) {
     add_select_loops(u);
+  } else if (PyTuple_Check(source)) {
+    if (!add_limiting_loops(u, source)) return -1;
   } else if (Py_IS_TYPE(source, &PyUFunc_Type)) {
     if (!add_numpy_loops(u, source)) return -1;
   } else {
-    PyErr_Format(PyExc_TypeError, "Ufunc: source must be a numpy ufunc or \"select\", got %R", source);
+    PyErr_Format(PyExc_TypeError, "Ufunc: source must be a numpy ufunc, \"select\" or limits, got %R", source);
     return -1;
   }
   Py_XSETREF(u->ufunc, Py_NewRef(source));
@@ -80,8 +88,14 @@ DType with_weak(DType common, bool known, int weak) {
 // Whether a loop that takes `to` may be used for `from`.
 bool loop_takes(DType from, DType to) {
   if (from == to) return true;
-  if (!is_inexact(from)) return is_inexact(to) ? to == default_float || to == DType::f64 : promote(from, to) == to;
+  if (!is_inexact(from) && !numpy_rules) return is_inexact(to) ? to == default_float || to == DType::f64 : promote(from, to) == to;
   return promote(from, to) == to;
+}
+
+// The same for one operand of a ufunc whose loops take several dtypes, as ldexp's do: there a Python integer is any integer.
+bool operand_takes(const Input& in, DType common, DType to) {
+  if (in.array) return loop_takes(in.array->layout.dtype, to);
+  return (in.weak == 1 && is_integer(to)) || loop_takes(in.weak == 0 ? DType::b1 : common, to);
 }
 
 const Signature* find_loop(UfuncObject* u, DType common, const Input* in) {
@@ -95,10 +109,11 @@ const Signature* find_loop(UfuncObject* u, DType common, const Input* in) {
   bool uniform = false;  // loops of one dtype for all inputs exist: the common dtype decides
   for (const Signature* s : u->same) uniform = uniform || s;
   bool has_default = u->same[static_cast<int>(default_float)];
+  bool small_to_default = !numpy_rules || std::strcmp(u->name, "divide") == 0;  // NumPy's division is the one that widens small integers
   for (const Signature& s : *u->signatures) {
     bool takes = true;
-    for (int k = 0; takes && k < u->nin; ++k) takes = loop_takes(uniform || !in[k].array ? common : in[k].array->layout.dtype, s.types[k]);
-    if (uniform && !is_inexact(common) && is_inexact(s.types[0]) && has_default && s.types[0] != default_float) takes = false;
+    for (int k = 0; takes && k < u->nin; ++k) takes = uniform ? loop_takes(common, s.types[k]) : operand_takes(in[k], common, s.types[k]);
+    if (uniform && small_to_default && !is_inexact(common) && is_inexact(s.types[0]) && has_default && s.types[0] != default_float) takes = false;
     if (takes) return &s;
   }
   return nullptr;
@@ -111,7 +126,8 @@ bool refuses_bool(const char* op) {
   return false;
 }
 
-// The loop of just these dtypes, of inputs and outputs.
+}  // namespace
+
 const Signature* named_loop(UfuncObject* u, PyObject* dtypes) {
   DType types[kMaxOperands];
   int n = u->nin + u->nout;
@@ -121,6 +137,8 @@ const Signature* named_loop(UfuncObject* u, PyObject* dtypes) {
   PyErr_Format(PyExc_TypeError, "%s: signature must be that of a loop, got %R", u->name, dtypes);
   throw PythonError{};
 }
+
+namespace {
 
 // NumPy's rule "same_kind": bool, unsigned and signed integers, floats, complex numbers, each may become what follows.
 bool fits_kind(DType from, DType to) {
@@ -198,7 +216,7 @@ void gather_inputs(Call& c, PyObject* const* inputs) {
 }
 
 Array check_out(Call& c, PyObject* out, DType t) {
-  const Array& o = writable(c.u->name, get_array(c.u->name, out));
+  const Array& o = writable(c.u->name, get_writable(c.u->name, out));
   if (!(o.layout.shape == c.shape))
     throw Error(ErrorKind::value, std::string(c.u->name) + ": out must have shape " + to_string(c.shape) + ", got " + to_string(o.layout.shape));
   if (!fits_kind(t, o.layout.dtype))
@@ -214,6 +232,45 @@ struct OpHolder {
   }
   Op* release() { return std::exchange(op, nullptr); }
 };
+
+constexpr int64_t kLoopAtOnce = 2000;  // elements of all operands
+
+// The loop over dense operands, run here and now, if that may be; false: it has not been. `to` may be an array that stands among the
+// inputs, element for element.
+inline bool loop_at_once(const Signature& s, const Operand* inputs, int n_in, const Array& to, char* (*room)(const Array&)) {
+  char* args[kMaxOperands];
+  intptr_t steps[kMaxOperands], n = to.layout.size;
+  for (int i = 0; i < n_in; ++i) {
+    const Array* in = inputs[i].array;
+    const char* from = in ? values_at_once(*in) : reinterpret_cast<const char*>(inputs[i].scalar.bytes);
+    if (!from) return false;
+    args[i] = const_cast<char*>(from);
+    steps[i] = in ? static_cast<intptr_t>(item_size(s.types[i])) : 0;
+  }
+  if (!(args[n_in] = room(to))) return false;
+  steps[n_in] = static_cast<intptr_t>(item_size(s.types[n_in]));
+  s.loop.function(args, &n, steps, s.loop.data);
+  written_at_once(to);
+  return true;
+}
+
+bool fits_loop_at_once(const Signature& s, int64_t n, int operands) {
+  return n * operands <= kLoopAtOnce && !s.loop.may_throw && may_work_at_once();
+}
+
+// The same into an array that is there.
+bool in_place_at_once(const Signature& s, const Operand* inputs, int n_in, const Array& to) {
+  if (to.layout.dtype != s.types[n_in] || !to.layout.contiguous()) return false;
+  for (int i = 0; i < n_in; ++i)
+    if (inputs[i].array && inputs[i].array->storage() == to.storage() && !inputs[i].array->same_elements(to)) return false;
+  return loop_at_once(s, inputs, n_in, to, [](const Array& there) { return room_at_once(there); });
+}
+
+char* fresh_room(const Array& made) {
+  if (!may_take_at_once(made) || !made.storage()->take()) return nullptr;
+  made.storage()->promised = true;
+  return made.storage()->data();
+}
 
 PyObject* perform(UfuncObject* u, PyObject* const* inputs, PyObject* out, PyObject* dtype) {
   Call c{u};
@@ -241,6 +298,7 @@ PyObject* perform(UfuncObject* u, PyObject* const* inputs, PyObject* out, PyObje
     made[i] = given ? check_out(c, out, s->types[u->nin]) : Array::make(s->types[u->nin + i], c.shape, budget_of(c.device));
     outputs[i] = &made[i];
   }
+  if (c.dense && typed && given && fits_loop_at_once(*s, made[0].layout.size, u->nin + 1) && in_place_at_once(*s, operands, u->nin, made[0])) return Py_NewRef(out);
   OpHolder holder;
   if (c.dense && typed && !given && u->nout == 1)
     build_elementwise_dense(*holder.op, u->name, s->loop, s->types, operands, u->nin, made[0]);
@@ -248,7 +306,7 @@ PyObject* perform(UfuncObject* u, PyObject* const* inputs, PyObject* out, PyObje
     build_elementwise(*holder.op, u->name, s->loop, s->types, operands, u->nin, outputs, u->nout);
   issue(holder.release(), c.device);
   for (int i = 0; i < u->nout; ++i)
-    if (!(results[i] = given ? Py_NewRef(out) : wrap(std::move(made[i])))) throw PythonError{};
+    if (!(results[i] = given ? Py_NewRef(out) : wrap_result(std::move(made[i])))) throw PythonError{};
   if (taped && (tracing || u->grads != Py_None) && !record(reinterpret_cast<PyObject*>(u), inputs, u->nin, results, u->nout, nullptr, u->save)) throw PythonError{};
   if (u->nout == 1) return results[0];
   PyObject* tuple = PyTuple_New(u->nout);
@@ -256,16 +314,52 @@ PyObject* perform(UfuncObject* u, PyObject* const* inputs, PyObject* out, PyObje
   return tuple;
 }
 
-// The most frequent calls, with nothing to resolve: dense arrays of one shape and dtype, or one and a Python scalar.
-// Null without an exception: not such a call.
-PyObject* perform_plain(UfuncObject* u, PyObject* const* inputs) {
+// Whether an operand is one value beside an array of dtype `t`, which does not change it: an array without axes whose value is there, or a
+// scalar of NumPy's. The value in that dtype.
+bool constant(PyObject* o, DType t, unsigned char* bytes) {
+  alignas(16) char value[16];
+  const char* from = value;
+  DType own;
+  if (is_array(o)) {
+    const Array& a = as_array(o)->array;
+    if (!a.storage() || a.layout.ndim() || on_tape(o)) return false;
+    if (!may_work_at_once() || !(from = values_at_once(a))) return false;
+    own = a.layout.dtype;
+  } else {
+    if (!PyArray_IsScalar(o, Number) && !PyArray_IsScalar(o, Bool)) return false;
+    PyArray_Descr* d = PyArray_DescrFromScalar(o);
+    bool known = false;
+    own = d ? dtype_of_typenum(d->type_num, &known) : t;
+    Py_XDECREF(reinterpret_cast<PyObject*>(d));
+    if (!known) return PyErr_Clear(), false;
+    PyArray_ScalarAsCtype(o, value);
+  }
+  if (promote(t, own) != t) return false;
+  if (own == t) return std::memcpy(bytes, from, item_size(t)), true;
+  char* args[2] = {const_cast<char*>(from), reinterpret_cast<char*>(bytes)};
+  intptr_t n = 1, steps[2] = {0, 0};
+  Loop cast = cast_loop(own, t);
+  cast.function(args, &n, steps, cast.data);
+  return true;
+}
+
+// The same for any number, which takes the array's dtype. An exception is set if it is out of its range.
+bool number(const UfuncObject* u, PyObject* o, DType t, unsigned char* bytes) {
+  const int weak = weak_rank(o);
+  if (weak < 0) return constant(o, t, bytes);
+  const bool keeps = weak == 1 ? t != DType::b1 : weak == 2 && is_inexact(t);
+  return keeps && put_scalar(u->name, o, t, bytes);
+}
+
+// The most frequent calls, with nothing to resolve: dense arrays of one shape and dtype, or one of them and a number, into a new array or,
+// at once, into `out`. Null without an exception: not such a call.
+PyObject* perform_plain(UfuncObject* u, PyObject* const* inputs, PyObject* out) {
   const ArrayObject* a = nullptr;
   bool taped = false;
   Operand operands[3];
   for (int i = 0; i < u->nin; ++i) {
     if (!is_array(inputs[i])) continue;
     const ArrayObject* other = as_array(inputs[i]);
-    operands[i].array = &other->array;
     const Layout& layout = other->array.layout;
     if (!other->array.storage() || !layout.contiguous()) return nullptr;
     taped = taped || (other->node && recording);
@@ -273,8 +367,14 @@ PyObject* perform_plain(UfuncObject* u, PyObject* const* inputs) {
       a = other;
     } else if (a != other) {
       const Layout& first = a->array.layout;
-      if (first.dtype != layout.dtype || a->device != other->device || !(first.shape == layout.shape)) return nullptr;
+      if (a->device != other->device) return nullptr;
+      if (first.dtype != layout.dtype || !(first.shape == layout.shape)) {
+        if (first.ndim() && layout.ndim()) return nullptr;
+        if (layout.ndim()) operands[0].array = nullptr, a = other;  // the first one is a number
+        else continue;
+      }
     }
+    operands[i].array = &other->array;
   }
   if (!a) return nullptr;
   const Layout& layout = a->array.layout;
@@ -283,18 +383,25 @@ PyObject* perform_plain(UfuncObject* u, PyObject* const* inputs) {
   if (!s || (!is_inexact(in) && is_inexact(s->types[u->nin]))) return nullptr;
   for (int i = 0; i < u->nin; ++i) {
     if (operands[i].array) continue;
-    int weak = weak_rank(inputs[i]);
-    bool keeps = weak == 1 ? in != DType::b1 : weak == 2 && is_inexact(in);
-    if (!keeps) return nullptr;
-    if (!put_scalar(u->name, inputs[i], in, operands[i].scalar.bytes)) throw PythonError{};
+    if (number(u, inputs[i], in, operands[i].scalar.bytes)) continue;
+    return PyErr_Occurred() ? throw PythonError{} : nullptr;
   }
   DType t = s->types[u->nin];
+  if (out) {
+    const Array* to = Py_TYPE(out) == array_type && !on_tape(out) && !taped && as_array(out)->device == a->device ? &as_array(out)->array : nullptr;
+    bool fits = to && to->storage() && to->layout.shape == layout.shape && to->layout.dtype == t && !to->layout.read_only;
+    return fits && fits_loop_at_once(*s, layout.size, u->nin + 1) && in_place_at_once(*s, operands, u->nin, *to) ? Py_NewRef(out) : nullptr;
+  }
   Budget* budget = budget_of(a->device);
-  Array made = item_size(t) == item_size(in) ? Array::make_like(layout, t, budget) : Array::make(t, layout.shape, budget);
-  OpHolder holder;
-  build_elementwise_dense(*holder.op, u->name, s->loop, s->types, operands, u->nin, made);
-  issue(holder.release(), a->device);
-  PyObject* result = wrap(std::move(made));
+  Array made = layout.ndim() == 0               ? Array::make_scalar(t, budget)
+               : item_size(t) == item_size(in) ? Array::make_like(layout, t, budget)
+                                               : Array::make(t, layout.shape, budget);
+  if (!fits_loop_at_once(*s, layout.size, u->nin + 1) || !loop_at_once(*s, operands, u->nin, made, fresh_room)) {
+    OpHolder holder;
+    build_elementwise_dense(*holder.op, u->name, s->loop, s->types, operands, u->nin, made);
+    issue(holder.release(), a->device);
+  }
+  PyObject* result = wrap_result(std::move(made));
   if (!result) throw PythonError{};
   if (taped && (tracing || u->grads != Py_None) && !record(reinterpret_cast<PyObject*>(u), inputs, u->nin, &result, 1, nullptr, u->save)) throw PythonError{};
   return result;
@@ -312,6 +419,48 @@ PyObject* call_with_options(PyObject* self, PyObject* const* args, Py_ssize_t n,
   return result;
 }
 
+// Whether a number of Python's becomes one of dtype t without overflow.
+bool small_number(PyObject* o, DType t) {
+  constexpr double kMost = 65504;  // the largest that float16 holds
+  if (PyFloat_CheckExact(o)) return t == DType::f64 || t == DType::c128 || std::abs(PyFloat_AS_DOUBLE(o)) <= kMost;
+  int beyond = 0;
+  long long n = PyLong_CheckExact(o) ? PyLong_AsLongLongAndOverflow(o, &beyond) : 0;
+  return PyLong_CheckExact(o) && !beyond && (is_integer(t) || std::abs(static_cast<double>(n)) <= kMost);
+}
+
+// f(x, y, out=z, where=mask) for arrays of one shape and dtype, or one of them and a number. Null without an exception set: something else.
+PyObject* perform_masked(UfuncObject* u, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
+  PyObject *out = nullptr, *where = nullptr;
+  if (n != u->nin || u->nin > 2 || u->nout != 1 || tracing || PyTuple_GET_SIZE(kwnames) != 2) return nullptr;
+  for (Py_ssize_t i = 0; i < 2; ++i) {
+    PyObject* key = PyTuple_GET_ITEM(kwnames, i);
+    if (PyUnicode_CompareWithASCIIString(key, "out") == 0) out = args[n + i];
+    if (PyUnicode_CompareWithASCIIString(key, "where") == 0) where = args[n + i];
+  }
+  const Array *to = plain_array(out), *mask = to ? plain_array(where) : nullptr;
+  if (!mask || mask->layout.dtype != DType::b1 || !(mask->layout.shape == to->layout.shape) || !to->writable() || as_array(where)->device != as_array(out)->device) return nullptr;
+  Operand operands[2];
+  DType t = DType::b1;
+  bool known = false;
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    const Array* in = operands[i].array = plain_array(args[i]);
+    if (!in) continue;
+    if (!(in->layout.shape == to->layout.shape) || (known && in->layout.dtype != t) || as_array(args[i])->device != as_array(out)->device) return nullptr;
+    t = in->layout.dtype, known = true;
+  }
+  const Signature* s = known ? u->same[static_cast<int>(t)] : nullptr;
+  if (!s || s->types[u->nin] != to->layout.dtype || (!is_inexact(t) && is_inexact(s->types[u->nin]))) return nullptr;
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    if (operands[i].array) continue;
+    const bool fits = (weak_rank(args[i]) < 0 || small_number(args[i], t)) && number(u, args[i], t, operands[i].scalar.bytes);
+    if (!fits) return PyErr_Clear(), nullptr;
+  }
+  OpHolder holder;
+  build_masked(*holder.op, u->name, s->loop, s->types, operands, u->nin, &to, 1, *mask);
+  issue(holder.release(), as_array(out)->device);
+  return Py_NewRef(out);
+}
+
 PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   auto* u = reinterpret_cast<UfuncObject*>(self);
   Py_ssize_t n = PyVectorcall_NARGS(nargsf);
@@ -327,7 +476,8 @@ PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObj
     } else if (PyUnicode_CompareWithASCIIString(key, "loop") == 0) {
       loop = args[n + i];
     } else {
-      return call_with_options(self, args, n, kwnames);
+      PyObject* done = guarded([&] { return perform_masked(u, args, n, kwnames); });
+      return done || PyErr_Occurred() ? done : call_with_options(self, args, n, kwnames);
     }
   }
   if (n == u->nin + 1 && !out) out = args[--n];
@@ -427,13 +577,19 @@ UfuncObject* get_ufunc(const char* op, PyObject* o) {
 }
 
 PyObject* call_ufunc(UfuncObject* u, PyObject* const* inputs, Py_ssize_t n, PyObject* out, PyObject* dtype) {
-  if (n != u->nin) return PyErr_Format(PyExc_TypeError, "%s: takes %d operands, got %zd", u->name, u->nin, n);
+  if (n != u->nin) {
+    PyErr_Format(PyExc_TypeError, "%s: takes %d operands, got %zd", u->name, u->nin, n);
+    return call_fallback(reinterpret_cast<PyObject*>(u), inputs, n, out, dtype);
+  }
+  if (numpy_rules && !is_array(inputs[0]) && are_numpys(inputs, n) && (!out || out == Py_None) && !dtype && Py_IS_TYPE(u->ufunc, &PyUFunc_Type))
+    return PyObject_Vectorcall(u->ufunc, inputs, static_cast<size_t>(n), nullptr);
   PyObject* result = guarded([&]() -> PyObject* {
-    if (!out && !dtype && u->nin <= 2 && u->nout == 1)
-      if (PyObject* result = perform_plain(u, inputs)) return result;
+    if (!dtype && u->nin <= 2 && u->nout == 1)
+      if (PyObject* result = perform_plain(u, inputs, out == Py_None ? nullptr : out)) return result;
     return perform(u, inputs, out, dtype);
   });
-  if (!result && u->nin == 2 && PyErr_ExceptionMatches(PyExc_OverflowError)) return call_beyond(u, inputs, out);
+  if (!result && u->nin == 2 && PyErr_ExceptionMatches(PyExc_OverflowError)) result = call_beyond(u, inputs, out);
+  if (!result) [[unlikely]] result = call_fallback(reinterpret_cast<PyObject*>(u), inputs, n, out, dtype);
   return result;
 }
 

@@ -73,6 +73,16 @@ PyType_Slot slots[] = {
 };
 PyType_Spec spec = {"forerun._core.Variable", sizeof(VariableObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
 
+// A gradient is written to, so it is no scalar: one that nobody else holds becomes an array, of others there is a copy.
+PyObject* writable_gradient(nb::object g) {
+  if (!is_scalar(g.ptr())) return g.release().ptr();
+  ArrayObject* a = as_array(g.ptr());
+  if (Py_REFCNT(g.ptr()) == 1 && a->array.storage()->has_one_handle()) return become(g.ptr(), false), g.release().ptr();
+  nb::object own = wrapped(copied(a->array, a->array.layout.dtype, a->device));
+  set_node(as_array(own.ptr()), a->node, a->index);
+  return own.release().ptr();
+}
+
 // Whether `array` alone has its memory: no view of it, nothing that is kept for a gradient.
 bool alone(const Array& array) { return array.storage() && array.covers_storage() && array.storage()->has_one_handle(); }
 
@@ -103,6 +113,7 @@ bool receive(VariableObject* leaf, PyObject* g, bool first) {
   if (as_array(g)->node || !anew) {  // one on the tape, for gradients of gradients, is never written into
     PyObject* sum = anew ? held.release().ptr() : as_array(g)->node ? PyNumber_Add(leaf->grad, g) : PyNumber_InPlaceAdd(leaf->grad, g);
     if (!sum) return false;
+    sum = writable_gradient(nb::steal(sum));
     Py_SETREF(leaf->grad, sum);
   } else if (capture || !is_array(leaf->grad) || !take_over(leaf->grad, g)) {  // recorded, it must be an op
     assign(writable("backward", get_array("backward", leaf->grad)), get_array("backward", g));

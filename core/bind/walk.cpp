@@ -69,6 +69,12 @@ void check_versions(NodeObject* node) {
       throw Error(ErrorKind::runtime, "backward: values that " + name_of(node->op) + " saved must not be overwritten before, got an in-place write on them");
 }
 
+// A leaf of integers or bools: its gradient is zero. One that asks for none stands for an array of any place.
+bool is_exact_leaf(PyObject* array) {
+  const ArrayObject* a = as_array(array);
+  return !is_inexact(a->array.layout.dtype) && PyObject_TypeCheck(a->node, variable_type) && as_variable(a->node)->request != VariableObject::Request::null;
+}
+
 // An array's place on the tape.
 using Place = std::pair<PyObject*, int64_t>;
 Place place_of(PyObject* array) { return {as_array(array)->node, as_array(array)->index}; }
@@ -83,7 +89,7 @@ class Walk {
 
   // Adds `g` to the gradient of `array`, an input of an op or a head.
   void arrive(PyObject* array, nb::object g) {
-    g = fitted(std::move(g), array);
+    g = is_exact_leaf(array) ? filled_like(array, 0) : fitted(std::move(g), array);
     PyObject* node = as_array(array)->node;
     if (PyObject_TypeCheck(node, variable_type)) return reach(node, std::move(g));
     if (!Py_IS_TYPE(node, node_type)) throw Error(ErrorKind::type, std::string("backward: place on the tape must be a node or a leaf, got ") + Py_TYPE(node)->tp_name);
@@ -100,7 +106,7 @@ class Walk {
     PyObject* node = as_array(array)->node;
     if (PyObject_TypeCheck(node, variable_type)) {
       VariableObject* leaf = as_variable(node);
-      if (!to_leaves_ || !leaves_.count(node) || leaf->request == VariableObject::Request::null || !is_array(leaf->grad) || as_array(leaf->grad)->node)
+      if (is_exact_leaf(array) || !to_leaves_ || !leaves_.count(node) || leaf->request == VariableObject::Request::null || !is_array(leaf->grad) || as_array(leaf->grad)->node)
         return arrive(array, at_index(array, g, index));
       ++leaf->received;
       return add_at(leaf->grad, g, index);

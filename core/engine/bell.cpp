@@ -53,7 +53,7 @@ bool Engine::watch(Watcher& watcher, Storage& storage, Bell& bell) {
     return true;
   }
   storage.watchers.remove(watcher);
-  watcher.failure = storage.failure;  // nothing writes the storage now
+  watcher.failure = storage.failure_in(watcher.region);  // nothing writes the storage now
   return false;
 }
 
@@ -71,7 +71,7 @@ void Engine::tell(Storage& storage) {
   for (Watcher* w; (w = storage.watchers.first()) && reached(storage, w->target);) {
     storage.watchers.remove(*w);
     watching_.fetch_sub(1);
-    w->failure = storage.failure;
+    w->failure = storage.failure_in(w->region);
     bool rung = !w->bell->told_.empty();  // and nobody has come yet
     w->bell->told_.push(*w);
     if (rung || std::exchange(w->bell->to_ring_, true)) continue;

@@ -12,6 +12,7 @@
 
 #include "base/chain.h"
 #include "base/error.h"
+#include "base/region.h"
 
 namespace forerun {
 
@@ -25,6 +26,7 @@ class WatcherList;
 struct Watcher {
   Storage* storage = nullptr;
   Bell* bell = nullptr;
+  Region region;                // that it looks at, set by its owner
   uint32_t target = 0;          // told when so many writes of the storage have ended
   FailurePtr failure;           // what was wrong with the values then
   WatcherList* list = nullptr;  // where it stands: in its storage's, in its bell's, or (null) nowhere

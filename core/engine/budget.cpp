@@ -50,6 +50,16 @@ size_t Budget::needs(Op& op) {
   return bytes;
 }
 
+size_t Budget::wanted_before(const Op& op) const {
+  size_t bytes = 0;
+  int looked = 0;
+  for (Op* other = order_.front(); other && other->seq < op.seq; other = other->next_planned) {
+    if (++looked > kLookAhead) return SIZE_MAX;
+    if (!other->started && !other->ended) bytes += needs(*other);
+  }
+  return bytes;
+}
+
 const Op* Budget::first() const {
   const Op* op = order_.front();
   while (op && (op->ended || (op->started && op->is_task()))) op = op->next_planned;
@@ -71,6 +81,11 @@ bool Budget::admits(Op& op) {
   if (fits(op)) return true;
   op.look_again = front + (op.seq - front) / 2;
   return false;
+}
+
+bool Budget::over(const Op& op) const {
+  size_t now = occupied(), limit = hard.load(std::memory_order_relaxed);
+  return now + op.to_take > std::min(soft.load(std::memory_order_relaxed), limit) || now + coming_ > limit;
 }
 
 bool Budget::fits(Op& op) const {

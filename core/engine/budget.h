@@ -33,8 +33,12 @@ class Budget {
   // The same for an op that may start and would take `own` bytes by itself, but its to_take with those that it is joined with.
   bool admits_group(Op& first, size_t own) const;
   void starts(Op& op, size_t own);  // of op.to_take bytes, `own` are taken in their turn if it is its turn
+  size_t coming() const { return coming_; }  // bytes that planned ops want that have not started
+  size_t wanted_before(const Op& op) const;  // the same for ops of another budget that are older; SIZE_MAX: there are very many
   static size_t needs(Op& op);  // bytes of its outputs that have no memory
   size_t occupied() const { return live.load(std::memory_order_relaxed) + reserved.load(std::memory_order_relaxed); }
+  // Of an op that it does not admit: whether more would be live than may be. Otherwise it is only before its turn.
+  bool over(const Op& op) const;
   void undo_start(Op& op);
   void ends(Op& op);
   // An op that the budget needs no longer, or null; the engine frees it.

@@ -8,6 +8,7 @@
 // There is no scheduler thread. One lock guards the graph, held for microseconds at a time; kernels run without it.
 // A thread may take the lock while it holds the front end's own lock (the interpreter's), never the other way round.
 #pragma once
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -21,6 +22,7 @@
 #include "engine/budget.h"
 #include "engine/op.h"
 #include "engine/queue.h"
+#include "engine/task_wait.h"
 #include "engine/trace.h"
 
 namespace forerun {
@@ -28,11 +30,19 @@ namespace forerun {
 struct Device {
   std::unique_ptr<Budget> budget;
   std::unique_ptr<Queue> compute, copy, io;
+  std::atomic<bool> used{false};  // its queues are served; written with the lock
+  std::array<Queue*, 3> queues() const { return {compute.get(), copy.get(), io.get()}; }
+};
+
+// Bytes of arrays, per device (see Budget) and of all devices together.
+struct MemoryLimits {
+  size_t soft = SIZE_MAX, hard = SIZE_MAX, aside = 0, soft_of_all = SIZE_MAX, hard_of_all = SIZE_MAX;
 };
 
 struct EngineStats {
   uint64_t issued, planned, ended, failed, waits, helped;  // ops, but for waits (calls)
   uint64_t dropped, groups, grouped, elided, reused;       // ops, groups, ops in groups; bytes that never had memory, or an input's
+  uint64_t at_once;                                        // ops that the issuing thread ran in the call; they count as issued, planned and ended, too
 };
 
 // An op that has been issued and has not ended, for whoever wonders why.
@@ -57,6 +67,15 @@ enum class Pass : uint8_t {
   drop = 1,  // ops whose results nobody reads do not run
   fuse = 2,  // element-wise ops and reductions run together, tile by tile
   reuse = 4,  // an output takes the memory of an input that ends there
+  apart = 16,  // ops that use parts of a storage that do not overlap are not ordered
+  at_once = 8,  // small ops run in the issuing thread, without being planned
+};
+
+// A host task that waits for its own end.
+struct SelfWait {
+  bool found = false;
+  const char* name = "";
+  uint32_t site = 0;  // who issued it
 };
 
 class Engine {
@@ -70,6 +89,15 @@ class Engine {
   // Hands the op over; returns its number. The caller has looked at must_wait() before.
   uint64_t issue(Op* op);
   void discard(Op* op);  // instead of issue: it never happened
+  // Small work is done at once (at_once.cpp): whether the operation costs less than handing it to another thread, nothing that is under
+  // way uses what it writes, and what it reads is there and good. By the front end, whose lock keeps others from issuing meanwhile.
+  bool fits_at_once(Op& op) { return op.cost <= kAtOnceCost && may_run_at_once(op); }
+  // Runs it in this thread, and gives the op back; false: it has not run, for want of memory or of a thread of its own. What fails
+  // poisons its outputs.
+  bool run_at_once(Op* op);
+  // Nothing keeps small work from being done at once, and nobody records it.
+  bool works_at_once() const { return passes(Pass::at_once) && !gate_.load(std::memory_order_relaxed) && !trace.on(); }
+  uint64_t at_once = 0;  // how much has been; written by the front end, with its lock
   // The window is full (too many ops in flight): the caller should call make_room() without the interpreter lock.
   bool must_wait() {
     uint64_t head = head_.load(std::memory_order_relaxed);
@@ -93,7 +121,11 @@ class Engine {
   static constexpr uint64_t kKeepUp = 64, kFewFresh = 4 * kKeepUp;
   bool wait_mark(uint64_t mark, std::chrono::milliseconds limit);     // all ops issued before mark have ended
   bool make_room(std::chrono::milliseconds limit);
-  bool held_for_memory() const;  // ops are ready, and the budget refuses them
+  bool held_for_memory();  // ops are ready, and there is no memory for them
+  // For a wait of a host task that lasts: whether what it waits for comes only after the task itself has ended, as far as is known now.
+  SelfWait waits_for_itself(TaskWait& wait);
+  void forget(TaskWait& wait);
+  static bool in_task() { return running_ != nullptr; }
 
   // --- be told instead: any thread, may hold the interpreter lock (bell.h) -------------------------------------------------
   bool watch(Watcher& watcher, Storage& storage, Bell& bell);  // false: all writes issued so far have ended, nobody will be told
@@ -112,11 +144,16 @@ class Engine {
   void seen(const Failure& failure);
 
   // --- set-up: while nothing is issued ----------------------------------------------------------------------------------
-  Device& device(int i) { return *devices_[i]; }
-  int devices() const { return n_devices_; }
+  static constexpr int kMostDevices = 256;
+  Device& device(int i) { return *devices_[i]; }  // one that has been used
+  int devices() const { return n_devices_; }      // over which the cores are split; others share them
   // Workers per device (0: none; waiting threads do the work), how many of them may be busy at once, and threads per device for files,
-  // which do not count. Must be idle.
+  // which do not count. Other devices that are used later get as many workers as the first one, and share the cores. Must be idle.
   void configure(const std::vector<int>& workers, int cores, int io_threads = 1);
+  // Makes a device, or serves it again. Any thread, any time; does not wait for work.
+  void use_device(int i);
+  // Limits of the devices over which the cores are not split; and of all together, once there is one of those. Any time.
+  void limit_shared(const MemoryLimits& limits);
   // How many ops may be in flight. Must be idle.
   void set_ops_ahead(uint64_t n);
   uint64_t ops_ahead() const { return ops_ahead_; }
@@ -137,6 +174,7 @@ class Engine {
   void gate(bool closed);      // closed: nothing is planned or started
   void set_passes(int passes) { passes_.store(passes); }  // a sum of Pass; any time
   void set_fuse_from(uint32_t ns) { fuse_from_.store(ns); }  // an op that costs less is not worth a group
+  void set_apart_from(uint32_t ns) { apart_from_.store(ns); }  // one that costs less is ordered with all that use its storages
   bool idle() const { return front_.load() == head_.load(); }
   bool cores_taken();          // by kernels, but for one perhaps that the front end uses: whoever else computes now takes time from them
   bool at_rest();              // it is idle, and no worker runs: an op that has ended meanwhile may have started them again
@@ -158,11 +196,14 @@ class Engine {
   static constexpr uint64_t kLeastRing = 1 << 16;
   static constexpr int kBatch = 32;           // small ops taken at once
   static constexpr uint32_t kTinyCost = 400;         // ns: handing it to another thread costs more
+  static constexpr uint32_t kAtOnceCost = 2000;      // ns: less than handing it over costs, and waiting for it
+  static constexpr size_t kCopiedAtOnce = 1 << 14;   // bytes that a write at once may copy, as somebody looks at the old ones
   static constexpr uint32_t kSmallCost = 2500;       // ns: not worth a lock of its own
   static constexpr uint32_t kHelpCost = 20'000'000;  // ns: a waiting thread takes nothing longer, to answer signals
   static constexpr uint32_t kAnyCost = UINT32_MAX;
-  static constexpr uint64_t kFuseReach = 256;        // how far apart, in ops issued, members of a group may stand
-  static constexpr int kFuseMost = 48;               // ops that are looked at for a group
+  static constexpr uint64_t kFuseReach = 1024;       // how far apart, in ops issued, members of a group may stand
+  static constexpr int kFuseMost = 512;              // ops that are looked at for a group,
+  static constexpr int kFuseAround = 64;             // and that are next to one of them
   static constexpr uint64_t kWakeCost = 20'000;      // ns of work that are worth waking a thread for
 
   using Lock = std::unique_lock<std::mutex>;
@@ -199,8 +240,9 @@ class Engine {
   void run(Work& work);
   void run_tiles(Work& work);
   void run_kernel(Work& work);
+  void run_whole(Op& op);
   template <class F>
-  void guarded(Op& op, F f);
+  void guarded(Op& op, F f, uint64_t before = UINT64_MAX);
   bool take_memory(Op& op);
   bool help(uint32_t most, bool& rest);  // by a waiting thread: false if there was nothing to do; `rest`: Batch::rest of the last time
   void leave_work();            // by a thread that has helped, and goes on with the program
@@ -241,15 +283,19 @@ class Engine {
   static bool dead(Op& op);
   void drop(Op* op);
   bool drop_dead(uint64_t first, uint64_t last);
+  static void inherit(Op& op, const Access& access);
+  static void count_end(const Access& access);    // of a write
+  // Sees to memory for writes of parts, where an op before them has failed that should have; false: others run, which must end first.
+  bool prepare_sections(Op& op);
   static void leave(Access& access);              // its op has ended, or will not run
   static void promise(Op& op, bool promised);     // its outputs count as having memory, or no longer
   static void reach(Op* op, int by);
   static bool sound(Op* op);
   void follow(Batch& batch, uint32_t most);
   void gather(Op* op);
-  int candidates(Op* op, Op** found);
-  int without_dead(Op** found, int n);
-  bool collect(Op* first, Op** found, int n);
+  void candidates(Op* op);
+  void without_dead();
+  bool collect(Op* first, size_t most);
   bool join(Op* op);
   size_t reuse(Op* op, bool commit);
   static void undo_reuse(Op* op);
@@ -259,6 +305,11 @@ class Engine {
   bool tasks_wait() const;
   bool starves(Op& op);
   bool over_limit(const Op& op) const;
+  bool crowded(const Op& op) const;  // it must not start yet, for the sake of older ops on other devices
+  size_t occupied_by_all() const;  // 0 while there are no devices but those over which the cores are split
+  void make_device(int i);
+  void serve_device(Device& device, int workers);
+  void start_queue(Queue& queue);
   void put_back(Op* op, bool no_memory);
   bool end_work(Batch& batch, Lock& held);  // true: something has ended
   void end(Op* op);
@@ -266,8 +317,13 @@ class Engine {
   void let_go(Op& op, Storage& storage);
   void record(const Op& op, const Op* group);
   void record_issue(Op& op);
+  void record_reads(Op& op);
+  bool by_parts(const Op& op) const;  // it is ordered by the parts of storages that it uses
+  bool may_run_at_once(Op& op);
+  void note_at_once(Op& op, uint64_t started);
+  void advance_front();
   template <class F>
-  FailurePtr failure(ErrorKind kind, const Op& op, F message, std::shared_ptr<void> exception = nullptr) const;
+  FailurePtr failure(ErrorKind kind, const Op& op, F message, std::shared_ptr<void> exception = nullptr, uint64_t before = UINT64_MAX) const;
   FailurePtr memory_failure(const Op& op) const;
   bool wakes(const Queue& queue) const;
   bool wake_others(Queue* mine, bool changed, const Batch* taken = nullptr, bool resumes = false);
@@ -277,6 +333,11 @@ class Engine {
   bool start_one(Queue& queue, int i);
   bool unattended() const { return fresh_work() && helping_.load() == 0; }
   bool fresh_work() const { return head_.load() != planned_.load(std::memory_order_relaxed); }
+
+  friend class TaskWait;
+  bool comes_after(Op& first, const Storage& storage) const;  // with the lock
+  static thread_local RunningTask* running_;      // the host task that this thread is running; or null
+  TaskWait* task_waits_ = nullptr;                // those that last; written with the lock
 
   static thread_local Queue* task_of_;            // the queue of the task that this thread is at; or null
   // The window. A slot holds its op from issue until the op has ended.
@@ -288,8 +349,10 @@ class Engine {
   alignas(64) std::atomic<uint64_t> planned_{1};  // number of the next op to be planned; written with the lock
   std::atomic<uint64_t> front_{1};                // number of the oldest op that has not ended; written with the lock
   alignas(64) std::mutex mutex_;
-  std::vector<std::unique_ptr<Device>> devices_;  // never shrinks: storages point to budgets
-  int n_devices_ = 0;
+  std::array<std::unique_ptr<Device>, kMostDevices> devices_;  // what is made stays: storages point to budgets
+  std::vector<Device*> made_;                     // of them
+  int n_devices_ = 0, workers_of_shared_ = 0, io_threads_ = 1;
+  MemoryLimits shared_limits_;
   std::vector<Queue*> queues_;                    // of the devices in use
   int cores_ = 1;                                 // how many threads may run kernels at once
   uint64_t left_head_ = 0, left_since_ = 0;       // left_to_issuer(): what it saw last, and since when it says yes (ticks)
@@ -306,10 +369,15 @@ class Engine {
   std::vector<FailurePtr> unseen_;                // may have been seen meanwhile; has room for kMostUnseen
   std::shared_ptr<std::atomic<uint64_t>> unkept_ = std::make_shared<std::atomic<uint64_t>>(0);  // since unseen_ was taken: failures beyond kMostUnseen that nobody has seen
   const FailurePtr no_memory_;                    // stands for a failure for which there is no memory; it has no line
+  uint64_t noted_at_once_ = 0;                    // of the ops that ran at once, those with a number, as they were recorded; like at_once
+  Op ran_at_once_;                                // stands in the window for those: planning passes over it
   uint64_t failed_ = 0, ended_ops_ = 0, dropped_ = 0, groups_ = 0, grouped_ = 0, elided_ = 0, reused_ = 0;
-  std::atomic<int> passes_{static_cast<int>(Pass::drop) | static_cast<int>(Pass::fuse) | static_cast<int>(Pass::reuse)};
-  std::atomic<uint32_t> fuse_from_{2000};
-  uint32_t round_ = 0;                            // of gather()
+  std::atomic<int> passes_{static_cast<int>(Pass::drop) | static_cast<int>(Pass::fuse) | static_cast<int>(Pass::reuse) |
+                           static_cast<int>(Pass::at_once) | static_cast<int>(Pass::apart)};
+  std::atomic<uint32_t> fuse_from_{2000}, apart_from_{20000};
+  uint32_t round_ = 0;                            // of gather(),
+  std::array<Op*, kFuseMost> found_;              // and what it has found: the first n_found_
+  int n_found_ = 0;
   Chain<Op, &Op::next_in> idle_dropped_;          // dropped ops that wait for nothing any more, to be ended
   bool ended_early_ = false;                      // an op was planned, or has ended, without having run: other queues may have work now
   Chain<Op, &Op::next_in> retired_;               // to be used again once the lock is gone

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/engine.h"
+#include "engine/sections.h"
 
 namespace forerun {
 
@@ -26,11 +27,15 @@ void Engine::promise(Op& op, bool promised) {
 void Engine::leave(Access& a) {
   Storage& s = *a.storage;
   --s.uses;
+  if (a.apart) [[unlikely]] return leave_section(a);
   if (a.mode != Mode::read) {
     if (s.writer == a.op()) s.writer = nullptr;
     return;
   }
-  if (!a.linked) return;
+  if (!a.linked) {
+    if (s.writer == a.op()) s.writer = nullptr;  // it stood for a write
+    return;
+  }
   if (a.prev)
     a.prev->next = a.next;
   else
@@ -52,7 +57,7 @@ bool Engine::dead(Op& op) {
     for (int k = 0; k < op.n_access; ++k) mine += op.access(k).storage == s;
     if (!s->only_ops(mine)) return false;
   }
-  return writes && op.kernel()->droppable();
+  return writes && !op.kept && op.kernel()->droppable();
 }
 
 // It will not run. It lets go of its storages now, which may make the ops dead that wrote them; it is to be ended when what it
@@ -64,7 +69,7 @@ void Engine::drop(Op* op) {
     Access& a = op->access(i);
     leave(a);
     Storage& s = *a.storage;
-    if (a.mode != Mode::read) s.ended.fetch_add(1);
+    if (a.mode != Mode::read) count_end(a);
     if (s.last_use == op->seq) s.last_use = s.readers ? s.readers->op()->seq : s.writer ? s.writer->seq : 0;
     let_go(*op, s);
   }
@@ -76,49 +81,48 @@ bool Engine::drop_dead(uint64_t first, uint64_t last) {
   bool any = false;
   for (uint64_t seq = last; seq-- > first;) {
     Op* op = window_.op(seq);
-    if (dead(*op)) drop(op), any = true;
+    if (op && dead(*op)) drop(op), any = true;
   }
   return any;
 }
 
 // The same, for what has lost its handles since it was planned. (What waits for nothing is dropped when its turn comes.)
-int Engine::without_dead(Op** found, int n) {
-  for (int i = n; i-- > 0;)
-    if (found[i]->unmet > 0 && dead(*found[i])) drop(found[i]);
-  return static_cast<int>(std::remove_if(found, found + n, [](Op* op) { return op->dropped; }) - found);
+void Engine::without_dead() {
+  for (int i = n_found_; i-- > 0;)
+    if (found_[i]->unmet > 0 && dead(*found_[i])) drop(found_[i]);
+  n_found_ = static_cast<int>(std::remove_if(found_.begin(), found_.begin() + n_found_, [](Op* op) { return op->dropped; }) - found_.begin());
 }
 
 // Planned ops that `first` might be joined with: what reads its results, what else those wait for, and so on; and what reads the
 // same values and writes little, as sums do. In program order.
-int Engine::candidates(Op* first, Op** found) {
-  int n = 0;
+void Engine::candidates(Op* first) {
+  n_found_ = 0;
   ++round_;
   first->seen = round_;
   auto look = [&](Op* op) {
-    if (n == kFuseMost || op->seen == round_ || op->started || op->dropped || op->seq < first->seq || op->seq - first->seq > kFuseReach) return;
+    if (n_found_ == kFuseMost || op->seen == round_ || op->started || op->dropped || op->seq < first->seq || op->seq - first->seq > kFuseReach) return;
     op->seen = round_;
-    if (op->queue == first->queue && op->budget == first->budget && op->kernel()->fusible()) found[n++] = op;
+    if (op->queue == first->queue && op->budget == first->budget && op->kernel()->fusible()) found_[n_found_++] = op;
   };
   auto look_around = [&](Op* op) {
-    int most = kFuseMost;
+    int most = kFuseAround;
     for (Edge* edge : op->successors) {
       if (most-- == 0) break;
       look(edge->after);
     }
     if (op == first) return;
     for (int i = 0; i < op->n_access; ++i)
-      if (Op* writer = op->access(i).storage->writer; writer && writer->seq < op->seq) look(writer);
+      if (Op* writer = writer_of(op->access(i)); writer && writer->seq < op->seq) look(writer);
   };
   look_around(first);
   for (int i = 0; i < first->n_access; ++i) {
     const Access& a = first->access(i);
-    int most = kFuseMost;
-    for (Access* other = a.linked ? a.storage->readers : nullptr; other && most-- > 0; other = other->next)
+    int most = kFuseAround;
+    for (Access* other = a.linked ? readers_of(a) : nullptr; other && most-- > 0; other = other->next)
       if (Budget::needs(*other->op()) <= a.storage->bytes / 8) look(other->op());
   }
-  for (int i = 0; i < n; ++i) look_around(found[i]);
-  std::sort(found, found + n, [](Op* a, Op* b) { return a->seq < b->seq; });
-  return n;
+  for (int i = 0; i < n_found_; ++i) look_around(found_[i]);
+  std::sort(found_.begin(), found_.begin() + n_found_, [](Op* a, Op* b) { return a->seq < b->seq; });
 }
 
 void Engine::reach(Op* op, int by) {
@@ -151,15 +155,16 @@ void Engine::follow(Batch& batch, uint32_t most) {
     if (sure(batch.work[i].op)) reach(batch.work[i].op, -1);
 }
 
-// A group of `first` and those found ops that fit. False: there is no memory for one.
-bool Engine::collect(Op* first, Op** found, int n) {
+// A group of `first` and of the found ops those that fit, `most` at most. False: there is no memory for one.
+bool Engine::collect(Op* first, size_t most) {
   std::vector<Op*>& members = first->members;
+  members.clear();
   reach(first, 1);
   bool good = if_memory_allows([&] {
-    members.reserve(static_cast<size_t>(n));
+    members.reserve(static_cast<size_t>(n_found_));
     first->group.reset(first->kernel()->new_group(*first));
-    for (int i = 0; i < n && first->group; ++i) {
-      Op* op = found[i];
+    for (int i = 0; i < n_found_ && first->group && members.size() < most; ++i) {
+      Op* op = found_[i];
       if (op->unmet != op->reached || op->needs_turn || !sound(op) || (passes(Pass::drop) && dead(*op)) || !first->group->add(*op)) continue;
       members.push_back(op);
       reach(op, 1);
@@ -167,18 +172,19 @@ bool Engine::collect(Op* first, Op** found, int n) {
   });
   reach(first, -1);
   for (Op* op : members) reach(op, -1);
-  return good;
+  return good && !members.empty();
 }
 
 // Makes `first`, which may start, the first of a group if there are ops to join it with. All that a member waits for is in the
-// group too, or has ended.
+// group too, or has ended. Where the budget does not admit all of them at once, half of them are tried.
 void Engine::gather(Op* first) {
-  Op* found[kFuseMost];
-  int n = candidates(first, found);
-  if (passes(Pass::drop)) n = without_dead(found, n);
-  if (n == 0) return;
+  candidates(first);
+  if (passes(Pass::drop)) without_dead();
+  if (n_found_ == 0) return;
   std::vector<Op*>& members = first->members;
-  if (!collect(first, found, n) || members.empty() || !join(first)) {
+  bool joined = false;
+  for (size_t most = kFuseMost; !joined && most > 0 && collect(first, most); most = members.size() / 2) joined = join(first);
+  if (!joined) {
     members.clear();
     first->group.reset();
     return;

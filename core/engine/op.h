@@ -11,6 +11,7 @@
 
 #include "base/chain.h"
 #include "base/free_list.h"
+#include "base/region.h"
 #include "engine/record.h"
 #include "engine/storage.h"
 
@@ -30,19 +31,40 @@ struct Edge {
   Edge* next = nullptr;
 };
 
-// Each access makes at most two edges, which have their place here: so nothing that happens after issue needs memory for the graph.
+// One for which an access has no place; it belongs to the op that waits.
+struct MoreEdge {
+  Edge edge;
+  MoreEdge* next_free = nullptr;  // in Op::more_edges, too
+};
+
+// Planned accesses of the same part of a storage that have not ended (sections.h).
+struct Section {
+  Region region;
+  Access *writer, *readers;  // the last write, and the reads since then (a doubly linked list)
+  uint64_t last_write;       // number of the last planned op that writes it
+  Section *next, *next_free;
+};
+
+// Each access makes at most two edges, which have their place here: so where storages are used as a whole, nothing that happens after
+// issue needs memory for the graph.
 struct Access {
   Storage* storage = nullptr;
   Edge from;                                // in the successors of the write that this op waits for
-  Access *prev = nullptr, *next = nullptr;  // in Storage::readers while `linked`; guarded by the engine's lock
-  Edge to;                                  // of a read: in this op's successors, the write that waits for it
+  Access *prev = nullptr, *next = nullptr;  // in Storage::readers, or its part's, while `linked`; guarded by the engine's lock
+  Edge to;                                  // in this op's successors, the write that takes its place and waits for it
   Mode mode = Mode::read;
   bool linked = false;
+  bool loose = false;                       // the op may look at bytes beside its elements: it is ordered with all of the storage's
+  bool apart = false;                       // planned as one of a part: it is not ordered with accesses of others
+  uint32_t place = 0;                       // 1 + where its region stands in its op; 0: all of the storage
   Op* op() const { return from.after; }
 };
 static_assert(sizeof(Access) == 64);
 
 class Group;
+
+// Thrown by a kernel that is run at once (Engine::run_at_once) and cannot be: it is issued, and runs on a thread of the engine.
+struct RunLater {};
 
 // What an op computes. Made at issue; run once, cut into tiles by the shapes alone, so that results do not depend on
 // who runs them. Different tiles of one kernel may run at once, on any thread, without the interpreter lock.
@@ -99,7 +121,7 @@ class Op {
 
   Op() = default;
   Op(const Op&) = delete;
-  ~Op() { drop_kernel(); }
+  ~Op() { drop_kernel(), drop_edges(); }
 
   // Building, by the issuing thread. The op holds a reference to each storage until it ends.
   template <class K, class... Args>
@@ -125,9 +147,21 @@ class Op {
   }
   void put(Storage* storage, Mode mode) {  // without a reference
     Access& a = n_access < kInlineAccess ? inline_access_[n_access] : spill();
-    a = Access{storage, {this, nullptr}, nullptr, nullptr, {}, mode, false};
+    a = Access{storage, {this, nullptr}, nullptr, nullptr, {}, mode};
     ++n_access;
   }
+  // Where in the storage the elements stand that the op reads or writes.
+  void add(Storage* storage, Mode mode, const Region& region) {
+    add(storage, mode);
+    places_.push_back({region, nullptr});
+    access(n_access - 1).place = static_cast<uint32_t>(places_.size());
+  }
+  const Region& region(const Access& a) const {
+    static constexpr Region kAll;
+    return a.place ? places_[a.place - 1].region : kAll;
+  }
+  // Where the access stands in the graph; null: with those of the whole storage, or something has taken its place.
+  Section*& section(const Access& a) { return places_[a.place - 1].section; }
 
   Access& access(int i) { return n_access <= kInlineAccess || i < kInlineAccess ? inline_access_[i] : more_access_[i - kInlineAccess]; }
   Kernel* kernel() const { return kernel_; }
@@ -142,11 +176,12 @@ class Op {
   // As new, for the next use; keeps the room of its vectors, unless that is much: ops wait for their next use for long.
   void reset() {
     n_access = 0, inner = urgent = false;
-    empty(more_access_), successors.clear();
+    empty(more_access_), empty(places_), successors.clear();
+    if (more_edges) [[unlikely]] drop_edges();
     failure.reset();
     unmet = 0;
     ahead = freed = files = 0, look_again = 0;
-    started = ended = needs_turn = dropped = false;
+    started = ended = needs_turn = dropped = kept = false;
     group.reset(), empty(members), empty(reused);
     group_cost = seen = 0, reached = 0;
   }
@@ -167,6 +202,7 @@ class Op {
   // Guarded by the engine's lock.
   int unmet = 0;                   // ops that must end before this one may start
   Chain<Edge, &Edge::next> successors;  // ops that wait for this one
+  MoreEdge* more_edges = nullptr;  // in the successors of ops that it waits for
   size_t to_take = 0;              // bytes of its outputs that have no memory yet, at its start
   size_t ahead = 0;                // bytes taken before its turn
   size_t wants = 0;                // bytes that its outputs lacked when it was planned
@@ -176,6 +212,7 @@ class Op {
   int64_t n_tiles = 1, next_tile = 0, tiles_left = 0;
   bool started = false, ended = false;
   bool needs_turn = false;         // found no memory: only as the oldest op, alone, it may try again
+  bool kept = false;               // others wait for it in place of what it waits for: it must not be dropped
   bool dropped = false;            // nobody reads its results: it will not run, and has let go of its storages
   FailurePtr failure;              // first failure of a tile, or inherited from an input
   std::unique_ptr<Group> group;    // of the first op of a group: what runs in place of the members' kernels,
@@ -193,6 +230,13 @@ class Op {
 
  private:
   Access& spill();
+  void drop_edges() {
+    while (MoreEdge* edge = more_edges) more_edges = edge->next_free, FreeList<MoreEdge>::give(edge);
+  }
+  struct Place {
+    Region region;
+    Section* section;
+  };
   template <class T>
   static void empty(std::vector<T>& all) {
     if (all.capacity() * sizeof(T) <= 1024) return all.clear();
@@ -202,6 +246,7 @@ class Op {
   Kernel* kernel_ = nullptr;
   KernelRoom* room_ = nullptr;  // of the kernel, if it does not stand in buffer_
   Access inline_access_[kInlineAccess];
+  std::vector<Place> places_;        // of accesses that have regions
   std::vector<Access> more_access_;  // never grows after issue: accesses are linked by address
   alignas(16) unsigned char buffer_[kKernelBytes];
 };

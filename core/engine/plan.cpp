@@ -2,6 +2,7 @@
 #include <x86intrin.h>
 
 #include "engine/engine.h"
+#include "engine/sections.h"
 
 namespace forerun {
 
@@ -10,12 +11,6 @@ namespace {
 constexpr int kPlanAtOnce = 256;              // ops planned before others get the lock
 constexpr uint64_t kLeaveTicks = 12'000'000;  // some 5 ms
 constexpr uint64_t kIssueTicks = 250'000;     // some 100 us
-
-void order(Op* before, Op* after, Edge& edge) {
-  edge.after = after;
-  before->successors.push_back(&edge);
-  ++after->unmet;
-}
 
 void link_read(Access& a) {
   Storage& s = *a.storage;
@@ -56,12 +51,17 @@ void Engine::plan() {
   unseen_cost_.store(0, std::memory_order_relaxed);
   left_since_ = 0;
   uint64_t first = planned_.load(std::memory_order_relaxed), last = std::min(head_.load(), first + kPlanAtOnce), next = first, now = trace.on() ? Trace::now() : 0;
+  bool passed = false;
   for (; next < last; ++next) {
     Op* op = window_[next].load(std::memory_order_acquire);
     if (!op) break;  // its ticket is drawn, but it has not been put down yet
-    link(op, now);
+    if (op == &ran_at_once_)
+      window_[next].store(nullptr, std::memory_order_relaxed), passed = true;
+    else
+      link(op, now);
   }
   planned_.store(next, std::memory_order_relaxed);
+  if (passed) advance_front();
   bool dropped = passes(Pass::drop) && drop_dead(first, next);
   auto each_ready = [&](bool dropped, auto f) {
     for (uint64_t seq = first; seq < next; ++seq) {
@@ -73,20 +73,38 @@ void Engine::plan() {
   if (dropped) each_ready(true, [&](Op* op) { end(op); });
 }
 
+[[gnu::noinline]] void Engine::record_reads(Op& op) {
+  for (int i = 0; i < op.n_access; ++i)
+    if (const Access& a = op.access(i); a.mode != Mode::write) each_write_read(a, [&](uint64_t seq) { trace.depends(*op.record, seq); });
+}
+
+bool Engine::by_parts(const Op& op) const { return op.cost >= apart_from_.load(std::memory_order_relaxed) && passes(Pass::apart); }
+
 void Engine::link(Op* op, uint64_t now) {
   OpRecord* record = op->record;
+  if (record) [[unlikely]] record_reads(*op);
   for (int i = 0; i < op->n_access; ++i) {
     Access& a = op->access(i);
-    if (record && a.mode != Mode::write && a.storage->last_write) trace.depends(*record, a.storage->last_write);
-    a.storage->last_use = op->seq;
-    ++a.storage->uses;
-    if (a.mode == Mode::read) link_read(a);
+    Storage& s = *a.storage;
+    s.last_use = op->seq;
+    ++s.uses;
+    if (a.mode != Mode::read) continue;
+    if (a.place || s.sections) [[unlikely]]
+      link_section_read(a, by_parts(*op));
+    else
+      link_read(a);
   }
   for (int i = 0; i < op->n_access; ++i) {
     Access& a = op->access(i);
     if (a.mode == Mode::read) continue;
-    link_write(a);
-    a.storage->last_write = op->seq;
+    Storage& s = *a.storage;
+    s.last_write = op->seq;
+    if (a.place || s.sections) [[unlikely]] {
+      if (link_section_write(a, by_parts(*op))) continue;
+    } else {
+      link_write(a);
+    }
+    s.last_whole = op->seq;
   }
   op->name = op->kernel()->name();
   if (record) record->planned = now, trace.named(*record, op->name);
@@ -136,11 +154,11 @@ Op* Engine::admissible(Queue& queue, uint32_t most) {
 bool Engine::alone(const Op& op, int running) const {
   int own = op.started && op.is_task();
   if (op.budget->running - op.budget->tasks + own != running) return false;
-  auto none_before = [&](const std::unique_ptr<Device>& device) {
+  auto none_before = [&](const Device* device) {
     const Op* first = device->budget->first();
     return !first || first->seq >= op.seq;
   };
-  return op.inner || (tasks_wait() && std::all_of(devices_.begin(), devices_.end(), none_before));
+  return op.inner || (tasks_wait() && std::all_of(made_.begin(), made_.end(), none_before));
 }
 
 // Nothing that a task is at will give memory back by itself.
@@ -152,8 +170,10 @@ bool Engine::tasks_wait() const {
 bool Engine::starves(Op& op) {
   Budget& budget = *op.budget;
   if (!alone(op, 0) || !over_limit(op)) return false;
+  bool all = op.to_take + budget.occupied() <= budget.hard.load();  // the devices together have too much
+  if (all && std::any_of(made_.begin(), made_.end(), [](const Device* d) { return d->budget->running > d->budget->tasks; })) return false;
   for (Queue* q : queues_)
-    if (q != op.queue && q->budget == &budget)
+    if (q != op.queue && (all || q->budget == &budget))
       for (Op* other = q->top(!op.inner); other; other = q->behind(other, !op.inner))
         if (Budget::needs(*other) == 0) return false;
   return true;
@@ -161,7 +181,7 @@ bool Engine::starves(Op& op) {
 
 bool Engine::over_limit(const Op& op) const {
   const Budget& budget = *op.budget;
-  return op.to_take > 0 && op.to_take + budget.occupied() > budget.hard.load();
+  return op.to_take > 0 && (op.to_take + budget.occupied() > budget.hard.load() || op.to_take + occupied_by_all() > shared_limits_.hard_of_all);
 }
 
 // With one core left, an older op of another queue whose worker sleeps goes first.
@@ -242,27 +262,37 @@ bool Engine::pick_any(Batch& batch, uint32_t most) {
   }
 }
 
-// The budget has refused it.
+// The budget has refused it: as more would be live than may be, or only as its turn has not come.
 bool Engine::hold(const Op& op) {
-  if (op.record) op.record->flags = op.record->flags | OpRecord::held;
+  bool over = op.budget->over(op);
+  op.queue->over.store(over, std::memory_order_relaxed);
+  if (op.record) op.record->flags = op.record->flags | (over ? OpRecord::over : OpRecord::held);
   return false;
+}
+
+// Of several failures it has the one that a program without an engine would have met.
+void Engine::inherit(Op& op, const Access& a) {
+  FailurePtr bad = a.storage->failure_in(op.region(a));
+  if (bad && (!op.failure || bad->earlier(*op.failure))) op.failure = bad;
 }
 
 bool Engine::start(Op* op) {
   op->to_take = 0;
+  bool parts = false;
   for (int i = 0; i < op->n_access; ++i) {
     Access& a = op->access(i);
-    const FailurePtr& bad = a.storage->failure;  // of several the one that a program without an engine would have met
-    if (a.mode != Mode::write && bad && (!op->failure || bad->number < op->failure->number)) op->failure = bad;
+    if (a.mode != Mode::write && a.storage->failure) [[unlikely]] inherit(*op, a);
+    parts |= a.apart;
     if (a.mode != Mode::read && !a.storage->taken()) op->to_take += a.storage->charged();
   }
   Budget& budget = *op->budget;
+  if (parts && !op->failure && !prepare_sections(*op)) [[unlikely]] return hold(*op);
   if (op->failure) op->to_take = 0;
   bool sharing = passes(Pass::reuse) && op->to_take > 0;
   size_t whole = op->to_take;
   if (sharing) op->to_take -= reuse(op, false);
   if (op->needs_turn && !alone(*op, 0)) return false;
-  if (over_limit(*op) || !(budget.admits(*op) || (budget.first() == op && tasks_wait()))) return hold(*op);
+  if (over_limit(*op) || !((budget.admits(*op) && !crowded(*op)) || (budget.first() == op && tasks_wait()))) return hold(*op);
   size_t own = op->to_take;
   if (passes(Pass::fuse) && op->cost >= fuse_from_.load(std::memory_order_relaxed) && op->unmet == 0 && !op->needs_turn && !op->failure && op->kernel()->fusible()) gather(op);
   if (sharing) {
@@ -323,9 +353,12 @@ void Engine::end_one(Op* op, const Op* group) {
     Access& a = op->access(i);
     Storage& s = *a.storage;
     leave(a);
-    if (a.mode != Mode::read && (op->failure || a.mode == Mode::write)) s.failure = op->failure;
     if (a.mode != Mode::read) {
-      s.ended.fetch_add(1);  // seq_cst, like `watched` and a waiter's look at both: one of the two sees the other
+      if (a.mode == Mode::write)
+        s.set_failure(op->failure);
+      else if (op->failure) [[unlikely]]
+        s.spoil(op->region(a), op->failure);
+      count_end(a);
       if (s.watched.load()) tell(s);
     }
     let_go(*op, s);
@@ -337,6 +370,10 @@ void Engine::end_one(Op* op, const Op* group) {
   window_[op->seq].store(nullptr, std::memory_order_relaxed);
   Budget& budget = *op->budget;
   while (Op* done = budget.retire()) retired_.push_back(done);
+  advance_front();
+}
+
+void Engine::advance_front() {
   uint64_t front = front_.load(std::memory_order_relaxed), planned = planned_.load(std::memory_order_relaxed);
   while (front < planned && !window_.op(front)) ++front;
   front_.store(front);

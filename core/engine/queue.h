@@ -66,6 +66,7 @@ class Queue {
   Chain<Op, &Op::next_in> sharing;  // started, tiles left to claim; urgent ones first, then oldest first
   Sleepers sleepers;              // workers without work
   std::atomic<bool> refused{false};  // a hint: there is work, but none that may start now
+  std::atomic<bool> over{false};     // the last one was refused for memory, not for its turn
   uint64_t refused_at = UINT64_MAX;  // how many ops had ended when the budget refused all of it; as long as no more have, it does
   // Read at each issue: on a cache line that workers seldom write.
   alignas(64) std::atomic<int> sleeping{0};   // workers in `sleepers`, plus 1 while no worker has been started

@@ -12,7 +12,9 @@ namespace forerun {
 // An op from its issue to its end. Times are ticks of the processor's clock; 0: not yet.
 struct OpRecord {
   static constexpr int kDeps = 5, kDims = 6;
-  enum : uint8_t { dropped = 1, failed = 2, grouped = 4, held = 8 };  // `held`: it was ready, and its device's budget refused it
+  // `held`: it was ready, and had to wait for its turn, as memory would have risen above the peak of the program in order;
+  // `over`: for memory, as more would have been live than the budget or the limit of its device
+  enum : uint8_t { dropped = 1, failed = 2, grouped = 4, held = 8, over = 16 };
 
   Cell<uint64_t> seq;
   Cell<uint64_t> issued, planned, started, ended;

@@ -13,7 +13,9 @@ constexpr int kLockSpins = 100;      // tries before a thread sleeps for the loc
 constexpr int kWorkerLooks = 30;     // at the window, before a worker sleeps
 // Ticks between two looks, some microseconds: a worker that looks at every op steals the issuing thread's cache lines, and
 // one that finds several at once plans them at once. Who waits for a result does not wait for this: it works itself.
-constexpr uint64_t kLookTicks = 8000, kLeastQuiet = 1000, kMostQuiet = 150'000, kSmallQuiet = 6000;
+constexpr uint64_t kLookTicks = 8000;
+// What the front end may take from one operation to the next, in let_issue(); and how often a worker looks meanwhile.
+constexpr uint64_t kLeastQuiet = 6000, kMostQuiet = 150'000, kLook = 1000;
 constexpr std::chrono::microseconds kDoze{200}, kShortDoze{30};
 constexpr int kDozes = 50;
 
@@ -80,16 +82,19 @@ bool Engine::spin(Queue& queue) {
   return found;
 }
 
-// Before a worker without work takes up what has just been issued, it lets the front end finish its sentence: for a sixty-fourth of
-// what the work costs nothing more must have come, or a sixteenth has passed. What is not worth a wake-up is mostly waited for at
-// once, and then done sooner by who waits.
+// Before a worker without work takes up what has just been issued, it lets the front end go on, so that the same program is mostly
+// grouped in the same way: until nothing has come for some microseconds, or a sixty-fourth of what the work costs, or a sixteenth of that
+// has passed, or there is enough for a group. What is not worth a wake-up is mostly waited for at once, and then done sooner by the
+// thread that waits.
 void Engine::let_issue() {
-  uint64_t cost = unseen_cost_.load(std::memory_order_relaxed), head = head_.load();
-  uint64_t quiet = cost < kWakeCost ? kSmallQuiet : std::clamp(cost / 32, kLeastQuiet, kMostQuiet);
-  for (int i = 0; i < 4; ++i) {
-    for (uint64_t left = quiet; left > 0 && unattended(); left -= std::min(left, kLeastQuiet)) pass(std::min(left, kLeastQuiet));
-    if (!unattended() || head == head_.load()) return;
-    head = head_.load();
+  uint64_t head = head_.load();
+  for (uint64_t spent = 0;;) {
+    const uint64_t cost = unseen_cost_.load(std::memory_order_relaxed);
+    const uint64_t quiet = std::clamp(cost / 32, kLeastQuiet, kMostQuiet);
+    for (uint64_t left = quiet; left > 0 && unattended(); left -= std::min(left, kLook)) pass(std::min(left, kLook));
+    spent += quiet;
+    const uint64_t seen = std::exchange(head, head_.load());
+    if (!unattended() || head == seen || spent > 4 * kLeastQuiet + cost / 8 || head - planned_.load(std::memory_order_relaxed) >= kFuseReach) return;
   }
 }
 
@@ -239,6 +244,8 @@ bool Engine::end_work(Batch& batch, Lock& held) {
 void Engine::run(Batch& batch) {
   const bool task = batch.n && batch.work[0].op->is_task();
   Queue* outer = task ? std::exchange(task_of_, batch.work[0].op->queue) : nullptr;
+  RunningTask running{task ? batch.work[0].op : nullptr, running_};
+  if (task) running_ = &running;
   bool sound = true;
   for (int i = 0; i < batch.n; ++i) {
     Work& work = batch.work[i];
@@ -246,7 +253,7 @@ void Engine::run(Batch& batch) {
     run(work);
     sound = sound && !work.no_memory && !(work.op->n_tiles == 1 && work.op->failure);
   }
-  if (task) task_of_ = outer;
+  if (task) task_of_ = outer, running_ = running.outer;
 }
 
 void Engine::run(Work& work) {
@@ -266,7 +273,7 @@ void Engine::run(Work& work) {
         if (!op->group) throw;
         work.no_memory = true;  // for the group; its ops may still run one by one
       }
-      if (op->group) op->n_tiles = op->tiles_left = op->group->tiles();
+      if (op->group && !work.no_memory) op->n_tiles = op->tiles_left = op->group->tiles();
     });
     if (work.no_memory) return;
     poisoned = op->failure != nullptr;
@@ -288,29 +295,38 @@ void Engine::run_kernel(Work& work) {
   if (record) trace.tile(*record, started, Trace::now());
 }
 
-// Calls `f`, which may throw; then the op has failed.
+// Calls `f`, which may throw; then the op has failed. before: of one that runs at once its place among those.
 template <class F>
-void Engine::guarded(Op& op, F f) {
+void Engine::guarded(Op& op, F f, uint64_t before) {
   FailurePtr thrown;  // outlives the lock below: it may own things of the front end
   try {
     f();
   } catch (const Error& error) {
-    thrown = failure(error.kind, op, [&] { return error.what(); }, error.exception);
+    thrown = failure(error.kind, op, [&] { return error.what(); }, error.exception, before);
   } catch (const std::bad_alloc&) {
-    thrown = failure(ErrorKind::memory, op, [&] { return std::string(op.kernel()->name()) + ": scratch memory must be available"; });
+    thrown = failure(ErrorKind::memory, op, [&] { return std::string(op.kernel()->name()) + ": scratch memory must be available"; }, nullptr, before);
   } catch (const std::exception& error) {
-    thrown = failure(ErrorKind::runtime, op, [&] { return std::string(op.kernel()->name()) + ": " + error.what(); });
+    thrown = failure(ErrorKind::runtime, op, [&] { return std::string(op.kernel()->name()) + ": " + error.what(); }, nullptr, before);
   }
   if (!thrown) return;
   Lock held = lock();
   if (!op.failure) fail(&op, thrown);
 }
 
+// All of an op's kernel, in this thread, at once.
+void Engine::run_whole(Op& op) {
+  guarded(op, [&] {
+    Kernel& kernel = *op.kernel();
+    kernel.prepare(op);
+    for (int64_t tile = 0, n = kernel.tiles(); tile < n; ++tile) kernel.run(op, tile);
+  }, at_once);
+}
+
 template <class F>
-FailurePtr Engine::failure(ErrorKind kind, const Op& op, F message, std::shared_ptr<void> exception) const {
+FailurePtr Engine::failure(ErrorKind kind, const Op& op, F message, std::shared_ptr<void> exception, uint64_t before) const {
   try {
     auto made = std::make_shared<Failure>();
-    made->kind = kind, made->site = op.site, made->number = op.seq, made->message = message(), made->exception = std::move(exception);
+    made->kind = kind, made->site = op.site, made->number = op.seq, made->before = before, made->message = message(), made->exception = std::move(exception);
     return made;
   } catch (const std::bad_alloc&) {
     no_memory_->seen.store(false);
@@ -336,6 +352,10 @@ bool Engine::take_memory(Op& op) {
     for (int i = 0; i < one.n_access; ++i) {
       Access& a = one.access(i);
       if (a.mode == Mode::read || a.storage->elided) continue;
+      if (a.apart) {  // it is there, but where a group has not been told
+        if (a.storage->taken() && a.storage->unshared()) continue;
+        return false;
+      }
       if (!a.storage->taken() ? !a.storage->take() : !a.storage->protect(a.mode == Mode::update || grouped)) return false;
     }
     return true;
@@ -358,8 +378,13 @@ void Engine::fail(Op* op, FailurePtr failure) {
 
 FailurePtr Engine::memory_failure(const Op& op) const {
   return failure(ErrorKind::memory, op, [&] {
-    return "memory: arrays must fit into the limit, asked for " + std::to_string(op.to_take) + " bytes with " +
-           std::to_string(op.budget->live.load()) + " live and a limit of " + std::to_string(op.budget->hard.load());
+    size_t live = op.budget->live.load(), limit = op.budget->hard.load();
+    if (op.to_take + op.budget->occupied() <= limit && occupied_by_all() > 0) {  // the devices together have too much
+      live = 0, limit = shared_limits_.hard_of_all;
+      for (Device* device : made_) live += device->budget->live.load();
+    }
+    return "memory: arrays must fit into the limit, asked for " + std::to_string(op.to_take) + " bytes with " + std::to_string(live) +
+           " live and a limit of " + std::to_string(limit);
   });
 }
 

@@ -3,9 +3,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "base/cell.h"
 #include "base/error.h"
+#include "base/region.h"
 #include "engine/bell.h"
 
 namespace forerun {
@@ -13,6 +15,7 @@ namespace forerun {
 class Op;
 class Budget;
 struct Access;
+struct Section;
 
 // What a storage was made for, as people know it: the array's dtype (by number) and the first of its extents.
 struct Form {
@@ -31,7 +34,9 @@ class Storage {
 
  public:
   Storage(size_t bytes, Budget* budget) : bytes(bytes), budget(budget) {}
-  virtual ~Storage() = default;
+  virtual ~Storage() {
+    if (sections) drop_sections();
+  }
 
   // References; any thread.
   void retain() { refs_.fetch_add(1, std::memory_order_relaxed); }
@@ -54,6 +59,11 @@ class Storage {
   bool only_ops(uint32_t ops) const { return refs_.load(std::memory_order_acquire) == ops; }
   bool more_than(uint32_t ops) const { return refs_.load(std::memory_order_acquire) > ops; }
   bool has_handles() const { return refs_.load(std::memory_order_acquire) >= kHandle; }
+  // How many accesses of operations that are issued and have not ended refer to it. Zero (acquire) also means that their reads are over.
+  uint32_t unfinished_uses() const {
+    uint64_t refs = refs_.load(std::memory_order_acquire);
+    return static_cast<uint32_t>((refs & kRefMask) - refs / kHandle);
+  }
   bool has_one_handle() const { return refs_.load(std::memory_order_acquire) / kHandle == 1; }
 
   // Writes are counted at issue and when they end; a storage is settled when all issued writes have ended. Any thread.
@@ -70,6 +80,15 @@ class Storage {
   // Before a write: a block that a reader outside the engine still looks at is left to that reader, and a fresh one
   // takes its place (with the old values if `keep`). False: no memory.
   virtual bool protect(bool keep) = 0;
+
+  // No reader outside the engine looks at the memory, so a write needs no fresh block.
+  virtual bool unshared() const = 0;
+  // By the front end, once it has written a storage that no operation under way uses (Engine::run_at_once).
+  void count_write_at_once() {
+    last_write = 0, last_whole = 0;
+    issued.store(issued.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    ended.store(ended.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  }
 
   // Takes the memory of another storage of the same size, whose values can still be read there; false: a reader outside the engine
   // looks at it. And the way back. Guarded by the engine's lock, while no op that uses either of them runs.
@@ -93,18 +112,41 @@ class Storage {
   // Guarded by the engine's lock.
   Op* writer = nullptr;       // the last planned write that has not ended
   Access* readers = nullptr;  // planned reads since then that have not ended (a doubly linked list)
+  Section* sections = nullptr; // what is planned since then for parts of it alone, by their regions: n_sections of them
+  uint32_t n_sections = 0;
+  uint32_t apart = 0;         // planned writes of parts that have not ended; while there are any, nobody outside the engine looks at the memory
+  uint32_t held = 0;          // writes that have ended and are not counted, as earlier ones may not have
   bool promised = false;      // it has memory, or the op that takes it has started
   bool elided = false;        // only ops of one group use it: it never has memory, or has given it to an output of theirs
   uint32_t in_group = 0;      // accesses by the ops that a function looks at; 0 outside of it
+  uint32_t place = 0;         // where a group that is being put together keeps what it knows of this storage,
+  uint64_t placed_by = 0;     // and the group's number; 0: none
   uint32_t uses = 0;          // accesses of planned ops that have not ended
   uint64_t last_use = 0;      // number of the last planned op that uses it
   Cell<uint64_t> last_write;  // number of the last planned op that writes it; may be looked at without the lock
+  uint64_t last_whole = 0;    // the same of the whole
   Storage* next_let_go = nullptr;  // in Engine::let_go_
 
   WatcherList watchers;       // who is to be told, in the order of their targets; guarded by the engine's watch_mutex_
 
   // Written by the op that writes the storage, before `ended`; read by ops ordered after it, or after settled().
-  FailurePtr failure;
+  FailurePtr failure;  // the earliest of those of its parts
+  struct Spoiled {
+    Region region;
+    FailurePtr failure;
+  };
+  std::vector<Spoiled> spoiled;  // empty: all of it has the failure
+  // What is wrong with the values in a region; null: nothing.
+  FailurePtr failure_in(const Region& region) const;
+  // An op that writes a region has failed. It had the earliest failure of what overlaps that.
+  void spoil(const Region& region, const FailurePtr& why);
+  // All of it has been written; null: it is good.
+  void set_failure(const FailurePtr& why) {
+    failure = why;
+    if (!spoiled.empty()) [[unlikely]] std::vector<Spoiled>().swap(spoiled);
+  }
+
+  void drop_sections();  // nothing is planned for them
 
  protected:
   virtual void dispose() = 0;  // no reference is left
@@ -113,9 +155,10 @@ class Storage {
     bytes = new_bytes, budget = new_budget, form.dtype = Form::kNone;
     issued.store(0, std::memory_order_relaxed), ended.store(0, std::memory_order_relaxed), watched.store(false, std::memory_order_relaxed);
     writer = nullptr, readers = nullptr;
+    if (sections) [[unlikely]] drop_sections();
     promised = elided = false;
-    uses = 0;
-    last_use = 0, last_write = 0;
+    uses = held = 0, placed_by = 0;
+    last_use = 0, last_write = 0, last_whole = 0;
   }
 };
 

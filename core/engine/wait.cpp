@@ -119,8 +119,9 @@ bool Engine::make_room(std::chrono::milliseconds limit) {
   return head <= keep || wait_mark(head - keep, limit);
 }
 
-bool Engine::held_for_memory() const {
-  return std::any_of(queues_.begin(), queues_.end(), [](Queue* q) { return q->seems_busy() && q->refused.load(std::memory_order_relaxed); });
+bool Engine::held_for_memory() {
+  Lock held = lock();
+  return std::any_of(queues_.begin(), queues_.end(), [](Queue* q) { return q->seems_busy() && q->refused.load(std::memory_order_relaxed) && q->over.load(std::memory_order_relaxed); });
 }
 
 // Who issues or runs an op meanwhile writes to a record that is kept until the op has ended.
@@ -162,38 +163,11 @@ void Engine::forget_seen() {
   std::erase_if(unseen_, [](const FailurePtr& f) { return f->seen.load(); });
 }
 
-void Engine::configure(const std::vector<int>& workers, int cores, int io_threads) {
-  Lock held = lock();
-  queues_.clear();
-  n_devices_ = static_cast<int>(workers.size());
-  for (int i = 0; i < n_devices_; ++i) {
-    if (i == static_cast<int>(devices_.size())) {
-      auto device = std::make_unique<Device>();
-      device->budget = std::make_unique<Budget>(i);
-      Budget* budget = device->budget.get();
-      device->compute = std::make_unique<Queue>(Queue::Kind::compute, i, budget, window_);
-      device->copy = std::make_unique<Queue>(Queue::Kind::copy, i, budget, window_);
-      device->io = std::make_unique<Queue>(Queue::Kind::io, i, budget, window_);
-      for (Queue* q : {device->compute.get(), device->copy.get(), device->io.get()}) q->sleeping.store(1), q->make_room(window_.size());
-      devices_.push_back(std::move(device));
-    }
-    Device& device = *devices_[i];
-    device.compute->wanted = workers[i];
-    device.copy->wanted = workers[i] > 0;
-    device.io->wanted = workers[i] > 0 ? io_threads : 0;
-    for (Queue* q : {device.compute.get(), device.copy.get(), device.io.get()}) {
-      q->workers = q->wanted;
-      queues_.push_back(q);
-    }
-  }
-  cores_ = std::max(1, cores);
-}
-
 void Engine::set_ops_ahead(uint64_t n) {
   Lock held = lock();
   uint64_t size = std::max(kLeastRing, std::bit_ceil(2 * n));  // several threads may pass the limit by one op each
-  for (auto& device : devices_)
-    for (Queue* q : {device->compute.get(), device->copy.get(), device->io.get()}) q->make_room(size);
+  for (Device* device : made_)
+    for (Queue* q : device->queues()) q->make_room(size);
   if (size != window_.size()) window_.resize(size);
   ops_ahead_ = n;
 }
@@ -206,12 +180,14 @@ void Engine::start_workers() {
 void Engine::start_all() {
   started_ = true;
   lives_.fetch_add(1);
-  for (Queue* q : queues_) {
-    q->sleeping.fetch_sub(1);
-    // With fewer threads than asked for it is slower; with none, whoever waits does the work.
-    for (q->workers = 0; q->workers < q->wanted && start_one(*q, q->workers);) ++q->workers;
-    q->threads = q->workers;
-  }
+  for (Queue* q : queues_) start_queue(*q);
+}
+
+void Engine::start_queue(Queue& queue) {
+  queue.sleeping.fetch_sub(1);
+  // With fewer threads than asked for it is slower; with none, whoever waits does the work.
+  for (queue.workers = 0; queue.workers < queue.wanted && start_one(queue, queue.workers);) ++queue.workers;
+  queue.threads = queue.workers;
 }
 
 bool Engine::start_one(Queue& queue, int i) {
@@ -289,6 +265,7 @@ void Engine::after_fork(bool child) {
   trace.after_fork();
   if (child) {
     trace.abandon();
+    while (TaskWait* wait = task_waits_) task_waits_ = wait->next_, wait->known_ = false, wait->prev_ = wait->next_ = nullptr;
     for (Queue* q : queues_) {
       q->sleepers.forget();
       q->sleeping.store(1);
@@ -377,7 +354,9 @@ uint64_t Engine::writer(const Storage& storage) {
 EngineStats Engine::stats() {
   Lock held = lock();
   uint64_t head = head_.load();
-  return {head - 1, planned_.load() - 1, ended_ops_, failed_, waits_.load(), helped_.load(), dropped_, groups_, grouped_, elided_, reused_};
+  uint64_t extra = at_once - noted_at_once_;  // those that took no number
+  return {head - 1 + extra,   planned_.load() - 1 + extra, ended_ops_ + at_once, failed_, waits_.load(), helped_.load(), dropped_, groups_, grouped_, elided_, reused_,
+          at_once};
 }
 
 }  // namespace forerun

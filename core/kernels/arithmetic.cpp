@@ -136,6 +136,86 @@ FORERUN_ARITHMETIC(divide_f64, double, /)
 FORERUN_SQUARE(square_f32, float)
 FORERUN_SQUARE(square_f64, double)
 
+// --- two steps at once ----------------------------------------------------------------------------------------------------------
+
+// out = a (what) b, by reference: vectors are no return values where the CPU may not have them.
+template <Arithmetic what, class V>
+[[gnu::always_inline]] inline void compute(V& out, const V& a, const V& b) {
+  if constexpr (what == Arithmetic::add) out = a + b;
+  if constexpr (what == Arithmetic::subtract) out = a - b;
+  if constexpr (what == Arithmetic::multiply) out = a * b;
+  if constexpr (what == Arithmetic::divide) out = a / b;
+}
+
+// out[i] = f(a[i], b[i], c[i]); those of `ones` are one for the whole row.
+template <class T, unsigned ones, class F>
+[[gnu::always_inline]] inline void each_of_three(char** args, intptr_t n, F f) {
+  using Vector = typename Lanes<T>::Vector;
+  constexpr intptr_t kCount = Lanes<T>::kCount;
+  const T *a = reinterpret_cast<const T*>(args[0]), *b = reinterpret_cast<const T*>(args[1]), *c = reinterpret_cast<const T*>(args[2]);
+  T* out = reinterpret_cast<T*>(args[3]);
+  const T x = *a, y = *b, z = *c;  // before anything is written
+  const Vector xs = x - Vector{}, ys = y - Vector{}, zs = z - Vector{};
+  intptr_t i = 0;
+  for (; i + kCount <= n; i += kCount) {
+    const Vector va = ones & 1 ? xs : *reinterpret_cast<const Vector*>(a + i), vb = ones & 2 ? ys : *reinterpret_cast<const Vector*>(b + i);
+    *reinterpret_cast<Vector*>(out + i) = f(va, vb, ones & 4 ? zs : *reinterpret_cast<const Vector*>(c + i));
+  }
+  for (; i < n; ++i) out[i] = f(ones & 1 ? x : a[i], ones & 2 ? y : b[i], ones & 4 ? z : c[i]);
+}
+
+template <class T, Arithmetic first, Arithmetic second, bool left>
+struct Pair {
+  FORERUN_CLONES static void run(char** args, const intptr_t* n, const intptr_t* steps, void*) {
+    auto f = [](auto a, auto b, auto c) __attribute__((always_inline)) {
+      decltype(a) x, y;
+      compute<first>(x, a, b);
+      left ? compute<second>(y, x, c) : compute<second>(y, c, x);
+      return y;
+    };
+    switch ((steps[0] == 0) | (steps[1] == 0) << 1 | (steps[2] == 0) << 2) {
+      case 0: return each_of_three<T, 0>(args, *n, f);
+      case 1: return each_of_three<T, 1>(args, *n, f);
+      case 2: return each_of_three<T, 2>(args, *n, f);
+      case 4: return each_of_three<T, 4>(args, *n, f);
+      case 5: return each_of_three<T, 5>(args, *n, f);
+      default: return each_of_three<T, 6>(args, *n, f);
+    }
+  }
+};
+
+// square(first(a, b))
+template <class T, Arithmetic first>
+struct Squared {
+  FORERUN_CLONES static void run(char** args, const intptr_t* n, const intptr_t* steps, void*) {
+    auto f = [](auto a, auto b) __attribute__((always_inline)) {
+      decltype(a) x;
+      compute<first>(x, a, b);
+      return x * x;
+    };
+    auto *a = reinterpret_cast<const T*>(args[0]), *b = reinterpret_cast<const T*>(args[1]);
+    T* out = reinterpret_cast<T*>(args[2]);
+    if (steps[0] == 0) return each<T, true, false>(a, b, out, *n, f);
+    if (steps[1] == 0) return each<T, false, true>(a, b, out, *n, f);
+    each<T, false, false>(a, b, out, *n, f);
+  }
+};
+
+constexpr int kPairs = 4;  // kinds of arithmetic that may be in one
+constexpr Arithmetic kind(int i) { return static_cast<Arithmetic>(i + 1); }
+
+template <class T, int... i>
+LoopFunction pair_function(int which, std::integer_sequence<int, i...>) {
+  static constexpr LoopFunction all[] = {Pair<T, kind(i / 2 / kPairs), kind(i / 2 % kPairs), i % 2 == 1>::run...};
+  return all[which];
+}
+
+template <class T, int... i>
+LoopFunction squared_function(int which, std::integer_sequence<int, i...>) {
+  static constexpr LoopFunction all[] = {Squared<T, kind(i)>::run...};
+  return all[which];
+}
+
 struct Known {
   const char* ufunc;
   LoopFunction f32, f64;
@@ -153,10 +233,27 @@ Loop arithmetic_loop(const char* ufunc, DType dtype, Loop numpy) {
     Loop own = numpy;
     own.function = dtype == DType::f32 ? k.f32 : k.f64;
     own.rows = dtype == DType::f32 ? k.rows_f32 : k.rows_f64;
+    own.arithmetic = kind(static_cast<int>(&k - known)), own.arithmetic_dtype = dtype;
     own.data = new Loop(numpy);  // never freed, as ops that are under way may use it
     return own;
   }
   return numpy;
+}
+
+Loop pair_loop(const Loop& first, const Loop& second, bool left) {
+  auto number = [](Arithmetic a) { return a == Arithmetic::square ? 2 : static_cast<int>(a) - 1; };  // a * a
+  const bool single = first.arithmetic_dtype == DType::f32;
+  Loop both;
+  if (second.arithmetic == Arithmetic::square) {
+    constexpr auto all = std::make_integer_sequence<int, kPairs>();
+    const int which = number(first.arithmetic);
+    both.function = single ? squared_function<float>(which, all) : squared_function<double>(which, all);
+  } else {
+    constexpr auto all = std::make_integer_sequence<int, 2 * kPairs * kPairs>();
+    const int which = 2 * (number(first.arithmetic) * kPairs + number(second.arithmetic)) + left;
+    both.function = single ? pair_function<float>(which, all) : pair_function<double>(which, all);
+  }
+  return both;
 }
 
 }  // namespace forerun

@@ -9,4 +9,10 @@ namespace forerun {
 // does not know; `numpy` itself if there is none.
 Loop arithmetic_loop(const char* ufunc, DType dtype, Loop numpy);
 
+// The loop of second(first(a, b), c), or of second(c, first(a, b)) if the result is not the `left` operand; its inputs are a, b, c; of a
+// square only a, b.
+// Each result is rounded once, as by two loops. Operands have elements that follow one another, or one for the whole row; the output is
+// none of the inputs, or one of them from its first element on.
+Loop pair_loop(const Loop& first, const Loop& second, bool left);
+
 }  // namespace forerun

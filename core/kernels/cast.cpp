@@ -1,5 +1,6 @@
 // Conversions between all element types, and the loops of where().
 #include <algorithm>
+#include <array>
 #include <complex>
 #include <cstring>
 #include <limits>
@@ -7,6 +8,7 @@
 
 #include "base/bfloat16.h"
 #include "base/clones.h"
+#include "kernels/item.h"
 #include "kernels/loop.h"
 
 namespace forerun {
@@ -22,11 +24,16 @@ constexpr bool is_complex_v = false;
 template <class T>
 constexpr bool is_complex_v<std::complex<T>> = true;
 
+// A bool is whatever is not 0: bytes that are seen as bools may be other numbers than 0 and 1.
 template <class T>
 T load(const char* p) {
-  T v;
-  std::memcpy(&v, p, sizeof v);
-  return v;
+  if constexpr (std::is_same_v<T, bool>) {
+    return *p != 0;
+  } else {
+    T v;
+    std::memcpy(&v, p, sizeof v);
+    return v;
+  }
 }
 
 // C leaves open what becomes of a value that the integer cannot hold, and compilers choose by how they vectorise. Here it is what
@@ -85,6 +92,17 @@ template <class From, class To>
 void cast(char** args, const intptr_t* n, const intptr_t* steps, void*) {
   const char* in = args[0];
   char* out = args[1];
+  if constexpr (is_complex_v<To> && !is_complex_v<From>) {  // part by part: compilers make little of a number of two parts
+    using Part = typename To::value_type;
+    if (steps[0] == sizeof(From) && steps[1] == sizeof(To)) {
+      auto* parts = reinterpret_cast<Part*>(out);
+      for (intptr_t i = 0; i < *n; ++i) {
+        parts[2 * i] = convert<Part>(load<From>(in + i * static_cast<intptr_t>(sizeof(From))));
+        parts[2 * i + 1] = Part(0);
+      }
+      return;
+    }
+  }
   if (steps[0] == sizeof(From) && steps[1] == sizeof(To)) {  // vectorised by the compiler
     for (intptr_t i = 0; i < *n; ++i) {
       To v = convert<To>(load<From>(in + i * static_cast<intptr_t>(sizeof(From))));
@@ -119,6 +137,12 @@ void copy_rows(char** args, intptr_t rows, intptr_t n, const intptr_t* steps, co
     intptr_t left = n;
     if (together && n * kSize >= kLongCopy) std::memcpy(out, in, static_cast<size_t>(n * kSize)), left = 0;
     for (; together && left * kSize >= kSome; left -= kSome / kSize, in += kSome, out += kSome) std::memcpy(out, in, kSome);
+    if (steps[0] == 0 && steps[1] == kSize) repeat<T>(out, in, left), left = 0;
+    if (together && n * kSize >= kSome && left > 0) {  // the last ones with some of those before
+      const intptr_t back = kSome - left * kSize;
+      std::memcpy(out - back, in - back, kSome);
+      continue;
+    }
     for (; left > 0; --left, in += steps[0], out += steps[1]) std::memcpy(out, in, kSize);
   }
 }
@@ -128,24 +152,55 @@ void copy_row(char** args, const intptr_t* n, const intptr_t* steps, void* data)
   copy_rows<T>(args, 1, *n, steps, steps, data);
 }
 
-// What masks are multiplied with.
-template <class To>
-[[gnu::always_inline]] inline void widen(char** args, intptr_t n, const intptr_t* steps) {
-  auto* in = reinterpret_cast<const uint8_t*>(args[0]);
-  if (steps[0] == 1 && steps[1] == sizeof(To)) {
-    auto* out = reinterpret_cast<To*>(args[1]);
+// The same for the most frequent pairs, which are worth a version for each CPU.
+template <class From, class To>
+[[gnu::always_inline]] inline void widen(char** args, const intptr_t* n, const intptr_t* steps) {
+  using Byte = std::conditional_t<std::is_same_v<From, bool>, uint8_t, From>;
+  if (steps[0] != sizeof(From) || steps[1] != sizeof(To)) return cast<From, To>(args, n, steps, nullptr);
+  auto* in = reinterpret_cast<const Byte*>(args[0]);
+  const intptr_t count = *n;
+  auto value = [](Byte v) {
+    if constexpr (std::is_same_v<From, bool>) return v != 0;
+    else return v;
+  };
+  auto* out = reinterpret_cast<To*>(args[1]);
 #pragma GCC ivdep
-    for (intptr_t i = 0; i < n; ++i) out[i] = in[i] != 0;
-    return;
-  }
-  for (intptr_t i = 0; i < n; ++i) {
-    To v = in[i * steps[0]] != 0;
-    std::memcpy(args[1] + i * steps[1], &v, sizeof v);
-  }
+  for (intptr_t i = 0; i < count; ++i) out[i] = static_cast<To>(value(in[i]));
 }
 
-FORERUN_CLONES void bool_to_f32(char** args, const intptr_t* n, const intptr_t* steps, void*) { widen<float>(args, *n, steps); }
-FORERUN_CLONES void bool_to_f64(char** args, const intptr_t* n, const intptr_t* steps, void*) { widen<double>(args, *n, steps); }
+#define FORERUN_WIDEN(name, From, To) \
+  FORERUN_CLONES void name(char** args, const intptr_t* n, const intptr_t* steps, void*) { widen<From, To>(args, n, steps); }
+FORERUN_WIDEN(bool_to_f32, bool, float)
+FORERUN_WIDEN(bool_to_f64, bool, double)
+FORERUN_WIDEN(bool_to_i64, bool, int64_t)
+FORERUN_WIDEN(bool_to_u8, bool, uint8_t)
+FORERUN_WIDEN(bool_to_i32, bool, int32_t)
+FORERUN_WIDEN(u8_to_i64, uint8_t, int64_t)
+FORERUN_WIDEN(u8_to_u64, uint8_t, uint64_t)
+FORERUN_WIDEN(u8_to_i32, uint8_t, int32_t)
+FORERUN_WIDEN(u8_to_f32, uint8_t, float)
+FORERUN_WIDEN(u8_to_f64, uint8_t, double)
+FORERUN_WIDEN(i8_to_i64, int8_t, int64_t)
+FORERUN_WIDEN(i32_to_i64, int32_t, int64_t)
+FORERUN_WIDEN(i32_to_f64, int32_t, double)
+FORERUN_WIDEN(i64_to_f64, int64_t, double)
+FORERUN_WIDEN(i64_to_f32, int64_t, float)
+FORERUN_WIDEN(f32_to_f64, float, double)
+FORERUN_WIDEN(f64_to_f32, double, float)
+#undef FORERUN_WIDEN
+
+struct Widening {
+  DType from, to;
+  LoopFunction function;
+};
+constexpr Widening kWidenings[] = {
+    {DType::b1, DType::f32, bool_to_f32}, {DType::b1, DType::f64, bool_to_f64},  {DType::b1, DType::i64, bool_to_i64},
+    {DType::b1, DType::u8, bool_to_u8},   {DType::b1, DType::i32, bool_to_i32},  {DType::u8, DType::i64, u8_to_i64},
+    {DType::u8, DType::u64, u8_to_u64},   {DType::u8, DType::i32, u8_to_i32},    {DType::u8, DType::f32, u8_to_f32},
+    {DType::u8, DType::f64, u8_to_f64},   {DType::i8, DType::i64, i8_to_i64},    {DType::i32, DType::i64, i32_to_i64},
+    {DType::i32, DType::f64, i32_to_f64}, {DType::i64, DType::f64, i64_to_f64},  {DType::i64, DType::f32, i64_to_f32},
+    {DType::f32, DType::f64, f32_to_f64}, {DType::f64, DType::f32, f64_to_f32},
+};
 
 // Elements of one size that stay as they are.
 Loop copy_loop(size_t size) {
@@ -186,18 +241,43 @@ Loop cast_from(DType to) {
   return {};
 }
 
+template <class T, bool one_a, bool one_b>
+[[gnu::always_inline]] inline void select_dense(const uint8_t* mask, const T* a, const T* b, T* out, intptr_t n) {
+  const T x = *a, y = *b;  // before anything is written
+#pragma GCC ivdep
+  for (intptr_t i = 0; i < n; ++i) {
+    const T from_a = one_a ? x : a[i], from_b = one_b ? y : b[i];
+    out[i] = mask[i] ? from_a : from_b;
+  }
+}
+
 template <class T>
-void select(char** args, const intptr_t* n, const intptr_t* steps, void*) {
-  for (intptr_t i = 0; i < *n; ++i)
+[[gnu::always_inline]] inline void select_of(char** args, intptr_t n, const intptr_t* steps) {
+  constexpr intptr_t kSize = sizeof(T);
+  auto known = [&](int k) { return steps[k] == kSize || steps[k] == 0; };
+  if (n > 0 && steps[0] == 1 && known(1) && known(2) && steps[3] == kSize) {
+    auto* mask = reinterpret_cast<const uint8_t*>(args[0]);
+    auto *a = reinterpret_cast<const T*>(args[1]), *b = reinterpret_cast<const T*>(args[2]);
+    auto* out = reinterpret_cast<T*>(args[3]);
+    if (steps[1] && steps[2]) return select_dense<T, false, false>(mask, a, b, out, n);
+    if (steps[1]) return select_dense<T, false, true>(mask, a, b, out, n);
+    if (steps[2]) return select_dense<T, true, false>(mask, a, b, out, n);
+    return select_dense<T, true, true>(mask, a, b, out, n);
+  }
+  for (intptr_t i = 0; i < n; ++i)
     std::memcpy(args[3] + i * steps[3], *(args[0] + i * steps[0]) ? args[1] + i * steps[1] : args[2] + i * steps[2], sizeof(T));
 }
 
-}  // namespace
+FORERUN_CLONES void select_1(char** args, const intptr_t* n, const intptr_t* steps, void*) { select_of<uint8_t>(args, *n, steps); }
+FORERUN_CLONES void select_2(char** args, const intptr_t* n, const intptr_t* steps, void*) { select_of<uint16_t>(args, *n, steps); }
+FORERUN_CLONES void select_4(char** args, const intptr_t* n, const intptr_t* steps, void*) { select_of<uint32_t>(args, *n, steps); }
+FORERUN_CLONES void select_8(char** args, const intptr_t* n, const intptr_t* steps, void*) { select_of<uint64_t>(args, *n, steps); }
+void select_16(char** args, const intptr_t* n, const intptr_t* steps, void*) { select_of<std::array<uint64_t, 2>>(args, *n, steps); }
 
-Loop cast_loop(DType from, DType to) {
+Loop made_cast_loop(DType from, DType to) {
   if (from == to) return copy_loop(item_size(from));
-  if (from == DType::b1 && to == DType::f32) return {bool_to_f32};
-  if (from == DType::b1 && to == DType::f64) return {bool_to_f64};
+  for (const Widening& w : kWidenings)
+    if (w.from == from && w.to == to) return {w.function};
   switch (from) {
     case DType::b1: return cast_from<bool>(to);
     case DType::i8: return cast_from<int8_t>(to);
@@ -218,13 +298,29 @@ Loop cast_loop(DType from, DType to) {
   return {};
 }
 
+struct CastLoops {
+  Loop loops[kDTypes][kDTypes];
+  CastLoops() {
+    for (int from = 0; from < kDTypes; ++from)
+      for (int to = 0; to < kDTypes; ++to) loops[from][to] = made_cast_loop(static_cast<DType>(from), static_cast<DType>(to));
+  }
+};
+
+}  // namespace
+
+// Kernels ask for each stretch of a row.
+Loop cast_loop(DType from, DType to) {
+  static const CastLoops all;
+  return all.loops[static_cast<int>(from)][static_cast<int>(to)];
+}
+
 Loop select_loop(DType t) {
   switch (item_size(t)) {
-    case 1: return {select<char>};
-    case 2: return {select<char[2]>};
-    case 4: return {select<float>};
-    case 8: return {select<double>};
-    default: return {select<char[16]>};
+    case 1: return {select_1};
+    case 2: return {select_2};
+    case 4: return {select_4};
+    case 8: return {select_8};
+    default: return {select_16};
   }
 }
 

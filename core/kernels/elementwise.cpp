@@ -8,6 +8,7 @@
 #include "base/rounding.h"
 #include "kernels/fold.h"
 #include "kernels/part.h"
+#include "kernels/snapshot.h"
 
 namespace forerun {
 
@@ -64,7 +65,7 @@ class NestKernel final : public Fusible {
   bool copy_to(Op& op) const override { return op.copy(*this); }
   void run(Op& op, int64_t tile) override;
   bool droppable() const override { return !loop.may_throw; }
-  // Its outputs are written in C order, and no operand must be copied first.
+  // No operand must be copied first.
   bool fusible() const override { return fusible_; }
   bool may_share(Op& op, const Storage* in, const Storage* out) const override { return may_share_part(*this, op, in, out); }
   bool part(Part& p) const override;
@@ -80,46 +81,31 @@ class NestKernel final : public Fusible {
     rows_ = rows;
     tiles_ = total == 0 || one_tile ? 1 : outer_ > 1 ? ceil_div(outer_, rows) : pieces_;
     fusible_ = total > 0 && !one_tile && !loop.may_throw;
-    for (int k = n_in; k < n; ++k) fusible_ = fusible_ && dense(k);
     as_they_are_ = !loop.packed;
     for (int k = 0; k < n; ++k) as_they_are_ = as_they_are_ && part_[k].dtype == part_[k].loop_dtype;
   }
 
-  struct Place {
-    int access = -1;          // of the op, or none: a scalar
-    int64_t offset = 0;
-    DType dtype, loop_dtype;  // in memory, and as the loop wants it
-    Scalar scalar{};
-  };
   const char* name_ = "";
   Loop loop;
   int n_in = 0, n = 0;
-  Place part_[kMost];
+  OperandPlace part_[kMost];
   Nest nest;
   bool empty = false;
   bool copies[kMost] = {};
 
  private:
   void row(char** args, int64_t count);
-  bool dense(int k) const;
+  bool dense(int k) const { return is_dense(nest, k, static_cast<int64_t>(item_size(part_[k].dtype))); }
   bool fusible_ = false;
   bool as_they_are_ = false;  // the loop takes all operands without casts or copies
   int64_t inner_ = 0, outer_ = 0, pieces_ = 1, rows_ = 1, tiles_ = 1;
 };
 
-bool NestKernel::dense(int k) const {
-  int64_t step = static_cast<int64_t>(item_size(part_[k].dtype));
-  for (int i = nest.shape.size() - 1; i >= 0; --i) {
-    if (nest.strides[k][i] != step && nest.shape[i] > 1) return false;
-    step *= nest.shape[i];
-  }
-  return true;
-}
 
 bool NestKernel::part(Part& p) const {
   p.loop = loop, p.n_in = n_in, p.n = n, p.elements = product(nest.shape);
   for (int k = 0; k < n; ++k) {
-    const Place& mine = part_[k];
+    const OperandPlace& mine = part_[k];
     bool nested = mine.access >= 0 && !dense(k);
     p.operand[k] = {mine.access, &mine.scalar, mine.offset, mine.dtype, mine.loop_dtype, nested ? &nest : nullptr, k};
   }
@@ -131,7 +117,7 @@ void NestKernel::run(Op& op, int64_t tile) {
   char* base[kMost];
   std::vector<char> snapshot[kMost];
   for (int k = 0; k < n; ++k) {
-    Place& p = part_[k];
+    OperandPlace& p = part_[k];
     if (p.access < 0) {
       base[k] = reinterpret_cast<char*>(p.scalar.bytes);
       continue;
@@ -210,7 +196,7 @@ void NestKernel::row(char** args, int64_t count) {
     loop.function(inner, &length, inner_steps, loop.data);
     for (int k = n_in; k < n; ++k) {
       if (!through[k]) continue;
-      char* at[2] = {inner[k], args[k] + done * steps[k]};
+      char* at[2] = {scratch[k], args[k] + done * steps[k]};  // loops of others may have moved inner[k] on
       intptr_t pair[2] = {inner_steps[k], steps[k]};
       Loop c = cast_loop(part_[k].loop_dtype, part_[k].dtype);
       c.function(at, &length, pair, c.data);
@@ -283,7 +269,10 @@ void build_elementwise_dense(Op& op, const char* name, Loop loop, const DType* t
     k.access[i] = static_cast<int8_t>(op.n_access);
     k.offset[i] = in.array->layout.offset;
     k.steps[i] = static_cast<intptr_t>(item_size(types[i]));
-    op.add(in.array->storage(), Mode::read);
+    if (k.n * k.steps[i] == static_cast<int64_t>(in.array->storage()->bytes)) [[likely]]
+      op.add(in.array->storage(), Mode::read);
+    else
+      add(op, *in.array, Mode::read);
   }
   k.access[n_in] = static_cast<int8_t>(op.n_access);
   k.offset[n_in] = out.layout.offset, k.types[n_in] = types[n_in];
@@ -301,7 +290,7 @@ void build_elementwise(Op& op, const char* name, Loop loop, const DType* types, 
   const Dims* all[kMost];
   bool aliased = false;
   for (int i = 0; i < k.n; ++i) {
-    NestKernel::Place& p = k.part_[i];
+    OperandPlace& p = k.part_[i];
     const Array* array = i < n_in ? inputs[i].array : outputs[i - n_in];
     p.loop_dtype = types[i];
     all[i] = &strides[i];
@@ -318,9 +307,9 @@ void build_elementwise(Op& op, const char* name, Loop loop, const DType* types, 
       const Layout& out = outputs[o]->layout;
       if (array->storage() != outputs[o]->storage()) continue;
       bool same = out.dtype == seen.dtype && out.offset == seen.offset && out.strides == seen.strides;
-      if (!same) k.copies[i] = aliased = true;
+      if (!same && overlap(array->storage(), array->layout, outputs[o]->storage(), out)) k.copies[i] = aliased = true;
     }
-    op.add(array->storage(), i < n_in ? Mode::read : array->write_mode());
+    k.copies[i] ? add_loosely(op, *array, Mode::read) : add(op, *array, i < n_in ? Mode::read : array->write_mode());
   }
   for (int o = n_in; o < k.n; ++o)
     for (int i = 0; i < n_in; ++i)

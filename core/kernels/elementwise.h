@@ -18,6 +18,14 @@ struct Operand {
   Scalar scalar;  // if there is no array
 };
 
+// Where a kernel finds such an operand.
+struct OperandPlace {
+  int access = -1;          // of the op, or none: a scalar
+  int64_t offset = 0;
+  DType dtype, loop_dtype;  // in memory, and as the loop wants it
+  Scalar scalar{};
+};
+
 // Fills `op` so that it computes loop(inputs...) -> outputs. `types` are the loop's dtypes, inputs then outputs; operands of
 // another dtype are cast tile by tile. All outputs have the same shape, to which every input broadcasts.
 // `name` must outlive the op (it is interned by the caller).

@@ -1,22 +1,30 @@
 #include "kernels/group.h"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
+#include <numeric>
 #include <unordered_map>
 
+#include "kernels/arithmetic.h"
 #include "kernels/scratch.h"
 
 namespace forerun {
 
 Group* Fusible::new_group(Op& op) const {
   auto group = std::make_unique<FusedKernel>();
-  group->reserve();
   return group->add(op) ? group.release() : nullptr;
 }
 
 namespace {
 
-constexpr size_t kMostOps = 32;
+constexpr size_t kMostOps = 512;
+// Values of a block stand in the L1 cache together, about; shorter blocks cost more calls of loops than they save.
+constexpr int64_t kNearBytes = 32 << 10, kLeastBlock = 256;
+constexpr int64_t kVector = 16;  // elements
+constexpr int64_t kFoldBytes = 64 << 10, kMostBlock = 8192;  // of blocks that have whole rows
+// A tile of a long string of ops has fewer elements, so that several threads share what is not long.
+constexpr int64_t kTileOps = 4, kLeastTile = 4096;
 // Longer than a page by some lines: values that start at the same place of a page get into each other's way.
 constexpr int64_t kApart = 192;
 
@@ -43,10 +51,29 @@ bool repeats_rows(const Part::Operand& operand, int64_t row_length, int64_t size
 
 // --- which ops go together ----------------------------------------------------------------------------------------------------
 
-const FusedKernel::Held* FusedKernel::find(const Storage* storage) const {
-  for (const Held& held : held_)
-    if (held.storage == storage) return &held;
-  return nullptr;
+namespace {
+
+uint64_t next_number() {
+  static std::atomic<uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+}  // namespace
+
+FusedKernel::FusedKernel() : number_(next_number()) {
+  ops_.reserve(8), held_.reserve(16), where_.reserve(24), signature_.reserve(96), sources_.reserve(24);
+}
+
+bool FusedKernel::Held::as(Use other, const Part::Operand& operand) const {
+  if (mixed || use != other || offset != operand.offset || size != static_cast<int64_t>(item_size(operand.dtype))) return false;
+  if (use != Use::other) return true;
+  return nest && operand.nest && nest->shape == operand.nest->shape && nest->strides[place] == operand.nest->strides[operand.place];
+}
+
+int64_t FusedKernel::tile_elements() const {
+  const auto ops = static_cast<int64_t>(ops_.size());
+  const int64_t most = ops <= kTileOps ? kTileElements : std::max(kLeastTile, kTileElements * kTileOps / ops);
+  return most / plan_->block * plan_->block;
 }
 
 FusedKernel::Use FusedKernel::use_of(const Part& part, const Part::Operand& operand) const {
@@ -79,7 +106,7 @@ bool FusedKernel::add(Op& op) {
     if (!held) continue;
     where[i] = static_cast<int>(held - held_.data());
     if (!held->written && i < part.n_in) continue;
-    fits = held->use == uses[i] && held->use < Use::other && held->offset == operand.offset && held->size == static_cast<int64_t>(item_size(operand.dtype));
+    fits = uses[i] != Use::total && held->as(uses[i], operand);
   }
   if (!fits) {
     fold_ = before;
@@ -95,16 +122,18 @@ bool FusedKernel::add(Op& op) {
       if (part.operand[k].access >= 0 && op.access(part.operand[k].access).storage == storage) where[i] = where[k];
     if (where[i] < 0) {
       where[i] = static_cast<int>(held_.size());
-      held_.push_back({storage, uses[i], writes, false, operand.offset, size, ops_.size(), ops_.size()});
+      storage->place = static_cast<uint32_t>(where[i]), storage->placed_by = number_;
+      held_.push_back({storage, uses[i], writes, false, operand.offset, size, ops_.size(), ops_.size(), operand.nest, operand.place, false});
       continue;
     }
     Held& held = held_[where[i]];
     held.last_use = ops_.size();
     if (writes && !held.written) held.first_write = ops_.size();
-    if (held.use != uses[i] || held.offset != operand.offset || held.size != size) held.use = Use::other;
+    if (!held.as(uses[i], operand)) held.use = Use::other, held.mixed = true;
     held.written = held.written || writes;
   }
   ops_.push_back(&op);
+  where_.insert(where_.end(), where, where + part.n);
   sign(part, where);
   return true;
 }
@@ -121,6 +150,7 @@ void FusedKernel::sign(const Part& part, const int* where) {
     const Part::Operand& o = part.operand[i];
     word(static_cast<uint64_t>(where[i] + 1) << 32 | static_cast<uint64_t>(o.dtype) << 16 | static_cast<uint64_t>(o.loop_dtype) << 8 | (o.nest ? o.nest->shape.size() : 0));
     if (!o.nest) continue;
+    word(o.offset - held_[static_cast<size_t>(where[i])].offset);  // whether it is the same as another of this storage
     for (int64_t extent : o.nest->shape) word(extent);
     for (int64_t stride : o.nest->strides[o.place]) word(stride);
   }
@@ -159,55 +189,87 @@ class PlanMaker {
   explicit PlanMaker(const FusedKernel& group) : group_(group) {}
   std::shared_ptr<const Plan> make() {
     plan_->signature = group_.signature_;
-    if (group_.fold_) plan_->block = std::max(kBlock, group_.fold_->range(0).block);
-    for (Op* op : group_.ops_) add_steps(*op);
+    count_walks();
+    const int* where = group_.where_.data();
+    for (const Part& part : parts_) where = add_steps(part, where);
+    join_pairs();
     place_values();
     return std::move(plan_);
   }
 
  private:
   struct Value {  // in scratch memory, from one step to another
-    const Storage* storage;
     int64_t size;
     int from = -1, free_from = -1;  // steps: the first that uses it, and the first that may use its place
     int64_t offset = 0;
   };
+  // Inputs whose elements do not follow one another, and that several steps walk in the same way: they are copied once for all of them.
+  struct Walk {
+    const Part::Operand* first;
+    int where;
+    int uses = 0, value = -1;
+  };
 
-  int value_of(const Storage* storage, int64_t size) {
-    for (size_t i = 0; storage && i < values_.size(); ++i)
-      if (values_[i].storage == storage) return static_cast<int>(i);
-    values_.push_back(Value{storage, size});
+  int new_value(int64_t size) {
+    values_.push_back(Value{size});
     return static_cast<int>(values_.size()) - 1;
   }
-
+  Plan::Place nested(Plan::Place place, const Part::Operand& operand) {
+    plan_->nests.push_back(std::make_unique<Nest>(*operand.nest));
+    place.nest = plan_->nests.back().get(), place.place = operand.place;
+    return place;
+  }
   void emit(const Plan::Step& step) {
-    int now = static_cast<int>(plan_->steps.size());
     plan_->steps.push_back(step);
-    for (int i = 0; i < step.n; ++i) {
-      const Plan::Place& place = step.place[i];
-      if (place.nest) plan_->steps.back().nested = true;
-      if (place.value < 0) continue;
-      Value& value = values_[place.value];
-      if (value.from < 0) value.from = now;
-      // A step may write where it reads for the last time: its loop sees the same elements at the same place. Two of its
-      // results may not share one, though nobody may read the first.
-      value.free_from = i < step.n_in ? now : now + 1;
-    }
+    for (int i = 0; i < step.n; ++i) plan_->steps.back().nested |= step.place[i].nest != nullptr;
   }
 
-  void add_steps(Op& op);
+  void count_walks();
+  Walk* walk_of(const Part::Operand& operand, int where);
+  const int* add_steps(const Part& part, const int* where);
+  bool pair(size_t first, size_t second) const;
+  void join_pairs();
+  int64_t block_of(int64_t bytes) const, fold_block_of(int64_t bytes) const;
   void place_values();
 
   const FusedKernel& group_;
   std::shared_ptr<Plan> plan_ = std::make_shared<Plan>();
   std::vector<Value> values_;
+  std::vector<int> value_at_;   // of what is held: its value, if it is elided; -1: none yet
+  std::vector<Walk> walks_;
+  std::vector<Part> parts_;     // of the ops, in order
   int sources_ = 0, folds_ = 0;
 };
 
-// The op's loop, with casts of operands before and after it.
-void PlanMaker::add_steps(Op& op) {
-  Part part;
-  kernel_of(op).part(part);
+PlanMaker::Walk* PlanMaker::walk_of(const Part::Operand& operand, int where) {
+  for (Walk& walk : walks_) {
+    const Part::Operand& o = *walk.first;
+    if (walk.where == where && o.offset == operand.offset && o.dtype == operand.dtype && o.nest->shape == operand.nest->shape &&
+        o.nest->strides[o.place] == operand.nest->strides[operand.place])
+      return &walk;
+  }
+  return nullptr;
+}
+
+void PlanMaker::count_walks() {
+  value_at_.assign(group_.held_.size(), -1);
+  parts_.resize(group_.ops_.size());
+  const int* where = group_.where_.data();
+  for (size_t k = 0; k < parts_.size(); ++k) {
+    Part& part = parts_[k];
+    kernel_of(*group_.ops_[k]).part(part);
+    for (int i = 0; i < part.n; ++i, ++where) {
+      const Part::Operand& operand = part.operand[i];
+      if (!operand.nest || i >= part.n_in || part.elements != group_.elements_ || group_.held_[*where].written) continue;
+      Walk* walk = walk_of(operand, *where);
+      if (!walk) walks_.push_back({&operand, *where}), walk = &walks_.back();
+      ++walk->uses;
+    }
+  }
+}
+
+// The op's loop, with casts and copies of operands before and after it.
+const int* PlanMaker::add_steps(const Part& part, const int* where) {
   Plan::Step step;
   step.loop = part.loop, step.n = part.n, step.n_in = part.n_in;
   step.of_rows = part.elements != group_.elements_;
@@ -219,30 +281,40 @@ void PlanMaker::add_steps(Op& op) {
     return one;
   };
   std::vector<Plan::Step> after;
-  for (int i = 0; i < part.n; ++i) {
+  for (int i = 0; i < part.n; ++i, ++where) {
     const Part::Operand& operand = part.operand[i];
     Plan::Place& place = step.place[i];
     if (operand.access < 0) {
       place.source = sources_++;
       continue;
     }
-    const Storage* storage = op.access(operand.access).storage;
+    const FusedKernel::Held& held = group_.held_[*where];
     place.size = static_cast<intptr_t>(item_size(operand.dtype));
-    if (group_.find(storage)->elided)
-      place.value = value_of(storage, place.size);
-    else
+    if (held.elided) {
+      int& value = value_at_[*where];
+      if (value < 0) value = new_value(place.size);
+      place.value = value;
+    } else {
       place.source = sources_++;
-    if (operand.nest) {
-      plan_->nests.push_back(std::make_unique<Nest>(*operand.nest));
-      place.nest = plan_->nests.back().get(), place.place = operand.place;
+    }
+    if (operand.nest) place = nested(place, operand);
+    Walk* walk = operand.nest && i < part.n_in && !step.of_rows && !held.written ? walk_of(operand, *where) : nullptr;
+    if (walk && walk->uses > 1) {
+      if (walk->value < 0) {
+        Plan::Place copy;
+        copy.size = place.size, copy.value = walk->value = new_value(place.size);
+        emit(move(place, copy, operand.dtype, operand.dtype));
+      }
+      place = Plan::Place();
+      place.size = static_cast<intptr_t>(item_size(operand.dtype)), place.value = walk->value;
     }
     // A loop whose last bits depend on strides gets its operands packed; a reduction, one after the other.
     intptr_t inner = operand.nest ? operand.nest->strides[operand.place].back() : place.size;
-    bool pack = operand.nest && ((part.loop.packed && inner != 0 && inner != place.size) || part.fold);
+    bool pack = place.nest && ((part.loop.packed && inner != 0 && inner != place.size) || part.fold);
     if (operand.dtype == operand.loop_dtype && !pack) continue;
     Plan::Place own;
     own.size = static_cast<intptr_t>(item_size(operand.loop_dtype));
-    own.value = value_of(nullptr, own.size);
+    own.value = new_value(own.size);
     if (i < part.n_in)
       emit(move(place, own, operand.dtype, operand.loop_dtype));
     else
@@ -251,36 +323,124 @@ void PlanMaker::add_steps(Op& op) {
   }
   emit(step);
   for (const Plan::Step& one : after) emit(one);
+  return where;
+}
+
+// Whether the second step may do the work of the first, too: nothing between them writes what the first reads. Arrays of different
+// storages may share memory, if one ends before the other is written (Engine::reuse).
+bool PlanMaker::pair(size_t first, size_t second) const {
+  const Plan::Step &a = plan_->steps[first], &b = plan_->steps[second];
+  if (a.loop.arithmetic == Arithmetic::none || a.loop.arithmetic_dtype != b.loop.arithmetic_dtype) return false;
+  if (a.nested || b.nested || a.of_rows || b.of_rows || (a.place[0].size == 0 && a.place[a.n_in - 1].size == 0)) return false;
+  for (size_t s = first + 1; s < second; ++s) {
+    const Plan::Step& step = plan_->steps[s];
+    for (int out = step.n_in; out < step.n; ++out)
+      for (int in = 0; in < a.n_in; ++in)
+        if (step.place[out].value < 0 ? a.place[in].value < 0 && a.place[in].size != 0 : step.place[out].value == a.place[in].value) return false;
+  }
+  return true;
+}
+
+// Two steps of plain arithmetic become one where nobody else reads what is between them: it stays in registers.
+void PlanMaker::join_pairs() {
+  std::vector<Plan::Step>& steps = plan_->steps;
+  std::vector<int> writes(values_.size()), reads(values_.size()), writer(values_.size(), -1);
+  for (const Plan::Step& step : steps)
+    for (int i = 0; i < step.n; ++i)
+      if (int v = step.place[i].value; v >= 0) ++(i < step.n_in ? reads : writes)[v];
+  std::vector<bool> gone(steps.size());
+  for (size_t s = 0; s < steps.size(); ++s) {
+    Plan::Step& step = steps[s];
+    bool joined = false;
+    for (int i = 0; step.loop.arithmetic != Arithmetic::none && i < step.n_in && !joined; ++i) {
+      int v = step.place[i].value;
+      if (v < 0 || writes[v] != 1 || reads[v] != 1 || writer[v] < 0 || !pair(static_cast<size_t>(writer[v]), s)) continue;
+      const Plan::Step& before = steps[writer[v]];
+      Plan::Step both;
+      both.loop = pair_loop(before.loop, step.loop, i == 0);
+      both.place[0] = before.place[0], both.place[1] = before.place[before.n_in - 1], both.n_in = 2;
+      if (step.n_in == 2) both.place[both.n_in++] = step.place[1 - i];
+      both.place[both.n_in] = step.place[step.n_in], both.n = both.n_in + 1;
+      gone[writer[v]] = true;
+      step = both;
+      joined = true;
+    }
+    for (int i = step.n_in; i < step.n; ++i)
+      if (int v = step.place[i].value; v >= 0) writer[v] = static_cast<int>(s);
+  }
+  size_t kept = 0;
+  for (size_t s = 0; s < steps.size(); ++s)
+    if (!gone[s]) steps[kept++] = steps[s];
+  steps.resize(kept);
+}
+
+// Elements of a block, if each of them takes so many bytes of values. A block has whole rows of what is walked, if all of it has rows of
+// one length; and whole vectors, if it can.
+int64_t PlanMaker::block_of(int64_t bytes) const {
+  int64_t block = kBlock, row = 1;
+  while (block > kLeastBlock && block * bytes > kNearBytes) block /= 2;
+  for (const auto& nest : plan_->nests) {
+    const int64_t own = nest->shape.back();
+    if (own == row || nest->shape.size() == 1) continue;
+    if (row > 1 || own > block) return block;
+    row = own;
+  }
+  const int64_t whole = std::lcm(row, kVector);
+  return whole <= block ? block / whole * whole : block / row * row;
+}
+
+// The same where there are reductions. Those of rows come out alike however many rows a block has.
+int64_t PlanMaker::fold_block_of(int64_t bytes) const {
+  const Fold& fold = *group_.fold_;
+  const int64_t block = std::max(kBlock, fold.range(0).block);
+  if (!fold.by_rows()) return block;
+  return std::max(block, std::min(kMostBlock, kFoldBytes / std::max<int64_t>(bytes, 1)) / fold.row_length() * fold.row_length());
 }
 
 // Gives values that live at different times the same place.
 void PlanMaker::place_values() {
+  for (size_t now = 0; now < plan_->steps.size(); ++now) {
+    const Plan::Step& step = plan_->steps[now];
+    for (int i = 0; i < step.n; ++i) {
+      if (step.place[i].value < 0) continue;
+      Value& value = values_[step.place[i].value];
+      if (value.from < 0) value.from = static_cast<int>(now);
+      // A step may write where it reads for the last time: its loop sees the same elements at the same place. Two of its
+      // results may not share one, though nobody may read the first.
+      value.free_from = static_cast<int>(now) + (i < step.n_in ? 0 : 1);
+    }
+  }
   struct Room {
-    int64_t offset, bytes;
+    int64_t size;
     int free_from;  // step
+    int64_t offset = 0;
   };
   std::vector<Room> rooms;
-  std::vector<Value*> order;
-  for (Value& value : values_) order.push_back(&value);
-  std::sort(order.begin(), order.end(), [](Value* a, Value* b) { return a->from < b->from; });
+  std::vector<size_t> room_of(values_.size());
+  std::vector<size_t> order;
+  for (size_t v = 0; v < values_.size(); ++v)
+    if (values_[v].from >= 0) order.push_back(v);
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return std::pair(values_[a].from, a) < std::pair(values_[b].from, b); });
+  int64_t bytes = 0;  // of an element of all rooms
+  for (size_t v : order) {
+    const Value& value = values_[v];
+    size_t found = rooms.size();
+    for (size_t r = rooms.size(); r-- > 0 && found == rooms.size();)  // the one that was used last: it is still near
+      if (rooms[r].size == value.size && rooms[r].free_from <= value.from) found = r;
+    if (found == rooms.size()) rooms.push_back({value.size, 0}), bytes += value.size;
+    rooms[found].free_from = value.free_from;
+    room_of[v] = found;
+  }
+  plan_->block = group_.fold_ ? fold_block_of(bytes) : block_of(bytes);
   int64_t end = 0;
-  for (Value* value : order) {
-    int64_t bytes = plan_->block * value->size;
-    Room* found = nullptr;
-    for (Room& room : rooms)
-      if (room.bytes == bytes && room.free_from <= value->from) found = &room;
-    if (!found) {
-      rooms.push_back({end, bytes, 0});
-      end += (bytes + kApart + 63) / 64 * 64;
-      found = &rooms.back();
-    }
-    found->free_from = value->free_from;
-    value->offset = found->offset;
+  for (Room& room : rooms) {
+    room.offset = end;
+    end += (plan_->block * room.size + kApart + 63) / 64 * 64;
   }
   plan_->scratch_bytes = static_cast<size_t>(end);
   for (Plan::Step& step : plan_->steps)
     for (int i = 0; i < step.n; ++i)
-      if (step.place[i].value >= 0) step.place[i].offset = values_[step.place[i].value].offset;
+      if (step.place[i].value >= 0) step.place[i].offset = rooms[room_of[step.place[i].value]].offset;
 }
 
 namespace {
@@ -338,16 +498,16 @@ void FusedKernel::prepare(Op&) {
   }
   signature_.push_back(elided);
   plan_ = plans().get(*this, signature_);
+  const int* where = where_.data();
   for (Op* op : ops_) {
     Part part;
     kernel_of(*op).part(part);
-    for (int i = 0; i < part.n; ++i) {
+    for (int i = 0; i < part.n; ++i, ++where) {
       const Part::Operand& o = part.operand[i];
-      if (o.access < 0) {
+      if (o.access < 0)
         sources_.push_back(const_cast<char*>(reinterpret_cast<const char*>(o.scalar->bytes)));
-      } else if (Storage* storage = op->access(o.access).storage; !find(storage)->elided) {
-        sources_.push_back(static_cast<Buffer*>(storage)->data() + o.offset);
-      }
+      else if (const Held& held = held_[*where]; !held.elided)
+        sources_.push_back(static_cast<Buffer*>(held.storage)->data() + o.offset);
     }
     if (!part.fold) continue;
     folds_.push_back(part.fold);
@@ -359,7 +519,9 @@ void FusedKernel::prepare(Op&) {
 void FusedKernel::run(Op&, int64_t tile) {
   char* memory = scratch(plan_->scratch_bytes);
   for (size_t i = 0; i < folds_.size(); ++i) folds_[i]->begin(tile, results_[i], partials_[i].get());
-  Range range = fold_ ? fold_->range(tile) : Range{tile * kTileElements, std::min(kTileElements, elements_ - tile * kTileElements), 0, 1, kBlock};
+  const int64_t of_tile = tile_elements();
+  Range range = fold_ ? fold_->range(tile) : Range{tile * of_tile, std::min(of_tile, elements_ - tile * of_tile), 0, 1, plan_->block};
+  if (fold_ && fold_->by_rows()) range.block = plan_->block;
   each_block(range, [&](int64_t at, int64_t n) { run_block(tile, at, n, memory); });
   for (size_t i = 0; i < folds_.size(); ++i) folds_[i]->end(results_[i], partials_[i].get());
 }

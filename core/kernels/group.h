@@ -35,7 +35,7 @@ struct Plan {
   std::vector<Step> steps;
   std::vector<std::unique_ptr<Nest>> nests;
   size_t scratch_bytes = 0;
-  int64_t block = kBlock;           // elements of the longest block
+  int64_t block = kBlock;           // elements of a block, unless reductions cut the elements
 };
 
 struct PlanStats {
@@ -45,13 +45,13 @@ PlanStats plan_stats();
 
 class FusedKernel final : public Group {
  public:
-  void reserve() { ops_.reserve(8), held_.reserve(16), signature_.reserve(96), sources_.reserve(24); }
+  FusedKernel();
   const char* name() const override { return "group"; }
   bool add(Op& op) override;
   bool elide(Storage* storage) override;
   bool may_share(Op& op, const Storage* in, const Storage* out) const override;
   void prepare(Op& op) override;
-  int64_t tiles() const override { return fold_ ? fold_->tiles() : ceil_div(elements_, kTileElements); }
+  int64_t tiles() const override { return fold_ ? fold_->tiles() : ceil_div(elements_, tile_elements()); }
   void run(Op& op, int64_t tile) override;
 
  private:
@@ -70,17 +70,25 @@ class FusedKernel final : public Group {
     bool written, elided;
     int64_t offset, size;
     size_t first_write, last_use;  // ops, by their place in the group
+    const Nest* nest;              // of the first use, if the elements do not follow one another
+    int place;                     // in the nest
+    bool mixed;                    // there are different uses
+    bool as(Use other, const Part::Operand& operand) const;  // all uses, and this one, find the same element at the same position
   };
 
   Use use_of(const Part& part, const Part::Operand& operand) const;
-  const Held* find(const Storage* storage) const;
+  // While the group is put together, with the engine's lock.
+  const Held* find(const Storage* storage) const { return storage->placed_by == number_ ? &held_[storage->place] : nullptr; }
   Held* find(const Storage* storage) { return const_cast<Held*>(std::as_const(*this).find(storage)); }
+  int64_t tile_elements() const;
   void sign(const Part& part, const int* where);
   void run_block(int64_t tile, int64_t at, int64_t n, char* memory) const;
   void run_nested(const Plan::Step& step, char** args, const intptr_t* steps, int64_t at, int64_t n) const;
 
+  const uint64_t number_;            // of the group; no other has the same
   std::vector<Op*> ops_;
   std::vector<Held> held_;
+  std::vector<int> where_;           // of each operand of each op, in order: its place in held_; -1: a scalar
   int64_t elements_ = 0;
   const Fold* fold_ = nullptr;       // the first: it decides how the elements are cut into tiles
   std::vector<uint64_t> signature_;

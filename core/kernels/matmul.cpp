@@ -223,8 +223,8 @@ void build_matmul(Op& op, const Array& a, const Array& b, const Array& out, Loop
   DType t = out.layout.dtype;
   bool by_blas = t >= DType::f32 && blas.sgemm;
   if (!by_blas && !fallback) throw Error(ErrorKind::not_implemented, std::string("matmul: dtype must have a kernel, got ") + name(t));
-  op.add(a.storage(), Mode::read);
-  op.add(b.storage(), Mode::read);
+  add(op, a, Mode::read);
+  add(op, b, Mode::read);
   op.add(out.storage(), out.write_mode());
   MatmulKernel& k = op.emplace<MatmulKernel>();
   k.dtype = t, k.a = a.layout, k.b = b.layout, k.out = out.layout;

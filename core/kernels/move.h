@@ -21,14 +21,36 @@ void build_concatenate(Op& op, const std::vector<Array>& arrays, int axis, const
 // anything is written.
 // said: what errors call it in place of "take", for ever.
 void build_gather(Op& op, const Array& from, const std::vector<Array>& indices, int axis, const Array& to, const char* said);
-// to[..., indices, ...] = values (or += values, one by one, so that repeated indices add up). values: to's dtype, already
+// Elements at offsets, combined with values a step apart.
+using EachFunction = void (*)(char* at, const int64_t* offsets, const char* from, int64_t step, int64_t n);
+// That of a ufunc of NumPy's, by its name, for elements and values of one dtype; null where there is none.
+EachFunction each_of(const char* ufunc, DType t);
+
+// What is done at each position, one after the other, so that what an index names twice is done twice: element = loop(element, value), or
+// loop(element) of n_in 1, where the values are not looked at. types: the loop's; an element is cast to and fro, values are of types[1].
+struct Combine {
+  const char* name = "";  // of the op; outlives it
+  Loop loop;
+  DType types[3];
+  int n_in = 2;
+  EachFunction each = nullptr;  // faster, for single elements; or null
+};
+Combine adding(DType t);
+
+// to[..., indices, ...] = values, or combined with them, one by one. values: to's dtype, already
 // broadcast to the gathered shape. Indices are checked before the first write.
-void build_scatter(Op& op, const Array& to, const std::vector<Array>& indices, int axis, const Array& values, bool add);
+// combine: what becomes of an element and its value; null: the value takes its place.
+void build_scatter(Op& op, const Array& to, const std::vector<Array>& indices, int axis, const Array& values, const Combine* combine);
+// The same for the elements under a mask that covers the axes from `axis` on, in C order; the others stand as in what integers select.
+// Error(value) naming `said` if there are not as many elements as values, before the first write.
+void build_scatter_masked(Op& op, const Array& to, const Array& mask, int axis, const Array& values, const Combine* combine, const char* said);
+// Element index[i] of the flat `to` = values[i % n], of n values in a vector; at least one. index: a vector; `to` may lie in any way.
+void build_put(Op& op, const Array& to, const Array& index, const Array& values, const char* said);
 
 // The same with one index array of as many axes as the other arrays: it says where along `axis`, its positions say where along the
 // rest. `to` and `values` have its shape; where the indexed array has extent 1, it is repeated. from_end: negative ones may be
 // there; else they are out of range.
 void build_gather_along(Op& op, const Array& from, const Array& index, int axis, const Array& to, const char* said, bool from_end);
-void build_scatter_along(Op& op, const Array& to, const Array& index, int axis, const Array& values, bool add);
+void build_scatter_along(Op& op, const Array& to, const Array& index, int axis, const Array& values, const Combine* combine);
 
 }  // namespace forerun

@@ -68,7 +68,7 @@ std::unique_ptr<Program::Instance> Program::make_instance() const {
   for (auto& step : steps_) {
     auto op = std::make_unique<Op>();
     step->op.kernel()->copy_to(*op);
-    for (Use use : step->uses) op->put(buffers[use.slot], use.mode);
+    for (const Use& use : step->uses) op->put(buffers[use.slot], use.mode);
     for (int i = 0; i < op->n_access; ++i)
       if (int at = outer[step->uses[i].slot]; at >= 0) made->patches.push_back({&op->access(i), at});
     made->tiles.push_back(op->kernel()->tiles());
@@ -132,7 +132,10 @@ void Program::build_step(Op& op, const Step& step, const Storages& storages, uin
   step.op.kernel()->copy_to(op);
   if (uint64_t* key = op.kernel()->key()) key[0] = seed, key[1] = number + step.number;
   op.cost = step.op.cost;
-  for (Use use : step.uses) op.add(storages.at[use.slot], use.mode);
+  for (const Use& use : step.uses) {
+    use.region ? op.add(storages.at[use.slot], use.mode, *use.region) : op.add(storages.at[use.slot], use.mode);
+    op.access(op.n_access - 1).loose = use.loose;
+  }
 }
 
 // --- recording ------------------------------------------------------------------------------------------------------------
@@ -164,10 +167,22 @@ void Recording::add(Op& op) {
   step->op.queue = op.queue, step->op.budget = op.budget, step->op.cost = op.cost;
   if (op.kernel()->key()) step->number = program_->drawn_++;
   for (int i = 0; i < op.n_access; ++i) {
-    auto* buffer = static_cast<Buffer*>(op.access(i).storage);
-    step->uses.push_back({slot_of(buffer, op.access(i).mode), op.access(i).mode});
+    const Access& a = op.access(i);
+    step->uses.push_back({slot_of(static_cast<Buffer*>(a.storage), a.mode), a.mode, {}, a.loose});
+    if (a.place) step->uses.back().region = op.region(a);
   }
   program_->steps_.push_back(std::move(step));
+}
+
+std::pair<int, const char*> Recording::maker(const Storage* storage) const {
+  auto at = slots_.find(const_cast<Storage*>(storage));
+  if (at == slots_.end()) return {-1, "constant"};
+  const Program::Slot& slot = program_->slots_[at->second];
+  if (slot.place == Program::Place::input) return {static_cast<int>(slot.first), nullptr};
+  auto& steps = program_->steps_;
+  auto writes = [&](auto& step) { return std::any_of(step->uses.begin(), step->uses.end(), [&](auto use) { return use.slot == at->second && use.mode != Mode::read; }); };
+  auto last = std::find_if(steps.rbegin(), steps.rend(), writes);
+  return {-1, last == steps.rend() ? "constant" : (*last)->op.kernel()->name()};
 }
 
 // Steps whose results nobody looks at. What a host task does besides its results is not known: it stays.
@@ -178,9 +193,9 @@ void Recording::drop_dead() {
   std::vector<std::unique_ptr<Program::Step>> live;
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
     bool lives = (*step)->op.cost == UINT32_MAX;
-    for (auto use : (*step)->uses) lives = lives || (use.mode != Mode::read && wanted[use.slot]);
+    for (const auto& use : (*step)->uses) lives = lives || (use.mode != Mode::read && wanted[use.slot]);
     if (!lives) continue;
-    for (auto use : (*step)->uses) wanted[use.slot] = true;
+    for (const auto& use : (*step)->uses) wanted[use.slot] = true;
     live.push_back(std::move(*step));
   }
   std::reverse(live.begin(), live.end());
@@ -201,7 +216,7 @@ std::shared_ptr<Program> Recording::finish(const std::vector<Array>& outputs) {
     p.droppable_ = p.droppable_ && step->op.kernel()->droppable();
     together = together && step->op.queue == queue && queue->kind == Queue::Kind::compute && step->op.cost != UINT32_MAX;
     p.cost_ += step->op.cost;
-    for (auto use : step->uses) {
+    for (const auto& use : step->uses) {
       Program::Slot& slot = p.slots_[use.slot];
       if (!slot.used) slot.mode = use.mode;
       if (slot.used && use.mode != Mode::read && slot.mode == Mode::read) slot.mode = Mode::update;

@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -16,6 +17,8 @@ class Program : public std::enable_shared_from_this<Program> {
   struct Use {
     int slot;
     Mode mode;
+    std::optional<Region> region;  // none: all of it
+    bool loose;
   };
   // An op as it was issued; `op` itself never is: it holds a kernel that has not run, and what is known of the op.
   struct Step {
@@ -107,6 +110,16 @@ class Recording {
     if (refused_.empty()) refused_ = why;
   }
   const std::string& refused() const { return refused_; }
+  // The same for a look at values, which there is no use in recording: in this line.
+  void refuse_look(const std::string& why, std::string file, int line) {
+    if (refused_.empty()) refused_ = why, look_file_ = std::move(file), look_line_ = line;
+  }
+  const std::string& look_file() const { return look_file_; }
+  int look_line() const { return look_line_; }  // 0: there was none
+  bool repeatable() const { return strict || refused_.empty(); }
+  bool strict = false;  // a look at values raises instead
+  // The number of the input that a storage is, or -1 and the name of the last op that wrote it ("constant" if there is none).
+  std::pair<int, const char*> maker(const Storage* storage) const;
   // A storage made with values, which no op writes.
   void forget(Storage* storage) { slots_.erase(storage); }
   std::shared_ptr<Program> finish(const std::vector<Array>& outputs);
@@ -117,7 +130,8 @@ class Recording {
 
   std::shared_ptr<Program> program_ = std::make_shared<Program>();
   std::unordered_map<Storage*, int> slots_;
-  std::string refused_;
+  std::string refused_, look_file_;
+  int look_line_ = 0;
 };
 
 }  // namespace forerun

@@ -259,7 +259,7 @@ class RandomKernel final : public Kernel {
 }  // namespace
 
 void build_random(Op& op, Distribution kind, uint64_t seed, uint64_t number, double lo, double hi, int64_t low, uint64_t range, const Array& out) {
-  op.add(out.storage(), out.write_mode());
+  add(op, out, out.write_mode());
   op.cost = static_cast<uint32_t>(std::min<int64_t>(300 + out.layout.size, INT32_MAX));
   RandomKernel& k = op.emplace<RandomKernel>();
   k.draw = Draw{kind, out.layout.dtype, {seed, number}, lo, hi, static_cast<uint64_t>(low), range, out.layout.size};

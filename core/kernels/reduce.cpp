@@ -210,7 +210,7 @@ int64_t magnitude(int64_t v) { return v < 0 ? -v : v; }
 }  // namespace
 
 void build_reduce(Op& op, const char* name, Loop loop, const Array& in, const bool* is_reduced, const Scalar* identity, const Scalar* neutral, const Array& out) {
-  op.add(in.storage(), Mode::read);
+  add(op, in, Mode::read);
   op.add(out.storage(), out.write_mode());
   op.cost = cost_of(in.layout.size + out.layout.size);
   if (int64_t a, r, c; neutral && one_stretch(in.layout, is_reduced, &a, &r, &c)) {
@@ -297,7 +297,7 @@ class ScanKernel final : public Kernel {
 }  // namespace
 
 void build_scan(Op& op, const char* name, Loop loop, const Array& in, int axis, const Array& out) {
-  op.add(in.storage(), Mode::read);
+  add(op, in, Mode::read);
   op.add(out.storage(), out.write_mode());
   op.cost = cost_of(in.layout.size);
   ScanKernel& k = op.emplace<ScanKernel>();

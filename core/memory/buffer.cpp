@@ -91,7 +91,7 @@ Block* Buffer::share() {
 void Buffer::dispose() {
   if (block_) block_->release();
   block_ = nullptr, data_ = nullptr;
-  failure.reset();
+  set_failure(nullptr);
   FreeList<Buffer>::give(this);
 }
 

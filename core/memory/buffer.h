@@ -33,6 +33,7 @@ class Buffer final : public Storage {
   bool take() override;
   bool taken() const override { return data_ != nullptr; }
   bool protect(bool keep) override;
+  bool unshared() const override { return !block_ || block_->exclusive(); }
   size_t write_off() override;
   bool take_over(Storage& from) override;
   void hand_back(Storage& to) override;

@@ -169,6 +169,27 @@ void a_list_keeps_no_more_than_a_loop_needs() {
   List::give(again);
 }
 
+// Others find what a thread does not need, though it lives on: they need not make new objects. Of very many threads each would.
+void a_thread_holds_no_more_than_it_needs() {
+  using List = FreeList<Counted>;
+  constexpr int kThere = 1000, kOthers = 500;
+  std::vector<Counted*> there;
+  for (int i = 0; i < kThere; ++i) there.push_back(make());
+  std::thread([&] {
+    for (Counted* one : there) List::give(one);
+  }).join();
+  int alive = Counted::alive;
+  std::vector<Counted*> taken;
+  std::thread([&] {
+    Counted* mine = make();
+    for (int i = 0; i < kOthers; ++i) std::thread([&] { taken.push_back(make()); }).join();
+    List::give(mine);
+  }).join();
+  check(Counted::alive == alive, "nothing new was made, got " + std::to_string(Counted::alive - alive));
+  for (Counted* one : taken) List::give(one);
+  List::trim();
+}
+
 void counts_of_threads_that_are_gone_stay() {
   using List = FreeList<Counted>;
   int64_t before = List::in_use();
@@ -184,6 +205,7 @@ int main(int argc, char** argv) {
   fresh_blocks_take_the_room_of_cached_ones();
   sizes_that_nobody_asks_for_go_first();
   a_list_keeps_no_more_than_a_loop_needs();
+  a_thread_holds_no_more_than_it_needs();
   counts_of_threads_that_are_gone_stay();
   what_is_kept_stays_within_the_limits_through_days_and_nights(argc > 1 ? std::atoi(argv[1]) : kSteps);
   return 0;

@@ -57,6 +57,7 @@ struct Scarce final : Storage {
   bool take() override { return refusals-- <= 0 && (there = true); }
   bool taken() const override { return there; }
   bool protect(bool) override { return true; }
+  bool unshared() const override { return true; }
   bool take_over(Storage&) override { return false; }
   void hand_back(Storage&) override {}
   size_t write_off() override { return 0; }

@@ -63,7 +63,7 @@ void run(const Setup& setup, uint32_t seed, int steps) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  int rounds = argc > 1 ? std::atoi(argv[1]) : 3, steps = argc > 2 ? std::atoi(argv[2]) : 2000;
+  int rounds = argc > 1 ? std::atoi(argv[1]) : kSanitized ? 1 : 3, steps = argc > 2 ? std::atoi(argv[2]) : 2000;
   use_cpu_workers(Engine::get());
   for (const Setup& setup : kSetups) {
     std::printf("%s\n", setup.name);

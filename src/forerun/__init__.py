@@ -39,7 +39,7 @@ __version__ = "0.1.0"
 
 _lazy = (
     "np", "autograd", "npx", "gluon", "init", "torch", "d2l", "profiler", "optimizer", "lr_scheduler", "metric",
-    "image", "tour", "safetensors",
+    "image", "tour", "safetensors", "as_numpy",
 )  # fmt: skip
 
 
@@ -57,6 +57,8 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(".profiler", __name__).graph
     if name == "hybrid":
         return importlib.import_module(".recorded", __name__).hybrid
+    if name == "install_as_numpy":
+        return importlib.import_module(".as_numpy", __name__).install_as_numpy
     if name == "install_as_mxnet":
         return importlib.import_module(".compat", __name__).install_as_mxnet
     raise AttributeError(f"module 'forerun' has no attribute {name!r}")

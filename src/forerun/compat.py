@@ -5,58 +5,53 @@
 >>> install_as_mxnet()
 >>> from mxnet import autograd, np, npx
 >>> from mxnet.gluon import nn
->>> np.ones(2).tolist(), nn is forerun.gluon.nn
-([1.0, 1.0], True)
+>>> from mxnet.numpy.random import multinomial
+>>> np.ones(2).tolist(), nn is forerun.gluon.nn, multinomial is np.random.multinomial
+([1.0, 1.0], True, True)
 >>> uninstall_as_mxnet()
 """
 
 from __future__ import annotations
 
 import importlib
+import importlib.abc
 import importlib.machinery
 import sys
 import types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from . import device, np, npx
+from . import device, nd, npx
+from .compat_modules import ABSENT, MODULES
 
 __all__ = ["install_as_mxnet", "uninstall_as_mxnet"]
 
-_MODULES = (
-    "np", "np.random", "np.linalg", "npx", "autograd", "init", "optimizer", "lr_scheduler", "metric", "image", "gluon",
-    "gluon.nn", "gluon.rnn", "gluon.loss", "gluon.data", "gluon.data.vision", "gluon.data.vision.transforms",
-    "gluon.data.vision.datasets", "gluon.data.batchify", "gluon.data.dataset", "gluon.data.sampler",
-    "gluon.utils", "gluon.model_zoo", "gluon.model_zoo.vision",
-    "gluon.contrib", "gluon.contrib.cnn", "gluon.contrib.nn", "gluon.contrib.rnn",
-    "gluon.parameter", "gluon.block", "gluon.trainer",
-)  # fmt: skip
-_ALIASES = {
-    "numpy": "np",
-    "numpy_extension": "npx",
-    "initializer": "init",
-    "device": "device",
-    "gluon.metric": "metric",
-    "gluon.data.dataloader": "gluon.data.loader",
-}
-_LEGACY = {
-    "NDArray": np.ndarray, "array": np.array, "nansum": np.nansum, "save": npx.save, "load": npx.load,
-    "waitall": npx.waitall,
-}  # fmt: skip
 _PLACES = {
     "Context": device.Device, "Device": device.Device, "cpu": device.cpu, "gpu": device.gpu,
-    "num_gpus": device.num_gpus, "current_context": device.current_device, "current_device": device.current_device,
+    "cpu_pinned": device.cpu_pinned, "num_gpus": device.num_gpus, "current_context": device.current_device,
+    "current_device": device.current_device,
 }  # fmt: skip
+_UTIL = {
+    name: getattr(npx, name)
+    for name in ("set_np", "reset_np", "is_np_array", "is_np_shape", "use_np") if hasattr(npx, name)
+}  # fmt: skip
+_MADE: dict[str, Mapping[str, Any]] = {  # modules that are no module of forerun's
+    "context": _PLACES,
+    "device": {**_PLACES, **{name: getattr(device, name) for name in device.__all__}},
+    "util": _UTIL,
+    "random": {name: getattr(nd.random, name) for name in nd.random.__all__},
+}
 _MARK = "__forerun__"
 
 
 def install_as_mxnet() -> None:
     """Makes `import mxnet` and `from mxnet import ...` give forerun's modules, in this process.
 
-    `mxnet.np`, `npx`, `autograd`, `gluon`, `init`, `optimizer`, `lr_scheduler` and `metric` are forerun's own modules,
-    so both names may be used side by side; what forerun does not have, `mxnet` does not have either. `mxnet.nd` has no
-    more than what programs over `np` take from it. Once more, it does nothing. Call it before the program is imported.
-    Raises RuntimeError if the real MXNet has been imported already.
+    `mxnet.np`, `npx`, `autograd`, `gluon` and the others are forerun's own modules, imported once, so both names may be
+    used side by side; so are modules inside, such as `mxnet.numpy.random` and `mxnet.gluon.nn.basic_layers`, however
+    they are imported. What forerun does not have, `mxnet` does not have either: ModuleNotFoundError says what to use
+    instead. `mxnet.nd` has what little programs over `np` take from it (see `forerun.nd`). Once more, it does nothing.
+    Call it before the program is imported. Raises RuntimeError if the real MXNet has been imported already.
     """
     present = sys.modules.get("mxnet")
     if present is not None:
@@ -64,22 +59,72 @@ def install_as_mxnet() -> None:
             return
         raise RuntimeError(f"install_as_mxnet: mxnet must not be imported yet, got {present!r}")
     root = _root()
-    pairs = [*zip(_MODULES, _MODULES), *_ALIASES.items()]
-    modules = {name: importlib.import_module(f"forerun.{source}") for name, source in pairs}
-    modules["ndarray"] = modules["nd"] = _module("ndarray", _LEGACY)
-    modules["context"] = _module("context", _PLACES)
     sys.modules["mxnet"] = root
-    for name, module in modules.items():
+    sys.meta_path.insert(0, _finder)
+    for name in sorted([*MODULES, *_MADE]):  # what they are in comes before them
+        outer, _, last = f"mxnet.{name}".rpartition(".")
+        if hasattr(sys.modules[outer], "__path__"):
+            importlib.import_module(f"mxnet.{name}")
+            continue
+        module = _finder.create_module(importlib.machinery.ModuleSpec(f"mxnet.{name}", _finder))
         sys.modules[f"mxnet.{name}"] = module
-        if "." not in name:
-            setattr(root, name, module)
+        if not hasattr(sys.modules[outer], last):
+            setattr(sys.modules[outer], last, module)
 
 
 def uninstall_as_mxnet() -> None:
     """Undoes `install_as_mxnet`: `import mxnet` finds what is installed, if anything."""
     if hasattr(sys.modules.get("mxnet"), _MARK):
-        for name in [n for n in sys.modules if n == "mxnet" or n.startswith("mxnet.")]:
-            del sys.modules[name]
+        sys.meta_path.remove(_finder)
+        for name in sorted((n for n in sys.modules if n.startswith("mxnet.")), reverse=True):
+            module, (outer, _, last) = sys.modules.pop(name), name.rpartition(".")
+            owner = sys.modules[outer]
+            own = sys.modules.get(f"{owner.__name__}.{last}")  # such as forerun.gluon.metric, which stays
+            if getattr(owner, last, None) is module and own is not module:
+                delattr(owner, last)
+        del sys.modules["mxnet"]
+
+
+class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds what `mxnet.x.y` means. Without it, the import system would import forerun's files again, as mxnet's."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        name = fullname.removeprefix("mxnet.")
+        if name == fullname:
+            return None
+        if name in MODULES or name in _MADE:
+            return importlib.machinery.ModuleSpec(fullname, self)
+        # The error has no name, or `from mxnet import` would drop it.
+        raise ModuleNotFoundError(f"import: {_why_absent(name)}")
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
+        name = spec.name.removeprefix("mxnet.")
+        if name in _MADE:
+            return _module(name, _MADE[name])
+        module = importlib.import_module(f"forerun.{MODULES[name]}")
+        spec.loader_state = module, module.__spec__
+        return module
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        spec = module.__spec__  # the import system has put that of mxnet's name there
+        if spec is not None and isinstance(spec.loader_state, tuple):
+            module.__spec__ = spec.loader_state[1]
+
+
+_finder = _Finder()
+
+
+def _why_absent(name: str) -> str:
+    parts = name.split(".")
+    outer = [".".join(parts[:n]) for n in range(len(parts), 0, -1)]
+    known = "is no module that forerun has under MXNet's name; see docs/howto/mxnet.md"
+    return f"mxnet.{name} {next((ABSENT[part] for part in outer if part in ABSENT), known)}"
+
+
+def _no_attribute(name: str) -> Any:
+    raise AttributeError(_why_absent(name) if name in ABSENT else f"module 'mxnet' has no attribute {name!r}")
 
 
 def _module(name: str, values: Mapping[str, Any]) -> types.ModuleType:
@@ -94,5 +139,5 @@ def _root() -> types.ModuleType:
     root.__spec__ = importlib.machinery.ModuleSpec("mxnet", None, is_package=True)
     root.__path__ = []
     root.__version__ = "2.0.0"  # type: ignore[attr-defined]
-    vars(root).update({_MARK: True, "waitall": npx.waitall}, **_PLACES)
+    vars(root).update({_MARK: True, "waitall": npx.waitall, "__getattr__": _no_attribute}, **_PLACES)
     return root

@@ -86,7 +86,7 @@ def configure(
 
     engine: "async" (the default), or "sync": each op has ended when its call returns, errors are raised there.
     workers: threads of each CPU device. None (the default): the cores that the process may use, shared by the devices.
-    cpu_devices: into how many logical devices the cores are split.
+    cpu_devices: into how many logical devices the cores are split. Others that are used share the cores with these.
     ops_ahead: how many ops may be issued and not yet ended.
     memory_budget: bytes of live arrays per device above which no op starts before its turn. None (the
     default): half of the memory that the process may use, shared by the devices.
@@ -100,7 +100,9 @@ def configure(
     passes: what is done to make waiting ops better before they run, as names with commas between them: "drop" (ops
     whose results nobody reads do not run), "fuse" (element-wise ops and reductions run together, tile by tile,
     without memory for what stands between them), "reuse" (a result is written where an operand stood that nobody
-    needs any more). "" for none. Results are the same bits.
+    needs any more), "at_once" (an op that costs less than handing it to a worker runs in the call, if its operands are
+    there), "apart" (ops that use parts of one array that do not overlap are not ordered). "" for none. Results are the
+    same bits.
     exit_status: whether a program that would end in success, but with an error that no read has raised, ends with the
     status 1. True by default. The error is reported either way.
     hang_report: seconds after which a wait during which no op has ended prints what it waits for, line by line, to
@@ -118,7 +120,7 @@ def configure(
         say("info", "configured: %s", changed)
 
 
-_PASSES = {"drop": 1, "fuse": 2, "reuse": 4}
+_PASSES = {"drop": 1, "fuse": 2, "reuse": 4, "at_once": 8, "apart": 16}
 _MOST = {
     "workers": 4096, "cpu_devices": 256, "ops_ahead": 1 << 24, "memory_budget": 1 << 62, "memory_limit": 1 << 62,
     "io_threads": 256, "io_memory": 1 << 62,
@@ -163,6 +165,7 @@ def _apply(new: dict[str, Any]) -> None:
     budget, limit = new["memory_budget"] or memory // 2, new["memory_limit"] or memory - memory // 10
     for i in range(n):
         _core.set_memory(i, budget, limit, new["io_memory"])
+    _core.limit_shared_memory(budget, limit, new["io_memory"], n)
     _core.set_hang_report(new["hang_report"] or 0.0, pending._report)
     _core.set_cache_limits(min(4 << 30, n * limit // 4), n * limit)
     device.set_count(n)

@@ -5,8 +5,7 @@ reads values once: a read in a loop would hold the loop at every turn.
 
 >>> from forerun import d2l, np
 >>> with d2l.Benchmark('ten products'):
-...     for _ in range(10):
-...         y = np.dot(np.ones((8, 8)), np.ones((8, 8)))
+...     results = [np.dot(np.ones((8, 8)), np.ones((8, 8))) for _ in range(10)]
 ten products: issued after 0... sec, done after 0... sec
 """
 
@@ -33,6 +32,9 @@ __all__ = [
 class Timer:
     """A stopwatch that remembers its runs. It starts when it is made; times are in seconds.
 
+    It does not wait: a program that is to be timed whole waits before `stop`. `dropped` has for each run how many
+    operations were not run meanwhile, as nobody read or held their results.
+
     >>> timer = Timer()
     >>> timer.stop() >= 0, len(timer.times)
     (True, 1)
@@ -40,15 +42,18 @@ class Timer:
 
     def __init__(self) -> None:
         self.times: list[float] = []
+        self.dropped: list[int] = []
         self.start()
 
     def start(self) -> None:
         """Starts a run."""
+        self._before = _dropped()
         self.tik = time.perf_counter()
 
     def stop(self) -> float:
         """Ends a run; returns how long it was."""
         self.times.append(time.perf_counter() - self.tik)
+        self.dropped.append(_dropped() - self._before)
         return self.times[-1]
 
     def avg(self) -> float:
@@ -68,13 +73,15 @@ class Benchmark:
     """Prints two times of a `with` block: until its work was issued, and until all of it was done.
 
     The end of the block waits for the work, so what a block takes never counts for the next one. Where the two are the
-    same, the block has waited itself. Errors of the work are left to those who read its results.
+    same, the block has waited itself. Errors of the work are left to those who read its results. Operations whose
+    results nobody held or read are not run, and so take no time: where there were some, the line says how many.
     """
 
     def __init__(self, description: str = "Done") -> None:
         self.description = description
 
     def __enter__(self) -> Benchmark:
+        self._before = _dropped()
         self.timer = Timer()
         return self
 
@@ -82,7 +89,23 @@ class Benchmark:
         issued = self.timer.stop()
         _core.wait_mark(_core.mark())
         done = time.perf_counter() - self.timer.tik
-        print(f"{self.description}: issued after {issued:.4f} sec, done after {done:.4f} sec")
+        said = never_run(_dropped() - self._before)
+        print(f"{self.description}: issued after {issued:.4f} sec, done after {done:.4f} sec{said}")
+
+
+def _dropped() -> int:
+    """How many operations were not run, since the start of the process."""
+    return _core.stats()["dropped"]
+
+
+def never_run(dropped: int) -> str:
+    """What a line with times says of operations that were not run; nothing if there are none.
+
+    >>> never_run(9)
+    ' (9 operations dropped: result never read)'
+    """
+    said = "1 operation" if dropped == 1 else f"{dropped:,} operations"
+    return f" ({said} dropped: result never read)" if dropped else ""
 
 
 class Accumulator:

@@ -6,7 +6,7 @@ import threading
 
 from . import _core
 
-__all__ = ["Device", "cpu", "gpu", "num_gpus", "num_cpus", "current_device", "resolve", "devices"]
+__all__ = ["Device", "cpu", "cpu_pinned", "gpu", "num_gpus", "num_cpus", "current_device", "resolve", "devices"]
 
 
 class Device:
@@ -30,21 +30,26 @@ class Device:
 
     @property
     def index(self) -> int:
-        """Position among the engine's devices. Raises ValueError if there is no such device."""
-        if self.device_type != "cpu" or not 0 <= self.device_id < len(_devices):
-            have = ", ".join(map(repr, _devices))
-            raise ValueError(f"device: must be one of {have}, got {self!r}")
+        """Number of the engine's device, which is made if it is used for the first time.
+
+        Raises ValueError if there can be no such device.
+        """
+        if self.device_type != "cpu" or self.device_id not in _used:
+            most = max(_MOST, len(_devices))
+            if self.device_type != "cpu" or not 0 <= self.device_id < most:
+                raise ValueError(f"device: must be one of cpu(0) to cpu({most - 1}), got {self!r}")
+            _use(self.device_id)
         return self.device_id
 
     def __enter__(self) -> Device:
         device = resolve(self)
         self._before.setdefault(threading.get_ident(), []).append(_here.device)
-        _here.device = device
+        _go_to(device)
         return self
 
     def __exit__(self, *exc: object) -> None:
         before = self._before[threading.get_ident()]
-        _here.device = before.pop()
+        _go_to(before.pop())
         if not before:
             del self._before[threading.get_ident()]
 
@@ -60,8 +65,13 @@ class Device:
         return f"{self.device_type}({self.device_id})"
 
 
-_devices: list[Device] = []
-_known: list[Device] = []  # all there have been: arrays of devices that are gone still say where they are
+_MOST = 64
+_devices: list[Device] = []  # over which the cores are split
+_used: set[int] = set()  # the numbers of these, and of others that have been used since the former were set
+_known: list[Device] = []  # by number: those that there have been, and those between; arrays say where they are
+
+
+_making = threading.Lock()
 
 
 class _Here(threading.local):
@@ -71,14 +81,33 @@ class _Here(threading.local):
 _here = _Here()
 
 
+def _go_to(device: Device | None) -> None:
+    """Makes a device the one where this thread makes new arrays; None for the first one."""
+    _here.device = device
+    _core.set_default_device(0 if device is None else device.device_id)
+
+
 def cpu(device_id: int = 0) -> Device:
-    """The logical CPU device number `device_id`; `FORERUN_CPU_DEVICES` says how many there are.
+    """The logical CPU device number `device_id`, from 0 to 63.
+
+    `FORERUN_CPU_DEVICES` says over how many of them the cores are split: one, by default. Any other is made when it is
+    used for the first time: it has queues of its own, and shares cores and memory with all.
 
     >>> from forerun import np, npx
     >>> np.zeros(2, device=npx.cpu(0)).device
     cpu(0)
     """
     return Device("cpu", device_id)
+
+
+def cpu_pinned(device_id: int = 0) -> Device:
+    """Memory of the host that the GPU number `device_id` can copy without a detour: without GPUs, that of cpu(0).
+
+    >>> from forerun import np, npx
+    >>> np.zeros(2, device=npx.cpu_pinned()).device
+    cpu(0)
+    """
+    return Device("cpu", 0)
 
 
 def gpu(device_id: int = 0) -> Device:
@@ -102,13 +131,18 @@ def num_gpus() -> int:
 
 
 def num_cpus() -> int:
-    """How many logical CPU devices there are."""
+    """Over how many logical CPU devices the cores are split."""
     return len(_devices)
 
 
 def devices() -> list[Device]:
-    """All devices, in the order of their numbers."""
+    """The devices over which the cores are split, in the order of their numbers. Others may be used: see `cpu`."""
     return list(_devices)
+
+
+def used_devices() -> list[Device]:
+    """These, and others that have been used, in the order of their numbers."""
+    return [_known[i] for i in sorted(_used)]
 
 
 def current_device() -> Device:
@@ -118,14 +152,13 @@ def current_device() -> Device:
     >>> npx.current_device()
     cpu(0)
     """
-    device = _here.device
-    return device if device is not None and device.device_id < len(_devices) else _devices[0]
+    return _here.device or _devices[0]
 
 
 def resolve(device: Device | str | None = None) -> Device:
     """The device meant by a Device, a string such as "cpu" or "cpu:1", or None (the current one).
 
-    Raises ValueError if it does not exist, TypeError for anything else.
+    Raises ValueError if it cannot exist, TypeError for anything else.
     """
     if device is None:
         return current_device()
@@ -136,11 +169,26 @@ def resolve(device: Device | str | None = None) -> Device:
         device = Device(kind, int(number or 0))
     if not isinstance(device, Device):
         raise TypeError(f"device: must be a Device, a string or None, got {type(device).__name__}")
-    return _devices[device.index]
+    return _known[device.index]
 
 
 def set_count(n: int) -> None:
     """Makes `n` logical CPU devices known; the engine has been told before."""
-    _known.extend(Device("cpu", i) for i in range(len(_known), n))
+    _know(n)
     _devices[:] = _known[:n]
-    _core.set_devices(_known)
+    _used.clear()
+    _used.update(range(n))
+
+
+def _use(i: int) -> None:
+    """Makes a device, or has it served again."""
+    _know(i + 1)
+    _core.use_device(i)
+    _core.trace_say("d", i, repr(_known[i]))  # if a recording has begun without it
+    _used.add(i)
+
+
+def _know(n: int) -> None:
+    with _making:
+        _known.extend(Device("cpu", i) for i in range(len(_known), n))
+        _core.set_devices(_known)

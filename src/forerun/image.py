@@ -18,26 +18,18 @@ from typing import Any
 
 import numpy
 
-from . import _core
+from . import _core, np
 from .ops.convert import asarray
 from .ops.host import host_op
+from .ops.resizing import pillow, resized
 from .ops.streams import current
 
 __all__ = [
     "imread", "imdecode", "imresize", "resize_short", "fixed_crop", "random_crop", "center_crop", "random_size_crop",
-    "imrotate", "random_rotate", "draws",
+    "imrotate", "random_rotate", "color_normalize", "copyMakeBorder", "scale_down", "draws",
 ]  # fmt: skip
 
 Crop = tuple[int, int, int, int]
-_FILTERS = {0: 0, 1: 2, 2: 3, 3: 4, 4: 1, 9: 3, 10: 2}  # MXNet's numbers to Pillow's
-
-
-def _pillow() -> Any:
-    try:
-        from PIL import Image
-    except ImportError:
-        raise ImportError("image: Pillow must be installed (pip install forerun[image]), got none") from None
-    return Image
 
 
 def imread(filename: str | os.PathLike[str], flag: int = 1, to_rgb: bool = True) -> Any:
@@ -74,10 +66,10 @@ def values_in(filename: str | os.PathLike[str], flag: int = 1, to_rgb: bool = Tr
 
 def decoded(buf: bytes, flag: int = 1, to_rgb: bool = True) -> numpy.ndarray:
     """The image in the bytes of a file as an array of NumPy's; as `imdecode`."""
-    pillow = _pillow()
+    pil = pillow()
     try:
-        values = numpy.asarray(pillow.open(io.BytesIO(buf)).convert("RGB" if flag else "L"))
-    except (OSError, pillow.DecompressionBombError) as error:
+        values = numpy.asarray(pil.open(io.BytesIO(buf)).convert("RGB" if flag else "L"))
+    except (OSError, pil.DecompressionBombError) as error:
         raise ValueError(f"imdecode: buf must hold an image, got {len(buf)} bytes: {error}") from None
     values = values if flag else values[..., None]
     return numpy.ascontiguousarray(values if to_rgb or not flag else values[..., ::-1])
@@ -98,26 +90,9 @@ def imresize(src: Any, w: int, h: int, interp: int = 1) -> Any:
     [[[1.0, 1.0, 1.0]]]
     """
     x = _image(src)
-    if x.ndim != 3 or w < 1 or h < 1 or not x.size:
-        raise ValueError(f"imresize: image and sizes must not be empty, got shape {x.shape} to {(h, w)}")
-    if interp not in _FILTERS:
-        raise ValueError(f"imresize: interp must be one of {sorted(_FILTERS)}, got {interp}")
-    _pillow()
-    kind = _FILTERS[interp]
-    if isinstance(x, numpy.ndarray):
-        return _resized(x, w, h, kind)
-    return host_op("imresize", lambda v: _resized(v, w, h, kind), [x], (h, w, x.shape[2]), x.dtype)
-
-
-def _resized(values: numpy.ndarray, w: int, h: int, kind: int) -> numpy.ndarray:
-    """Channel by channel, unless they are three of bytes: Pillow's images of floats have one."""
-    pillow = _pillow()
-    if values.dtype == numpy.uint8 and values.shape[2] == 3:
-        return numpy.asarray(pillow.fromarray(numpy.ascontiguousarray(values)).resize((w, h), kind))
-    exact = values if values.dtype == numpy.uint8 else values.astype("float32")
-    planes = [pillow.fromarray(numpy.ascontiguousarray(exact[..., c])) for c in range(values.shape[2])]
-    result = numpy.stack([numpy.asarray(plane.resize((w, h), kind)) for plane in planes], -1)
-    return numpy.rint(result).astype(values.dtype) if values.dtype.kind in "iu" else result.astype(values.dtype)
+    if x.ndim != 3:
+        raise ValueError(f"imresize: image must have 3 axes, got shape {x.shape}")
+    return resized("imresize", x, w, h, interp)
 
 
 def resize_short(src: Any, size: int, interp: int = 2) -> Any:
@@ -203,6 +178,53 @@ def random_size_crop(
             x0, y0 = int(rng.random() * (width - w + 1)), int(rng.random() * (height - h + 1))
             return fixed_crop(src, x0, y0, w, h, size, interp), (x0, y0, w, h)
     return center_crop(src, size, interp)
+
+
+def scale_down(src_size: Sequence[int], size: Sequence[int]) -> tuple[int, int]:
+    """The largest size (width, height) of `size`'s proportions that fits into `src_size`, at most `size`.
+
+    >>> scale_down((640, 480), (720, 120))
+    (640, 106)
+    """
+    return _largest((src_size[1], src_size[0]), size)
+
+
+def color_normalize(src: Any, mean: Any, std: Any = None) -> Any:
+    """(src - mean) / std, with numbers, or one for each channel.
+
+    >>> from forerun import np
+    >>> color_normalize(np.full((1, 1, 3), 5.0), np.array([1.0, 2.0, 3.0]), 2).tolist()
+    [[[2.0, 1.5, 1.0]]]
+    """
+    less = _image(src) - mean
+    return less if std is None else less / std
+
+
+_BORDERS = {0: "constant", 1: "edge", 2: "symmetric", 3: "wrap", 4: "reflect"}  # OpenCV's numbers to NumPy's words
+
+
+def copyMakeBorder(
+    src: Any, top: int, bot: int, left: int, right: int, type: int = 0, value: float = 0, values: Any = None
+) -> Any:
+    """The image with a border: so many pixels above, below, left and right.
+
+    type: 0 of one colour (`value`, or `values`, one for each channel), 1 the outermost pixels again, 2 mirrored, 3 from
+    the other side, 4 mirrored without the outermost pixels. ValueError for another.
+
+    >>> from forerun import np
+    >>> copyMakeBorder(np.ones((1, 1, 1)), 0, 1, 1, 0, value=7)[..., 0].tolist()
+    [[7.0, 1.0], [7.0, 7.0]]
+    """
+    x = _image(src)
+    if type not in _BORDERS:
+        raise ValueError(f"copyMakeBorder: type must be one of {sorted(_BORDERS)}, got {type}")
+    widths, xp = ((top, bot), (left, right), (0, 0)), numpy if isinstance(x, numpy.ndarray) else np
+    if type:
+        return xp.pad(x, widths, mode=_BORDERS[type])
+    if values is None:
+        return xp.pad(x, widths, constant_values=value)
+    planes = [xp.pad(x[..., i], widths[:2], constant_values=v) for i, v in enumerate(values)]
+    return xp.stack(planes, axis=-1)
 
 
 def imrotate(src: Any, rotation_degrees: Any, zoom_in: bool = False, zoom_out: bool = False) -> Any:

@@ -13,17 +13,19 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy
 
 from . import autograd, np
+from ._registry import known_by, looked_up
+from .npx import load as _load
 from .ops.host import host
 
 __all__ = [
     "Initializer", "Zero", "One", "Constant", "Uniform", "Normal", "TruncNorm", "Xavier", "MSRAPrelu", "He",
-    "Orthogonal", "Bilinear", "LSTMBias", "Mixed", "create",
+    "Orthogonal", "Bilinear", "LSTMBias", "Mixed", "Load", "InitDesc", "alias", "create", "register",
 ]  # fmt: skip
 
 
@@ -247,6 +249,53 @@ class Mixed(Initializer):
         raise ValueError(f"Mixed: a pattern must match each name, got {name!r}")
 
 
+class Load(Initializer):
+    """Values of arrays by name, with or without "arg:" or "aux:" before it; others start by `default_init`.
+
+    param: the arrays, or a file that `npx.load` reads. verbose: prints where values are from. ValueError for a value of
+    another shape, or a name that is not there where there is no default_init.
+
+    >>> from forerun import np
+    >>> w = np.zeros(2)
+    >>> Load({"arg:weight": np.array([1.0, 2.0])})(w, "weight")
+    >>> w.tolist()
+    [1.0, 2.0]
+    """
+
+    def __init__(self, param: Any, default_init: Any = None, verbose: bool = False) -> None:
+        values = param if isinstance(param, Mapping) else _load(param)
+        self.param = {re.sub("^(arg|aux):", "", name): value for name, value in values.items()}
+        self.default_init, self.verbose = default_init, verbose
+
+    def _init_weight(self, name: str, data: Any) -> None:
+        if name in self.param:
+            if tuple(self.param[name].shape) != data.shape:
+                raise ValueError(f"Load: {name} must have shape {data.shape}, got {self.param[name].shape}")
+            data[...] = self.param[name]
+        elif self.default_init is None:
+            raise ValueError(f"Load: there must be a value or a default_init for {name}, got none")
+        else:
+            create(self.default_init)(data, name)
+        if self.verbose:
+            print(f"{name}: {'loaded' if name in self.param else 'by default_init'}")
+
+
+class InitDesc(str):
+    """The name of a parameter, with attributes and the initializer of the whole network.
+
+    >>> InitDesc("weight", {"lr_mult": "2"}).attrs
+    {'lr_mult': '2'}
+    """
+
+    attrs: dict[str, Any]
+    global_init: Any
+
+    def __new__(cls, name: str, attrs: Mapping[str, Any] | None = None, global_init: Any = None) -> InitDesc:
+        made = super().__new__(cls, name)
+        made.attrs, made.global_init = dict(attrs or {}), global_init
+        return made
+
+
 def _orthogonal(values: numpy.ndarray) -> numpy.ndarray:
     u, _, v = numpy.linalg.svd(values, full_matrices=False)
     return u if u.shape == values.shape else v
@@ -275,6 +324,26 @@ _by_name: dict[str, type[Initializer]] = {
 }  # fmt: skip
 
 
+_Kind = TypeVar("_Kind", bound=type[Initializer])
+
+
+def alias(*names: str) -> Callable[[_Kind], _Kind]:
+    """A decorator that makes a class known to `create` by these names.
+
+    >>> @alias("halves", "half")
+    ... class Halves(Initializer):
+    ...     pass
+    >>> create("half")
+    Halves()
+    """
+    return known_by(_by_name, *names)
+
+
+def register(klass: _Kind) -> _Kind:
+    """Makes a class known to `create`, by its name in small letters; usable as a decorator. Returns the class."""
+    return alias(klass.__name__)(klass)
+
+
 def create(init: str | Initializer | None) -> Initializer:
     """The initializer meant by a name or an object; None means Uniform(0.07).
 
@@ -286,9 +355,7 @@ def create(init: str | Initializer | None) -> Initializer:
     if init is None:
         return Uniform()
     if isinstance(init, str):
-        if init.lower() not in _by_name:
-            raise ValueError(f"init: name must be one of {', '.join(_by_name)}, got {init!r}")
-        return _by_name[init.lower()]()
+        return looked_up("init", _by_name, init)()
     if isinstance(init, Initializer):
         return init
     raise TypeError(f"init: must be a name or an Initializer, got {type(init).__name__}")

@@ -16,12 +16,15 @@ On the tape such a call is one node, and its gradients are programs likewise.
 from __future__ import annotations
 
 import functools
+import threading
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import _core
 from .autograd.piece import NotRepeatable, Piece
 from .device import Device
+from .ops import traced
 from .ops.tape import Variable
 
 __all__ = ["Recorded", "hybrid"]
@@ -93,17 +96,35 @@ def _recording(function: Callable[..., Any], *args: Any) -> Any:
         _core.set_recording(before)
 
 
+_warning = threading.Lock()
+
+
+def warn_of_look(name: str, look: Any, more: str = "") -> None:
+    """Warns, at a line that looks at values, that what cannot be recorded for that reason runs as it is written."""
+    file, line = look
+    message = f"{name} runs as written, without hybridization, as its code depends on values at {file}:{line}"
+    warnings.warn_explicit(f"hybridize: {message}{more}", UserWarning, file, line)
+
+
 class Recorded:
     """A function, and the programs of its calls.
 
     name: what traces and errors call it. refused: why calls run as they are written, by (recording, training).
+    strict: a look at values raises; otherwise calls run as they are written, and the first of them warns.
+    held_names: what to call the arrays besides the arguments.
     """
 
-    def __init__(self, function: Callable[..., Any], name: str) -> None:
+    def __init__(
+        self, function: Callable[..., Any], name: str, strict: bool = False,
+        held_names: Callable[[], Sequence[str]] = lambda: (),
+    ) -> None:  # fmt: skip
         self.function = function
         self.name = name
+        self.strict = strict
+        self.held_names = held_names
         self.calls: list[_Call] = []
         self.refused: dict[tuple[bool, bool], str] = {}
+        self._warned = False
 
     def clear(self) -> None:
         """Forgets all programs."""
@@ -122,9 +143,22 @@ class Recorded:
         for call in self.calls:
             if call.shape == shape and (found := call.program(inputs)) is not None:
                 return found[0] if call.result is None else _filled(call.result, iter(found))
-        if shape is None or _core.capturing() or (_core.recording(), _core.training()) in self.refused:
+        if _core.capturing():
+            return self.inside(self.function, args)
+        if shape is None or (_core.recording(), _core.training()) in self.refused:
             return self.function(*args)
         return self._record(args, shape, arrays, held)
+
+    def inside(self, function: Callable[..., Any], args: Arrays) -> Any:
+        """Calls a function whose operations belong to the program of another one, which is being recorded."""
+        looked, strict = _core.capture_look(), _core.capture_strict(True) if self.strict else False
+        try:
+            return function(*args)
+        finally:
+            if self.strict:
+                _core.capture_strict(strict)
+            if looked is None and _core.capture_look() is not None:
+                self._warned = True  # the other one's warning names the line
 
     def _record(self, args: Arrays, shape: Any, arrays: Arrays, held: Arrays) -> Any:
         """Runs the function as it is written, and keeps what it issues as a program."""
@@ -133,7 +167,9 @@ class Recorded:
         given = tuple(self._given(x, ends) for x in arrays)
         ends += [(id(x.node), x.index) for x in held if _core.recording() and x.node is not None]
         before = [_core.version(x) for x in given]
+        names, traced.inputs.names = traced.inputs.names, lambda: self._names(len(arrays))
         _core.capture(given + held)
+        _core.capture_strict(self.strict)
         try:
             result = self.function(*(given if isinstance(shape, int) else _filled(shape, iter(given))))
             for x, y, version in zip(arrays, given, before):
@@ -146,9 +182,23 @@ class Recorded:
                 del self.calls[_MOST:]
             except NotRepeatable as why:
                 self.refused[_core.recording(), _core.training()] = str(why)
+            look = _core.capture_look()
         finally:
             _core.capture_drop()
+            traced.inputs.names = names
+        if look is not None:
+            self.warn(look)
         return result
+
+    def _names(self, arguments: int) -> list[str]:
+        return [*(f"argument {i}" for i in range(arguments)), *self.held_names()]
+
+    def warn(self, look: Any) -> None:
+        """Says, once, that calls run as they are written, and which line looks at values."""
+        with _warning:
+            warned, self._warned = self._warned, True
+        if not warned:
+            warn_of_look(self.name, look, "; hybridize(strict=True) makes this an error")
 
     def _given(self, x: Any, ends: list[tuple[int, int]]) -> Any:
         """What the function gets for an array: the array, or a place of its own on the tape."""
@@ -162,11 +212,11 @@ class Recorded:
     def _finish(
         self, result: Any, shape: Any, inputs: Arrays, free: int, ends: list[tuple[int, int]], since: int
     ) -> _Call:
+        if refused := _core.capture_refused():
+            raise NotRepeatable(refused)
         found, form = _flat((result,))
         if form is None:
             raise NotRepeatable(f"it returns more than arrays, got {type(result).__name__}")
-        if refused := _core.capture_refused():
-            raise NotRepeatable(refused)
         graded = [i for i, y in enumerate(found) if y.node is not None] if _core.recording() else []
         piece = None
         if graded:
@@ -250,12 +300,15 @@ def _filled(form: Any, arrays: Any) -> Any:
     return type(form)(_filled(v, arrays) for v in form)
 
 
-def hybrid(function: Callable[..., Any]) -> Callable[..., Any]:
+def hybrid(function: Callable[..., Any] | None = None, *, strict: bool = False) -> Callable[..., Any]:
     """A function that is recorded on its first call, and issued as one program afterwards.
 
     The function takes and returns arrays (also in tuples, lists and dicts, beside plain values). What it does besides
     issuing operations happens only while it is recorded; other arrays that it uses are those of that call, with the
-    values that they have later. Raises RuntimeError where the function looks at values (`bool`, `item`, `print`).
+    values that they have later. An array that is printed meanwhile gives a placeholder. Where the function looks at
+    values (`bool`, `item`, `asnumpy`), its calls run as they are written, with one warning.
+
+    strict: such a look raises RuntimeError instead: `@forerun.hybrid(strict=True)`.
 
     >>> from forerun import autograd, np
     >>> square = hybrid(lambda x: x * x)
@@ -267,7 +320,9 @@ def hybrid(function: Callable[..., Any]) -> Callable[..., Any]:
     >>> y.item(), x.grad.item()
     (9.0, 6.0)
     """
-    recorded = Recorded(function, getattr(function, "__name__", "function"))
+    if function is None:
+        return functools.partial(hybrid, strict=strict)
+    recorded = Recorded(function, getattr(function, "__name__", "function"), strict)
 
     @functools.wraps(function)
     def call(*args: Any) -> Any:

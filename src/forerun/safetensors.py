@@ -21,7 +21,7 @@ from typing import Any
 import numpy
 
 from .device import Device, resolve
-from .ops.convert import asarray
+from .ops.convert import asarray, one_of
 from .storage import issue, order
 from .storage import tensors as form
 from .storage.npy import Header, Room
@@ -31,12 +31,17 @@ __all__ = ["save_file", "load_file", "save", "load", "safe_open"]
 
 
 def save_file(
-    tensors: Mapping[str, Any], filename: str | os.PathLike[str], metadata: Mapping[str, str] | None = None
+    tensors: Mapping[str, Any],
+    filename: str | os.PathLike[str],
+    metadata: Mapping[str, str] | None = None,
+    *,
+    wait: bool = True,
 ) -> Any:
-    """Writes arrays by name to a file. Returns its size in bytes, as an array, at once.
+    """Writes arrays by name to a file. Returns its size in bytes, as an array, when the file is written.
 
-    The file is whole or not there, as with `np.save`; what fails is raised by reads of the size. TypeError for a dtype
-    that the format does not have (complex128), or metadata other than texts.
+    The file is whole or not there, as with `np.save`. wait=False: the call returns at once, as `np.save` does, and what
+    fails is raised by reads of the size. TypeError for a dtype that the format does not have (complex128), or metadata
+    other than texts.
 
     >>> import tempfile
     >>> from forerun import np
@@ -48,7 +53,8 @@ def save_file(
     begin, names, headers = form.laid_out(known, metadata, "save_file")
     write = lambda out, *values: form.write(out, begin, values)
     arrays = {name: known[name] for name in names}
-    return issue.save("save_file", place(filename), "safetensors", arrays, list(headers.values()), write)
+    laid_out = list(headers.values())
+    return issue.save("save_file", place(filename), "safetensors", arrays, laid_out, write, wait)
 
 
 def save(tensors: Mapping[str, Any], metadata: Mapping[str, str] | None = None) -> bytes:
@@ -96,11 +102,14 @@ def load(data: bytes) -> dict[str, Any]:
     return {name: _copied(data, at) for name, at in contents.tensors.items()}
 
 
+_FRAMEWORKS = ("np", "numpy", "pt", "torch", "pytorch", "tf", "tensorflow", "jax", "flax", "mlx", "paddle")
+
+
 class safe_open:
     """A file whose arrays are read one by one, or in part.
 
-    framework: for the sake of others' programs; arrays are always forerun's. device: where they are made. Errors are
-    those of `load_file`.
+    framework: one of those of the safetensors package (ValueError); arrays are always forerun's. device: where they are
+    made. Other errors are those of `load_file`.
 
     >>> import tempfile
     >>> from forerun import np
@@ -117,7 +126,7 @@ class safe_open:
         framework: str = "np",
         device: Device | str | None = None,
     ) -> None:
-        del framework
+        one_of("safe_open", "framework", framework, _FRAMEWORKS)
         path = place(filename)
         order.settled(path)
         self._file: issue.Opened | None
@@ -209,7 +218,7 @@ def _promised(path: str, write: order.Write, name: str, header: Header, device: 
             raise ValueError(f"load_file: file must hold {name}, got {sorted(contents.tensors)}")
         at = contents.tensors[name]
         issue.checked("load_file", header, at.header())
-        file.fill(room, at.start, "load_file")
+        issue.values("load_file", file, at.start, header, room)
 
     return issue.reads("load_file", header, fill, write.mark, device)
 

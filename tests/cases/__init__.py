@@ -6,6 +6,8 @@ from cases import (
     elementwise,
     linalg,
     mxnet,
+    mxnet_further,
+    mxnet_images,
     names,
     network,
     randoms,
@@ -30,17 +32,21 @@ CASES: list[Case] = [
     *sliding.ROWS,
     *network.ROWS,
     *mxnet.ROWS,
+    *mxnet_further.ROWS,
+    *mxnet_further.ARGUMENTS,
+    *mxnet_images.ROWS,
     *windowed.ROWS,
     *randoms.ROWS,
     *names.ROWS,
 ]
 
-FURTHER = names.ARGUMENTS  # further rows of ops that have one
+FURTHER = [*names.ARGUMENTS, *mxnet_further.ARGUMENTS]  # further rows of ops that have one
 
 # What the namespaces offer beside ops.
 NOT_OPS = {
     "np": {
         "dtype", "ndarray", "shape", "ndim", "size", "result_type", "may_share_memory", "shares_memory", "host_op",
+        "host_ops",
         "from_dlpack", "save", "load", "savez", "savez_compressed", "savetxt", "loadtxt", "genfromtxt", "fromfile",
         "set_printoptions", "iinfo", "finfo", "issubdtype", "promote_types", "can_cast",
         "broadcast_shapes", "einsum_path", "isscalar", "iscomplexobj", "isrealobj", "array2string", "array_repr",
@@ -56,7 +62,10 @@ NOT_OPS = {
         "seed", "get_state", "set_state", "Generator", "RandomState", "BitGenerator", "SeedSequence", "default_rng",
     },
     "npx": {
-        "cpu", "gpu", "num_gpus", "current_device", "current_context", "waitall", "set_np", "reset_np",
-        "is_np_array", "is_np_shape", "save", "load", "random",
+        "cpu", "cpu_pinned", "gpu", "num_gpus", "current_device", "current_context", "waitall", "set_np", "reset_np",
+        "is_np_array", "is_np_shape", "save", "load", "random", "seed", "savez", "from_numpy",
+        "to_dlpack_for_read", "from_dlpack",
     },
+    "npx.image": set(),
+    "npx.random": {"seed"},
 }  # fmt: skip

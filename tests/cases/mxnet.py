@@ -39,7 +39,7 @@ def channels(v, ndim, axis=1):
     return v.reshape([-1 if i == axis % ndim else 1 for i in range(ndim)])
 
 
-def batch_norm(x, gamma, beta, mean, var, eps=1e-3, momentum=0.9, fix_gamma=True, use=False, axis=1):
+def batch_norm(x, gamma, beta, mean, var, eps=1e-3, momentum=0.9, fix_gamma=True, use=False, both=False, axis=1):
     of = lambda v: channels(v, x.ndim, axis)
     return (x - of(mean)) / numpy.sqrt(of(var) + eps) * (1 if fix_gamma else of(gamma)) + of(beta)
 
@@ -146,8 +146,8 @@ ROWS: list[Case] = [
     row("npx.interleaved_matmul_encdec_valatt", lambda x: (x(5, 2, 12), x(6, 4, 5), 3), grad=(0, 1), tolerance=16,
         reference=lambda kv, w, n: weighted(w, heads_of(kv, n, 2)[1], n)),
     row("npx.batch_norm", lambda x: (x(3, 4, 2), x(4), x(4), x(4), abs(x(4)) + 1),
-        lambda x: (x(3, 4), x(4), x(4), x(4), abs(x(4)) + 1, 0.1, 0.5, False, True, -1), grad=(0, 2), tolerance=16,
-        reference=batch_norm),
+        lambda x: (x(3, 4), x(4), x(4), x(4), abs(x(4)) + 1, 0.1, 0.5, False, True, False, -1), grad=(0, 2),
+        tolerance=16, reference=batch_norm),
     row("npx.group_norm", lambda x: (x(3, 4), x(4), x(4)), lambda x: (x(2, 4, 3), x(4), x(4), 2, 0.1),
         grad=(0, 1, 2), tolerance=32, reference=group_norm),
     row("npx.instance_norm", lambda x: (x(2, 3, 4), x(3), x(3)), lambda x: (x(2, 3, 4), x(4), x(4), 0.1, -1),

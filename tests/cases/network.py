@@ -5,7 +5,7 @@ import math
 
 import numpy
 
-from cases.table import NONE, Case, row
+from cases.table import NONE, Case, Options, row
 
 A = (0,)
 
@@ -161,10 +161,10 @@ ROWS: list[Case] = [
     row("npx.selu", one, reference=selu, grad=A, tolerance=4),
     row("npx.activation", *[lambda x, name=name: (x(3, 4), name) for name in ACTIVATIONS], grad=A, tolerance=4,
         reference=lambda x, name: ACTIVATIONS[name](x)),
-    row("npx.softmax", one, lambda x: (x(3, 4), 0), lambda x: (x(3, 4), -1, 2.0), grad=A, tolerance=8,
-        reference=softmax),
-    row("npx.log_softmax", one, lambda x: (x(3, 4), 0), lambda x: (x(3, 4), -1, 2.0), grad=A, tolerance=8,
-        reference=log_softmax),
+    row("npx.softmax", one, lambda x: (x(3, 4), 0), lambda x: (x(3, 4), -1, Options(temperature=2.0)), grad=A,
+        tolerance=8, reference=softmax),
+    row("npx.log_softmax", one, lambda x: (x(3, 4), 0), lambda x: (x(3, 4), -1, Options(temperature=2.0)), grad=A,
+        tolerance=8, reference=log_softmax),
     row("npx.masked_softmax", lambda x: (x(3, 4), x.ones(3, 4)), lambda x: (x(3, 4), x.ones(3, 4), 0), grad=A,
         tolerance=8, reference=masked_softmax),
     row("npx.cross_entropy", lambda x: (x(3, 4), abs(x.index(4, 3)) % 4),

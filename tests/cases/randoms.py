@@ -10,6 +10,11 @@ def drawn(name, *samples, **options):
     return row(f"np.random.{name}", *samples, random=True, **options)
 
 
+def shares(x):
+    """Probabilities in the proportion of some numbers."""
+    return (x / x.sum()).astype(x.dtype)
+
+
 ROWS: list[Case] = [
     drawn("uniform", lambda x: (-1, 2, (3, 4), x.dtype), lambda x: (x(3), 2.5), dtypes="hf"),
     drawn("normal", lambda x: (1, 2, (3, 4), x.dtype), lambda x: (x(3), 2.0, (2, 3)), dtypes="hf"),
@@ -21,8 +26,8 @@ ROWS: list[Case] = [
     drawn("integers", lambda x: (2, 9, (3, 4), x.dtype, True), dtypes="iu"),
     drawn("permutation", lambda x: (7,), lambda x: (x(5, 2),)),
     drawn("shuffle", lambda x: (x(5, 2),), in_place=True),
-    drawn("choice", lambda x: (9, (3, 4)), lambda x: (x(9), 4, False), lambda x: (9, 4, True, x(9, low=0))),
-    drawn("bernoulli", lambda x: (0.3, (3, 4)), lambda x: (x(4, low=0, high=1),)),
+    drawn("choice", lambda x: (9, (3, 4)), lambda x: (x(9), 4, False), lambda x: (9, 4, True, shares(x(9, low=0.1)))),
+    drawn("bernoulli", lambda x: (0.3, None, (3, 4)), lambda x: (x(4, low=0, high=1),), lambda x: (None, x(4))),
     drawn("exponential", lambda x: (2.0, (3, 4), x.dtype), lambda x: (x(3, low=1),)),
     drawn("gamma", lambda x: (2.0, 1.0, (3, 4), x.dtype)),
     drawn("beta", lambda x: (2.0, 1.0, (3, 4), x.dtype)),
@@ -33,7 +38,7 @@ ROWS: list[Case] = [
     drawn("logistic", lambda x: (0.0, 1.0, (3, 4), x.dtype)),
     drawn("gumbel", lambda x: (0.0, 1.0, (3, 4), x.dtype)),
     drawn("chisquare", lambda x: (3.0, (3, 4), x.dtype)),
-    drawn("multinomial", lambda x: (9, numpy.array([0.2, 0.3, 0.5]), (3,)), lambda x: (9, x(4, low=0.1))),
+    drawn("multinomial", lambda x: (9, numpy.array([0.2, 0.3, 0.5]), (3,)), lambda x: (9, shares(x(4, low=0.1)))),
     drawn("permuted", lambda x: (x(5, 2), Options(axis=0)), lambda x: (x(3, 4),), dtypes="if"),
     drawn("random_integers", lambda x: (5, 9, (3, 4))),
     drawn("tomaxint", lambda x: ((3, 4),)),

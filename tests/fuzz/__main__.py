@@ -14,6 +14,7 @@ from fuzz.check import Finding
 from fuzz.program import random_program
 
 BATCH = 200
+DEATHS = 5  # programs that die, with each batch
 
 
 class Campaign:
@@ -62,18 +63,20 @@ class Campaign:
                 if self.over():
                     break
             if not self.over():
-                self.files(first)
+                self.others("fuzz.files", first, BATCH)
+            if not self.over():
+                self.others("fuzz.deaths", first // BATCH * DEATHS, DEATHS)
 
-    def files(self, seed: int) -> None:
-        """A batch of files and texts."""
+    def others(self, module: str, seed: int, count: int) -> None:
+        """A batch of files and texts, or of programs that die."""
         try:
-            for message in watch.lines(["batch", str(seed), str(BATCH)], module="fuzz.files"):
+            for message in watch.lines(["batch", str(seed), str(count)], module=module):
                 with self.lock:
                     self.counts.update(message["counts"])
                 for finding in message["findings"]:
                     self.note_file(finding["target"], finding["text"], bytes.fromhex(finding["data"]))
         except watch.Stopped as stop:
-            self.note_file("any", f"batch {seed}: {stop}", b"")
+            self.note_file("any", f"batch {seed} of {module}: {stop}", b"")
 
     def note_file(self, target: str, text: str, data: bytes) -> None:
         """Keeps bytes that were read in a wrong way, and says so."""
@@ -126,8 +129,8 @@ def fuzz(given: argparse.Namespace) -> int:
     c = campaign.counts
     print(
         f"programs {c['programs']} (from {seed}), steps {c['steps']}, runs {c['runs']}, reads compared {c['reads']}, "
-        f"of them poisoned {c['poisoned']}, calls refused {c['refused']}, files and texts {c['files']}; "
-        f"findings {len(campaign.findings)}"
+        f"of them poisoned {c['poisoned']}, calls refused {c['refused']}, files and texts {c['files']}, "
+        f"deaths {c['deaths']}; findings {len(campaign.findings)}"
     )
     return int(bool(campaign.findings))
 

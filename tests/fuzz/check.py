@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from forerun import np
 from fuzz.forerun_back import RunningAhead, StepByStep, raised
 from fuzz.modes import Mode, engine, run, run_in
-from fuzz.numpy_back import InOrder
+from fuzz.numpy_back import InOrder, Open
 from fuzz.pool import Entry
 from fuzz.program import SHAPES, Program
 from fuzz.steps import Machine
@@ -51,9 +52,9 @@ def check(program: Program, modes: Iterable[Mode], counts: Counts | None = None)
     reference, failed = step_by_step(program)
     counts.add(reference)
     if program.exact:
-        foretold = run(program, InOrder)
-        if text := difference(foretold, reference):
-            return Finding("step by step", f"NumPy {text}")
+        with contextlib.suppress(Open):
+            if text := difference(run(program, InOrder), reference):
+                return Finding("step by step", f"NumPy {text}")
     if len(program.threads) == 1 and (text := synchronous(program, reference[0], failed)):
         return Finding("sync", text)
     for mode in modes:
@@ -125,6 +126,8 @@ def same(want: Entry, got: Entry) -> bool:
     """Whether a read gave what it must; NumPy foretells which failures it may raise, and that a call is refused."""
     if want == got:
         return True
+    if want[0] == "perhaps":
+        return same(want[2], got) or same(("raises", want[1]), got)
     if want[0] == "raises" and isinstance(want[1], frozenset):
         return got[0] in ("raises", "refused") and got[1:3] in want[1]
     return want[0] == got[0] == "refused" and want[3] == () and len(want) == 4 and want[1] == got[1]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import os
 import pickle
+import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -12,7 +14,7 @@ from typing import Any
 import numpy
 
 import forerun
-from forerun import _core, np
+from forerun import _core, np, npx
 from forerun.np import host
 from fuzz.numpy_back import snapshot
 
@@ -30,6 +32,10 @@ class RunningAhead:
     def dense(self, x: Any) -> Any:
         """Results are in C order."""
         return x
+
+    def writable(self, x: Any) -> Any:
+        """The array; for a scalar, which no step can write to, an array with its value."""
+        return np.asarray(x)
 
     def move(self, x: Any, device: int) -> Any:
         """A copy on a device."""
@@ -171,6 +177,38 @@ def _later(x: Any) -> numpy.ndarray:
     return x.asnumpy()
 
 
+def _by_file(write: Callable[[str, Any], Any], name: str, read: Callable[[str], Any]) -> Callable[[Any], numpy.ndarray]:
+    """What NumPy finds in the file when the call that writes it has returned; and the folder can go then."""
+
+    def look(x: Any) -> numpy.ndarray:
+        with tempfile.TemporaryDirectory(dir=_FOLDER) as folder:
+            write(f"{folder}/{name}", x)
+            found = read(f"{folder}/{name}")
+        return numpy.asarray(found)
+
+    return look
+
+
+def _by_bytes(x: Any) -> numpy.ndarray:
+    look = _by_file(lambda path, x: x.tofile(path), "x", lambda path: numpy.fromfile(path, x.dtype))
+    return look(x).reshape(x.shape)
+
+
+def _loaded(x: Any) -> numpy.ndarray:
+    """What forerun finds in a file that is written while the program goes on."""
+    with tempfile.TemporaryDirectory(dir=_FOLDER) as folder:
+        size = np.save(f"{folder}/x", x, wait=False)
+        try:
+            found = np.load(f"{folder}/x.npy")
+        except FileNotFoundError:  # the values' failure is known: it is raised by the size
+            size.wait()
+            raise
+        with contextlib.suppress(Exception):
+            size.wait()  # then the folder can go
+        return found.asnumpy()
+
+
+_FOLDER = "/dev/shm" if os.path.isdir("/dev/shm") else None  # where nothing waits for a disk
 READS: tuple[Callable[[Any], numpy.ndarray], ...] = (
     lambda x: x.asnumpy(),
     lambda x: numpy.asarray(x),
@@ -178,4 +216,9 @@ READS: tuple[Callable[[Any], numpy.ndarray], ...] = (
     lambda x: numpy.array(x.tolist(), dtype=x.dtype).reshape(x.shape),
     lambda x: copy.deepcopy(x).asnumpy(),
     lambda x: pickle.loads(pickle.dumps(x)).asnumpy(),
+    _by_file(np.save, "x.npy", numpy.load),
+    _by_file(lambda path, x: np.savez_compressed(path, x=x), "x.npz", lambda path: numpy.load(path)["x"]),
+    _by_file(lambda path, x: npx.save(path, [x]), "x", lambda path: numpy.load(path)["arr_0"]),
+    _by_bytes,
+    _loaded,
 )

@@ -1,7 +1,8 @@
 """NumPy arrays that know what forerun says of them: which failures have spoilt their memory.
 
-A failure is kept per block of memory, as forerun keeps it: all views of a block share it. Where two failures meet,
-either may be the one that is raised, so what is kept is a set.
+forerun keeps a failure by the part of a block of memory that was written with it. What overlaps that is spoilt for
+certain (SURE); of what lies in the same block it is left open here, as forerun does not find out in every case. Where
+two failures meet, either may be the one that is raised, so what is kept is a set.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy
 Failure = tuple[str, str]  # the exception's type and its message
 Failures = frozenset[Failure]
 SOUND: Failures = frozenset()
+SURE: Failures = frozenset([("for certain", "")])  # in a set of failures: one of them is raised
 
 
 class Poisoned(Exception):
@@ -25,12 +27,13 @@ class Poisoned(Exception):
 
 
 class Cell:
-    """What is wrong with a block of memory."""
+    """What may be wrong with a block of memory, and with which of its bytes for certain if not with all."""
 
-    __slots__ = ("failures",)
+    __slots__ = ("failures", "spoilt")
 
     def __init__(self, failures: Failures) -> None:
         self.failures = failures
+        self.spoilt: numpy.ndarray | None = None
 
 
 def owner(x: Any) -> Any:
@@ -50,7 +53,7 @@ class Marked(numpy.ndarray):
         if known is not None and owner(self) is owner(like):
             self.cell = known
         else:
-            self.cell = Cell(known.failures if known is not None else SOUND)
+            self.cell = Cell(failures(like) if known is not None else SOUND)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
         written = () if out is None else out
@@ -72,8 +75,8 @@ class Marked(numpy.ndarray):
         return marked(result, failures((args, kwargs)), blocks((args, kwargs)))
 
     def __getitem__(self, key: Any) -> Any:
-        result = plain(self)[elements_as_views(plain(key))]
-        if owner(result) is not owner(self):
+        result = plain(self)[plain(key)]
+        if not isinstance(result, numpy.ndarray) or owner(result) is not owner(self):
             return marked(result, failures((self, key)))
         view = result.view(Marked)
         view.cell = self.cell
@@ -82,13 +85,15 @@ class Marked(numpy.ndarray):
     def __setitem__(self, key: Any, value: Any) -> None:
         plain(self)[plain(key)] = plain(value)
         if elements_as_views(key) is not key:
-            write(self[key], failures(value))
+            write(self[elements_as_views(key)], failures(value))
         else:
-            self.cell.failures |= failures((key, value))
+            spoil(self, failures((key, value)) - SURE)
+            if failures(value) >= SURE and not failures(key):
+                bytes_of(self)[plain(key)] = True
 
 
 def elements_as_views(key: Any) -> Any:
-    """A basic key with an ellipsis, so that elements are arrays without axes, as in forerun. Other keys as they are."""
+    """A basic key with an ellipsis, so that elements are arrays without axes. Other keys as they are."""
     parts = key if isinstance(key, tuple) else (key,)
     if not all(part is None or isinstance(part, int | slice | type(Ellipsis)) for part in parts):
         return key
@@ -109,7 +114,8 @@ def plain(x: Any) -> Any:
 def failures(x: Any) -> Failures:
     """What is wrong with any of the arrays."""
     if isinstance(x, Marked):
-        return x.cell.failures
+        found = x.cell.failures
+        return found | SURE if x.cell.spoilt is not None and bytes_of(x).any() else found
     if isinstance(x, dict):
         x = list(x.values())
     return frozenset().union(*map(failures, x)) if isinstance(x, list | tuple) else SOUND
@@ -139,7 +145,25 @@ def marked(x: Any, found: Failures, known: dict[int, Cell] | None = None) -> Any
     return result
 
 
+def bytes_of(x: Marked) -> numpy.ndarray:
+    """Which elements are spoilt for certain, to be read and written."""
+    memory = owner(x)
+    if x.cell.spoilt is None:
+        x.cell.spoilt = numpy.zeros(memory.nbytes + 1, bool)
+    start = x.__array_interface__["data"][0] - memory.__array_interface__["data"][0] if x.size else 0
+    return numpy.lib.stride_tricks.as_strided(x.cell.spoilt[start:], x.shape, x.strides)
+
+
+def spoil(x: Marked, found: Failures) -> None:
+    """A part of a block was written with what these failures had spoilt."""
+    if found >= SURE and not x.cell.failures >= SURE:
+        bytes_of(x)[...] = True
+    x.cell.failures |= found - SURE
+
+
 def write(target: Marked, found: Failures) -> None:
     """`target` was written with something that these failures had spoilt: all of its block, or a part."""
-    whole = target.flags.c_contiguous and target.nbytes == owner(target).nbytes
-    target.cell.failures = found if whole else target.cell.failures | found
+    if target.flags.c_contiguous and target.nbytes == owner(target).nbytes:
+        target.cell.failures, target.cell.spoilt = found, None
+    else:
+        spoil(target, found)

@@ -21,7 +21,7 @@ from settings import configured
 
 ALL = ",".join(_PASSES)
 SUBSETS = [",".join(some) for n in range(len(_PASSES) + 1) for some in combinations(_PASSES, n)]
-FUSE_FROM = 2000  # the engine's own: what is smaller is not worth a group
+FUSE_FROM, APART_FROM = 2000, 20000  # the engine's own: smaller operations are not worth a group, or an order by parts
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ BY_NAME = {mode.name: mode for mode in MODES}
 
 @contextmanager
 def engine(**settings: Any) -> Iterator[None]:
-    """The engine for a program: two devices, anything is worth a group, and no failure is left behind."""
+    """The engine for a program: two devices, anything is worth a group or apart, and no failure is left behind."""
     default = {
         "engine": "async",
         "cpu_devices": 2,
@@ -65,6 +65,7 @@ def engine(**settings: Any) -> Iterator[None]:
     }
     with configured(**default | settings):
         _core.set_fuse_from(0)
+        _core.set_apart_from(0)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -74,6 +75,7 @@ def engine(**settings: Any) -> Iterator[None]:
             _core.quiesce()
             _core.unseen_failures()
             _core.set_fuse_from(FUSE_FROM)
+            _core.set_apart_from(APART_FROM)
 
 
 def run_in(mode: Mode, program: Program) -> list[list[Entry]]:

@@ -9,7 +9,11 @@ from typing import Any
 
 import numpy
 
-from fuzz.marked import SOUND, Failures, Marked, Poisoned, failures, marked, plain
+from fuzz.marked import SOUND, SURE, Failures, Marked, Poisoned, failures, marked, plain, spoil
+
+
+class Open(BaseException):
+    """What a program does from here on depends on whether a failure has spoilt what lies beside it."""
 
 
 class InOrder:
@@ -26,25 +30,34 @@ class InOrder:
         """Numbers become arrays; results are in C order, as forerun's: that decides whether a later reshape copies."""
         return x if isinstance(x, Marked) and x.flags.c_contiguous else marked(plain(x), failures(x))
 
+    def writable(self, x: Any) -> Any:
+        """The array as it is: elements are arrays of their own. NumPy's diagonals are read-only, ours are not."""
+        if not x.flags.writeable:
+            x.flags.writeable = True
+        return x
+
     def move(self, x: Any, device: int) -> Any:
         """A copy."""
         return marked(plain(x), failures(x))
 
     def look(self, x: Any, how: int = 0) -> tuple[Any, ...]:
         """What a read gives."""
-        if x.cell.failures:
-            return ("raises", x.cell.failures)
-        return snapshot(plain(x))
+        found = failures(x)
+        if found >= SURE:
+            return ("raises", found)
+        return ("perhaps", found, snapshot(plain(x))) if found else snapshot(plain(x))
 
     def host(self, fn: Callable[..., Any], inputs: Sequence[Any], specs: Sequence[Any]) -> list[Any]:
         """The function's results; if it cannot run, or fails, results that nobody can read."""
         found: Failures = failures(list(inputs))
         results = None
-        if not found:
+        if not found >= SURE:
             try:
                 results = fn(*map(plain, inputs))
+            except Poisoned as error:
+                found |= error.failures
             except Exception as error:
-                found = frozenset([(type(error).__name__, str(error))])
+                found |= SURE | {(type(error).__name__, str(error))}
         if results is None:
             return [marked(numpy.zeros(shape, dtype), found) for shape, dtype in specs]
         return [marked(r, found) for r in (results if len(specs) > 1 else [results])]
@@ -58,21 +71,22 @@ class InOrder:
     def scatter(self, x: Any, index: Any, value: Any) -> None:
         """Writes elements along the first axis."""
         if wrong := self._outside("put", x, index):
-            x.cell.failures |= wrong
+            spoil(x, wrong)
         else:
             x[index] = value
 
     def _outside(self, op: str, x: Any, index: Any) -> Failures:
         n, values = x.shape[0], plain(index).reshape(-1)
-        if found := failures([x, index]):
-            return found if ((values < -n) | (values >= n)).any() else SOUND
         bad = values[(values < -n) | (values >= n)]
-        text = f"{op}: index must be in [{-n}, {n}), got {bad[0]}" if len(bad) else ""
-        return frozenset([("IndexError", text)]) if len(bad) else SOUND
+        if not len(bad) or (found := failures([x, index])) >= SURE:
+            return found if len(bad) else SOUND
+        return found | SURE | {("IndexError", f"{op}: index must be in [{-n}, {n}), got {bad[0]}")}
 
     def known(self, x: Any) -> Any:
         """What a call has to wait for."""
-        if found := failures(x):
+        if (found := failures(x)) and not found >= SURE:
+            raise Open
+        if found:
             raise Poisoned(found)
         return x
 

@@ -132,7 +132,7 @@ class Pool:
             return
         if len(self.pool) >= self.room:
             del self.pool[value.size % self.room]
-        self.pool.append(Slot(value, device))
+        self.pool.append(Slot(self.back.writable(value), device))
 
     def settle(self, x: Any) -> Any:
         """Back to small numbers, without a negative zero."""

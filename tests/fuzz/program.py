@@ -15,7 +15,11 @@ Shape = tuple[int, ...]
 SMALL: tuple[Shape, ...] = ((), (1,), (5,), (0,), (3, 4), (4, 3), (2, 3, 4), (3, 1), (12,))
 LARGE: tuple[Shape, ...] = ((200,), (200, 150), (150, 200), (20, 25, 30), (1, 150), (30_000,), (200, 1))
 HUGE: tuple[Shape, ...] = ((70_000,), (300, 257), (257, 300), (1, 70_000), (300, 1), (257,), (3, 5))
-SHAPES = {"small": SMALL, "large": LARGE, "huge": HUGE}
+# Some arrays on either side of what is small enough to be done in the call.
+MIXED: tuple[Shape, ...] = (
+    (1,), (2,), (4,), (65,), (7, 10), (670,), (25, 27), (2_040,), (2_001, 1), (1_000, 2), (5_000,),
+)  # fmt: skip
+SHAPES = {"small": SMALL, "large": LARGE, "huge": HUGE, "mixed": MIXED}
 
 
 @dataclass(frozen=True)
@@ -89,6 +93,8 @@ def random_program(seed: int) -> Program:
     exact = bool(rng.random() < 0.5)
     threads = 1 if rng.random() < 0.85 else int(rng.integers(2, 4))
     shapes = ("small", "large", "huge")[rng.choice(3, p=[0.7, 0.2, 0.1])]
+    if rng.random() < 0.25:
+        shapes = "mixed"
     kinds = kinds_for(exact, threads > 1, shapes == "small", rng)
     some = [k for k in kinds if rng.random() < 0.4] or list(kinds)
     length = int(rng.integers(3, 60 if shapes == "small" else 25))

@@ -101,6 +101,7 @@ MUTANTS: list[tuple[type[Model], str, Bounds]] = [
     (FreeLists, "pop_one", {}),
     (FreeLists, "read_then_clear", {}),
     (FreeLists, "plain_push", {}),
+    (FreeLists, "put_back_over", {}),
 ]
 
 # Where the code leans on time: with dozes that never end by themselves, the checker must find these.

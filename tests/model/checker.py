@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 END = "(ended)"
-Key = tuple[Any, ...]
+Key = tuple[int, ...]
 
 
 class Violation(Exception):
@@ -159,49 +159,71 @@ class Result:
 
 
 class Checker:
-    """One run over all states of a model."""
+    """One run over all states of a model.
+
+    The shared fields and each thread's own are kept once for each combination of their values; a state is made of
+    their numbers. What a step leads to depends on two of them alone, so it is found out once for the two.
+    """
 
     def __init__(self, model: Model, most: int) -> None:
         self.model, self.most = model, most
         self.names = [tuple(model.shared)] + [("at", *thread.own) for thread in model.threads]
         first = (tuple(model.shared.values()), *((t.start, *t.own.values()) for t in model.threads))
-        self.states: list[Key] = [first]
-        self.number: dict[Key, int] = {first: 0}
+        self.values: list[list[tuple[Any, ...]]] = [[] for _ in first]  # of each part, by number
+        self.numbers: list[dict[tuple[Any, ...], int]] = [{} for _ in first]
+        self.views: list[list[Fields]] = [[] for _ in first]  # the same, for who only looks at them
+        self.known: list[dict[tuple[int, int], list[tuple[int, int]]]] = [{} for _ in first]
+        key = tuple(self.interned(part, values) for part, values in enumerate(first))
+        self.states: list[Key] = [key]
+        self.number: dict[Key, int] = {key: 0}
         self.came: list[tuple[int, int]] = [(-1, -1)]  # from which state, by which thread
-        self.edges: list[list[tuple[int, int]]] = []  # thread, next state
+        self.edges: list[tuple[tuple[int, int], ...]] = []  # thread, next state
         self.finished: list[int] = []
 
-    def fields(self, key: Key, part: int) -> Any:
+    def interned(self, part: int, values: tuple[Any, ...]) -> int:
+        """The number of a combination of values."""
+        number = self.numbers[part].setdefault(values, len(self.values[part]))
+        if number == len(self.values[part]):
+            self.values[part].append(values)
+            self.views[part].append(self.fields(part, number))
+        return number
+
+    def fields(self, part: int, number: int) -> Fields:
         fields = Fields.__new__(Fields)
-        fields.__dict__.update(zip(self.names[part], key[part]))
+        fields.__dict__.update(zip(self.names[part], self.values[part][number]))
         return fields
 
-    def nexts(self, key: Key, part: int) -> Iterator[Key]:
-        """The states that one step of a thread leads to."""
-        program = self.model.threads[part - 1]
-        step = getattr(program, key[part][0])
+    def nexts(self, part: int, shared: int, own: int) -> list[tuple[int, int]]:
+        """The shared and own fields that one step of a thread leads to."""
+        if (found := self.known[part].get((shared, own))) is None:
+            found = self.known[part][shared, own] = list(self.taken(part, shared, own))
+        return found
+
+    def taken(self, part: int, shared: int, own: int) -> Iterator[tuple[int, int]]:
+        program, name = self.model.threads[part - 1], self.values[part][own][0]
+        if name == END:
+            return
+        step = getattr(program, name)
         oracle = Oracle()
         while True:
-            s, me = self.fields(key, 0), self.fields(key, part)
+            s, me = self.fields(0, shared), self.fields(part, own)
             s.__dict__["_oracle"] = oracle
             at = step(s, me)
             if at is not None:
                 me.at = at
                 del s.__dict__["_oracle"]
-                own = tuple(me.__dict__.values())
-                assert len(own) == len(self.names[part]), (
-                    f"{program.name}: a field was added in {key[part][0]}"
-                )
-                yield (tuple(s.__dict__.values()), *key[1:part], own, *key[part + 1 :])
+                after = tuple(me.__dict__.values())
+                assert len(after) == len(self.names[part]), f"{program.name}: a field was added in {name}"
+                yield self.interned(0, tuple(s.__dict__.values())), self.interned(part, after)
             if not oracle.next():
                 return
 
     def done(self, key: Key) -> bool:
-        s = self.fields(key, 0)
-        ended = all(
-            own[0] == END or t.serves or self.model.gone(s, t) for own, t in zip(key[1:], self.model.threads)
+        s = self.views[0][key[0]]
+        return self.model.complete(s) and all(
+            values[own][0] == END or t.serves or self.model.gone(s, t)
+            for values, own, t in zip(self.values[1:], key[1:], self.model.threads)
         )
-        return ended and self.model.complete(s)
 
     def run(self) -> Result:
         """Look at every state; the shortest way to the first fault."""
@@ -220,14 +242,13 @@ class Checker:
 
     def look(self, at: int) -> None:
         key = self.states[at]
-        own = [self.fields(key, part) for part in range(1, len(key))]
-        self.model.always(self.fields(key, 0), own)
+        shared = self.views[0][key[0]]
+        own = [views[number] for views, number in zip(self.views[1:], key[1:])]
+        self.model.always(shared, own)
         edges: list[tuple[int, int]] = []
-        self.edges.append(edges)
         for part in range(1, len(key)):
-            if key[part][0] == END:
-                continue
-            for after in self.nexts(key, part):
+            for new_shared, new_own in self.nexts(part, key[0], key[part]):
+                after = (new_shared, *key[1:part], new_own, *key[part + 1 :])
                 if (number := self.number.get(after)) is None:
                     number = self.number[after] = len(self.states)
                     self.states.append(after)
@@ -235,9 +256,10 @@ class Checker:
                     if number >= self.most:
                         raise Violation(f"more than {self.most} states")
                 edges.append((part, number))
+        self.edges.append(tuple(edges))  # in a tuple, which the collector of cycles need not look at again
         if self.done(key):
             self.finished.append(at)
-            self.model.at_end(self.fields(key, 0), own)
+            self.model.at_end(shared, own)
         elif not edges:
             raise Violation("deadlock: nobody can take a step")
 
@@ -309,12 +331,16 @@ class Checker:
                     if work:
                         low[work[-1][0]] = min(low[work[-1][0]], low[at])
 
+    def valued(self, at: int) -> list[tuple[Any, ...]]:
+        """The values that a state is made of."""
+        return [values[number] for values, number in zip(self.values, self.states[at])]
+
     def report(self, at: int, fault: str) -> Result:
         """The way to a state, a line for each step: who, which, and what it changed."""
         lines, last = [], at
         while self.came[at][0] >= 0:
             before, part = self.came[at]
-            old, new = self.states[before], self.states[at]
+            old, new = self.valued(before), self.valued(at)
             changes = [
                 f"{name}: {a!r} -> {b!r}"
                 for k in (0, part)
@@ -325,7 +351,7 @@ class Checker:
             lines.append(f"{program.name:10} {old[part][0]:18} {'; '.join(changes)}".rstrip())
             at = before
         where = ", ".join(
-            f"{t.name} before {own[0]}" for t, own in zip(self.model.threads, self.states[last][1:])
+            f"{t.name} before {own[0]}" for t, own in zip(self.model.threads, self.valued(last)[1:])
         )
         return Result(len(self.states), 0, f"{fault} ({where})", lines[::-1])
 

@@ -1,12 +1,16 @@
 """The free list: no object is given to two, and none that was given back is lost.
 
-Code: FreeList::take and push (core/base/free_list.h). `shared` is shared_, `mine` is mine_, `next` each
+Code: FreeList::take, push and put_back (core/base/free_list.h). `shared` is shared_, `mine` is mine_, `next` each
 object's next_free.
 
 Memory orders: a push releases and the exchange that takes all acquires; pushes between them are
 read-modify-writes, so who takes the whole stack sees `next` of everything in it. A push compares with the
 object it has linked to, and only with that: if the stack has been taken, and the same object pushed again
 meanwhile, the link is as right as before. So there is no ABA problem.
+
+Who takes the stack keeps one batch and puts the rest back, in place of what others have pushed meanwhile; these
+then go on top. Of two that put back at once one may have to look for the end of the other's rest, which is right,
+too.
 
 A batch of the code is one object here: between its first and last one stand links that nobody else sees before
 the push.
@@ -22,11 +26,17 @@ from typing import Any, ClassVar
 from checker import END, Model, Program, Violation
 
 
+def linked(links: tuple[int | None, ...], one: int, to: int | None) -> tuple[int | None, ...]:
+    """The links with another one of one object."""
+    return (*links[:one], to, *links[one + 1 :])
+
+
 class User(Program):
     """Takes objects and gives them back, so often; in the end it gives the others what it has left."""
 
     def __init__(self, name: str, model: FreeLists, rounds: int, takes: int) -> None:
-        super().__init__(name, "take", rounds=rounds, mine=None, held=(), saw=None, after=None, ends=False)
+        nothing: dict[str, Any] = dict.fromkeys(("mine", "saw", "after", "rest", "top", "last"))
+        super().__init__(name, "take", rounds=rounds, held=(), **nothing)
         self.model, self.takes = model, takes
 
     def take(self, s: Any, me: Any) -> str:
@@ -39,7 +49,31 @@ class User(Program):
             me.mine = s.shared
             return "clear"
         me.mine, s.shared = s.shared, None  # exchange
-        return self.pop(s, me) if me.mine is not None else self.full(me)
+        if me.mine is None:
+            return self.full(me)
+        me.rest, s.next = s.next[me.mine], linked(s.next, me.mine, None)
+        return "put_back" if me.rest is not None else self.pop(s, me)
+
+    def put_back(self, s: Any, me: Any) -> str:  # exchange
+        me.top, s.shared, me.rest = s.shared, me.rest, None
+        if me.top is None or self.model.broken == "put_back_over":
+            me.top = None
+            return self.pop(s, me)
+        me.last = me.top
+        while s.next[me.last] is not None:
+            me.last = s.next[me.last]
+        return self.link(s, me)
+
+    def link(self, s: Any, me: Any) -> str:  # last->next_free = shared_.load
+        me.saw = s.shared
+        s.next = linked(s.next, me.last, me.saw)
+        return "put_on_top"
+
+    def put_on_top(self, s: Any, me: Any) -> str:  # compare_exchange
+        if s.shared != me.saw:
+            return self.link(s, me)
+        s.shared, me.top, me.last, me.saw = me.top, None, None, None
+        return self.pop(s, me)
 
     def clear(self, s: Any, me: Any) -> str:  # not in the code
         s.shared = None
@@ -100,6 +134,7 @@ class FreeLists(Model):
         "pop_one": "one object is taken by compare and exchange: the ABA problem",
         "read_then_clear": "the stack is read and emptied in two steps",
         "plain_push": "an object is pushed whatever the stack is by now",
+        "put_back_over": "the rest is put back in the place of what others have pushed meanwhile",
     }
 
     def __init__(
@@ -115,12 +150,14 @@ class FreeLists(Model):
 
     def always(self, s: Any, own: list[Any]) -> None:
         seen: list[int] = []
-        for top in (s.shared, *(me.mine for me in own)):
+        ends = {me.last for me in own if me.last is not None}  # of what goes on top, whatever it is linked to by now
+        tops = (top for me in own for top in (me.mine, me.rest, me.top))
+        for top in (s.shared, *tops):
             while top is not None:
                 if top in seen:
                     raise Violation(f"object {top} stands in two places")
                 seen.append(top)
-                top = s.next[top]
+                top = None if top in ends else s.next[top]
         for me in own:
             for held in me.held:
                 if held in seen:

@@ -92,11 +92,11 @@ def is_training() -> bool:
     return _core.training()
 
 
-def set_recording(on: bool) -> bool:
+def set_recording(is_recording: bool) -> bool:
     """Switches recording of this thread; returns how it was."""
-    return _core.set_recording(on)
+    return _core.set_recording(is_recording)
 
 
-def set_training(on: bool) -> bool:
+def set_training(train_mode: bool) -> bool:
     """Switches training of this thread; returns how it was."""
-    return _core.set_training(on)
+    return _core.set_training(train_mode)

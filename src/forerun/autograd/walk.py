@@ -14,7 +14,7 @@ from ..ops.tape import set_walk
 __all__ = ["backward", "grad"]
 
 
-@primitive(lambda g, shape: broadcast_to(g, shape))
+@primitive(lambda g, shape: g if g.shape == shape else broadcast_to(g, shape))
 def _sum_to(x: Any, to: Any) -> Any:
     return _core.sum_to(x, to)
 

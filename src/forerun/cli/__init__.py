@@ -2,7 +2,7 @@
 
 Each command has `--help` with examples, and `--json`. What is printed has colours on a terminal, unless the variable
 NO_COLOR is set, and none elsewhere. The exit status is 0 for success, 1 for a failure, 2 for wrong use, 130 after
-Ctrl-C; that of `forerun trace` is the script's own.
+Ctrl-C; those of `forerun run` and `forerun trace` are the script's own.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import textwrap
 from collections.abc import Sequence
 from importlib import metadata
 
-from . import bench, info, tour, trace
+from . import bench, info, run, tour, trace
 from .misuse import Misuse
 
 __all__ = ["main"]
@@ -24,10 +24,11 @@ _EPILOG = """\
 first steps:
   forerun tour --quick             what asynchronous arrays are about, in a minute
   forerun trace train.py           what overlapped in a program, and which lines waited
+  forerun run --as-numpy prog.py   a program written for NumPy, run ahead
   forerun info                     all that a report of a fault needs
 
 exit status:
-  0 success; 1 failure; 2 wrong use; 130 Ctrl-C; that of `trace` is the script's own
+  0 success; 1 failure; 2 wrong use; 130 Ctrl-C; those of `run` and `trace` are the script's own
 
 `forerun COMMAND --help` has examples for each command.
 """
@@ -48,7 +49,7 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     parser.add_argument("--version", action="version", version=f"forerun {metadata.version('forerun')}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
-    for module in (tour, bench, trace, info):
+    for module in (tour, bench, run, trace, info):
         command = commands.add_parser(
             module.__name__.rpartition(".")[2], help=module.HELP, description=module.__doc__, epilog=module.EPILOG,
             formatter_class=_Formatter,

@@ -74,6 +74,8 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _show(screen: Terminal, title: str, found: Mapping[str, dict[str, Any]]) -> None:
+    from ..d2l import never_run
+
     screen.heading(title)
     rows = []
     for library, one in found.items():
@@ -81,6 +83,8 @@ def _show(screen: Terminal, title: str, found: Mapping[str, dict[str, Any]]) -> 
             rows.append((library, "", "", one["wrong"]))
         else:
             rows.append((library, _time(one["issued"]), _time(one["completed"]), f"{one['to NumPy']:.2f} x"))
+            if "dropped" in one:
+                rows.append(("", "", "", never_run(one["dropped"]).strip()))
     screen.table(("", "issued", "completed", "to NumPy"), rows)
 
 

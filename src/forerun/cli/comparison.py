@@ -123,9 +123,12 @@ def measured(row: Row, peers: Mapping[str, Library], quick: bool = False) -> dic
         row, {n: (peers[n], given[n]) for n in peers if n not in found}, 3 if quick else _MOST_ROUNDS
     )
     for name, taken in times.items():
+        dropped = max(one[2] for one in taken)
         ratios = [one[1] / base[1] for one, base in zip(taken, times["NumPy"])]
-        issued, completed = (statistics.median(column) for column in zip(*taken))
+        issued, completed = (statistics.median(column) for column in zip(*((a, b) for a, b, _ in taken)))
         found[name] = {"issued": issued, "completed": completed, "to NumPy": statistics.median(ratios)}
+        if dropped:
+            found[name]["dropped"] = dropped
     return {name: found[name] for name in peers}
 
 
@@ -141,11 +144,11 @@ def _wrong(row: Row, library: Library, given: list[Any], inputs: list[numpy.ndar
     return "" if good else "other results than NumPy"
 
 
-Times = dict[str, list[tuple[float, float]]]
+Times = dict[str, list[tuple[float, float, int]]]
 
 
 def _rounds(row: Row, asked: Mapping[str, tuple[Library, list[Any]]], most: int) -> Times:
-    """Seconds until issued and until completed of each library in each round."""
+    """Seconds until issued and until completed of each library in each round, and how many operations were not run."""
     times: Times = {name: [] for name in asked}
     end = time.perf_counter() + _ENOUGH
     for _ in range(most):
@@ -156,11 +159,13 @@ def _rounds(row: Row, asked: Mapping[str, tuple[Library, list[Any]]], most: int)
     return times
 
 
-def _once(row: Row, library: Library, given: list[Any]) -> tuple[float, float]:
+def _once(row: Row, library: Library, given: list[Any]) -> tuple[float, float, int]:
     gc.collect()
     time.sleep(0.01)  # threads of the one before stop spinning
+    before = _core.stats()["dropped"]
     start = time.perf_counter()
     results = row.program(library.xp, *given)
     issued = time.perf_counter() - start
     library.wait(results)
-    return issued, time.perf_counter() - start
+    completed = time.perf_counter() - start
+    return issued, completed, _core.stats()["dropped"] - before

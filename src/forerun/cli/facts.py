@@ -14,7 +14,7 @@ import numpy
 
 from .. import _core
 from ..config import config, unknown_variables, worker_counts
-from ..device import devices
+from ..device import devices, used_devices
 
 __all__ = ["facts", "machine"]
 
@@ -127,7 +127,7 @@ def _memory() -> Facts:
         "of the machine": os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
         "granted": _core.granted_memory(),
     }
-    return found | {repr(device): _core.memory(device.index) for device in devices()}
+    return found | {repr(device): _core.memory(device.index) for device in used_devices()}
 
 
 def _workers() -> Facts:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from ..terminal import Terminal
 from .misuse import Misuse, writable
 from .program import Program, output_to_stderr
+from .run import replace_numpy
 
 if TYPE_CHECKING:
     from ..profiler import Blocker, Trace
@@ -29,6 +30,7 @@ EPILOG = """\
 examples:
   forerun trace train.py --epochs 2            what follows the script is the script's
   forerun trace --out pictures train.py        the timeline goes to pictures/train.html
+  forerun trace --as-numpy simulate.py         a program written for NumPy, with forerun as its NumPy
   forerun trace -m package.train --epochs 2    a module, as with python -m
   forerun trace --json train.py > report.json  the report for a program; what the script
                                                prints goes to standard error
@@ -47,6 +49,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
         help="folder for the timeline (%(default)s)",
     )
     command.add_argument("--json", action="store_true", help="print the report as JSON")
+    command.add_argument("--as-numpy", action="store_true", help="`import numpy` in the script's files gives forerun")
     command.add_argument("-m", dest="module", action="store_true", help="SCRIPT is the name of a module")
     command.add_argument("script", metavar="SCRIPT", help="a file of Python, or with -m a module")
     command.add_argument("arguments", metavar="...", nargs=argparse.REMAINDER, help="arguments of the script")
@@ -58,6 +61,8 @@ def run(given: argparse.Namespace) -> int:
         return _again(Path(given.script), given)
     program = Program(given.script, given.arguments, given.module)
     out = writable(given.out, f"{program.name}.html")
+    if given.as_numpy:
+        replace_numpy(given)
     with output_to_stderr(given.json):
         status, trace = _recorded(program, writable(given.out, f"{program.name}.trace"))
     _show(trace, out, program.name, given.json)

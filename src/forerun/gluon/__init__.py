@@ -1,5 +1,8 @@
 """Neural networks in MXNet's spelling: blocks with parameters, losses, and a trainer."""
 
+import sys
+
+from .. import metric as metric
 from . import contrib as contrib
 from . import data as data
 from . import loss as loss
@@ -16,3 +19,5 @@ from .parameter import Parameter as Parameter
 from .parameters import ParameterDict as ParameterDict
 from .symbol import SymbolBlock as SymbolBlock
 from .trainer import Trainer as Trainer
+
+sys.modules[f"{__name__}.metric"] = metric  # MXNet 2.0's place of what 1.x has at the top

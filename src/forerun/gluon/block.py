@@ -7,6 +7,7 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from .. import _core, np
@@ -17,10 +18,27 @@ from .hooks import Hook, Hooks, monitor
 from .loading import set_values
 from .parameter import Devices, Parameter
 from .parameters import ParameterDict
+from .sharing import share, taking_params
 
 __all__ = ["Block", "Hook"]
 
 _numbers: defaultdict[str, Iterator[int]] = defaultdict(itertools.count)
+
+
+_HYBRID_SETTINGS = {  # MXNet's: how its programs are run and put into memory; results are the same
+    "static_alloc", "static_shape", "inline_limit", "forward_bulk_size", "backward_bulk_size", "partition_if_dynamic",
+    "flags", "backend", "backend_opts", "clear", "strict",
+}  # fmt: skip
+
+
+def check_hybrid_settings(settings: dict[str, Any]) -> None:
+    """Refuses settings of `hybridize` that MXNet has not either. TypeError, which lists those there are.
+
+    >>> check_hybrid_settings({"static_alloc": True})
+    """
+    if wrong := set(settings) - _HYBRID_SETTINGS:
+        known = ", ".join(sorted(_HYBRID_SETTINGS))
+        raise TypeError(f"hybridize: settings must be among {known}, got {', '.join(sorted(wrong))}")
 
 
 class Block:
@@ -40,15 +58,27 @@ class Block:
     [1.0, 1.0]
     >>> list(net.collect_params())
     ['factor']
+
+    Every block takes two arguments more, as in MXNet 1.x. prefix: its name, with or without "_" at its end. params:
+    the parameters of another block, such as `other.params`, which are shared where names are the same.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, prefix: str | None = None, params: ParameterDict | None = None) -> None:
         kind = type(self).__name__.lower()
-        self._name = f"{kind}{next(_numbers[kind])}"
+        self._name = (prefix or "").rstrip("_") or f"{kind}{next(_numbers[kind])}"
         self._children: dict[str, Block] = {}
         self._params = ParameterDict()
         self._before: dict[int, Callable[..., Any]] = {}
         self._after: dict[int, Callable[..., Any]] = {}
+        if params is not None:
+            self.__dict__["_to_share"] = params  # once the block has its own: see sharing.py
+            if type(self).__init__ is Block.__init__:
+                share(self, self.__dict__.pop("_to_share"))
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "__init__" in cls.__dict__:
+            cls.__init__ = taking_params(cls.__init__)  # type: ignore[method-assign]
 
     def __setattr__(self, name: str, value: Any) -> None:
         self._changed(name)
@@ -80,6 +110,10 @@ class Block:
     def params(self) -> ParameterDict:
         """The block's own parameters, without its children's."""
         return self._params
+
+    def name_scope(self) -> AbstractContextManager[None]:
+        """A context manager that does nothing: MXNet 1.x's programs make the children of a block in it."""
+        return nullcontext()
 
     def register_child(self, block: Block, name: str | None = None) -> None:
         """Makes a block a child, under a name or its number."""
@@ -220,12 +254,15 @@ class Block:
         """Initialises all parameters on one device or several: own rules first, then `init`, then Uniform(0.07)."""
         self.collect_params().initialize(init, ctx, verbose, force_reinit, device=device)
 
-    def save_parameters(self, filename: str | os.PathLike[str], deduplicate: bool = False) -> Any:
+    def save_parameters(
+        self, filename: str | os.PathLike[str], deduplicate: bool = False, *, wait: bool = True
+    ) -> Any:
         """Writes all parameters to a file: safetensors if its name ends in ".safetensors", else npz.
 
-        Returns its size, an array, at once. RuntimeError before initialisation. deduplicate: shared ones once.
+        Returns its size, an array, when the file is written; with wait=False at once, as `np.save` does. RuntimeError
+        before initialisation. deduplicate: shared ones once.
         """
-        return self.collect_params().save(filename, deduplicate=deduplicate)
+        return self.collect_params().save(filename, deduplicate=deduplicate, wait=wait)
 
     def load_parameters(
         self,
@@ -295,8 +332,9 @@ class Block:
     def hybridize(self, active: bool = True, **settings: Any) -> None:
         """Hybrid blocks in the tree are recorded on their first call, and issued as one program afterwards.
 
-        See `HybridBlock`. settings: `static_alloc` and others of MXNet's are accepted, and make no difference.
+        See `HybridBlock`. settings: `strict`; `static_alloc` and others of MXNet's make no difference.
         """
+        check_hybrid_settings(settings)
         for child in self._children.values():
             child.hybridize(active, **settings)
 

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from .. import _core, np, npx
+from .. import _core, nd, np, npx
 from ..device import Device
 from ..recorded import Recorded, _flat
 from . import changes
@@ -22,6 +22,11 @@ Spec = tuple[tuple[int, ...], Any, Device]
 _aside = threading.local()  # .on: blocks inside are not recorded by themselves, as one around them will be
 
 
+class _Functions(type):
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(nd, name)
+
+
 class HybridBlock(Block):
     """A block that `hybridize` makes faster. It may define `hybrid_forward(F, x, **params)` instead of `forward`.
 
@@ -30,11 +35,11 @@ class HybridBlock(Block):
     which costs a few microseconds of Python, whatever their number; results and gradients are the same. Training
     and predicting, recording and not, have programs of their own. Blocks inside belong to the outermost one's program.
 
-    So `forward` must do the same whatever the values are: looking at a value (`if x.sum() > 0`, `item`, `print`)
-    raises RuntimeError there. What it does besides issuing operations is done when it is recorded only. A `forward`
+    So `forward` must do the same whatever the values are. What it does besides issuing operations is done when it is
+    recorded only; `print(x)` shows a placeholder with name, shape and dtype then. A `forward` that looks at values
+    (`if x.sum() > 0`, `item`, `np.unique`) runs as written each time, with one warning that names the line; so does one
     that sets attributes of blocks, draws random numbers on the host (permutations, choices), or uses an
-    `autograd.Function` runs as written each time: `hybridized` says so. Setting an attribute of a block makes it
-    record anew.
+    `autograd.Function`, without a warning: `hybridized` says so. Setting an attribute of a block makes it record anew.
 
     >>> from forerun import np
     >>> from forerun.gluon import nn
@@ -54,8 +59,8 @@ class HybridBlock(Block):
     [2.0, 2.0]
     """
 
-    class F:
-        """The namespaces that `hybrid_forward` gets as its first argument."""
+    class F(metaclass=_Functions):
+        """What `hybrid_forward` gets as its first argument: `np`, `npx`, and functions of `nd`, such as `F.relu`."""
 
         np = np
         npx = npx
@@ -71,10 +76,15 @@ class HybridBlock(Block):
         params = {name: parameter.data(device) for name, parameter in self._params.items()}
         return function(self.F, *args, **params)
 
-    def hybridize(self, active: bool = True, **settings: Any) -> None:
-        """Records calls from now on, and issues them as programs. active=False: no longer, and forgets the programs."""
-        super().hybridize(active, **settings)
-        self._recorded = _Block(self) if active else None
+    def hybridize(self, active: bool = True, *, strict: bool = False, **settings: Any) -> None:
+        """Records calls from now on, and issues them as programs. active=False: no longer, and forgets the programs.
+
+        strict: a look at values raises RuntimeError while a call is recorded. Otherwise calls of the block, and those
+        of blocks around it, run as they are written from then on, with one warning; blocks inside that do not look have
+        programs of their own.
+        """
+        super().hybridize(active, strict=strict, **settings)
+        self._recorded = _Block(self, strict) if active else None
 
     def export(self, path: str, epoch: int = 0, remove_amp_cast: bool = True) -> tuple[str, str]:
         """Writes what the block computes when predicting, and its parameters: path-symbol.json and path-0000.params.
@@ -84,8 +94,8 @@ class HybridBlock(Block):
         that `forward` issues; they are compared with the block on values of their own before anything is written. The
         formats are forerun's (npz for the parameters, with "arg:" and "aux:" before the names). Waits.
 
-        RuntimeError before `hybridize()` and a call. ValueError if `forward` does what is not an operation of forerun's
-        on its arguments and parameters: host tasks, random numbers, `autograd.Function`.
+        RuntimeError before `hybridize()` and a call. ValueError if `forward` looks at values, or does what is not an
+        operation of forerun's on its arguments and parameters: host tasks, random numbers, `autograd.Function`.
         """
         from .symbol import export
 
@@ -102,8 +112,10 @@ class HybridBlock(Block):
     def __call__(self, *args: Any) -> Any:
         """Runs `forward`, or the program recorded of it, with the hooks before and after."""
         recorded = self._recorded
-        if recorded is None or _core.capturing():
+        if recorded is None:
             return super().__call__(*args)
+        if _core.capturing():
+            return recorded.recorded.inside(super().__call__, args)
         if self._before or self._after:
             for hook in list(self._before.values()):
                 hook(self, args)
@@ -131,15 +143,22 @@ def written(block: HybridBlock) -> Callable[..., Any]:
 class _Block:
     """The programs of a block, and what must be as it was for them to be right."""
 
-    def __init__(self, block: HybridBlock) -> None:
+    def __init__(self, block: HybridBlock, strict: bool) -> None:
         self.block = block
-        self.recorded = Recorded(block._plain, block.name)
+        self.recorded = Recorded(block._plain, block.name, strict, self._names)
         self.count = -1                               # changes.count when the rest was worked out
         self.state_of: list[tuple[Block, int]] = []   # the blocks of the tree, and how often each had changed
         self.held: dict[Device, tuple[Any, ...]] = {}  # all parameters' arrays by device
         self.parameters: list[Parameter] = []
         self.called: tuple[Any, list[Spec]] | None = None  # arguments of the first call, without their values
         self.plain = ""                               # why calls run as they are written, whatever the arguments
+
+    def _names(self) -> list[str]:
+        """Of the parameters, by their place in the block."""
+        names: dict[int, str] = {}
+        for name, parameter in self.block.collect_params().items():
+            names.setdefault(id(parameter), name)
+        return list(names.values())
 
     def call(self, args: tuple[Any, ...]) -> Any:
         if self.count != changes.count:

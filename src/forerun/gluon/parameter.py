@@ -5,6 +5,7 @@ A parameter may be initialised before its shape is known; it is then made when i
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,6 +24,7 @@ __all__ = ["Parameter"]
 Devices = Device | str | Sequence[Device | str] | None
 Rule = str | Initializer | None
 _GRAD_REQS = ("write", "add", "null")
+_taking = threading.Lock()  # held by a thread that gives a parameter the arrays that it has made; that takes no time
 
 
 class Parameter:
@@ -132,23 +134,27 @@ class Parameter:
 
     def finish_deferred_init(self) -> None:
         """Makes the arrays of a deferred initialisation; an error while the shape is not known."""
-        if self._deferred is None:
+        deferred = self._deferred
+        if deferred is None:
             return
         if self._shape is None or -1 in self._shape:
             raise DeferredInitializationError(
                 f"Parameter {self.name}: shape must be known, got {self._shape}"
             )
-        rule, devices = self._deferred
-        self._deferred = None
+        rule, devices = deferred
         with autograd.pause():
             first = np.zeros(self._shape, dtype=self.dtype, device=devices[0])
             rule(first, self.name)
-            self._spread(first, devices)
+            copies = self._spread(first, devices)
+        with _taking:  # never while operations are issued, which may wait for a task that needs the parameter, too
+            if self._deferred is deferred:  # else another thread has been faster: its arrays are the parameter's
+                self._copies = copies  # these first: a parameter has them, or awaits them, at any moment
+                self._deferred = None
 
-    def _spread(self, first: Any, devices: list[Device]) -> None:
-        """Takes `first` as the copy of the first device, and copies it to the others."""
+    def _spread(self, first: Any, devices: list[Device]) -> list[Any]:
+        """The copies, with gradients: `first` is that of the first device."""
         others = [first.as_in_ctx(device) for device in devices[1:]]
-        self._copies = [self._attached(array) for array in (first, *others)]
+        return [self._attached(array) for array in (first, *others)]
 
     def _attached(self, array: Any) -> Any:
         if self._grad_req != "null":
@@ -192,8 +198,8 @@ class Parameter:
 
     def list_ctx(self) -> list[Device]:
         """The devices: of the copies, or those that a deferred initialisation will use."""
-        if self._deferred is not None:
-            return list(self._deferred[1])
+        if (deferred := self._deferred) is not None:
+            return list(deferred[1])
         return [array.device for array in self.list_data()]
 
     list_device = list_ctx
@@ -243,7 +249,7 @@ class Parameter:
             return
         self._check_ready()
         with autograd.pause():
-            self._spread(self._copies[0].detach().as_in_ctx(devices[0]), devices)
+            self._copies = self._spread(self._copies[0].detach().as_in_ctx(devices[0]), devices)
 
     reset_device = reset_ctx
 
@@ -282,7 +288,11 @@ def __getattr__(name: str) -> Any:
 
 
 def _devices(given: Devices) -> list[Device]:
-    return [resolve(d) for d in given] if isinstance(given, (list, tuple)) else [resolve(given)]  # type: ignore[arg-type]
+    if isinstance(given, (list, tuple)):
+        if not given:
+            raise ValueError(f"device: must be one device, or several in a list, got {given!r}")
+        return [resolve(d) for d in given]
+    return [resolve(given)]  # type: ignore[arg-type]
 
 
 def _rule(*choices: Rule) -> Initializer:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy
 
 from ..init import Initializer
+from ..log import say
 from ..storage.issue import opened
 from ..storage.named import read_named, save_named
 from .constant import Constant
@@ -54,9 +55,15 @@ class ParameterDict(dict[str, Parameter]):
         *,
         device: Devices = None,
     ) -> None:
-        """Initialises each parameter with its own rule, else `init`, else Uniform(0.07)."""
+        """Initialises each parameter with its own rule, else `init`, else Uniform(0.07).
+
+        verbose: says so of each, to `logging.getLogger("forerun")` as info.
+        """
         for parameter in self.distinct():
             parameter.initialize(None, ctx, init, force_reinit, device=device)
+            if verbose:
+                rule = parameter.init or init or "uniform"
+                say("info", "%s of shape %s: initialised by %s", parameter.name, parameter.shape, rule)
 
     def zero_grad(self) -> None:
         """Sets all gradients to zero."""
@@ -75,11 +82,19 @@ class ParameterDict(dict[str, Parameter]):
 
     reset_device = reset_ctx
 
-    def save(self, filename: str | os.PathLike[str], strip_prefix: str = "", deduplicate: bool = False) -> Any:
+    def save(
+        self,
+        filename: str | os.PathLike[str],
+        strip_prefix: str = "",
+        deduplicate: bool = False,
+        *,
+        wait: bool = True,
+    ) -> Any:
         """Writes the values to a file: in the safetensors format if its name ends in ".safetensors", else as npz.
 
-        Returns the file's size, an array, at once. strip_prefix: taken off the names, which must begin so (ValueError).
-        deduplicate: a parameter that has several names is written under the first. Values: `Parameter.mean_data()`.
+        Returns the file's size, an array, when the file is written; with wait=False at once, as `np.save` does.
+        strip_prefix: taken off the names, which must begin so (ValueError). deduplicate: a parameter that has several
+        names is written under the first. Values: `Parameter.mean_data()`.
         """
         wrong = [name for name in self if not name.startswith(strip_prefix)]
         if wrong:
@@ -90,7 +105,7 @@ class ParameterDict(dict[str, Parameter]):
             if not deduplicate or id(parameter) not in seen:
                 values[name.removeprefix(strip_prefix)] = named(name, parameter.mean_data)
             seen.add(id(parameter))
-        return save(filename, values)
+        return save(filename, values, wait)
 
     def load(
         self,
@@ -127,9 +142,9 @@ def named(name: str, get: Callable[[], Any]) -> Any:
         raise
 
 
-def save(filename: str | os.PathLike[str], arrays: Mapping[str, Any]) -> Any:
+def save(filename: str | os.PathLike[str], arrays: Mapping[str, Any], wait: bool = True) -> Any:
     """Writes named arrays to a file with exactly this name: safetensors if it ends so, else npz."""
-    return save_named("save_parameters", filename, arrays)
+    return save_named("save_parameters", filename, arrays, wait)
 
 
 def load(filename: str | os.PathLike[str]) -> dict[str, numpy.ndarray]:

@@ -116,7 +116,8 @@ class Trainer:
             self._devices = list({x.device: None for _, copies in self._copies for x in copies})
             self._updated = {}
             self._several = self._kvstore is not None and any(len(copies) > 1 for _, copies in self._copies)
-            self._each = not self._once or (len(self._devices) == 2 and not self._optimizer.slots)
+            alone = len(self._devices) == 2 and not self._optimizer.slots
+            self._each = (alone or not self._once) and not self._optimizer.draws
             self._count = changes.count
         return self._copies
 
@@ -209,19 +210,23 @@ class Trainer:
         """One state per weight, where it is. A parameter that has moved takes its state along."""
         states = self._states.get(i, [])
         if len(states) != len(weights) or any(not beside(s, w) for s, w in zip(states, weights)):
-            states = [moved(states[0], w) if states else self._optimizer.create_state(i, w) for w in weights]
+            new = self._optimizer.create_state_multi_precision
+            states = [moved(states[0], w) if states else new(i, w) for w in weights]
             self._states[i] = states
         return states
 
-    def save_states(self, filename: str | os.PathLike[str]) -> Any:
-        """Writes what the optimizer remembers to an npz file, as `np.savez` does: returns its size, an array."""
+    def save_states(self, filename: str | os.PathLike[str], *, wait: bool = True) -> Any:
+        """Writes what the optimizer remembers to an npz file, as `np.savez` does: returns its size, an array.
+
+        wait: the file is written when the call returns; with wait=False the call returns at once, as `np.save` does.
+        """
         values: dict[str, Any] = {
             f"{i}.{name}": value
             for i, states in self._states.items()
             for name, value in states[0].items()
         }
         values["num_update"] = numpy.asarray(self._optimizer.num_update)
-        return save_arrays("save_states", filename, values)
+        return save_arrays("save_states", filename, values, wait=wait)
 
     def load_states(self, filename: str | os.PathLike[str]) -> None:
         """Takes over what `save_states` wrote, on all devices.

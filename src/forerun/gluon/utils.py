@@ -4,15 +4,35 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 from collections.abc import Sequence
 from typing import Any
 
 from .. import autograd, np
 from ..device import Device
+from .deferred import known
 from .download import check_sha1, download
 from .shares import Shares as Shares
 
-__all__ = ["Shares", "split_data", "split_and_load", "clip_global_norm", "check_sha1", "download"]
+__all__ = [
+    "Shares", "split_data", "split_and_load", "clip_global_norm", "check_sha1", "download", "replace_file",
+    "shape_is_known",
+]  # fmt: skip
+
+
+def replace_file(src: str | os.PathLike[str], dst: str | os.PathLike[str]) -> None:
+    """Puts a file in the place of another one, at once: whoever opens it sees the one or the other."""
+    os.replace(src, dst)
+
+
+def shape_is_known(shape: int | Sequence[int | None] | None) -> bool:
+    """Whether all extents of a shape are known: positive, as 0 and -1 stand for those that are not.
+
+    >>> shape_is_known((4, 3)), shape_is_known((4, 0)), shape_is_known(None)
+    (True, False, False)
+    """
+    extents = known(shape)
+    return extents is not None and -1 not in extents
 
 
 def split_data(data: Any, num_slice: int, batch_axis: int = 0, even_split: bool = True) -> list[Any]:

@@ -23,6 +23,7 @@ from ..ops import exponential as _exponential
 from ..ops.applying import *  # noqa: F403
 from ..ops.arithmetic import *  # noqa: F403
 from ..ops.arithmetic import round as _round
+from ..ops.base import direct as _direct
 from ..ops.bins import *  # noqa: F403
 from ..ops.choosing import *  # noqa: F403
 from ..ops.convert import asarrays as _asarrays
@@ -64,6 +65,7 @@ from ..ops.signal import *  # noqa: F403
 from ..ops.sorting import *  # noqa: F403
 from ..ops.statistics import *  # noqa: F403
 from ..ops.windows import *  # noqa: F403
+from . import array_api_compat as _array_api_compat
 from . import dask as _dask
 from . import einops as _einops
 from . import emath as emath
@@ -71,8 +73,10 @@ from . import fft as fft
 from . import lib as lib
 from . import linalg as linalg
 from . import random as random
+from . import scalars as _scalars  # noqa: F401
 from .arrays import ndarray as ndarray
 from .files import *  # noqa: F403
+from .former import *  # noqa: F403
 from .inspection import __array_namespace_info__ as __array_namespace_info__
 
 __array_api_version__ = "2025.12"
@@ -100,6 +104,7 @@ concat, permute_dims = concatenate, transpose  # noqa: F405
 asanyarray = asarray
 
 
+@_direct("contiguous")
 def ascontiguousarray(a: _Any, dtype: _Any = None, *, like: None = None) -> _Any:
     """`a` as an array with at least one axis, whose last axis runs fastest in memory: itself if it is one.
 
@@ -140,7 +145,7 @@ def round(a: _Any, decimals: int = 0, out: _Any = None) -> _Any:
     return _store("round", host_op("round", wide, [_core.detach(x)], x.shape, x.dtype), out)  # noqa: F405
 
 
-around = round
+around = round_ = round
 
 
 def astype(x: _Any, dtype: _Any, /, *, copy: _Any = True, device: _Any = None) -> _Any:
@@ -238,7 +243,7 @@ def array_equal(a1: _Any, a2: _Any, equal_nan: _Any = False) -> _Any:
     """
     a, b = _asarrays(a1, a2)
     if a.shape != b.shape:
-        return asarray(False, device=a.device)
+        return _core.as_scalar(asarray(False, device=a.device))
     same = _arithmetic.equal(a, b)
     return all(same | ((a != a) & (b != b)) if equal_nan else same)
 
@@ -305,5 +310,6 @@ def __getattr__(name: str) -> _Any:
         raise AttributeError(str(error)) from None
 
 
+_array_api_compat.register()
 _dask.register()
 _einops.register()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 
 from .. import _core
-from ..device import Device, devices, resolve
+from ..device import Device, resolve, used_devices
 from ..notebook import nbytes, preformatted
 from ..ops import (
     arithmetic,
@@ -30,6 +30,8 @@ from ..ops import (
     tape,
 )  # fmt: skip
 from ..ops import random as random_ops
+from ..ops.base import direct, numpy_when_small, numpy_writes, view_of_numpy
+from ..ops.traced import placeholder
 from . import files, protocols
 from .methods import NumpyMethods
 from .mxnet_methods import MxnetMethods
@@ -64,11 +66,6 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     # --- shape: views where memory allows ---
 
     @property
-    def T(self) -> Any:
-        """A view with the axes reversed."""
-        return shape.transpose(self)
-
-    @property
     def mT(self) -> Any:
         """A view with the last two axes exchanged."""
         return shape.matrix_transpose(self)
@@ -82,26 +79,32 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     def flat(self, values: Any) -> None:
         iterating.flatiter(self)[...] = values
 
+    @direct("reshape_method")
     def reshape(self, *args: Any, order: str = "C", copy: bool | None = None) -> Any:
         """The same elements with another shape; one extent may be -1. order, copy: as for `np.reshape`."""
         return shape.reshape(self, _extents(args), order, copy=copy)
 
+    @direct("transpose")
     def transpose(self, *axes: Any) -> Any:
         """A view with the axes in another order, by default reversed."""
         return shape.transpose(self, _extents(axes) if axes and axes[0] is not None else None)
 
+    @view_of_numpy(numpy.ndarray.swapaxes, "self axis1 axis2", "akk")
     def swapaxes(self, axis1: int, axis2: int) -> Any:
         """A view with two axes exchanged."""
         return shape.swapaxes(self, axis1, axis2)
 
+    @direct("ravel")
     def ravel(self, order: str = "C") -> Any:
-        """The elements as one axis, a view where memory allows."""
+        """The elements as one axis: a view where they lie one after the other, otherwise a copy."""
         return shape.ravel(self, order)
 
+    @direct("flatten")
     def flatten(self, order: str = "C") -> Any:
         """A copy of the elements as one axis."""
-        return self.ravel(order).copy()
+        return shape.flatten(self, order)
 
+    @view_of_numpy(numpy.ndarray.squeeze, "self axis", "ai")
     def squeeze(self, axis: Any = None) -> Any:
         """A view without axes of extent 1."""
         return shape.squeeze(self, axis)
@@ -114,6 +117,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         """A view repeated to a larger shape."""
         return shape.broadcast_to(self, shape_)
 
+    @numpy_when_small(numpy.ndarray.repeat, "self repeats axis", "aci", "biufc")
     def repeat(self, repeats: Any, axis: int | None = None) -> Any:
         """Each element several times along an axis."""
         return joining.repeat(self, repeats, axis)
@@ -124,29 +128,35 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
 
     # --- values: copies, dtypes, devices ---
 
+    @direct("copy")
     def copy(self, order: str = "C") -> Any:
-        """A copy in C order."""
-        return convert.copy(self)
+        """A copy in C order; order: "F" for one whose first axis runs fastest, "A" if that of the array does."""
+        convert.one_of("copy", "order", order, ("C", "F", "A", "K"))
+        return shape.copied_in(self, order)
 
+    @direct("astype")
     def astype(
         self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
     ) -> Any:
-        """The elements converted to a dtype; without `copy`, the array itself if it has that dtype.
+        """The elements converted to a dtype; without `copy`, the array itself if it has that dtype and order.
 
-        casting: by which rule this must be possible (`np.can_cast`), TypeError if it is not. Floats lose their
-        fraction in integers; what an integer cannot hold is kept by its lowest bits.
+        order: of a result in memory: "F" if the first axis is to run fastest, "A" if it does in the array; "K" takes
+        the array itself as it lies; otherwise the last axis does. casting: by which rule this must be possible
+        (`np.can_cast`), TypeError if it is not. Floats lose their fraction in integers; what an integer cannot hold
+        is kept by its lowest bits.
         """
-        if order not in ("K", "C", "A"):
-            raise ValueError(f'astype: order must be "C", "K" or "A", got {order!r}')
+        convert.one_of("astype", "order", order, ("C", "F", "A", "K"))
         want = convert.as_dtype("astype", dtype)
         if want == self.dtype:
-            return convert.copy(self) if copy else self
+            return shape.copied_in(self, order) if copy or not shape.in_order(self, order) else self
         if casting != "unsafe" and not convert.castable(self.dtype, want, casting):
             raise TypeError(
                 f"astype: casting must be possible by rule {casting!r}, got {self.dtype} to {want}"
             )
-        return convert.converted(self, want)
+        turned = order == "F" or (order == "A" and shape.fortran(self))
+        return convert.converted(self.T, want).T if turned else convert.converted(self, want)
 
+    @direct("fill")
     def fill(self, value: Any) -> None:
         """Writes one value everywhere, in place."""
         self[...] = value
@@ -188,9 +198,9 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
 
     as_np_ndarray = as_nd_ndarray
 
-    def tofile(self, fid: Any, sep: str = "", format: str = "%s") -> Any:
+    def tofile(self, fid: Any, sep: str = "", format: str = "%s", *, wait: bool = True) -> Any:
         """Writes the values to a file, as bytes, or as text with a separator; returns its size, an array."""
-        return files.tofile(self, fid, sep, format)
+        return files.tofile(self, fid, sep, format, wait=wait)
 
     # --- gradients ---
 
@@ -219,6 +229,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
 
     # --- reductions: (axis=None, dtype=None, out=None, keepdims=False) as in NumPy ---
 
+    @direct("total", arithmetic.add, 0)
     def sum(
         self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
         where: Any = True,
@@ -226,6 +237,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         """The sum over axes."""
         return reduction.sum(self, axis, dtype, out, keepdims, initial, where)
 
+    @direct("total", arithmetic.multiply, 1)
     def prod(
         self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
         where: Any = True,
@@ -233,6 +245,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         """The product over axes."""
         return reduction.prod(self, axis, dtype, out, keepdims, initial, where)
 
+    @direct("mean")
     def mean(
         self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
     ) -> Any:
@@ -271,24 +284,28 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         known = {"where": where, "mean": mean, "correction": correction}
         return moments.std(self, axis, dtype, out, ddof, keepdims, **known)
 
+    @direct("extreme", arithmetic.maximum, 2)
     def max(
         self, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
     ) -> Any:
         """The largest element over axes."""
         return reduction.max(self, axis, out, keepdims, initial, where)
 
+    @direct("extreme", arithmetic.minimum, 3)
     def min(
         self, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
     ) -> Any:
         """The smallest element over axes."""
         return reduction.min(self, axis, out, keepdims, initial, where)
 
+    @direct("truth", arithmetic.logical_and, 4)
     def all(
         self, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
     ) -> Any:
         """Whether all elements over axes are true."""
         return reduction.all(self, axis, out, keepdims, where=where)
 
+    @direct("truth", arithmetic.logical_or, 5)
     def any(
         self, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
     ) -> Any:
@@ -307,14 +324,17 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         """Running products along an axis."""
         return scans.cumprod(self, axis, dtype, out)
 
+    @direct("argmax")
     def argmax(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
         """Position of the largest element."""
         return sorting.argmax(self, axis, out, keepdims=keepdims)
 
+    @direct("argmin")
     def argmin(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
         """Position of the smallest element."""
         return sorting.argmin(self, axis, out, keepdims=keepdims)
 
+    @direct("argsort")
     def argsort(
         self, axis: int | None = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None
     ) -> Any:
@@ -337,12 +357,14 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         """Brings the elements that are kth in order to their places along an axis, in place."""
         _core.assign(self, sorting.partition(_core.detach(self), kth, axis, kind, order))
 
+    @numpy_when_small(numpy.ndarray.searchsorted, "self v side", "hns")
     def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Any:
         """Positions at which values would keep the sorted vector sorted."""
         return sorting.searchsorted(self, v, side, sorter)
 
     # --- elements, products, parts ---
 
+    @direct("dot")
     def dot(self, other: Any, out: Any = None) -> Any:
         """The dot product."""
         return linear.dot(self, other, out)
@@ -355,14 +377,17 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         """Elements rounded to decimals; halves go to the even digit."""
         return protocols.namespace().round(self, decimals, out)
 
+    @numpy_when_small(numpy.ndarray.take, "self indices axis out mode", "aai-s", "biufc")
     def take(self, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
         """Elements at positions along an axis."""
         return indexing.take(self, indices, axis, out, mode)
 
+    @numpy_when_small(numpy.ndarray.nonzero, "self", "a", "biufc", waits=True)
     def nonzero(self) -> tuple[Any, ...]:
         """Positions of elements that are not zero. Waits."""
         return indexing.nonzero(self)
 
+    @numpy_writes(numpy.ndarray.put, "self indices values", "wpv")
     def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
         """Writes values at positions of the flat array, in place."""
         editing.put(self, indices, values, mode)
@@ -375,10 +400,12 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         """Slices where a condition holds. Waits."""
         return indexing.compress(condition, self, axis, out)
 
+    @view_of_numpy(numpy.ndarray.diagonal, "self offset axis1 axis2", "akkk")
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
         """A diagonal of two axes."""
         return diagonals.diagonal(self, offset, axis1, axis2)
 
+    @direct("trace")
     def trace(
         self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
     ) -> Any:
@@ -386,12 +413,13 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         return diagonals.trace(self, offset, axis1, axis2, dtype, out)
 
     def conj(self) -> Any:
-        """The complex conjugate."""
-        return arithmetic.conjugate(self)
+        """The complex conjugate; the array itself if its dtype is not complex."""
+        return arithmetic.conjugate(self) if self.dtype.kind == "c" else self
 
     conjugate = conj
 
     @property
+    @direct("real")
     def real(self) -> Any:
         """The real part, as a view."""
         return shape.real(self)
@@ -420,6 +448,8 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     # --- Python ---
 
     def __repr__(self) -> str:
+        if (name := placeholder(self)) is not None:
+            return name
         text = repr(self.numpy())
         default = convert.default_float()
         if self.dtype == default == numpy.float64:
@@ -431,7 +461,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         return text if self.device == resolve("cpu") else f"{text[:-1]}, device={self.device})"
 
     def __str__(self) -> str:
-        return str(self.numpy())
+        return placeholder(self) or str(self.numpy())
 
     def _repr_html_(self) -> str:
         """The values, for a notebook, as `repr` has them, below what the array is; or what its computation raised.
@@ -448,7 +478,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     def __format__(self, spec: str) -> str:
         if self.ndim and spec:
             raise TypeError(f"format: an array with axes must have no format of its own, got {spec!r}")
-        return format(self.item() if spec else self.numpy(), spec)
+        return placeholder(self) or format(self.item() if spec else self.numpy(), spec)
 
     def __contains__(self, value: Any) -> bool:
         return bool(reduction.any(self == value))
@@ -499,7 +529,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
 
 def _unpickled(values: numpy.ndarray, device: str) -> Any:
     there = Device("cpu", int(device.partition(":")[2]))
-    return _core.from_numpy(values, there if there in devices() else resolve())
+    return _core.from_numpy(values, there if there in used_devices() else resolve())
 
 
 _core.set_array_type(ndarray)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
 from typing import Any
@@ -22,19 +22,20 @@ __all__ = [
 ]  # fmt: skip
 
 
-def save(file: Any, arr: Any, allow_pickle: Any = True) -> Any:
+def save(file: Any, arr: Any, allow_pickle: Any = True, *, wait: bool = True) -> Any:
     """Writes an array in NumPy's format to a file. Returns the file's size in bytes, as an array.
 
-    To a file given by its name it is an operation: the call returns at once, and `load` comes after it; who else is to
-    find the file there waits for the size, which raises what has failed. Later writes into the array change nothing. A
-    name gets ".npy" behind it if it lacks it. A file of that name is replaced when all is on the disk, not before.
+    The file is there when the call returns, which raises what has failed: OSError, or an error of the values. A name
+    gets ".npy" behind it if it lacks it. A file of that name is replaced when all is on the disk, not before.
 
-    An open file is written now; that waits. allow_pickle: changes nothing, as arrays hold numbers.
+    wait=False: to a file given by its name it is an operation, and the call returns at once. `load` comes after it;
+    who else is to find the file there waits for the size, which raises what has failed. Later writes into the array
+    change nothing. An open file is written now in any case. allow_pickle: changes nothing, as arrays hold numbers.
 
     >>> import tempfile
     >>> from forerun import np
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     size = np.save(f"{folder}/x", np.arange(3))
+    ...     size = np.save(f"{folder}/x", np.arange(3), wait=False)
     ...     np.load(f"{folder}/x.npy").tolist(), size.item()
     ([0, 1, 2], 152)
     """
@@ -44,21 +45,26 @@ def save(file: Any, arr: Any, allow_pickle: Any = True) -> Any:
         values = x.numpy()
         return issue.written_to(file, lambda out: npy.write_array(out, values, header))
     write = lambda out, values: npy.write_array(out, values, header, 0)
-    return issue.save("save", place(file, ".npy"), "npy", {"": x}, [header], write)
+    return issue.save("save", place(file, ".npy"), "npy", {"": x}, [header], write, wait)
 
 
-def _savez(op: str, file: Any, args: tuple[Any, ...], named: Mapping[str, Any], compressed: bool) -> Any:
+def _savez(
+    op: str, file: Any, args: tuple[Any, ...], named: dict[str, Any], wait: Any, compressed: bool
+) -> Any:
+    if not isinstance(wait, bool):  # an array of that name
+        named, wait = {**named, "wait": wait}, True
     unnamed = {f"arr_{i}": x for i, x in enumerate(args)}
     if twice := unnamed.keys() & named.keys():
         raise ValueError(f"{op}: names must differ from those of unnamed arrays, got {sorted(twice)}")
-    return issue.save_arrays(op, file, {**unnamed, **named}, ".npz", compressed)
+    return issue.save_arrays(op, file, {**unnamed, **named}, ".npz", compressed, wait)
 
 
-def savez(file: Any, *args: Any, allow_pickle: Any = True, **kwds: Any) -> Any:
+def savez(file: Any, *args: Any, allow_pickle: Any = True, wait: Any = True, **kwds: Any) -> Any:
     """Writes several arrays in NumPy's format to a file, as `save` does. Returns its size in bytes, as an array.
 
     `load` reads them, by the names they are given here, or arr_0, arr_1 and so on (ValueError if a name is given
-    twice). A name of a file gets ".npz" behind it if it lacks it.
+    twice). A name of a file gets ".npz" behind it if it lacks it. wait: as for `save`, if it is True or False; anything
+    else is an array of that name.
 
     >>> import io
     >>> from forerun import np
@@ -67,10 +73,10 @@ def savez(file: Any, *args: Any, allow_pickle: Any = True, **kwds: Any) -> Any:
     >>> sorted(np.load(file))
     ['arr_0', 'arr_1']
     """
-    return _savez("savez", file, args, kwds, False)
+    return _savez("savez", file, args, kwds, wait, False)
 
 
-def savez_compressed(file: Any, *args: Any, allow_pickle: Any = True, **kwds: Any) -> Any:
+def savez_compressed(file: Any, *args: Any, allow_pickle: Any = True, wait: Any = True, **kwds: Any) -> Any:
     """Writes several arrays as `savez` does, compressed.
 
     >>> import io
@@ -79,7 +85,7 @@ def savez_compressed(file: Any, *args: Any, allow_pickle: Any = True, **kwds: An
     >>> np.savez_compressed(file, x=np.zeros(10000)).item() < 1000
     True
     """
-    return _savez("savez_compressed", file, args, kwds, True)
+    return _savez("savez_compressed", file, args, kwds, wait, True)
 
 
 def load(
@@ -130,11 +136,12 @@ def load(
 _COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}  # modules, imported by those who use them
 
 
-def savetxt(fname: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+def savetxt(fname: Any, X: Any, *args: Any, wait: bool = True, **kwargs: Any) -> Any:
     """Writes an array of one or two axes as text, with NumPy's arguments. Returns the file's size, an array.
 
-    To a file given by its name it is an operation, as `save` is; ".gz", ".bz2" and ".xz" are compressed. An open file
-    is written now. ValueError if the array has another number of axes.
+    The file is there when the call returns. wait=False: to a file given by its name it is an operation, as `save` is,
+    and the call returns at once. ".gz", ".bz2" and ".xz" are compressed. ValueError if the array has another number of
+    axes.
 
     >>> import io
     >>> from forerun import np
@@ -157,7 +164,7 @@ def savetxt(fname: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
         with opener(out, "wb") if opener else nullcontext(out) as text:
             numpy.savetxt(text, values, *args, **kwargs)
 
-    return issue.save("savetxt", path, "text", {"": x}, [issue.header_of(x)], write)
+    return issue.save("savetxt", path, "text", {"": x}, [issue.header_of(x)], write, wait)
 
 
 def _from_text(
@@ -221,11 +228,11 @@ def fromfile(file: Any, dtype: Any = float, count: int = -1, sep: str = "", offs
     return issue.reads("fromfile", header, partial(issue.values, "fromfile", found, offset, header))
 
 
-def tofile(x: Any, fid: Any, sep: str = "", format: str = "%s") -> Any:
+def tofile(x: Any, fid: Any, sep: str = "", format: str = "%s", *, wait: bool = True) -> Any:
     """Writes the values of an array to a file, as bytes in C order, or as text with a separator. `ndarray.tofile`.
 
-    Returns the file's size in bytes, as an array. To a file given by its name it is an operation, as `save` is; an
-    open file is written now.
+    Returns the file's size in bytes, as an array, when the file is written. wait=False: to a file given by its name it
+    is an operation, as `save` is, and the call returns at once.
 
     >>> import tempfile
     >>> from forerun import np
@@ -244,4 +251,4 @@ def tofile(x: Any, fid: Any, sep: str = "", format: str = "%s") -> Any:
     if hasattr(fid, "write"):
         values = x.numpy()
         return issue.written_to(fid, lambda out: write(out, values))
-    return issue.save("tofile", place(fid), "bytes", {"": x}, [issue.header_of(x)], write)
+    return issue.save("tofile", place(fid), "bytes", {"": x}, [issue.header_of(x)], write, wait)

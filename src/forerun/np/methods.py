@@ -34,8 +34,8 @@ class Flags:
 
     def __init__(self, x: Any) -> None:
         like = numpy.lib.stride_tricks.as_strided(numpy.empty(1, x.dtype), x.shape, x.strides).flags
-        repeats = any(step == 0 and n > 1 for step, n in zip(x.strides, x.shape, strict=True))
-        values = (like.c_contiguous, like.f_contiguous, False, not repeats or not x.size, True, False)
+        written = _core.is_writable(x) and not _core.is_scalar(x)
+        values = (like.c_contiguous, like.f_contiguous, False, written, True, False)
         for name, value in zip(self.__slots__, values, strict=True):
             object.__setattr__(self, name, bool(value))
 

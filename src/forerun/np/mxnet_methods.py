@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from .. import _core
 from ..ops import arithmetic, indexing, nn
 
 __all__ = ["MxnetMethods"]
@@ -33,3 +35,20 @@ class MxnetMethods:
     def asscalar(self) -> Any:
         """The only element as a Python scalar. Waits. ValueError if there is not one."""
         return self.item()  # type: ignore[attr-defined]
+
+    def reshape_view(self, *shape: Any) -> Any:
+        """A view in another shape. ValueError where memory does not allow one."""
+        y = self.reshape(*shape)  # type: ignore[attr-defined]
+        if y.size and not _core.shares_storage(self, y):
+            raise ValueError(f"reshape_view: memory must allow a view, got shape {self.shape}")  # type: ignore[attr-defined]
+        return y
+
+    def slice_assign(
+        self, rhs: Any, begin: Sequence[int | None], end: Sequence[int | None], step: Sequence[int | None] = ()
+    ) -> Any:
+        """Writes rhs to self[begin[0]:end[0]:step[0], ...], and gives self."""
+        steps = [*step, *[None] * (len(begin) - len(step))]
+        self[tuple(slice(*bounds) for bounds in zip(begin, end, steps, strict=True))] = rhs  # type: ignore[index]
+        return self
+
+    slice_assign_scalar = slice_assign

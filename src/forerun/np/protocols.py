@@ -141,7 +141,10 @@ def _wrapped(x: Any, device: Any) -> Any:
     """Our arrays in place of NumPy's arrays and scalars of numbers, in tuples and lists too."""
     if isinstance(x, (numpy.ndarray, numpy.generic)):
         plain = type(x) in _PLAIN or isinstance(x, numpy.generic)
-        return asarray(x, x.dtype, device) if plain and is_supported(x.dtype) else x
+        if not plain or not is_supported(x.dtype):
+            return x
+        made = asarray(x, x.dtype, device)
+        return _core.as_scalar(made) if isinstance(x, numpy.generic) else made
     if isinstance(x, (list, tuple)):
         kept = [_wrapped(v, device) for v in x]
         return type(x)(*kept) if hasattr(x, "_fields") else type(x)(kept)

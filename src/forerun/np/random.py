@@ -4,6 +4,8 @@ from typing import Any as _Any
 
 import numpy as _numpy
 
+from ..ops.choices import *  # noqa: F403
+from ..ops.choices import __all__ as _choices
 from ..ops.counts import *  # noqa: F403
 from ..ops.counts import __all__ as _counts
 from ..ops.densities import *  # noqa: F403
@@ -15,7 +17,7 @@ from ..ops.generators import __all__ as _generators
 from ..ops.random import *  # noqa: F403
 from ..ops.random import __all__ as _basic
 
-__all__ = ["SeedSequence", *_basic, *_distributions, *_densities, *_counts, *_generators]  # noqa: F405
+__all__ = ["SeedSequence", *_basic, *_choices, *_distributions, *_densities, *_counts, *_generators]  # noqa: F405
 
 
 def __getattr__(name: str) -> _Any:

@@ -10,12 +10,11 @@ import numpy
 
 from .. import _core
 from .convert import _has_arrays, asarray, is_array, is_bfloat16, is_supported, warn_of_lost_parts
-from .host import host_op
-from .indexing import getitem, where
+from .indexing import getitem
 from .keys import Key, entries_of, is_basic, is_mask
 from .shape import reshape
 
-__all__ = ["fit", "fitting", "setitem", "values_at", "values_for"]
+__all__ = ["fit", "fitting", "no_scalar", "setitem", "under_mask", "untaped", "values_at", "values_for"]
 
 
 def setitem(x: Any, index: Any, value: Any) -> None:
@@ -28,11 +27,15 @@ def setitem(x: Any, index: Any, value: Any) -> None:
     >>> setitem(x, [0, 2], 7); x.tolist()
     [7, 2, 7]
     """
-    if _core.recording() and (x.node is not None or getattr(value, "node", None) is not None):
-        raise RuntimeError("setitem: an array on the tape must not be written in place while recording")
+    untaped("setitem", x, value)
+    if x.ndim == 0:
+        no_scalar("setitem", x)
     if is_basic(index):
         target = _core.getitem(x, index)
         return _write(target, _into_view(x, index if isinstance(index, tuple) else (index,), target.ndim, value))
+    whole = is_array(index) and is_mask(index) and index.shape == x.shape and index.device == x.device
+    if whole and index.size and x.ndim:
+        return _write_masked(x, index, 0, _for_mask(values_at("setitem", x, value)))
     entries = entries_of("setitem", index, x.device)
     key = Key("setitem", x, entries)
     v = key.view(x)
@@ -40,14 +43,42 @@ def setitem(x: Any, index: Any, value: Any) -> None:
         new = _into_view(x, entries, v.ndim - len(key.arrays), value)
     else:
         new = values_at("setitem", x, value)
-    if len(entries) == 1 and is_mask(entries[0]) and entries[0].ndim == x.ndim and is_array(new) and new.ndim > 1:
-        raise TypeError(f"setitem: values under a mask of the array's shape must have one axis, got shape {new.shape}")
-    mask = key.arrays[0] if len(key.arrays) == 1 and is_mask(key.arrays[0]) else None
+    if len(entries) == 1 and is_mask(entries[0]) and entries[0].ndim == x.ndim:
+        new = _for_mask(new)
     if not key.arrays:
-        return _write(v, new)
-    if mask is not None and is_array(mask) and mask.size:
-        return _write_masked(v, mask, key.axis, new)
+        return _write(_core.getitem(x, tuple(key.basic)), new)  # a view of one element, too
+    if len(key.arrays) == 1 and is_mask(key.arrays[0]) and key.arrays[0].size:
+        mask = key.arrays[0]
+        if is_array(mask) or not is_array(new):  # of a known mask, the number of elements is checked now
+            return _write_masked(v, mask, key.axis, new)
     return _write_at(v, key.positions(v), key.axis, new)
+
+
+def _for_mask(new: Any) -> Any:
+    """Values for what is under a mask of the array's shape. TypeError if they have more axes than one."""
+    if is_array(new) and new.ndim > 1:
+        raise TypeError(f"setitem: values under a mask of the array's shape must have one axis, got shape {new.shape}")
+    return new
+
+
+def untaped(op: str, *arrays: Any) -> None:
+    """Refuses to write in place while recording if one of the arrays is on the tape. RuntimeError.
+
+    >>> untaped("op", asarray(1), 2)
+    """
+    if _core.recording() and any(getattr(x, "node", None) is not None for x in arrays):
+        raise RuntimeError(f"{op}: an array on the tape must not be written in place while recording")
+
+
+def no_scalar(op: str, x: Any) -> None:
+    """TypeError if x, which is to be written to, is a scalar.
+
+    >>> no_scalar("op", asarray([1, 2])[0])
+    Traceback (most recent call last):
+    TypeError: op: destination must be an array, got a scalar, which is a value
+    """
+    if _core.is_scalar(x):
+        raise TypeError(f"{op}: destination must be an array, got a scalar, which is a value")
 
 
 def _into_view(x: Any, entries: Sequence[Any], ndim: int, value: Any) -> Any:
@@ -67,8 +98,9 @@ def values_for(op: str, x: Any, value: Any, single: bool = False) -> Any:
     [1.0, 2.0]
     """
     if single and isinstance(value, (_core.Array, numpy.ndarray)) and value.ndim:
-        if x.dtype.kind == "b" and value.size == 1:
-            return values_for(op, x, value[(0,) * value.ndim])  # by which NumPy means its truth
+        if value.size == 1:
+            number: Any = value
+            return values_for(op, x, number.reshape(()))
         raise _refusal(x.dtype)(f"{op}: an element must get one number, got shape {value.shape}")
     if is_array(value):
         new = value if value.device == x.device else _core.copy(value, x.device)
@@ -150,37 +182,38 @@ def _write_at(v: Any, positions: list[Any], axis: int, new: Any) -> None:
 
 def _write_masked(v: Any, mask: Any, axis: int, new: Any) -> None:
     """v[..., mask, ...] = new without knowing the mask, which covers axes of v from `axis` on."""
-    after = v.ndim - axis - mask.ndim
+    if not is_array(mask):
+        mask = _core.from_numpy(mask, v.device)
     if type(new) is int and v.dtype.kind in "iu":
-        fit("setitem", v.dtype, new)  # where() would take a wider dtype
-    if is_array(new):
-        new = new if new.dtype == v.dtype else _core.cast(new, v.dtype)
-        new = fitting(new, axis + 1 + after)
-        if new.ndim > after:
-            new, mask = _spread(new, mask, new.ndim - after - 1)
-    _core.assign(v, where(reshape(mask, mask.shape + (1,) * after), new, v))
+        fit("setitem", v.dtype, new)
+    wide, given = under_mask(v, mask, axis, new)
+    if wide is not None:
+        return _core.masked_copy(v, wide, given)
+    given = given if given.dtype == v.dtype else _core.cast(given, v.dtype)
+    if mask.ndim == v.ndim:
+        return _core.place(v, mask, given, "each", "setitem")
+    return _core.scatter_masked(v, mask, axis, given)
 
 
-def _spread(new: Any, mask: Any, axis: int) -> tuple[Any, Any]:
-    """Values for the places of a mask, which lie along `axis` one after the other, spread to all of its elements.
+def under_mask(v: Any, mask: Any, axis: int, new: Any) -> tuple[Any, Any]:
+    """A mask that covers axes of v from `axis` on, and values for what is under it, as both broadcast to v.
 
-    There may be one for all, or one for each; ValueError where the array is read if neither holds.
+    None in place of the mask: there is a value for each element under it, along `axis` of the values.
+
+    >>> v, mask = asarray([[1, 2], [3, 4]]), asarray([True, False])
+    >>> wide, values = under_mask(v, mask, 0, asarray([[7, 8]]))
+    >>> wide.shape, values.shape
+    ((2, 1), (1, 2))
     """
-    n = new.shape[axis]
-
-    def numbers(m: numpy.ndarray) -> numpy.ndarray:
-        found = numpy.cumsum(m)
-        if found[-1] != n:
-            raise ValueError(f"setitem: there must be a value for each of {found[-1]} elements under the mask, got {n}")
-        return numpy.maximum(found - 1, 0).reshape(m.shape)
-
-    if n > 1:
-        return _core.gather(new, [host_op("setitem", numbers, [mask], mask.shape, "int64")], axis), mask
-    shape = (*new.shape[:axis], *(1,) * mask.ndim, *new.shape[axis + 1 :])
-    if n == 1:
-        return reshape(new, shape), mask
-    none = host_op("setitem", lambda m: numbers(m) < 0, [mask], mask.shape, bool)
-    return _core.full(shape, 0, new.dtype, new.device), none
+    after = v.ndim - axis - mask.ndim
+    if is_array(new):
+        new = fitting(new, axis + 1 + after)
+        at = new.ndim - after - 1  # of the values' axis for the elements under the mask
+        if at >= 0 and new.shape[at] != 1:
+            return None, new
+        if at >= 0:
+            new = reshape(new, (*new.shape[:at], *(1,) * mask.ndim, *new.shape[at + 1 :]))
+    return reshape(mask, mask.shape + (1,) * after), new
 
 
 def fitting(value: Any, ndim: int) -> Any:

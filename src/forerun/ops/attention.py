@@ -31,7 +31,7 @@ def masked_log_softmax(x: Any, mask: Any, axis: int = -1, temperature: float | N
     """
     x, mask = asarrays(x, mask)
     mask = mask != 0
-    return where(mask, log_softmax(where(mask, x, -1e30), axis, temperature), -math.inf)
+    return where(mask, log_softmax(where(mask, x, -1e30), axis, temperature=temperature), -math.inf)
 
 
 def _heads(op: str, x: Any, heads: int, parts: int) -> list[Any]:

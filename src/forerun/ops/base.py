@@ -14,11 +14,14 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from .. import _core
 
-__all__ = ["Elementwise", "Primitive", "elementwise", "primitive", "nondifferentiable"]
+__all__ = [
+    "Elementwise", "Primitive", "direct", "elementwise", "nondifferentiable", "numpy_when_small", "numpy_writes",
+    "primitive", "view_of_numpy",
+]  # fmt: skip
 
 Gradient = Callable[..., Any]
 SAVE_OUTPUTS = 1 << 7
@@ -36,6 +39,94 @@ def nondifferentiable(g: Any) -> None:
 # Where a gradient's argument comes from, as the core numbers it: inputs from 0, attributes from 64.
 _ATTRIBUTE = 64
 _SOURCES = {name: 128 + i for i, name in enumerate(("g", "y", "i", "inputs", "shape", "dtype"))}
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def direct(entry: str, *data: Any) -> Callable[[F], F]:
+    """Lets the core handle the plain calls of a function itself, by one of its entries (core/bind/direct.h).
+
+    A plain call has arrays that are not on the tape, and arguments that need no conversion; the result is the same.
+    All others go to the Python function. data: what the entry needs besides, such as an op.
+
+    >>> from forerun import np
+    >>> np.zeros.__name__, np.zeros(2).tolist(), np.zeros([2]).tolist()
+    ('zeros', [0.0, 0.0], [0.0, 0.0])
+    """
+
+    def make(function: F) -> F:
+        wrapped: Any = _core.Function(entry, function, data)
+        functools.update_wrapper(wrapped, function)
+        return wrapped  # type: ignore[no-any-return]
+
+    return make
+
+
+# What the core lets NumPy's functions have in plain calls, for the three decorators below (core/bind/direct_numpy.cpp
+# reads both). A letter says what a parameter may be:
+#   a  an array                         A  an array or None             l  a list or tuple of arrays
+#   d  a vector                         m  a small matrix, as the cost grows faster than its size
+#   h  an array of any size, of which little is read
+#   n  an array, or a number that takes the dtype of the arrays without a change
+#   i  an integer or None               k  an integer                   t  an integer or a tuple of integers
+#   c  a small number of things         b  a bool                       s  a str
+#   S  a str, beside no real floats of less than 64 bits
+#   -  nothing: it may not be given
+# and of a function that writes:
+#   w  the array that is written, of any size, the first parameter
+#   p  a position in that vector, or several
+#   v  its new values: numbers that it takes as they are, or an array of its dtype
+# Kinds of dtypes are NumPy's letters b, i, u, f, c; or F, floats of 32 and 64 bits, and D, of 64 bits.
+
+
+def numpy_when_small(
+    function: Callable[..., Any], parameters: str, sorts: str, kinds: str = "biuf", *, waits: bool = False,
+    gives: type | None = None,
+) -> Callable[[F], F]:  # fmt: skip
+    """Lets a function of NumPy's run in the call for few values that are there: plain calls, outside of recording.
+
+    parameters: the names of those that plain calls may give, in order. sorts: a letter for each of them, from the
+    table above. kinds: of the dtypes of arrays, from there too. waits: the Python function waits for its arrays too.
+    gives: the named tuple that it returns. It must give the same bits; where NumPy's raises, it is called.
+
+    >>> import numpy
+    >>> from forerun import np
+    >>> found = numpy_when_small(numpy.flatnonzero, "a", "a")(lambda a: np.flatnonzero(a))
+    >>> found(np.array([0, 2, 3])).tolist()
+    [1, 2]
+    """
+    return direct("numpy", _inner(function), tuple(parameters.split()), sorts, kinds, waits, gives)
+
+
+def _inner(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What a function of NumPy's does once it has seen that no operand has another one for it."""
+    return getattr(function, "_implementation", function)
+
+
+def numpy_writes(
+    function: Callable[..., Any], parameters: str, sorts: str, kinds: str = "biufc"
+) -> Callable[[F], F]:
+    """The same for a function that writes into its first argument, "w", of any size, and gives None.
+
+    >>> import numpy
+    >>> from forerun import np
+    >>> x = np.arange(3)
+    >>> numpy_writes(numpy.ndarray.put, "a ind v", "wpv")(np.put)(x, [0, -1], 7), x.tolist()
+    (None, [7, 1, 7])
+    """
+    return direct("numpy_writes", _inner(function), tuple(parameters.split()), sorts, kinds, False, None)
+
+
+def view_of_numpy(function: Callable[..., Any], parameters: str, sorts: str) -> Callable[[F], F]:
+    """Lets a function of NumPy's that makes a view of its first argument say how the view lies. It sees no values.
+
+    >>> import numpy
+    >>> from forerun import np
+    >>> view_of_numpy(numpy.flip, "m axis", "ai")(np.flip)(np.arange(3)).tolist()
+    [2, 1, 0]
+    """
+    return direct("numpy_views", _inner(function), tuple(parameters.split()), sorts, "biufc", False, None)
+
 
 Rules = tuple[tuple[Gradient, bytes] | None, ...]
 
@@ -93,10 +184,12 @@ class Elementwise(_core.Ufunc):
         """A call with keywords of NumPy's other than `dtype`."""
         return self._method("__call__", operands, options)
 
+    @direct("ufunc_reduce")
     def reduce(self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, **options: Any) -> Any:
         """NumPy's method: combines the elements along axes; keepdims, initial and where as there."""
         return self._method("reduce", (array,), {"axis": axis, "dtype": dtype, "out": out, **options})
 
+    @direct("ufunc_accumulate")
     def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
         """NumPy's method: what `reduce` has combined by each element."""
         return self._method("accumulate", (array,), {"axis": axis, "dtype": dtype, "out": out})
@@ -109,6 +202,7 @@ class Elementwise(_core.Ufunc):
         """NumPy's method: the op for each pair of an element of a and one of b."""
         return self._method("outer", (a, b), options)
 
+    @direct("ufunc_at")
     def at(self, a: Any, indices: Any, *b: Any) -> None:
         """NumPy's method: writes into a at indices, once for each time that an element is named."""
         self._method("at", (a, indices, *b), {})

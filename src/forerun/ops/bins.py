@@ -11,7 +11,7 @@ from .convert import asarray, axis_of, beside, count_of, default_float, is_array
 from .creation import _known
 from .host import host, host_op
 from .joining import stack
-from .shape import ravel, transpose
+from .shape import reshape, transpose
 
 __all__ = ["histogram2d", "histogram_bin_edges", "histogramdd", "packbits", "unpackbits"]
 
@@ -31,7 +31,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
 def _columns(sample: Any, *others: Any) -> Any:
     """Points as rows: of a matrix, of a vector of numbers, or of a sequence of coordinates; `beside` the others."""
     if not is_array(sample) and isinstance(sample, (list, tuple)):
-        vectors = [ravel(beside(v, sample, *others)) for v in sample]
+        vectors = [reshape(beside(v, sample, *others), -1) for v in sample]
         if any(v.size != vectors[0].size for v in vectors):
             raise ValueError(
                 f"histogramdd: coordinates must be of one length, got {[v.size for v in vectors]}"
@@ -130,7 +130,7 @@ def histogram2d(
 
 
 def _flat(op: str, x: Any, axis: int | None) -> tuple[Any, int]:
-    return (ravel(x), 0) if axis is None or (x.ndim == 0 and axis in (0, -1)) else (x, axis_of(op, axis, x.ndim))
+    return (reshape(x, -1), 0) if axis is None or (x.ndim == 0 and axis in (0, -1)) else (x, axis_of(op, axis, x.ndim))
 
 
 def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> Any:

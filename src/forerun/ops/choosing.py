@@ -9,20 +9,21 @@ import numpy
 
 from .. import _core
 from .arithmetic import logical_not, logical_or
-from .assigning import setitem, values_for
+from .assigning import untaped, values_for
+from .base import numpy_when_small, numpy_writes
 from .convert import asarray, beside, cast, count_of, is_array, one_of, promote, store, together
 from .creation import _known, ones, zeros
 from .editing import flat_values
 from .host import host_op
-from .indexing import _gather_along, flatnonzero, nonzero, take, where
+from .indexing import _gather_along, _plain_mask, flatnonzero, nonzero, take, where
 from .joining import stack
 from .keys import places_within
-from .scans import cumsum
-from .shape import broadcast_to, ravel, reshape
+from .shape import broadcast_to, reshape
 
 __all__ = ["choose", "extract", "mask_indices", "piecewise", "place", "putmask"]
 
 
+@numpy_when_small(numpy.choose, "a choices", "al")
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     """For each element of a, a number, the element of the choice of that number. All broadcast together.
 
@@ -64,6 +65,7 @@ def _in_range(numbers: numpy.ndarray, n: int) -> numpy.ndarray:
     return numbers
 
 
+@numpy_when_small(numpy.extract, "condition arr", "aa", "biufc", waits=True)
 def extract(condition: Any, arr: Any) -> Any:
     """Elements of the flat array where the flat condition holds. Waits.
 
@@ -74,6 +76,8 @@ def extract(condition: Any, arr: Any) -> Any:
     >>> np.extract(x % 2 == 0, x).tolist()
     [0, 2, 4]
     """
+    if _plain_mask(condition, arr):
+        return arr[condition]
     return take(beside(arr, condition), flatnonzero(condition))
 
 
@@ -92,6 +96,7 @@ def _safe_values(op: str, x: Any, values: Any) -> Any:
     return flat_values(op, x, values)
 
 
+@numpy_writes(numpy.putmask, "a mask values", "wav")
 def putmask(a: Any, mask: Any, values: Any) -> None:
     """Writes values where a mask holds, in place: each element gets the one at its own place in the flat array.
 
@@ -107,12 +112,15 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
         return numpy.putmask(a, _known(mask), _known(values))  # type: ignore[arg-type]
     where_ = _mask_of("putmask", a, mask)
     new = _safe_values("putmask", a, values)
-    if new.size and a.size:
-        spread = take(new, numpy.arange(a.size) % new.size) if new.size > 1 else new
-        setitem(a, ..., where(where_, reshape(spread, a.shape if new.size > 1 else ()), a))
+    untaped("putmask", a, new)
+    if new.size == 1:
+        _core.masked_copy(a, where_, reshape(new, ()), "putmask")
+    elif new.size:
+        _core.place(a, where_, new, "in place", "putmask")
     return None
 
 
+@numpy_writes(numpy.place, "arr mask vals", "wav")
 def place(arr: Any, mask: Any, vals: Any) -> None:
     """Writes values where a mask holds, in place, one after the other; they start over if there are fewer.
 
@@ -128,22 +136,10 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
         return numpy.place(arr, _known(mask), _known(vals))  # type: ignore[arg-type]
     where_ = _mask_of("place", arr, mask)
     new = _safe_values("place", arr, vals)
-    if new.size == 0:
-        new, where_ = zeros((1,), arr.dtype, device=arr.device), _nowhere(where_)
-    number = (cumsum(ravel(where_)) - 1) % new.size
-    setitem(arr, ..., where(where_, reshape(take(new, number), arr.shape), arr))
-    return None
-
-
-def _nowhere(mask: Any) -> Any:
-    """A mask that holds nowhere. ValueError where the result is read if it does."""
-
-    def checked(m: numpy.ndarray) -> numpy.ndarray:
-        if m.any():
-            raise ValueError(f"place: there must be at least one value, got none for {m.sum()} elements")
-        return m
-
-    return host_op("place", checked, [mask], mask.shape, bool)
+    untaped("place", arr, new)
+    if new.size == 1:
+        return _core.masked_copy(arr, where_, reshape(new, ()), "place")
+    return _core.place(arr, where_, new, "in turn", "place")
 
 
 def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Any:

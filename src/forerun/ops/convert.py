@@ -69,6 +69,8 @@ def asarray(x: Any, dtype: Any = None, device: Device | str | None = None, op: s
         return x if dtype is None else asarray(x, dtype)
     want = as_dtype(op, dtype) if dtype is not None else None
     if hasattr(x, "__array__"):
+        if type(x) is not numpy.ndarray and not isinstance(x, numpy.generic) and _core.numpy_rules():
+            raise TypeError(f"{op}: values must not be of a class with rules of its own, got {type(x).__name__}")
         x = numpy.asarray(x)
         values = x if is_supported(x.dtype) else numpy.asarray(x, want)
         if want is None and values.dtype == numpy.float64 and ints_become_floats():

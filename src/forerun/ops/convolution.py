@@ -16,8 +16,19 @@ from .arithmetic import add
 from .base import primitive
 from .convert import asarray, beside
 from .linear import matmul_pair
-from .shape import reshape
-from .strided import LAYOUTS, Extents, Windows, check_layout, fold, inside, native, padded, per_axis
+from .shape import moveaxis, reshape
+from .strided import (
+    LAYOUTS,
+    Extents,
+    Windows,
+    channels_first,
+    channels_last,
+    fold,
+    inside,
+    native,
+    padded,
+    per_axis,
+)
 
 __all__ = ["convolution", "deconvolution"]
 
@@ -145,17 +156,22 @@ def convolution(
 
     One to three axes of extents, each with its stride, dilation and padding by zeros on both sides (numbers, or one for
     all axes). num_group: channels are split into that many groups, each of which has its own filters. kernel and
-    num_filter are the weight's, and are checked if given; no_bias: bias is not added. layout: NCW, NCHW or NCDHW.
-    ValueError if shapes do not fit, or the kernel is larger than the padded data; NotImplementedError for another
-    layout.
+    num_filter are the weight's, and are checked if given; no_bias: bias is not added. layout: NCW, NCHW or NCDHW; or
+    NWC, NHWC or NDHWC: data and result are (batch, *extents, channels), the weight (out, *kernel, in / num_group).
+    ValueError if shapes do not fit, the kernel is larger than the padded data, or for another layout.
 
     >>> from forerun import np, npx
     >>> npx.convolution(np.arange(4.0).reshape(1, 1, 4), np.array([[[1.0, -1.0]]])).tolist()
     [[[-1.0, -1.0, -1.0]]]
     """
-    data, weight = _operands("convolution", beside(data, weight, bias), weight, kernel, num_group)
+    data = beside(data, weight, bias)
+    if _last("convolution", layout, data):
+        first = channels_first(data), channels_first(weight)
+        settings = kernel, stride, dilate, pad, num_filter, num_group, no_bias
+        return moveaxis(convolution(*first, bias, *settings), 1, -1)
+    data, weight = _operands("convolution", data, weight, kernel, num_group)
     filters, channels = weight.shape[0], weight.shape[1] * num_group
-    windows, pads = _settings("convolution", data, weight, stride, dilate, pad, layout)
+    windows, pads = _settings("convolution", data, weight, stride, dilate, pad)
     if data.shape[1] != channels or filters % num_group or num_filter not in (None, filters):
         raise ValueError(
             f"convolution: weight must be ({num_filter or 'filters'}, channels / groups, *kernel), "
@@ -181,22 +197,28 @@ def deconvolution(
     target_shape: Any = None,
     num_filter: int | None = None,
     num_group: int = 1,
-    no_bias: bool = True,
+    no_bias: bool = False,
     layout: str | None = None,
 ) -> Any:
-    """The transposed convolution of data (batch, in, *extents) with a weight (in, out / num_group, *kernel).
+    """The transposed convolution of data (batch, in, *extents) with a weight (in, out / num_group, *kernel), plus bias.
 
     The result is what the gradient of `convolution` is for data of this shape: (data - 1) * stride - 2 * pad + kernel +
     adj elements along an axis, where adj is less than the stride. target_shape: these extents, in place of pad and adj,
-    half of what is too much at each end. The other parameters and errors are those of `convolution`.
+    half of what is too much at each end. With channels last the weight is (in, *kernel, out / num_group). The other
+    parameters and errors are those of `convolution`.
 
     >>> from forerun import np, npx
     >>> npx.deconvolution(np.array([[[1.0, 2.0]]]), np.ones((1, 1, 2)), stride=2).tolist()
     [[[1.0, 1.0, 2.0, 2.0]]]
     """
-    data, weight = _operands("deconvolution", beside(data, weight, bias), weight, kernel, num_group)
+    data = beside(data, weight, bias)
+    if _last("deconvolution", layout, data):
+        first = channels_first(data), channels_first(weight)
+        settings = kernel, stride, dilate, pad, adj, target_shape, num_filter, num_group, no_bias
+        return moveaxis(deconvolution(*first, bias, *settings), 1, -1)
+    data, weight = _operands("deconvolution", data, weight, kernel, num_group)
     filters = weight.shape[1] * num_group
-    windows, pads = _settings("deconvolution", data, weight, stride, dilate, pad, layout)
+    windows, pads = _settings("deconvolution", data, weight, stride, dilate, pad)
     if data.shape[1] != weight.shape[0] or weight.shape[0] % num_group or num_filter not in (None, filters):
         raise ValueError(
             f"deconvolution: weight must be (channels, {num_filter or 'filters'} / groups, *kernel), "
@@ -233,12 +255,16 @@ def _operands(op: str, data: Any, weight: Any, kernel: Any, groups: int) -> tupl
     return data, weight
 
 
+def _last(op: str, layout: str | None, data: Any) -> bool:
+    """Whether channels are last; of data with too few or too many axes, which is refused later, not."""
+    return data.ndim - 2 in LAYOUTS and channels_last(op, layout, data.ndim - 2)
+
+
 def _settings(
-    op: str, data: Any, weight: Any, stride: Any, dilate: Any, pad: Any, layout: str | None
+    op: str, data: Any, weight: Any, stride: Any, dilate: Any, pad: Any
 ) -> tuple[Windows, Extents]:
     """The windows and the padding that the arguments stand for."""
     n = data.ndim - 2
-    check_layout(op, layout, n)
     windows = Windows(
         weight.shape[2:], per_axis(op, "stride", stride, n, 1, 1), per_axis(op, "dilate", dilate, n, 1, 1)
     )

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy
 
+from .conditions import check_colors, known
 from .convert import as_dtype, asarray, count_of, default_float, is_array, one_of
 from .distributions import _counts
 from .host import host_op
+from .limits import NOT_NEGATIVE
 from .random import Size, Where, _shape
 from .streams import current
 
@@ -88,20 +90,26 @@ def zipf(a: Any, size: Size = None, dtype: Any = "int64", *, device: Where = Non
 def dirichlet(alpha: Any, size: Size = None, dtype: Any = None, *, device: Where = None) -> Any:
     """Vectors of the Dirichlet distribution, along a new last axis: positive numbers whose sum is 1.
 
-    alpha: how much weight each element has (a vector). The default float unless dtype is given. ValueError where the
-    result is read if one is not positive.
+    alpha: how much weight each element has (a vector). The default float unless dtype is given. ValueError if one is
+    negative: where the result is read, if they are an array of ours.
 
     >>> from forerun import np
     >>> np.random.dirichlet([1.0, 2.0, 3.0], size=4).sum(1).round(3).tolist()
     [1.0, 1.0, 1.0, 1.0]
     """
+    if known(alpha):
+        NOT_NEGATIVE.check("dirichlet", "alpha", alpha)
     weights = asarray(alpha, device=None if is_array(alpha) else device)
     if weights.ndim != 1 or not weights.size:
         raise ValueError(f"dirichlet: alpha must be a vector with elements, got shape {weights.shape}")
     shape = () if size is None else _shape("dirichlet", size)
     want = default_float() if dtype is None else as_dtype("dirichlet", dtype)
     make = current().generator()
-    draw = lambda a: make().dirichlet(a.astype("float64"), shape).astype(want)
+
+    def draw(a: numpy.ndarray) -> numpy.ndarray:
+        NOT_NEGATIVE.check("dirichlet", "alpha", a)
+        return make().dirichlet(a.astype("float64"), shape).astype(want)
+
     return host_op("dirichlet", draw, [weights], (*shape, weights.size), want)
 
 
@@ -111,7 +119,8 @@ def multivariate_hypergeometric(
     """How many of each color are among nsample drawn from a collection. int64, colors along a new last axis.
 
     colors: how many of each there are (integers). method: "marginals" or "count", NumPy's algorithms. ValueError for
-    another method or a negative nsample; where the result is read if a number is negative or there are too few.
+    another method or a negative nsample, or if a number is negative or there are too few: where the result is read, if
+    colors is an array of ours.
 
     >>> from forerun import np
     >>> np.random.multivariate_hypergeometric([2, 3], 5).tolist()
@@ -124,7 +133,13 @@ def multivariate_hypergeometric(
         raise ValueError(
             f"multivariate_hypergeometric: colors must be a vector of integers, got {there.dtype} of {there.shape}"
         )
+    if known(colors):
+        check_colors(colors, n, method)
     shape = () if size is None else _shape("multivariate_hypergeometric", size)
     make = current().generator()
-    draw = lambda c: make().multivariate_hypergeometric(c.astype(numpy.int64), n, shape, method)  # type: ignore[arg-type]
+
+    def draw(c: numpy.ndarray) -> numpy.ndarray:
+        check_colors(c, n, method)
+        return make().multivariate_hypergeometric(c.astype(numpy.int64), n, shape, method)  # type: ignore[arg-type]
+
     return host_op("multivariate_hypergeometric", draw, [there], (*shape, there.size), "int64")

@@ -10,6 +10,7 @@ import numpy
 from .. import _core
 from ..device import Device, resolve
 from . import convert
+from .base import direct
 from .convert import (
     as_dtype,
     copy,
@@ -20,7 +21,7 @@ from .convert import (
     one_of,
     unsupported,
 )
-from .shape import broadcast_to, dense, fortran, reshape, transpose
+from .shape import broadcast_to, copied_in, fortran, in_order, reshape, transpose
 
 __all__ = [
     "array", "asarray", "empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like",
@@ -28,7 +29,6 @@ __all__ = [
 ]  # fmt: skip
 
 Where = Device | str | None
-_copied = copy  # `copy` is a parameter of array()
 
 
 def _device(device: Where, ctx: Where) -> Device:
@@ -50,6 +50,7 @@ def _new(op: str, shape: Any, order: Any, like: None, make: Callable[[tuple[int,
     return transpose(make(_shape(shape)[::-1])) if order == "F" else make(_shape(shape))
 
 
+@direct("array")
 def array(
     object: Any, dtype: Any = None, *, copy: bool | None = True, order: str = "K", subok: bool = False,
     ndmin: int = 0, ndmax: int = 0, like: None = None, device: Where = None, ctx: Where = None,
@@ -73,6 +74,7 @@ def array(
     return reshape(result, (1,) * missing + result.shape) if missing > 0 else result
 
 
+@direct("asarray")
 def asarray(
     a: Any, dtype: Any = None, order: str | None = None, *, device: Where = None, copy: bool | None = None,
     like: None = None,
@@ -96,15 +98,16 @@ def _made(op: str, x: Any, dtype: Any, device: Where, copy: bool | None, order: 
     result = convert.asarray(x, dtype, device, op)
     if order is not None:
         one_of(op, "order", order, ("C", "F", "A", "K"))
-        if order == "F" and result.ndim > 1 and not fortran(result):
-            result = transpose(_copied(transpose(result)))
-        elif order == "C" and not dense(result):
-            result = _copied(result)
-    if copy is False and result is not x:
+        if order != "A" and not in_order(result, order):
+            result = copied_in(result, order)
+    if copy is False and (result is not x or _core.is_scalar(x)):
         raise ValueError(f"{op}: copy must not be False where values are copied, got {type(x).__name__}")
-    return _copied(result) if result is x and copy else result
+    if _core.is_scalar(result):
+        return _core.as_array(copied_in(result, order))
+    return copied_in(result, order) if result is x and copy else result
 
 
+@direct("empty")
 def empty(
     shape: int | Sequence[int], dtype: Any = None, order: str = "C", *, device: Where = None, like: None = None,
     ctx: Where = None,
@@ -126,14 +129,15 @@ def _float_or(dtype: Any, op: str) -> numpy.dtype:
     return default_float() if dtype is None else as_dtype(op, dtype)
 
 
+@direct("full")
 def full(
     shape: int | Sequence[int], fill_value: Any, dtype: Any = None, order: str = "C", *, device: Where = None,
-    like: None = None, ctx: Where = None,
+    like: None = None, ctx: Where = None, out: Any = None,
 ) -> Any:  # fmt: skip
     """A new array with one value everywhere, or with values that broadcast to the shape.
 
     The dtype is that of the value (a Python float: the default float) unless given; a float loses its fraction in
-    integers. order, like: as for `empty`.
+    integers. order, like: as for `empty`. out: an array for the result.
     ValueError if an extent is negative or shapes do not fit, OverflowError for an integer that does not fit
     into the dtype.
 
@@ -141,6 +145,9 @@ def full(
     >>> np.full((2, 2), 7).tolist(), np.full(2, [1.5, 2.0]).tolist()
     ([[7, 7], [7, 7]], [1.5, 2.0])
     """
+    if out is not None:
+        made = full(shape, fill_value, dtype or out.dtype, order, device=device or ctx, like=like)
+        return convert.into("full", out, made)
     where = _device(device, ctx)
     kind = type(fill_value)
     if kind in (bool, int, float, complex):
@@ -158,6 +165,7 @@ def _core_takes(kind: type, dtype: numpy.dtype) -> bool:
     return kind in (bool, int) or dtype.kind in "bc" or (kind is float and is_inexact(dtype))
 
 
+@direct("zeros")
 def zeros(
     shape: int | Sequence[int], dtype: Any = None, order: str = "C", *, device: Where = None, like: None = None,
     ctx: Where = None,
@@ -174,6 +182,7 @@ def zeros(
     return _new("zeros", shape, order, like, lambda extents: _core.full(extents, 0, want, where))
 
 
+@direct("ones")
 def ones(
     shape: int | Sequence[int], dtype: Any = None, order: str = "C", *, device: Where = None, like: None = None,
     ctx: Where = None,
@@ -202,6 +211,7 @@ def _as(
     return (x.shape if shape is None else _shape(shape)), want, order, where
 
 
+@direct("empty_like")
 def empty_like(
     prototype: Any, /, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
     device: Where = None, ctx: Where = None,
@@ -218,48 +228,52 @@ def empty_like(
     return empty(extents, want, how, device=where)
 
 
+@direct("zeros_like")
 def zeros_like(
     a: Any, dtype: Any = None, order: str | None = "K", subok: bool = True, shape: Any = None, *,
-    device: Where = None, ctx: Where = None,
+    device: Where = None, ctx: Where = None, out: Any = None,
 ) -> Any:  # fmt: skip
-    """Zeros with the shape, dtype, layout and device of an array unless given.
+    """Zeros with the shape, dtype, layout and device of an array unless given. out: an array for the result.
 
     >>> from forerun import np
     >>> np.zeros_like(np.arange(3)).tolist(), np.zeros_like(np.arange(3), shape=(1, 2)).tolist()
     ([0, 0, 0], [[0, 0]])
     """
     extents, want, how, where = _as("zeros_like", a, dtype, order, shape, device or ctx)
-    return zeros(extents, want, how, device=where)
+    return convert.into("zeros_like", out, zeros(extents, want, how, device=where))
 
 
+@direct("ones_like")
 def ones_like(
     a: Any, dtype: Any = None, order: str | None = "K", subok: bool = True, shape: Any = None, *,
-    device: Where = None, ctx: Where = None,
+    device: Where = None, ctx: Where = None, out: Any = None,
 ) -> Any:  # fmt: skip
-    """Ones with the shape, dtype, layout and device of an array unless given.
+    """Ones with the shape, dtype, layout and device of an array unless given. out: an array for the result.
 
     >>> from forerun import np
     >>> np.ones_like(np.arange(3), dtype=float).tolist()
     [1.0, 1.0, 1.0]
     """
     extents, want, how, where = _as("ones_like", a, dtype, order, shape, device or ctx)
-    return ones(extents, want, how, device=where)
+    return convert.into("ones_like", out, ones(extents, want, how, device=where))
 
 
+@direct("full_like")
 def full_like(
     a: Any, fill_value: Any, dtype: Any = None, order: str | None = "K", subok: bool = True, shape: Any = None, *,
-    device: Where = None, ctx: Where = None,
+    device: Where = None, ctx: Where = None, out: Any = None,
 ) -> Any:  # fmt: skip
     """One value everywhere, with the shape, dtype, layout and device of an array unless given.
 
-    A float loses its fraction in integers. OverflowError for an integer that does not fit into the dtype.
+    out: an array for the result. A float loses its fraction in integers. OverflowError for an integer that does not fit
+    into the dtype.
 
     >>> from forerun import np
     >>> np.full_like(np.arange(3), 7).tolist()
     [7, 7, 7]
     """
     extents, want, how, where = _as("full_like", a, dtype, order, shape, device or ctx)
-    return full(extents, fill_value, want, how, device=where)
+    return convert.into("full_like", out, full(extents, fill_value, want, how, device=where))
 
 
 def _known(x: Any) -> Any:
@@ -267,6 +281,7 @@ def _known(x: Any) -> Any:
     return x.numpy() if is_array(x) else x
 
 
+@direct("eye")
 def eye(
     N: int, M: int | None = None, k: int = 0, dtype: Any = None, order: str = "C", *, device: Where = None,
     like: None = None, ctx: Where = None,
@@ -293,6 +308,7 @@ def eye(
     return result
 
 
+@direct("identity")
 def identity(
     n: int, dtype: Any = None, *, like: None = None, device: Where = None, ctx: Where = None
 ) -> Any:

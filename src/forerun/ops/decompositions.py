@@ -15,7 +15,7 @@ import numpy
 
 from .. import _core
 from .arithmetic import absolute, copysign
-from .base import primitive
+from .base import numpy_when_small, primitive
 from .convert import one_of
 from .creation import eye
 from .diagonals import diagonal, tril
@@ -80,6 +80,7 @@ def _cholesky(x: Any, upper: bool) -> Any:
 _cholesky.name = "cholesky"
 
 
+@numpy_when_small(numpy.linalg.cholesky, "a", "m", "Fc")
 def cholesky(a: Any, /, *, upper: bool = False) -> Any:
     """The lower triangle L with L @ L.T = a, of symmetric matrices; or with `upper` U with U.T @ U = a.
 
@@ -165,6 +166,7 @@ def _qr_raw(x: Any) -> Any:
 _qr.name = _qr_complete.name = _qr_r.name = _qr_raw.name = "qr"
 
 
+@numpy_when_small(numpy.linalg.qr, "a", "m", "fc", gives=QRResult)
 def qr(a: Any, mode: str = "reduced") -> Any:
     """Orthonormal columns Q and an upper triangle R with Q @ R = a.
 
@@ -252,6 +254,7 @@ _svd.name = _svd_full.name = "svd"
 _svdvals.name = "svdvals"
 
 
+@numpy_when_small(lambda a: numpy.linalg.svd(a, a.shape[-1] != a.shape[-2]), "a", "m", "fc", gives=SVDResult)
 def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
     """U, S, Vh with (U * S) @ Vh = a, singular values S from largest to smallest; without `compute_uv` S alone.
 

@@ -1,16 +1,21 @@
 """Random numbers of further continuous distributions.
 
-They are NumPy's, drawn by a host task from a stream of the op's key.
+Those of pareto, power, rayleigh and weibull are made of exponential ones, which workers fill; gradients flow to their
+parameters. The others are NumPy's, drawn by a host task from a stream of the op's key.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from .arithmetic import sqrt
+from .arithmetic import equal, sqrt
 from .convert import one_of
-from .distributions import _closed, _floating, exponential, gamma
+from .distributions import _floating, exponential, gamma
+from .exponential import exp, expm1
+from .indexing import where
+from .limits import NOT_NEGATIVE, POSITIVE
 from .random import Size, Where, into
+from .reparametrised import made_of_standard
 
 __all__ = [
     "f", "noncentral_chisquare", "noncentral_f", "pareto", "power", "rayleigh", "standard_cauchy",
@@ -58,28 +63,34 @@ def noncentral_f(
     return _floating("noncentral_f", dfnum, dfden, nonc, size=size, dtype=dtype, device=device)
 
 
-def pareto(a: Any, size: Size = None, dtype: Any = None, *, device: Where = None) -> Any:
+def pareto(
+    a: Any, size: Size = None, dtype: Any = None, *, device: Where = None, ctx: Where = None, out: Any = None
+) -> Any:
     """Numbers of the Lomax (Pareto II) distribution: of density a / (1 + x)**(a + 1) for x >= 0.
 
-    Parameters, size, dtype, errors: as for `gamma`.
+    Parameters, size, dtype, errors, gradients, out, ctx: as for `exponential`.
 
     >>> from forerun import np
     >>> np.random.pareto(3.0, 4).shape
     (4,)
     """
-    return _floating("pareto", a, size=size, dtype=dtype, device=device)
+    made = lambda draw, a: expm1(draw("exponential") / a)
+    return made_of_standard("pareto", made, {"a": (a, POSITIVE)}, size, dtype, device or ctx, out)
 
 
-def power(a: Any, size: Size = None, dtype: Any = None, *, device: Where = None) -> Any:
+def power(
+    a: Any, size: Size = None, dtype: Any = None, *, device: Where = None, ctx: Where = None, out: Any = None
+) -> Any:
     """Numbers of the power distribution: of density a * x**(a - 1) in [0, 1].
 
-    Parameters, size, dtype, errors: as for `gamma`.
+    Parameters, size, dtype, errors, gradients, out, ctx: as for `exponential`.
 
     >>> from forerun import np
     >>> np.random.power(3.0, 4).shape
     (4,)
     """
-    return _floating("power", a, size=size, dtype=dtype, device=device)
+    made = lambda draw, a: exp(-draw("exponential") / a)
+    return made_of_standard("power", made, {"a": (a, POSITIVE)}, size, dtype, device or ctx, out)
 
 
 def standard_cauchy(size: Size = None, dtype: Any = None, *, device: Where = None) -> Any:
@@ -144,29 +155,42 @@ def wald(mean: Any, scale: Any, size: Size = None, dtype: Any = None, *, device:
     return _floating("wald", mean, scale, size=size, dtype=dtype, device=device)
 
 
-def rayleigh(scale: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None) -> Any:
+def rayleigh(
+    scale: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None, ctx: Where = None, out: Any = None
+) -> Any:
     """Numbers of the Rayleigh distribution: of density x / scale**2 * exp(-x * x / (2 * scale**2)) for x >= 0.
 
-    Parameters, size, dtype, errors: as for `gamma`.
+    Parameters, size, dtype, errors, gradients, out, ctx: as for `exponential`.
 
     >>> from forerun import np
     >>> np.random.rayleigh(2.0, 4).shape
     (4,)
     """
-    made = lambda draw, loc, scale: scale * sqrt(2.0 * draw("exponential"))
-    return _closed("rayleigh", made, (scale,), size, dtype, device)
+    made = lambda draw, scale: scale * sqrt(2.0 * draw("exponential"))
+    return made_of_standard("rayleigh", made, {"scale": (scale, NOT_NEGATIVE)}, size, dtype, device or ctx, out)
 
 
-def weibull(a: Any, size: Size = None, dtype: Any = None, *, device: Where = None) -> Any:
+def weibull(
+    a: Any, size: Size = None, dtype: Any = None, *, device: Where = None, ctx: Where = None, out: Any = None
+) -> Any:
     """Numbers of the Weibull distribution: of density a * x**(a - 1) * exp(-x**a) for x >= 0.
 
-    Parameters, size, dtype, errors: as for `gamma`.
+    Parameters, size, dtype, errors, gradients, out, ctx: as for `exponential`.
 
     >>> from forerun import np
     >>> np.random.weibull(2.0, 4).shape
     (4,)
     """
-    return _floating("weibull", a, size=size, dtype=dtype, device=device)
+    return made_of_standard("weibull", _root, {"a": (a, NOT_NEGATIVE)}, size, dtype, device or ctx, out)
+
+
+def _root(draw: Any, a: Any) -> Any:
+    """Exponential numbers to the power 1 / a; of a = 0, 0 as in NumPy."""
+    drawn = draw("exponential")
+    if isinstance(a, float):
+        return drawn ** (1 / a) if a else drawn * 0
+    none = equal(a, 0)
+    return where(none, 0, drawn ** (1 / where(none, 1, a)))
 
 
 def standard_exponential(

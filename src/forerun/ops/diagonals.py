@@ -7,16 +7,38 @@ from typing import Any
 import numpy
 
 from .. import _core
+from .base import direct, numpy_when_small, primitive, view_of_numpy
 from .convert import asarray, axes_of
-from .indexing import _gather, _scatter_zeros, where
+from .indexing import where
 from .reduction import sum
 from .shape import transpose
 
 __all__ = ["diagonal", "diag", "trace", "tril", "triu"]
 
 
+@primitive(lambda g, shape, offset: _on_diagonal(g, shape, offset))
+def _diagonal(x: Any, offset: int) -> Any:
+    """A view of diagonal `offset` of the last two axes."""
+    *_, rows, columns = x.shape
+    n = max(0, min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns))
+    *lead, down, right = x.strides
+    start = max(offset, 0) * right - min(offset, 0) * down if n else 0
+    return _core.view(x, (*x.shape[:-2], n), (*lead, down + right), start)
+
+
+@primitive(lambda g, offset: _diagonal(g, offset))
+def _on_diagonal(g: Any, shape: tuple[int, ...], offset: int) -> Any:
+    """Zeros of a shape with g on diagonal `offset` of the last two axes."""
+    full = _core.full(shape, 0, g.dtype, g.device)
+    _core.assign(_diagonal(full, offset), g)
+    return full
+
+
+@view_of_numpy(numpy.ndarray.diagonal, "a offset axis1 axis2", "akkk")
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """Elements on diagonal `offset` of two axes, along a new last axis. IndexError if there are not two axes.
+    """A view of diagonal `offset` of two axes, along a new last axis. IndexError if there are not two axes.
+
+    Writing to it writes to the array.
 
     >>> from forerun import np
     >>> np.diagonal([[1, 2], [3, 4]]).tolist()
@@ -24,16 +46,12 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """
     x = asarray(a)
     a, b = axes_of("diagonal", (axis1, axis2), x.ndim)
-    x = transpose(x, [i for i in range(x.ndim) if i not in (a, b)] + [a, b])
-    rows, columns = x.shape[-2:]
-    n = max(0, min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns))
-    i = numpy.arange(n)
-    first = _core.from_numpy(i - min(offset, 0), x.device)
-    return _gather(x, [first, _core.from_numpy(i + max(offset, 0), x.device)], x.ndim - 2)
+    return _diagonal(transpose(x, [i for i in range(x.ndim) if i not in (a, b)] + [a, b]), offset)
 
 
+@numpy_when_small(numpy.diag, "v k", "dk", "biufc")
 def diag(v: Any, k: int = 0) -> Any:
-    """Diagonal k of a matrix, or a matrix with a vector on its diagonal k.
+    """A view of diagonal k of a matrix, or a new matrix with a vector on its diagonal k.
 
     >>> from forerun import np
     >>> np.diag([[1, 2], [3, 4]]).tolist(), np.diag([1, 2]).tolist()
@@ -45,11 +63,10 @@ def diag(v: Any, k: int = 0) -> Any:
     if x.ndim == 2:
         return diagonal(x, k)
     n = x.shape[0] + abs(k)
-    i = numpy.arange(x.shape[0])
-    index = [_core.from_numpy(i - min(k, 0), x.device), _core.from_numpy(i + max(k, 0), x.device)]
-    return _scatter_zeros(x, (n, n), index, 0)
+    return _on_diagonal(x, (n, n), k)
 
 
+@direct("trace")
 def trace(
     a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
 ) -> Any:

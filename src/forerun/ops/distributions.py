@@ -1,18 +1,19 @@
 """Random numbers of further distributions.
 
-Those that follow from exponential or normal numbers in closed form are filled by the workers, as long as their
-parameters are numbers. The others are NumPy's, drawn by a host task from a stream of the op's key.
+Those that follow from exponential or normal numbers in closed form are filled by the workers; gradients flow to their
+parameters. The others are NumPy's, drawn by a host task from a stream of the op's key.
 """
 
 from __future__ import annotations
 
 import functools
+import reprlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
 
-from ..device import resolve
+from .conditions import check_parameters, check_ways, known
 from .convert import (
     as_dtype,
     asarray,
@@ -27,7 +28,15 @@ from .convert import (
 )
 from .exponential import exp, log
 from .host import host_op
-from .random import _FLOAT32, Size, Where, _numbers, _rows, _shape, there
+from .limits import NOT_NEGATIVE, POSITIVE
+from .random import Size, Where, _numbers, _rows, _shape, into, there
+from .reparametrised import (
+    drawn_dtypes,
+    fitting,
+    made_of_standard,
+    parameter,
+    standard_gammas,
+)
 from .streams import current
 
 __all__ = [
@@ -42,11 +51,21 @@ def _checking() -> numpy.random.Generator:
 
 
 def _refused(name: str, draw: Callable[..., Any], parameters: Sequence[Any]) -> None:
-    """Raises what NumPy raises for parameters that are numbers: drawing nothing tells."""
+    """Raises what parameters must not be, as far as they are known; all of them: also what NumPy raises."""
+    check_parameters(name, parameters)
+    if all(map(known, parameters)):  # drawing nothing tells
+        _asked(name, draw, _checking(), parameters, (0, *together(name, *(numpy.shape(p) for p in parameters))))
+
+
+def _asked(
+    name: str, draw: Callable[..., Any], generator: numpy.random.Generator, parameters: Sequence[Any], shape: Any
+) -> Any:
+    """What NumPy draws; what it raises says of what."""
     try:
-        draw(_checking(), *parameters, (0,))
+        return draw(generator, *parameters, shape)
     except ValueError as error:
-        raise ValueError(f"{name}: {error}, got {', '.join(map(str, parameters))}") from None
+        got = ", ".join(map(reprlib.repr, parameters))
+        raise ValueError(f"{name}: {error}, got {got}") from None
 
 
 def _drawn(
@@ -56,10 +75,14 @@ def _drawn(
     shape, want, device = _shape(name, size, *parameters), as_dtype(name, dtype), there(device, *parameters)
     if size is not None and together(name, shape, *(numpy.shape(p) for p in parameters)) != shape:
         raise ValueError(f"{name}: parameters must broadcast to size {shape}, got other shapes")
+    _refused(name, draw, parameters)
     make = current().generator()
-    result = lambda *values: numpy.asarray(draw(make(), *values, shape)).astype(want)
+
+    def result(*values: Any) -> numpy.ndarray:
+        check_parameters(name, values)
+        return numpy.asarray(_asked(name, draw, make(), values, shape)).astype(want)
+
     if _numbers(*parameters):
-        _refused(name, draw, parameters)
         return host_op(name, lambda _: result(*parameters), [asarray(0, device=device)], shape, want)
     arrays = [whole(p, device=None if is_array(p) else device) for p in parameters]
     return host_op(name, result, arrays, shape, want)
@@ -78,62 +101,57 @@ def _floating(name: str, *parameters: Any, size: Size, dtype: Any, device: Where
     return _drawn(name, method, parameters, size, want, device)
 
 
-def _closed(
-    name: str,
-    made: Callable[[Callable[..., Any], float, float], Any],
-    parameters: tuple[Any, ...],
-    size: Size,
-    dtype: Any,
-    device: Where,
+def exponential(
+    scale: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None, ctx: Where = None, out: Any = None
 ) -> Any:
-    """What `made` makes of draw(kind, loc=0, scale=1) and of its own loc and scale, if these are numbers.
-
-    Else NumPy's, of `parameters`: the last is the scale.
-    """
-    want = default_float() if dtype is None else as_dtype(name, dtype)
-    if not is_real_float(want) or not _numbers(*parameters):
-        return _floating(name, *parameters, size=size, dtype=dtype, device=device)
-    loc, scale = (0.0, *map(float, parameters))[-2:]
-    if scale < 0:
-        raise ValueError(f"{name}: scale must not be negative, got {scale}")
-    shape, where = _shape(name, size), resolve(device)
-    drawn = _FLOAT32 if want.itemsize == 2 else want
-    draw = lambda kind, loc=0.0, scale=1.0: current().fill(kind, shape, drawn, where, loc, scale)
-    result = made(draw, loc, scale)
-    return result if drawn == want else cast(result, want)
-
-
-def exponential(scale: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None) -> Any:
     """Numbers of the exponential distribution: of density exp(-x / scale) / scale for x >= 0.
 
     The mean is scale. Of shape `size`, or else that of scale; the default float unless dtype is given.
-    ValueError if scale is negative: where the result is read, if it is an array.
+    ValueError if scale is negative: where the result is read, if it is an array of ours. Gradients flow to scale.
+    out: an array for the result. ctx: MXNet's name for device.
 
     >>> from forerun import np
     >>> np.random.exponential([1.0, 2.0], (3, 2)).shape
     (3, 2)
     """
-    made = lambda draw, loc, scale: draw("exponential", loc, scale)
-    return _closed("exponential", made, (scale,), size, dtype, device)
+    made = lambda draw, scale: draw("exponential", 0.0, scale)
+    return made_of_standard("exponential", made, {"scale": (scale, NOT_NEGATIVE)}, size, dtype, device or ctx, out)
 
 
-def gamma(shape: Any, scale: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None) -> Any:
+def gamma(
+    shape: Any, scale: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None, ctx: Where = None,
+    out: Any = None,
+) -> Any:  # fmt: skip
     """Numbers of the gamma distribution: of density c * x**(shape - 1) * exp(-x / scale) for x > 0.
 
-    The mean is shape * scale. size, dtype, errors: as for `exponential`; shape must not be negative either.
+    The mean is shape * scale. size, dtype, errors, out, ctx: as for `exponential`; shape must not be negative either.
+    Gradients flow to both: to shape by implicit reparametrisation (Figurnov, Mohamed and Mnih 2018).
 
     >>> from forerun import np
     >>> np.random.gamma(2.0, size=3).dtype
     dtype('float32')
     """
-    return _floating("gamma", shape, scale, size=size, dtype=dtype, device=device)
+
+    def drawn(size: Size, dtype: Any) -> Any:
+        if _numbers(shape, scale):
+            return _floating("gamma", shape, scale, size=size, dtype=dtype, device=device or ctx)
+        want, wide = drawn_dtypes("gamma", dtype)
+        extents, where = _shape("gamma", size, shape, scale), there(device or ctx, shape, scale)
+        fitting("gamma", extents, [shape, scale])
+        stretched = parameter("gamma", "scale", scale, NOT_NEGATIVE, wide, where)
+        check = None if is_array(shape) else NOT_NEGATIVE  # ours are looked at by the task that draws
+        shapes = asarray(parameter("gamma", "shape", shape, check, wide, where), wide, where)
+        result = standard_gammas("gamma", shapes, extents, wide) * stretched
+        return result if wide == want else cast(result, want)
+
+    return into("gamma", out, size, dtype, drawn)
 
 
 def beta(a: Any, b: Any, size: Size = None, dtype: Any = None, *, device: Where = None) -> Any:
     """Numbers of the beta distribution: of density c * x**(a - 1) * (1 - x)**(b - 1) in [0, 1].
 
-    The mean is a / (a + b). size, dtype: as for `exponential`. ValueError where the result is read if a or b
-    is not positive.
+    The mean is a / (a + b). size, dtype: as for `exponential`. ValueError if a or b is not
+    positive: where the result is read, if it is an array of ours.
 
     >>> from forerun import np
     >>> np.random.beta(2.0, 3.0, size=(2, 2)).shape
@@ -143,81 +161,98 @@ def beta(a: Any, b: Any, size: Size = None, dtype: Any = None, *, device: Where 
 
 
 def laplace(
-    loc: Any = 0.0, scale: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None
-) -> Any:
+    loc: Any = 0.0, scale: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None,
+    ctx: Where = None, out: Any = None,
+) -> Any:  # fmt: skip
     """Numbers of the Laplace distribution: of density exp(-|x - loc| / scale) / (2 scale).
 
-    size, dtype, errors: as for `exponential`.
+    size, dtype, errors, gradients, out, ctx: as for `exponential`.
 
     >>> from forerun import np
     >>> np.random.laplace(1.0, 0.0, size=2).tolist()
     [1.0, 1.0]
     """
     made = lambda draw, loc, scale: loc + scale * (draw("exponential") - draw("exponential"))
-    return _closed("laplace", made, (loc, scale), size, dtype, device)
+    parameters = {"loc": (loc, None), "scale": (scale, NOT_NEGATIVE)}
+    return made_of_standard("laplace", made, parameters, size, dtype, device or ctx, out)
 
 
 def lognormal(
-    mean: Any = 0.0, sigma: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None
-) -> Any:
+    mean: Any = 0.0, sigma: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None,
+    ctx: Where = None, out: Any = None,
+) -> Any:  # fmt: skip
     """Numbers whose logarithm is normal with mean `mean` and standard deviation `sigma`.
 
-    size, dtype, errors: as for `exponential`.
+    size, dtype, errors, gradients, out, ctx: as for `exponential`.
 
     >>> from forerun import np
     >>> np.random.lognormal(0.0, 0.0, size=2).tolist()
     [1.0, 1.0]
     """
     made = lambda draw, mean, sigma: exp(draw("normal", mean, sigma))
-    return _closed("lognormal", made, (mean, sigma), size, dtype, device)
+    parameters = {"mean": (mean, None), "sigma": (sigma, NOT_NEGATIVE)}
+    return made_of_standard("lognormal", made, parameters, size, dtype, device or ctx, out)
 
 
 def logistic(
-    loc: Any = 0.0, scale: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None
-) -> Any:
+    loc: Any = 0.0, scale: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None,
+    ctx: Where = None, out: Any = None,
+) -> Any:  # fmt: skip
     """Numbers of the logistic distribution: their distribution function is 1 / (1 + exp(-(x - loc) / scale)).
 
-    size, dtype, errors: as for `exponential`.
+    size, dtype, errors, gradients, out, ctx: as for `exponential`.
 
     >>> from forerun import np
     >>> np.random.logistic(size=3).shape
     (3,)
     """
     made = lambda draw, loc, scale: loc + scale * log(draw("exponential") / draw("exponential"))
-    return _closed("logistic", made, (loc, scale), size, dtype, device)
+    parameters = {"loc": (loc, None), "scale": (scale, NOT_NEGATIVE)}
+    return made_of_standard("logistic", made, parameters, size, dtype, device or ctx, out)
 
 
 def gumbel(
-    loc: Any = 0.0, scale: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None
-) -> Any:
+    loc: Any = 0.0, scale: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None,
+    ctx: Where = None, out: Any = None,
+) -> Any:  # fmt: skip
     """Numbers of the Gumbel distribution: their distribution function is exp(-exp(-(x - loc) / scale)).
 
-    size, dtype, errors: as for `exponential`.
+    size, dtype, errors, gradients, out, ctx: as for `exponential`.
 
     >>> from forerun import np
     >>> np.random.gumbel(size=3).shape
     (3,)
     """
     made = lambda draw, loc, scale: loc - scale * log(draw("exponential"))
-    return _closed("gumbel", made, (loc, scale), size, dtype, device)
+    parameters = {"loc": (loc, None), "scale": (scale, NOT_NEGATIVE)}
+    return made_of_standard("gumbel", made, parameters, size, dtype, device or ctx, out)
 
 
 def chisquare(df: Any, size: Size = None, dtype: Any = None, *, device: Where = None) -> Any:
     """Numbers of the chi-square distribution: sums of the squares of df standard normal numbers.
 
-    size, dtype: as for `exponential`. ValueError where the result is read if df is not positive.
+    size, dtype: as for `exponential`. ValueError if df is not positive: where the result is read, if it is an array
+    of ours. Gradients flow to df, as for `gamma`.
 
     >>> from forerun import np
     >>> np.random.chisquare(4, size=3).shape
     (3,)
     """
-    return _floating("chisquare", df, size=size, dtype=dtype, device=device)
+    if _numbers(df):
+        return _floating("chisquare", df, size=size, dtype=dtype, device=device)
+    want, wide = drawn_dtypes("chisquare", dtype)
+    extents, where = _shape("chisquare", size, df), there(device, df)
+    fitting("chisquare", extents, [df])
+    halves = parameter("chisquare", "df", df, POSITIVE, wide, where) / 2
+    result = standard_gammas("chisquare", halves, extents, wide) * 2
+    return result if wide == want else cast(result, want)
 
 
 def poisson(lam: Any = 1.0, size: Size = None, dtype: Any = "int64", *, device: Where = None) -> Any:
     """Counts of the Poisson distribution with mean `lam`. int64 unless dtype is given.
 
-    Of shape `size`, or else that of lam. ValueError where the result is read if lam is negative.
+    Of shape `size`, or else that of lam. ValueError if lam is negative: where the result is read, if it is an array of
+    ours.
 
     >>> from forerun import np
     >>> np.random.poisson([0.0, 0.0]).tolist()
@@ -229,8 +264,8 @@ def poisson(lam: Any = 1.0, size: Size = None, dtype: Any = "int64", *, device: 
 def binomial(n: Any, p: Any, size: Size = None, dtype: Any = "int64", *, device: Where = None) -> Any:
     """Counts of successes among n trials of probability p. int64 unless dtype is given.
 
-    Of shape `size`, or else that of n and p together. ValueError where the result is read if p is not in [0,
-    1].
+    Of shape `size`, or else that of n and p together. ValueError if n is negative or p not in [0, 1]: where the
+    result is read, if they are arrays of ours.
 
     >>> from forerun import np
     >>> np.random.binomial(10, [0.0, 1.0]).tolist()
@@ -242,22 +277,22 @@ def binomial(n: Any, p: Any, size: Size = None, dtype: Any = "int64", *, device:
 def multinomial(n: int, pvals: Any, size: Size = None, *, device: Where = None) -> Any:
     """Counts of n trials that each end in one of several ways. int64, ways along a new last axis.
 
-    pvals: the probabilities of the ways, divided by their sum. ValueError if n is negative; where the result
-    is read if a probability is.
+    pvals: the probabilities of the ways along the last axis; the last way has what the others leave. ValueError if n is
+    negative, or one of them is not in [0, 1], or the others' sum is above 1: where the result is read, if they are an
+    array of ours.
 
     >>> from forerun import np
     >>> np.random.multinomial(10, [0.5, 0.5], size=3).sum(axis=1).tolist()
     [10, 10, 10]
     """
     n = count_of("multinomial", "n", n)
+    if known(pvals) and numpy.ndim(pvals):
+        check_ways("multinomial", pvals)
     probabilities = asarray(pvals, device=None if is_array(pvals) else device)
     _rows("multinomial", probabilities)
-    shape = () if size is None else _shape("multinomial", size)
+    shape = probabilities.shape[:-1] if size is None else _shape("multinomial", size)
     make = current().generator()
-
-    def draw(p: numpy.ndarray) -> Any:
-        wide = p.astype("float64")
-        return make().multinomial(n, wide / wide.sum(), shape or None)
+    draw = lambda p: make().multinomial(n, check_ways("multinomial", p), None if size is None else shape)
 
     return host_op("multinomial", draw, [probabilities], (*shape, probabilities.shape[-1]), "int64")
 

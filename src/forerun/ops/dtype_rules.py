@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy
@@ -11,7 +13,7 @@ import numpy
 from .. import _core
 
 __all__ = [
-    "SUPPORTED", "as_dtype", "castable", "default_float", "ints_become_floats", "is_bfloat16", "is_inexact",
+    "SUPPORTED", "as_dtype", "as_numpy", "castable", "default_float", "ints_become_floats", "is_bfloat16", "is_inexact",
     "is_real_float", "is_supported", "promote", "real_of", "set_defaults", "warn_of_lost_parts",
 ]  # fmt: skip
 
@@ -55,7 +57,7 @@ def set_defaults(float_dtype: Any, ints_become_floats: bool) -> None:
     """
     global _default_float, _ints_become_floats
     _default_float, _ints_become_floats = numpy.dtype(float_dtype), ints_become_floats
-    _core.set_default_float(_default_float)
+    _core.set_defaults(_default_float, ints_become_floats)
 
 
 def is_inexact(dtype: numpy.dtype) -> bool:
@@ -99,8 +101,43 @@ def _promotion(a: str, b: str) -> str:
     return numpy.result_type(a, b).name
 
 
-_PROMOTED = {(a, b): _promotion(a, b) for a in _NAMES for b in _NAMES}
-_core.set_promotion([[_NAMES.index(_PROMOTED[a, b]) for b in _NAMES] for a in _NAMES])
+_PROMOTED: dict[tuple[str, str], str] = {}
+
+
+def _set_promotion(rule: Callable[[str, str], str]) -> None:
+    """Makes a rule for two dtypes the one of the core, and of `promote`."""
+    _PROMOTED.update({(a, b): rule(a, b) for a in _NAMES for b in _NAMES})
+    _core.set_promotion([[_NAMES.index(_PROMOTED[a, b]) for b in _NAMES] for a in _NAMES])
+
+
+def _numpys_promotion(a: str, b: str) -> str:
+    """NumPy's result type, where it knows both."""
+    return _promotion(a, b) if "bfloat16" in (a, b) else numpy.result_type(a, b).name
+
+
+_set_promotion(_promotion)
+
+
+@contextmanager
+def as_numpy() -> Iterator[None]:
+    """Inside, creation gives float64, and integers with floats give what they give in NumPy.
+
+    >>> with as_numpy():
+    ...     default_float(), promote("int64", "float32")
+    (dtype('float64'), dtype('float64'))
+    >>> default_float(), promote("int64", "float32")
+    (dtype('float32'), dtype('float32'))
+    """
+    before = _default_float, _ints_become_floats
+    set_defaults("float64", ints_become_floats=False)
+    _set_promotion(_numpys_promotion)
+    _core.set_numpy_rules(True)
+    try:
+        yield
+    finally:
+        _core.set_numpy_rules(False)
+        set_defaults(*before)
+        _set_promotion(_promotion)
 
 
 def promote(*dtypes: Any) -> numpy.dtype:

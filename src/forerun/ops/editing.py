@@ -9,12 +9,13 @@ from typing import Any
 import numpy
 
 from .. import _core
-from .assigning import fit, fitting, setitem, values_at
+from .assigning import fit, fitting, no_scalar, setitem, untaped, values_at, values_for
+from .base import direct, numpy_when_small, numpy_writes
 from .convert import _has_arrays, asarray, axis_of, beside, cast, copy, count_of, is_array, promote
 from .creation import _known, zeros
 from .indexing import _along as _positions_along
 from .indexing import _vector, take, where
-from .joining import concatenate, split
+from .joining import _part, concatenate, split
 from .keys import places_within
 from .shape import broadcast_to, moveaxis, ravel, reshape
 
@@ -27,6 +28,7 @@ __all__ = [
 # --- new arrays -----------------------------------------------------------------------------------
 
 
+@direct("append")
 def append(arr: Any, values: Any, axis: int | None = None) -> Any:
     """arr with values at its end along `axis`; without an axis, both flat. Dtypes are promoted.
 
@@ -64,6 +66,7 @@ def _positions(op: str, obj: Any, n: int, last: int) -> numpy.ndarray:
     return found.astype("int64")
 
 
+@numpy_when_small(numpy.delete, "arr obj axis", "aki", "biufc")
 def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
     """arr without the elements at positions along `axis`, or of the flat array.
 
@@ -75,10 +78,13 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
     """
     x, a = _along("delete", beside(arr, obj), axis)
     n = x.shape[a]
+    if type(obj) is int and -n <= obj < n:
+        return concatenate([x[_part(a, 0, obj % n)], x[_part(a, obj % n + 1, n)]], a)
     gone = _positions("delete", obj, n, n - 1)
     return take(x, numpy.delete(numpy.arange(n), gone), a)
 
 
+@numpy_when_small(numpy.insert, "arr obj values axis", "akni", "biufc")
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     """arr with values before the elements at positions along `axis`, or of the flat array.
 
@@ -94,11 +100,15 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     at = _positions("insert", obj, n, n)
     new = asarray(values, x.dtype, x.device)
     count = at.size
+    one = type(obj) is int
     if at.size == 1:
         new = reshape(new, (1,) * (x.ndim - new.ndim) + new.shape)
         new = moveaxis(new, 0, a) if at.ndim == 0 else new
         count = new.shape[a]
     piece = broadcast_to(new, (*x.shape[:a], count, *x.shape[a + 1 :]))
+    if one:
+        i = obj + n if obj < 0 else obj
+        return concatenate([x[_part(a, 0, i)], piece, x[_part(a, i, n)]], a)
     order = numpy.insert(numpy.arange(n), at, n + numpy.arange(count))
     return take(concatenate([x, piece], a), order, a)
 
@@ -198,6 +208,7 @@ def block(arrays: Any) -> Any:
 _KINDS = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}  # of arrays that take a Python number
 
 
+@direct("copyto")
 def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
     """Writes values into an array, in place: broadcast, and cast if the rule allows it (TypeError if not).
 
@@ -220,13 +231,13 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
         raise TypeError(f"copyto: casting must be possible by rule {casting!r}, got {got} to {dst.dtype}")
     if where is True:
         return setitem(dst, ..., value)
+    untaped("copyto", dst, value)
     mask = broadcast_to(asarray(where, bool, dst.device), dst.shape)
-    return setitem(dst, ..., cast(_where(mask, value, dst), dst.dtype))
+    new = values_for("copyto", dst, value)
+    return _core.masked_copy(dst, mask, fitting(new, dst.ndim) if is_array(new) else new, "copyto")
 
 
-_where = where  # `where` is a parameter of copyto()
-
-
+@numpy_writes(numpy.ndarray.put, "a ind v", "wpv")
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """Writes values at positions of the flat array, in place; values start over if there are fewer.
 
@@ -240,6 +251,7 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """
     if not is_array(a):
         return numpy.put(a, _known(ind), _known(v), mode)  # type: ignore[arg-type]
+    no_scalar("put", a)
     if not _has_arrays(ind) and not isinstance(ind, numpy.ndarray):
         # as NumPy: what is no array is cast, whatever it is
         ind = ind.astype("int64") if isinstance(ind, numpy.integer) else fit("put", numpy.dtype("int64"), ind)
@@ -247,11 +259,9 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
         places_within("put", ind, a.size, mode, a.device, "safe")
     new = flat_values("put", a, v)
     at = ravel(places_within("put", ind, a.size, mode if new.size else "clip", a.device, "safe"))
+    untaped("put", a, new)
     if at.size and new.size:
-        flat = ravel(a)
-        setitem(flat, at, new if new.size == at.size else take(new, numpy.arange(at.size) % new.size))
-        if not _core.shares_storage(flat, a):
-            setitem(a, ..., reshape(flat, a.shape))
+        _core.put(a, at, new)
     return None
 
 
@@ -261,6 +271,7 @@ def flat_values(op: str, x: Any, values: Any) -> Any:
     return cast(ravel(new), x.dtype) if is_array(new) else _core.full((1,), new, x.dtype, x.device)
 
 
+@numpy_writes(numpy.put_along_axis, "arr indices values axis", "wavi")
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> None:
     """Writes values at positions along `axis` that differ from place to place, in place.
 
@@ -276,12 +287,14 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> Non
         return numpy.put_along_axis(arr, _known(indices), _known(values), axis)  # type: ignore[arg-type]
     if axis is None:
         return put(arr, _vector("put_along_axis", indices), values)
+    untaped("put_along_axis", arr, values)
     at, a = _positions_along("put_along_axis", arr, indices, axis)
     new = values_at("put_along_axis", arr, values)
     new = fitting(cast(new, arr.dtype), at.ndim) if is_array(new) else _core.full((), new, arr.dtype, arr.device)
     return _core.scatter_along(arr, at, a, new)
 
 
+@direct("fill_diagonal")
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     """Writes values on the main diagonal, in place; values start over if there are fewer.
 
@@ -295,7 +308,14 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     """
     if a.ndim < 2 or (a.ndim > 2 and len(set(a.shape)) != 1):
         raise ValueError(f"fill_diagonal: array must be a matrix or have equal axes, got shape {a.shape}")
-    columns = a.shape[-1]
-    step = sum(columns**i for i in range(a.ndim)) if a.ndim > 2 else columns + 1
-    end = a.size if wrap or a.ndim > 2 else columns * columns
-    put(a, numpy.arange(0, a.size if a.ndim > 2 else min(end, a.size), step), val)
+    if not is_array(a):
+        return numpy.fill_diagonal(a, _known(val), wrap)
+    new = flat_values("fill_diagonal", a, val)
+    untaped("fill_diagonal", a, new)
+    if new.size == 0 or a.size == 0:
+        return None
+    if wrap and a.ndim == 2 and a.shape[0] > a.shape[1]:
+        return _core.put(a, _core.from_numpy(numpy.arange(0, a.size, a.shape[1] + 1), a.device), new)
+    n = min(a.shape)
+    new = new[:n] if new.size >= n or new.size == 1 else take(new, numpy.arange(n) % new.size)
+    return _core.assign(_core.view(a, (n,), (sum(a.strides),)), new)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy
 
 from .arithmetic import _value
-from .base import primitive
+from .base import numpy_when_small, primitive
 from .convert import one_of
 from .creation import eye
 from .diagonals import diagonal
@@ -84,16 +84,20 @@ def _eigvalsh(x: Any, uplo: str) -> Any:
 _eigh.name, _eigvalsh.name = "eigh", "eigvalsh"
 
 
-def _triangle(op: str, uplo: str) -> str:
+def _triangle(op: str, uplo: str, upper: bool | None) -> str:
+    if upper is not None:
+        return "U" if upper else "L"
     one_of(op, "UPLO", uplo.upper(), ("L", "U"))
     return uplo.upper()
 
 
-def eigh(a: Any, UPLO: str = "L") -> EighResult:
+@numpy_when_small(numpy.linalg.eigh, "a", "m", "fc", gives=EighResult)
+def eigh(a: Any, UPLO: str = "L", *, upper: bool | None = None) -> EighResult:
     """Eigenvalues in ascending order and eigenvectors (columns) of symmetric or Hermitian matrices.
 
-    Eigenvalues are real. UPLO: the triangle that is looked at, lower or upper; gradients are symmetric. LinAlgError (a
-    ValueError) if matrices are not square, and where results are read if it does not converge.
+    Eigenvalues are real. UPLO: the triangle that is looked at, "L" for the lower or "U" for the upper, which upper
+    (True or False) also says; gradients are symmetric. LinAlgError (a ValueError) if matrices are not square, and
+    where results are read if it does not converge.
 
     >>> from forerun import np
     >>> x = np.array([[2.0, 1.0], [1.0, 2.0]])
@@ -101,17 +105,17 @@ def eigh(a: Any, UPLO: str = "L") -> EighResult:
     >>> np.round(values, 3).tolist(), np.allclose(x @ vectors, vectors * values, atol=1e-5).item()
     ([1.0, 3.0], True)
     """
-    return EighResult(*_eigh(matrices("eigh", a, square=True), _triangle("eigh", UPLO)))
+    return EighResult(*_eigh(matrices("eigh", a, square=True), _triangle("eigh", UPLO, upper)))
 
 
-def eigvalsh(a: Any, UPLO: str = "L") -> Any:
+def eigvalsh(a: Any, UPLO: str = "L", *, upper: bool | None = None) -> Any:
     """Eigenvalues of symmetric or Hermitian matrices in ascending order: the first result of `eigh`.
 
     >>> from forerun import np
     >>> np.round(np.linalg.eigvalsh([[2, 1], [1, 2]]), 3).tolist()
     [1.0, 3.0]
     """
-    return _eigvalsh(matrices("eigvalsh", a, square=True), _triangle("eigvalsh", UPLO))
+    return _eigvalsh(matrices("eigvalsh", a, square=True), _triangle("eigvalsh", UPLO, upper))
 
 
 # --- eigenvalues of any matrices ------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from collections.abc import Sequence
@@ -9,9 +10,9 @@ from typing import Any
 
 import numpy
 
-from .convert import as_dtype, asarrays, cast, one_of, promote, store
+from .convert import as_dtype, asarrays, cast, is_array, one_of, promote, store
 from .diagonals import diagonal
-from .linear import _matmul
+from .linear import _matmul, dot
 from .reduction import sum as sum_
 from .shape import broadcast_to, reshape, transpose
 
@@ -57,6 +58,14 @@ def _labels(term: str, rest: int | None, subscripts: str) -> Labels:
     return (*before, *range(-(rest or 0), 0), *after) if dots else tuple(before)
 
 
+@functools.lru_cache(1024)
+def _read(subscripts: str, shapes: tuple[tuple[int, ...], ...]) -> tuple[tuple[Labels, ...], Labels]:
+    """Labels of each operand and of the result, which fit the operands' shapes."""
+    terms, result = _parse(subscripts, shapes)
+    _extents(terms, shapes)
+    return tuple(terms), result
+
+
 def _parse(subscripts: str, shapes: Sequence[tuple[int, ...]]) -> tuple[list[Labels], Labels]:
     """Labels of each operand and of the result."""
     left, arrow, result = subscripts.partition("->")
@@ -82,14 +91,14 @@ def _parse(subscripts: str, shapes: Sequence[tuple[int, ...]]) -> tuple[list[Lab
     return found, asked
 
 
-def _extents(terms: Sequence[Labels], arrays: Sequence[Any]) -> dict[Label, int]:
+def _extents(terms: Sequence[Labels], shapes: Sequence[tuple[int, ...]]) -> dict[Label, int]:
     """The extent of each label; an extent of 1 is repeated where another operand has more."""
     extents: dict[Label, int] = {}
-    for labels, x in zip(terms, arrays):
-        if len(set(zip(labels, x.shape))) != len(set(labels)):
+    for labels, shape in zip(terms, shapes):
+        if len(set(zip(labels, shape))) != len(set(labels)):
             text = "".join(map(str, labels))
-            raise ValueError(f"einsum: axes of one label must have one extent, got {x.shape} for {text!r}")
-        for c, n in zip(labels, x.shape):
+            raise ValueError(f"einsum: axes of one label must have one extent, got {shape} for {text!r}")
+        for c, n in zip(labels, shape):
             if extents.setdefault(c, n) != n and n != 1 and extents[c] != 1:
                 raise ValueError(
                     f"einsum: axes of one label must have one extent, got {extents[c]} and {n} for {c!r}"
@@ -103,6 +112,8 @@ def _extents(terms: Sequence[Labels], arrays: Sequence[Any]) -> dict[Label, int]
 
 def _reduced(x: Any, labels: Labels, needed: set[Label]) -> tuple[Any, Labels]:
     """x with repeated labels taken as diagonals, and axes summed whose label nobody else needs."""
+    if len(set(labels)) == len(labels) and needed.issuperset(labels):
+        return x, labels
     for c in dict.fromkeys(labels):
         while labels.count(c) > 1:
             i = labels.index(c)
@@ -116,14 +127,17 @@ def _reduced(x: Any, labels: Labels, needed: set[Label]) -> tuple[Any, Labels]:
 
 def _arranged(x: Any, labels: Labels, extents: dict[Label, int], *groups: Sequence[Label]) -> Any:
     """x with its axes in groups; all but the first group become one axis each."""
-    x = transpose(x, [labels.index(c) for group in groups for c in group])
-    x = broadcast_to(x, tuple(extents[c] for group in groups for c in group))
-    return reshape(x, (*x.shape[: len(groups[0])], *(math.prod(extents[c] for c in g) for g in groups[1:])))
+    order = [labels.index(c) for group in groups for c in group]
+    x = x if order == list(range(x.ndim)) else transpose(x, order)
+    shape = tuple(extents[c] for group in groups for c in group)
+    x = x if x.shape == shape else broadcast_to(x, shape)  # which is read-only
+    whole = (*x.shape[: len(groups[0])], *(math.prod(extents[c] for c in g) for g in groups[1:]))
+    return x if x.shape == whole else reshape(x, whole)
 
 
 def _product(a: Any, la: Labels, b: Any, lb: Labels, needed: set[Label]) -> tuple[Any, Labels]:
     """The product of two operands, summed over labels that only they have, as one product of stacked matrices."""
-    extents = _extents((la, lb), (a, b))
+    extents = _extents((la, lb), (a.shape, b.shape))
     shared = [c for c in la if c in lb]
     batch, summed = [c for c in shared if c in needed], [c for c in shared if c not in needed]
     rows, columns = [c for c in la if c not in lb], [c for c in lb if c not in la]
@@ -131,7 +145,8 @@ def _product(a: Any, la: Labels, b: Any, lb: Labels, needed: set[Label]) -> tupl
         _arranged(a, la, extents, batch, rows, summed), _arranged(b, lb, extents, batch, summed, columns)
     )
     labels = (*batch, *rows, *columns)
-    return reshape(product, tuple(extents[c] for c in labels)), labels
+    shape = tuple(extents[c] for c in labels)
+    return product if product.shape == shape else reshape(product, shape), labels
 
 
 def _contracted(arrays: Sequence[Any], terms: Sequence[Labels], needed: set[Label]) -> tuple[Any, Labels]:
@@ -180,6 +195,50 @@ def _common(arrays: Sequence[Any], dtype: Any, casting: Any) -> list[Any]:
     return [x if x.dtype == want else cast(x, want) for x in arrays]
 
 
+@functools.lru_cache(1024)
+def _plan(subscripts: str) -> Any:
+    """What one function does; None: it takes more.
+
+    ("sum", number of axes, the axis) or ("dot", axes of each operand, whether to turn each).
+    """
+    left, arrow, result = subscripts.replace(" ", "").partition("->")
+    terms = left.split(",")
+    if not arrow or "." in left or any(len(set(t)) < len(t) for t in (*terms, result)):
+        return None
+    if len(terms) == 1:
+        gone = [i for i, c in enumerate(left) if c not in result]
+        whole = len(gone) == 1 and left.replace(left[gone[0]], "") == result
+        return ("sum", len(left), gone[0]) if whole else None
+    shared = set(terms[0]) & set(terms[-1])
+    if len(terms) > 2 or len(shared) != 1 or not all(1 <= len(t) <= 2 for t in terms):
+        return None
+    (k,) = shared
+    rows, columns = (t.replace(k, "") for t in terms)
+    if k in result or result != rows + columns:
+        return None
+    return "dot", len(terms[0]), len(terms[1]), terms[0] != rows + k, terms[1] != k + columns
+
+
+def _plain(*operands: Any) -> Any:
+    """Sums over one axis, and products of matrices and vectors: by the functions for these. None: something else."""
+    plan = _plan(operands[0]) if operands and type(operands[0]) is str else None
+    if plan is None or not all(map(is_array, operands[1:])):
+        return None
+    if plan[0] == "sum":
+        _, ndim, axis = plan
+        x = operands[1] if len(operands) == 2 else None
+        plain = x is not None and x.ndim == ndim and x.dtype.kind in "fc" and x.size
+        return sum_(x, axis) if plain else None
+    if len(operands) != 3:
+        return None
+    _, axes_a, axes_b, turn_a, turn_b = plan
+    a, b = operands[1:]
+    if a.ndim != axes_a or b.ndim != axes_b or a.dtype != b.dtype or a.dtype.kind != "f":
+        return None
+    a, b = (a.T if turn_a else a), (b.T if turn_b else b)
+    return dot(a, b) if a.shape[-1] == b.shape[0] and a.size and b.size else None
+
+
 def einsum(
     *operands: Any,
     out: Any = None,
@@ -193,8 +252,8 @@ def einsum(
     A label that the result lacks is summed over; "..." (or Ellipsis) stands for axes that broadcast. Without "->" (or
     the last list) the result has the labels that occur once, in order of the alphabet. Operands are contracted two by
     two from left to right; with `optimize` as `einsum_path` finds it, or in the order that it is given. dtype: of
-    operands and sums. The result is a new array, never a view. ValueError if subscripts and shapes do not fit,
-    TypeError if a cast is not possible by rule `casting`.
+    operands and sums. What only picks or moves axes of one operand is a view. ValueError if subscripts and shapes do
+    not fit, TypeError if a cast is not possible by rule `casting`.
 
     >>> from forerun import np
     >>> np.einsum("ij,kj->ik", np.ones((2, 3)), np.ones((2, 3))).tolist()
@@ -202,14 +261,18 @@ def einsum(
     >>> np.einsum(np.arange(4).reshape(2, 2), [0, 0]).item()
     3
     """
+    if out is None and dtype is None and not optimize and order == "K" and casting == "safe":
+        found = _plain(*operands)
+        if found is not None:
+            return found
     one_of("einsum", "order", order, ("K", "A", "C"))
     subscripts, given = _prepared("einsum", operands)
-    terms, result = _parse(subscripts, [x.shape for x in given])
-    _extents(terms, given)
+    terms, result = _read(subscripts, tuple(x.shape for x in given))
     arrays = _common(given, dtype, casting)
     path = [] if optimize is False or len(arrays) < 3 else _path(subscripts, arrays, optimize)[0][1:]
-    done, labels = _along(path, arrays, terms, set(result))
-    done = transpose(done, [labels.index(c) for c in result]) if result else reshape(done, ())
+    done, labels = _along(path, arrays, list(terms), set(result))
+    moved = labels != result or done is given[0]  # what is a view is not the operand itself
+    done = (transpose(done, [labels.index(c) for c in result]) if moved else done) if result else reshape(done, ())[()]
     if out is not None and not numpy.can_cast(done.dtype, out.dtype, casting):
         raise TypeError(
             f"einsum: casting must be possible by rule {casting!r}, got {done.dtype} to {out.dtype}"
@@ -228,5 +291,5 @@ def einsum_path(*operands: Any, optimize: Any = "greedy") -> tuple[list[Any], st
     ['einsum_path', (1, 2), (0, 1)]
     """
     subscripts, arrays = _prepared("einsum_path", operands)
-    _extents(_parse(subscripts, [x.shape for x in arrays])[0], arrays)
+    _read(subscripts, tuple(x.shape for x in arrays))
     return _path(subscripts, arrays, optimize)

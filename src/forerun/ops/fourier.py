@@ -16,7 +16,7 @@ import numpy
 from .. import _core
 from ..device import Device, resolve
 from .arithmetic import conjugate
-from .base import primitive
+from .base import numpy_when_small, primitive
 from .convert import as_dtype, asarray, axes_of, axis_of, cast, copy, default_float, one_of, store
 from .indexing import getitem
 from .joining import pad, roll
@@ -88,7 +88,7 @@ def _task(op: str, fn: Any, x: Any, axis: int, n: int, dtype: numpy.dtype) -> An
     work = max(x.size, math.prod(shape)) * (n.bit_length() + 1)
     pieces = min(shape[along] if others else 1, _MOST_PIECES, work // _PIECE)
     cut = {"pieces": pieces, "axis": along} if pieces > 1 else {}
-    return _core.host(fn, [x], [(shape, dtype)], None, op, **cut)[0]
+    return _core.host(fn, [x], [(shape, dtype)], None, op, **cut, cheap=True)[0]
 
 
 @primitive(lambda g, axis, inverse, norm: _fft(g, axis, not inverse, _OTHER_END[norm]))
@@ -172,6 +172,7 @@ def _one(n: int | None) -> Extents:
     return None if n is None else (n,)
 
 
+@numpy_when_small(numpy.fft.fft, "a n axis norm", "aiiS", "fc")
 def fft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Any:
     """The Fourier transform along an axis: sums of x[j] * exp(-2 pi i j k / n).
 
@@ -186,6 +187,7 @@ def fft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: An
     return _transform("fft", a, _one(n), (axis,), norm, False, out)
 
 
+@numpy_when_small(numpy.fft.ifft, "a n axis norm", "aiis", "Dc")
 def ifft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Any:
     """The inverse of `fft`, with its parameters: sums of x[k] * exp(2 pi i j k / n), divided by n.
 
@@ -222,6 +224,7 @@ def ifftn(
     return _transform("ifftn", a, s, axes, norm, True, out)
 
 
+@numpy_when_small(numpy.fft.fft2, "a", "a", "fc")
 def fft2(a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Any = None) -> Any:
     """The Fourier transform along two axes, by default the last ones; otherwise as `fftn`.
 
@@ -269,6 +272,7 @@ def _some_axes(op: str, x: Any, s: Extents, axes: Sequence[int] | None) -> tuple
     return found
 
 
+@numpy_when_small(numpy.fft.rfft, "a n axis norm", "aiis", "F")
 def rfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Any:
     """The Fourier transform of real numbers along an axis: the first n // 2 + 1 elements.
 
@@ -281,6 +285,7 @@ def rfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: A
     return store("rfft", _halved("rfft", a, _one(n), (axis,), norm), out)
 
 
+@numpy_when_small(numpy.fft.irfft, "a n axis norm", "aiis", "Dc")
 def irfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Any:
     """The inverse of `rfft`: n real numbers, by default 2 * (m - 1) from m elements.
 

@@ -9,8 +9,9 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy
 
-from . import counts, densities, distributions
+from . import choices, counts, densities, distributions
 from . import random as basic
+from .limits import FINITE, NOT_NEGATIVE
 from .streams import OwnStream, Stream, drawing_from
 
 __all__ = ["BitGenerator", "Generator", "RandomState", "default_rng"]
@@ -72,6 +73,22 @@ def _method(function: Callable[P, R]) -> Callable[Concatenate[Any, P], R]:
     return method
 
 
+def _uniform(
+    low: Any = 0.0, high: Any = 1.0, size: basic.Size = None, dtype: Any = None, *, device: basic.Where = None,
+    ctx: basic.Where = None, out: Any = None,
+) -> Any:  # fmt: skip
+    """Numbers evenly spread over [low, high), as `np.random.uniform` gives them. ValueError if high is below low.
+
+    >>> from forerun import np
+    >>> np.random.default_rng(0).uniform(2, 3, 4).shape
+    (4,)
+    """
+    return basic.uniform_of_width((FINITE, NOT_NEGATIVE), low, high, size, dtype, device or ctx, out)
+
+
+_uniform.__name__ = "uniform"
+
+
 class _Draws:
     """The distributions that both kinds of generators have."""
 
@@ -82,7 +99,7 @@ class _Draws:
     binomial = _method(distributions.binomial)
     bytes = _method(basic.bytes)
     chisquare = _method(distributions.chisquare)
-    choice = _method(basic.choice)
+    choice = _method(choices.choice)
     dirichlet = _method(counts.dirichlet)
     exponential = _method(distributions.exponential)
     f = _method(densities.f)
@@ -113,7 +130,6 @@ class _Draws:
     standard_normal = _method(basic.standard_normal)
     standard_t = _method(densities.standard_t)
     triangular = _method(densities.triangular)
-    uniform = _method(basic.uniform)
     vonmises = _method(densities.vonmises)
     wald = _method(densities.wald)
     weibull = _method(densities.weibull)
@@ -142,6 +158,7 @@ class Generator(_Draws):
         return self.bit_generator.stream
 
     integers = _method(basic.integers)
+    uniform = _method(_uniform)
     multivariate_hypergeometric = _method(counts.multivariate_hypergeometric)
     permuted = _method(basic.permuted)
 
@@ -172,6 +189,7 @@ class RandomState(_Draws):
     def _stream(self) -> Stream:
         return self._bits.stream
 
+    uniform = _method(basic.uniform)
     rand = _method(basic.rand)
     randint = _method(basic.randint)
     randn = _method(basic.randn)

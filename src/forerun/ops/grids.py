@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy
 
 from .. import _core
 from ..device import resolve
+from .arithmetic import multiply
 from .assigning import fit
 from .convert import (
     as_dtype,
@@ -25,8 +27,8 @@ from .convert import (
     unsupported,
     vector_of,
 )
-from .creation import Where
-from .joining import concatenate
+from .creation import Where, ones_like
+from .joining import concatenate, stack
 from .ranges import arange, linspace
 from .shape import broadcast_to, moveaxis, reshape
 
@@ -192,7 +194,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     ]
     if not sparse:
         shape = together("meshgrid", *(p.shape for p in placed))
-        placed = [broadcast_to(p, shape) for p in placed]
+        placed = [p if p.shape == shape else broadcast_to(p, shape) for p in placed]
     return tuple(map(_copied, placed) if copy else placed)
 
 
@@ -227,6 +229,9 @@ def fromfunction(
     return function(*(grid[i] for i in range(len(shape))), **kwargs)
 
 
+_MOST_STEPS = 64  # columns that are made one from the other, as NumPy does
+
+
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     """Powers of a vector's elements as N columns, from power N - 1 down to 0, or up with `increasing`.
 
@@ -242,5 +247,8 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
         x = cast(x, promote(x.dtype, numpy.dtype("int64")))
     count = x.size if N is None else count_of("vander", "N", N)
     powers = numpy.arange(count) if increasing else numpy.arange(count)[::-1]
+    if count and not (_core.recording() and x.node is not None) and count <= _MOST_STEPS:
+        columns = [ones_like(x), *itertools.accumulate([x] * (count - 1), multiply)]
+        return stack(columns if increasing else columns[::-1], 1)
     exponents = cast(_core.from_numpy(powers.copy(), x.device), x.dtype)
     return reshape(x, (x.size, 1)) ** exponents

@@ -11,7 +11,7 @@ from ..device import Device, resolve
 from .base import primitive
 from .convert import as_dtype, asarray, is_inexact
 
-__all__ = ["host", "host_op"]
+__all__ = ["host", "host_op", "host_ops"]
 
 
 def host(
@@ -69,13 +69,34 @@ class _NoGradient:
 def host_op(
     name: str, fn: Callable[..., Any], inputs: Sequence[Any], shape: Sequence[int], dtype: Any
 ) -> Any:
-    """Issues a callable as `host` does, with one result of a shape and dtype, which is returned.
+    """Issues a function of the library as `host` does, with one result of a shape and dtype, which is returned.
+
+    Its cost must grow with its elements, and it must not wait: of few elements it runs in the call.
 
     >>> from forerun import np
     >>> host_op("twice", lambda v: 2 * v, [np.arange(3)], (3,), "int64").tolist()
     [0, 2, 4]
     """
-    return host(fn, inputs, [(shape, dtype)], name=name)[0]
+    return host_ops(name, fn, inputs, [(shape, dtype)])[0]
+
+
+def host_ops(
+    name: str, fn: Callable[..., Any], inputs: Sequence[Any], outs: Sequence[tuple[Sequence[int], Any]]
+) -> list[Any]:
+    """The same with several results, whose shapes and dtypes `outs` gives.
+
+    >>> import numpy
+    >>> from forerun import np
+    >>> y, z = host_ops("modf", numpy.modf, [np.ones(3) * 1.5], [((3,), "float32")] * 2)
+    >>> y.tolist(), z.tolist()
+    ([0.5, 0.5, 0.5], [1.0, 1.0, 1.0])
+    """
+    arrays = [asarray(a) for a in inputs]
+    where = resolve() if not arrays else None
+    specs = [(tuple(shape), as_dtype(name, dtype)) for shape, dtype in outs]
+    results = _core.host(fn, arrays, specs, where, name, cheap=True)
+    no_gradient(name, arrays, results)
+    return results
 
 
 @primitive(lambda g: g)

@@ -7,10 +7,10 @@ from typing import Any
 import numpy
 
 from .. import _core
-from .base import Elementwise, primitive
-from .convert import asarray, axis_of, beside, cast, copy, store
+from .base import Elementwise, numpy_when_small, primitive
+from .convert import asarray, axis_of, beside, cast, copy, is_array, store
 from .keys import Key, check_range, entries_of, is_basic, places_within
-from .shape import broadcast_to, ravel, reshape
+from .shape import broadcast_to, reshape
 
 __all__ = [
     "where", "take", "take_along_axis", "nonzero", "argwhere", "flatnonzero", "compress",
@@ -36,7 +36,7 @@ def _view_gradient(g: Any, shape: tuple[int, ...], index: Any) -> Any:
 
 @primitive(_view_gradient)
 def _view(x: Any, index: Any) -> Any:
-    return _core.getitem(x, index)
+    return _core.read(x, index)
 
 
 # --- integer arrays -------------------------------------------------------------------------------
@@ -56,6 +56,8 @@ def _scatter_zeros(g: Any, shape: tuple[int, ...], indices: list[Any], axis: int
 
 def getitem(x: Any, index: Any) -> Any:
     """x[index]: a view for ints, slices, None and Ellipsis; a new array for arrays of positions.
+
+    A scalar, with a copy of the element, where integers alone name one.
 
     Masks wait for their values. Errors as in NumPy; an index that only the computation sees is checked there.
     """
@@ -81,6 +83,7 @@ _select = Elementwise(
 )
 
 
+@numpy_when_small(numpy.ndarray.nonzero, "condition", "a", "biufc", waits=True)
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     """x where the condition holds (is not zero), y elsewhere.
 
@@ -96,7 +99,8 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
         return nonzero(condition)
     if x is None or y is None:
         raise ValueError("where: both x and y must be given, or none")
-    return _select(beside(condition, x, y), _wrapped(x, y), _wrapped(y, x))
+    result = _select(beside(condition, x, y), _wrapped(x, y), _wrapped(y, x))
+    return result if result.ndim else _core.as_array(result)  # as NumPy's, which is no scalar
 
 
 def _wrapped(n: Any, other: Any) -> Any:
@@ -109,6 +113,19 @@ def _wrapped(n: Any, other: Any) -> Any:
     return int(numpy.asarray(n).astype("int64" if dtype.kind == "b" else dtype))
 
 
+def _plain_positions(x: Any, indices: Any) -> bool:
+    """Whether x is a vector and indices are an array of positions in it: then `x[indices]` is what is asked for."""
+    plain = is_array(x) and is_array(indices) and x.ndim == 1 and indices.ndim and x.size and indices.size
+    return bool(plain) and indices.dtype == numpy.int64 and x.device == indices.device
+
+
+def _plain_mask(mask: Any, x: Any) -> bool:
+    """Whether x is a vector and mask an array of bools for its elements."""
+    plain = is_array(x) and is_array(mask) and x.ndim == 1 and mask.shape == x.shape and x.size
+    return bool(plain) and mask.dtype == numpy.bool_ and x.device == mask.device
+
+
+@numpy_when_small(numpy.ndarray.take, "a indices axis out mode", "aai-s", "biufc")
 def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
     """Elements at integer positions along `axis`, or of the flat array. indices may have any shape.
 
@@ -119,9 +136,11 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
     >>> np.take([[1, 2], [3, 4]], [1, 1, 0], axis=0).tolist()
     [[3, 4], [3, 4], [1, 2]]
     """
+    if axis is None and mode == "raise" and out is None and _plain_positions(a, indices):
+        return a[indices]
     x = beside(a, indices)
     if axis is None or (x.ndim == 0 and axis in (0, -1)):
-        x, axis = ravel(x), 0
+        x, axis = reshape(x, -1), 0
     at = axis_of("take", axis, x.ndim)
     before, n, after = x.shape[:at], x.shape[at], x.shape[at + 1 :]
     if 0 in before or (0 in after and mode != "raise"):  # as in NumPy, positions are not checked
@@ -182,6 +201,7 @@ def _vector(op: str, indices: Any) -> Any:
     return found
 
 
+@numpy_when_small(numpy.take_along_axis, "arr indices axis", "aai", "biufc")
 def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     """Elements of arr at positions along `axis` that differ from place to place, as `argsort` gives them.
 
@@ -192,12 +212,15 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     >>> np.take_along_axis(np.array([[3, 1], [2, 4]]), np.array([[1], [0]]), axis=1).tolist()
     [[1], [2]]
     """
+    if axis in (0, -1) and _plain_positions(arr, indices) and indices.ndim == 1:
+        return arr[indices]
     x = beside(arr, indices)
     if axis is None:
-        x, indices, axis = ravel(x), _vector("take_along_axis", indices), 0
+        x, indices, axis = reshape(x, -1), _vector("take_along_axis", indices), 0
     return _gather_along(x, *_along("take_along_axis", x, indices, axis))
 
 
+@numpy_when_small(numpy.ndarray.nonzero, "a", "a", "biufc", waits=True)
 def nonzero(a: Any) -> tuple[Any, ...]:
     """Positions of the elements that are not zero, one int64 vector per axis.
 
@@ -213,6 +236,7 @@ def nonzero(a: Any) -> tuple[Any, ...]:
     return tuple(_core.from_numpy(i, x.device) for i in numpy.nonzero(x.numpy()))
 
 
+@numpy_when_small(numpy.argwhere, "a", "a", "biufc", waits=True)
 def argwhere(a: Any) -> Any:
     """Positions of the elements that are not zero, as rows of an int64 matrix. Waits.
 
@@ -224,6 +248,7 @@ def argwhere(a: Any) -> Any:
     return _core.from_numpy(numpy.argwhere(x.numpy()), x.device)
 
 
+@numpy_when_small(numpy.flatnonzero, "a", "a", "biufc", waits=True)
 def flatnonzero(a: Any) -> Any:
     """Positions in the flat array of the elements that are not zero. int64. Waits.
 
@@ -231,9 +256,10 @@ def flatnonzero(a: Any) -> Any:
     >>> np.flatnonzero([[0, 2], [3, 0]]).tolist()
     [1, 2]
     """
-    return nonzero(ravel(asarray(a)))[0]
+    return nonzero(reshape(asarray(a), -1))[0]
 
 
+@numpy_when_small(numpy.compress, "condition a axis", "aai", waits=True)
 def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:
     """Slices along `axis` where the condition (a vector) holds, or elements of the flat array. Waits.
 
@@ -243,6 +269,8 @@ def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -
     >>> np.compress([False, True], [[1, 2], [3, 4]], axis=1).tolist()
     [[2], [4]]
     """
+    if axis in (None, 0) and out is None and _plain_mask(condition, a):
+        return a[condition]
     known = asarray(condition).numpy()
     if known.ndim != 1:
         raise ValueError(f"compress: condition must have one axis, got shape {known.shape}")

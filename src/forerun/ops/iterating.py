@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 
 from .. import _core
-from .assigning import fit, setitem
+from .assigning import fit, no_scalar, setitem, untaped, values_for
 from .convert import asarray, cast, copy, is_array, together
 from .creation import _known
 from .indexing import getitem, take
@@ -62,44 +62,49 @@ class flatiter:
         return self[self.index - 1]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray:
+        if copy is False:
+            raise ValueError("flat: copy must not be False, as elements are copied, got False")
         return numpy.array(ravel(self.base).numpy(), dtype)
 
     def __getitem__(self, index: Any) -> Any:
         found = self._places(index)
         x = ravel(self.base)
-        if isinstance(found, (int, slice)):
+        if isinstance(found, int):
+            return getitem(x, found)
+        if isinstance(found, slice):
             return copy(getitem(x, found))
         return take(x, found)
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        found = self._places(index)
+        no_scalar("flat", self.base)
+        found = index if type(index) is int and -len(self) <= index < len(self) else self._places(index)
         if isinstance(found, int):
-            return setitem(self.base, self._at(found), self._one(value))
+            return self._write_one(found, value)
         n = len(self)
         places = numpy.arange(n)[found] if isinstance(found, slice) else found
         new = asarray(value if is_array(value) else fit("flat", self.base.dtype, value), device=self.base.device)
         new = ravel(cast(new, self.base.dtype))
         if not new.size or not places.size:
             return None
-        if new.size != places.size:
-            new = take(new, numpy.arange(places.size) % new.size)
-        flat = ravel(self.base)
-        setitem(flat, found if isinstance(found, slice) else ravel(asarray(places)), new)
-        if not _core.shares_storage(flat, self.base):
-            setitem(self.base, ..., reshape(flat, self.base.shape))
-        return None
+        if places.size == n and isinstance(found, slice) and (found.step or 1) > 0 and new.size in (1, n):
+            return setitem(self.base, ..., reshape(new, self.base.shape if new.size > 1 else ()))
+        untaped("flat", self.base, new)
+        at = places if is_array(places) else _core.from_numpy(places, self.base.device)
+        return _core.put(self.base, ravel(at), new, "flat")
 
-    def _one(self, value: Any) -> Any:
-        if is_array(value):
-            return value
+    def _write_one(self, i: int, value: Any) -> None:
+        """Writes the element at a place."""
+        base, offset = self.base, 0
+        i %= len(self)
+        for n, step in zip(reversed(base.shape), reversed(base.strides)):
+            offset, i = offset + i % n * step, i // n
+        untaped("flat", base, value)
         try:
-            return fit("flat", self.base.dtype, value, True)
+            _core.assign(_core.view(base, (), (), offset), values_for("flat", base, value, True))
         except (TypeError, OverflowError) as error:  # here NumPy raises one kind
+            if is_array(value):
+                raise
             raise ValueError(str(error)) from None
-
-    def _at(self, i: int) -> tuple[int, ...]:
-        """The index in the array of an element, by its place."""
-        return tuple(int(k) for k in numpy.unravel_index(i % len(self), self.base.shape))
 
     def _places(self, index: Any) -> Any:
         """An index as an int, a slice or an array of integers, which are in range if they are known."""
@@ -130,7 +135,7 @@ class flatiter:
 class broadcast:
     """Arrays of several shapes as NumPy's broadcasting sees them: `shape`, `size`, and tuples of elements.
 
-    ValueError if shapes do not fit. Iterating gives arrays without axes.
+    ValueError if shapes do not fit. Iterating gives scalars.
 
     >>> from forerun import np
     >>> b = np.broadcast(np.array([[1], [2]]), np.array([3, 4, 5]))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 
 from .. import _core
-from .base import primitive
+from .base import direct, numpy_when_small, primitive
 from .convert import (
     as_dtype,
     asarray,
@@ -34,7 +34,6 @@ from .shape import (
     broadcast_to,
     expand_dims,
     moveaxis,
-    ravel,
     reshape,
 )
 
@@ -130,6 +129,7 @@ def _common(op: str, arrays: list[Any], out: Any, dtype: Any, casting: Any) -> l
     return [a if a.dtype == want else cast(a, want) for a in arrays]
 
 
+@direct("concatenate")
 def concatenate(
     arrays: Sequence[Any], /, axis: int | None = 0, out: Any = None, *, dtype: Any = None,
     casting: str = "same_kind",
@@ -145,12 +145,13 @@ def concatenate(
     """
     all_ = _some("concatenate", arrays)
     if axis is None:
-        all_, axis = [ravel(a) for a in all_], 0
+        all_, axis = [reshape(a, -1) for a in all_], 0
     all_ = _common("concatenate", all_, out, dtype, casting)
     result = _concatenate(all_, axis_of("concatenate", axis, all_[0].ndim))
     return result if out is None else store("concatenate", cast(result, out.dtype), out)
 
 
+@direct("stack")
 def stack(
     arrays: Sequence[Any], axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
 ) -> Any:
@@ -194,17 +195,21 @@ def _slices(x: Any) -> list[Any]:
     return _slices(x[: n // 2]) + _slices(x[n // 2 :])
 
 
-def vstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind") -> Any:
+@direct("vstack")
+def vstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind", out: Any = None) -> Any:
     """Rows below one another: vectors count as rows. ValueError if widths differ or there is no array.
+
+    dtype, casting, out: as for `concatenate`.
 
     >>> from forerun import np
     >>> np.vstack([[1, 2], [[3, 4], [5, 6]]]).tolist()
     [[1, 2], [3, 4], [5, 6]]
     """
     rows = [atleast_2d(a) for a in _some("vstack", tup)]
-    return concatenate(rows, 0, dtype=dtype, casting=casting)
+    return concatenate(rows, 0, out, dtype=dtype, casting=casting)
 
 
+@direct("hstack")
 def hstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind") -> Any:
     """Columns beside one another; vectors end to end. ValueError if shapes do not fit or there is no array.
 
@@ -297,13 +302,16 @@ def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
 
 
 def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
-    """Views cut along the first axis; as `split`.
+    """Views of an array of two axes or more, cut along the first one; as `split`. ValueError if it has fewer.
 
     >>> from forerun import np
     >>> [a.tolist() for a in np.vsplit(np.arange(4).reshape(2, 2), 2)]
     [[[0, 1]], [[2, 3]]]
     """
-    return split(ary, indices_or_sections, 0)
+    x = asarray(ary)
+    if x.ndim < 2:
+        raise ValueError(f"vsplit: array must have at least two axes, got shape {x.shape}")
+    return split(x, indices_or_sections, 0)
 
 
 # --- moving, repeating, adding --------------------------------------------------------------------
@@ -320,7 +328,7 @@ def roll(a: Any, shift: int | Sequence[int], axis: Axis = None) -> Any:
     """
     x = asarray(a)
     if axis is None:
-        return reshape(roll(ravel(x), shift, 0), x.shape)
+        return reshape(roll(reshape(x, -1), shift, 0), x.shape)
     at = axes_of("roll", axis, x.ndim)
     shifts = tuple(shift) if isinstance(shift, (tuple, list)) else (shift,) * len(at)
     if len(at) == 1:
@@ -338,6 +346,7 @@ def roll(a: Any, shift: int | Sequence[int], axis: Axis = None) -> Any:
     return x if moved else copy(x)
 
 
+@numpy_when_small(numpy.ndarray.repeat, "a repeats axis", "aci", "biufc")
 def repeat(a: Any, repeats: int | Sequence[int], axis: int | None = None) -> Any:
     """Each element several times along `axis`; without an axis of the flat array.
 
@@ -350,13 +359,23 @@ def repeat(a: Any, repeats: int | Sequence[int], axis: int | None = None) -> Any
     """
     x = asarray(a)
     if axis is None or (x.ndim == 0 and axis in (0, -1)):
-        return repeat(ravel(x), repeats, 0)
+        return repeat(reshape(x, -1), repeats, 0)
     a = axis_of("repeat", axis, x.ndim)
+    if type(repeats) is int and repeats >= 0:
+        return _repeated(x, repeats, a)
     counts = counts_of("repeat", "repeats", repeats, (x.shape[a],))
     index = numpy.repeat(numpy.arange(x.shape[a]), counts)
     return take(x, index, a)
 
 
+def _repeated(x: Any, times: int, axis: int) -> Any:
+    """Each element so many times along an axis, from a view that repeats them."""
+    before, n, after = x.shape[:axis], x.shape[axis], x.shape[axis + 1 :]
+    view = broadcast_to(reshape(x, (*before, n, 1, *after)), (*before, n, times, *after))
+    return reshape(copy(view), (*before, n * times, *after))
+
+
+@numpy_when_small(numpy.tile, "A reps", "ac", "biufc")
 def tile(A: Any, reps: int | Sequence[int]) -> Any:
     """The whole array several times along each axis; axes that it lacks are put in front.
 
@@ -385,6 +404,7 @@ _PAD_MODES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
+@numpy_when_small(numpy.pad, "array pad_width mode", "acs", "biufc")
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
     """An array with elements added before and after along each axis, in its dtype.
 
@@ -413,7 +433,30 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
     value = kwargs.get("constant_values", 0)
     if mode == "constant" and isinstance(value, (int, float, complex)):
         return _pad(x, tuple((int(a), int(b)) for a, b in widths), value)
+    if mode == "edge" and x.size and not (_core.recording() and x.node is not None):
+        return _with_edges(x, widths, shape)
     return host(lambda v: quiet(numpy.pad, v, widths, mode, **kwargs), [x], [(shape, x.dtype)], name="pad")[0]
+
+
+def _with_edges(x: Any, widths: Any, shape: tuple[int, ...]) -> Any:
+    """x between copies of its outermost slices along each axis, those along the last axis first."""
+    out = _core.empty(shape, x.dtype, x.device)
+    inside = [slice(a, a + n) for n, (a, _) in zip(x.shape, widths.tolist())]
+    _core.assign(_core.getitem(out, tuple(inside)), x)
+    for i in reversed(range(x.ndim)):
+        n, (before, after) = x.shape[i], widths[i].tolist()
+        for width, start, edge in ((before, 0, 0), (after, before + n, n - 1)):
+            if not width:
+                continue
+            if i == x.ndim - 1:
+                source = _core.getitem(x, (..., slice(edge, edge + 1)))
+            else:
+                at = slice(before + edge, before + edge + 1)
+                source = _core.getitem(out, (*inside[:i], at, *inside[i + 1 :]))
+            target = _core.getitem(out, (*inside[:i], slice(start, start + width), *inside[i + 1 :]))
+            _core.assign(target, broadcast_to(source, target.shape))
+        inside[i] = slice(None)
+    return out
 
 
 def _unpad(g: Any, widths: tuple[tuple[int, int], ...]) -> Any:

@@ -25,6 +25,7 @@ __all__ = ["adjoint", "half_hermitian", "inexact", "matrices", "quotient", "stac
 
 _DTYPES = ("float32", "float64", "complex64", "complex128")
 _PIECE = 1 << 21  # multiplications that are worth a call of their own
+_AT_ONCE = 40_000  # multiplications: a task of fewer may run in the call
 _MOST_PIECES = 64
 
 Shape = tuple[int, ...]
@@ -126,7 +127,7 @@ def stacked(
     pieces = pieces_of(lead, work)
     if pieces == 1:
         specs = [((*lead, *core), numpy.dtype(dtype)) for core, dtype in outs]
-        return _core.host(fn, list(inputs), specs, None, op)
+        return _core.host(fn, list(inputs), specs, None, op, cheap=math.prod(lead) * work < _AT_ONCE)
     n = math.prod(lead)
     flat = []
     for x, k in zip(inputs, cores):

@@ -11,9 +11,9 @@ import numpy
 
 from .. import _core
 from .arithmetic import _value
-from .base import primitive
+from .base import direct, primitive
 from .convert import asarrays, axes_of, cast, is_array, promote, store
-from .shape import ravel, reshape, swapaxes, transpose
+from .shape import reshape, swapaxes, transpose
 
 __all__ = ["dot", "vdot", "inner", "outer", "tensordot", "kron", "multi_dot"]
 
@@ -58,6 +58,7 @@ def matmul_pair(a: Any, b: Any, op: str) -> tuple[Any, Any]:
     return (a if a.dtype == dtype else cast(a, dtype)), (b if b.dtype == dtype else cast(b, dtype))
 
 
+@direct("dot")
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     """The product over a's last axis and b's second to last (or only) one; with a scalar, a * b.
 
@@ -78,6 +79,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     return store("dot", result, out)
 
 
+@direct("inner")
 def vdot(a: Any, b: Any) -> Any:
     """The sum of conj(a) * b over the flat arrays: without axes. ValueError if sizes differ.
 
@@ -86,9 +88,10 @@ def vdot(a: Any, b: Any) -> Any:
     (1+1j)
     """
     a, b = matmul_pair(a, b, "vdot")
-    return _matmul(_value(ravel(a)), ravel(b))
+    return _matmul(_value(reshape(a, -1)), reshape(b, -1))
 
 
+@direct("inner")
 def inner(a: Any, b: Any) -> Any:
     """The sum of products over the last axis of both; the other axes of a stand before those of b.
 
@@ -101,7 +104,9 @@ def inner(a: Any, b: Any) -> Any:
     a, b = matmul_pair(a, b, "inner")
     if a.ndim == 0 or b.ndim == 0:
         return a * b
-    return tensordot(a, b, ((-1,), (-1,)))
+    if a.ndim == b.ndim == 1:
+        return _matmul(a, b)
+    return _core.as_scalar(tensordot(a, b, ((-1,), (-1,))))
 
 
 def outer(a: Any, b: Any, out: Any = None) -> Any:
@@ -112,7 +117,7 @@ def outer(a: Any, b: Any, out: Any = None) -> Any:
     [[3, 4], [6, 8]]
     """
     a, b = matmul_pair(a, b, "outer")
-    return store("outer", ravel(a)[:, None] * ravel(b), out)
+    return store("outer", reshape(a, -1)[:, None] * reshape(b, -1), out)
 
 
 def _contracted(a: Any, b: Any, axes: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -210,4 +215,6 @@ def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
 
     result = product(0, len(found) - 1)
     result = result[0] if row else result
-    return store("multi_dot", result[..., 0] if column else result, out)
+    if column:
+        result = result[0] if row else result[..., 0]
+    return store("multi_dot", result, out)

@@ -9,11 +9,11 @@ import numpy
 
 from .. import _core
 from ..device import Device
-from .convert import as_dtype, asarray, axes_of, copy, unsupported
-from .creation import _device
+from .convert import as_dtype, axes_of, unsupported
+from .creation import _device, asarray
 from .diagonals import diag
 from .joining import vstack
-from .shape import atleast_1d, dense, fortran, ravel, transpose
+from .shape import atleast_1d, copied_in, ravel
 
 __all__ = [
     "asfortranarray", "diagflat", "frombuffer", "fromiter", "fromstring", "require", "row_stack", "trim_zeros",
@@ -86,9 +86,9 @@ def diagflat(v: Any, k: int = 0) -> Any:
 
 
 def asfortranarray(a: Any, dtype: Any = None, *, like: None = None) -> Any:
-    """`a` as an array whose first axis runs fastest in memory: a transposed view of a copy, or `a` itself.
+    """`a` as an array of at least one axis whose first axis runs fastest in memory.
 
-    With at least one axis.
+    A transposed view of a copy, or `a` itself if it lies so.
 
     >>> from forerun import np
     >>> x = np.asfortranarray([[1, 2], [3, 4]])
@@ -96,21 +96,23 @@ def asfortranarray(a: Any, dtype: Any = None, *, like: None = None) -> Any:
     ([[1, 2], [3, 4]], True)
     """
     unsupported("asfortranarray", like=like)
-    x = atleast_1d(asarray(a, dtype))
-    return x if x.ndim == 1 or fortran(x) else transpose(copy(transpose(x)))
+    return atleast_1d(asarray(a, dtype, "F"))
 
 
 _FLAGS = {
     **dict.fromkeys(("C", "C_CONTIGUOUS", "CONTIGUOUS"), "C"), **dict.fromkeys(("F", "F_CONTIGUOUS", "FORTRAN"), "F"),
-    **dict.fromkeys(("A", "ALIGNED", "W", "WRITEABLE", "O", "OWNDATA", "E", "ENSUREARRAY"), ""),
+    **dict.fromkeys(("O", "OWNDATA"), "O"), **dict.fromkeys(("W", "WRITEABLE"), "W"),
+    **dict.fromkeys(("A", "ALIGNED", "E", "ENSUREARRAY"), ""),
 }  # fmt: skip
 
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: None = None) -> Any:
-    """`a` as an array of a dtype and with a layout: "C" or "F"; a copy is made if it has another.
+    """`a` as an array of a dtype and with what is required of it; a copy is made if it takes one.
 
-    The other words of NumPy's are accepted, as all arrays are aligned and can be written. ValueError if "C" and "F"
-    are both asked for, KeyError for another word.
+    requirements: "C" or "F" for an order of memory without gaps; "W" for an array that can be written, which views
+    that repeat elements cannot; "O" for memory of its own: always a copy of an array, as none of ours is the owner of
+    its memory (`flags.owndata`). "A" and "E" hold for all arrays. ValueError if "C" and "F" are both asked for,
+    KeyError for another word.
 
     >>> from forerun import np
     >>> np.require([1, 2], "float32", ["C", "W"]).dtype
@@ -121,10 +123,10 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: None =
     wanted = {_FLAGS[word.upper()] for word in words}
     if {"C", "F"} <= wanted:
         raise ValueError(f"require: requirements must not be both C and F, got {words}")
-    if "F" in wanted:
-        return asfortranarray(a, dtype)
-    x = asarray(a, dtype)
-    return x.copy() if "C" in wanted and not dense(x) else x
+    order = "F" if "F" in wanted else "C" if "C" in wanted else None
+    x = asarray(a, dtype, order)
+    shared = ("O" in wanted and x is a) or ("W" in wanted and not x.flags.writeable)
+    return copied_in(x, order) if shared else x
 
 
 def row_stack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
@@ -149,11 +151,11 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     if set(trim.lower()) - {"f", "b"}:
         raise ValueError(f'trim_zeros: trim must be of "f" and "b", got {trim!r}')
     x = asarray(filt)
-    found = numpy.nonzero(x.numpy())
+    found = numpy.nonzero(x.numpy()) if x.ndim else ()
     parts = [slice(None)] * x.ndim
     for a in axes_of("trim_zeros", axis, x.ndim):
         first, last = (int(found[a].min()), int(found[a].max()) + 1) if found[a].size else (x.shape[a], x.shape[a])
         start = first if "f" in trim.lower() else 0
         stop = last if "b" in trim.lower() else x.shape[a]
         parts[a] = slice(start, stop) if found[a].size else slice(0, 0)
-    return x[tuple(parts)]
+    return x[(*parts, ...)]

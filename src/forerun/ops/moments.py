@@ -9,6 +9,7 @@ import numpy
 
 from .. import _core
 from .arithmetic import sqrt, square, subtract
+from .base import direct
 from .convert import as_dtype, asarray, asarrays, axes_of, beside, cast, is_inexact, store, together
 from .dtype_rules import real_of
 from .host import checked
@@ -34,9 +35,9 @@ def _divided(total: Any, n: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     if isinstance(n, (int, float)):
         return total / (n if n > 0 else math.nan)
     result = total / select(n > 0, n, math.nan)
-    return (
-        result if keepdims else reshape(result, tuple(k for i, k in enumerate(result.shape) if i not in axes))
-    )
+    if keepdims:
+        return result
+    return _core.as_scalar(reshape(result, tuple(k for i, k in enumerate(result.shape) if i not in axes)))
 
 
 def _over(x: Any, where: Any) -> Any:
@@ -62,6 +63,7 @@ def _cut_off(op: str, x: Any, axis: Axis, dtype: numpy.dtype, keepdims: bool, wh
     return cast(_divided(cast(total, wide), _count(x, axes, where, wide) - ddof, axes, keepdims), dtype)
 
 
+@direct("mean")
 def mean(
     a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
 ) -> Any:
@@ -186,7 +188,7 @@ def average(
         x = asarray(a)
         result = mean(x, axis, keepdims=keepdims)
         n = math.prod(x.shape[i] for i in axes_of("average", axis, x.ndim))
-        return (result, _core.full(result.shape, n, result.dtype, x.device)) if returned else result
+        return (result, _core.as_scalar(_core.full(result.shape, n, result.dtype, x.device))) if returned else result
     x, w = asarrays(a, weights)
     if w.shape != x.shape:
         axes = axes_of("average", axis, x.ndim)

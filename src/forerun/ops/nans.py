@@ -176,7 +176,7 @@ def _axes(op: str, a: Any, axis: Axis) -> tuple[int, ...]:
 
 
 def _dropped(x: Any, axes: tuple[int, ...]) -> Any:
-    return x.reshape(tuple(n for i, n in enumerate(x.shape) if i not in axes))
+    return _core.as_scalar(x.reshape(tuple(n for i, n in enumerate(x.shape) if i not in axes)))
 
 
 def nanvar(
@@ -243,5 +243,4 @@ def nan_to_num(
         result = x.copy() if copy else x
     if copy:
         return result
-    _core.assign(x, result)
-    return x
+    return store("nan_to_num", result, x)

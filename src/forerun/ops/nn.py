@@ -1,4 +1,4 @@
-"""What neural networks are made of: activations, normalised exponentials, selections along an axis."""
+"""What neural networks are made of: normalised exponentials, selections along an axis, layers as functions."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 import numpy
 
 from .. import _core
-from .arithmetic import maximum, minimum
+from .arithmetic import maximum, sqrt
 from .base import nondifferentiable, primitive
-from .convert import as_real_float, asarray, asarrays, axis_of, beside, cast
-from .exponential import exp, log, logaddexp, tanh
+from .convert import as_dtype, as_real_float, asarray, asarrays, axis_of, beside, cast, one_of
+from .exponential import exp, log
 from .indexing import _gather, _gather_along, _scatter_along, take_along_axis, where
 from .keys import places_within
 from .linear import _matmul, matmul_pair
@@ -21,9 +21,8 @@ from .shape import reshape
 from .sorting import argsort
 
 __all__ = [
-    "relu", "leaky_relu", "sigmoid", "log_sigmoid", "softrelu", "softsign", "silu", "gelu", "elu", "selu",
-    "activation", "softmax", "log_softmax", "masked_softmax", "cross_entropy", "pick", "topk", "batch_dot", "dropout",
-    "fully_connected", "embedding", "sequence_mask", "smooth_l1",
+    "relu", "sigmoid", "softmax", "log_softmax", "masked_softmax", "cross_entropy", "pick", "topk", "batch_dot",
+    "dropout", "fully_connected", "embedding", "sequence_mask", "smooth_l1", "l2_normalization", "softmin",
 ]  # fmt: skip
 
 
@@ -38,17 +37,6 @@ def relu(x: Any) -> Any:
     return maximum(asarray(x), 0)
 
 
-def leaky_relu(x: Any, slope: float = 0.25) -> Any:
-    """x where it is positive, slope * x elsewhere.
-
-    >>> from forerun import npx
-    >>> npx.leaky_relu([-4.0, 2.0]).tolist()
-    [-1.0, 2.0]
-    """
-    x = asarray(x)
-    return where(x > 0, x, slope * x)
-
-
 @primitive(lambda g, y: g * (y * (1 - y)))
 def sigmoid(x: Any) -> Any:
     """1 / (1 + exp(-x)), between 0 and 1; of integers in the default float.
@@ -58,102 +46,6 @@ def sigmoid(x: Any) -> Any:
     [0.5]
     """
     return 1 / (1 + exp(-as_real_float("sigmoid", x)))
-
-
-def softrelu(x: Any) -> Any:
-    """log(1 + exp(x)), without overflow; of integers in the default float.
-
-    >>> from forerun import npx
-    >>> npx.softrelu([-1000.0, 1000.0]).tolist()
-    [0.0, 1000.0]
-    """
-    return logaddexp(asarray(x), 0)
-
-
-def log_sigmoid(x: Any) -> Any:
-    """log(1 / (1 + exp(-x))), without overflow; of integers in the default float.
-
-    >>> from forerun import npx
-    >>> npx.log_sigmoid([-1000.0]).tolist()
-    [-1000.0]
-    """
-    return -softrelu(-asarray(x))
-
-
-def softsign(x: Any) -> Any:
-    """x / (1 + |x|), between -1 and 1.
-
-    >>> from forerun import npx
-    >>> npx.softsign([-1.0, 3.0]).tolist()
-    [-0.5, 0.75]
-    """
-    x = asarray(x)
-    return x / (1 + abs(x))
-
-
-def silu(x: Any) -> Any:
-    """x * sigmoid(x) (Elfwing et al. 2017).
-
-    >>> from forerun import npx
-    >>> npx.silu([0.0, 100.0]).tolist()
-    [0.0, 100.0]
-    """
-    x = asarray(x)
-    return x * sigmoid(x)
-
-
-def gelu(x: Any) -> Any:
-    """x times the normal distribution's share below x, in the tanh approximation.
-
-    x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x**3))) (Hendrycks and Gimpel 2016).
-
-    >>> from forerun import npx
-    >>> npx.gelu([0.0, 10.0]).tolist()
-    [0.0, 10.0]
-    """
-    x = asarray(x)
-    return 0.5 * x * (1 + tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * (x * x * x))))
-
-
-def elu(x: Any, alpha: float = 1.0) -> Any:
-    """x where it is positive, alpha * (exp(x) - 1) elsewhere (Clevert et al. 2015).
-
-    >>> from forerun import npx
-    >>> npx.elu([-1000.0, 2.0], alpha=0.5).tolist()
-    [-0.5, 2.0]
-    """
-    x = asarray(x)
-    return where(x > 0, x, alpha * (exp(minimum(x, 0)) - 1))
-
-
-def selu(x: Any) -> Any:
-    """The self-normalising elu (Klambauer et al. 2017): 1.0507 * elu(x, 1.6733), with more digits.
-
-    >>> from forerun import npx
-    >>> npx.selu([0.0, 1.0])
-    array([0.      , 1.050701])
-    """
-    return 1.0507009873554805 * elu(x, 1.6732632423543772)
-
-
-_ACTIVATIONS: dict[str, Any] = {
-    "relu": relu, "sigmoid": sigmoid, "tanh": tanh, "softrelu": softrelu, "softsign": softsign,
-    "silu": silu, "gelu": gelu, "log_sigmoid": log_sigmoid, "elu": elu, "selu": selu, "leaky": leaky_relu,
-}  # fmt: skip
-
-
-def activation(x: Any, act_type: str = "relu") -> Any:
-    """The activation function of that name. ValueError, which lists the names, if there is none.
-
-    >>> from forerun import npx
-    >>> npx.activation([-1.0, 2.0], "relu").tolist()
-    [0.0, 2.0]
-    """
-    if act_type not in _ACTIVATIONS:
-        raise ValueError(
-            f"activation: act_type must be one of {', '.join(sorted(_ACTIVATIONS))}, got {act_type!r}"
-        )
-    return _ACTIVATIONS[act_type](x)
 
 
 # --- normalised exponentials ----------------------------------------------------------------------
@@ -171,36 +63,100 @@ def _log_softmax(x: Any, axis: int) -> Any:
     return shifted - log(_sum(exp(shifted), (axis,), True))
 
 
-def softmax(x: Any, axis: int = -1, temperature: float | None = None) -> Any:
+def _prepared(op: str, x: Any, axis: int, temperature: float | None, dtype: Any) -> tuple[Any, int]:
+    """x in floats, divided by the temperature, and its axis; an array without axes may stand for a vector."""
+    x = as_real_float(op, x)
+    if dtype is not None:
+        x = as_real_float(op, cast(x, as_dtype(op, dtype)))
+    x = x if temperature is None else x / temperature
+    return x, 0 if x.ndim == 0 and axis in (0, -1) else axis_of(op, axis, x.ndim)
+
+
+def _within(op: str, x: Any, axis: int, length: Any, use_length: bool) -> Any:
+    """Where positions along the axis are below lengths; None if there are none."""
+    if use_length != (length is not None):
+        raise ValueError(f"{op}: use_length must be True with length, and only then, got {use_length}")
+    if length is None:
+        return None
+    n, shape = beside(length, x), x.shape[:axis] + x.shape[axis + 1 :]
+    if n.shape != shape:
+        raise ValueError(f"{op}: length must have x's shape without axis {axis}, got {n.shape} for {x.shape}")
+    steps = _core.from_numpy(numpy.arange(x.shape[axis]).reshape(-1, *(1,) * (x.ndim - axis - 1)), x.device)
+    return steps < reshape(n, (*shape[:axis], 1, *shape[axis:]))
+
+
+def softmax(
+    x: Any, axis: int = -1, length: Any = None, temperature: float | None = None, use_length: bool = False,
+    dtype: Any = None,
+) -> Any:  # fmt: skip
     """exp(x) divided by its sum along `axis`, without overflow; of integers in the default float.
 
-    temperature: a number that x is divided by first.
+    temperature: a number that x is divided by first. length: with use_length, how many elements of each slice along
+    the axis count; others are 0. dtype: of the result, by default x's. ValueError for length without use_length or the
+    other way around, or of another shape than x's without the axis.
 
     >>> from forerun import np, npx
-    >>> npx.softmax(np.zeros(4)).tolist()
-    [0.25, 0.25, 0.25, 0.25]
+    >>> npx.softmax(np.zeros(4)).tolist(), npx.softmax(np.zeros((1, 4)), length=[2], use_length=True).tolist()
+    ([0.25, 0.25, 0.25, 0.25], [[0.5, 0.5, 0.0, 0.0]])
     """
-    x = as_real_float("softmax", x)
-    x = x if temperature is None else x / temperature
-    return _softmax(x, axis_of("softmax", axis, x.ndim))
+    x, a = _prepared("softmax", beside(x, length), axis, temperature, dtype)
+    inside = _within("softmax", x, a, length, use_length)
+    if not x.ndim or not x.shape[a]:
+        return reshape(_softmax(reshape(x, (1,)), 0), ()) if not x.ndim else exp(x)
+    return _softmax(x, a) if inside is None else masked_softmax(x, inside, a)
 
 
-def log_softmax(x: Any, axis: int = -1, temperature: float | None = None) -> Any:
-    """log(softmax(x)), without loss of small values; parameters as for `softmax`.
+def log_softmax(
+    x: Any, axis: int = -1, length: Any = None, temperature: float | None = None, use_length: bool = False,
+    dtype: Any = None,
+) -> Any:  # fmt: skip
+    """log(softmax(x)), without loss of small values; parameters as for `softmax`. Elements that do not count: -inf.
 
     >>> from forerun import npx
     >>> npx.log_softmax([0.0, 1000.0]).tolist()
     [-1000.0, 0.0]
     """
-    x = as_real_float("log_softmax", x)
-    x = x if temperature is None else x / temperature
-    return _log_softmax(x, axis_of("log_softmax", axis, x.ndim))
+    x, a = _prepared("log_softmax", beside(x, length), axis, temperature, dtype)
+    inside = _within("log_softmax", x, a, length, use_length)
+    if not x.ndim or not x.shape[a]:
+        return reshape(_log_softmax(reshape(x, (1,)), 0), ()) if not x.ndim else exp(x)
+    if inside is None:
+        return _log_softmax(x, a)
+    return where(inside, _log_softmax(where(inside, x, -1e30), a), -math.inf)
 
 
-def masked_softmax(x: Any, mask: Any, axis: int = -1) -> Any:
+def softmin(x: Any, axis: int = -1, temperature: float | None = None, dtype: Any = None) -> Any:
+    """softmax(-x): parameters as there.
+
+    >>> from forerun import npx
+    >>> npx.softmin([0.0, 1000.0]).tolist()
+    [1.0, 0.0]
+    """
+    return softmax(-as_real_float("softmin", x), axis, temperature=temperature, dtype=dtype)
+
+
+def l2_normalization(data: Any, eps: float = 1e-10, mode: str = "instance") -> Any:
+    """data divided by the square root of eps plus the sum of its squares.
+
+    mode: of which elements: of each "instance" along the first axis, of all "channel"s of axis 1 at a place, or of
+    each channel by itself, "spatial". ValueError for another word or too few axes.
+
+    >>> from forerun import npx
+    >>> npx.l2_normalization([[3.0, 4.0]]).round(1).tolist()
+    [[0.6000000238418579, 0.800000011920929]]
+    """
+    one_of("l2_normalization", "mode", mode, ("instance", "channel", "spatial"))
+    x = as_real_float("l2_normalization", data)
+    if x.ndim < (1 if mode == "instance" else 2):
+        raise ValueError(f"l2_normalization: array must have more axes for {mode!r}, got shape {x.shape}")
+    axes = {"instance": range(1, x.ndim), "channel": (1,), "spatial": range(2, x.ndim)}[mode]
+    return x / sqrt(_sum(x * x, tuple(axes), True) + eps)
+
+
+def masked_softmax(x: Any, mask: Any, axis: int = -1, temperature: float | None = None) -> Any:
     """softmax over the elements where the mask is true; 0 elsewhere, and everywhere if it is true nowhere.
 
-    The mask is of x's shape, or broadcasts to it.
+    The mask is of x's shape, or broadcasts to it. temperature: a number that x is divided by first.
 
     >>> from forerun import np, npx
     >>> npx.masked_softmax(np.zeros(4), [1, 1, 0, 0]).tolist()
@@ -208,6 +164,7 @@ def masked_softmax(x: Any, mask: Any, axis: int = -1) -> Any:
     """
     x, mask = asarrays(x, mask)
     x = as_real_float("masked_softmax", x)
+    x = x if temperature is None else x / temperature
     return softmax(where(mask, x, -1e30), axis) * cast(mask, x.dtype)
 
 
@@ -364,13 +321,17 @@ def fully_connected(
 def embedding(index: Any, weight: Any, input_dim: int | None = None, output_dim: int | None = None) -> Any:
     """Rows of the weight at positions: of shape index.shape + weight.shape[1:].
 
-    IndexError where the result is read if a position is out of range. input_dim and output_dim are not used.
+    IndexError where the result is read if a position is out of range. input_dim and output_dim are the weight's, and
+    are checked if given (ValueError).
 
     >>> from forerun import np, npx
     >>> npx.embedding([1, 0, 1], np.array([[1, 2], [3, 4]])).tolist()
     [[3, 4], [1, 2], [3, 4]]
     """
     index, weight = asarrays(index, weight)
+    asked = tuple(n if d is None else d for n, d in zip(weight.shape[:2], (input_dim, output_dim)))
+    if asked != weight.shape[:2]:
+        raise ValueError(f"embedding: weight must have shape (input_dim, output_dim), got {weight.shape} for {asked}")
     index = index if index.dtype.kind in "iu" else cast(index, numpy.dtype("int64"))
     at = places_within("embedding", index, weight.shape[0], "raise", weight.device, "same_kind")
     return _gather(weight, [at], 0, "embedding")

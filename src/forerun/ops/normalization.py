@@ -10,7 +10,7 @@ import numpy
 
 from .. import _core
 from .arithmetic import sqrt, square
-from .convert import asarrays, axis_of, beside, cast, default_float, is_inexact, promote
+from .convert import asarrays, axis_of, beside, cast, copy, default_float, is_inexact, promote
 from .moments import mean
 from .reduction import _sum
 from .shape import reshape
@@ -125,13 +125,16 @@ _layer_norm, _group_norm, _instance_norm = (
 
 def batch_norm(
     x: Any, gamma: Any, beta: Any, running_mean: Any, running_var: Any, eps: float = 1e-3, momentum: float = 0.9,
-    fix_gamma: bool = True, use_global_stats: bool = False, axis: int = 1,
+    fix_gamma: bool = True, use_global_stats: bool = False, output_mean_var: bool = False, axis: int = 1,
+    cudnn_off: bool = False,
 ) -> Any:  # fmt: skip
     """x with mean 0 and variance 1 along all axes but one, times gamma, plus beta (Ioffe and Szegedy 2015).
 
     While training, the batch's own statistics are used, and the running ones follow them, in place: momentum * running
     + (1 - momentum) * batch. Otherwise, and always with use_global_stats, the running ones are used. eps is added to
-    the variance. fix_gamma: gamma counts as 1. ValueError if x lacks the axis.
+    the variance. fix_gamma: gamma counts as 1. output_mean_var: gives a list of the result, the mean, and 1 / sqrt of
+    the variance plus eps, which were used; no gradients flow through these. cudnn_off changes nothing. ValueError if x
+    lacks the axis.
 
     >>> from forerun import np, npx
     >>> one, zero = np.ones(2), np.zeros(2)
@@ -147,12 +150,15 @@ def batch_norm(
         axes = tuple(i for i in range(ndim) if i != channels)
         wide = (_wide(v, channels, ndim) for v in ((beta,) if fix_gamma else (beta, gamma)))
         y, own, var = _batch_norm((x, *wide), axes, eps)
-        _follow((running_mean, running_var), (reshape(own, -1), reshape(var, -1)), momentum)
-        return y
+        own, var = reshape(own, -1), reshape(var, -1)
+        _follow((running_mean, running_var), (own, var), momentum)
+        return [y, own, 1 / sqrt(var + eps)] if output_mean_var else y
     running_mean, running_var = (beside(v, x) for v in given[3:])
-    factor = (1 if fix_gamma else gamma) / sqrt(running_var + eps)
+    root = sqrt(running_var + eps)
     centred = x - _wide(running_mean, channels, ndim)
-    return centred * _wide(factor, channels, ndim) + _wide(beta, channels, ndim)
+    factor = (1 if fix_gamma else gamma) / root
+    y = centred * _wide(factor, channels, ndim) + _wide(beta, channels, ndim)
+    return [y, copy(running_mean.detach()), 1 / root.detach()] if output_mean_var else y
 
 
 def _follow(running: tuple[Any, Any], batch: tuple[Any, Any], momentum: float) -> None:
@@ -166,14 +172,20 @@ def _follow(running: tuple[Any, Any], batch: tuple[Any, Any], momentum: float) -
         _core.set_recording(recording)
 
 
-def _normalized(op: _Norm, x: Any, gamma: Any, beta: Any, axes: tuple[int, ...], eps: float) -> Any:
-    """x with mean 0 and variance 1 over axes, times gamma, plus beta, which broadcast; 16-bit floats in float32."""
+def _normalized(
+    op: _Norm, x: Any, gamma: Any, beta: Any, axes: tuple[int, ...], eps: float, several: bool = False
+) -> list[Any]:
+    """x with mean 0 and variance 1 over axes, times gamma, plus beta, which broadcast; 16-bit floats in float32.
+
+    several: also the mean, and the square root of the variance plus eps.
+    """
     dtype = promote(x.dtype if is_inexact(x.dtype) else default_float(), gamma.dtype, beta.dtype)
     if dtype.kind == "c":
         raise TypeError(f"{op.name}: arrays must be real, got {dtype}")
     wide = numpy.dtype("float32") if dtype.itemsize == 2 else dtype
-    y = op((cast(x, wide) if x.dtype != wide else x, beta, gamma), axes, eps)[0]
-    return cast(y, dtype) if wide != dtype else y
+    y, own, var = op((cast(x, wide) if x.dtype != wide else x, beta, gamma), axes, eps)
+    found = [y, own, sqrt(var + eps)] if several else [y]
+    return [cast(v, dtype) for v in found] if wide != dtype else found
 
 
 def _fitting(op: str, vectors: tuple[Any, Any], shape: tuple[int, ...]) -> list[Any]:
@@ -185,10 +197,14 @@ def _fitting(op: str, vectors: tuple[Any, Any], shape: tuple[int, ...]) -> list[
     return [reshape(v, shape if v.size == n else ones) for v in vectors]
 
 
-def layer_norm(x: Any, gamma: Any, beta: Any, axis: int = -1, eps: float = 1e-5) -> Any:
+def layer_norm(
+    x: Any, gamma: Any, beta: Any, axis: int = -1, eps: float = 1e-5, output_mean_var: bool = False
+) -> Any:
     """x with mean 0 and variance 1 along `axis`, times gamma, plus beta (Ba et al. 2016).
 
     gamma and beta are vectors along the axis, or of one element (ValueError for others); eps is added to the variance.
+    output_mean_var: gives a list of the result, the mean, and the square root of the variance plus eps, with extent 1
+    along the axis; no gradients flow through these.
 
     >>> from forerun import np, npx
     >>> npx.layer_norm(np.array([[1.0, 3.0]]), np.ones(2), np.zeros(2), eps=0.0).tolist()
@@ -197,14 +213,18 @@ def layer_norm(x: Any, gamma: Any, beta: Any, axis: int = -1, eps: float = 1e-5)
     x, gamma, beta = asarrays(x, gamma, beta)
     a = axis_of("layer_norm", axis, x.ndim)
     gamma, beta = _fitting("layer_norm", (gamma, beta), tuple(n if i == a else 1 for i, n in enumerate(x.shape)))
-    return _normalized(_layer_norm, x, gamma, beta, (a,), eps)
+    found = _normalized(_layer_norm, x, gamma, beta, (a,), eps, output_mean_var)
+    return found if output_mean_var else found[0]
 
 
-def group_norm(x: Any, gamma: Any, beta: Any, num_groups: int = 1, eps: float = 1e-3) -> Any:
+def group_norm(
+    x: Any, gamma: Any, beta: Any, num_groups: int = 1, eps: float = 1e-3, output_mean_var: bool = False
+) -> Any:
     """Each group of channels of each example with mean 0 and variance 1, times gamma, plus beta (Wu and He 2018).
 
-    x: (batch, channels, ...). gamma, beta: (channels,), or of one element. ValueError if they do not fit, or channels
-    are no multiple of num_groups.
+    x: (batch, channels, ...). gamma, beta: (channels,), or of one element. output_mean_var: gives a list of the result,
+    the mean, and the square root of the variance plus eps, both (batch, num_groups), through which no gradients flow.
+    ValueError if shapes do not fit, or channels are no multiple of num_groups.
 
     >>> from forerun import np, npx
     >>> npx.group_norm(np.array([[1.0, 3.0, 0.0, 8.0]]), np.ones(4), np.zeros(4), 2, eps=0).tolist()
@@ -215,7 +235,9 @@ def group_norm(x: Any, gamma: Any, beta: Any, num_groups: int = 1, eps: float = 
         raise ValueError(f"group_norm: array must have a multiple of {num_groups} channels, got shape {x.shape}")
     shape = (x.shape[0], num_groups, x.shape[1] // num_groups, math.prod(x.shape[2:]))
     gamma, beta = _fitting("group_norm", (gamma, beta), (1, *shape[1:3], 1))
-    return reshape(_normalized(_group_norm, reshape(x, shape), gamma, beta, (2, 3), eps), x.shape)
+    y, *used = _normalized(_group_norm, reshape(x, shape), gamma, beta, (2, 3), eps, output_mean_var)
+    y = reshape(y, x.shape)
+    return [y, *(reshape(v, shape[:2]) for v in used)] if output_mean_var else y
 
 
 def instance_norm(x: Any, gamma: Any, beta: Any, eps: float = 1e-3, axis: int = 1) -> Any:
@@ -234,4 +256,4 @@ def instance_norm(x: Any, gamma: Any, beta: Any, eps: float = 1e-3, axis: int = 
     channels = axis % x.ndim
     wide = tuple(n if i == channels else 1 for i, n in enumerate(x.shape))
     gamma, beta = _fitting("instance_norm", (gamma, beta), wide)
-    return _normalized(_instance_norm, x, gamma, beta, tuple(i for i in range(1, x.ndim) if i != channels), eps)
+    return _normalized(_instance_norm, x, gamma, beta, tuple(i for i in range(1, x.ndim) if i != channels), eps)[0]

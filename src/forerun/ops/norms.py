@@ -9,8 +9,9 @@ from typing import Any
 import numpy
 from numpy.linalg import LinAlgError
 
+from .. import _core
 from .arithmetic import absolute, equal, isnan, not_equal, sqrt, square
-from .base import primitive
+from .base import direct, primitive
 from .convert import asarray, axes_of, cast, default_float
 from .decompositions import svdvals
 from .indexing import where
@@ -44,7 +45,11 @@ def _largest(x: Any, axes: Any, keepdims: bool) -> Any:
     return sum_(x, axes, keepdims=keepdims)
 
 
+_INFINITE = {"inf": numpy.inf, "-inf": -numpy.inf}  # MXNet's words
+
+
 def _of_vectors(op: str, x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    ord = _INFINITE.get(ord, ord) if isinstance(ord, str) else ord
     if isinstance(ord, str):
         raise ValueError(f"{op}: ord of vectors must be a number, got {ord!r}")
     if ord is None or ord == 2:
@@ -62,6 +67,7 @@ def _of_vectors(op: str, x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool
 
 
 def _of_matrices(op: str, x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    ord = _INFINITE.get(ord, ord) if isinstance(ord, str) else ord
     if ord is None or ord in ("fro", "f"):
         return _of_vectors(op, x, None, axes, keepdims)
     if ord in (2, -2, "nuc"):
@@ -70,7 +76,7 @@ def _of_matrices(op: str, x: Any, ord: Any, axes: tuple[int, ...], keepdims: boo
         summed, taken = axes if abs(ord) == 1 else axes[::-1]
         sums = sum_(absolute(x), summed, keepdims=True)
         most = _largest(sums, (taken,), True) if ord > 0 else min_(sums, taken, keepdims=True)
-        result = reshape(most, tuple(n for i, n in enumerate(x.shape) if i not in axes))
+        result = _core.as_scalar(reshape(most, tuple(n for i, n in enumerate(x.shape) if i not in axes)))
     else:
         raise ValueError(
             f'{op}: ord of matrices must be "fro", "nuc", 1, 2 or inf or these negative, got {ord!r}'
@@ -91,12 +97,13 @@ def _floats(x: Any) -> Any:
     return cast(x, default_float()) if x.dtype.kind in "biu" else x
 
 
+@direct("norm")
 def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> Any:
     """A norm of vectors, over all elements or along one axis, or of matrices, along two. Real, at least 0.
 
     ord of vectors: 2 (the default), 1, inf, -inf, 0 (how many are not 0) or any p; of matrices: "fro" (the default),
-    "nuc", 2 and -2 (the sum, the largest and the smallest of singular values), 1, -1, inf, -inf. Of integers in the
-    default float. ValueError for another ord or number of axes.
+    "nuc", 2 and -2 (the sum, the largest and the smallest of singular values), 1, -1, inf, -inf. The infinities may be
+    words, "inf" and "-inf". Of integers in the default float. ValueError for another ord or number of axes.
 
     >>> from forerun import np
     >>> np.linalg.norm([3, -4]).item(), np.linalg.norm([[3, 4], [6, 8]], 1, axis=1).tolist()
@@ -108,7 +115,7 @@ def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> 
             return _of_vectors("norm", x, None, tuple(range(x.ndim)), keepdims)
         axes = tuple(range(x.ndim))
     else:
-        axes = axes_of("norm", axis if isinstance(axis, tuple) else _whole(axis), x.ndim)
+        axes = axes_of("norm", tuple(axis) if isinstance(axis, (tuple, list)) else _whole(axis), x.ndim)
     if len(axes) == 1:
         return _of_vectors("norm", x, ord, axes, keepdims)
     if len(axes) != 2:
@@ -134,15 +141,20 @@ def vector_norm(x: Any, /, *, axis: Axis = None, keepdims: bool = False, ord: An
     return _of_vectors("vector_norm", x, ord, axes_of("vector_norm", axis, x.ndim), keepdims)
 
 
-def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
-    """The norm of matrices: of the last two axes. ord: as of `norm`. ValueError if there are not two axes.
+def matrix_norm(
+    x: Any, /, *, keepdims: bool = False, ord: Any = "fro", axis: tuple[int, int] = (-2, -1)
+) -> Any:
+    """The norm of matrices: of two axes, by default the last. ord: as of `norm`. ValueError if there are not two axes.
 
     >>> from forerun import np
     >>> np.linalg.matrix_norm([[[3, 4]], [[6, 8]]]).tolist(), np.linalg.matrix_norm([[3, 4]], ord="nuc").item()
     ([5.0, 10.0], 5.0)
     """
     x = _floats(x)
-    return _of_matrices("matrix_norm", x, ord, axes_of("matrix_norm", (-2, -1), x.ndim), keepdims)
+    axes = axes_of("matrix_norm", axis, x.ndim)
+    if len(axes) != 2:
+        raise ValueError(f"matrix_norm: there must be two axes, got {axis}")
+    return _of_matrices("matrix_norm", x, ord, axes, keepdims)
 
 
 def _inverses_or_nan(x: numpy.ndarray) -> numpy.ndarray:
@@ -185,4 +197,4 @@ def cond(x: Any, p: Any = None) -> Any:
         axes = (x.ndim - 2, x.ndim - 1)
         ratio = _of_matrices("cond", x, p, axes, False) * _of_matrices("cond", _inv_or_nan(x), p, axes, False)
     unknown = isnan(ratio) & ~any_(isnan(x), (-2, -1))
-    return where(unknown, numpy.full((), numpy.inf, ratio.dtype), ratio)
+    return _core.as_scalar(where(unknown, numpy.full((), numpy.inf, ratio.dtype), ratio))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy
 
 from .. import _core
+from .base import numpy_when_small
 from .convert import (
     asarray,
     asarrays,
@@ -37,6 +38,7 @@ def _inexact(x: Any) -> Any:
     return x if is_inexact(x.dtype) else cast(x, default_float())
 
 
+@numpy_when_small(numpy.polyval, "p x", "aa", "f")
 def polyval(p: Any, x: Any) -> Any:
     """The polynomial p at x: an array of x's shape. By Horner's rule; differentiable in both.
 

@@ -14,9 +14,9 @@ from .convert import asarray, cast, default_float, is_real_float, one_of
 from .indexing import take_along_axis, where
 from .moments import mean
 from .reduction import sum as sum_
-from .shape import reshape
+from .shape import moveaxis, reshape
 from .sorting import argmax
-from .strided import LAYOUTS, Extents, Windows, check_layout, native, padded, per_axis
+from .strided import LAYOUTS, Extents, Windows, channels_first, channels_last, native, padded, per_axis
 
 __all__ = ["pooling"]
 
@@ -121,7 +121,8 @@ def pooling(
     the sum of powers of absolute values, with p_value 1, 2 or 3. kernel, stride, pad: a number per axis, or one for
     all. global_pool: the window is everything. pooling_convention: windows at the end that only partly fit into the
     padded data are left out ("valid") or count ("full"). count_include_pad: padding counts in averages. layout: NCW,
-    NCHW or NCDHW. ValueError for other words, a kernel that does not fit, or a padding not less than the kernel.
+    NCHW or NCDHW; or NWC, NHWC or NDHWC, with the channels last. ValueError for other words, a kernel that does not
+    fit, or a padding not less than the kernel.
 
     >>> from forerun import np, npx
     >>> npx.pooling(np.array([[[1.0, 3.0, 2.0, 0.0]]]), kernel=2, stride=2).tolist()
@@ -131,7 +132,9 @@ def pooling(
     n = x.ndim - 2
     if n not in LAYOUTS:
         raise ValueError(f"pooling: data must have 1 to 3 axes after the first two, got shape {x.shape}")
-    check_layout("pooling", layout, n)
+    if channels_last("pooling", layout, n):
+        settings = kernel, pool_type, global_pool, pooling_convention, stride, pad, p_value, count_include_pad
+        return moveaxis(pooling(channels_first(x), *settings), 1, -1)
     one_of("pooling", "pool_type", pool_type, ("max", "avg", "sum", "lp"))
     one_of("pooling", "pooling_convention", pooling_convention, ("valid", "full"))
     if p_value not in (1, 2, 3):

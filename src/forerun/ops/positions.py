@@ -9,8 +9,9 @@ import numpy
 
 from .. import _core
 from ..device import Device, resolve
+from .base import numpy_when_small
 from .convert import asarray, asarrays, beside, count_of, one_of, together, vector_of, whole
-from .host import host, host_op
+from .host import host_op, host_ops
 from .indexing import nonzero
 from .shape import reshape
 
@@ -121,6 +122,9 @@ def ix_(*args: Any) -> tuple[Any, ...]:
     >>> np.arange(6).reshape(2, 3)[np.ix_([0, 1], [0, 2])].tolist()
     [[0, 2], [3, 5]]
     """
+    if args and all(type(v) is list and v and all(type(i) is int for i in v) for v in args):
+        ends = [(1,) * (len(args) - i - 1) for i in range(len(args))]
+        return tuple(_core.from_numpy(numpy.array(v).reshape(-1, *end)) for v, end in zip(args, ends))
     found = [vector_of("ix_", beside(numpy.asarray(v, "int64") if _is_empty(v) else v, *args)) for v in args]
     found = [nonzero(v)[0] if v.dtype.kind == "b" else v for v in found]
     return tuple(
@@ -132,6 +136,7 @@ def _is_empty(v: Any) -> bool:
     return isinstance(v, (list, tuple)) and not v
 
 
+@numpy_when_small(numpy.unravel_index, "indices shape order", "ats")
 def unravel_index(indices: Any, shape: int | Sequence[int], order: str = "C") -> tuple[Any, ...]:
     """For positions in a flat array, those along each axis of an array of a shape: int64, one array per axis.
 
@@ -151,9 +156,10 @@ def unravel_index(indices: Any, shape: int | Sequence[int], order: str = "C") ->
     found = lambda v: tuple(map(numpy.asarray, numpy.unravel_index(v, extents, order)))  # type: ignore[arg-type]
     if len(extents) == 1:
         return (host_op("unravel_index", lambda v: found(v)[0], [x], x.shape, "int64"),)
-    return tuple(host(found, [x], [(x.shape, "int64")] * len(extents), name="unravel_index"))
+    return tuple(host_ops("unravel_index", found, [x], [(x.shape, "int64")] * len(extents)))
 
 
+@numpy_when_small(numpy.ravel_multi_index, "multi_index dims mode order", "ltss")
 def ravel_multi_index(
     multi_index: Sequence[Any], dims: Sequence[int], mode: str = "raise", order: str = "C"
 ) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 
 from .convert import asarray, is_array
+from .traced import placeholder
 
 __all__ = [
     "array2string", "array_repr", "array_str", "base_repr", "binary_repr", "errstate", "format_float_positional",
@@ -31,8 +32,9 @@ def array2string(
     >>> np.array2string(np.array([1.0, 2.5]), separator=", ")
     '[1. , 2.5]'
     """
-    return numpy.array2string(
-        asarray(a).numpy(), max_line_width, precision, suppress_small, separator, prefix, formatter=formatter,
+    a = asarray(a)
+    return placeholder(a) or numpy.array2string(
+        a.numpy(), max_line_width, precision, suppress_small, separator, prefix, formatter=formatter,
         threshold=threshold, edgeitems=edgeitems, sign=sign, floatmode=floatmode, suffix=suffix, legacy=legacy,
     )  # type: ignore[call-overload]  # fmt: skip
 

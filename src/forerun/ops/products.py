@@ -166,7 +166,7 @@ def _stored(op: str, result: Any, out: Any, casting: str = "same_kind") -> Any:
         (out,) = out
     shape = getattr(out, "shape", result.shape)
     n = len(shape) - result.ndim
-    if n >= 0 and all(k in (1, m) for k, m in zip(result.shape, shape[n:])):
+    if shape != result.shape and n >= 0 and all(k in (1, m) for k, m in zip(result.shape, shape[n:])):
         result = broadcast_to(result, shape)
     if casting != "same_kind" and out is not None:
         if not castable(result.dtype, out.dtype, casting):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy
 
+from .base import numpy_when_small
 from .convert import asarray, axes_of, beside, default_float, is_inexact, is_real_float, one_of, store
 from .host import host_op, quiet
 
@@ -23,6 +24,7 @@ def _statistic(
     return host_op(name, lambda v: numpy.asarray(fn(v, at)).astype(dtype), [x], extra + shape, dtype)
 
 
+@numpy_when_small(numpy.median, "a axis", "ai", "f")
 def median(
     a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
 ) -> Any:
@@ -93,26 +95,27 @@ def _weights(op: str, x: Any, weights: Any, at: tuple[int, ...], axis: Any, meth
 
 def quantile(
     a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
-    keepdims: bool = False, *, weights: Any = None,
+    keepdims: bool = False, *, weights: Any = None, interpolation: str | None = None,
 ) -> Any:  # fmt: skip
     """The q-th quantiles (q between 0 and 1) along axes (by default all); `a`'s dtype or the default float.
 
-    Axes of q, which may be an array, stand first in the result. method: what is between two elements:
-    "linear", "lower", "higher", "nearest", "midpoint" or another of NumPy's; those that give an element keep
-    the dtype of integers. weights: how much each element counts,
-    with method "inverted_cdf" only. ValueError if q is out of range or the method is another, IndexError if there
-    is no element, TypeError of complex numbers. overwrite_input changes nothing.
+    Axes of q, which may be an array, stand first in the result. method: what is between two elements: "linear",
+    "lower", "higher", "nearest", "midpoint" or another of NumPy's; those that give an element keep the dtype of
+    integers. weights: how much each element counts, with method "inverted_cdf" only. interpolation: an older name for
+    method. ValueError if q is out of range or the method is another, IndexError if there is no element, TypeError of
+    complex numbers. overwrite_input changes nothing.
 
     >>> from forerun import np
     >>> np.quantile([0, 1, 2, 3], [0.5, 1]).tolist(), np.quantile([0, 1, 2, 3], 0.5, method="lower").item()
     ([1.5, 3.0], 1)
     """
-    return _quantile("quantile", a, q, 1, axis, out, method, keepdims, weights)
+    return _quantile("quantile", a, q, 1, axis, out, interpolation or method, keepdims, weights)
 
 
+@numpy_when_small(numpy.percentile, "a q", "an", "f")
 def percentile(
     a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
-    keepdims: bool = False, *, weights: Any = None,
+    keepdims: bool = False, *, weights: Any = None, interpolation: str | None = None,
 ) -> Any:  # fmt: skip
     """The q-th percentiles (q between 0 and 100) along axes; otherwise as `quantile`.
 
@@ -120,12 +123,12 @@ def percentile(
     >>> np.percentile([0, 1, 2, 3, 4], [25, 50]).tolist()
     [1.0, 2.0]
     """
-    return _quantile("percentile", a, q, 100, axis, out, method, keepdims, weights)
+    return _quantile("percentile", a, q, 100, axis, out, interpolation or method, keepdims, weights)
 
 
 def nanquantile(
     a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
-    keepdims: bool = False, *, weights: Any = None,
+    keepdims: bool = False, *, weights: Any = None, interpolation: str | None = None,
 ) -> Any:  # fmt: skip
     """The q-th quantiles of the elements that are not NaN; NaN if all are. Otherwise as `quantile`.
 
@@ -133,12 +136,12 @@ def nanquantile(
     >>> np.nanquantile([0.0, np.nan, 2.0], 0.5).item()
     1.0
     """
-    return _quantile("nanquantile", a, q, 1, axis, out, method, keepdims, weights)
+    return _quantile("nanquantile", a, q, 1, axis, out, interpolation or method, keepdims, weights)
 
 
 def nanpercentile(
     a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
-    keepdims: bool = False, *, weights: Any = None,
+    keepdims: bool = False, *, weights: Any = None, interpolation: str | None = None,
 ) -> Any:  # fmt: skip
     """The q-th percentiles of the elements that are not NaN; NaN if all are. Otherwise as `percentile`.
 
@@ -146,7 +149,7 @@ def nanpercentile(
     >>> np.nanpercentile([0.0, np.nan, 2.0], [0, 100]).tolist()
     [0.0, 2.0]
     """
-    return _quantile("nanpercentile", a, q, 100, axis, out, method, keepdims, weights)
+    return _quantile("nanpercentile", a, q, 100, axis, out, interpolation or method, keepdims, weights)
 
 
 def nanmedian(

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy
 
+from .. import _core
 from .arithmetic import equal, isinf, signbit
 from .convert import asarray, asarrays, cast, default_float, is_array, is_inexact, is_real_float, store
+from .creation import asarray as as_ordered
 from .host import host_op
 from .reduction import all as all_
-from .shape import fortran, imag, real
+from .shape import fortran, imag, real, transpose
 
 __all__ = [
     "array_equiv", "asarray_chkfinite", "iscomplex", "isfortran", "isneginf", "isposinf", "isreal", "iterable",
@@ -106,13 +108,13 @@ def array_equiv(a1: Any, a2: Any) -> Any:
 
 
 def asarray_chkfinite(a: Any, dtype: Any = None, order: str | None = None) -> Any:
-    """`asarray`, but with ValueError for NaN and infinity, where the result is read. order changes nothing.
+    """`asarray`, but with ValueError for NaN and infinity, where the result is read; of floats always a new array.
 
     >>> from forerun import np
     >>> np.asarray_chkfinite([1.0, 2.0]).tolist()
     [1.0, 2.0]
     """
-    x = asarray(a, dtype)
+    x = as_ordered(a, dtype, order)
     if not is_inexact(x.dtype):
         return x
 
@@ -121,7 +123,10 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: str | None = None) -> An
             raise ValueError("asarray_chkfinite: values must be finite, got infinity or NaN")
         return v
 
-    return host_op("asarray_chkfinite", checked, [x], x.shape, x.dtype)
+    turned = order == "F" or (order != "C" and fortran(x))
+    given = transpose(x) if turned else x
+    found = _core.as_array(host_op("asarray_chkfinite", checked, [given], given.shape, x.dtype))
+    return transpose(found) if turned else found
 
 
 def real_if_close(a: Any, tol: float = 100) -> Any:

@@ -8,6 +8,8 @@ task from a stream of the same key.
 from __future__ import annotations
 
 import builtins
+import functools
+import math
 import os
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,6 +18,7 @@ import numpy
 
 from .. import _core
 from ..device import Device, resolve
+from .conditions import check_integers, known
 from .convert import (
     as_dtype,
     asarray,
@@ -30,13 +33,15 @@ from .convert import (
     together,
     whole,
 )
+from .exponential import exp
 from .host import host_op
 from .indexing import take
+from .limits import FINITE, NOT_NEGATIVE, PROBABILITY, Limits, limited
 from .streams import current
 
 __all__ = [
     "seed", "uniform", "normal", "rand", "randn", "random", "random_sample", "standard_normal", "randint",
-    "integers", "permutation", "permuted", "shuffle", "choice", "bernoulli", "bytes", "get_state", "random_integers",
+    "integers", "permutation", "permuted", "shuffle", "bernoulli", "bytes", "get_state", "random_integers",
     "ranf", "sample", "set_state", "tomaxint",
 ]  # fmt: skip
 
@@ -124,12 +129,15 @@ def _continuous(
     drawn = _FLOAT32 if want.itemsize == 2 else want
     where = there(device, first, second)
     shape = _shape(kind, size, first, second)
+    if kind == "normal" and not _numbers(second):
+        second = limited("normal", "scale", second, NOT_NEGATIVE)
     if _numbers(first, second):
         result = current().fill(kind, shape, drawn, where, float(first), float(second))
     else:
         standard = current().fill(kind, shape, drawn, where, 0.0, 1.0)
         result = combine(standard, asarray(first, drawn, where), asarray(second, drawn, where))
-    return result if drawn == want else cast(result, want)
+    result = result if drawn == want else cast(result, want)
+    return _core.as_scalar(result) if size is None else result
 
 
 def uniform(
@@ -140,18 +148,43 @@ def uniform(
     *,
     device: Where = None,
     ctx: Where = None,
+    out: Any = None,
 ) -> Any:
     """Numbers evenly spread over [low, high), of shape `size` or else that of low and high together.
 
     The default float (float32) unless dtype is given; TypeError if it is no float. low and high may be
-    arrays. ValueError if they do not broadcast to the size.
+    arrays, to which gradients flow. ValueError if they do not broadcast to the size, OverflowError if high - low is not
+    finite (where the result is read, if they are arrays of ours). out: an array for the result. ctx:
+    MXNet's name for device.
 
     >>> from forerun import np
     >>> x = np.random.uniform(-1, 1, size=(2, 3))
     >>> x.shape, (abs(x) <= 1).all().item()
     ((2, 3), True)
     """
-    return _continuous("uniform", low, high, size, dtype, device or ctx, lambda u, a, b: a + (b - a) * u)
+    return uniform_of_width((FINITE,), low, high, size, dtype, device or ctx, out)
+
+
+def uniform_of_width(
+    limits: tuple[Limits, ...], low: Any, high: Any, size: Size, dtype: Any, device: Where, out: Any
+) -> Any:
+    """What `uniform` gives, where high - low must be within limits.
+
+    >>> uniform_of_width((FINITE,), 0.0, 1.0, (2,), None, None, None).shape
+    (2,)
+    """
+    late: tuple[Limits, ...] = ()
+    if not (known(low) and known(high)):
+        late = limits
+    elif not _numbers(low, high) or not 0 <= high - low < math.inf:
+        for each in limits:
+            each.check("uniform", "high - low", numpy.subtract(high, low, dtype="float64"))
+
+    def combine(u: Any, a: Any, b: Any) -> Any:
+        return a + functools.reduce(lambda width, each: limited("uniform", "high - low", width, each), late, b - a) * u
+
+    draw = lambda s, d: _continuous("uniform", low, high, s, d, device, combine)
+    return into("uniform", out, size, dtype, draw)
 
 
 def normal(
@@ -162,17 +195,23 @@ def normal(
     *,
     device: Where = None,
     ctx: Where = None,
+    out: Any = None,
 ) -> Any:
     """Numbers of the normal distribution with mean `loc` and standard deviation `scale`, which may be arrays.
 
     Of shape `size` or else that of loc and scale together; the default float unless dtype is given, TypeError
-    if it is no float. ValueError if scale is a negative number.
+    if it is no float. ValueError if scale is negative: where the result is read, if it is an array of ours. Gradients
+    flow to loc and scale. out: an array for the result. ctx: MXNet's name for device.
 
     >>> from forerun import np
     >>> np.random.normal(size=(2, 3)).shape, np.random.normal([0.0, 5.0], 1.0).shape
     ((2, 3), (2,))
     """
-    return _continuous("normal", loc, scale, size, dtype, device or ctx, lambda z, mean, std: mean + std * z)
+    combine = lambda z, mean, std: mean + std * z
+    if out is None:
+        return _continuous("normal", loc, scale, size, dtype, device or ctx, combine)
+    draw = lambda s, d: _continuous("normal", loc, scale, s, d, device or ctx, combine)
+    return into("normal", out, size, dtype, draw)
 
 
 def into(op: str, out: Any, size: Size, dtype: Any, draw: Callable[[Size, Any], Any]) -> Any:
@@ -189,24 +228,24 @@ def into(op: str, out: Any, size: Size, dtype: Any, draw: Callable[[Size, Any], 
     return store(op, draw(out.shape, out.dtype), out)
 
 
-def rand(*shape: int, device: Where = None, ctx: Where = None) -> Any:
-    """Numbers evenly spread over [0, 1), in the default float; extents are separate arguments.
+def rand(*shape: int, dtype: Any = None, device: Where = None, ctx: Where = None) -> Any:
+    """Numbers evenly spread over [0, 1); extents are separate arguments. The default float unless dtype is given.
 
     >>> from forerun import np
     >>> np.random.rand(2, 3).shape
     (2, 3)
     """
-    return uniform(size=shape, device=device or ctx)
+    return uniform(size=shape, dtype=dtype, device=device or ctx)
 
 
-def randn(*shape: int, device: Where = None, ctx: Where = None) -> Any:
-    """Numbers of the standard normal distribution, in the default float; extents are separate arguments.
+def randn(*shape: int, dtype: Any = None, device: Where = None, ctx: Where = None) -> Any:
+    """Standard normal numbers; extents are separate arguments. The default float unless dtype is given.
 
     >>> from forerun import np
     >>> np.random.randn(2, 3).shape
     (2, 3)
     """
-    return normal(size=shape, device=device or ctx)
+    return normal(size=shape, dtype=dtype, device=device or ctx)
 
 
 def random(size: Size = None, dtype: Any = None, out: Any = None, *, device: Where = None, ctx: Where = None) -> Any:
@@ -278,27 +317,40 @@ def randint(
     *,
     device: Where = None,
     ctx: Where = None,
+    out: Any = None,
 ) -> Any:
     """Integers evenly spread over [low, high), or [0, low) without high. int64 unless dtype is given.
 
     low and high may be arrays, which broadcast. Without a size: of their shape. ValueError if there are no such
-    integers (where the result is read, if they are arrays), TypeError if dtype is of floats.
+    integers (where the result is read, if one is an array of ours), TypeError if dtype is of floats. out: an array for
+    the result.
 
     >>> from forerun import np
     >>> np.random.randint(3, 4, size=2).tolist(), np.random.randint(10, size=(2, 3)).shape
     ([3, 3], (2, 3))
     """
+    return into("randint", out, size, dtype, lambda s, d: _integers(low, high, s, d, device or ctx))
+
+
+def _integers(low: Any, high: Any, size: Size, dtype: Any, device: Where) -> Any:
     if high is None:
         low, high = 0, low
     want = numpy.dtype("int64") if dtype is None or dtype is int else as_dtype("randint", dtype)
-    shape, where = _shape("randint", size, low, high), there(device or ctx, low, high)
+    shape, where = _shape("randint", size, low, high), there(device, low, high)
     if _numbers(low, high):
-        return current().fill("integers", shape, want, where, int(low), int(high))
+        result = current().fill("integers", shape, want, where, int(low), int(high))
+        return _core.as_scalar(result) if size is None else result
     if want.kind not in "iub":
         raise TypeError(f"randint: dtype must be of integers, got {want}")
+    check_integers("randint", low, high)
     ends = [whole(v, device=None if is_array(v) else where) for v in (low, high)]
     make = current().generator()
-    return host_op("randint", lambda a, b: make().integers(a, b, shape, want), ends, shape, want)
+
+    def draw(a: numpy.ndarray, b: numpy.ndarray) -> Any:
+        check_integers("randint", a, b)
+        return make().integers(a, b, shape, want)
+
+    return host_op("randint", draw, ends, shape, want)
 
 
 def integers(
@@ -386,69 +438,32 @@ def permuted(x: Any, *, axis: int | None = None, out: Any = None) -> Any:
     return store("permuted", host_op("permuted", lambda v: make().permuted(v, axis=at), [x], x.shape, x.dtype), out)
 
 
-def choice(
-    a: int | Any,
-    size: Size = None,
-    replace: bool = True,
-    p: Any = None,
-    axis: int = 0,
-    shuffle: bool = True,
-    *,
-    device: Where = None,
-    ctx: Where = None,
-) -> Any:
-    """Elements (slices along an axis) drawn from an array, or numbers below a (int64).
-
-    p: the probability of each, divided by their sum. replace: whether an element can be drawn again; if not, shuffle:
-    whether their order is random too. Without a size: one. ValueError if p has not one number for each element, or
-    there are too few elements; where the result is read if one of p is negative.
-
-    >>> from forerun import np
-    >>> np.random.choice([5, 6, 7], 2, p=[0, 0, 1]).tolist()
-    [7, 7]
-    """
-    where = device or ctx
-    whole = isinstance(a, (int, numpy.integer))
-    rows = None if whole else asarray(a)
-    if rows is None:
-        n, at = int(a), 0
-    else:
-        _rows("choice", rows)
-        at = axis_of("choice", axis, rows.ndim)
-        n = rows.shape[at]
-    shape = () if size is None else _shape("choice", size)
-    if n <= 0 and numpy.prod(shape, dtype=int):
-        raise ValueError(f"choice: there must be something to choose from, got {n} elements")
-    if p is not None and numpy.shape(p) != (n,):
-        raise ValueError(f"choice: p must have shape {(n,)}, got {numpy.shape(p)}")
-    if replace and p is None:
-        picked = randint(0, max(n, 1), shape, device=where)
-    else:
-        if not replace and numpy.prod(shape, dtype=int) > n:
-            raise ValueError(f"choice: size must be at most {n} without replacement, got {shape}")
-        make = current().generator()
-        inputs = [asarray(p, device=where)] if p is not None else [asarray(0, device=where)]
-
-        def draw(weights: numpy.ndarray) -> Any:
-            share = None if p is None else weights.astype("float64") / weights.sum(dtype="float64")
-            return make().choice(n, shape, replace, share, shuffle=shuffle)
-
-        picked = host_op("choice", draw, inputs, shape, "int64")
-    if rows is None:
-        return picked
-    return take(rows, picked, at)
-
-
 def bernoulli(
-    prob: Any = 0.5, size: Size = None, dtype: Any = None, *, device: Where = None, ctx: Where = None
-) -> Any:
-    """1 with probability `prob`, 0 otherwise; the default float unless dtype is given.
+    prob: Any = None, logit: Any = None, size: Size = None, dtype: Any = None, *, device: Where = None,
+    ctx: Where = None, out: Any = None,
+) -> Any:  # fmt: skip
+    """1 with probability `prob`, or with 1 / (1 + exp(-logit)); 0 otherwise.
 
-    Of shape `size`, or else that of prob: a number or an array.
+    prob or logit: a number or an array, prob 0.5 if neither is given; ValueError if both are, or prob is not in [0, 1]
+    (where the result is read, if it is an array of ours). Of shape `size`, or else
+    that of prob or logit; the default float unless dtype is given. out: an array for the result.
 
     >>> from forerun import np, npx
-    >>> npx.random.bernoulli(np.array([0.0, 1.0])).tolist()
-    [0.0, 1.0]
+    >>> npx.random.bernoulli(np.array([0.0, 1.0])).tolist(), npx.random.bernoulli(logit=100.0, size=2).tolist()
+    ([0.0, 1.0], [1.0, 1.0])
     """
-    drawn = uniform(size=_shape("bernoulli", size, prob), device=there(device or ctx, prob)) < prob
-    return cast(drawn, default_float() if dtype is None else as_dtype("bernoulli", dtype))
+    if prob is not None and logit is not None:
+        raise ValueError(f"bernoulli: prob and logit must not both be given, got {prob} and {logit}")
+    given = logit if logit is not None else 0.5 if prob is None else limited("bernoulli", "prob", prob, PROBABILITY)
+
+    def drawn(size: Size, dtype: Any) -> Any:
+        u = uniform(size=_shape("bernoulli", size, given), device=there(device or ctx, given))
+        if logit is not None:  # u < 1 / (1 + exp(-logit)), where u may be 0
+            return cast(u * (1 + exp(-asarray(logit, device=u.device))) < 1, _of_bernoulli(dtype))
+        return cast(u < given, _of_bernoulli(dtype))
+
+    return into("bernoulli", out, size, dtype, drawn)
+
+
+def _of_bernoulli(dtype: Any) -> numpy.dtype:
+    return default_float() if dtype is None else as_dtype("bernoulli", dtype)

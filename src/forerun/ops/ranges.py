@@ -7,6 +7,7 @@ from typing import Any
 import numpy
 
 from .. import _core
+from .base import direct
 from .convert import as_dtype, count_of, default_float, ints_become_floats, is_inexact, unsupported
 from .creation import Where, _device, _known
 
@@ -24,6 +25,7 @@ def _placed(values: numpy.ndarray, dtype: Any, device: Where, ctx: Where, op: st
     return _core.from_numpy(values, _device(device, ctx))
 
 
+@direct("arange")
 def arange(
     start: Any = None, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: Where = None, like: None = None,
     ctx: Where = None,

@@ -20,7 +20,7 @@ from .arithmetic import (
     multiply,
     signbit,
 )
-from .base import primitive
+from .base import direct, primitive
 from .convert import (
     as_dtype,
     asarray,
@@ -47,7 +47,7 @@ Axis = Any
 def _spread(g: Any, shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool) -> Any:
     """The gradient of a reduction, given back to each element that went into it."""
     kept = g if keepdims else reshape(g, tuple(1 if i in axes else n for i, n in enumerate(shape)))
-    return broadcast_to(kept, shape)
+    return kept if kept.shape == shape else broadcast_to(kept, shape)
 
 
 def _ties(g: Any, y: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
@@ -107,10 +107,10 @@ def _accumulator(x: Any, dtype: Any, op: str) -> numpy.dtype:
 
 def _chosen(x: Any, where: Any, instead: Any) -> Any:
     """x with a value instead of the elements that a mask leaves out; both broadcast."""
-    from .indexing import where as select
-
     if where is True:
         return x
+    from .indexing import where as select
+
     mask = asarray(where, device=x.device)
     if mask.dtype.kind != "b":
         raise TypeError(f"where: mask must be of bools, got {mask.dtype}")
@@ -169,6 +169,7 @@ def _extreme(op: str, x: Any, axes: tuple[int, ...], keepdims: bool, initial: An
     return pair(first, reduced(_chosen(x, where, first), axes, keepdims))  # of zeros that of the elements, as in NumPy
 
 
+@direct("total", add, 0)
 def sum(
     a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
     where: Any = True,
@@ -198,6 +199,7 @@ def sum(
     return store("sum", result if initial is None else result + _first(initial, result), out)
 
 
+@direct("total", multiply, 1)
 def prod(
     a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
     where: Any = True,
@@ -219,6 +221,7 @@ def prod(
     return store("prod", result if initial is None else result * _first(initial, result), out)
 
 
+@direct("extreme", maximum, 2)
 def max(
     a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
 ) -> Any:
@@ -235,6 +238,7 @@ def max(
     return store("max", _extreme("max", x, axes_to_reduce("max", axis, x.ndim), keepdims, initial, where), out)
 
 
+@direct("extreme", minimum, 3)
 def min(
     a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
 ) -> Any:
@@ -254,6 +258,7 @@ def min(
 amax, amin = max, min
 
 
+@direct("truth", logical_and, 4)
 def all(
     a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True
 ) -> Any:
@@ -272,6 +277,7 @@ def all(
     )
 
 
+@direct("truth", logical_or, 5)
 def any(
     a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True
 ) -> Any:
@@ -290,6 +296,7 @@ def any(
     )
 
 
+@direct("count")
 def count_nonzero(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
     """How many elements over axes (by default all) are not zero. int64.
 
@@ -298,7 +305,8 @@ def count_nonzero(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
     [2, 1]
     """
     x = asarray(a)
-    return sum(cast(x, numpy.dtype(bool)), axis, keepdims=keepdims)
+    x = x if x.dtype.kind == "b" else cast(x, numpy.dtype(bool))
+    return sum(x) if axis is None and not keepdims else sum(x, axis, keepdims=keepdims)
 
 
 def _floating(x: Any, dtype: Any, op: str) -> Any:
@@ -331,10 +339,7 @@ def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     x = _floating(x, None, "logsumexp")
     top = _core.detach(max(x, axis, keepdims=True))
     result = log(sum(exp(x - top), axis, keepdims=True)) + top
-    return (
-        result
-        if keepdims
-        else reshape(
-            result, tuple(n for i, n in enumerate(x.shape) if i not in axes_to_reduce("logsumexp", axis, x.ndim))
-        )
-    )
+    if keepdims:
+        return result
+    reduced = axes_to_reduce("logsumexp", axis, x.ndim)
+    return _core.as_scalar(reshape(result, tuple(n for i, n in enumerate(x.shape) if i not in reduced)))

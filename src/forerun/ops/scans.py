@@ -12,7 +12,7 @@ from .base import primitive
 from .convert import asarray, axis_of, beside, cast, count_of, store
 from .joining import concatenate
 from .reduction import _accumulator, sum
-from .shape import broadcast_to, flip, moveaxis, ravel
+from .shape import broadcast_to, flip, moveaxis, reshape
 
 __all__ = ["cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "diff"]
 
@@ -57,7 +57,7 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) 
     """
     x = asarray(a)
     if axis is None or (x.ndim == 0 and axis in (0, -1)):
-        x, axis = ravel(x), 0
+        x, axis = reshape(x, -1), 0
     want = _accumulator(x, dtype, "cumsum")
     x = x if want == x.dtype else cast(x, want)
     return store("cumsum", _cumsum(x, axis_of("cumsum", axis, x.ndim)), out)
@@ -72,7 +72,7 @@ def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None)
     """
     x = asarray(a)
     if axis is None or (x.ndim == 0 and axis in (0, -1)):
-        x, axis = ravel(x), 0
+        x, axis = reshape(x, -1), 0
     want = _accumulator(x, dtype, "cumprod")
     x = x if want == x.dtype else cast(x, want)
     return store("cumprod", _cumprod(x, axis_of("cumprod", axis, x.ndim)), out)
@@ -85,11 +85,11 @@ def _cumulative(op: str, scan: Any, first: int, x: Any, axis: int | None, dtype:
             raise ValueError(f"{op}: axis must be one, got {axis}")
         (axis,) = axis
     if x.ndim == 0 and axis in (0, -1):
-        x = ravel(x)
+        x = reshape(x, -1)
     if axis is None:
         if x.ndim > 1:
             raise ValueError(f"{op}: axis must be given but for vectors, got shape {x.shape}")
-        x, axis = ravel(x), 0
+        x, axis = reshape(x, -1), 0
     a = axis_of(op, axis, x.ndim)
     result = scan(x, a, dtype)
     if not include:

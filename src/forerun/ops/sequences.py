@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from .. import _core
-from .convert import asarray, asarrays, beside, cast, copy
+from .convert import asarray, asarrays, axes_of, beside, cast, copy
 from .creation import full
 from .indexing import _scatter_along, getitem, take, take_along_axis, where
 from .indexing import nonzero as _nonzero
@@ -82,7 +82,7 @@ def sequence_reverse(
 def broadcast_like(x: Any, like: Any, lhs_axes: Any = None, rhs_axes: Any = None) -> Any:
     """x in the shape of another array, or, along `lhs_axes` alone, with its extents along `rhs_axes`.
 
-    ValueError if shapes do not fit.
+    Axes are integers, or as many in both. ValueError if shapes do not fit.
 
     >>> from forerun import np, npx
     >>> npx.broadcast_like(np.ones((1, 3)), np.zeros((2, 3))).shape
@@ -92,9 +92,12 @@ def broadcast_like(x: Any, like: Any, lhs_axes: Any = None, rhs_axes: Any = None
     if (lhs_axes is None) != (rhs_axes is None):
         raise ValueError(f"broadcast_like: both axes must be given, or none, got {lhs_axes} and {rhs_axes}")
     if lhs_axes is not None:
+        own, other = axes_of("broadcast_like", lhs_axes, x.ndim), axes_of("broadcast_like", rhs_axes, len(shape))
+        if len(own) != len(other):
+            raise ValueError(f"broadcast_like: axes must be as many, got {lhs_axes} and {rhs_axes}")
         wanted = list(x.shape)
-        for own, other in zip(lhs_axes, rhs_axes, strict=True):
-            wanted[own] = shape[other]
+        for a, b in zip(own, other):
+            wanted[a] = shape[b]
         shape = tuple(wanted)
     return broadcast_to(x, shape)
 

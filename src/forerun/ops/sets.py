@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
+from .base import numpy_when_small
 from .convert import asarray, asarrays, device_of, one_of, promote
 from .host import host_op
 from .sorting import unique
@@ -19,6 +20,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+@numpy_when_small(numpy.isin, "element test_elements assume_unique invert", "aabb")
 def isin(
     element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: str | None = None
 ) -> Any:
@@ -47,6 +49,7 @@ def _values(*arrays: Any) -> list[numpy.ndarray]:
     return [v.astype(dtype, copy=False) for v in known]
 
 
+@numpy_when_small(numpy.intersect1d, "ar1 ar2 assume_unique return_indices", "aabb", waits=True)
 def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
     """The sorted distinct values that are in both arrays, in their common dtype. Waits.
 
@@ -63,6 +66,7 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices:
     return asarray(found, device=device)
 
 
+@numpy_when_small(numpy.union1d, "ar1 ar2", "aa", waits=True)
 def union1d(ar1: Any, ar2: Any) -> Any:
     """The sorted distinct values that are in one of two arrays or both, in their common dtype. Waits.
 
@@ -73,6 +77,7 @@ def union1d(ar1: Any, ar2: Any) -> Any:
     return asarray(numpy.union1d(*_values(ar1, ar2)), device=device_of(ar1, ar2))
 
 
+@numpy_when_small(numpy.setdiff1d, "ar1 ar2 assume_unique", "aab", waits=True)
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     """The sorted distinct values that are in ar1 but not in ar2, in their common dtype. Waits.
 
@@ -83,6 +88,7 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     return asarray(numpy.setdiff1d(*_values(ar1, ar2), assume_unique), device=device_of(ar1, ar2))
 
 
+@numpy_when_small(numpy.setxor1d, "ar1 ar2 assume_unique", "aab", waits=True)
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     """The sorted distinct values that are in exactly one of two arrays, in their common dtype. Waits.
 

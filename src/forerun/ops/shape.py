@@ -8,8 +8,8 @@ from typing import Any
 import numpy
 
 from .. import _core
-from .base import primitive
-from .convert import asarray, asarrays, axes_of, axes_to_reduce, axis_of, one_of, together
+from .base import direct, primitive, view_of_numpy
+from .convert import asarray, asarrays, axes_of, axes_to_reduce, axis_of, one_of, store, together
 from .convert import copy as copy_of
 
 __all__ = [
@@ -29,6 +29,7 @@ def _reshape(x: Any, shape: Any) -> Any:
 _reshape.name = "reshape"
 
 
+@direct("reshape")
 def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None) -> Any:
     """An array with another shape of the same size: a view where memory allows.
 
@@ -60,6 +61,7 @@ def _transpose(x: Any, axes: tuple[int, ...]) -> Any:
     return _core.transpose(x, axes)
 
 
+@direct("transpose")
 def transpose(a: Any, axes: Sequence[int] | None = None) -> Any:
     """A view of `a` with its axes in another order; by default reversed.
 
@@ -81,13 +83,20 @@ def transpose(a: Any, axes: Sequence[int] | None = None) -> Any:
 def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
     """A view of an array repeated to a larger shape. Not to be written to.
 
-    ValueError if the shape does not fit.
+    An extent of -2 stands for that of the array's axis at this place, counted from the last. ValueError if the shape
+    does not fit.
 
     >>> from forerun import np
     >>> np.broadcast_to(np.arange(3), (2, 3)).tolist()
     [[0, 1, 2], [0, 1, 2]]
     """
-    return _core.broadcast_to(asarray(array), shape)
+    x = asarray(array)
+    if not isinstance(shape, int) and -2 in (shape := tuple(shape)):
+        before = len(shape) - x.ndim
+        if -2 in shape[: max(before, 0)]:
+            raise ValueError(f"broadcast_to: an extent of -2 must stand for an axis, got {shape} for {x.shape}")
+        shape = tuple(x.shape[i - before] if n == -2 and i >= before else n for i, n in enumerate(shape))
+    return _core.broadcast_to(x, shape)
 
 
 def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
@@ -102,6 +111,7 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
     return tuple(a if a.shape == shape else broadcast_to(a, shape) for a in all_)
 
 
+@view_of_numpy(numpy.expand_dims, "a axis", "ak")
 def expand_dims(a: Any, axis: int | Sequence[int]) -> Any:
     """A view with axes of extent 1 put in at `axis`: positions in the result. IndexError out of range.
 
@@ -118,6 +128,7 @@ def expand_dims(a: Any, axis: int | Sequence[int]) -> Any:
     return reshape(x, tuple(1 if i in at else next(rest) for i in range(x.ndim + count)))
 
 
+@view_of_numpy(numpy.ndarray.squeeze, "a axis", "ai")
 def squeeze(a: Any, axis: Axis = None) -> Any:
     """A view without axes of extent 1: all, or those named. ValueError if a named one is longer.
 
@@ -132,6 +143,7 @@ def squeeze(a: Any, axis: Axis = None) -> Any:
     return reshape(x, tuple(n for i, n in enumerate(x.shape) if not (i in at and n == 1)))
 
 
+@view_of_numpy(numpy.moveaxis, "a source destination", "akk")
 def moveaxis(a: Any, source: int | Sequence[int], destination: int | Sequence[int]) -> Any:
     """A view with some axes moved to other positions; the others keep their order.
 
@@ -151,6 +163,7 @@ def moveaxis(a: Any, source: int | Sequence[int], destination: int | Sequence[in
     return transpose(x, order)
 
 
+@view_of_numpy(numpy.ndarray.swapaxes, "a axis1 axis2", "akk")
 def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
     """A view with two axes exchanged. IndexError out of range.
 
@@ -190,20 +203,60 @@ def matrix_transpose(x: Any, /) -> Any:
     return swapaxes(x, -1, -2)
 
 
+@direct("ravel")
 def ravel(a: Any, order: str = "C") -> Any:
-    """The elements as one axis; a view where memory allows. order: "C", or "F" with the first axis running fastest.
+    """The elements as one axis: a view where they lie in memory one after the other, otherwise a copy.
+
+    order: "C", "F" with the first axis running fastest, "A" for "F" if memory is in that order and "C" if not, "K" as
+    the elements lie in memory. ValueError for another one.
 
     >>> from forerun import np
     >>> np.ravel([[1, 2], [3, 4]]).tolist()
     [1, 2, 3, 4]
+    >>> x = np.arange(4)
+    >>> np.shares_memory(np.ravel(x), x), np.shares_memory(np.ravel(x[::2]), x)
+    (True, False)
     """
-    if order == "C":
-        return _reshape(asarray(a), (-1,))
-    one_of("ravel", "order", order, ("C", "F", "A", "K"))
     x = asarray(a)
-    if order == "K":  # as they lie in memory
-        return _reshape(transpose(x, sorted(range(x.ndim), key=lambda i: -abs(x.strides[i]))), (-1,))
-    return _reshape(transpose(x) if order == "F" or (order == "A" and fortran(x)) else x, (-1,))
+    if order != "C":
+        one_of("ravel", "order", order, ("C", "F", "A", "K"))
+        if order == "K":
+            x = transpose(x, _memory_order(x))
+        elif order == "F" or (order == "A" and fortran(x)):
+            x = transpose(x)
+    flat = _reshape(x, (-1,))
+    return flat if flat.size < 2 or flat.strides[0] == flat.itemsize else copy_of(flat)
+
+
+@direct("flatten")
+def flatten(x: Any, order: str = "C") -> Any:
+    """A copy of the elements as one axis. order: as for `ravel`.
+
+    >>> from forerun import np
+    >>> flatten(np.array([[1, 2], [3, 4]]), "F").tolist()
+    [1, 3, 2, 4]
+    """
+    flat = ravel(x, order)
+    return copy_of(flat) if _core.shares_storage(x, flat) else flat
+
+
+def _memory_order(x: Any) -> list[int]:
+    """The axes by their steps in memory, the longest first.
+
+    Axes that repeat, or have one position, stay where they are.
+    """
+    steps = [abs(step) if n > 1 else 0 for n, step in zip(x.shape, x.strides)]
+    order = list(range(x.ndim))[::-1]
+    for i in range(1, x.ndim):
+        to = i
+        for j in range(i)[::-1]:
+            here, there = steps[order[i]], steps[order[j]]
+            if here and there > here:
+                to = j
+            elif here and there:
+                break
+        order.insert(to, order.pop(i))
+    return order[::-1]
 
 
 def fortran(x: Any) -> bool:
@@ -214,6 +267,28 @@ def fortran(x: Any) -> bool:
     (True, False)
     """
     return not dense(x) and dense(transpose(x))
+
+
+def in_order(x: Any, order: str | None) -> bool:
+    """Whether x lies in memory without gaps in an order, as NumPy means it: "C", "F", "A" (either), "K" or None (any).
+
+    >>> from forerun import np
+    >>> in_order(np.zeros((2, 3)).T, "F"), in_order(np.zeros((2, 3)).T, "C"), in_order(np.zeros(4)[::2], "K")
+    (True, False, True)
+    """
+    if order is None or order == "K":
+        return True
+    return (order != "F" and dense(x)) or (order != "C" and dense(transpose(x)))
+
+
+def copied_in(x: Any, order: str | None) -> Any:
+    """A copy of x in an order of memory: "F", "A" for "F" if x lies so and "C" if not; all else is "C".
+
+    >>> from forerun import np
+    >>> copied_in(np.zeros((2, 3)), "F").strides
+    (4, 8)
+    """
+    return transpose(copy_of(transpose(x))) if order == "F" or (order == "A" and fortran(x)) else copy_of(x)
 
 
 def dense(x: Any) -> bool:
@@ -237,6 +312,7 @@ def _each(function: Any, arys: tuple[Any, ...]) -> Any:
     return found[0] if len(found) == 1 else found
 
 
+@view_of_numpy(numpy.atleast_1d, "x", "a")
 def atleast_1d(*arys: Any) -> Any:
     """An array with at least one axis: a number becomes a vector. A tuple for several.
 
@@ -247,6 +323,7 @@ def atleast_1d(*arys: Any) -> Any:
     return _each(lambda x: x if x.ndim else reshape(x, (1,)), arys)
 
 
+@view_of_numpy(numpy.atleast_2d, "x", "a")
 def atleast_2d(*arys: Any) -> Any:
     """An array with at least two axes, new ones in front: a vector becomes a row. A tuple for several.
 
@@ -257,6 +334,7 @@ def atleast_2d(*arys: Any) -> Any:
     return _each(lambda x: x if x.ndim > 1 else reshape(x, (1, x.size) if x.ndim else (1, 1)), arys)
 
 
+@view_of_numpy(numpy.atleast_3d, "x", "a")
 def atleast_3d(*arys: Any) -> Any:
     """An array with at least three axes. A tuple for several.
 
@@ -272,8 +350,9 @@ def atleast_3d(*arys: Any) -> Any:
 # --- reversing ------------------------------------------------------------------------------------
 
 
-def flip(m: Any, axis: Axis = None) -> Any:
-    """A view with the order of elements reversed along the axes; by default all.
+@view_of_numpy(numpy.flip, "m axis", "ai")
+def flip(m: Any, axis: Axis = None, *, out: Any = None) -> Any:
+    """A view with the order of elements reversed along the axes; by default all. out: an array for a copy of it.
 
     >>> from forerun import np
     >>> np.flip([[1, 2], [3, 4]]).tolist(), np.flip([[1, 2], [3, 4]], 0).tolist()
@@ -281,9 +360,10 @@ def flip(m: Any, axis: Axis = None) -> Any:
     """
     x = asarray(m)
     at = axes_of("flip", axis, x.ndim)
-    return x[tuple(slice(None, None, -1) if i in at else slice(None) for i in range(x.ndim))]
+    return store("flip", x[tuple(slice(None, None, -1) if i in at else slice(None) for i in range(x.ndim))], out)
 
 
+@view_of_numpy(numpy.fliplr, "m", "a")
 def fliplr(m: Any) -> Any:
     """A view reversed along axis 1: columns from right to left. IndexError if there is no such axis.
 
@@ -294,6 +374,7 @@ def fliplr(m: Any) -> Any:
     return flip(m, 1)
 
 
+@view_of_numpy(numpy.flipud, "m", "a")
 def flipud(m: Any) -> Any:
     """A view reversed along axis 0: rows from bottom to top. IndexError if there is no axis.
 
@@ -304,6 +385,7 @@ def flipud(m: Any) -> Any:
     return flip(m, 0)
 
 
+@view_of_numpy(numpy.rot90, "m k", "ak")
 def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
     """A view turned by 90 degrees k times in the plane of two axes, from the first towards the second.
 
@@ -339,6 +421,7 @@ def _imag(x: Any) -> Any:
     return _core.part(x, True)
 
 
+@direct("real")
 def real(val: Any) -> Any:
     """A view of the real part: val itself if its dtype is not complex, float32 of complex64, float64 of complex128.
 
@@ -359,3 +442,6 @@ def imag(val: Any) -> Any:
     """
     x = asarray(val)
     return _imag(x) if x.dtype.kind == "c" else _core.full(x.shape, 0, x.dtype, x.device)
+
+
+_core.set_hooks(transpose=transpose)

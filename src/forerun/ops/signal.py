@@ -10,7 +10,7 @@ import numpy
 
 from .. import _core
 from .arithmetic import _value, conjugate, equal
-from .base import primitive
+from .base import numpy_when_small, primitive
 from .convert import (
     asarray,
     asarrays,
@@ -25,6 +25,7 @@ from .convert import (
     together,
     vector_of,
 )
+from .creation import zeros
 from .exponential import sin
 from .host import host_op
 from .indexing import clip, where
@@ -66,6 +67,14 @@ def _convolve(a: Any, b: Any) -> Any:
 _convolve.name = "convolve"
 
 
+_FEW = 1 << 15  # elements that NumPy goes through in less time than it takes to make an operation of each step
+
+
+def _recorded(*arrays: Any) -> bool:
+    """Whether gradients may flow through one of the arrays."""
+    return _core.recording() and any(a.node is not None for a in arrays)
+
+
 def _vectors(op: str, a: Any, b: Any, mode: str) -> tuple[Any, Any]:
     one_of(op, "mode", mode, ("full", "same", "valid"))
     a, b = (vector_of(op, atleast_1d(x)) for x in matmul_pair(a, b, op))
@@ -83,6 +92,7 @@ def _cut(full: Any, n: int, k: int, mode: str, first: int) -> Any:
     return full[start : start + length]
 
 
+@numpy_when_small(numpy.convolve, "a v mode", "aas")
 def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     """The convolution of two vectors: sums of a[i] * v[k - i], in their common dtype.
 
@@ -97,6 +107,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     return _cut(_convolve(a, v), a.size, v.size, mode, (min(a.size, v.size) - 1) // 2)
 
 
+@numpy_when_small(numpy.correlate, "a v mode", "aas")
 def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
     """The cross-correlation of two vectors: sums of a[i + k] * conj(v[i]). mode, errors: as for `convolve`.
 
@@ -105,6 +116,10 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
     ([3, 5], [1, 2, 3, 0])
     """
     a, v = _vectors("correlate", a, v, mode)
+    if not _recorded(a, v) and v.dtype.kind != "c":
+        longer, shorter = max(a.size, v.size), min(a.size, v.size)
+        length = {"full": longer + shorter - 1, "same": longer, "valid": longer - shorter + 1}[mode]
+        return host_op("correlate", lambda a, v: numpy.correlate(a, v, mode), [a, v], (length,), a.dtype)
     first = (v.size - 1) // 2 if v.size <= a.size else a.size // 2
     return _cut(_convolve(a, conjugate(flip(v))), a.size, v.size, mode, first)
 
@@ -112,6 +127,7 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
 # --- between samples ------------------------------------------------------------------------------
 
 
+@numpy_when_small(numpy.interp, "x xp fp", "naa", "f")
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None) -> Any:
     """Values at x of the line through the points (xp, fp), where xp rises: of x's shape.
 
@@ -138,11 +154,14 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
         xp = concatenate([xp[-1:] - period, xp, xp[:1] + period])
         fp = concatenate([fp[-1:], fp, fp[:1]])
         left = right = None
+    plain = period is None and left is None and right is None and not _recorded(x, xp, fp)
+    if plain and x.size + 2 * xp.size <= _FEW and {a.dtype.name for a in (x, xp, fp)} == {"float64"}:
+        return host_op("interp", numpy.interp, [x, xp, fp], x.shape, "float64")
     alone = lambda: broadcast_to(cast(fp[0], promote(fp.dtype, x.dtype)), x.shape)
     inside = alone() if xp.size == 1 else _between(x, xp, fp)
     before = where(x < xp[0], fp[0] if left is None else left, inside)
     result = where(x > xp[-1], fp[-1] if right is None else right, where(equal(x, xp[-1]), fp[-1], before))
-    return reshape(result, x.shape)
+    return _core.as_scalar(reshape(result, x.shape))
 
 
 def _between(x: Any, xp: Any, fp: Any) -> Any:
@@ -162,7 +181,7 @@ def sinc(x: Any) -> Any:
     x = _inexact(x)
     zero = equal(x, 0)
     y = math.pi * where(zero, 1, x)
-    return where(zero, 1, sin(y) / y)
+    return _core.as_scalar(where(zero, 1, sin(y) / y))
 
 
 # --- differences and areas ------------------------------------------------------------------------
@@ -207,6 +226,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     return sum(dx * (y[(*head, slice(1, None))] + y[(*head, slice(None, -1))]) / 2, a)
 
 
+@numpy_when_small(numpy.gradient, "f", "d", "f")
 def gradient(f: Any, *spacing: Any, axis: Axis = None, edge_order: int = 1) -> Any:
     """The slopes of samples along axes: by central differences inside, one-sided ones at the ends.
 
@@ -276,10 +296,10 @@ def _edge(f0: Any, f1: Any, f2: Any, h: Any, k: Any) -> Any:
 
 
 def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
-    """The cross product of vectors of three elements along axes of a and b.
+    """The cross product of vectors of three elements along axes of a and b, or of two, whose third counts as 0.
 
-    It lies along `axisc` of the result; the other axes broadcast. axis: the same one for all three.
-    ValueError if vectors have not three elements.
+    It lies along `axisc` of the result; the other axes broadcast. axis: the same one for all three. Of two vectors of
+    two elements the third element alone, without an axis for it. ValueError if vectors have another number of elements.
 
     >>> from forerun import np
     >>> np.cross(np.array([1, 0, 0]), np.array([0, 1, 0])).tolist()
@@ -290,9 +310,20 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
         axisa = axisb = axisc = axis
     p = moveaxis(a, axis_of("cross", axisa, a.ndim), -1)
     q = moveaxis(b, axis_of("cross", axisb, b.ndim), -1)
-    if p.shape[-1] != 3 or q.shape[-1] != 3:
-        raise ValueError(f"cross: vectors must have three elements, got shapes {a.shape} and {b.shape}")
+    if p.shape[-1] not in (2, 3) or q.shape[-1] not in (2, 3):
+        raise ValueError(f"cross: vectors must have three elements, or two, got shapes {a.shape} and {b.shape}")
+    flat = p.shape[-1] == q.shape[-1] == 2
+    p, q = (p, q) if flat else (_with_third(p), _with_third(q))
     together("cross", p.shape, q.shape)
+    if flat:
+        return p[..., 0] * q[..., 1] - p[..., 1] * q[..., 0]
     p, q = broadcast_arrays(p, q)
     parts = [p[..., i] * q[..., j] - p[..., j] * q[..., i] for i, j in ((1, 2), (2, 0), (0, 1))]
     return moveaxis(stack(parts, -1), -1, axis_of("cross", axisc, p.ndim))
+
+
+def _with_third(x: Any) -> Any:
+    """Vectors along the last axis, with a third element of 0 if there are two."""
+    if x.shape[-1] == 3:
+        return x
+    return concatenate([x, zeros((*x.shape[:-1], 1), x.dtype, device=x.device)], -1)

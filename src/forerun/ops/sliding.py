@@ -1,18 +1,51 @@
-"""Windows that slide along axes."""
+"""Views by shape and strides, and windows that slide along axes."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy
 
 from .. import _core
-from .convert import asarray, axis_of
+from .convert import asarray, axis_of, counts_of
+from .host import no_gradient
 from .indexing import take
 from .shape import moveaxis
 
-__all__ = ["sliding_window_view"]
+__all__ = ["as_strided", "sliding_window_view"]
+
+
+def as_strided(
+    x: Any,
+    shape: Sequence[int] | None = None,
+    strides: Sequence[int] | None = None,
+    subok: bool = False,
+    writeable: bool = True,
+) -> Any:
+    """A view with a shape and with bytes from one element to the next along each axis; by default x's own.
+
+    Elements that share memory are not written at once (ValueError), and nothing is if not writeable; subok changes
+    nothing. Gradients do not flow through. ValueError if elements would not lie in x's memory, or strides are not
+    multiples of an element's size.
+
+    >>> from forerun import np
+    >>> x = np.arange(5)
+    >>> np.lib.stride_tricks.as_strided(x, (3, 3), (8, 8)).tolist()
+    [[0, 1, 2], [1, 2, 3], [2, 3, 4]]
+    """
+    x = asarray(x)
+    extents = x.shape if shape is None else tuple(int(n) for n in shape)
+    steps = x.strides if strides is None else tuple(int(n) for n in strides)
+    counts_of("as_strided", "extents", extents, (len(extents),))
+    if any(n % x.itemsize for n in steps):
+        raise ValueError(f"as_strided: strides must be multiples of {x.itemsize}, got {steps}")
+    if math.prod(extents) * x.itemsize >= 2**63:
+        raise ValueError(f"as_strided: array must have fewer than 2**63 bytes, got shape {extents}")
+    view = _core.view(x, extents, steps)
+    no_gradient("as_strided", [x], [view])
+    return view if writeable else _core.read_only(view)
 
 
 def _windows(window_shape: int | Sequence[int], axis: Any, ndim: int) -> list[tuple[int, int]]:
@@ -45,7 +78,7 @@ def sliding_window_view(
     places = list(x.shape)
     for a, n in pairs:
         places[a] -= n - 1
-    if min(places, default=1) < 1:
+    if any(places[a] < 1 for a, _ in pairs):
         raise ValueError(f"sliding_window_view: windows must fit into shape {x.shape}, got {window_shape}")
     if _core.recording() and x.node is not None:
         for a, n in pairs:

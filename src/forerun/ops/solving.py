@@ -10,7 +10,7 @@ import numpy
 from numpy.linalg import LinAlgError
 
 from .arithmetic import _value
-from .base import primitive
+from .base import numpy_when_small, primitive
 from .convert import asarray, asarrays, axes_of, copy, together
 from .creation import eye
 from .dtype_rules import real_of
@@ -38,6 +38,7 @@ def _inv(x: Any) -> Any:
 _inv.name = "inv"
 
 
+@numpy_when_small(numpy.linalg.inv, "a", "m", "Fc")
 def inv(a: Any) -> Any:
     """The inverse of square matrices: the last two axes. Of integers in the default float.
 
@@ -63,6 +64,7 @@ def _solve(a: Any, b: Any) -> Any:
 _solve.name = "solve"
 
 
+@numpy_when_small(numpy.linalg.solve, "a b", "mm", "Fc")
 def solve(a: Any, b: Any) -> Any:
     """x with a @ x = b; b is one vector if it has one axis, and of matrices otherwise, as in NumPy 2.
 
@@ -93,6 +95,7 @@ def _det(x: Any) -> Any:
 _det.name = "det"
 
 
+@numpy_when_small(numpy.linalg.det, "a", "m", "Fc")
 def det(a: Any) -> Any:
     """The determinant of square matrices: an array of the other axes. Of integers in the default float.
 
@@ -142,7 +145,7 @@ def slogdet(a: Any) -> SlogdetResult:
 
 
 def matrix_power(a: Any, n: int) -> Any:
-    """The product of n times the same square matrices; of inverses for negative n, the identity for 0.
+    """The product of n times the same square matrices; of inverses for negative n, the identity for 0, a itself for 1.
 
     In a's dtype; inverses of integers in the default float. TypeError if n is no integer, LinAlgError (a ValueError)
     if matrices are not square.
@@ -166,7 +169,7 @@ def matrix_power(a: Any, n: int) -> Any:
             result = x if result is None else matmul(result, x)
         n >>= 1
         x = matmul(x, x) if n else x
-    return copy(result) if result is x else result
+    return result
 
 
 def tensorinv(a: Any, ind: int = 2) -> Any:

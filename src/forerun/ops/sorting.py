@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 
 from .. import _core
+from .base import direct, numpy_when_small
 from .convert import (
     asarray,
     asarrays,
@@ -46,10 +47,11 @@ def _arg(name: str, fn: Callable[..., Any], x: Any, axis: int | None, out: Any, 
         raise ValueError(f"{name}: reduced axes must not be empty, got shape {x.shape}")
     # Trusted not to write: NumPy would copy what is marked as read-only.
     task = lambda v: fn(v, axis=axis, keepdims=keepdims)
-    found = _core.host(task, [x], [(shape, numpy.dtype("int64"))], None, name, "compute", True)[0]
+    found = _core.host(task, [x], [(shape, numpy.dtype("int64"))], None, name, "compute", True, cheap=True)[0]
     return store(name, found, out)
 
 
+@direct("argmax")
 def argmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
     """Position of the (first) largest element along `axis`, or in the flat array. int64.
 
@@ -62,6 +64,7 @@ def argmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool =
     return _arg("argmax", numpy.argmax, a, axis, out, keepdims)
 
 
+@direct("argmin")
 def argmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
     """Position of the (first) smallest element along `axis`, or in the flat array. int64.
 
@@ -100,11 +103,11 @@ def nanargmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: boo
 
 def _flat_if_none(op: str, x: Any, axis: int | None, lone: bool = False) -> tuple[Any, int]:
     """The array and the axis to sort along. lone: as in NumPy, an array without axes may stand for a vector."""
-    from .shape import ravel
+    from .shape import reshape
 
     x = asarray(x)
     lone = lone and x.ndim == 0 and type(axis) is int and axis in (0, -1)
-    return (ravel(x), 0) if axis is None or lone else (x, axis_of(op, axis, x.ndim))
+    return (reshape(x, -1), 0) if axis is None or lone else (x, axis_of(op, axis, x.ndim))
 
 
 _KINDS = ("quicksort", "heapsort", "mergesort", "stable")
@@ -119,18 +122,21 @@ def _check_sort(op: str, kind: str | None, order: None, stable: bool | None) -> 
         raise ValueError(f"{op}: kind and stable must not both be given, got {kind!r} and {stable}")
 
 
+@direct("argsort")
 def argsort(
-    a: Any, axis: int | None = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None,
+    a: Any, axis: int | None = -1, kind: str | bool | None = None, order: None = None, *, stable: bool | None = None,
     descending: bool = False,
 ) -> Any:  # fmt: skip
     """Positions that sort `a` along `axis`; None: the flat array. int64; equal elements keep their order.
 
-    kind and stable change nothing: sorting is stable. ValueError if both are given, or kind is none of NumPy's.
+    kind and stable change nothing: sorting is stable; but a bool as kind is `descending`, as in MXNet. ValueError if
+    both are given, or kind is none of NumPy's.
 
     >>> from forerun import np
     >>> np.argsort([3, 1, 2]).tolist(), np.argsort([3, 1, 2], descending=True).tolist()
     ([1, 2, 0], [0, 2, 1])
     """
+    kind, descending = (None, kind) if isinstance(kind, bool) else (kind, descending)
     x, a = _flat_if_none("argsort", a, axis, True)
     _check_sort("argsort", kind, order, stable)
 
@@ -143,11 +149,14 @@ def argsort(
     return host_op("argsort", positions, [x], x.shape, "int64")
 
 
+@direct("sort")
 def sort(
-    a: Any, axis: int | None = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None,
+    a: Any, axis: int | None = -1, kind: str | bool | None = None, order: None = None, *, stable: bool | None = None,
     descending: bool = False,
 ) -> Any:  # fmt: skip
     """`a` with its elements in ascending order along `axis`; None: the flat array. Differentiable.
+
+    kind, stable, descending: as of `argsort`.
 
     >>> from forerun import np
     >>> np.sort([[3, 1], [0, 2]]).tolist(), np.sort([3, 1, 2], descending=True).tolist()
@@ -155,6 +164,7 @@ def sort(
     """
     from .indexing import take_along_axis
 
+    kind, descending = (None, kind) if isinstance(kind, bool) else (kind, descending)
     x, a = _flat_if_none("sort", a, axis)
     _check_sort("sort", kind, order, stable)
     if _core.recording() and x.node is not None:
@@ -179,6 +189,7 @@ def _orders(op: str, kth: int | Sequence[int], n: int) -> tuple[int, ...]:
     return tuple(int(k) % n for k in places)
 
 
+@numpy_when_small(numpy.ndarray.argpartition, "a kth axis", "aii")
 def argpartition(
     a: Any, kth: int | Sequence[int], axis: int | None = -1, kind: str = "introselect", order: None = None
 ) -> Any:
@@ -196,6 +207,7 @@ def argpartition(
     return host_op("argpartition", lambda v: numpy.argpartition(v, places, a), [x], x.shape, "int64")
 
 
+@numpy_when_small(numpy.partition, "a kth axis", "aii")
 def partition(
     a: Any, kth: int | Sequence[int], axis: int | None = -1, kind: str = "introselect", order: None = None
 ) -> Any:
@@ -213,10 +225,13 @@ def partition(
     x, a = _flat_if_none("partition", a, axis)
     one_of("partition", "kind", kind, ("introselect",))
     _check_sort("partition", None, order, None)
-    _orders("partition", kth, x.shape[a])
+    places = _orders("partition", kth, x.shape[a])
+    if not (_core.recording() and x.node is not None):
+        return host_op("partition", lambda v: numpy.partition(v, places, a), [x], x.shape, x.dtype)
     return take_along_axis(x, argpartition(_core.detach(x), kth, a), a)
 
 
+@numpy_when_small(numpy.lexsort, "keys axis", "li")
 def lexsort(keys: Any, axis: int = -1) -> Any:
     """Positions that sort by several keys along `axis`: by the last one first.
 
@@ -236,6 +251,7 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
     return host_op("lexsort", lambda *v: numpy.lexsort(v, a), arrays, arrays[0].shape, "int64")
 
 
+@numpy_when_small(numpy.ndarray.searchsorted, "a v side", "hns")
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     """Positions at which v would keep the sorted vector `a` sorted: int64, of the shape of v.
 
@@ -261,6 +277,7 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     return host_op("searchsorted", found, inputs, values.shape, "int64")
 
 
+@numpy_when_small(numpy.bincount, "x weights minlength", "aAc", waits=True)
 def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     """How often each number from 0 on occurs in a vector: int64.
 
@@ -286,6 +303,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     return asarray(counts, device=there)
 
 
+@numpy_when_small(numpy.unique, "ar return_index return_inverse return_counts axis", "abbbi", waits=True)
 def unique(
     ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
     axis: int | None = None, *, equal_nan: bool = True, sorted: bool = True,

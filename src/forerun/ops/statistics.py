@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 
 from .arithmetic import conjugate, maximum, sqrt
+from .base import numpy_when_small
 from .convert import (
     asarray,
     asarrays,
@@ -22,7 +23,7 @@ from .convert import (
 )
 from .diagonals import diagonal
 from .dtype_rules import real_of
-from .host import checked, host, host_op
+from .host import checked, host_op, host_ops
 from .indexing import clip
 from .joining import concatenate
 from .products import matmul
@@ -126,6 +127,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -
 # --- bins -----------------------------------------------------------------------------------------
 
 
+@numpy_when_small(numpy.digitize, "x bins right", "aab")
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     """In which bin each number lies: i with bins[i-1] <= x < bins[i]; with `right`, bins[i-1] < x <= bins[i].
 
@@ -156,6 +158,7 @@ def _estimated(x: Any, rule: str, limits: Any, weights: Any) -> int:
         return numpy.histogram_bin_edges(known.numpy(), rule, limits).size - 1
 
 
+@numpy_when_small(numpy.histogram, "a bins", "ac", "f")
 def histogram(
     a: Any, bins: Any = 10, range: Any = None, density: bool | None = None, weights: Any = None
 ) -> tuple[Any, Any]:
@@ -200,5 +203,5 @@ def histogram(
         found, ends = numpy.histogram(values[0], known, range, density, given)
         return found.astype(counts, copy=False), ends.astype(dtype, copy=False)
 
-    found, ends = host(counted, inputs, [((count,), counts), ((count + 1,), dtype)], name="histogram")
+    found, ends = host_ops("histogram", counted, inputs, [((count,), counts), ((count + 1,), dtype)])
     return found, ends

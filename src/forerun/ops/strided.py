@@ -11,11 +11,17 @@ import numpy
 from .. import _core
 from .arithmetic import add
 from .base import primitive
+from .convert import asarray
 from .indexing import getitem
+from .shape import moveaxis
 
-__all__ = ["LAYOUTS", "Windows", "check_layout", "fold", "inside", "native", "padded", "per_axis"]
+__all__ = [
+    "LAYOUTS", "Windows", "channels_first", "channels_last", "check_layout", "fold", "inside", "native", "padded",
+    "per_axis",
+]  # fmt: skip
 
 LAYOUTS = {1: "NCW", 2: "NCHW", 3: "NCDHW"}
+CHANNELS_LAST = {1: "NWC", 2: "NHWC", 3: "NDHWC"}
 Extents = tuple[int, ...]
 _NATIVE = (numpy.dtype("float32"), numpy.dtype("float64"))
 
@@ -139,3 +145,24 @@ def check_layout(op: str, layout: str | None, n: int) -> None:
     """
     if layout not in (None, LAYOUTS[n]):
         raise NotImplementedError(f"{op}: layout must be {LAYOUTS[n]}, got {layout!r}")
+
+
+def channels_last(op: str, layout: str | None, n: int) -> bool:
+    """Whether a layout of n axes of extents has the channels last, as NHWC. ValueError for one that is not known.
+
+    >>> channels_last("op", "NCHW", 2), channels_last("op", "NWC", 1)
+    (False, True)
+    """
+    if layout not in (None, LAYOUTS[n], CHANNELS_LAST[n]):
+        raise ValueError(f"{op}: layout must be {LAYOUTS[n]} or {CHANNELS_LAST[n]}, got {layout!r}")
+    return layout == CHANNELS_LAST[n]
+
+
+def channels_first(x: Any) -> Any:
+    """A view of x (batch, *extents, channels) as (batch, channels, *extents); so of weights.
+
+    >>> from forerun import np
+    >>> channels_first(np.zeros((2, 8, 9, 3))).shape
+    (2, 3, 8, 9)
+    """
+    return moveaxis(asarray(x), -1, 1)

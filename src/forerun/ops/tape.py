@@ -6,24 +6,23 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _core
-from .convert import is_inexact
 
 __all__ = ["Variable", "attach_grad", "set_walk", "backward", "of_steps"]
 
 Variable = _core.Variable
 
-def attach_grad(x: Any, grad_req: str = "write") -> None:
-    """Makes x a leaf of the tape, with a gradient of zeros of its shape and dtype.
 
-    TypeError if x is not of floats, ValueError if grad_req is not "write", "add" or "null".
+def attach_grad(x: Any, grad_req: str = "write") -> None:
+    """Makes x a leaf of the tape, with a gradient of zeros of its shape and dtype. A scalar becomes an array.
+
+    The gradient of integers and bools is always zero. ValueError if grad_req is not "write", "add" or "null".
 
     >>> from forerun import np
     >>> x = np.ones(2)
     >>> attach_grad(x); x.grad.tolist()
     [0.0, 0.0]
     """
-    if not is_inexact(x.dtype):
-        raise TypeError(f"attach_grad: array must be of floats, got {x.dtype}")
+    x = _core.as_array(x)  # a leaf is what training writes to
     grad = _core.full(x.shape, 0, x.dtype, x.device) if grad_req != "null" else None
     x.node = Variable(grad, grad_req)
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
 
+from .. import _core
 from . import arithmetic, exponential, products
+from .assigning import untaped
 from .base import Elementwise
 from .convert import as_dtype, asarray, default_float, is_array, is_inexact, one_of, promote, together
-from .host import host
+from .host import host, no_gradient
 
 _OPS: dict[Any, Elementwise] = {
     op.ufunc: op
@@ -29,6 +32,8 @@ _PRODUCTS: dict[Any, Callable[..., Any]] = {
 }
 SCALARS = (bool, int, float, complex)
 _CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe", "same_value")
+_OPTIONS = {"casting", "dtype", "order", "sig", "signature", "subok", "where"}
+_OF_GENERALISED = {"axes", "axis", "keepdims"}
 
 Dtypes = tuple[numpy.dtype, ...]
 
@@ -74,6 +79,8 @@ def called(ufunc: Any, inputs: list[Any], outs: list[Any], **options: Any) -> An
     """Issues a call of a ufunc; one entry of `outs` per output, None where there is to be a new array."""
     if len(inputs) != ufunc.nin:
         raise TypeError(f"{ufunc.__name__}: takes {ufunc.nin} operands, got {len(inputs)}")
+    if unknown := sorted(set(options) - _OPTIONS - (_OF_GENERALISED if ufunc.signature else set())):
+        raise TypeError(f"{ufunc.__name__}: keywords must be those of a ufunc, got {', '.join(unknown)}")
     options = {k: v for k, v in options.items() if not _says_nothing(ufunc.__name__, k, v)}
     if simple := _simple(ufunc, inputs, outs, options):
         return simple()
@@ -87,8 +94,8 @@ def called(ufunc: Any, inputs: list[Any], outs: list[Any], **options: Any) -> An
     if ufunc.signature is not None:
         results = _generalised(ufunc, operands, loop, options)
     elif where is not True:
-        return _masked(ufunc, operands, loop, asarray(where), outs, casting)
-    elif op := _looped(ufunc, loop):
+        return _masked(ufunc, operands, loop, asarray(where, device=None if is_array(where) else device), outs, casting)
+    elif op := looped(ufunc, loop):
         results = _several(op(*operands, loop=loop))
     else:
         shape = together(name, *(x.shape for x in operands if is_array(x)))
@@ -132,17 +139,21 @@ def _simple(ufunc: Any, inputs: list[Any], outs: list[Any], options: dict[str, A
 def loop_of(ufunc: Any, operands: list[Any], casting: str, options: dict[str, Any]) -> Dtypes:
     """The dtypes that a call computes in: NumPy's choice, by our rule for integers with floats."""
     name = ufunc.__name__
-    wanted = _wanted(ufunc, options)
+    wanted = _wanted(ufunc, options) if options else None
     given = [_seen(x) for x in operands]
-    found = _resolved(ufunc, given, wanted, casting)
     if wanted is None:
-        found = _narrowed(ufunc, given, casting, found)
+        found = _found(ufunc, ufunc.ntypes, tuple(given), casting, default_float())
+    else:
+        found = _resolved(ufunc, given, wanted, casting)
     for x, to in zip(operands, found, strict=False):
         if is_array(x) and casting in ("no", "equiv", "safe") and not numpy.can_cast(x.dtype, to, casting):  # type: ignore[arg-type]
             raise TypeError(f"{name}: operands must be castable by rule {casting!r}, got {x.dtype} to {to}")
-    for d in found:
-        as_dtype(name, d)
     return found
+
+
+@functools.lru_cache(4096)
+def _found(ufunc: Any, loops: int, given: tuple[Any, ...], casting: str, default: numpy.dtype) -> Dtypes:
+    return _narrowed(ufunc, list(given), casting, _resolved(ufunc, list(given), None, casting))
 
 
 def _whole(d: Any) -> bool:
@@ -176,7 +187,10 @@ def _resolved(ufunc: Any, given: list[Any], wanted: tuple[Any, ...] | None, cast
         given = [numpy.dtype(d) for d in given]
     named = {} if wanted is None else {"signature": wanted}
     try:
-        return ufunc.resolve_dtypes((*given, *(None,) * ufunc.nout), casting=casting, **named)
+        found = ufunc.resolve_dtypes((*given, *(None,) * ufunc.nout), casting=casting, **named)
+        for d in found:
+            as_dtype(ufunc.__name__, d)
+        return found
     except TypeError as error:
         shown = ", ".join(getattr(d, "name", str(d)) for d in given)
         raise TypeError(f"{ufunc.__name__}: there must be a loop for the operands, got {shown}: {error}") from None
@@ -207,11 +221,16 @@ _MOST_OPERANDS = 6
 _made: dict[Any, tuple[list[str], Elementwise | None]] = {}
 
 
-def _looped(ufunc: Any, loop: Dtypes) -> Elementwise | None:
+def looped(ufunc: Any, loop: Dtypes) -> Elementwise | None:
     """An op that has the loop of these dtypes; None if there can be none."""
     op = _OPS.get(ufunc) or _op_of(ufunc)
-    chars = [[numpy.dtype(c).name for c in types.replace("->", "")] for types in ufunc.types] if op else []
-    return op if [d.name for d in loop] in chars else None
+    return op if op and _has_loop(ufunc, ufunc.ntypes, loop) else None
+
+
+@functools.lru_cache(4096)
+def _has_loop(ufunc: Any, loops: int, loop: Dtypes) -> bool:
+    chars = [[numpy.dtype(c).name for c in types.replace("->", "")] for types in ufunc.types]
+    return [d.name for d in loop] in chars
 
 
 def _op_of(ufunc: Any) -> Elementwise | None:
@@ -249,30 +268,56 @@ def _issued(
     return host(task, arrays, list(zip(shapes, loop[ufunc.nin :], strict=True)), name=ufunc.__name__)
 
 
+# --- under a mask -----------------------------------------------------------------------------------------------
+
+
 def _masked(ufunc: Any, operands: list[Any], loop: Dtypes, where: Any, outs: list[Any], casting: str) -> Any:
-    """A call with `where`: elsewhere, outputs keep what they had; new ones are 0 there."""
+    """A call with `where`: elsewhere, outputs keep what they had; new ones are 0 there. It is one operation."""
     name = ufunc.__name__
     if where.dtype != bool:
         raise TypeError(f"{name}: where must be an array of bools, got {where.dtype}")
-    shape = together(name, where.shape, *(x.shape for x in operands if is_array(x)))
-    befores, arrays = [], [x for x in operands if is_array(x)]
+    arrays = [x for x in operands if is_array(x)]
+    shape = together(name, where.shape, *(x.shape for x in arrays), *(o.shape for o in outs if o is not None))
     for o, dtype in zip(outs, loop[ufunc.nin :], strict=True):
         if o is not None:
             _check_out(name, o, shape, dtype, casting)
-        befores.append((shape, dtype) if o is None else (o.shape, o.dtype))
-    fixed = [None if is_array(x) else numpy.asarray(x, d) for x, d in zip(operands, loop, strict=False)]
-    kept = [asarray(o) for o in outs if o is not None]
+    untaped(name, *(o for o in outs if is_array(o)), *(arrays if any(map(is_array, outs)) else ()))
+    written = [_to_write(o, shape, d, where.device) for o, d in zip(outs, loop[ufunc.nin :], strict=True)]
+    fixed = [x if is_array(x) else numpy.asarray(x, d).item() for x, d in zip(operands, loop, strict=False)]
+    if ufunc.nargs <= _MOST_MASKED and (op := looped(ufunc, loop)):
+        _core.masked(op, fixed, where, written, loop)
+    else:
+        _masked_task(ufunc, fixed, loop, where, written)
+    no_gradient(name, [where, *arrays], [w for w, o in zip(written, outs, strict=True) if o is None])
+    for w, o in zip(written, outs, strict=True):
+        if isinstance(o, numpy.ndarray):
+            numpy.copyto(o, w.numpy(), casting="unsafe")
+    found = tuple(w if o is None else o for w, o in zip(written, outs, strict=True))
+    return found[0] if len(found) == 1 else found
 
-    def task(*values: numpy.ndarray) -> Any:
+
+_MOST_MASKED = 5  # operands of a loop that the core runs under a mask
+
+
+def _to_write(out: Any, shape: tuple[int, ...], dtype: numpy.dtype, device: Any) -> Any:
+    """What is written for an output: itself, what it has if it is NumPy's, zeros if there is none."""
+    if out is None:
+        return _core.full(shape, 0, dtype, device)
+    return out if is_array(out) else asarray(out, device=device)
+
+
+def _masked_task(ufunc: Any, operands: list[Any], loop: Dtypes, where: Any, outs: list[Any]) -> None:
+    """The same as a task, which reads and writes outputs as a whole."""
+    arrays = [x for x in operands if is_array(x)]
+
+    def task(mask: numpy.ndarray, *values: numpy.ndarray) -> Any:
         rest = iter(values)
-        mask, given = next(rest), [next(rest) if x is None else x for x in fixed]
-        into = tuple(
-            numpy.zeros(s, d) if o is None else next(rest).copy() for o, (s, d) in zip(outs, befores, strict=True)
-        )
+        given = [next(rest) if is_array(x) else numpy.asarray(x, d) for x, d in zip(operands, loop, strict=False)]
+        into = tuple(next(rest).copy() for _ in outs)
         with numpy.errstate(all="ignore"):
             return ufunc(*given, out=into, where=mask, signature=loop, casting="unsafe")
 
-    return delivered(name, host(task, [where, *arrays, *kept], befores, name=name), outs, casting)
+    _core.host(task, [where, *arrays, *outs], outs, None, ufunc.__name__)
 
 
 def _generalised(ufunc: Any, operands: list[Any], loop: Dtypes, options: dict[str, Any]) -> list[Any]:

@@ -9,15 +9,19 @@ Three ways, and the first that can is taken:
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
 
+from .. import _core
 from . import reduction, scans
+from .assigning import no_scalar, under_mask, untaped
 from .convert import as_dtype, asarray, axes_of, axis_of, default_float, is_array
 from .host import host
-from .ufunc_calls import SCALARS, called, core_axes, delivered, loop_of, outs_of
+from .keys import Key, entries_of, is_mask
+from .ufunc_calls import SCALARS, called, core_axes, delivered, loop_of, looped, outs_of
 
 __all__ = ["call"]
 
@@ -109,6 +113,10 @@ def _accumulated(ufunc: Any, inputs: list[Any], outs: list[Any], axis: int = 0, 
     dtype = None if dtype is None else as_dtype(name, dtype)
     if ufunc in _SCANS:
         return delivered(name, [_SCANS[ufunc](x, at, dtype)], outs, "same_kind")
+    taped = _core.recording() and x.node is not None
+    plain = ufunc in (numpy.maximum, numpy.minimum) and dtype is None and not taped
+    if plain and (op := looped(ufunc, (x.dtype,) * 3)):
+        return delivered(name, [_core.scan(op, x, at)], outs, "same_kind")
     to = as_dtype(name, _tiny(ufunc, "accumulate", x, axis=at, dtype=dtype).dtype)
 
     def task(v: numpy.ndarray) -> Any:
@@ -151,19 +159,70 @@ def _outer(ufunc: Any, inputs: list[Any], outs: list[Any], **options: Any) -> An
 
 
 def _at(ufunc: Any, inputs: list[Any], outs: list[Any]) -> None:
-    """In place, and unbuffered: what an index names twice is done twice."""
+    """In place, and unbuffered: what an index names twice is done twice. One operation, on these elements alone."""
     x, indices, *operands = inputs
     name = f"{ufunc.__name__}.at"
     if not is_array(x):
         ufunc.at(x, _with_values(indices), *map(_with_values, operands))
         return
+    wide = x.dtype.kind in "fc"  # a number is an array to NumPy here, of double precision
+    operands = [numpy.asarray(o) if wide and type(o) in (float, complex) else o for o in operands]
+    rest = [asarray(o, device=None if is_array(o) else x.device) for o in operands]
+    untaped(name, x, *rest)
+    no_scalar(name, x)
+    loop = _loop_at(ufunc, x.dtype, *(o.dtype for o in rest))
+    key = Key(name, x, entries_of(name, indices, x.device))
+    op = looped(ufunc, loop) if ufunc.nargs <= 3 else None
+    unknown = [a for a in key.arrays if is_array(a) and is_mask(a)]
+    if op is None or (unknown and len(key.arrays) > 1):
+        _at_task(ufunc, x, indices, rest, name)
+    elif unknown:
+        _at_mask(op, loop, key.view(x), unknown[0], key.axis, rest)
+    else:
+        _at_positions(op, loop, key, x, rest)
+
+
+@functools.lru_cache(1024)
+def _loop_at(ufunc: Any, *dtypes: numpy.dtype) -> Any:
+    """The dtypes that `at` computes in. Errors as NumPy's for operands that do not fit."""
+    ufunc.at(numpy.ones(1, dtypes[0]), [0], *(numpy.ones(1, d) for d in dtypes[1:]))
+    return ufunc.resolve_dtypes((*dtypes, None), casting="unsafe")
+
+
+def _at_positions(op: Any, loop: Any, key: Key, x: Any, rest: list[Any]) -> None:
+    if not key.arrays:
+        v = _core.getitem(x, tuple(key.basic))  # a view of one element, too
+        op(v, *rest, out=v, loop=loop)
+        return
+    v = key.view(x)
+    value = cast_to(rest[0], loop[1]) if rest else _core.full((), 0, x.dtype, x.device)
+    _core.scatter(v, key.positions(v), key.axis, value, False, op, loop)
+
+
+def _at_mask(op: Any, loop: Any, v: Any, mask: Any, axis: int, rest: list[Any]) -> None:
+    """The same for a mask whose values nobody knows yet: it names each element once."""
+    wide, value = under_mask(v, mask, axis, rest[0] if rest else None)
+    if wide is None:
+        _core.scatter_masked(v, mask, axis, cast_to(value, loop[1]), op.name, op, loop)
+    else:
+        _core.masked(op, [v, value][: len(rest) + 1], wide, [v], loop)
+
+
+def cast_to(x: Any, dtype: numpy.dtype) -> Any:
+    """x, cast if it has another dtype.
+
+    >>> cast_to(asarray([1.5]), numpy.dtype("int8")).tolist()
+    [1]
+    """
+    return x if x.dtype == dtype else _core.cast(x, dtype)
+
+
+def _at_task(ufunc: Any, x: Any, indices: Any, rest: list[Any], name: str) -> None:
+    """As a task, which reads and writes all of x."""
     arrays: list[Any] = []
     index = _placed(indices, arrays)
     if not arrays:  # out of range is seen now
         numpy.broadcast_to(numpy.int8(0), x.shape)[indices]
-    rest = [asarray(o) for o in operands]
-    numpy_ones = numpy.ones(1, x.dtype)
-    ufunc.at(numpy_ones, [0], *(numpy.ones(1, o.dtype) for o in rest))
 
     def task(v: numpy.ndarray, *values: numpy.ndarray) -> Any:
         changed = v.copy()
@@ -171,7 +230,7 @@ def _at(ufunc: Any, inputs: list[Any], outs: list[Any]) -> None:
             ufunc.at(changed, index(values), *values[len(arrays) :])
         return changed
 
-    x[...] = host(task, [x, *arrays, *rest], [(x.shape, x.dtype)], name=name)[0]
+    _core.host(task, [x, *arrays, *rest], [x], None, name)
 
 
 def _placed(indices: Any, arrays: list[Any]) -> Callable[[tuple[Any, ...]], Any]:

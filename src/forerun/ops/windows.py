@@ -25,8 +25,10 @@ __all__ = ["angle", "bartlett", "blackman", "hamming", "hanning", "i0", "kaiser"
 Where = Device | str | None
 
 
-def _window(name: str, made: Callable[..., numpy.ndarray], n: Any, device: Where, *more: Any) -> Any:
-    return _placed(made(n.item() if isinstance(n, _core.Array) else n, *more), None, device, None, name)
+def _window(
+    name: str, made: Callable[..., numpy.ndarray], n: Any, device: Where, *more: Any, dtype: Any = None
+) -> Any:
+    return _placed(made(n.item() if isinstance(n, _core.Array) else n, *more), dtype, device, None, name)
 
 
 def bartlett(M: Any, *, device: Where = None) -> Any:
@@ -39,36 +41,36 @@ def bartlett(M: Any, *, device: Where = None) -> Any:
     return _window("bartlett", numpy.bartlett, M, device)
 
 
-def blackman(M: Any, *, device: Where = None) -> Any:
+def blackman(M: Any, *, dtype: Any = None, device: Where = None, ctx: Where = None) -> Any:
     """The Blackman window of M numbers, 0.42 - 0.5 cos(2 pi n / (M - 1)) + 0.08 cos(4 pi n / (M - 1)).
 
-    The default float.
+    The default float unless dtype is given.
 
     >>> from forerun import np
     >>> np.blackman(3).round(3).tolist()
     [-0.0, 1.0, -0.0]
     """
-    return _window("blackman", numpy.blackman, M, device)
+    return _window("blackman", numpy.blackman, M, device or ctx, dtype=dtype)
 
 
-def hamming(M: Any, *, device: Where = None) -> Any:
-    """The Hamming window of M numbers, 0.54 - 0.46 cos(2 pi n / (M - 1)). The default float.
+def hamming(M: Any, *, dtype: Any = None, device: Where = None, ctx: Where = None) -> Any:
+    """The Hamming window of M numbers, 0.54 - 0.46 cos(2 pi n / (M - 1)), in the default float or dtype.
 
     >>> from forerun import np
     >>> np.hamming(3).round(2)
     array([0.08, 1.  , 0.08])
     """
-    return _window("hamming", numpy.hamming, M, device)
+    return _window("hamming", numpy.hamming, M, device or ctx, dtype=dtype)
 
 
-def hanning(M: Any, *, device: Where = None) -> Any:
-    """The Hann window of M numbers, 0.5 - 0.5 cos(2 pi n / (M - 1)). The default float.
+def hanning(M: Any, *, dtype: Any = None, device: Where = None, ctx: Where = None) -> Any:
+    """The Hann window of M numbers, 0.5 - 0.5 cos(2 pi n / (M - 1)), in the default float or dtype.
 
     >>> from forerun import np
     >>> np.hanning(3).tolist()
     [0.0, 1.0, 0.0]
     """
-    return _window("hanning", numpy.hanning, M, device)
+    return _window("hanning", numpy.hanning, M, device or ctx, dtype=dtype)
 
 
 def kaiser(M: Any, beta: Any, *, device: Where = None) -> Any:

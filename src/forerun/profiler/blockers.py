@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 
 import numpy
 
-from .causes import ADVICE
+from .causes import advice
 from .events import Event, Line, Trace
 from .intervals import merged
 
 __all__ = ["Blocker", "blockers"]
 
 _FULL = ("window full", "bytes full")  # the front end is far ahead: nothing is lost
+_WORTH = 0.01  # of the time
 _ours = "end"  # the wait at the end of a recording is no line of the program's
 _Key = tuple[tuple[str, int] | None, str]  # a line, and what it called
 
@@ -35,7 +36,11 @@ class Blocker:
     @property
     def advice(self) -> str:
         """What to write instead."""
-        return ADVICE[self.line.cause]
+        return advice(self.line.cause, self.line.waits)
+
+    def worth_a_change(self, span: float) -> bool:
+        """Whether there is something to gain: the line waited more than once, and lost some of the span's seconds."""
+        return bool(self.advice) and self.line.waits > 1 and self.lost >= _WORTH * span
 
 
 def blockers(trace: Trace) -> list[Blocker]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import np
 
-__all__ = ["ADVICE", "cause_of", "shown"]
+__all__ = ["ADVICE", "advice", "cause_of", "shown"]
 
 # What was called, by kind. Any other function of NumPy's names that waits does so for the shape of its result.
 _CALLS = {
@@ -18,7 +18,10 @@ _CALLS = {
         "asnumpy", "numpy", "__array__", "memoryview", "tobytes", "__dlpack__", "to_dlpack", "from_dlpack", "data",
         "array_function", "array_ufunc",
     ),
-    "keep": ("__reduce__", "__reduce_ex__", "dumps", "save", "savez", "savetxt", "dump", "tofile", "export"),
+    "keep": (
+        "__reduce__", "__reduce_ex__", "dumps", "save", "savez", "savez_compressed", "savetxt", "dump", "tofile",
+        "export", "save_file", "save_parameters", "save_states",
+    ),
     "files": ("load_parameters", "load_states", "loadtxt", "genfromtxt", "load", "fromfile"),
     "batch": ("next batch",),
     "window full": ("window full",),
@@ -37,17 +40,37 @@ ADVICE = {
     "index": "index with the array itself: x[i], np.take(x, i)",
     "print": "print after the loop, or what the round before has computed",
     "asnumpy": "stay in forerun.np; where only NumPy has the function, issue it: npx.host(function, ...)",
-    "keep": "np.save(path, x) with a path returns at once",
+    "keep": "np.save(path, x, wait=False), with a path, returns at once; so does any save",
     "files": "read files by path: np.load(path) returns at once",
     "batch": "more workers for the loader, or a larger prefetch",
     "values": "the function reads values itself: call it less often, or after the loop",
     "shape": "a form whose shape is known: np.where(mask, x, 0), x * mask, mask.sum()",
     "window full": "the front end is far ahead and work is queued: nothing is lost; pace() bounds it by batches",
-    "bytes full": "memory is the limit: smaller batches, keep fewer arrays, or configure(memory_budget=)",
+    "bytes full": "memory is at its budget: smaller batches, keep fewer arrays, or configure(memory_budget=)",
     "at rest": "configure and fork before there is work",
     "end": "",
     "synchronous": "FORERUN_ENGINE=sync runs each operation at once: unset it",
 }
+
+# For a line that waited once: there is no loop to leave.
+_ONCE = {
+    "item": "read it when all is issued that does not need it, or keep the number as an array",
+    "bool": "decide inside: np.where(condition, a, b), np.clip, x[mask] = value; or look when all else is issued",
+    "print": "print when all is issued that does not need it",
+    "values": "the function reads values itself: call it when all is issued that does not need it",
+    "batch": "a larger prefetch",
+}
+
+
+def advice(cause: str, waits: int) -> str:
+    """What to write instead of a line that waited so often.
+
+    >>> advice("print", 1)
+    'print when all is issued that does not need it'
+    >>> advice("print", 10)
+    'print after the loop, or what the round before has computed'
+    """
+    return (_ONCE.get(cause) if waits <= 1 else None) or ADVICE[cause]
 
 
 def _in_numpy(call: str) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from .blockers import blockers
 from .events import Event, Trace
-from .intervals import Interval, at_least, length
+from .intervals import Interval, at_least, fewer_than, length
 from .record import Recording
 
 __all__ = ["Bound", "Cost", "bound", "cost"]
@@ -17,6 +17,8 @@ __all__ = ["Bound", "Cost", "bound", "cost"]
 _TELLING = 0.2  # of the time: what memory or waits take is named first, as there is something to change
 _SAYS = {
     "memory": "the memory budget is the limit{at}: smaller batches, fewer arrays kept, or a larger budget",
+    "turn": "operations waited for their turn{at}, as memory would have risen above the peak of the program in order: "
+    "let arrays go earlier, or issue first what needs less memory",
     "waits": "waits are the limit{at}: {advice}",
     "front end": "the front end is the limit: hybridize, or issue fewer and larger operations",
     "chain": "one operation at a time: the chain of operations that need one another is the limit",
@@ -30,9 +32,9 @@ _SAYS = {
 class Bound:
     """What limits a program."""
 
-    kind: str  # "memory", "waits", "front end", "chain", "cores", "copies" or "nothing"
+    kind: str  # "memory", "turn", "waits", "front end", "chain", "cores", "copies" or "nothing"
     share: float  # of the time
-    line: str | None = None  # where, for "memory" and "waits"
+    line: str | None = None  # where, for "memory", "turn" and "waits"
     advice: str = ""
 
     def __str__(self) -> str:
@@ -43,20 +45,19 @@ class Bound:
 def bound(trace: Trace) -> Bound:
     """What limits a program, from a recording of it.
 
-    The time is looked at in several ways. Operations that were ready and that the memory budget held back: `memory`.
-    What waits lost (see `blockers`): `waits`. Of the rest, while nothing ran, the back end stood still for the
-    `front end`; while something ran, but on fewer threads than there are cores, the `chain` of dependencies let no more
-    run; otherwise the `cores` were busy; `copies` are what ran on other queues alone. The first two count from a fifth
-    of the time on; otherwise the largest of the others does.
+    The time is looked at in several ways. Operations that were ready, and that the memory budget held back while a core
+    was idle: `memory`. The same for those that waited for their turn, as memory would have risen above the peak that
+    the program has in order: `turn`. What waits lost (see `blockers`): `waits`. Of the rest, while nothing ran, the
+    back end stood still for the `front end`; while something ran, but on fewer threads than there are cores, the
+    `chain` of dependencies let no more run; otherwise the `cores` were busy; `copies` are what ran on other queues
+    alone. The first three count from a fifth of the time on; otherwise the largest of the others does.
     """
     span = _recorded(trace)
     if not trace.pieces or span <= 0:
         return Bound("nothing", 0.0)
     lost = _lost(trace)
-    held, line = _held(trace)
-    if held >= _TELLING * span and held >= lost.share * span:
-        return Bound("memory", held / span, line)
-    return lost if lost.share >= _TELLING else _largest(trace, span)
+    told = max(_held(trace, span), lost, key=lambda b: b.share)
+    return told if told.share >= _TELLING else _largest(trace, span)
 
 
 def _largest(trace: Trace, span: float) -> Bound:
@@ -98,16 +99,27 @@ def _lost(trace: Trace) -> Bound:
     return Bound("waits", min(1.0, share), found[0].line.where, found[0].advice)
 
 
-def _held(trace: Trace) -> tuple[float, str | None]:
-    """Seconds in which an operation was ready and the budget held it back, and the line of the one held longest."""
+def _held(trace: Trace, span: float) -> Bound:
+    """How long operations were ready, and were held back while a core was idle: for memory, or else for their turn."""
+    start = trace.start
+    idle = fewer_than(trace.cores, _lanes(trace).values(), (start, start + trace.span))
     ended = trace.ends()
-    held: list[tuple[float, float, Event]] = []
-    for e in trace.ops:
+    found = [_held_by("memory", [e for e in trace.ops if e.over_budget], ended, idle, span)]
+    found.append(_held_by("turn", [e for e in trace.ops if e.held and not e.over_budget], ended, idle, span))
+    return found[0] if found[0].share >= _TELLING else found[1]
+
+
+def _held_by(kind: str, ops: list[Event], ended: dict[int, float], idle: list[Interval], span: float) -> Bound:
+    """The share of the time in which one of these was ready and a core idle; the line is of the one held longest."""
+    held: list[Interval] = []
+    longest, line = 0.0, None
+    for e in ops:
         ready = max([e.planned or e.issued, *(ended[d] for d in e.deps if d in ended)])
-        if e.held and ready < e.started:
-            held.append((ready, e.started, e))
-    longest = max(held, key=lambda h: h[1] - h[0], default=None)
-    return length((a, b) for a, b, _ in held), longest[2].where if longest else None
+        if ready < e.started:
+            held.append((ready, e.started))
+            if e.started - ready > longest:
+                longest, line = e.started - ready, e.where
+    return Bound(kind, at_least(2, [held, idle]) / span, line)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ _dtypes = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16",
     "float32", "float64", "complex64", "complex128",
 )  # fmt: skip
-DROPPED, FAILED, GROUPED, HELD = 1, 2, 4, 8
+DROPPED, FAILED, GROUPED, HELD, OVER = 1, 2, 4, 8, 16
 
 _head = numpy.dtype(
     [(name, "u8") for name in (
@@ -167,7 +167,7 @@ def _op_event(parts: Parts, r: dict[str, Any], at: dict[str, float], further: An
         planned=at["planned"], issuer=r["issuer"], live=(r["live_started"] << 10, r["live_ended"] << 10),
         dtype=_dtypes[r["dtype"] - 1] if r["dtype"] else None,
         shape=tuple(r["dims"][: r["ndim"]]) if r["dtype"] and r["ndim"] <= len(r["dims"]) else None,
-        held=bool(r["flags"] & HELD),
+        held=bool(r["flags"] & HELD), over_budget=bool(r["flags"] & OVER),
     )  # fmt: skip
 
 

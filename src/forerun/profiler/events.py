@@ -11,6 +11,8 @@ from .intervals import at_least, length
 
 __all__ = ["Event", "Line", "Trace", "joined"]
 
+_NAMES = 8  # of a group's operations, in its name
+
 
 class _Placed:
     """What stands in a line of the program."""
@@ -55,7 +57,8 @@ class Event(_Placed):
     live: tuple[int, int] = (0, 0)  # bytes of arrays on the device when the op started, and when it had ended
     cause: str | None = None  # of a wait: its kind, a word of `profiler.causes`; `name` is what was called
     waited: int = 0  # of a wait: number of the op whose result it needed; 0 for all work, or where it is not known
-    held: bool = False  # the memory budget kept the op from starting for a while
+    held: bool = False  # it was ready, and waited for its turn: memory would have risen above the peak in order
+    over_budget: bool = False  # it was ready, and waited for memory: it would have risen above the budget
 
     @property
     def duration(self) -> float:
@@ -194,13 +197,24 @@ def joined(events: list[Event], groups: Mapping[int, int]) -> list[Event]:
     return found
 
 
+def _together(names: list[str]) -> str:
+    """The name of a group: its operations; of a long one each kind once, and how many there are.
+
+    >>> _together(["multiply", "add"]), _together(["multiply", "add"] * 5)
+    ('multiply + add', 'multiply + add (10 operations)')
+    """
+    if len(names) <= _NAMES:
+        return " + ".join(names)
+    return f"{' + '.join(dict.fromkeys(names))} ({len(names)} operations)"
+
+
 def _one_of(number: int, members: list[Event]) -> Event:
     """The event that stands for ops that ran as one."""
     first, last = members[0], members[-1]
     return replace(
         first,
         seq=number,
-        name=" + ".join(m.name for m in members),
+        name=_together([m.name for m in members]),
         ended=max(m.ended for m in members),
         bytes=sum(m.bytes for m in members),
         deps=tuple(d for m in members for d in m.deps),
@@ -210,6 +224,7 @@ def _one_of(number: int, members: list[Event]) -> Event:
         dtype=last.dtype,
         live=(first.live[0], last.live[1]),
         held=any(m.held for m in members),
+        over_budget=any(m.over_budget for m in members),
     )
 
 

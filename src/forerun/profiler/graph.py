@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import _core
-from ..device import devices
+from ..device import used_devices
 from .boxes import Boxes, of_pending, of_tape, of_trace
 from .dot import dot
 from .events import Trace
@@ -105,7 +105,7 @@ def _of(values: Any, title: str | None, limit: int, recorded: bool | None) -> Gr
     if recorded is None:
         recorded = any(isinstance(a.node, _core.Node) for a in arrays)
     boxes = (of_tape if recorded else of_pending)(arrays, limit)
-    names = {i: repr(device) for i, device in enumerate(devices())}
+    names = {device.device_id: repr(device) for device in used_devices()}
     return Graph(boxes, title or ("Recorded" if recorded else "Not there yet"), names)
 
 

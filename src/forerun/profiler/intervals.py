@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["Interval", "merged", "length", "at_least"]
+__all__ = ["Interval", "merged", "length", "at_least", "fewer_than"]
 
 Interval = tuple[float, float]
 
@@ -41,11 +41,32 @@ def at_least(n: int, lanes: Iterable[Iterable[Interval]]) -> float:
     >>> at_least(2, [[(0, 3), (1, 4)], [(2, 6)], [(5, 7)]])
     3
     """
-    steps = [step for lane in lanes for start, end in merged(lane) for step in ((start, 1), (end, -1))]
     total: float = 0
-    busy, since = 0, 0.0
-    for time, change in sorted(steps):
+    since = 0.0
+    busy = 0
+    for time, change in _steps(lanes):
         if busy >= n:
             total += time - since
         busy, since = busy + change, time
     return total
+
+
+def fewer_than(n: int, lanes: Iterable[Iterable[Interval]], within: Interval) -> list[Interval]:
+    """When fewer than `n` of the lanes were busy, in a stretch of time.
+
+    >>> fewer_than(2, [[(0, 3)], [(2, 6)]], (1, 9))
+    [(1, 2), (3, 9)]
+    """
+    start, end = within
+    found, since, busy = [], start, 0
+    for time, change in [*_steps(lanes), (end, 0)]:
+        now = min(max(time, start), end)
+        if busy < n and now > since:
+            found.append((since, now))
+        busy, since = busy + change, now
+    return merged(found)
+
+
+def _steps(lanes: Iterable[Iterable[Interval]]) -> list[tuple[float, int]]:
+    """When a lane becomes busy (1) or idle (-1), in order."""
+    return sorted(step for lane in lanes for start, end in merged(lane) for step in ((start, 1), (end, -1)))

@@ -61,9 +61,10 @@ def lanes(trace: Trace) -> list[Lane]:
         waits[e.thread].append(e)
     for e in sorted(trace.ops, key=lambda e: e.issued):
         issues[e.issuer].append(e)
-    # First the thread that waited last: the one that ended the recording. Tasks of workers issue and never wait.
+    # First the thread that waited last: the one that ended the recording. Tasks of workers issue and never wait, and
+    # were issued by another thread; a thread of the program that has not waited ran only what it issued, at once.
     last = trace.waits[-1].thread if waits else None
-    program = {*waits, *(t for t in issues if t not in ops)}
+    program = {*waits, *(t for t in issues if all(e.issuer == t for e in ops.get(t, ())))}
     front = sorted(program, key=lambda t: (t != last, t))
     found = [
         Lane(t, _front_label(n), "", True, in_turn(ops[t]), waits[t], issues[t]) for n, t in enumerate(front)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from .. import _core
-from ..device import devices
+from ..device import used_devices
 from .decode import decoded
 from .events import Line, Trace
 
@@ -46,8 +46,8 @@ class Recording:
         path = None if self.path is None else str(self.path)
         if error := _core.trace_start(path):
             raise OSError(error, os.strerror(error), path)
-        for i, device in enumerate(devices()):
-            _core.trace_say("d", i, repr(device))
+        for device in used_devices():
+            _core.trace_say("d", device.device_id, repr(device))
 
     def stop(self, wait: bool = True, raises: bool = True) -> Trace:
         """Waits for all work, ends the recording and returns the trace.

@@ -43,7 +43,7 @@ def report(trace: Trace, limit: int = 20) -> Shown:
         *_table(_ops, ops, len(ops), limit),
         "",
         *_table(_waits, waits, len(waits), limit),
-        *_instead(found, limit),
+        *_instead(found, trace.span, limit),
         *_pending(trace, limit),
     ]
     advice = [(*row, b.advice) for row, b in zip(waits, found)]
@@ -62,11 +62,11 @@ def _summary(trace: Trace) -> str:
     return f"{parts}; two or more threads ran ops {share:.0%} of the time{sample}{died}"
 
 
-def _instead(found: list[Blocker], limit: int) -> list[str]:
-    """What to write instead, once for each kind of wait, with its lines."""
+def _instead(found: list[Blocker], span: float, limit: int) -> list[str]:
+    """What to write instead, once for each kind of wait, with its lines, where it is worth a change."""
     lines: dict[str, list[str]] = defaultdict(list)
     for b in found[:limit]:
-        if b.line.waits and b.advice:
+        if b.worth_a_change(span):
             lines[b.advice].append(b.line.line)
     rows = [f"{', '.join(dict.fromkeys(at))}: {advice}" for advice, at in lines.items()]
     return ["", "instead", "-------", *rows] if rows else []

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
+import stat
 import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from traceback import clear_frames
 from typing import Any, BinaryIO
 
 import numpy
@@ -40,28 +43,43 @@ def save(
     arrays: Mapping[str, Any],
     headers: Sequence[Header],
     write: Callable[..., Any],
+    wait: bool = True,
 ) -> Any:
     """Issues the write of a file: `write(out, *values)`, when the values are there. Returns the file's size, an array.
 
-    It waits for nothing. Reads and writes of the same file that are issued later come after it. What fails, be it the
-    computation of the values, is raised by reads of the size.
+    Reads and writes of the same file that are issued later come after it. wait: the call returns when the file is
+    written, and raises what has failed, be it the computation of the values. Otherwise it waits for nothing, and
+    reads of the size raise that. A guard that objects to the wait does so before anything is issued.
     """
     _core.capture_refuse("it writes a file")
-    with order.issuing:
-        announced = order.announced(path, kind, dict(zip(arrays, headers)))
-        number, mark = announced.number, announced.mark
+    with _core.Waiting(op) if wait else nullcontext():
+        with order.issuing:
+            announced = order.announced(path, kind, dict(zip(arrays, headers)))
+            number, mark = announced.number, announced.mark
 
-        file, scalar = _Replacing(path, write), ((), numpy.dtype("int64"))
+            file, scalar = _Replacing(path, write), ((), numpy.dtype("int64"))
 
-        def ended(size: numpy.ndarray) -> tuple[int, int]:
-            file.end()
-            order.written(path, number)
-            return int(size), 0
+            def ended(size: Any) -> tuple[int, int]:
+                size = int(size)
+                file.end()
+                order.written(path, number)
+                return size, 0
 
-        device = next((x.device for x in arrays.values()), None)
-        (size,) = _core.host(file.values, list(arrays.values()), [scalar], device, op, "io", True)
-        size, _ = _core.host(ended, [size], [scalar, mark], device, f"{op}, to the disk", "io", True)
+            device = next((x.device for x in arrays.values()), None)
+            (size,) = _core.host(file.values, list(arrays.values()), [scalar], device, op, "io", True)
+            size, _ = _core.host(ended, [size], [scalar, mark], device, f"{op}, to the disk", "io", True)
+        if wait:
+            _core.wait_until_written(size)
     return size
+
+
+def _cleared(error: BaseException | None) -> None:
+    """Empties the frames of an error, and of those before it: it may be kept for longer than what they hold."""
+    known: list[BaseException] = []
+    while error is not None and error not in known:
+        known.append(error)
+        clear_frames(error.__traceback__)
+        error = error.__context__
 
 
 class _Replacing:
@@ -72,22 +90,36 @@ class _Replacing:
 
     def values(self, *values: numpy.ndarray) -> int:
         """Writes them; returns the file's size."""
-        with ExitStack() as rest:
-            out = rest.enter_context(replacing(self._path))
-            self._write(out, *values)
-            size = out.tell() if out.seekable() else sum(v.nbytes for v in values)
-            self._rest = rest.pop_all()
+        try:
+            with ExitStack() as rest:
+                out = rest.enter_context(replacing(self._path))
+                self._write(out, *values)
+                size = out.tell() if out.seekable() else sum(v.nbytes for v in values)
+                self._rest = rest.pop_all()
+        except BaseException as error:
+            _cleared(error)
+            values = ()
+            raise
         return size
 
     def end(self) -> None:
         """Brings the file to the disk, and gives it its name."""
-        self._rest.close()
+        try:
+            self._rest.close()
+        except BaseException as error:
+            _cleared(error)
+            raise
 
 
 def save_arrays(
-    op: str, file: Any, arrays: Mapping[str, Any], suffix: str = "", compressed: bool = False
+    op: str,
+    file: Any,
+    arrays: Mapping[str, Any],
+    suffix: str = "",
+    compressed: bool = False,
+    wait: bool = True,
 ) -> Any:
-    """Writes arrays by name as an npz file, named or open; the latter waits. Returns its size, an array."""
+    """Writes arrays by name as an npz file, named or open; the latter always waits. Returns its size, an array."""
     known = {name: asarray(x) for name, x in arrays.items()}
     headers = [header_of(x) for x in known.values()]
     if hasattr(file, "write"):
@@ -98,7 +130,7 @@ def save_arrays(
         npy.write_arrays(out, dict(zip(known_names, values)), headers, compressed)
 
     known_names = list(known)
-    return save(op, place(file, suffix), "npz", known, headers, write)
+    return save(op, place(file, suffix), "npz", known, headers, write, wait)
 
 
 class _Counted:
@@ -137,6 +169,8 @@ class Opened:
     def __init__(self, path: str) -> None:
         self.path = path
         self.descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        if stat.S_ISDIR(os.fstat(self.descriptor).st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
         self.size = os.fstat(self.descriptor).st_size
 
     def __del__(self) -> None:

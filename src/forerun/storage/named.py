@@ -74,17 +74,19 @@ def _read(file: BinaryIO, header: Header, at: int, op: str, name: str) -> numpy.
     return flat.reshape(header.shape)
 
 
-def save_named(op: str, filename: str | os.PathLike[str], arrays: Mapping[str, Any]) -> Any:
+def save_named(
+    op: str, filename: str | os.PathLike[str], arrays: Mapping[str, Any], wait: bool = True
+) -> Any:
     """Writes arrays by their names: in the safetensors format if the file's name ends so, else as npz.
 
-    Returns the file's size, an array, at once.
+    Returns the file's size, an array: when the file is written, or at once if it is not to wait.
     """
     if not os.fspath(filename).endswith(".safetensors"):
-        return issue.save_arrays(op, filename, arrays)
+        return issue.save_arrays(op, filename, arrays, wait=wait)
     begin, names, headers = tensors.laid_out(arrays, None, op)
     write = lambda out, *values: tensors.write(out, begin, values)
     known = {name: arrays[name] for name in names}
-    return issue.save(op, place(filename), "safetensors", known, list(headers.values()), write)
+    return issue.save(op, place(filename), "safetensors", known, list(headers.values()), write, wait)
 
 
 def params_by_name(op: str, path: str, device: Any = None) -> dict[str, Any] | list[Any] | None:

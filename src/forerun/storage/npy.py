@@ -158,12 +158,26 @@ def filled(room: Room, file: BinaryIO, header: Header, op: str) -> None:
 
 
 def swapped(room: Room, dtype: numpy.dtype[Any]) -> None:
-    """Brings values in a foreign byte order into this machine's, in place."""
+    """Brings values in a foreign byte order into this machine's, in place; and bools to bytes of 0 and 1."""
+    if dtype.kind == "b":
+        with room[:] as bytes_:
+            values = numpy.frombuffer(bytes_, "u1")
+            numpy.not_equal(values, 0, out=values.view(bool))
+            del values  # which holds the memory
     if dtype.isnative:
         return
     for start in range(0, len(room), PIECE):
         with room[start : start + PIECE] as piece:
             numpy.frombuffer(piece, dtype).byteswap(inplace=True)
+
+
+def possible(shape: Sequence[int], itemsize: int) -> bool:
+    """Whether there can be arrays of that shape: without its zeros it would have at most 2**63 - 1 bytes.
+
+    >>> possible((0, 1 << 62), 1), possible((0, 1 << 62), 2)
+    (True, False)
+    """
+    return math.prod(n for n in shape if n) * itemsize < 1 << 63
 
 
 def read_header(file: BinaryIO, size: int, op: str = "load") -> Header:
@@ -186,6 +200,8 @@ def read_header(file: BinaryIO, size: int, op: str = "load") -> Header:
         raise ValueError(f"{op}: file must hold numbers, got dtype {dtype}")
     if any(type(n) is not int or n < 0 for n in shape) or len(shape) > 64:
         raise ValueError(f"{op}: extents must not be negative, got {shape}")
+    if not possible(shape, dtype.itemsize):
+        raise ValueError(f"{op}: extents must be such that memory could hold them, got {shape}")
     header, left = Header(shape, dtype, fortran), size - 8 - width - length
     if header.nbytes > left:
         text = f"{header.nbytes} bytes for shape {shape} with {left} there"

@@ -16,7 +16,7 @@ import numpy
 
 from .. import _core
 from .direct import BLOCK, LEAST
-from .npy import Header, write_values
+from .npy import Header, possible, write_values
 
 __all__ = ["Contents", "Place", "read_contents", "laid_out", "write", "LONGEST"]
 
@@ -116,7 +116,7 @@ def _place(name: str, entry: Any, begin: int, op: str) -> Place:
     if not _counts(offsets) or len(offsets) != 2:
         raise ValueError(f"{op}: data_offsets of {name} must be two places, got {str(offsets)[:200]}")
     nbytes = math.prod(shape) * _SIZES[kind]
-    if offsets[1] - offsets[0] != nbytes or max(shape, default=0) > 1 << 62:
+    if offsets[1] - offsets[0] != nbytes or not possible(shape, _SIZES[kind]):
         text = f"{offsets[0]} to {offsets[1]} for {kind} of shape {tuple(shape)}"
         raise ValueError(f"{op}: {name} must have as many bytes as its values take, got {text}"[:400])
     return Place(kind, tuple(shape), begin + offsets[0], nbytes)

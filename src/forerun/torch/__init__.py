@@ -13,6 +13,7 @@ that name (`methods` says which mean NumPy's). Functions return at once, on CPUs
 
 from __future__ import annotations
 
+import builtins
 import math as _math
 from typing import Any
 
@@ -43,11 +44,14 @@ Tensor, Size = ndarray, tuple
 pi, e, inf, nan = _math.pi, _math.e, _math.inf, _math.nan
 
 
-def save(tensors: object, file: object) -> Any:
-    """Writes a tensor, a list of tensors or a state dict to a file that `load` reads. Returns its size, a tensor."""
+def save(tensors: object, file: object, *, wait: builtins.bool = True) -> Any:
+    """Writes a tensor, a list of tensors or a state dict to a file that `load` reads. Returns its size, a tensor.
+
+    wait: the file is written when the call returns; with wait=False the call returns at once, as `np.save` does.
+    """
     from ..npx import save as write
 
-    return write(file, tensors)
+    return write(file, tensors, wait=wait)
 
 
 del annotations

@@ -11,6 +11,7 @@ from typing import Any
 import numpy
 
 from .. import np
+from ..ops.limits import PROBABILITY, limited
 from .dtypes import as_dtype, float32, int64
 from .grad import begin
 from .places import Where, where
@@ -158,8 +159,8 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, device: Where = No
 
 
 def bernoulli(p: Any) -> Any:
-    """Ones with the probabilities of a tensor, zeros otherwise."""
-    return (rand_like(p) < p).astype(p.dtype)
+    """Ones with the probabilities of a tensor, zeros otherwise. ValueError where it is read if one is not in [0, 1]."""
+    return (rand_like(p) < limited("bernoulli", "p", p, PROBABILITY)).astype(p.dtype)
 
 
 def arange(

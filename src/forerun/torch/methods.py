@@ -112,7 +112,8 @@ def expand(x: Any, *sizes: Any) -> Any:
     """A view repeated to a larger shape; -1 leaves an extent as it is."""
     wanted = extents(sizes)
     lead = len(wanted) - x.ndim
-    return x.broadcast_to(tuple(x.shape[i - lead] if n == -1 else n for i, n in enumerate(wanted)))
+    shape = tuple(x.shape[i - lead] if n == -1 else n for i, n in enumerate(wanted))
+    return x[...] if shape == x.shape else x.broadcast_to(shape)
 
 
 def permute(x: Any, *dims: Any) -> Any:

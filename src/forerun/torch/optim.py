@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from .. import _core
 from .. import optimizer as _rules
 from .grad import enable_grad, no_grad
 
@@ -35,12 +36,19 @@ class Optimizer:
             self.param_groups.append(whole)
             self._rules.append(made)
             self._states.append([made.create_state(i, p) for i, p in enumerate(whole["params"])])
+        self._without: dict[int, int] = {}  # by parameter, the version of its gradient when that counted as none
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Sets the gradients to zero; there is no None here."""
-        for group in self.param_groups:
-            for parameter in group["params"]:
-                parameter.zero_grad()
+        """Sets the gradients to zero.
+
+        set_to_none: they count as none, so that `step` leaves alone what no gradient reaches until then. Read, they are
+        zeros: there is no None here.
+        """
+        self._without = {}
+        for parameter in (p for group in self.param_groups for p in group["params"]):
+            parameter.zero_grad()
+            if set_to_none and parameter.grad is not None:
+                self._without[id(parameter)] = _version(parameter)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Changes the parameters by one step; with a closure, after calling it, and returns its loss."""
@@ -52,8 +60,17 @@ class Optimizer:
             for group, rule, states in zip(self.param_groups, self._rules, self._states):
                 rule.set_learning_rate(group["lr"])
                 both = enumerate(zip(group["params"], states))
-                rule.update_all([(i, p, p.grad, state) for i, (p, state) in both if p.grad is not None])
+                rule.update_all([(i, p, p.grad, state) for i, (p, state) in both if self._has_gradient(p)])
         return loss
+
+    def _has_gradient(self, parameter: Any) -> bool:
+        """Whether something has been written to the gradient since it counted as none."""
+        return parameter.grad is not None and self._without.get(id(parameter)) != _version(parameter)
+
+
+def _version(parameter: Any) -> int:
+    """Another number whenever the gradient has been written to."""
+    return _core.gradient_versions([parameter])[0]
 
 
 class SGD(Optimizer):

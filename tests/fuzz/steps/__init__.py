@@ -39,7 +39,7 @@ class Machine(
 
 EXACT_KINDS = (
     "make", "fill", "drop", "read", "move", "copy", "cast", "binary", "unary", "chain", "choose", "update",
-    "overlap", "assign", "out", "scatter", "slices", "element", "transpose", "reshape", "gather",
+    "overlap", "assign", "out", "scatter", "slices", "element", "transpose", "reshape", "view_or_copy", "gather",
     "concatenate", "reduce", "scan", "sort", "product",
 )  # fmt: skip
 FREE_KINDS = (*EXACT_KINDS, "smooth", "average", "random")
@@ -79,5 +79,5 @@ def kinds_for(exact: bool, threads: bool, small: bool, rng: Any) -> tuple[str, .
     if not exact and not threads and choice < 0.5:
         kinds += RANDOM
     elif small and choice < 0.75:
-        kinds = (*(k for k in kinds if k != "settings"), "nested")
+        kinds = (*(k for k in kinds if k != "settings"), "nested", "waiting", "self_wait")
     return tuple(k for k in kinds if not (threads and k in ("barrier", "settings", "training")))

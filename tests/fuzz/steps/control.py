@@ -21,7 +21,7 @@ class Control(Pool):
 
     def paced(self, a: int, b: int, c: int) -> None:
         x = self.any(a)
-        total = x.value * 1
+        total = self.back.writable(x.value * 1)
         with self.back.reading():
             for i in self.back.pace(range(2 + b % 4), c % 3):
                 total += i
@@ -63,6 +63,8 @@ class Control(Pool):
         """With a result that changes in place."""
         z = x * 2
         z += y
+        if not z.ndim:
+            return z * 3 - 1  # a scalar, which is not written to
         z[...] = z * 3 - 1
         return z
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy
 
+import forerun
 from forerun import np, npx
+from fuzz.marked import plain
 from fuzz.pool import Pool
+
+PATIENCE = 2.0  # seconds
 
 
 class Hosts(Pool):
@@ -42,3 +47,41 @@ class Hosts(Pool):
             return inner.asnumpy() if ahead else inner
 
         self.put(self.settle(self.back.host(task, [x.value], [(x.value.shape, x.value.dtype)])[0]), x.device)
+
+    def waiting(self, a: int, b: int, c: int) -> None:
+        """A task that waits for another one's result, and for what is computed from it, which are no inputs of it."""
+        x, ahead = self.any(a), self.back.runs_ahead
+        spec = (x.value.shape, x.value.dtype)
+        other = self.partner(x, b, into=True) * 1
+        (other,) = self.back.host(lambda v: v, [other], [(other.shape, other.dtype)])
+        if c % 2:
+            other = self.settle(other + 1)
+
+        def task(values: numpy.ndarray) -> Any:
+            return values - (other.asnumpy() if ahead else plain(self.back.known(other)))
+
+        self.put(self.settle(self.back.host(task, [x.value], [spec])[0]), x.device)
+
+    def self_wait(self, a: int, b: int, c: int) -> None:
+        """A task that waits for its own result, or for what comes after it; it is told, and goes on."""
+        x, ahead = self.any(a), self.back.runs_ahead
+        issued, own = threading.Event(), list[Any]()
+        at_once = ahead and forerun.config()["engine"] == "sync"  # then it has ended when the call returns
+
+        def task(values: numpy.ndarray) -> Any:
+            if ahead and not at_once:
+                if not issued.wait(PATIENCE):  # the window is full, and other threads hold up the next operation
+                    return values
+                try:
+                    own[c % 2].wait()
+                except RuntimeError as error:
+                    if "must not wait for what comes after its own end" in str(error):
+                        return values
+                raise AssertionError("a task that waits for its own end must be told so")
+            return values
+
+        (y,) = self.back.host(task, [x.value], [(x.value.shape, x.value.dtype)])
+        z = y * 2
+        own += [y, z]
+        issued.set()
+        self.put(self.settle(z), x.device)

@@ -58,7 +58,7 @@ class _Worker:
         with _starting:
             self.line, end = context.Pipe()
             _lines.add(self.line)
-            self.process = context.Process(target=run, args=(end, epoch, defaults), daemon=True)
+            self.process = context.Process(target=run, args=(end, epoch, defaults, os.getpid()), daemon=True)
             try:
                 self.process.start()
             except (pickle.PicklingError, AttributeError, TypeError) as error:

@@ -38,7 +38,7 @@ class RecordFileDataset(Dataset):
         self.idx_file = os.path.splitext(self.filename)[0] + ".idx"
         self._open()
         if os.path.exists(self.idx_file):
-            self._places = [self._place(line) for line in Path(self.idx_file).read_text().splitlines()]
+            self._places = [self._place(line) for line in self._lines()]
         else:
             self._places = list(self._scan())
 
@@ -60,6 +60,12 @@ class RecordFileDataset(Dataset):
     def __getitem__(self, index: int) -> bytes:
         data, _ = self._record(self._places[index])
         return data
+
+    def _lines(self) -> list[str]:
+        try:
+            return Path(self.idx_file).read_text("utf-8").splitlines()
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{self.idx_file}: index must be text in UTF-8, got {error}") from None
 
     def _place(self, line: str) -> int:
         try:

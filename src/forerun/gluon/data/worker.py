@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import pickle
 import random
@@ -133,11 +134,22 @@ class Worker:
         self.files = {}
 
 
-def run(line: Connection, epoch: Epoch, defaults: tuple[Any, bool]) -> None:
+def _end_with(consumer: int) -> None:
+    """This process is not to outlive the consumer's, whatever it is at; which it would notice only between batches."""
+    is_parent = multiprocessing.get_start_method(allow_none=True) != "forkserver"
+    _core.end_with_process(consumer, is_parent)
+    parent = multiprocessing.parent_process()
+    if not is_parent and parent is not None and not parent.is_alive():  # its number may have become another's
+        os._exit(1)
+
+
+def run(line: Connection, epoch: Epoch, defaults: tuple[Any, bool], consumer: int) -> None:
     """The process: of the parent's state, it uses the data set, and how arrays are created.
 
-    It has an engine of its own that runs everything at once, in this thread: batches are made side by side as it is.
+    It ends with the consumer's. It has an engine of its own that runs everything at once, in this thread: batches are
+    made side by side as it is.
     """
+    _end_with(consumer)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the consumer's, who then ends this process
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     with suppress(RuntimeError):  # forked within a host task, it has no engine; whoever uses that is told

@@ -21,8 +21,8 @@ def folder(root: str | os.PathLike[str] | None = None) -> Path:
     return Path(root).expanduser()
 
 
-def finished(net: Net, name: str, pretrained: bool, devices: Devices, root: Any) -> Net:
-    """The network; with `pretrained`, after it has loaded the file of that name.
+def finished(net: Net, name: str, pretrained: bool, ctx: Devices, root: Any, device: Devices) -> Net:
+    """The network; with `pretrained`, after it has loaded the file of that name, on `device`, or `ctx` in 1.x's words.
 
     The file is `<name>.params` or `<name>-<anything>.params` in `folder(root)`, with all the parameters. Raises
     FileNotFoundError if there is none.
@@ -36,5 +36,5 @@ def finished(net: Net, name: str, pretrained: bool, devices: Devices, root: Any)
             f"{name}: pretrained=True must find {name}.params in {place}, got no such file. No weights are served: put "
             f"a file of MXNet's or your own there (or give root=), or call {name}() and net.load_parameters(file)"
         )
-    net.load_parameters(files[0], ctx=devices)
+    net.load_parameters(files[0], ctx=device if device is not None else ctx)
     return net

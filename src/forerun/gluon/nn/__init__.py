@@ -2,6 +2,7 @@
 
 from ..block import Block as Block
 from ..hybrid import HybridBlock as HybridBlock
+from ..symbol import SymbolBlock as SymbolBlock
 from .activation import ELU as ELU
 from .activation import GELU as GELU
 from .activation import SELU as SELU

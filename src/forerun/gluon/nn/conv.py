@@ -6,7 +6,7 @@ from typing import Any
 
 from ... import npx
 from ...init import Initializer
-from ...ops.strided import check_layout, per_axis
+from ...ops.strided import channels_last, per_axis
 from ..hybrid import HybridBlock
 from ..parameter import Parameter
 from .function import Activation
@@ -19,7 +19,7 @@ Numbers = int | tuple[int, ...] | list[int]
 class _Convolution(HybridBlock):
     """What all have: filters of some extents, their steps, weight and bias. Subclasses say along how many axes.
 
-    Data to results: weight (channels, in_channels / groups, *kernel_size).
+    Data to results: weight (channels, in_channels / groups, *kernel_size), or with the second axis last, as the data's.
     """
 
     _axes = 0
@@ -45,10 +45,11 @@ class _Convolution(HybridBlock):
             raise ValueError(
                 f"{kind}: channels must be positive multiples of groups, got {channels} and {in_channels} for {groups}"
             )
-        check_layout(kind, layout, self._axes)
+        self._last = channels_last(kind, layout, self._axes)
         self._channels, self._groups = channels, groups
         self._kernel = self._numbers("kernel_size", kernel_size, 1)
         self._settings: dict[str, Any] = {
+            "layout": layout,
             "stride": self._numbers("strides", strides, 1),
             "pad": self._numbers("padding", padding, 0),
             "dilate": self._numbers("dilation", dilation, 1),
@@ -63,29 +64,37 @@ class _Convolution(HybridBlock):
 
     def _weight_shape(self, in_channels: int) -> tuple[int, ...]:
         """The weight's shape; 0 input channels are not known yet."""
-        return (self._channels, in_channels // self._groups, *self._kernel)
+        return self._ordered(self._channels, in_channels // self._groups)
+
+    def _ordered(self, first: int, second: int) -> tuple[int, ...]:
+        """A weight's shape, of its two numbers of channels: the second one is where the data's is."""
+        return (first, *self._kernel, second) if self._last else (first, second, *self._kernel)
 
     def _in_channels(self) -> int:
         """The input channels that the weight is for; -1 if it is not known yet."""
-        known = (self.weight.shape or (-1, -1))[1]
+        known = (self.weight.shape or (-1, -1))[-1 if self._last else 1]
         return known * self._groups if known > 0 else -1
 
     def _check(self, x: Any) -> None:
         kind, wanted = type(self).__name__, self._in_channels()
         if x.ndim != self._axes + 2:
-            axes = f"{self._axes + 2} axes (batch, channels, ...)"
+            axes = f"{self._axes + 2} axes " + ("(batch, ..., channels)" if self._last else "(batch, channels, ...)")
             raise ValueError(f"{kind}: data must have {axes}, got shape {x.shape}")
-        if (wanted != -1 and x.shape[1] != wanted) or x.shape[1] % self._groups:
+        if (wanted != -1 and self._of(x) != wanted) or self._of(x) % self._groups:
             expected = wanted if wanted != -1 else f"a multiple of {self._groups}"
             raise ValueError(f"{kind}: data must have {expected} channels, got shape {x.shape}")
+
+    def _of(self, x: Any) -> int:
+        """How many channels data has."""
+        return x.shape[-1 if self._last else 1]
 
     def infer_shape(self, x: Any) -> None:
         """Takes in_channels from the data."""
         self._check(x)
-        self.weight.shape = self._weight_shape(x.shape[1])
+        self.weight.shape = self._weight_shape(self._of(x))
 
     def forward(self, x: Any) -> Any:
-        """x (batch, in, *extents) to (batch, channels, ...). ValueError if axes, channels or extents do not fit."""
+        """x (batch, in, *extents) to (batch, channels, ...), or with channels last. ValueError if they do not fit."""
         self._check(x)
         bias = self.bias.data(x.device) if self.bias is not None else None
         y = self._convolve(x, self.weight.data(x.device), bias)
@@ -124,8 +133,9 @@ class Conv2D(_Convolution):
     """Convolves images (batch, channels, height, width).
 
     Weight (channels, in_channels / groups, height, width), bias (channels,). kernel_size, strides, padding, dilation: a
-    number per axis, or one for all. groups: see `npx.convolution`. layout: NCHW, else NotImplementedError. activation:
-    the name of a function on top. in_channels: 0 is inferred from the first data. ValueError if numbers do not fit.
+    number per axis, or one for all. groups: see `npx.convolution`. layout: NCHW; or NHWC: data (batch, height, width,
+    channels), weight (channels, height, width, in_channels / groups). activation: the name of a function on top.
+    in_channels: 0 is inferred from the first data. ValueError for another layout, or if numbers do not fit.
 
     >>> from forerun import np
     >>> layer = Conv2D(6, kernel_size=5, padding=2, activation="relu")
@@ -186,13 +196,13 @@ class _ConvTranspose(_Convolution):
         self._settings["adj"] = more
 
     def _weight_shape(self, in_channels: int) -> tuple[int, ...]:
-        return (in_channels, self._channels // self._groups, *self._kernel)
+        return self._ordered(in_channels, self._channels // self._groups)
 
     def _in_channels(self) -> int:
         return (self.weight.shape or (-1,))[0]
 
     def _convolve(self, x: Any, weight: Any, bias: Any) -> Any:
-        return npx.deconvolution(x, weight, bias, num_group=self._groups, no_bias=False, **self._settings)
+        return npx.deconvolution(x, weight, bias, num_group=self._groups, **self._settings)
 
 
 class Conv1DTranspose(_ConvTranspose):

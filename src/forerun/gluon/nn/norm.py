@@ -83,8 +83,8 @@ class BatchNorm(_Norm):
         gamma, beta, mean, var = (
             p.data(x.device) for p in (self.gamma, self.beta, self.running_mean, self.running_var)
         )
-        rules = not self._scale, self._use_global_stats, self._axis
-        return npx.batch_norm(x, gamma, beta, mean, var, self._epsilon, self._momentum, *rules)
+        rules = not self._scale, self._use_global_stats
+        return npx.batch_norm(x, gamma, beta, mean, var, self._epsilon, self._momentum, *rules, axis=self._axis)
 
 
 class BatchNormReLU(BatchNorm):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import npx
-from ...ops.strided import check_layout, per_axis
+from ...ops.strided import channels_last, per_axis
 from ..hybrid import HybridBlock
 
 __all__ = [
@@ -24,14 +24,14 @@ class _Pooling(HybridBlock):
 
     def __init__(self, layout: str | None, **settings: Any) -> None:
         super().__init__()
-        check_layout(type(self).__name__, layout, self._axes)
-        self._settings = settings
+        channels_last(type(self).__name__, layout, self._axes)
+        self._settings = {"layout": layout, **settings}
 
     def _numbers(self, name: str, value: Numbers | None, least: int) -> tuple[int, ...]:
         return per_axis(type(self).__name__, name, value, self._axes, least, least)
 
     def forward(self, x: Any) -> Any:
-        """x (batch, channels, *extents), pooled along the extents. ValueError if axes or extents do not fit."""
+        """x, pooled along the extents, in its layout. ValueError if axes or extents do not fit."""
         if x.ndim != self._axes + 2:
             wanted = f"{self._axes + 2} axes (batch, channels, ...)"
             raise ValueError(f"{type(self).__name__}: data must have {wanted}, got shape {x.shape}")
@@ -93,8 +93,9 @@ class MaxPool2D(_MaxPool):
     """The largest element of each window of images (batch, channels, height, width).
 
     pool_size, strides, padding: a number per axis, or one for all. strides: by default the windows' own extents.
-    padding is less than pool_size. ceil_mode: windows at the end that only partly fit count too. layout: NCHW, else
-    NotImplementedError. The gradient goes to the first of equal elements. ValueError if numbers do not fit.
+    padding is less than pool_size. ceil_mode: windows at the end that only partly fit count too. layout: NCHW, or
+    NHWC for (batch, height, width, channels). The gradient goes to the first of equal elements. ValueError for another
+    layout, or if numbers do not fit.
 
     >>> from forerun import np
     >>> layer = MaxPool2D(3, strides=2, padding=1)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ... import np, npx
 from ...init import Initializer
 from ..hybrid import HybridBlock
 from ..parameter import Parameter
-from .steps import GATES, STATES, check_states, rule_of
+from .steps import GATES, STATES, Activation, check_states, rule_of
 
 __all__ = ["RecurrentCell", "HybridRecurrentCell", "RNNCell", "LSTMCell", "GRUCell"]
 
@@ -39,6 +39,27 @@ class RecurrentCell(HybridBlock):
     ) -> list[Any]:
         """The states before the first step: `func(shape, **settings)` of each, by default zeros."""
         return [(func or np.zeros)(info["shape"], **settings) for info in self.state_info(batch_size)]
+
+    def infer_shape(self, *args: Any) -> None:
+        """Takes the width of inputs, as yet unknown, from data: `infer_shape(x, states)`.
+
+        As in MXNet 2.0 also `infer_shape(layer, x, bidirectional)`: in layer 0 inputs are as wide as x, or its steps
+        where it is a list; in others as wide as the cell's own outputs, twice as wide with `bidirectional`.
+
+        >>> from forerun import np
+        >>> cell = GRUCell(4)
+        >>> cell.infer_shape(0, np.ones((2, 5, 3)), False)
+        >>> cell.i2h_weight.shape
+        (12, 3)
+        """
+        self._take(_seen(self, args))
+
+    def _take(self, x: Any) -> None:
+        """Takes the width of inputs from a first one: a cell without weights has nothing to do."""
+
+    def _width(self, before: int) -> int:
+        """How wide outputs are, for inputs of some width."""
+        return self.state_info()[0]["shape"][-1] if self.state_info() else before
 
     def reset(self) -> None:
         """Forgets what a cell keeps from one sequence to the next: nothing, except for its cells."""
@@ -79,9 +100,24 @@ class RecurrentCell(HybridBlock):
         return (np.stack(outputs, axis=axis) if merge else outputs), states
 
 
+def _seen(cell: RecurrentCell, args: Sequence[Any]) -> Any:
+    """What tells the width of a cell's inputs: an array that ends with it."""
+    if not isinstance(args[0], int):
+        return args[0]
+    layer, x, bidirectional = args
+    if layer:
+        return like(cell._width(0) * (2 if bidirectional else 1))
+    return x[0] if isinstance(x, (list, tuple)) else x
+
+
+def like(width: int) -> Any:
+    """An array as wide as inputs are."""
+    return np.zeros((1, width))
+
+
 def _as_steps(length: int, inputs: Any, layout: str) -> tuple[list[Any], int]:
-    if layout not in ("NTC", "TNC"):
-        raise ValueError(f'unroll: layout must be "NTC" or "TNC", got {layout!r}')
+    if layout[:2] not in ("NT", "TN"):
+        raise ValueError(f'unroll: layout must be "NTC" or "TNC" (or begin so), got {layout!r}')
     axis = layout.index("T")
     whole = not isinstance(inputs, (list, tuple))
     n = inputs.shape[axis] if whole else len(inputs)
@@ -112,14 +148,15 @@ class _Cell(RecurrentCell):
         i2h_bias_initializer: Init = "zeros",
         h2h_bias_initializer: Init = "zeros",
         input_size: int = 0,
-        activation: str = "tanh",
         dtype: Any = "float32",
+        activation: Activation = "tanh",
+        recurrent_activation: Activation = "sigmoid",
     ) -> None:
         super().__init__()
         if hidden_size < 1:
             raise ValueError(f"{type(self).__name__}: hidden_size must be positive, got {hidden_size}")
         self._hidden_size = hidden_size
-        self._step = rule_of(self.mode, activation)
+        self._step = rule_of(self.mode, activation, recurrent_activation)
         rows = GATES[self.mode] * hidden_size
         new = lambda name, shape, init: Parameter(
             name, "write", shape, dtype, init=init, allow_deferred_init=True
@@ -134,8 +171,7 @@ class _Cell(RecurrentCell):
         info = {"shape": (batch_size, self._hidden_size), "__layout__": "NC"}
         return [dict(info) for _ in range(STATES[self.mode])]
 
-    def infer_shape(self, x: Any, *states: Any) -> None:
-        """Takes input_size from the data."""
+    def _take(self, x: Any) -> None:
         self.i2h_weight.shape = (GATES[self.mode] * self._hidden_size, x.shape[-1])
 
     def forward(self, x: Any, states: Any) -> tuple[Any, list[Any]]:
@@ -167,23 +203,30 @@ class RNNCell(_Cell):
     """
 
     def __init__(
-        self, hidden_size: int, activation: str = "tanh", i2h_weight_initializer: Init = None,
+        self, hidden_size: int, activation: Activation = "tanh", i2h_weight_initializer: Init = None,
         h2h_weight_initializer: Init = None, i2h_bias_initializer: Init = "zeros",
         h2h_bias_initializer: Init = "zeros", input_size: int = 0, dtype: Any = "float32",
     ) -> None:  # fmt: skip
         super().__init__(
             hidden_size, i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer,
-            input_size, activation, dtype,
+            input_size, dtype, activation,
         )  # fmt: skip
 
 
 class LSTMCell(_Cell):
-    """One step of a long short-term memory; rows of weights are of the input, forget, new and output gates."""
+    """One step of a long short-term memory; rows of weights are of the input, forget, new and output gates.
+
+    activation: of what is new and of the output; recurrent_activation: of the gates. Names of `npx.activation`, or
+    functions.
+    """
 
     mode = "lstm"
 
 
 class GRUCell(_Cell):
-    """One step of a gated recurrent unit; rows of weights are of the reset, update and new gates."""
+    """One step of a gated recurrent unit; rows of weights are of the reset, update and new gates.
+
+    activation: of what is new; recurrent_activation: of the gates. Names of `npx.activation`, or functions.
+    """
 
     mode = "gru"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import np, npx
-from .cell import RecurrentCell, _as_steps
+from .cell import RecurrentCell, _as_steps, like
 
 __all__ = ["SequentialRNNCell", "HybridSequentialRNNCell", "DropoutCell", "ResidualCell", "BidirectionalCell"]
 
@@ -45,6 +45,16 @@ class SequentialRNNCell(RecurrentCell):
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
         """Shape and layout of each state."""
         return [info for cell in self for info in cell.state_info(batch_size)]
+
+    def _take(self, x: Any) -> None:
+        for cell in self:
+            cell.infer_shape(0, x, False)
+            x = like(cell._width(x.shape[-1]))
+
+    def _width(self, before: int) -> int:
+        for cell in self:
+            before = cell._width(before)
+        return before
 
     def forward(self, x: Any, states: Any) -> tuple[Any, list[Any]]:
         """x through all cells, each with its states."""
@@ -94,6 +104,12 @@ class ResidualCell(RecurrentCell):
         """The cell's."""
         return self.base_cell.state_info(batch_size)
 
+    def _take(self, x: Any) -> None:
+        self.base_cell.infer_shape(0, x, False)
+
+    def _width(self, before: int) -> int:
+        return self.base_cell._width(before)
+
     def forward(self, x: Any, states: Any) -> tuple[Any, list[Any]]:
         """x + the cell's output."""
         y, after = self.base_cell(x, states)
@@ -111,6 +127,14 @@ class BidirectionalCell(RecurrentCell):
         """Those of the first cell, then of the second."""
         return self.l_cell.state_info(batch_size) + self.r_cell.state_info(batch_size)
 
+    def infer_shape(self, *args: Any) -> None:
+        """As of other cells; those of a layer above see the outputs of both directions."""
+        for cell in (self.l_cell, self.r_cell):
+            cell.infer_shape(*args[:2], True) if isinstance(args[0], int) else cell.infer_shape(*args)
+
+    def _width(self, before: int) -> int:
+        return self.l_cell._width(before) + self.r_cell._width(before)
+
     def __call__(self, *args: Any) -> Any:
         """NotImplementedError: one step does not know the later ones."""
         raise NotImplementedError("BidirectionalCell: must be called by unroll, got a single step")
@@ -119,14 +143,20 @@ class BidirectionalCell(RecurrentCell):
         self, length: int, inputs: Any, begin_state: list[Any] | None = None, layout: str = "NTC",
         merge_outputs: bool | None = None, valid_length: Any = None,
     ) -> tuple[Any, list[Any]]:  # fmt: skip
-        """As of other cells. NotImplementedError with valid_length."""
-        if valid_length is not None:
-            raise NotImplementedError("BidirectionalCell.unroll: valid_length must be None, got lengths")
+        """As of other cells: with valid_length the second cell begins with the last step of each sequence."""
         steps, axis = _as_steps(length, inputs, layout)
         merge = merge_outputs if merge_outputs is not None else not isinstance(inputs, (list, tuple))
         cells = [self.l_cell, self.r_cell]
         first, second = _states_of(cells, begin_state) if begin_state is not None else (None, None)
-        left, after = self.l_cell.unroll(length, steps, first, layout, False)
-        right, after_too = self.r_cell.unroll(length, steps[::-1], second, layout, False)
-        outputs = [np.concatenate(pair, axis=-1) for pair in zip(left, right[::-1])]
+        left, after = self.l_cell.unroll(length, steps, first, layout, False, valid_length)
+        turned = _turned(steps, valid_length)
+        right, after_too = self.r_cell.unroll(length, turned, second, layout, False, valid_length)
+        outputs = [np.concatenate(pair, axis=-1) for pair in zip(left, _turned(right, valid_length))]
         return (np.stack(outputs, axis=axis) if merge else outputs), after + after_too
+
+
+def _turned(steps: list[Any], valid_length: Any) -> list[Any]:
+    """The steps in the opposite order, of each sequence those within its length."""
+    if valid_length is None:
+        return steps[::-1]
+    return list(np.unstack(npx.sequence_reverse(np.stack(steps), valid_length, True)))

@@ -9,12 +9,19 @@ from ... import np, npx
 from ...init import Initializer
 from ..hybrid import HybridBlock
 from ..parameter import Parameter
-from .sequence import run
+from .sequence import projected, run
 from .steps import GATES, STATES, check_states, rule_of
 
 __all__ = ["RNN", "LSTM", "GRU"]
 
 Init = str | Initializer | None
+
+
+# MXNet's settings that are not there, and the values that ask for nothing.
+_ABSENT = {
+    "state_clip_min": None, "state_clip_max": None, "state_clip_nan": False, "use_sequence_length": False,
+    "prefix": None, "params": None,
+}  # fmt: skip
 
 
 class _Layer(HybridBlock):
@@ -34,6 +41,8 @@ class _Layer(HybridBlock):
         h2h_weight_initializer: Init = None,
         i2h_bias_initializer: Init = "zeros",
         h2h_bias_initializer: Init = "zeros",
+        projection_size: int | None = None,
+        h2r_weight_initializer: Init = None,
         dtype: Any = "float32",
         activation: str = "tanh",
         **settings: Any,
@@ -48,20 +57,31 @@ class _Layer(HybridBlock):
             )
         if not 0 <= dropout < 1:
             raise ValueError(f"{name}: dropout must be in [0, 1), got {dropout}")
-        if given := {key: value for key, value in settings.items() if value}:
+        if projection_size is not None and (self.mode != "lstm" or projection_size < 1):
+            raise ValueError(f"{name}: projection_size must be positive, and of an LSTM, got {projection_size}")
+        if self.mode != "rnn" and activation != "tanh":
+            raise ValueError(f'{name}: activation must be "tanh" (cells take others), got {activation!r}')
+        if unknown := sorted(set(settings) - set(_ABSENT)):
+            raise TypeError(f"{name}: settings must be among those documented, got {', '.join(unknown)}")
+        if given := {key: value for key, value in settings.items() if value is not _ABSENT[key]}:
             raise NotImplementedError(f"{name}: settings must be among those documented, got {given}")
         self._hidden_size, self._num_layers, self._input_size = hidden_size, num_layers, input_size
         self._layout, self._dropout, self._dir = layout, dropout, 1 + bidirectional
+        self._projection_size = projection_size
+        width_out = self._width_out = projection_size or hidden_size
         rule_of(self.mode, activation)  # says what is wrong with it
         self._activation = activation
         rows = GATES[self.mode] * hidden_size
         for prefix, width in self._places(input_size):
             for kind, shape, init in (
                 ("i2h_weight", (rows, width), i2h_weight_initializer),
-                ("h2h_weight", (rows, hidden_size), h2h_weight_initializer),
+                ("h2h_weight", (rows, width_out), h2h_weight_initializer),
                 ("i2h_bias", (rows,), i2h_bias_initializer),
                 ("h2h_bias", (rows,), h2h_bias_initializer),
+                ("h2r_weight", (projection_size or 0, hidden_size), h2r_weight_initializer),
             ):
+                if kind == "h2r_weight" and projection_size is None:
+                    continue
                 full = f"{prefix}_{kind}"
                 setattr(
                     self, full, Parameter(full, "write", shape, dtype, init=init, allow_deferred_init=True)
@@ -71,7 +91,7 @@ class _Layer(HybridBlock):
         """The prefix of the parameters of each layer and direction, and the width of its input."""
         for k in range(self._num_layers):
             for direction in "lr"[: self._dir]:
-                yield f"{direction}{k}", self._hidden_size * self._dir if k else input_size
+                yield f"{direction}{k}", self._width_out * self._dir if k else input_size
 
     def infer_shape(self, x: Any, *states: Any) -> None:
         """Takes input_size from the data."""
@@ -86,8 +106,9 @@ class _Layer(HybridBlock):
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
         """Shape and layout of each state."""
-        shape = (self._num_layers * self._dir, batch_size, self._hidden_size)
-        return [{"shape": shape, "__layout__": "LNC"} for _ in range(STATES[self.mode])]
+        widths = (self._width_out, self._hidden_size)[: STATES[self.mode]]
+        n = self._num_layers * self._dir
+        return [{"shape": (n, batch_size, width), "__layout__": "LNC"} for width in widths]
 
     def begin_state(
         self, batch_size: int = 0, func: Callable[..., Any] | None = None, **settings: Any
@@ -135,6 +156,8 @@ class _Layer(HybridBlock):
         )
         together = self.mode != "gru"  # there, what comes from the state has a factor of its own
         gates = npx.fully_connected(x, wx, bx, no_bias=together, flatten=False)
+        if self._projection_size is not None:
+            return projected(backward, gates, states, wh, bx + bh, getattr(self, f"{prefix}_h2r_weight").data(x.device))
         return run(self.mode, self._activation, backward, gates, states, wh, bx + bh if together else bh)
 
     def __repr__(self) -> str:
@@ -150,7 +173,7 @@ class RNN(_Layer):
     step to the first; outputs side by side. input_size: 0 is inferred from the first data. Parameters: "l0_i2h_weight"
     (units, inputs), "l0_h2h_weight" (units, units), "l0_i2h_bias", "l0_h2h_bias", then those of layer 1; "r0_..." of
     the other direction. ValueError for other layouts and sizes; NotImplementedError for settings of MXNet's that are
-    not here, such as projection_size.
+    not here, such as use_sequence_length.
 
     >>> from forerun import np
     >>> layer = RNN(4)
@@ -170,7 +193,8 @@ class RNN(_Layer):
     ) -> None:  # fmt: skip
         super().__init__(
             hidden_size, num_layers, layout, dropout, bidirectional, input_size, i2h_weight_initializer,
-            h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer, dtype, activation, **settings,
+            h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer, dtype=dtype, activation=activation,
+            **settings,
         )  # fmt: skip
 
 
@@ -178,7 +202,8 @@ class LSTM(_Layer):
     """Long short-term memory over a sequence, in layers; see `RNN`.
 
     The rows of weights and biases are those of the input, forget, new and output gates. The states are the outputs and
-    the cells.
+    the cells. projection_size: outputs are projected to so many numbers, by "l0_h2r_weight" (projection, units), and
+    "l0_h2h_weight" is (4 units, projection): see `LSTMPCell`; it goes step by step.
 
     >>> from forerun import np
     >>> layer = LSTM(4, num_layers=2, bidirectional=True)

@@ -21,6 +21,12 @@ class ModifierCell(RecurrentCell):
         """The cell's."""
         return self.base_cell.state_info(batch_size)
 
+    def _take(self, x: Any) -> None:
+        self.base_cell.infer_shape(0, x, False)
+
+    def _width(self, before: int) -> int:
+        return self.base_cell._width(before)
+
 
 def _share(name: str, **shares: float) -> None:
     for key, value in shares.items():

@@ -11,7 +11,7 @@ from ...ops.base import SAVE_OUTPUTS
 from ...ops.tape import of_steps
 from .steps import STATES, rule_of, steps_of
 
-__all__ = ["run"]
+__all__ = ["projected", "run"]
 
 _KERNELS = {"tanh": "rnn", "relu": "rnn", "lstm": "lstm", "gru": "gru"}  # rules, and the modes that they are of
 _DTYPES = ("float32", "float64")
@@ -52,8 +52,32 @@ def _by_steps(
     return np.stack(ys[::-1] if reversed else ys), now
 
 
+def projected(
+    reversed: bool, x: Any, states: list[Any] | None, w: Any, b: Any, r: Any
+) -> tuple[Any, list[Any]]:
+    """As `run`, of an LSTM whose outputs are projected by r (projection, units), step by step.
+
+    >>> ones = np.ones((4, 1))
+    >>> y, after = projected(False, np.zeros((2, 1, 4)), None, ones, np.zeros(4), np.ones((1, 1)))
+    >>> y.shape, [state.shape for state in after]
+    ((2, 1, 1), [(1, 1), (1, 1)])
+    """
+    step, ys, n = rule_of("lstm"), [], x.shape[1]
+    zeros = lambda width: np.zeros((n, width), dtype=x.dtype, device=x.device)
+    now = list(states) if states is not None else [zeros(r.shape[0]), zeros(r.shape[1])]
+    gates = steps_of(x)
+    for gate in gates[::-1] if reversed else gates:
+        h, c = step(gate, npx.fully_connected(now[0], w, b), now)
+        now = [npx.fully_connected(h, r, None, no_bias=True), c]
+        ys.append(now[0])
+    if not ys:
+        return x[..., :0].reshape(0, n, r.shape[0]), now
+    return np.stack(ys[::-1] if reversed else ys), now
+
+
 def _outputs_by_steps(rule: str, reversed: bool, *inputs: Any) -> tuple[Any, ...]:
-    y, states = _by_steps(_KERNELS[rule], rule, reversed, *inputs)
+    mode = _KERNELS[rule]
+    y, states = _by_steps(mode, rule if mode == "rnn" else "tanh", reversed, *inputs)
     return y, *states[1:]
 
 

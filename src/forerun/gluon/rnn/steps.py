@@ -11,37 +11,51 @@ from typing import Any
 
 from ... import np, npx
 
-__all__ = ["Rule", "GATES", "STATES", "rule_of", "steps_of", "check_states"]
+__all__ = ["Activation", "Rule", "GATES", "STATES", "rule_of", "steps_of", "check_states"]
 
 Rule = Callable[[Any, Any, Sequence[Any]], list[Any]]
+Function = Callable[[Any], Any]
+Activation = str | Function
 GATES = {"rnn": 1, "lstm": 4, "gru": 3}
 STATES = {"rnn": 1, "lstm": 2, "gru": 1}
 
 
-def rule_of(mode: str, activation: str = "tanh") -> Rule:
-    """The rule of "rnn", with that activation, "lstm" or "gru".
+def rule_of(mode: str, activation: Activation = "tanh", recurrent: Activation = "sigmoid", axis: int = -1) -> Rule:
+    """The rule of "rnn", "lstm" or "gru", with that activation, and that of the gates of the latter two.
+
+    axis: where units are. Activations are names of `npx.activation`, or functions.
 
     >>> rule_of("rnn", "relu")(np.ones((1, 2)), np.ones((1, 2)), [])[0].tolist()
     [[2.0, 2.0]]
     """
+    act, gate = _function(activation), _function(recurrent)
     if mode == "rnn":
-        return lambda x, h, states: [npx.activation(x + h, activation)]
-    return _lstm if mode == "lstm" else _gru
+        return lambda x, h, states: [act(x + h)]
+    of = _lstm if mode == "lstm" else _gru
+    return lambda x, h, states: of(x, h, states, act, gate, axis)
 
 
-def _lstm(x: Any, h: Any, states: Sequence[Any]) -> list[Any]:
+def _function(activation: Activation) -> Function:
+    if callable(activation):
+        return activation
+    if activation == "sigmoid":
+        return npx.sigmoid
+    return np.tanh if activation == "tanh" else lambda x: npx.activation(x, activation)
+
+
+def _lstm(x: Any, h: Any, states: Sequence[Any], act: Function, gate: Function, axis: int) -> list[Any]:
     """Hochreiter and Schmidhuber 1997, with Gers's forget gate; gates in the order input, forget, new, output."""
-    i, f, new, o = np.split(x + h, 4, axis=-1)
-    c = npx.sigmoid(f) * states[1] + npx.sigmoid(i) * np.tanh(new)
-    return [npx.sigmoid(o) * np.tanh(c), c]
+    i, f, new, o = np.split(x + h, 4, axis=axis)
+    c = gate(f) * states[1] + gate(i) * act(new)
+    return [gate(o) * act(c), c]
 
 
-def _gru(x: Any, h: Any, states: Sequence[Any]) -> list[Any]:
+def _gru(x: Any, h: Any, states: Sequence[Any], act: Function, gate: Function, axis: int) -> list[Any]:
     """Cho et al. 2014, with the reset gate behind the product; gates in the order reset, update, new."""
-    xr, xz, xn = np.split(x, 3, axis=-1)
-    hr, hz, hn = np.split(h, 3, axis=-1)
-    z = npx.sigmoid(xz + hz)
-    new = np.tanh(xn + npx.sigmoid(xr + hr) * hn)
+    xr, xz, xn = np.split(x, 3, axis=axis)
+    hr, hz, hn = np.split(h, 3, axis=axis)
+    z = gate(xz + hz)
+    new = act(xn + gate(xr + hr) * hn)
     return [new + z * (states[0] - new)]
 
 

@@ -2,4 +2,5 @@
 
 from ...ops.shape import broadcast_arrays as broadcast_arrays
 from ...ops.shape import broadcast_to as broadcast_to
+from ...ops.sliding import as_strided as as_strided
 from ...ops.sliding import sliding_window_view as sliding_window_view

@@ -78,7 +78,8 @@ class _Columns:
             "shape": [self.shapes(_shape(e)) for e in self.ops],
             "issued": _differences(self.ns(e.issued) for e in self.ops),
             "lane": [front.get(e.issuer, -1) for e in self.ops],  # not one: a worker's task issued it
-            "held": [i for i, e in enumerate(self.ops) if e.held],
+            "held": [i for i, e in enumerate(self.ops) if e.held and not e.over_budget],
+            "over": [i for i, e in enumerate(self.ops) if e.over_budget],
             "bytes": [e.bytes for e in self.ops],
             "members": [len(e.members) for e in self.ops],
             "inputs": [list(e.deps) for e in self.ops],
@@ -163,17 +164,18 @@ def _tables(trace: Trace, limit: int = 30) -> list[dict[str, Any]]:
     ops = sorted(_totals(trace.ops).items(), key=lambda item: -item[1][1])
     waits = ["line", "called", "waits", "reads", "total", "lost", "idle", "instead"]
     found = [
-        ("Lines that waited", waits, [_wait(b) for b in blockers(trace)]),
+        ("Lines that waited", waits, [_wait(b, trace.span) for b in blockers(trace)]),
         ("Operations", ["operation", "count", "total"], [[w, f"{n:,}", milliseconds(s)] for w, (n, s) in ops]),
     ]
     return [{"title": t, "head": head, "filter": 0, "rows": rows[:limit]} for t, head, rows in found if rows]
 
 
-def _wait(blocker: Blocker) -> list[str]:
+def _wait(blocker: Blocker, span: float) -> list[str]:
     """What was called in a line, how often and how long it waited, what that cost, and what to write instead."""
     x, idle = blocker.line, "" if blocker.idle is None else f"{blocker.idle:.0%}"
     times = milliseconds(x.seconds), milliseconds(blocker.lost)
-    return [x.line, x.name, f"{x.waits:,}", f"{x.reads:,}", *times, idle, blocker.advice if x.waits else ""]
+    instead = blocker.advice if blocker.worth_a_change(span) else ""
+    return [x.line, x.name, f"{x.waits:,}", f"{x.reads:,}", *times, idle, instead]
 
 
 def _totals(events: Iterable[Event]) -> dict[str, tuple[int, float]]:

@@ -38,7 +38,7 @@ function nearest({ start, end }, time, reach) {
 
 const ops = { ...trace.ops, issued: summed(trace.ops.issued), number: summed(trace.ops.number) };
 ops.count = ops.number.length;
-const held = new Set(ops.held);
+const held = new Set(ops.held), over = new Set(ops.over);
 const opOfNumber = new Map(Array.from(ops.number, (number, op) => [number, op]));
 
 // Where ops ran: the lane and place of each op's first and last stretch.
@@ -121,7 +121,8 @@ function describe(op) {
     said.push(["on", ran.lane.label + (ran.lane.device ? `, ${ran.lane.device}` : "")]);
     said.push(["queued", `${duration(Math.max(0, ran.start - ops.issued[op]))} after its issue`]);
   }
-  if (held.has(op)) said.push(["held", "back for a while: memory was at its budget"]);
+  if (over.has(op)) said.push(["held", "back for a while: memory was at its budget"]);
+  if (held.has(op)) said.push(["held", "back until its turn: memory would have risen above the peak in order"]);
   if (ops.bytes[op]) said.push(["memory", bytes(ops.bytes[op])]);
   if (ops.members[op] > 1) said.push(["fused", `${ops.members[op]} ops ran as one`]);
   return said;

@@ -11,8 +11,42 @@ from ..functions import tanh as tanh
 from ..reductions import log_softmax as log_softmax
 from ..reductions import softmax as softmax
 
-relu, elu, selu, silu, leaky_relu = npx.relu, npx.elu, npx.selu, npx.silu, npx.leaky_relu
-softplus, logsigmoid, gelu = npx.softrelu, npx.log_sigmoid, npx.gelu
+relu, elu, selu, silu, logsigmoid = npx.relu, npx.elu, npx.selu, npx.silu, npx.log_sigmoid
+
+
+def leaky_relu(x: Any, negative_slope: float = 0.01) -> Any:
+    """x where it is positive, negative_slope * x elsewhere.
+
+    >>> from forerun import torch
+    >>> leaky_relu(torch.tensor([-2.0, 2.0]), 0.5).tolist()
+    [-1.0, 2.0]
+    """
+    return npx.leaky_relu(x, negative_slope)
+
+
+def gelu(x: Any, approximate: str = "none") -> Any:
+    """x times the standard normal distribution function of x.
+
+    approximate: "none", or "tanh" for `npx.gelu`; ValueError for another word.
+
+    >>> from forerun import torch
+    >>> gelu(torch.tensor([0.0, 10.0])).tolist()
+    [0.0, 10.0]
+    """
+    if approximate not in ("none", "tanh"):
+        raise ValueError(f'gelu: approximate must be "none" or "tanh", got {approximate!r}')
+    return npx.gelu(x) if approximate == "tanh" else 0.5 * x * (1 + npx.erf(x * 0.5**0.5))
+
+
+def softplus(x: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
+    """log(1 + exp(beta * x)) / beta, and x where beta * x is above the threshold.
+
+    >>> from forerun import torch
+    >>> softplus(torch.tensor([0.0, 100.0]), 2.0).tolist()
+    [0.346573..., 100.0]
+    """
+    wide = beta * x
+    return np.where(wide > threshold, x, npx.softrelu(wide) / beta)
 
 
 def linear(x: Any, weight: Any, bias: Any = None) -> Any:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ... import np
+from ...ops import convert
 from .. import creation, functions
 from ..places import Where
 from . import functional
@@ -74,7 +74,7 @@ class LazyLinear(Linear):
 class Embedding(Module):
     """Rows of a matrix (num_embeddings, embedding_dim), which start normally distributed, at positions."""
 
-    def __init__(self, num_embeddings: int, embedding_dim: int, device: Where = None) -> None:
+    def __init__(self, num_embeddings: int, embedding_dim: int, *, device: Where = None) -> None:
         super().__init__()
         self.weight = Parameter(creation.randn(num_embeddings, embedding_dim, device=device))
 
@@ -87,7 +87,7 @@ class LayerNorm(Module):
     """Mean 0 and variance 1 over the last axes, which have this shape; then times a weight, plus a bias."""
 
     def __init__(
-        self, normalized_shape: int | Iterable[int], eps: float = 1e-5, device: Where = None
+        self, normalized_shape: int | Iterable[int], eps: float = 1e-5, *, device: Where = None
     ) -> None:
         super().__init__()
         given = normalized_shape
@@ -142,31 +142,91 @@ class Identity(Module):
         return x
 
 
-def _activation(name: str, function: Callable[..., Any]) -> type[Module]:
-    """A module without state, for a function of the elements."""
+class _Activation(Module):
+    """A function of each element. inplace: the result is written into x, RuntimeError if x is on the tape."""
 
-    def forward(self: Module, x: Any) -> Any:
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+    def function(self, x: Any) -> Any:
+        """The function."""
+        raise NotImplementedError(f"{type(self).__name__}: function must be defined, got none")
+
+    def forward(self, x: Any) -> Any:
         """The function of each element."""
-        return function(x)
-
-    def ignore_inplace(self: Module, inplace: bool = False) -> None:
-        Module.__init__(self)
-
-    doc = f"The function `{function.__name__}` of each element; `inplace` changes nothing."
-    return type(
-        name,
-        (Module,),
-        {"__init__": ignore_inplace, "forward": forward, "__doc__": doc, "__module__": __name__},
-    )
+        y = self.function(x)
+        return convert.store(type(self).__name__, y, x) if self.inplace else y
 
 
-ReLU = _activation("ReLU", functional.relu)
-LeakyReLU = _activation("LeakyReLU", lambda x: functional.leaky_relu(x, 0.01))
-Sigmoid = _activation("Sigmoid", functional.sigmoid)
-Tanh = _activation("Tanh", np.tanh)
-GELU = _activation("GELU", functional.gelu)
-SiLU = _activation("SiLU", functional.silu)
-Softplus = _activation("Softplus", functional.softplus)
+class ReLU(_Activation):
+    """max(x, 0). inplace: the result is written into x, RuntimeError if x is on the tape."""
+
+    function = staticmethod(functional.relu)
+
+
+class SiLU(_Activation):
+    """x * sigmoid(x). inplace: the result is written into x, RuntimeError if x is on the tape."""
+
+    function = staticmethod(functional.silu)
+
+
+class LeakyReLU(_Activation):
+    """x where it is positive, negative_slope * x elsewhere. inplace: as for `ReLU`.
+
+    >>> from forerun import torch
+    >>> LeakyReLU(0.5)(torch.tensor([-2.0, 2.0])).tolist()
+    [-1.0, 2.0]
+    """
+
+    def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
+        super().__init__(inplace)
+        self.negative_slope = negative_slope
+
+    def function(self, x: Any) -> Any:
+        """The function."""
+        return functional.leaky_relu(x, self.negative_slope)
+
+
+class Sigmoid(Module):
+    """1 / (1 + exp(-x)) of each element."""
+
+    def forward(self, x: Any) -> Any:
+        """The function of each element."""
+        return functional.sigmoid(x)
+
+
+class Tanh(Module):
+    """The hyperbolic tangent of each element."""
+
+    def forward(self, x: Any) -> Any:
+        """The function of each element."""
+        return functional.tanh(x)
+
+
+class GELU(Module):
+    """`functional.gelu` of each element. approximate: "none" or "tanh", ValueError for another word."""
+
+    def __init__(self, approximate: str = "none") -> None:
+        super().__init__()
+        convert.one_of("GELU", "approximate", approximate, ("none", "tanh"))
+        self.approximate = approximate
+
+    def forward(self, x: Any) -> Any:
+        """The function of each element."""
+        return functional.gelu(x, self.approximate)
+
+
+class Softplus(Module):
+    """log(1 + exp(beta * x)) / beta of each element, and x where beta * x is above the threshold."""
+
+    def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
+        super().__init__()
+        self.beta, self.threshold = beta, threshold
+
+    def forward(self, x: Any) -> Any:
+        """The function of each element."""
+        return functional.softplus(x, self.beta, self.threshold)
 
 
 class Softmax(Module):

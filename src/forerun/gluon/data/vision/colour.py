@@ -99,6 +99,9 @@ class RandomBrightness(_Factor):
 
     lowest = -1.0
 
+    def __init__(self, brightness: float) -> None:
+        super().__init__(brightness)
+
     def changed(self, x: Any, by: float) -> Any:
         """Brighter or darker."""
         return x * (1 + by)
@@ -108,6 +111,9 @@ class RandomContrast(_Factor):
     """Colours moved away from the mean grey, or towards it, by a factor 1 + c."""
 
     lowest = -1.0
+
+    def __init__(self, contrast: float) -> None:
+        super().__init__(contrast)
 
     def changed(self, x: Any, by: float) -> Any:
         """With more contrast or less."""
@@ -119,6 +125,9 @@ class RandomSaturation(_Factor):
 
     lowest = -1.0
 
+    def __init__(self, saturation: float) -> None:
+        super().__init__(saturation)
+
     def changed(self, x: Any, by: float) -> Any:
         """Gaudier or paler."""
         return x * (1 + by) - _grey(x) * by
@@ -126,6 +135,9 @@ class RandomSaturation(_Factor):
 
 class RandomHue(_Factor):
     """Colours turned around the grey axis by pi * h, h uniform on (-hue, hue)."""
+
+    def __init__(self, hue: float) -> None:
+        super().__init__(hue)
 
     def changed(self, x: Any, by: float) -> Any:
         """In other tints."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import gzip
+import math
 import os
 import tarfile
 import tempfile
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, BinaryIO, ClassVar
 
 import numpy
 
@@ -42,6 +44,8 @@ class _Labelled(Hosting):
 
     def __getitem__(self, index: int) -> Any:
         values, label = self._pair(index)
+        if isinstance(index, slice):  # of examples
+            label = np.array(label, dtype=label.dtype)
         example = np.array(values, dtype=values.dtype), label
         return example if self._transform is None else self._transform(*example)
 
@@ -95,24 +99,36 @@ def _find(folders: Sequence[Path], name: str) -> Path | None:
     return next((place for place in places if place.exists()), None)
 
 
-def _contents(path: Path) -> bytes:
-    """The bytes of a file, unpacked. ValueError if it is damaged."""
+_PACKED = 1100  # how many times as long as the packed file what gzip unpacks may be
+
+
+@contextmanager
+def _unpacked(path: Path) -> Iterator[BinaryIO]:
+    """A file to read, unpacked as it is read. ValueError if it is damaged."""
     try:
         with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
-            return file.read()
+            yield file  # type: ignore[misc]
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise ValueError(f"{path}: must be packed by gzip, got {error}") from None
 
 
 def _idx(path: Path, axes: int) -> numpy.ndarray:
-    """An array of bytes in the format of MNIST; ValueError for other files, and sizes that are not the file's."""
-    data = _contents(path)
+    """An array of bytes in the format of MNIST; ValueError for other files, and sizes that are not the file's.
+
+    Of a packed file no more is unpacked than what it says, and what a file of its size can hold.
+    """
     head = 4 * (axes + 1)
-    numbers = numpy.frombuffer(data[:head], ">u4") if len(data) >= head else numpy.zeros(1, ">u4")
-    shape = tuple(int(n) for n in numbers[1:])
-    if numbers[0] != 0x800 + axes or len(data) != head + int(numpy.prod(shape, dtype=object)):
-        raise ValueError(f"{path}: must hold {axes} axes of bytes, got {len(data)} bytes of {shape}")
-    return numpy.frombuffer(data, "u1", offset=head).reshape(shape)
+    with _unpacked(path) as file:
+        numbers = numpy.frombuffer(file.read(head).ljust(head, b"\0"), ">u4")
+        shape = tuple(int(n) for n in numbers[1:])
+        size = math.prod(shape)
+        if numbers[0] != 0x800 + axes or size > path.stat().st_size * _PACKED:
+            raise ValueError(f"{path}: must hold {axes} axes of bytes, got a head that says {shape}")
+        data = file.read(size + 1)  # one more: nothing may follow
+    if len(data) != size:
+        there = f"more than {size}" if len(data) > size else f"{len(data)}"
+        raise ValueError(f"{path}: must hold {axes} axes of bytes, got {there} bytes of {shape}")
+    return numpy.frombuffer(data, "u1").reshape(shape)
 
 
 class MNIST(_Images):
@@ -180,13 +196,22 @@ class CIFAR10(_Images):
         super().__init__(root, transform)
 
     def _load(self) -> tuple[numpy.ndarray, numpy.ndarray]:
-        data = b"".join(_contents(path) for path in self._files())
         size = 3072 + self._labels_each
+        data = b"".join(self._records(path, size) for path in self._files())
         if len(data) % size:
             raise ValueError(f"{self._root}: files must hold records of {size} bytes, got {len(data)} bytes")
         records = numpy.frombuffer(data, "u1").reshape(-1, size)
         images = records[:, self._labels_each :].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
         return numpy.ascontiguousarray(images), records[:, self._label]
+
+    def _records(self, path: Path, size: int) -> bytes:
+        """The bytes of a file, unpacked, unless these are more than the data set has."""
+        most = 50_000 * size
+        with _unpacked(path) as file:
+            data = file.read(most + 1)
+        if len(data) > most:
+            raise ValueError(f"{path}: must hold 50000 records of {size} bytes at most, got more")
+        return data
 
     def _files(self) -> list[Path]:
         names = self._train_files if self._train else self._test_files

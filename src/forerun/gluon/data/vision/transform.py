@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from .... import image, np
-from ...block import Block
+from ...block import Block, check_hybrid_settings
 from ...hybrid import HybridBlock
 from ...nn.container import Sequential
 from ...nn.function import Lambda
@@ -58,7 +58,8 @@ class Transform(_OfNumpy, HybridBlock):
         return (y, *args) if args else y
 
     def hybridize(self, active: bool = True, **settings: Any) -> None:
-        """Changes nothing."""
+        """Changes nothing. TypeError for settings that MXNet has not either."""
+        check_hybrid_settings(settings)
 
 
 def space(x: Any) -> Any:

@@ -36,6 +36,8 @@ class AlexNet(Classifier):
         self.output = nn.Dense(classes)
 
 
-def alexnet(pretrained: bool = False, ctx: Devices = None, root: Any = None, **settings: Any) -> AlexNet:
+def alexnet(
+    pretrained: bool = False, ctx: Devices = None, root: Any = None, device: Devices = None, **settings: Any
+) -> AlexNet:
     """AlexNet. pretrained, ctx, root: see `get_model`. settings: `classes`."""
-    return finished(AlexNet(**settings), "alexnet", pretrained, ctx, root)
+    return finished(AlexNet(**settings), "alexnet", pretrained, ctx, root, device)

@@ -62,9 +62,10 @@ class DenseNet(Classifier):
 
 
 def _densenet(
-    layers: int, pretrained: bool = False, ctx: Devices = None, root: Any = None, **settings: Any
-) -> DenseNet:
-    return finished(DenseNet(*_SETTINGS[layers], **settings), f"densenet{layers}", pretrained, ctx, root)
+    layers: int, pretrained: bool = False, ctx: Devices = None, root: Any = None, device: Devices = None,
+    **settings: Any,
+) -> DenseNet:  # fmt: skip
+    return finished(DenseNet(*_SETTINGS[layers], **settings), f"densenet{layers}", pretrained, ctx, root, device)
 
 
 def densenet121(**settings: Any) -> DenseNet:

@@ -93,7 +93,7 @@ class Inception3(Classifier):
 
 
 def inception_v3(
-    pretrained: bool = False, ctx: Devices = None, root: Any = None, **settings: Any
+    pretrained: bool = False, ctx: Devices = None, root: Any = None, device: Devices = None, **settings: Any
 ) -> Inception3:
     """Inception v3. pretrained, ctx, root: see `get_model`. settings: `classes`."""
-    return finished(Inception3(**settings), "inceptionv3", pretrained, ctx, root)
+    return finished(Inception3(**settings), "inceptionv3", pretrained, ctx, root, device)

@@ -86,18 +86,20 @@ def _name(prefix: str, multiplier: float) -> str:
 
 
 def get_mobilenet(
-    multiplier: float, pretrained: bool = False, ctx: Devices = None, root: Any = None, **settings: Any
-) -> MobileNet:
+    multiplier: float, pretrained: bool = False, ctx: Devices = None, root: Any = None, device: Devices = None,
+    **settings: Any,
+) -> MobileNet:  # fmt: skip
     """The MobileNet of that multiplier. pretrained, ctx, root: see `get_model`. settings: `classes`."""
-    return finished(MobileNet(multiplier, **settings), _name("mobilenet", multiplier), pretrained, ctx, root)
+    return finished(MobileNet(multiplier, **settings), _name("mobilenet", multiplier), pretrained, ctx, root, device)
 
 
 def get_mobilenet_v2(
-    multiplier: float, pretrained: bool = False, ctx: Devices = None, root: Any = None, **settings: Any
-) -> MobileNetV2:
+    multiplier: float, pretrained: bool = False, ctx: Devices = None, root: Any = None, device: Devices = None,
+    **settings: Any,
+) -> MobileNetV2:  # fmt: skip
     """The MobileNetV2 of that multiplier. pretrained, ctx, root: see `get_model`. settings: `classes`."""
     return finished(
-        MobileNetV2(multiplier, **settings), _name("mobilenetv2_", multiplier), pretrained, ctx, root
+        MobileNetV2(multiplier, **settings), _name("mobilenetv2_", multiplier), pretrained, ctx, root, device
     )
 
 

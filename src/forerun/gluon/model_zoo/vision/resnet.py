@@ -25,11 +25,12 @@ class _BlockV1(HybridBlock):
 
     def __init__(self, channels: int, stride: int, downsample: bool = False, in_channels: int = 0) -> None:
         super().__init__()
-        self.body = row(*self.convolutions(channels, stride))
-        self.downsample = row(*conv_norm(channels, 1, stride, act=None)) if downsample else None
+        self.body = row(*self.convolutions(channels, stride, in_channels))
+        through = conv_norm(channels, 1, stride, act=None, in_channels=in_channels) if downsample else None
+        self.downsample = row(*through) if through else None
 
     @staticmethod
-    def convolutions(channels: int, stride: int) -> list[Block]:
+    def convolutions(channels: int, stride: int, in_channels: int) -> list[Block]:
         """The layers of the body."""
         raise NotImplementedError
 
@@ -42,20 +43,20 @@ class BasicBlockV1(_BlockV1):
     """Two convolutions of 3 x 3, the first with the stride."""
 
     @staticmethod
-    def convolutions(channels: int, stride: int) -> list[Block]:
+    def convolutions(channels: int, stride: int, in_channels: int) -> list[Block]:
         """The layers of the body."""
-        return conv_norm(channels, 3, stride, 1) + conv_norm(channels, 3, 1, 1, act=None)
+        return conv_norm(channels, 3, stride, 1, in_channels=in_channels) + conv_norm(channels, 3, 1, 1, act=None)
 
 
 class BottleneckV1(_BlockV1):
     """Convolutions of 1 x 1 to a quarter of the channels, with the stride, of 3 x 3, and of 1 x 1 back."""
 
     @staticmethod
-    def convolutions(channels: int, stride: int) -> list[Block]:
+    def convolutions(channels: int, stride: int, in_channels: int) -> list[Block]:
         """The layers of the body."""
         few = channels // 4
-        last = conv_norm(channels, 1, act=None, use_bias=True)
-        return conv_norm(few, 1, stride, use_bias=True) + conv_norm(few, 3, 1, 1) + last
+        first = conv_norm(few, 1, stride, use_bias=True, in_channels=in_channels)
+        return first + conv_norm(few, 3, 1, 1) + conv_norm(channels, 1, act=None, use_bias=True)
 
 
 class _BlockV2(HybridBlock):
@@ -64,11 +65,15 @@ class _BlockV2(HybridBlock):
     def __init__(self, channels: int, stride: int, downsample: bool = False, in_channels: int = 0) -> None:
         super().__init__()
         kinds = self.convolutions(channels, stride)
+        width = in_channels
         for i, (n, kernel, step) in enumerate(kinds, 1):
-            setattr(self, f"bn{i}", nn.BatchNorm())
-            setattr(self, f"conv{i}", nn.Conv2D(n, kernel, step, kernel // 2, use_bias=False))
+            setattr(self, f"bn{i}", nn.BatchNorm(in_channels=width))
+            conv = nn.Conv2D(n, kernel, step, kernel // 2, use_bias=False, in_channels=width)
+            setattr(self, f"conv{i}", conv)
+            width = n if in_channels else 0
         self._pairs = [(getattr(self, f"bn{i}"), getattr(self, f"conv{i}")) for i in range(1, len(kinds) + 1)]
-        self.downsample = nn.Conv2D(channels, 1, stride, use_bias=False) if downsample else None
+        through = nn.Conv2D(channels, 1, stride, use_bias=False, in_channels=in_channels) if downsample else None
+        self.downsample = through
 
     @staticmethod
     def convolutions(channels: int, stride: int) -> list[tuple[int, int, int]]:
@@ -173,7 +178,8 @@ _LAYERS = {18: [2, 2, 2, 2], 34: [3, 4, 6, 3], 50: [3, 4, 6, 3], 101: [3, 4, 23,
 
 
 def get_resnet(
-    version: int, num_layers: int, pretrained: bool = False, ctx: Devices = None, root: Any = None, **settings: Any
+    version: int, num_layers: int, pretrained: bool = False, ctx: Devices = None, root: Any = None,
+    device: Devices = None, **settings: Any,
 ) -> Any:  # fmt: skip
     """The residual network of version 1 or 2 with 18, 34, 50, 101 or 152 layers.
 
@@ -190,7 +196,7 @@ def get_resnet(
     deep = num_layers >= 50
     block, channels = _BLOCKS[version, deep], _BOTTLENECK if deep else _BASIC
     net = _NETS[version](block, _LAYERS[num_layers], channels, **settings)
-    return finished(net, f"resnet{num_layers}_v{version}", pretrained, ctx, root)
+    return finished(net, f"resnet{num_layers}_v{version}", pretrained, ctx, root, device)
 
 
 def resnet18_v1(**settings: Any) -> ResNetV1:

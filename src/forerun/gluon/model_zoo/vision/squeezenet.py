@@ -49,14 +49,14 @@ class SqueezeNet(Classifier):
 
 
 def squeezenet1_0(
-    pretrained: bool = False, ctx: Devices = None, root: Any = None, **settings: Any
+    pretrained: bool = False, ctx: Devices = None, root: Any = None, device: Devices = None, **settings: Any
 ) -> SqueezeNet:
     """SqueezeNet 1.0. pretrained, ctx, root: see `get_model`. settings: `classes`."""
-    return finished(SqueezeNet("1.0", **settings), "squeezenet1.0", pretrained, ctx, root)
+    return finished(SqueezeNet("1.0", **settings), "squeezenet1.0", pretrained, ctx, root, device)
 
 
 def squeezenet1_1(
-    pretrained: bool = False, ctx: Devices = None, root: Any = None, **settings: Any
+    pretrained: bool = False, ctx: Devices = None, root: Any = None, device: Devices = None, **settings: Any
 ) -> SqueezeNet:
     """SqueezeNet 1.1, with less to compute. pretrained, ctx, root: see `get_model`. settings: `classes`."""
-    return finished(SqueezeNet("1.1", **settings), "squeezenet1.1", pretrained, ctx, root)
+    return finished(SqueezeNet("1.1", **settings), "squeezenet1.1", pretrained, ctx, root, device)

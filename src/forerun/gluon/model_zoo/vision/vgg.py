@@ -47,8 +47,9 @@ class VGG(Classifier):
 
 
 def get_vgg(
-    num_layers: int, pretrained: bool = False, ctx: Devices = None, root: Any = None, **settings: Any
-) -> VGG:
+    num_layers: int, pretrained: bool = False, ctx: Devices = None, root: Any = None, device: Devices = None,
+    **settings: Any,
+) -> VGG:  # fmt: skip
     """The VGG network with 11, 13, 16 or 19 layers, ValueError for others.
 
     pretrained, ctx, root: see `get_model`. settings: `classes` and `batch_norm` of `VGG`.
@@ -59,7 +60,7 @@ def get_vgg(
     if num_layers not in _LAYERS:
         raise ValueError(f"get_vgg: layers must be one of {list(_LAYERS)}, got {num_layers}")
     net = VGG(_LAYERS[num_layers], _FILTERS, **settings)
-    return finished(net, f"vgg{num_layers}" + "_bn" * bool(settings.get("batch_norm")), pretrained, ctx, root)
+    return finished(net, f"vgg{num_layers}" + "_bn" * bool(settings.get("batch_norm")), pretrained, ctx, root, device)
 
 
 def vgg11(**settings: Any) -> VGG:

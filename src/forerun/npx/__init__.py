@@ -10,40 +10,43 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from . import _core, np
-from .device import cpu as cpu
-from .device import current_device as current_device
-from .device import gpu as gpu
-from .device import num_gpus as num_gpus
-from .ops import convert
-from .ops.attention import *  # noqa: F403
-from .ops.convolution import *  # noqa: F403
-from .ops.ctc import *  # noqa: F403
-from .ops.deformable import *  # noqa: F403
-from .ops.detection import *  # noqa: F403
-from .ops.erf import *  # noqa: F403
-from .ops.host import host as host
-from .ops.indexing import one_hot as one_hot
-from .ops.nn import *  # noqa: F403
-from .ops.normalization import *  # noqa: F403
-from .ops.pooling import *  # noqa: F403
-from .ops.random import bernoulli as bernoulli
-from .ops.random import seed as _seed
-from .ops.sequences import *  # noqa: F403
-from .ops.special import *  # noqa: F403
-from .storage import issue as _issue
-from .storage import named as _named
-from .storage.archive import Archive as _Archive
-from .storage.replacing import place as _place
+from .. import _core, np
+from ..device import cpu as cpu
+from ..device import cpu_pinned as cpu_pinned
+from ..device import current_device as current_device
+from ..device import gpu as gpu
+from ..device import num_gpus as num_gpus
+from ..np.files import savez as savez
+from ..ops import convert
+from ..ops.activations import *  # noqa: F403
+from ..ops.anchors import *  # noqa: F403
+from ..ops.attention import *  # noqa: F403
+from ..ops.boxes import *  # noqa: F403
+from ..ops.branching import *  # noqa: F403
+from ..ops.convolution import *  # noqa: F403
+from ..ops.ctc import *  # noqa: F403
+from ..ops.deformable import *  # noqa: F403
+from ..ops.detection import *  # noqa: F403
+from ..ops.erf import *  # noqa: F403
+from ..ops.host import host as host
+from ..ops.indexing import one_hot as one_hot
+from ..ops.lending import *  # noqa: F403
+from ..ops.mxnet_functions import *  # noqa: F403
+from ..ops.nn import *  # noqa: F403
+from ..ops.normalization import *  # noqa: F403
+from ..ops.pooling import *  # noqa: F403
+from ..ops.regions import *  # noqa: F403
+from ..ops.sampling import *  # noqa: F403
+from ..ops.sequences import *  # noqa: F403
+from ..ops.special import *  # noqa: F403
+from ..storage import issue as _issue
+from ..storage import named as _named
+from ..storage.archive import Archive as _Archive
+from ..storage.replacing import place as _place
+from . import image as image
+from . import random as random
 
 current_context = current_device
-
-
-class random:
-    """Random numbers that NumPy has no name for."""
-
-    seed = staticmethod(_seed)
-    bernoulli = staticmethod(bernoulli)
 
 
 def waitall() -> None:
@@ -62,13 +65,15 @@ def set_np(shape: bool = True, array: bool = True, dtype: bool = False) -> None:
     """Creation as in MXNet: Python integers become floats.
 
     `np.array([1, 2])` and `np.arange(3)` are float32 then. dtype: creation as in NumPy instead, with float64
-    and integers. `reset_np` undoes either.
+    and integers. `reset_np` undoes either. shape, array: True, as arrays are NumPy's in both (NotImplementedError).
 
     >>> from forerun import np, npx
     >>> npx.set_np(); np.arange(3).dtype
     dtype('float32')
     >>> npx.reset_np()
     """
+    if not (shape and array):
+        raise NotImplementedError(f"set_np: shape and array must be True, got {shape} and {array}")
     convert.set_defaults("float64" if dtype else "float32", ints_become_floats=not dtype)
 
 
@@ -95,10 +100,11 @@ def is_np_array() -> bool:
 is_np_shape = is_np_array
 
 
-def save(file: Any, arrays: Any) -> Any:
+def save(file: Any, arrays: Any, *, wait: bool = True) -> Any:
     """Writes an array, a list of arrays or a dict of arrays to a file of that name, as `np.savez` does.
 
-    Returns the file's size in bytes, as an array; an open file is written now.
+    Returns the file's size in bytes, as an array, when the file is written. wait=False: the call returns at once, as
+    that of `np.save` does; an open file is written now, in any case.
 
     >>> import tempfile
     >>> from forerun import np, npx
@@ -112,7 +118,7 @@ def save(file: Any, arrays: Any) -> Any:
     else:
         several = arrays if isinstance(arrays, (list, tuple)) else [arrays]
         named = {f"arr_{i}": a for i, a in enumerate(several)}
-    return _issue.save_arrays("save", file, named)
+    return _issue.save_arrays("save", file, named, wait=wait)
 
 
 def load(file: Any) -> Any:
@@ -137,6 +143,16 @@ def load(file: Any) -> Any:
     if arrays and all(name == f"arr_{i}" for i, name in enumerate(arrays)):
         return list(arrays.values())
     return arrays
+
+
+def cast(data: Any, dtype: Any) -> Any:
+    """data with its elements converted to a dtype: `np.astype`.
+
+    >>> from forerun import npx
+    >>> npx.cast([1.5, -1.5], "int32").tolist()
+    [1, -1]
+    """
+    return np.astype(data, dtype)
 
 
 def reshape_like(x: Any, like: Any) -> Any:

@@ -1,0 +1,32 @@
+// Where in a storage the elements of a view stand, roughly: enough to tell that two views do not overlap.
+#pragma once
+#include <cstdint>
+
+namespace forerun {
+
+// All bytes lie from `low` to before `high`; and in each band, of every `pitch` bytes of the storage, from `from` to before `to`. So blocks
+// of a matrix have their rows as a range and their columns as a band.
+struct Region {
+  struct Band {
+    int64_t pitch = 0, from = 0, to = 0;  // pitch 0: there is none
+    bool operator==(const Band&) const = default;
+  };
+  static constexpr int kBands = 2;
+
+  int64_t low = INT64_MIN, high = INT64_MAX;  // as it stands here: all of the storage
+  Band bands[kBands];
+
+  bool operator==(const Region&) const = default;
+  // Whether the two have no byte in common for certain. Where it is hard to tell: false. The same for (a, b) and (b, a).
+  bool apart(const Region& other) const {
+    return high <= other.low || other.high <= low || ((bands[0].pitch || other.bands[0].pitch) && (misses(other) || other.misses(*this)));
+  }
+
+ private:
+  // Whether one of its bands has nothing of the other region.
+  bool misses(const Region& other) const;
+  // In which band it lies if the storage is cut into pieces of `pitch` bytes; pitch 0: in several, as far as is known.
+  Band band(int64_t pitch) const;
+};
+
+}  // namespace forerun

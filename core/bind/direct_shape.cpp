@@ -1,0 +1,198 @@
+// Plain calls of functions that look at arrays otherwise, or put them together.
+#include <algorithm>
+#include <vector>
+
+#include "bind/at_once.h"
+#include "bind/direct.h"
+#include "bind/glue.h"
+#include "bind/numpy.h"
+#include "bind/views.h"
+#include "kernels/move.h"
+
+namespace forerun {
+
+PyObject* reversed_axes(PyObject* self) {
+  const Array* a = plain_array(self);
+  if (!a) return nullptr;
+  int axes[kMaxDims], n = a->layout.ndim();
+  for (int i = 0; i < n; ++i) axes[i] = n - 1 - i;
+  return wrap(with_axes(*a, axes));
+}
+
+namespace {
+
+PyObject* transpose(const DirectCall& call) { return call.n == 1 && !call.kwnames ? reversed_axes(call.args[0]) : nullptr; }
+
+// x.reshape(2, 3), x.reshape((2, 3)), x.reshape(6).
+PyObject* reshape_method(const DirectCall& call) {
+  const Array* a = call.n >= 2 && !call.kwnames ? plain_array(call.args[0]) : nullptr;
+  if (!a || a->layout.size == 0) return nullptr;
+  bool tuple = call.n == 2 && PyTuple_CheckExact(call.args[1]);
+  PyObject* const* items = tuple ? PySequence_Fast_ITEMS(call.args[1]) : call.args + 1;
+  Py_ssize_t n = tuple ? PyTuple_GET_SIZE(call.args[1]) : call.n - 1;
+  if (n > Dims::kInline) return nullptr;
+  int64_t extents[Dims::kInline], known = 1;
+  int open = 0;
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    if (!plain_int(items[i])) return nullptr;
+    int overflow = 0;
+    extents[i] = PyLong_AsLongLongAndOverflow(items[i], &overflow);
+    if (overflow || extents[i] < -1 || extents[i] > INT32_MAX) return nullptr;
+    if (extents[i] == -1) ++open;
+    else known *= extents[i];
+    if (known > INT32_MAX) return nullptr;
+  }
+  bool fits = open == 0 ? known == a->layout.size : open == 1 && known > 0 && a->layout.size % known == 0;
+  if (!fits || (open && n == 0)) return nullptr;
+  return wrap(reshaped(*a, Dims(extents, static_cast<int>(n))));
+}
+
+// reshape(x, (2, 3)), reshape(x, 6). A third argument is the order.
+PyObject* reshape(const DirectCall& call) { return call.n == 2 ? reshape_method(call) : nullptr; }
+
+PyObject* ravel(const DirectCall& call) {
+  const Array* a = call.n == 1 && !call.kwnames ? plain_array(call.args[0]) : nullptr;
+  if (!a || !a->layout.contiguous()) return nullptr;
+  return wrap(reshaped(*a, Dims{a->layout.size}));
+}
+
+PyObject* flatten(const DirectCall& call) {
+  const Array* a = call.n == 1 && !call.kwnames ? plain_array(call.args[0]) : nullptr;
+  if (!a || a->layout.size == 0) return nullptr;
+  return wrap(reshaped(copied(*a, a->layout.dtype, device_of(*a)), Dims{a->layout.size}));
+}
+
+// The real parts of complex numbers, or the array itself.
+PyObject* real(const DirectCall& call) {
+  const Array* a = call.n == 1 && !call.kwnames ? plain_array(call.args[0]) : nullptr;
+  if (!a) return nullptr;
+  if (!is_complex(a->layout.dtype)) return Py_NewRef(call.args[0]);
+  Layout to = a->layout;
+  to.dtype = to.dtype == DType::c64 ? DType::f32 : DType::f64;
+  return wrap(Array(a->storage(), std::move(to)));
+}
+
+// Arrays of one dtype and device, in a list or tuple. False: they are others.
+bool plain_arrays(PyObject* list, std::vector<Array>& all, int* device) {
+  if (!list || !(PyList_CheckExact(list) || PyTuple_CheckExact(list)) || PySequence_Fast_GET_SIZE(list) == 0) return false;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); ++i) {
+    PyObject* o = PySequence_Fast_GET_ITEM(list, i);
+    const Array* a = plain_array(o);
+    if (!a || (i > 0 && (a->layout.dtype != all[0].layout.dtype || as_array(o)->device != *device))) return false;
+    *device = as_array(o)->device;
+    all.push_back(*a);
+  }
+  return true;
+}
+
+PyObject* joined(const std::vector<Array>& all, int axis, int device) {
+  Dims shape = all[0].layout.shape;
+  for (size_t k = 1; k < all.size(); ++k) {
+    const Dims& other = all[k].layout.shape;
+    if (other.size() != shape.size()) return nullptr;
+    for (int i = 0; i < shape.size(); ++i)
+      if (i != axis && other[i] != shape[i]) return nullptr;
+    shape[axis] += other[axis];
+  }
+  Array out = Array::make(all[0].layout.dtype, shape, budget_of(device));
+  Building op;
+  build_concatenate(*op, all, axis, out);
+  op.issue(device);
+  return wrap(std::move(out));
+}
+
+// The arrays are given by position alone.
+PyObject* concatenate(const DirectCall& call) {
+  static constexpr const char* names[] = {"arrays", "axis"};
+  PyObject* v[2];
+  std::vector<Array> all;
+  int device = 0, axis = 0;
+  if (call.n == 0 || !call.arrange(names, v) || !plain_arrays(v[0], all, &device) || all[0].layout.ndim() == 0) return nullptr;
+  if (v[1] && !plain_axis(v[1], all[0].layout.ndim(), &axis)) return nullptr;
+  return joined(all, axis, device);
+}
+
+// Along a new axis; null: the first one.
+PyObject* stacked_along(PyObject* list, PyObject* where) {
+  std::vector<Array> all;
+  int device = 0, axis = 0;
+  if (!plain_arrays(list, all, &device)) return nullptr;
+  int n = all[0].layout.ndim();
+  if ((where && !plain_axis(where, n + 1, &axis)) || n == kMaxDims) return nullptr;
+  for (size_t k = 1; k < all.size(); ++k)
+    if (!(all[k].layout.shape == all[0].layout.shape)) return nullptr;
+  for (Array& a : all) {
+    Dims shape(n + 1), strides(n + 1);
+    for (int i = 0; i < n; ++i) shape[i + (i >= axis)] = a.layout.shape[i], strides[i + (i >= axis)] = a.layout.strides[i];
+    shape[axis] = 1, strides[axis] = 0;
+    a.layout.shape = std::move(shape), a.layout.strides = std::move(strides);
+  }
+  return joined(all, axis, device);
+}
+
+PyObject* stack(const DirectCall& call) {
+  static constexpr const char* names[] = {"arrays", "axis"};
+  PyObject* v[2];
+  return call.arrange(names, v) ? stacked_along(v[0], v[1]) : nullptr;
+}
+
+// Vectors end to end, matrices side by side.
+PyObject* hstack(const DirectCall& call) {
+  std::vector<Array> all;
+  int device = 0;
+  if (call.n != 1 || call.kwnames || !plain_arrays(call.args[0], all, &device) || all[0].layout.ndim() == 0) return nullptr;
+  return joined(all, all[0].layout.ndim() == 1 ? 0 : 1, device);
+}
+
+// Rows below one another.
+PyObject* vstack(const DirectCall& call) {
+  std::vector<Array> all;
+  int device = 0;
+  if (call.n != 1 || call.kwnames || !plain_arrays(call.args[0], all, &device)) return nullptr;
+  for (Array& a : all) {
+    if (a.layout.ndim() == 0) return nullptr;
+    if (a.layout.ndim() > 1) continue;
+    a.layout.shape = Dims{1, a.layout.shape[0]};
+    a.layout.strides = Dims{0, a.layout.strides[0]};
+  }
+  return joined(all, 0, device);
+}
+
+// Vectors of one dtype, or a vector and a number of its dtype.
+PyObject* append(const DirectCall& call) {
+  const Array* a = call.n == 2 && !call.kwnames ? plain_array(call.args[0]) : nullptr;
+  if (!a || a->layout.ndim() != 1) return nullptr;
+  int device = as_array(call.args[0])->device;
+  if (const Array* b = plain_array(call.args[1])) {
+    bool fits = b->layout.ndim() == 1 && b->layout.dtype == a->layout.dtype && as_array(call.args[1])->device == device;
+    return fits ? joined({*a, *b}, 0, device) : nullptr;
+  }
+  const DType t = a->layout.dtype;
+  bool takes = PyFloat_CheckExact(call.args[1]) ? t == DType::f64 : t == DType::i64 && plain_int(call.args[1]);
+  if (!takes || !may_work_at_once()) return nullptr;
+  Array one = made_at_once(t, Dims{1}, device);
+  if (!one.storage()) return nullptr;
+  if (!put_scalar("append", call.args[1], t, reinterpret_cast<unsigned char*>(one.storage()->data()))) throw PythonError{};
+  written_at_once(one);
+  return joined({*a, one}, 0, device);
+}
+
+}  // namespace
+
+PyObject* stacked(PyObject* list) { return stacked_along(list, nullptr); }
+
+void add_direct_shapes() {
+  add_direct("transpose", transpose);
+  add_direct("reshape", reshape);
+  add_direct("reshape_method", reshape_method);
+  add_direct("ravel", ravel);
+  add_direct("flatten", flatten);
+  add_direct("real", real);
+  add_direct("hstack", hstack);
+  add_direct("vstack", vstack);
+  add_direct("append", append);
+  add_direct("concatenate", concatenate);
+  add_direct("stack", stack);
+}
+
+}  // namespace forerun

@@ -1,0 +1,35 @@
+// Elements by their size alone.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace forerun {
+
+// f with something of the size of an element.
+template <class F>
+void with_item(size_t size, F f) {
+  switch (size) {
+    case 1: return f(uint8_t{});
+    case 2: return f(uint16_t{});
+    case 4: return f(uint32_t{});
+    case 8: return f(uint64_t{});
+    default: return f(std::array<uint64_t, 2>{});
+  }
+}
+
+// n elements, all of them the value.
+template <class T>
+inline void repeat(char* to, const void* value, int64_t n) {
+  constexpr int64_t kCount = 64 / sizeof(T);
+  T values[kCount];
+  for (T& one : values) std::memcpy(&one, value, sizeof(T));
+  for (; n >= kCount; n -= kCount, to += sizeof values) std::memcpy(to, values, sizeof values);
+  std::memcpy(to, values, static_cast<size_t>(n) * sizeof(T));
+}
+
+// The same of elements of this size.
+void repeat_item(char* to, const unsigned char* value, size_t size, int64_t n);
+
+}  // namespace forerun

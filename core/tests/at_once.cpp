@@ -1,0 +1,222 @@
+// Small work runs in the thread that issues it, and nobody can tell by values, order, or what fails.
+#include "program.h"
+
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+#include "cpu/workers.h"
+
+using namespace forerun;
+using namespace forerun::test;
+
+namespace {
+
+std::atomic<std::thread::id> ran_in;  // of whichever step was last
+
+// Adds one to each element, and says where.
+struct Step final : Kernel {
+  const char* name() const override { return "step"; }
+  bool droppable() const override { return false; }
+  void run(Op& op, int64_t) override {
+    ran_in = std::this_thread::get_id();
+    auto* values = reinterpret_cast<uint64_t*>(static_cast<Buffer*>(op.access(0).storage)->data());
+    for (size_t i = 0, n = op.access(0).storage->bytes / 8; i < n; ++i) ++values[i];
+  }
+};
+
+struct Failing final : Kernel {
+  const char* name() const override { return "failing"; }
+  bool droppable() const override { return false; }
+  void run(Op& op, int64_t) override { throw Error(ErrorKind::value, "failing: told to, got " + std::to_string(op.site)); }
+};
+
+// Runs until it is let go.
+class Held final : public Kernel {
+ public:
+  explicit Held(std::atomic<bool>& go) : go_(go) {}
+  const char* name() const override { return "held"; }
+  void run(Op&, int64_t) override {
+    while (!go_) std::this_thread::yield();
+  }
+
+ private:
+  std::atomic<bool>& go_;
+};
+
+Op* op_of(uint32_t cost) {
+  Engine& engine = Engine::get();
+  Op* op = engine.make_op();
+  op->queue = engine.device(0).compute.get(), op->budget = engine.device(0).budget.get();
+  op->cost = cost;
+  return op;
+}
+
+// As the front end does.
+bool issue(Op* op) {
+  Engine& engine = Engine::get();
+  if (engine.fits_at_once(*op) && engine.run_at_once(op)) return true;
+  engine.issue(op);
+  return false;
+}
+
+struct Numbers {
+  Buffer* buffer = Buffer::make(80, Engine::get().device(0).budget.get());
+  Numbers() {
+    buffer->retain_handle();
+    Op* op = op_of(100);
+    op->emplace<Fill>(5);
+    op->add(buffer, Mode::write);
+    issue(op);
+  }
+  Numbers(const Numbers&) = delete;
+  ~Numbers() { buffer->release_handle(); }
+  uint64_t first() {
+    wait_for(*buffer);
+    return *reinterpret_cast<uint64_t*>(buffer->data());
+  }
+};
+
+bool step(Numbers& numbers, uint32_t cost = 100) {
+  Op* op = op_of(cost);
+  op->emplace<Step>();
+  op->add(numbers.buffer, Mode::update);
+  return issue(op);
+}
+
+bool fail(Numbers& numbers, uint32_t site) {
+  Op* op = op_of(100);
+  op->site = site;
+  op->emplace<Failing>();
+  op->add(numbers.buffer, Mode::update);
+  return issue(op);
+}
+
+void add(Numbers& to, Numbers& a, Numbers& b) {
+  Op* op = op_of(100);
+  op->emplace<Mix>(1, 0, false, false);
+  op->add(to.buffer, Mode::write), op->add(a.buffer, Mode::read), op->add(b.buffer, Mode::read);
+  issue(op);
+}
+
+void set_up(const std::vector<int>& workers) {
+  wait_all();
+  stop_workers();
+  Engine::get().configure(workers, 2);
+}
+
+void small_work_runs_here_without_a_worker() {
+  set_up({2});
+  EngineStats before = Engine::get().stats();
+  uint64_t mark = Engine::get().mark();
+  Numbers numbers;
+  check(step(numbers), "it has run in the call");
+  check(ran_in.load() == std::this_thread::get_id() && numbers.buffer->settled() && numbers.first() == 6, "here");
+  check(!step(numbers, 50'000), "what costs more is issued");
+  check(numbers.first() == 7, "and runs, too");
+  EngineStats now = Engine::get().stats();
+  check(now.at_once == before.at_once + 2 && now.issued == before.issued + 3 && now.ended == before.ended + 3, "they are counted");
+  check(Engine::get().mark() == mark + 1, "those that ran at once took no number");
+}
+
+void the_gate_holds_it() {
+  set_up({2});
+  Numbers numbers;
+  Engine::get().gate(true);
+  check(!step(numbers), "it is issued");
+  check(!numbers.buffer->settled(), "and does not run");
+  Engine::get().gate(false);
+  check(numbers.first() == 6, "until the gate is open");
+}
+
+// An operation under way reads what is to be written: the write stands behind it.
+void a_read_under_way_comes_first() {
+  set_up({2});
+  Numbers numbers, copy;
+  std::atomic<bool> go{false};
+  Op* held = op_of(1'000'000);
+  held->emplace<Held>(go);
+  Numbers late;
+  held->add(late.buffer, Mode::update), held->add(numbers.buffer, Mode::read);
+  check(!issue(held), "it costs too much");
+  add(copy, numbers, late);
+  check(!step(numbers), "it waits for the reads");
+  Numbers other;
+  check(step(other), "what has nothing to do with them does not");
+  go = true;
+  check(copy.first() == 5 + 7 * 5, "the read sees the old values");
+  check(numbers.first() == 6, "the write came behind it");
+}
+
+void failures_poison_in_order() {
+  set_up({2});
+  Engine& engine = Engine::get();
+  Numbers a, b, sum;
+  check(fail(a, 1) && fail(b, 2), "they have failed in the call");
+  check(a.buffer->failure && a.buffer->failure->message == "failing: told to, got 1", "the first is bad");
+  for (bool turned : {false, true}) {
+    turned ? add(sum, b, a) : add(sum, a, b);
+    wait_for(*sum.buffer);
+    check(sum.buffer->failure == a.buffer->failure, "of two failures the one that was issued first counts");
+  }
+  Numbers queued;
+  engine.gate(true);
+  fail(queued, 3);
+  engine.gate(false);
+  wait_for(*queued.buffer);
+  add(sum, queued, b);
+  wait_for(*sum.buffer);
+  check(sum.buffer->failure == b.buffer->failure, "also if the other one had a number");
+  check(engine.take_unseen().failures.size() == 3, "nobody has seen them");
+  check(!step(a), "what stands behind a failure is issued");
+  wait_for(*a.buffer);
+  check(a.buffer->failure != nullptr, "and does not run");
+}
+
+// As under the interpreter lock: one thread at a time issues, but workers are at work meanwhile.
+void threads_take_turns() {
+  set_up({3});
+  std::mutex front_end;
+  std::vector<std::thread> threads;
+  Numbers shared;
+  for (uint32_t t = 0; t < 4; ++t) threads.emplace_back([&, t] {
+    std::mt19937 random(t);
+    for (int i = 0; i < (kSanitized ? 500 : 5000); ++i) {
+      std::lock_guard<std::mutex> held(front_end);
+      step(shared, random() % 3 ? 100 : 50'000);
+    }
+  });
+  for (std::thread& thread : threads) thread.join();
+  check(shared.first() == 5 + 4 * (kSanitized ? 500 : 5000), "every step has been made once");
+}
+
+void records_stand_in_order() {
+  set_up({2});
+  Engine& engine = Engine::get();
+  check(engine.record_into(nullptr) == 0, "a recording begins");
+  uint64_t first = engine.mark();
+  Numbers a, b;
+  engine.gate(true);
+  step(a);
+  engine.gate(false);
+  for (int i = 0; i < 3000; ++i) step(b), step(b, i % 50 ? 100 : 50'000);
+  wait_all();
+  check(a.first() == 6 && b.first() == 5 + 6000, "values are right while operations are recorded");
+  check(engine.mark() - first == 6003, "each of them has a number then");
+  check(engine.has_ended(engine.mark()), "and all numbers have ended");
+  check(!engine.take_record().empty(), "they were recorded");
+}
+
+}  // namespace
+
+int main() {
+  use_cpu_workers(Engine::get());
+  small_work_runs_here_without_a_worker();
+  the_gate_holds_it();
+  a_read_under_way_comes_first();
+  failures_poison_in_order();
+  threads_take_turns();
+  records_stand_in_order();
+  wait_all();
+  stop_workers();
+}

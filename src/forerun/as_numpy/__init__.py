@@ -1,0 +1,104 @@
+"""Programs written for NumPy, run as they are: their `import numpy` finds forerun, by NumPy's rules.
+
+In the program's own files; packages that are installed keep NumPy. What forerun lacks is NumPy's function, with arrays
+converted, and `report()` says where that was.
+
+>>> import forerun
+>>> forerun.install_as_numpy()
+>>> import numpy as np
+>>> x = np.arange(6).reshape(2, 3)
+>>> x.mean(), x.dtype, isinstance(x, np.ndarray)                                # doctest: +SKIP
+(np.float64(2.5), dtype('int64'), True)
+>>> forerun.as_numpy.uninstall_as_numpy()
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import ExitStack
+from typing import Any
+
+from ..ops import dtype_rules
+from .arrays import extended
+from .conversion import Numpy
+from .importing import Imports, line_of
+from .modules import Modules
+from .report import Report
+
+__all__ = ["install_as_numpy", "report", "uninstall_as_numpy"]
+
+
+class _Installation:
+    """What is in force between `install_as_numpy` and `uninstall_as_numpy`."""
+
+    def __init__(self, folders: tuple[str, ...]) -> None:
+        self.report = Report(self._line)
+        self.calls = Numpy(self.report)
+        self.imports = Imports(folders, lambda name: self.modules(name))
+        self.modules = Modules(self.calls, self.imports.is_programs)
+        self._undo = ExitStack()
+
+    def start(self) -> None:
+        self._undo.enter_context(dtype_rules.as_numpy())
+        self._undo.enter_context(extended(self.calls))
+        self.imports.start()
+
+    def stop(self) -> None:
+        self.imports.stop()
+        self._undo.close()
+
+    def _line(self) -> str:
+        return line_of(self.imports.frame(2))
+
+
+_installed: _Installation | None = None
+
+
+def install_as_numpy(*folders: str | os.PathLike[str]) -> None:
+    """Makes `import numpy` give forerun's functions to the program's own files, from now on, in this process.
+
+    folders: where the program's files are, at any depth; by default the folder of the file that calls, or the current
+    one where there is no file, as in a notebook. Installed packages below them keep NumPy. Creation and promotion
+    follow NumPy's rules from then on (float64), for `forerun.np` too. Once more, it adds folders.
+
+    Call it before the program's files are imported: a module that has imported NumPy keeps what it has.
+    """
+    global _installed
+    given = tuple(os.fspath(folder) for folder in folders) or (_folder_of(sys._getframe(1).f_globals),)
+    if _installed is not None:
+        _installed.imports.add(given)
+        return
+    _installed = _Installation(given)
+    _installed.start()
+
+
+def uninstall_as_numpy() -> None:
+    """Undoes `install_as_numpy`: imports find NumPy, and the defaults of creation are forerun's (`npx.reset_np`).
+
+    Modules that have imported NumPy meanwhile keep what they have.
+    """
+    global _installed
+    if _installed is not None:
+        _installed.stop()
+        _installed = None
+
+
+def report() -> Report | None:
+    """What fell back to NumPy since `install_as_numpy`, by line: print it. None if NumPy is not replaced."""
+    return _installed.report if _installed is not None else None
+
+
+def _folder_of(names: dict[str, Any]) -> str:
+    file = names.get("__file__")
+    return os.path.dirname(os.path.abspath(file)) if isinstance(file, str) else os.getcwd()
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """`%load_ext forerun.as_numpy` in a notebook: its cells, and modules in its folder, get forerun as NumPy."""
+    install_as_numpy(os.getcwd())
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """`%unload_ext forerun.as_numpy`."""
+    uninstall_as_numpy()

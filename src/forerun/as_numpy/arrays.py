@@ -1,0 +1,225 @@
+"""What programs know arrays by: `numpy.ndarray`, `numpy.ufunc`, and what NumPy's arrays have that ours lack."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy
+
+from .. import _core, np
+from ..ops.base import Elementwise
+from .conversion import Numpy, back, values
+
+__all__ = ["classes", "extended"]
+
+
+# The class of our scalars, once there is one.
+_SCALARS: tuple[type, ...] = tuple(
+    vars(kinds)["scalar"] for kinds in [getattr(np, "_scalars", None)] if kinds is not None
+)
+
+
+class _Ndarray(type):
+    """The class of `numpy.ndarray` as programs see it: arrays of both kinds are instances of it."""
+
+    def __instancecheck__(cls, x: Any) -> bool:
+        return isinstance(x, (_core.Array, numpy.ndarray)) and not isinstance(x, _SCALARS)
+
+    def __subclasscheck__(cls, kind: type) -> bool:
+        return issubclass(kind, (_core.Array, numpy.ndarray)) and not issubclass(kind, _SCALARS)
+
+    def __call__(cls, shape: Any, dtype: Any = float, buffer: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """A new array, or a view of a buffer: that is NumPy's array."""
+        made = numpy.ndarray(values(shape), dtype, buffer, *args, **kwargs)
+        return back(made) if buffer is None else made
+
+    def __new__(mcs, name: str, bases: tuple[type, ...], body: dict[str, Any], **more: Any) -> Any:
+        """A class derived from it is one of NumPy's arrays."""
+        if not bases:
+            return super().__new__(mcs, name, bases, body)
+        plain = tuple(numpy.ndarray if isinstance(base, _Ndarray) else base for base in bases)
+        return types.new_class(name, plain, more, lambda space: space.update(body))
+
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(np.ndarray, name)
+
+    def __getitem__(cls, parameters: Any) -> Any:
+        return numpy.ndarray[parameters]
+
+    def __eq__(cls, other: object) -> bool:
+        return other in (np.ndarray, numpy.ndarray) or other is cls
+
+    def __hash__(cls) -> int:
+        return hash(np.ndarray)
+
+    def __or__(cls, other: Any) -> Any:
+        return numpy.ndarray | other
+
+    def __repr__(cls) -> str:
+        return repr(numpy.ndarray)
+
+
+class ndarray(metaclass=_Ndarray):
+    """An array."""
+
+
+class _Ufunc(type):
+    """The class of `numpy.ufunc` as programs see it."""
+
+    def __instancecheck__(cls, x: Any) -> bool:
+        return isinstance(x, (_core.Ufunc, numpy.ufunc))
+
+
+class ufunc(metaclass=_Ufunc):
+    """A function of elements."""
+
+
+class _Kind(type):
+    """The class of one of NumPy's kinds of scalars as programs see it: scalars of ours are instances of it."""
+
+    def __instancecheck__(cls, x: Any) -> bool:
+        kind: type = getattr(x, "dtype").type if isinstance(x, _SCALARS) else type(x)  # noqa: B009
+        return issubclass(kind, cls.__mro__[1])
+
+    def __subclasscheck__(cls, kind: type) -> bool:
+        return issubclass(kind, cls.__mro__[1])
+
+    def __repr__(cls) -> str:
+        return repr(cls.__mro__[1])
+
+
+_KINDS = (
+    "generic", "number", "integer", "signedinteger", "unsignedinteger", "inexact", "floating", "complexfloating",
+)  # fmt: skip
+
+
+def isscalar(element: Any) -> bool:
+    """Whether element is a number: scalars of ours are, and arrays without axes are not."""
+    return isinstance(element, _SCALARS) or numpy.isscalar(element)
+
+
+def classes(calls: Numpy) -> dict[str, Any]:
+    """Classes that `numpy` has for the program, and what tells them apart."""
+    kinds = {name: _Kind(name, (getattr(numpy, name),), {"__module__": "numpy"}) for name in _KINDS}
+
+    class vectorize(numpy.vectorize):
+        """NumPy's, with arrays of ours: it calls a function of Python's for each element."""
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            return calls.call("vectorize", super().__call__, args, kwargs, "calls Python for each element")
+
+    return {"ndarray": ndarray, "ufunc": ufunc, "vectorize": vectorize, "isscalar": isscalar, **kinds}
+
+
+# --- the array's class while NumPy is replaced ---------------------------------------------------------
+
+
+def _set(x: Any, name: str, value: Any) -> None:
+    """`x.shape = ...` and `x.dtype = ...`: the same memory, seen in another way; other attributes as they are set."""
+    if name not in ("shape", "dtype"):
+        return object.__setattr__(x, name, value)
+    seen = np.reshape(x, value) if name == "shape" else x.view(value)
+    if not np.may_share_memory(x, seen) and x.size:
+        raise AttributeError(
+            f"{name}: must be set without a copy, got {value!r} for an array that is not in one piece"
+        )
+    _core.see_as(x, seen)
+    return None
+
+
+def _read(name: str) -> property:
+    """An attribute of NumPy's arrays, of one that has the values. Waits."""
+    return property(lambda x: getattr(x.numpy(), name))
+
+
+@contextmanager
+def extended(calls: Numpy) -> Iterator[None]:
+    """Inside, arrays have what only NumPy's have, and methods that refuse their arguments are NumPy's."""
+    added: list[tuple[type, str, Any]] = [(np.ndarray, *pair) for pair in _attributes(calls)]
+    added += [(kind, "__repr__", lambda x: repr(x.numpy()[()])) for kind in _SCALARS]
+    before = [(kind, name, vars(kind).get(name)) for kind, name, _ in added]
+    method = Elementwise._method
+    for kind, name, value in added:
+        setattr(kind, name, value)
+    Elementwise._method = _core.Fallback(method, _methods_of_ops(calls))  # type: ignore[method-assign]
+    _core.set_fallback(calls.operation)
+    try:
+        yield
+    finally:
+        _core.set_fallback(None)
+        Elementwise._method = method  # type: ignore[method-assign]
+        for kind, name, value in before:
+            if value is None:
+                delattr(kind, name)
+            else:
+                setattr(kind, name, value)
+
+
+def _attributes(calls: Numpy) -> Iterator[tuple[str, Any]]:
+    """What is added to the class, or stands in the place of what it has."""
+    yield "__module__", "numpy"
+    yield "__setattr__", _set
+    yield "__array_ufunc__", _ufuncs(calls)
+    yield "data", _read("data")
+    yield "base", None
+    for name in dir(numpy.ndarray):
+        theirs = getattr(numpy.ndarray, name)
+        if name.startswith("_") or name in ("base", "data", "shape", "dtype", "item", "tolist"):
+            continue
+        ours = getattr(np.ndarray, name, None)
+        if ours is None:
+            yield name, _method(calls, name, theirs) if callable(theirs) else _read(name)
+        elif callable(ours) and callable(theirs):
+            yield name, _core.Fallback(ours, calls.instead(f"ndarray.{name}", theirs))
+
+
+def _method(calls: Numpy, name: str, theirs: Callable[..., Any]) -> Callable[..., Any]:
+    return calls.always(f"ndarray.{name}", theirs, "arrays of forerun's have no such method")
+
+
+def _ufuncs(calls: Numpy) -> Callable[..., Any]:
+    """`__array_ufunc__`: with arrays of classes derived from NumPy's that leave ufuncs to NumPy, and where ours refuse
+    what a ufunc of NumPy's, or of another library's, is called with, it is NumPy's, for the values."""
+    ours = np.ndarray.__array_ufunc__
+
+    def otherwise(error: Exception | str, args: Any, kwargs: Any) -> Any:
+        _, ufunc, method, *inputs = args
+        if not isinstance(ufunc, numpy.ufunc):
+            return NotImplemented
+        name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
+        return calls.call(name, getattr(ufunc, method), tuple(inputs), kwargs, str(error))
+
+    tried = _core.Fallback(ours, otherwise)
+
+    def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if any(map(_leaves_it_to_numpy, inputs)):
+            why = f"{ufunc.__name__}: an operand's class is derived from numpy.ndarray"
+            return otherwise(why, (self, ufunc, method, *inputs), kwargs)
+        return tried(self, ufunc, method, *inputs, **kwargs)
+
+    return array_ufunc
+
+
+def _leaves_it_to_numpy(x: Any) -> bool:
+    """Whether x is of a class derived from NumPy's array that has no `__array_ufunc__` of its own."""
+    kind = type(x)
+    if kind is numpy.ndarray or not issubclass(kind, numpy.ndarray):
+        return False
+    return kind.__array_ufunc__ is numpy.ndarray.__array_ufunc__
+
+
+def _methods_of_ops(calls: Numpy) -> Callable[..., Any]:
+    """What is called where an op's method has refused its arguments: the method of NumPy's ufunc."""
+
+    def otherwise(error: Exception, args: Any, kwargs: Any) -> Any:
+        op, method, inputs, options = args
+        if not isinstance(op.ufunc, numpy.ufunc):
+            return NotImplemented
+        name = op.name if method == "__call__" else f"{op.name}.{method}"
+        given = {k: v for k, v in options.items() if v is not None}
+        return calls.instead(name, getattr(op.ufunc, method))(error, inputs, given)
+
+    return otherwise

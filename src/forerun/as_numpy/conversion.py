@@ -1,0 +1,123 @@
+"""NumPy's functions called with our arrays: the values there, the results back, and what is written, too."""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from .. import _core
+from ..device import current_device
+from ..ops.convert import asarray, is_supported
+from ..ops.exchange import from_dlpack
+from .report import Report
+
+__all__ = ["Numpy", "back", "taken", "values"]
+
+_LARGE = 4096  # elements from which an array is taken over instead of copied
+# Functions that write into their first argument.
+WRITERS = {
+    "copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask", "shuffle", "at", "resize", "byteswap",
+}  # fmt: skip
+
+
+def values(x: Any, writable: bool = False) -> Any:
+    """NumPy arrays in place of ours, in nested tuples, lists and dicts too. Waits."""
+    if isinstance(x, _core.Array):
+        return x.asnumpy() if writable else x.numpy()
+    if type(x) in (list, tuple):
+        return type(x)(values(v, writable) for v in x)
+    if type(x) is dict:
+        return {k: values(v, writable) for k, v in x.items()}
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        return type(x)(*(values(v, writable) for v in x))
+    return x
+
+
+def back(x: Any) -> Any:
+    """Our arrays in place of NumPy's of numbers, in tuples, lists and dicts too; scalars are NumPy's."""
+    if type(x) is numpy.ndarray:
+        return asarray(x, x.dtype) if is_supported(x.dtype) and x.dtype.isnative else x
+    if type(x) in (list, tuple):
+        return type(x)(back(v) for v in x)
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        return type(x)(*(back(v) for v in x))
+    if type(x) is dict:
+        return {k: back(v) for k, v in x.items()}
+    return x
+
+
+def taken(x: numpy.ndarray) -> Any:
+    """An array of ours with the values of one that nobody else holds: large ones are not copied."""
+    return from_dlpack(x) if x.size >= _LARGE else _core.from_numpy(x, current_device())
+
+
+class Numpy:
+    """Calls NumPy's functions for ours, and keeps count of that."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+
+    def call(self, name: str, theirs: Callable[..., Any], args: Any, kwargs: Any, why: str) -> Any:
+        """What NumPy's function returns for our arrays, as ours. Raises what it raises."""
+        begun = time.perf_counter()
+        try:
+            return self._called(name, theirs, args, kwargs)
+        finally:
+            self.report.fell_back(name, why, time.perf_counter() - begun)
+
+    def _called(self, name: str, theirs: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        out, target = kwargs.get("out"), None
+        if name.rpartition(".")[2] in WRITERS and args:
+            target = args[0]
+        given, named = values(args), values(kwargs)
+        if isinstance(target, _core.Array):
+            given = (target.asnumpy(), *given[1:])
+        if out is not None:
+            named["out"] = values(out, writable=True)
+        result = theirs(*given, **named)
+        if isinstance(target, _core.Array):
+            target[...] = given[0]
+        if out is not None:
+            return _delivered(out, named["out"], result)
+        return back(result)
+
+    def instead(self, name: str, theirs: Callable[..., Any]) -> Callable[..., Any]:
+        """What `_core.Fallback` calls where a function of ours has refused its arguments."""
+        return lambda error, args, kwargs: self.call(name, theirs, args, kwargs, _said(error))
+
+    def always(self, name: str, theirs: Callable[..., Any], why: str) -> Callable[..., Any]:
+        """A function that is NumPy's, with our arrays."""
+
+        def called(*args: Any, **kwargs: Any) -> Any:
+            return self.call(name, theirs, args, kwargs, why)
+
+        return functools.update_wrapper(called, theirs) if hasattr(theirs, "__name__") else called
+
+    def operation(self, error: Exception, op: Any, inputs: Any, out: Any, dtype: Any) -> Any:
+        """What the core calls where an op has refused its operands."""
+        ufunc = op.ufunc
+        if op.name.startswith("_") or not isinstance(ufunc, numpy.ufunc):
+            return NotImplemented
+        kwargs = {k: v for k, v in (("out", out), ("dtype", dtype)) if v is not None}
+        return self.call(ufunc.__name__, ufunc, inputs, kwargs, _said(error))
+
+
+def _said(error: BaseException) -> str:
+    """What an error says, in one line."""
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def _delivered(out: Any, written: Any, result: Any) -> Any:
+    """What was written to NumPy's arrays, in the place of ours that were given as `out`."""
+    if isinstance(out, tuple):
+        for o, w in zip(out, written, strict=True):
+            _delivered(o, w, None)
+        return out if len(out) > 1 else out[0]
+    if isinstance(out, _core.Array):
+        out[...] = written
+        return out
+    return result

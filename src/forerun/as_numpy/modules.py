@@ -1,0 +1,180 @@
+"""The modules that a program gets as `numpy` and below: forerun's functions, and NumPy's where there are none."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from .. import _core, np
+from . import arrays
+from .conversion import Numpy
+from .streams import streams
+
+__all__ = ["Modules"]
+
+# NumPy returns Python's bool, which has `is True`.
+_BOOLS = ("allclose", "array_equal", "array_equiv")
+# They return nothing, and the file is there when they do.
+_SAVES = ("save", "savez", "savez_compressed", "savetxt")
+# What a program may catch where it calls them: they wait.
+_MAY_FAIL = (
+    "linalg.cholesky", "linalg.cond", "linalg.eigh", "linalg.eigvalsh", "linalg.inv",
+    "linalg.lstsq", "linalg.matrix_power", "linalg.matrix_rank", "linalg.pinv", "linalg.qr", "linalg.solve",
+    "linalg.svd", "linalg.svdvals", "linalg.tensorinv", "linalg.tensorsolve",
+)  # fmt: skip
+# NumPy looks at the values to find the dtype.
+_REAL_IF_THEY_CAN = ("linalg.eig", "linalg.eigvals")
+# Ours call a function of the program, or use up an iterator: a second try would be seen.
+_ONCE = ("apply_along_axis", "apply_over_axes", "fromfunction", "piecewise")
+# What they are called for is an array of ours.
+_MAKES = (
+    "array", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "astype", "copy",
+    "empty_like", "full_like", "ones_like", "require", "zeros_like", "linspace", "arange", "full",
+)  # fmt: skip
+_LACKS = "not among forerun's functions"
+# NumPy's functions are meant, as they call Python once for each element, or are about NumPy itself.
+_THEIRS = {
+    "fromiter": "reads Python's objects one by one", "frompyfunc": "calls Python for each element",
+    "seterr": "", "geterr": "", "errstate": "", "seterrcall": "", "geterrcall": "", "set_printoptions": "",
+    "get_printoptions": "", "printoptions": "", "can_cast": "", "result_type": "", "promote_types": "",
+}  # fmt: skip
+
+
+class Modules:
+    """The modules by their names, made when they are asked for.
+
+    Each has what NumPy's module of that name has: a function of ours that is given over to NumPy's where it refuses its
+    arguments, or NumPy's function for our arrays; constants, dtypes and classes are NumPy's.
+    """
+
+    def __init__(self, calls: Numpy, is_program: Callable[[Any], bool]) -> None:
+        self.calls, self.is_program = calls, is_program
+        self._made: dict[str, types.ModuleType] = {}
+
+    def __call__(self, name: str) -> types.ModuleType:
+        """The module of a dotted name, beginning with "numpy". ImportError if NumPy has none."""
+        found = self._made.get(name)
+        if found is None:
+            theirs = importlib.import_module(name)
+            found = self._made.setdefault(name, self._module(name, theirs))
+            parent, _, last = name.rpartition(".")
+            if parent:
+                setattr(self(parent), last, found)
+        return found
+
+    def _module(self, name: str, theirs: types.ModuleType) -> types.ModuleType:
+        path = name.removeprefix("numpy").removeprefix(".")
+        module = types.ModuleType(name, theirs.__doc__)
+        module.__spec__, module.__file__ = theirs.__spec__, getattr(theirs, "__file__", None)
+        module.__path__ = getattr(theirs, "__path__", [])
+        if hasattr(theirs, "__all__"):
+            module.__all__ = list(theirs.__all__)  # type: ignore[attr-defined]
+        ours = self._ours(path)
+        special = self._special(path)
+
+        def look_up(attribute: str) -> Any:
+            """Of a module, what has not been asked for yet."""
+            found = special.get(attribute)
+            if found is None:
+                their = getattr(theirs, attribute)
+                found = self.attribute(
+                    f"{path}.{attribute}".lstrip("."), getattr(ours, attribute, None), their
+                )
+            setattr(module, attribute, found)
+            return found
+
+        vars(module).update(__getattr__=look_up, __dir__=lambda: dir(theirs))
+        return module
+
+    def _ours(self, path: str) -> Any:
+        """Our module of NumPy's names, or None."""
+        found: Any = np
+        for part in path.split(".") if path else []:
+            found = getattr(found, part, None)
+        return found if isinstance(found, types.ModuleType) and path != "random" else None
+
+    def _special(self, path: str) -> dict[str, Any]:
+        """What stands for classes of NumPy's, and NumPy's own streams of random numbers."""
+        if path == "random":
+            return streams(self.is_program)
+        return arrays.classes(self.calls) if not path else {}
+
+    def attribute(self, path: str, ours: Any, theirs: Any) -> Any:
+        """What a program gets by a name."""
+        if isinstance(theirs, types.ModuleType):
+            return self(theirs.__name__) if theirs.__name__.partition(".")[0] == "numpy" else theirs
+        if not callable(theirs) or (isinstance(theirs, type) and not callable(ours)):
+            return theirs if ours is None or isinstance(theirs, str) else ours
+        if path in _THEIRS or isinstance(ours, type):
+            return self._theirs(path, theirs)
+        if isinstance(ours, _core.Ufunc):
+            return ours  # the core asks for NumPy's where it refuses operands
+        if isinstance(theirs, type) or not callable(ours):
+            return self._theirs(path, theirs)
+        return self._function(path, ours, theirs)
+
+    def _theirs(self, path: str, theirs: Any) -> Any:
+        if isinstance(theirs, type) or _THEIRS.get(path) == "":
+            return theirs
+        called = self.calls.always(path, theirs, _THEIRS.get(path) or _LACKS)
+        if isinstance(theirs, numpy.ufunc):
+            for method in ("reduce", "accumulate", "outer", "at", "reduceat"):
+                setattr(
+                    called, method, self.calls.always(f"{path}.{method}", getattr(theirs, method), _LACKS)
+                )
+        return called
+
+    def _function(self, path: str, ours: Any, theirs: Any) -> Any:
+        if path in _ONCE:
+            return ours
+        few = None if path in _MAKES else theirs
+        found = _core.Fallback(_changed(path, ours), self.calls.instead(path, theirs), few)
+        vars(found)["__reduce_ex__"] = lambda protocol: (_function, (path,))  # for pickles: by its name
+        return found
+
+
+def _function(path: str) -> Any:
+    """A function by its name: forerun's where a pickle is read, with the replacement in force or not."""
+    found: Any = np
+    for part in path.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def _changed(path: str, ours: Any) -> Any:
+    """A function of ours with NumPy's kind of result, or with errors at the call."""
+    if path in _BOOLS:
+        return functools.wraps(ours)(lambda *args, **kwargs: bool(ours(*args, **kwargs)))
+    if path in _SAVES:
+        return functools.wraps(ours)(lambda *args, **kwargs: _waited(ours(*args, **kwargs), None))
+    if path in _REAL_IF_THEY_CAN:
+        return functools.wraps(ours)(lambda a: _real(a, _settled(ours(a))))
+    if path in _MAY_FAIL:
+        return functools.wraps(ours)(lambda *args, **kwargs: _settled(ours(*args, **kwargs)))
+    return ours
+
+
+def _real(a: Any, found: Any) -> Any:
+    """Eigenvalues and vectors as NumPy gives them: real ones of a real matrix have a real dtype. Waits."""
+    w = found[0] if isinstance(found, tuple) else found
+    if np.iscomplexobj(a) or not np.iscomplexobj(w) or np.any(np.imag(w) != 0):
+        return found
+    return type(found)(*map(np.real, found)) if isinstance(found, tuple) else np.real(w)
+
+
+def _waited(found: Any, result: Any) -> Any:
+    if isinstance(found, _core.Array):
+        found.wait()
+    return result
+
+
+def _settled(found: Any) -> Any:
+    """What a function has returned, when it is known that it has not failed."""
+    for x in found if isinstance(found, tuple) else (found,):
+        _waited(x, None)
+    return found

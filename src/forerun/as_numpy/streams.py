@@ -1,0 +1,118 @@
+"""`numpy.random` with NumPy's own streams: the same numbers for the same seed, as arrays of ours for the program."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from .. import _core
+from ..ops.convert import is_supported
+from .conversion import taken, values
+
+__all__ = ["streams"]
+
+_PLAIN = frozenset((int, float, bool, str, type, type(None)))
+_NO_DRAWS = ("seed", "spawn", "get_state", "set_state")
+_DRAWS: dict[type, list[str]] = {
+    kind: [n for n in dir(kind) if n[0] != "_" and n not in _NO_DRAWS and callable(getattr(kind, n))]
+    for kind in (numpy.random.Generator, numpy.random.RandomState)
+}
+
+
+def streams(is_program: Callable[[Any], bool]) -> dict[str, Any]:
+    """What `numpy.random` has for the program: classes, the maker of generators, and functions of the global stream.
+
+    is_program: whether globals are those of the program's code. A library that the program hands a generator to draws
+    NumPy's arrays from it.
+    """
+    makers = {kind: _class(kind, is_program) for kind in _DRAWS}
+    Generator, RandomState = makers[numpy.random.Generator], makers[numpy.random.RandomState]
+
+    def default_rng(seed: Any = None) -> Any:
+        """A generator of NumPy's, which draws arrays of ours."""
+        if isinstance(seed, Generator):
+            return seed
+        return Generator(numpy.random.default_rng(values(seed)).bit_generator)
+
+    found = {"Generator": Generator, "RandomState": RandomState, "default_rng": default_rng}
+    for name in _DRAWS[numpy.random.RandomState]:
+        function = getattr(numpy.random, name, None)
+        if callable(function):
+            found[name] = _drawing(name, function)
+    for name in ("seed", "get_state", "set_state"):
+        found[name] = _drawing(name, getattr(numpy.random, name))
+    return found
+
+
+def _class(kind: type, is_program: Callable[[Any], bool]) -> type:
+    """A class of NumPy's generators whose methods give arrays of ours, if the program calls them."""
+
+    def method(name: str) -> Callable[..., Any]:
+        plain = getattr(kind, name)
+        drawing = _drawing(name, plain)
+
+        @functools.wraps(plain)
+        def drawn(self: Any, *args: Any, **kwargs: Any) -> Any:
+            if not is_program(sys._getframe(1).f_globals):
+                return plain(self, *args, **kwargs)
+            if name == "shuffle" or "out" in kwargs or not all(map(_plain, (*args, *kwargs.values()))):
+                return drawing(self, *args, **kwargs)
+            return _given(plain(self, *args, **kwargs))
+
+        return drawn
+
+    return type(
+        kind.__name__, (kind,), {name: method(name) for name in _DRAWS[kind]} | {"__module__": "numpy.random"}
+    )
+
+
+def _drawing(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that draws, for arrays of ours and with arrays of ours."""
+
+    @functools.wraps(function)
+    def drawn(*args: Any, **kwargs: Any) -> Any:
+        if name == "shuffle":
+            return _shuffled(function, args, kwargs)
+        if kwargs.get("out") is not None:
+            return _into(function, args, kwargs)
+        return _given(function(*map(values, args), **(values(kwargs) if kwargs else kwargs)))
+
+    return drawn
+
+
+def _plain(x: Any) -> bool:
+    """Whether an argument is known to hold no arrays."""
+    return type(x) in _PLAIN or (type(x) is tuple and all(type(n) is int for n in x))
+
+
+def _given(found: Any) -> Any:
+    """What was drawn, as the program gets it."""
+    return taken(found) if type(found) is numpy.ndarray and is_supported(found.dtype) else found
+
+
+def _into(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """A draw into an array that was given as `out`, which is returned."""
+    out = kwargs["out"]
+    written = values(out, writable=True)
+    found = function(*map(values, args), **{**values(kwargs), "out": written})
+    if not isinstance(out, _core.Array):
+        return found
+    out[...] = written
+    return out
+
+
+def _shuffled(function: Callable[..., Any], args: Any, kwargs: Any) -> None:
+    """Brings what was given into another order, in place: the last of the positional arguments but for an axis."""
+    place = next((i for i, x in enumerate(args) if not isinstance(x, tuple(_DRAWS))), None)
+    x = kwargs.get("x") if place is None else args[place]
+    if not isinstance(x, _core.Array):
+        return function(*args, **kwargs)  # type: ignore[no-any-return]
+    written = x.asnumpy()
+    given = args if place is None else (*args[:place], written, *args[place + 1 :])
+    function(*given, **({**kwargs, "x": written} if place is None else kwargs))
+    x[...] = written
+    return None

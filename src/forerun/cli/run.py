@@ -1,0 +1,86 @@
+"""Runs a script as Python would, with forerun in the place of NumPy if asked to.
+
+With `--as-numpy`, `import numpy` in the script and in the modules beside it gives forerun, by NumPy's rules: float64,
+NumPy's own random numbers, and NumPy's functions where forerun has none. Installed packages keep NumPy. The script is
+not changed. What it prints is what it prints with NumPy, but for the last digits of sums.
+
+The exit status is the script's own: 1 if it raised, what it gave to `sys.exit`, 1 if an operation failed and nobody
+read it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from .program import Program
+
+HELP = "run a script, with forerun as its NumPy"
+EPILOG = """\
+examples:
+  forerun run --as-numpy simulate.py --steps 100     what follows the script is the script's
+  forerun run --as-numpy --report simulate.py        and what ran ahead, and what was NumPy's
+  forerun run --as-numpy -m package.simulate         a module, as with python -m
+"""
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    """What may be given."""
+    command.add_argument(
+        "--as-numpy", action="store_true", help="`import numpy` in the script's files gives forerun"
+    )
+    command.add_argument(
+        "--report", action="store_true", help="say at the end what ran ahead, and what fell back"
+    )
+    command.add_argument("-m", dest="module", action="store_true", help="SCRIPT is the name of a module")
+    command.add_argument("script", metavar="SCRIPT", help="a file of Python, or with -m a module")
+    command.add_argument("arguments", metavar="...", nargs=argparse.REMAINDER, help="arguments of the script")
+
+
+def run(given: argparse.Namespace) -> int:
+    """Runs the script; reports on standard error."""
+    program = Program(given.script, given.arguments, given.module)
+    if given.as_numpy:
+        replace_numpy(given)
+    if not given.report:
+        return program.run()
+    status, trace = _recorded(program)
+    sys.stdout.flush()
+    _report(trace)
+    return status
+
+
+def replace_numpy(given: argparse.Namespace) -> None:
+    """Makes forerun the NumPy of the files in the script's folder, or in the current one for a module."""
+    from ..as_numpy import install_as_numpy
+
+    install_as_numpy(os.getcwd() if given.module else Path(given.script).resolve().parent)
+
+
+def _recorded(program: Program) -> tuple[int, Any]:
+    from .. import profiler
+
+    recording = profiler.start(None)
+    status = program.run()
+    try:
+        recording.stop(raises=False)
+    except KeyboardInterrupt:
+        status = 130
+    return status, recording.trace
+
+
+def _report(trace: Any) -> None:
+    from .. import as_numpy, profiler
+    from ..terminal import Terminal
+
+    screen = Terminal(sys.stderr)
+    for line in str(profiler.report(trace)).splitlines():
+        screen.line(line)
+    found = as_numpy.report()
+    if found is not None:
+        screen.line()
+        for line in str(found).splitlines():
+            screen.line(line)

@@ -1,0 +1,8 @@
+"""Transforms of an image together with its boxes, and functions of boxes alone (`utils`)."""
+
+from . import utils as utils
+from .both import ImageBboxCrop as ImageBboxCrop
+from .both import ImageBboxRandomCropWithConstraints as ImageBboxRandomCropWithConstraints
+from .both import ImageBboxRandomExpand as ImageBboxRandomExpand
+from .both import ImageBboxRandomFlipLeftRight as ImageBboxRandomFlipLeftRight
+from .both import ImageBboxResize as ImageBboxResize

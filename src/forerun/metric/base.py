@@ -1,0 +1,238 @@
+"""What metrics have in common, and how they are made by name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import numpy
+
+from .. import autograd
+from .._registry import known_by, looked_up
+from ..ops.convert import asarray
+
+__all__ = ["EvalMetric", "CompositeEvalMetric", "CustomMetric", "Loss", "alias", "create", "register", "sized"]
+
+Pair = tuple[Any, Any]
+Kind = TypeVar("Kind", bound="type[EvalMetric]")
+
+
+class EvalMetric:
+    """What metrics have in common: a name, and sums over batches. Subclasses define `batch`, and perhaps `value`.
+
+    labels and preds of `update` are arrays, or lists of them, one per device; ValueError if they differ in number, or
+    in length. The sums are float64 arrays on the device of the predictions.
+
+    >>> from forerun import np
+    >>> class Largest(EvalMetric):
+    ...     def batch(self, label, pred):
+    ...         return [np.abs(label - pred).max()], 1
+    >>> largest = Largest("largest")
+    >>> largest.update(np.zeros(2), np.array([1.0, -3.0]))
+    >>> largest.get()
+    ('largest', 3.0)
+    """
+
+    extra = False  # whether there may be more labels than preds, or the other way round
+
+    def __init__(self, name: str, output_names: Any = None, label_names: Any = None) -> None:
+        self.name = name
+        self.output_names, self.label_names = output_names, label_names
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets all batches."""
+        self.num_inst: Any = 0
+        self.sums: list[Any] = []
+
+    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+        """The sums of one batch, and the number that they are divided by."""
+        raise NotImplementedError(f"{type(self).__name__}: batch must be defined, got none")
+
+    def value(self, sums: list[Any], n: float) -> Any:
+        """The metric, of sums over all batches: numbers, or arrays of NumPy's."""
+        return sums[0] / n
+
+    def added(self, before: Any, new: Any) -> Any:
+        """A sum over batches and that of one more."""
+        return before + new
+
+    def update(self, labels: Any, preds: Any) -> None:
+        """Takes a batch into account. Does not wait."""
+        with autograd.pause():
+            for label, pred in _pairs(type(self).__name__, labels, preds, self.extra):
+                sums, n = self.batch(label, pred)
+                device = self.sums[0].device if self.sums else pred.device
+                wide = [asarray(s).astype("float64").as_in_ctx(device) for s in sums]
+                self.sums = [self.added(a, b) for a, b in zip(self.sums, wide)] if self.sums else wide
+                self.num_inst = self.num_inst + (n.as_in_ctx(device) if hasattr(n, "as_in_ctx") else n)
+
+    def get(self) -> tuple[Any, Any]:
+        """The name and the value so far; NaN before the first batch. Waits."""
+        n = float(self.num_inst)
+        return self.name, (self.value([_read(s) for s in self.sums], n) if n else math.nan)
+
+    def get_name_value(self) -> list[tuple[str, float]]:
+        """`get` as a list of pairs. Waits."""
+        name, value = self.get()
+        return list(zip(name, value)) if isinstance(name, list) else [(name, value)]
+
+    def update_dict(self, label: dict[str, Any], pred: dict[str, Any]) -> None:
+        """`update` with arrays by name: those of label_names and output_names, or all."""
+        labels = [label[name] for name in self.label_names] if self.label_names else list(label.values())
+        preds = [pred[name] for name in self.output_names] if self.output_names else list(pred.values())
+        self.update(labels, preds)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({dict(self.get_name_value())})"
+
+
+def _read(total: Any) -> Any:
+    """A sum as a number, or as an array of NumPy's."""
+    return total.asnumpy() if total.ndim else total.item()
+
+
+def _pairs(name: str, labels: Any, preds: Any, more: bool = False) -> list[Pair]:
+    several = [x if isinstance(x, (list, tuple)) else [x] for x in (labels, preds)]
+    if len(several[0]) != len(several[1]) and not more:
+        raise ValueError(
+            f"{name}: labels and preds must be as many, got {len(several[0])} and {len(several[1])}"
+        )
+    pairs = [(asarray(label), asarray(pred)) for label, pred in zip(*several)]
+    return [(label.as_in_ctx(pred.device), pred) for label, pred in pairs]
+
+
+def sized(name: str, label: Any, pred: Any) -> Any:
+    """The label in pred's shape; ValueError if it has another number of elements."""
+    if label.size != pred.size:
+        raise ValueError(
+            f"{name}: label must have as many elements as pred, got {label.shape} for {pred.shape}"
+        )
+    return label.reshape(pred.shape)
+
+
+class Loss(EvalMetric):
+    """The mean of the predictions themselves, which are losses; labels do not matter.
+
+    >>> from forerun import np
+    >>> loss = Loss()
+    >>> loss.update(None, np.array([1.0, 2.0]))
+    >>> loss.get()
+    ('loss', 1.5)
+    """
+
+    def __init__(self, name: str = "loss", **names: Any) -> None:
+        super().__init__(name, **names)
+
+    def update(self, labels: Any, preds: Any) -> None:
+        """Takes a batch into account. Does not wait."""
+        super().update(preds, preds)
+
+    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+        """The sum."""
+        return [pred.astype("float64").sum()], pred.size
+
+
+class CustomMetric(EvalMetric):
+    """The mean over batches of `feval(label, pred)`, which gets NumPy arrays: `update` waits here.
+
+    feval may return (sum, number) instead. allow_extra_outputs: of labels and predictions that are not as many, those
+    without a partner do not count; ValueError otherwise.
+
+    >>> from forerun import np
+    >>> most = CustomMetric(lambda label, pred: abs(label - pred).max(), name="most")
+    >>> most.update(np.zeros(2), np.array([1.0, -3.0]))
+    >>> most.get()
+    ('most', 3.0)
+    """
+
+    def __init__(
+        self, feval: Callable[[Any, Any], Any], name: str | None = None, allow_extra_outputs: bool = False, **names: Any
+    ) -> None:
+        super().__init__(name if name is not None else f"custom({feval.__name__})", **names)
+        self._feval, self.extra = feval, allow_extra_outputs
+
+    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+        """What the function returned."""
+        found = self._feval(label.asnumpy(), pred.asnumpy())
+        total, n = found if isinstance(found, tuple) else (found, 1)
+        return [numpy.float64(total)], n
+
+
+class CompositeEvalMetric(EvalMetric):
+    """Several metrics of the same labels and predictions.
+
+    >>> from forerun import np
+    >>> both = CompositeEvalMetric(["mae", "rmse"])
+    >>> both.update(np.zeros(2), np.array([3.0, -3.0]))
+    >>> both.get()
+    (['mae', 'rmse'], [3.0, 3.0])
+    """
+
+    def __init__(self, metrics: Sequence[Any] | None = None, name: str = "composite", **names: Any) -> None:
+        self.metrics = [create(metric) for metric in metrics or ()]
+        super().__init__(name, **names)
+
+    def add(self, metric: Any) -> None:
+        """One more metric, or its name."""
+        self.metrics.append(create(metric))
+
+    def get_metric(self, index: int) -> EvalMetric:
+        """The metric of that number. IndexError if there is none."""
+        return self.metrics[index]
+
+    def reset(self) -> None:
+        """Forgets all batches."""
+        for metric in self.metrics:
+            metric.reset()
+
+    def update(self, labels: Any, preds: Any) -> None:
+        """Takes a batch into account. Does not wait."""
+        for metric in self.metrics:
+            metric.update(labels, preds)
+
+    def get(self) -> tuple[Any, Any]:
+        """The names and the values. Waits."""
+        pairs = [pair for metric in self.metrics for pair in metric.get_name_value()]
+        return [name for name, _ in pairs], [value for _, value in pairs]
+
+
+_by_name: dict[str, Callable[..., EvalMetric]] = {}
+
+
+def alias(*names: str) -> Callable[[Kind], Kind]:
+    """A decorator that makes a class known to `create` by these names.
+
+    >>> @alias("none", "nothing")
+    ... class Nothing(EvalMetric):
+    ...     def batch(self, label, pred):
+    ...         return [0], label.size
+    >>> type(create("nothing", "x")).__name__
+    'Nothing'
+    """
+    return known_by(_by_name, *names)
+
+
+def register(klass: Kind) -> Kind:
+    """Makes a class known to `create`, by its name in small letters; usable as a decorator. Returns the class."""
+    return alias(klass.__name__)(klass)
+
+
+def create(metric: Any, *args: Any, **settings: Any) -> EvalMetric:
+    """The metric meant by a name, an object, a function of NumPy arrays, or a list of them.
+
+    Raises ValueError for an unknown name, TypeError for anything else.
+
+    >>> create("rmse")
+    RMSE({'rmse': nan})
+    """
+    if isinstance(metric, EvalMetric):
+        return metric
+    if isinstance(metric, (list, tuple)):
+        return CompositeEvalMetric(metric)
+    if isinstance(metric, str):
+        return looked_up("metric", _by_name, metric)(*args, **settings)
+    if callable(metric):
+        return CustomMetric(metric, *args, **settings)
+    raise TypeError(f"metric: must be a name, a metric, a function or a list, got {type(metric).__name__}")

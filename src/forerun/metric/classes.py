@@ -1,0 +1,276 @@
+"""Metrics of classes: what was said, beside what is so."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy
+
+from .. import np, npx
+from .base import EvalMetric, Pair, sized
+
+__all__ = [
+    "Accuracy", "BinaryAccuracy", "TopKAccuracy", "F1", "Fbeta", "MCC", "PCC", "CrossEntropy", "NegativeLogLikelihood",
+    "Perplexity",
+]  # fmt: skip
+
+
+def _classes(name: str, label: Any, pred: Any, axis: int = -1) -> Pair:
+    """Class numbers of both: the largest of pred along the axis, if it has one more."""
+    if pred.ndim > label.ndim or (pred.ndim == label.ndim and pred.shape != label.shape):
+        pred = np.argmax(pred, axis)
+    return sized(name, label, pred).astype("int64"), pred.astype("int64")
+
+
+class Accuracy(EvalMetric):
+    """The share of predictions that are right: class numbers, or the largest along `axis`.
+
+    >>> from forerun import np
+    >>> accuracy = Accuracy()
+    >>> accuracy.update(np.array([1, 1]), np.array([1, 0]))
+    >>> accuracy.get()
+    ('accuracy', 0.5)
+    """
+
+    def __init__(self, axis: int = 1, name: str = "accuracy", **names: Any) -> None:
+        super().__init__(name, **names)
+        self.axis = axis
+
+    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+        """How many are right."""
+        label, pred = _classes("Accuracy", label, pred, self.axis)
+        return [(label == pred).sum()], label.size
+
+
+class BinaryAccuracy(EvalMetric):
+    """The share of predictions above (for label 1) or not above (for label 0) the threshold."""
+
+    def __init__(self, name: str = "binary_accuracy", threshold: float = 0.5, **names: Any) -> None:
+        super().__init__(name, **names)
+        self.threshold = threshold
+
+    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+        """How many are right."""
+        label = sized("BinaryAccuracy", label, pred)
+        return [((pred > self.threshold) == (label == 1)).sum()], label.size
+
+
+class TopKAccuracy(EvalMetric):
+    """The share of labels that are among the `top_k` largest of pred's last axis. ValueError unless top_k > 1."""
+
+    def __init__(self, top_k: int = 2, name: str = "top_k_accuracy", **names: Any) -> None:
+        if top_k < 2:
+            raise ValueError(f"TopKAccuracy: top_k must be at least 2 (Accuracy is for 1), got {top_k}")
+        super().__init__(f"{name}_{top_k}", **names)
+        self.top_k = top_k
+
+    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+        """How many are among them."""
+        best = npx.topk(pred, min(self.top_k, pred.shape[-1]))
+        wanted = sized("TopKAccuracy", label, best[..., 0]).astype("int64")
+        return [(best == wanted[..., None]).sum()], label.size
+
+
+def _positives(name: str, label: Any, pred: Any, threshold: Any) -> Pair:
+    """Which examples are of class 1, and of which that was said; one column each, as booleans.
+
+    pred: shares above the threshold, or class numbers; of two columns, scores of classes 0 and 1.
+    """
+    if pred.ndim and pred.shape[-1] == 2 and pred.size == 2 * label.size:
+        rows = pred.reshape(-1, 2)
+        pred = np.argmax(rows, -1) if threshold == 0.5 else rows[:, 1]
+    if label.size != pred.size:
+        raise ValueError(f"{name}: pred must be of two classes for labels {label.shape}, got {pred.shape}")
+    return label.reshape(-1, 1) == 1, pred.reshape(-1, 1) > threshold
+
+
+class _Confusion(EvalMetric):
+    """Metrics of right and wrong positives and negatives, for each class or label."""
+
+    class_type = "binary"
+    threshold: Any = 0.5
+
+    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+        """True positives, false positives, false negatives, true negatives, each for all classes."""
+        n = label.size
+        one, said = self._marks(label, pred)
+        kinds = [one & said, ~one & said, one & ~said, ~one & ~said]
+        return [kind.sum(axis=0) for kind in kinds], n
+
+    def _marks(self, label: Any, pred: Any) -> Pair:
+        """Booleans (examples, classes): which is so, and which was said."""
+        name = type(self).__name__
+        if self.class_type == "binary":
+            return _positives(name, label, pred, self.threshold)
+        if not pred.ndim or (self.class_type == "multiclass" and pred.size != label.size * pred.shape[-1]):
+            raise ValueError(f"{name}: pred must have scores for each label, got {pred.shape} for {label.shape}")
+        k = pred.shape[-1]
+        if self.class_type == "multiclass":
+            best = np.argmax(pred.reshape(-1, k), -1)
+            return (npx.one_hot(x.reshape(-1).astype("int64"), k) == 1 for x in (label, best))  # type: ignore
+        limit = np.array(self.threshold, dtype="float64", device=pred.device)
+        return sized(name, label, pred).reshape(-1, k) == 1, pred.reshape(-1, k) > limit
+
+
+class Fbeta(_Confusion):
+    """(1 + beta**2) p r / (beta**2 p + r) over all batches, of precision p and recall r; 0 where neither is.
+
+    class_type: "binary": pred has shares of class 1, class numbers, or scores of both classes; "multiclass": scores
+    (..., classes), the largest of which counts; "multilabel": labels (..., classes) of 0 and 1, and shares for each.
+    threshold: a share above it says that the class is there; of labels, also one for each.
+    average: "micro": of the counts of all classes together; "macro": the mean over classes; None: an array, for each.
+    ValueError for another class_type or average, or shapes that do not fit.
+
+    >>> from forerun import np
+    >>> measure = Fbeta(class_type="multiclass", average="macro", beta=2)
+    >>> measure.update(np.array([0, 1, 1]), np.array([[0.9, 0.1], [0.2, 0.8], [0.7, 0.3]]))
+    >>> name, value = measure.get()
+    >>> name, round(value, 4)
+    ('fbeta', 0.6944)
+    """
+
+    def __init__(
+        self, name: str = "fbeta", class_type: str = "binary", beta: float = 1, threshold: Any = 0.5,
+        average: str | None = "micro", **names: Any,
+    ) -> None:  # fmt: skip
+        if class_type not in ("binary", "multiclass", "multilabel"):
+            kinds = '"binary", "multiclass" or "multilabel"'
+            raise ValueError(f"{type(self).__name__}: class_type must be {kinds}, got {class_type!r}")
+        if average not in ("micro", "macro", None):
+            raise ValueError(f'{type(self).__name__}: average must be "micro", "macro" or None, got {average!r}')
+        self.class_type, self.beta, self.threshold, self.average = class_type, beta, threshold, average
+        super().__init__(name, **names)
+
+    def value(self, sums: list[Any], n: float) -> Any:
+        """Of the four counts."""
+        tp, fp, fn, _ = (s.sum(keepdims=True) for s in sums) if self.average == "micro" else sums
+        above = (1 + self.beta**2) * tp
+        below = above + self.beta**2 * fn + fp
+        found = numpy.divide(above, below, out=numpy.zeros_like(above), where=below > 0)
+        return found if self.average is None else float(found.mean())
+
+
+class F1(Fbeta):
+    """2 p r / (p + r): Fbeta with beta=1.
+
+    >>> from forerun import np
+    >>> f1 = F1()
+    >>> f1.update(np.array([1, 1, 0, 0]), np.array([1, 1, 1, 0]))
+    >>> f1.get()
+    ('f1', 0.8)
+    """
+
+    def __init__(
+        self, name: str = "f1", class_type: str = "binary", threshold: Any = 0.5, average: str | None = "micro",
+        **names: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(name, class_type, 1, threshold, average, **names)
+
+
+class MCC(_Confusion):
+    """Matthews' correlation of labels and predictions of two classes; 0 where it is not defined."""
+
+    def __init__(self, name: str = "mcc", **names: Any) -> None:
+        super().__init__(name, **names)
+
+    def value(self, sums: list[Any], n: float) -> float:
+        """Of the four counts."""
+        tp, fp, fn, tn = (s.item() for s in sums)
+        below = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
+        return (tp * tn - fp * fn) / math.sqrt(below) if below else 0.0
+
+
+class PCC(EvalMetric):
+    """The correlation of labels and predictions of any number of classes (Gorodkin 2004), over all batches.
+
+    Of two classes it is `MCC`; 0 where labels or predictions do not vary. pred: scores (..., classes), or class
+    numbers, for which `update` waits, to see how many classes there are.
+
+    >>> from forerun import np
+    >>> pcc = PCC()
+    >>> pcc.update(np.array([0, 1, 2, 2]), np.array([0, 1, 2, 1]))
+    >>> name, value = pcc.get()
+    >>> name, round(value, 4)
+    ('pcc', 0.7)
+    """
+
+    def __init__(self, name: str = "pcc", **names: Any) -> None:
+        super().__init__(name, **names)
+
+    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+        """How often each class was said of each."""
+        scores = pred.ndim > label.ndim or (pred.ndim == label.ndim and pred.shape != label.shape)
+        k = pred.shape[-1] if scores else 0
+        label, pred = _classes("PCC", label, pred)
+        k = k or int(np.maximum(label.max(), pred.max()).item()) + 1
+        one, said = (npx.one_hot(x.reshape(-1), k).astype("float64") for x in (label, pred))
+        return [np.dot(one.T, said)], label.size
+
+    def added(self, before: Any, new: Any) -> Any:
+        """The sum, as large as the larger of both."""
+        k = max(len(before), len(new))
+        wide = [np.pad(x, (0, k - len(x))) if len(x) < k else x for x in (before, new)]
+        return wide[0] + wide[1]
+
+    def value(self, sums: list[Any], n: float) -> float:
+        """Of the counts."""
+        counts = sums[0]
+        so, said, right = counts.sum(1), counts.sum(0), numpy.trace(counts)
+        below = (n * n - (so * so).sum()) * (n * n - (said * said).sum())
+        return float((n * right - (so * said).sum()) / math.sqrt(below)) if below > 0 else 0.0
+
+
+class CrossEntropy(EvalMetric):
+    """The mean of -log(pred + eps) at the labels, where pred (..., classes) holds probabilities.
+
+    ignore_label: examples with this label do not count. from_logits: pred holds scores, whose softmax is the
+    probabilities. IndexError, when the metric is read, for a label out of range.
+    """
+
+    def __init__(
+        self, eps: float = 1e-12, ignore_label: int | None = None, axis: int = -1, name: str = "cross-entropy",
+        from_logits: bool = False, **names: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(name, **names)
+        self.eps, self.ignore_label, self.axis, self.from_logits = eps, ignore_label, axis, from_logits
+
+    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+        """The sum over the examples, and their number."""
+        pred = np.moveaxis(pred, self.axis, -1).astype("float64")
+        pred = npx.softmax(pred) if self.from_logits else pred
+        wanted = sized(type(self).__name__, label, pred[..., 0]).astype("int64")
+        if self.ignore_label is None:
+            return [-np.log(npx.pick(pred, wanted) + self.eps).sum()], wanted.size
+        counts = wanted != self.ignore_label
+        p = npx.pick(pred, np.where(counts, wanted, 0))
+        return [-np.where(counts, np.log(p + self.eps), 0.0).sum()], counts.sum()
+
+
+class NegativeLogLikelihood(CrossEntropy):
+    """The mean of -log(pred + eps) at the labels: CrossEntropy under its other name.
+
+    >>> from forerun import np
+    >>> nll = NegativeLogLikelihood()
+    >>> nll.update(np.array([0, 2]), np.array([[0.3, 0.6, 0.1], [0.2, 0.3, 0.5]]))
+    >>> name, value = nll.get()
+    >>> name, round(value, 4)
+    ('nll-loss', 0.9486)
+    """
+
+    def __init__(self, eps: float = 1e-12, name: str = "nll-loss", **names: Any) -> None:
+        super().__init__(eps, name=name, **names)
+
+
+class Perplexity(CrossEntropy):
+    """exp of the cross entropy: as many classes as would be equally likely."""
+
+    def __init__(
+        self, ignore_label: int | None = None, axis: int = -1, name: str = "perplexity", eps: float = 1e-10,
+        from_logits: bool = False, **names: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(eps, ignore_label, axis, name, from_logits, **names)
+
+    def value(self, sums: list[float], n: float) -> float:
+        """The exponential."""
+        return math.exp(sums[0] / n)

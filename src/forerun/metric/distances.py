@@ -1,0 +1,117 @@
+"""Metrics of numbers: how far predictions are from what is so."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .. import np
+from .base import EvalMetric, sized
+
+__all__ = ["MAE", "MSE", "RMSE", "MeanPairwiseDistance", "MeanCosineSimilarity", "PearsonCorrelation"]
+
+
+class MAE(EvalMetric):
+    """The mean absolute error."""
+
+    def __init__(self, name: str = "mae", **names: Any) -> None:
+        super().__init__(name, **names)
+
+    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+        """The sum of absolute errors."""
+        return [np.abs(sized("MAE", label, pred) - pred).astype("float64").sum()], pred.size
+
+
+class MSE(EvalMetric):
+    """The mean squared error."""
+
+    def __init__(self, name: str = "mse", **names: Any) -> None:
+        super().__init__(name, **names)
+
+    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+        """The sum of squared errors."""
+        return [np.square((sized("MSE", label, pred) - pred).astype("float64")).sum()], pred.size
+
+
+class RMSE(MSE):
+    """The root of the mean squared error over all examples.
+
+    >>> from forerun import np
+    >>> rmse = RMSE()
+    >>> rmse.update(np.zeros(2), np.array([3.0, -3.0]))
+    >>> rmse.get()
+    ('rmse', 3.0)
+    """
+
+    def __init__(self, name: str = "rmse", **names: Any) -> None:
+        super().__init__(name, **names)
+
+    def value(self, sums: list[float], n: float) -> float:
+        """The root."""
+        return math.sqrt(sums[0] / n)
+
+
+class MeanPairwiseDistance(EvalMetric):
+    """The mean distance of labels and predictions (..., features): of each, the p-norm of the difference.
+
+    >>> from forerun import np
+    >>> distance = MeanPairwiseDistance()
+    >>> distance.update(np.array([[0.0, 0.0], [1.0, 1.0]]), np.array([[3.0, 4.0], [1.0, 2.0]]))
+    >>> distance.get()
+    ('mpd', 3.0)
+    """
+
+    def __init__(self, name: str = "mpd", p: float = 2, **names: Any) -> None:
+        super().__init__(name, **names)
+        self.p = p
+
+    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+        """The sum of distances."""
+        apart = np.abs(sized("MeanPairwiseDistance", label, pred) - pred).astype("float64")
+        return [((apart**self.p).sum(axis=-1) ** (1 / self.p)).sum()], _rows(pred)
+
+
+class MeanCosineSimilarity(EvalMetric):
+    """The mean cosine of the angles between labels and predictions (..., features).
+
+    eps: least product of norms that is divided by.
+
+    >>> from forerun import np
+    >>> cosine = MeanCosineSimilarity()
+    >>> cosine.update(np.array([[3.0, 4.0], [1.0, 0.0]]), np.array([[6.0, 8.0], [0.0, 2.0]]))
+    >>> cosine.get()
+    ('cos_sim', 0.5)
+    """
+
+    def __init__(self, name: str = "cos_sim", eps: float = 1e-8, **names: Any) -> None:
+        super().__init__(name, **names)
+        self.eps = eps
+
+    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+        """The sum of cosines."""
+        x, y = sized("MeanCosineSimilarity", label, pred).astype("float64"), pred.astype("float64")
+        norms = np.sqrt((x * x).sum(axis=-1) * (y * y).sum(axis=-1))
+        return [((x * y).sum(axis=-1) / np.maximum(norms, self.eps)).sum()], _rows(pred)
+
+
+def _rows(pred: Any) -> int:
+    """How many vectors there are."""
+    return pred.size // pred.shape[-1] if pred.ndim > 1 else 1
+
+
+class PearsonCorrelation(EvalMetric):
+    """The linear correlation of labels and predictions over all batches; NaN where either does not vary."""
+
+    def __init__(self, name: str = "pearsonr", **names: Any) -> None:
+        super().__init__(name, **names)
+
+    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+        """The sums of both, their squares, and their product."""
+        x, y = sized("PearsonCorrelation", label, pred).astype("float64"), pred.astype("float64")
+        return [x.sum(), y.sum(), (x * x).sum(), (y * y).sum(), (x * y).sum()], pred.size
+
+    def value(self, sums: list[float], n: float) -> float:
+        """The covariance over the root of the variances."""
+        x, y, xx, yy, xy = (s / n for s in sums)
+        below = math.sqrt(max(xx - x * x, 0.0) * max(yy - y * y, 0.0))
+        return (xy - x * y) / below if below else math.nan

@@ -1,0 +1,47 @@
+"""Names that NumPy once had, and MXNet has: for programs that were written for it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..ops.convert import asarrays
+from ..ops.reduction import all as all_
+from ..ops.reduction import any as any_
+from ..ops.reduction import prod
+from ..ops.sets import isin
+from ..ops.shape import ravel
+from ..ops.signal import trapezoid
+from ..ops.sorting import sort
+
+__all__ = [
+    "NAN", "NINF", "NZERO", "NaN", "PINF", "PZERO", "alltrue", "in1d", "msort", "product", "sometrue",
+    "trapz",
+]  # fmt: skip
+
+NAN = NaN = math.nan
+PINF, NINF = math.inf, -math.inf
+PZERO, NZERO = 0.0, -0.0
+
+alltrue, sometrue, product, trapz = all_, any_, prod, trapezoid
+
+
+def msort(a: Any) -> Any:
+    """A copy of `a` with its elements in ascending order along the first axis.
+
+    >>> from forerun import np
+    >>> np.msort([[3, 1], [0, 2]]).tolist()
+    [[0, 1], [3, 2]]
+    """
+    return sort(a, 0)
+
+
+def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) -> Any:
+    """For each element of the flat ar1, whether ar2 has it. Otherwise as `isin`.
+
+    >>> from forerun import np
+    >>> np.in1d([[1, 2], [3, 4]], [2, 3]).tolist()
+    [False, True, True, False]
+    """
+    x, y = asarrays(ar1, ar2)
+    return isin(ravel(x), y, assume_unique, invert)

@@ -1,0 +1,175 @@
+"""Adam, and what was made of it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .. import np
+from .base import Optimizer, State
+
+__all__ = ["Adam", "AdamW", "AdaBelief", "Nadam", "Adamax"]
+
+
+class Adam(Optimizer):
+    """Steps of lr * m / (sqrt(v) + epsilon): bias-corrected moving means of g and of g**2 (Kingma and Ba, 2015)."""
+
+    slots = ("mean", "variance")
+    constants: tuple[str, ...] = ("beta1", "beta2", "epsilon")
+
+    def __init__(
+        self,
+        learning_rate: float = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+        **settings: Any,
+    ) -> None:
+        super().__init__(learning_rate, **settings)
+        self.beta1, self.beta2, self.epsilon = beta1, beta2, epsilon
+
+    def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
+        """m / c1 / (sqrt(v) / root + epsilon), with both corrections in one factor."""
+        root = math.sqrt(1 - self.beta2**t)
+        return lr * root / (1 - self.beta1**t), self.epsilon * root
+
+    def step(self, weight: Any, g: Any, state: State, rate: Any, epsilon: Any) -> None:  # type: ignore[override]
+        """One step."""
+        mean, variance = state["mean"], state["variance"]
+        mean *= self.beta1
+        mean += (1 - self.beta1) * g
+        variance *= self.beta2
+        variance += (1 - self.beta2) * np.square(g)
+        weight -= rate * (mean / (np.sqrt(variance) + epsilon))
+
+
+class AdamW(Adam):
+    """Adam whose weight decay does not pass through the moving means: weight *= 1 - lr * wd (Loshchilov and Hutter).
+
+    correct_bias: False leaves out Adam's corrections of the means.
+    """
+
+    constants = (*Adam.constants, "correct_bias")
+
+    def __init__(
+        self, learning_rate: float = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8,
+        correct_bias: bool = True, **settings: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(learning_rate, beta1, beta2, epsilon, **settings)
+        self.correct_bias = correct_bias
+
+    def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
+        """Those of Adam, and what the weight is multiplied by."""
+        rates = super().factors(t, lr, wd) if self.correct_bias else (lr, self.epsilon)
+        return *rates, 1 - lr * wd
+
+    def apply(self, weight: Any, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
+        """Decays the weight, then steps."""
+        rate, epsilon, decay = factors
+        if wd:
+            weight *= decay
+        self.step(weight, self.prepared(grad), state, rate, epsilon)
+
+
+class AdaBelief(Adam):
+    """Adam by how far gradients are from what their mean lets expect: s in place of v (Zhuang et al. 2020).
+
+    m = beta1 * m + (1 - beta1) * g; s = beta2 * s + (1 - beta2) * (g - m)**2 + epsilon;
+    weight -= lr * sqrt(1 - beta2**t) / (1 - beta1**t) * m / (sqrt(s) + epsilon). correct_bias: False is without the
+    factor of t.
+    """
+
+    constants = (*Adam.constants, "correct_bias")
+
+    def __init__(
+        self, learning_rate: float = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-6,
+        correct_bias: bool = True, **settings: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(learning_rate, beta1, beta2, epsilon, **settings)
+        self.correct_bias = correct_bias
+
+    def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
+        """The learning rate, with the correction."""
+        return (lr * math.sqrt(1 - self.beta2**t) / (1 - self.beta1**t) if self.correct_bias else lr,)
+
+    def step(self, weight: Any, g: Any, state: State, lr: Any) -> None:  # type: ignore[override]
+        """One step."""
+        mean, variance = state["mean"], state["variance"]
+        mean *= self.beta1
+        mean += (1 - self.beta1) * g
+        variance *= self.beta2
+        variance += (1 - self.beta2) * np.square(g - mean) + self.epsilon
+        weight -= lr * (mean / (np.sqrt(variance) + self.epsilon))
+
+
+class Nadam(Adam):
+    """Adam with Nesterov's momentum, which grows with the steps (Dozat 2016).
+
+    u(t) = beta1 * (1 - 0.5 * 0.96**(t * schedule_decay)), and p(t) = u(1) * ... * u(t). A step goes by
+    (1 - u(t)) * g / (1 - p(t)) + u(t + 1) * m / (1 - p(t + 1)), over sqrt(v / (1 - beta2**t)) + epsilon, with Adam's
+    moving means m and v.
+    """
+
+    constants = Adam.constants
+
+    def __init__(
+        self, learning_rate: float = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8,
+        schedule_decay: float = 0.004, **settings: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(learning_rate, beta1, beta2, epsilon, **settings)
+        self.schedule_decay = schedule_decay
+        self._products = [1.0]  # p(0), p(1), ...
+
+    def _momentum(self, t: int) -> float:
+        return self.beta1 * (1 - 0.5 * 0.96 ** (t * self.schedule_decay))
+
+    def _product(self, t: int) -> float:
+        while len(self._products) <= t:
+            self._products.append(self._products[-1] * self._momentum(len(self._products)))
+        return self._products[t]
+
+    def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
+        """The shares of gradient and mean in the step, and 1 / sqrt(1 - beta2**t)."""
+        of_gradient = lr * (1 - self._momentum(t)) / (1 - self._product(t))
+        of_mean = lr * self._momentum(t + 1) / (1 - self._product(t + 1))
+        return of_gradient, of_mean, 1 / math.sqrt(1 - self.beta2**t)
+
+    def step(  # type: ignore[override]
+        self, weight: Any, g: Any, state: State, of_gradient: Any, of_mean: Any, root: Any
+    ) -> None:
+        """One step."""
+        mean, variance = state["mean"], state["variance"]
+        mean *= self.beta1
+        mean += (1 - self.beta1) * g
+        variance *= self.beta2
+        variance += (1 - self.beta2) * np.square(g)
+        weight -= (of_gradient * g + of_mean * mean) / (np.sqrt(variance) * root + self.epsilon)
+
+
+class Adamax(Optimizer):
+    """Adam with the largest |g| so far, which fades, in place of sqrt(v) (Kingma and Ba 2015, section 7).
+
+    m = beta1 * m + (1 - beta1) * g; u = max(beta2 * u, |g|); weight -= lr / (1 - beta1**t) * m / (u + epsilon).
+    """
+
+    slots = ("mean", "largest")
+    constants = ("beta1", "beta2", "epsilon")
+
+    def __init__(
+        self, learning_rate: float = 0.002, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8,
+        **settings: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(learning_rate, **settings)
+        self.beta1, self.beta2, self.epsilon = beta1, beta2, epsilon
+
+    def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
+        """The learning rate, corrected."""
+        return (lr / (1 - self.beta1**t),)
+
+    def step(self, weight: Any, g: Any, state: State, lr: Any) -> None:
+        """One step."""
+        mean, largest = state["mean"], state["largest"]
+        mean *= self.beta1
+        mean += (1 - self.beta1) * g
+        np.maximum(self.beta2 * largest, np.abs(g), out=largest)
+        weight -= lr * (mean / (largest + self.epsilon))

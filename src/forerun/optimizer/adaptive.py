@@ -1,0 +1,158 @@
+"""Optimizers whose steps have a size of their own for each element."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .. import np
+from .base import Optimizer, State
+
+__all__ = ["RMSProp", "AdaGrad", "AdaDelta", "Ftrl", "FTML"]
+
+
+class RMSProp(Optimizer):
+    """Steps of lr * g / (sqrt(v) + epsilon), where v is the moving mean of g**2: v = rho * v + (1 - rho) * g**2.
+
+    centered: v less the square of the moving mean of g, and momentum (Graves 2013): d = momentum * d - lr * g /
+    sqrt(v - m**2 + epsilon), weight += d; momentum is of this form alone. clip_weights: bound of the absolute values of
+    weights after each step. gamma1, gamma2: rho and momentum in the spelling of MXNet 1.x; they win.
+    """
+
+    constants = ("rho", "momentum", "epsilon", "centered", "clip_weights")
+
+    def __init__(
+        self, learning_rate: float = 0.001, rho: float = 0.9, epsilon: float = 1e-8, gamma1: float | None = None,
+        gamma2: float | None = None, momentum: float = 0.9, centered: bool = False, clip_weights: float | None = None,
+        **settings: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(learning_rate, **settings)
+        self.rho, self.epsilon = rho if gamma1 is None else gamma1, epsilon
+        self.momentum, self.centered = momentum if gamma2 is None else gamma2, centered
+        self.clip_weights = clip_weights or None
+        self.slots = ("variance", "mean", "delta") if centered else ("variance",)
+
+    def step(self, weight: Any, g: Any, state: State, lr: Any) -> None:
+        """One step."""
+        variance = state["variance"]
+        variance *= self.rho
+        variance += (1 - self.rho) * np.square(g)
+        if self.centered:
+            mean, delta = state["mean"], state["delta"]
+            mean *= self.rho
+            mean += (1 - self.rho) * g
+            delta *= self.momentum
+            delta -= lr * (g / np.sqrt(variance - np.square(mean) + self.epsilon))
+            weight += delta
+        else:
+            weight -= lr * (g / (np.sqrt(variance) + self.epsilon))
+        if self.clip_weights is not None:
+            np.clip(weight, -self.clip_weights, self.clip_weights, out=weight)
+
+
+class AdaGrad(Optimizer):
+    """Steps of lr * g / (sqrt(h) + epsilon), where h is the sum of all g**2 so far (Duchi et al., 2011).
+
+    eps: epsilon in the spelling of MXNet 1.x; it wins.
+    """
+
+    slots = ("history",)
+    constants = ("epsilon",)
+
+    def __init__(
+        self, learning_rate: float = 0.01, epsilon: float = 1e-7, eps: float | None = None, **settings: Any
+    ) -> None:
+        super().__init__(learning_rate, **settings)
+        self.epsilon = epsilon if eps is None else eps
+
+    def step(self, weight: Any, g: Any, state: State, lr: Any) -> None:
+        """One step."""
+        history = state["history"]
+        history += np.square(g)
+        weight -= lr * (g / (np.sqrt(history) + self.epsilon))
+
+
+class AdaDelta(Optimizer):
+    """Steps of lr * d, where d = sqrt(s + epsilon) / sqrt(v + epsilon) * g (Zeiler 2012).
+
+    v and s are the moving means of g**2 and d**2: v = rho * v + (1 - rho) * g**2, and s likewise, after the step.
+    """
+
+    slots = ("variance", "steps")
+    constants = ("rho", "epsilon")
+
+    def __init__(
+        self, learning_rate: float = 1.0, rho: float = 0.9, epsilon: float = 1e-6, **settings: Any
+    ) -> None:
+        super().__init__(learning_rate, **settings)
+        self.rho, self.epsilon = rho, epsilon
+
+    def step(self, weight: Any, g: Any, state: State, lr: Any) -> None:
+        """One step."""
+        variance, steps = state["variance"], state["steps"]
+        variance *= self.rho
+        variance += (1 - self.rho) * np.square(g)
+        delta = np.sqrt(steps + self.epsilon) / np.sqrt(variance + self.epsilon) * g
+        steps *= self.rho
+        steps += (1 - self.rho) * np.square(delta)
+        weight -= lr * delta
+
+
+class Ftrl(Optimizer):
+    """Follow the regularised leader, which leaves weights at 0 until gradients insist (McMahan et al. 2013).
+
+    z += g - (sqrt(n + g**2) - sqrt(n)) / lr * weight; n += g**2; then the weight is 0 where |z| <= lamda1, and
+    (sign(z) * lamda1 - z) / ((beta + sqrt(n)) / lr + wd) elsewhere. wd is not added to the gradient.
+    """
+
+    slots = ("z", "n")
+    constants = ("lamda1", "beta")
+
+    def __init__(
+        self, lamda1: float = 0.01, learning_rate: float = 0.1, beta: float = 1.0, **settings: Any
+    ) -> None:
+        super().__init__(learning_rate, **settings)
+        self.lamda1, self.beta = lamda1, beta
+
+    def apply(self, weight: Any, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
+        """One step."""
+        (lr,) = factors
+        g, z, n = self.prepared(grad), state["z"], state["n"]
+        root = np.sqrt(n)
+        n += np.square(g)
+        z += g - (np.sqrt(n) - root) / lr * weight
+        below = (self.beta + np.sqrt(n)) / lr + wd
+        weight[...] = np.where(np.abs(z) > self.lamda1, (np.sign(z) * self.lamda1 - z) / below, 0)
+
+
+class FTML(Optimizer):
+    """Follow the moving leader: the weight is the minimum of all that was seen, the latest most (Zheng, Kwok 2017).
+
+    v = beta2 * v + (1 - beta2) * g**2; d = (1 - beta1**t) / lr * (sqrt(v / (1 - beta2**t)) + epsilon);
+    z = beta1 * z + (1 - beta1) * g - (d - beta1 * d before) * weight; weight = -z / d.
+    """
+
+    slots = ("variance", "d", "z")
+    constants = ("beta1", "beta2", "epsilon")
+
+    def __init__(
+        self, learning_rate: float = 0.0025, beta1: float = 0.6, beta2: float = 0.999, epsilon: float = 1e-8,
+        **settings: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(learning_rate, **settings)
+        self.beta1, self.beta2, self.epsilon = beta1, beta2, epsilon
+
+    def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
+        """(1 - beta1**t) / lr, and 1 / sqrt(1 - beta2**t)."""
+        return (1 - self.beta1**t) / lr if lr else math.inf, 1 / math.sqrt(1 - self.beta2**t)
+
+    def step(self, weight: Any, g: Any, state: State, scale: Any, root: Any) -> None:  # type: ignore[override]
+        """One step."""
+        variance, d, z = state["variance"], state["d"], state["z"]
+        variance *= self.beta2
+        variance += (1 - self.beta2) * np.square(g)
+        new = scale * (np.sqrt(variance) * root + self.epsilon)
+        z *= self.beta1
+        z += (1 - self.beta1) * g - (new - self.beta1 * d) * weight
+        d[...] = new
+        weight[...] = -z / new

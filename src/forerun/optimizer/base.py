@@ -1,0 +1,335 @@
+"""What optimizers have in common: states, factors that change from step to step, steps as programs, masters.
+
+Subclasses state a rule for one weight; see `Optimizer`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from .. import _core, np
+from .._registry import known_by, looked_up
+from ..recorded import warn_of_look
+
+__all__ = ["Optimizer", "State", "Item", "Advanced", "create", "register"]
+
+State = dict[str, Any]
+"""What an optimizer remembers of one parameter on one device: arrays by name, and the number of steps as "t"."""
+
+
+Item = tuple[int, Any, Any, State]
+"""The index of a weight, the weight, its gradient and its state."""
+
+Advanced = tuple[tuple[float, ...], float]
+"""The factors and the weight decay of a step."""
+
+_MOST = 32  # programs of one optimizer
+_MASTER = "master"  # the name, in states, of a float32 copy of a weight of 16 bits
+_NARROW = ("float16", "bfloat16")
+
+
+class Multiplied(Protocol):
+    """What has factors of its own for learning rate and weight decay, as a Parameter has."""
+
+    lr_mult: float
+    wd_mult: float
+
+
+class Optimizer:
+    """What optimizers have in common. Subclasses name their arrays in `slots`, and define `step`.
+
+    learning_rate: float, positive by custom. wd: weight decay, added to the gradient as wd * weight.
+    rescale_grad: factor of gradients before anything else. clip_gradient: bound of their absolute values.
+    lr_scheduler: called with the number of steps so far, returns the learning rate.
+    param_dict: by index, objects with `lr_mult` and `wd_mult`, such as parameters.
+    multi_precision: of a weight of float16 or bfloat16, the state keeps a float32 copy, "master", that all is computed
+    with: the weight is its rounded value after each step. aggregate_num: how many weights one program updates at most;
+    None: all. use_fused_step: False issues the operations of a step one by one: the same bits.
+    begin_num_update: the number of steps that count as done. param_idx2name: names of weights by index, for
+    `set_lr_mult` and `set_wd_mult`; weights whose name ends in neither "weight" nor "gamma" then have no decay.
+    lazy_update: is about gradients of sparse storage, which no array here has: it changes nothing.
+
+    Raises ValueError for an aggregate_num below 0.
+
+    >>> from forerun import np
+    >>> class Signs(Optimizer):
+    ...     def step(self, weight, g, state, lr):
+    ...         weight -= lr * np.sign(g)
+    >>> w = np.zeros(2)
+    >>> optimizer = Signs(learning_rate=1.0)
+    >>> optimizer.update(0, w, np.array([3.0, -2.0]), optimizer.create_state(0, w))
+    >>> w.tolist()
+    [-1.0, 1.0]
+    """
+
+    slots: tuple[str, ...] = ()
+    draws = False  # random numbers: of copies on several devices one is updated, and the others get its values
+    # Names of what a step depends on besides arrays and factors(): it tells that steps may be issued as programs. Must
+    # be of the class itself: one derived from it may compute something else.
+    constants: tuple[str, ...]
+
+    def __init__(
+        self,
+        learning_rate: float = 0.01,
+        wd: float = 0.0,
+        rescale_grad: float = 1.0,
+        clip_gradient: float | None = None,
+        lr_scheduler: Callable[[int], float] | None = None,
+        param_dict: Mapping[int, Multiplied] | None = None,
+        multi_precision: bool = False,
+        aggregate_num: int | None = None,
+        use_fused_step: bool = True,
+        begin_num_update: int = 0,
+        param_idx2name: Mapping[int, str] | None = None,
+        lazy_update: bool = False,
+    ) -> None:
+        if aggregate_num is not None and aggregate_num < 0:
+            raise ValueError(f"{type(self).__name__}: aggregate_num must not be negative, got {aggregate_num}")
+        self.multi_precision, self.lazy_update = multi_precision, lazy_update
+        self.aggregate_num, self.use_fused_step = aggregate_num, use_fused_step
+        self.begin_num_update = begin_num_update
+        self.idx2name = dict(param_idx2name or {})
+        self.lr_mult: dict[Any, float] = {}
+        self.set_wd_mult({})
+        self.wd = wd
+        self.rescale_grad = rescale_grad
+        self.clip_gradient = clip_gradient
+        self.lr_scheduler = lr_scheduler
+        self.param_dict: Mapping[int, Multiplied] = param_dict if param_dict is not None else {}
+        self.num_update = begin_num_update
+        self._lr = learning_rate
+        self._programs: dict[Any, list[Any]] = {}
+        self._refused = False  # a step cannot be repeated as a program: it looks at values, say
+
+    @property
+    def learning_rate(self) -> float:
+        """The learning rate of the next step, without the parameters' own factors."""
+        return self.lr_scheduler(self.num_update) if self.lr_scheduler is not None else self._lr
+
+    def set_learning_rate(self, lr: float) -> None:
+        """Sets the learning rate. Raises ValueError if a scheduler decides it."""
+        if self.lr_scheduler is not None:
+            raise ValueError(f"set_learning_rate: there must be no lr_scheduler, got {self.lr_scheduler!r}")
+        self._lr = lr
+
+    @staticmethod
+    def register(klass: type[Optimizer]) -> type[Optimizer]:
+        """`register`, as a method."""
+        return register(klass)
+
+    @staticmethod
+    def create_optimizer(name: str | Optimizer, **kwargs: Any) -> Optimizer:
+        """`create`, as a method."""
+        return create(name, **kwargs)
+
+    @property
+    def lr(self) -> float:
+        """`learning_rate` by its short name."""
+        return self.learning_rate
+
+    def set_lr_mult(self, args_lr_mult: Mapping[Any, float]) -> None:
+        """Factors of the learning rate by index or name, for weights that are not in `param_dict`."""
+        self.lr_mult = dict(args_lr_mult)
+
+    def set_wd_mult(self, args_wd_mult: Mapping[Any, float]) -> None:
+        """Factors of the weight decay by index or name, for weights that are not in `param_dict`.
+
+        >>> made = create("sgd", wd=0.1, param_idx2name={0: "dense_weight", 1: "dense_bias"})
+        >>> made.set_wd_mult({"dense_weight": 0.5}); made.wd_mult
+        {'dense_bias': 0.0, 'dense_weight': 0.5}
+        """
+        plain = [name for name in self.idx2name.values() if not name.endswith(("weight", "gamma"))]
+        self.wd_mult: dict[Any, float] = {**dict.fromkeys(plain, 0.0), **args_wd_mult}
+
+    def _multiples(self, index: int) -> tuple[float, float]:
+        """The factors of a weight's learning rate and weight decay."""
+        own = self.param_dict.get(index)
+        if own is not None:
+            return own.lr_mult, own.wd_mult
+        if not self.lr_mult and not self.wd_mult:
+            return 1.0, 1.0
+        name = self.idx2name.get(index)
+        lr, wd = (known.get(index, known.get(name, 1.0)) for known in (self.lr_mult, self.wd_mult))
+        return lr, wd
+
+    def create_state(self, index: int, weight: Any) -> State:
+        """A new state for a weight: zeros in its shape, dtype and device."""
+        return {
+            "t": self.begin_num_update,
+            **{name: np.zeros(weight.shape, weight.dtype, device=weight.device) for name in self.slots},
+        }
+
+    def create_state_multi_precision(self, index: int, weight: Any) -> State:
+        """A new state for a weight, with a float32 copy of it where `multi_precision` asks for one.
+
+        >>> from forerun import np
+        >>> made = create("sgd", momentum=0.9, multi_precision=True)
+        >>> state = made.create_state_multi_precision(0, np.ones(2, dtype="float16"))
+        >>> state["master"].dtype, state["velocity"].dtype
+        (dtype('float32'), dtype('float32'))
+        """
+        if not self.multi_precision or weight.dtype.name not in _NARROW:
+            return self.create_state(index, weight)
+        master = weight.astype("float32")
+        return {**self.create_state(index, master), _MASTER: master}
+
+    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        """Changes a weight and its state in place, by one step; of lists, each. Never recorded, never waits."""
+        if isinstance(index, (list, tuple)):
+            return self.update_all(list(zip(index, weight, grad, state, strict=True)))
+        item = index, weight, grad, state
+        return self._update_each([item], self._advance([item]))
+
+    update_multi_precision = update
+
+    def update_all(self, items: Sequence[Item]) -> None:
+        """`update` for several weights at once: (index, weight, gradient, state) of each.
+
+        If nothing but arrays and factors changes from step to step, steps are recorded and issued as one program.
+
+        >>> from forerun import np
+        >>> sgd, w = create("sgd", learning_rate=0.25), np.ones(2)
+        >>> state = sgd.create_state(0, w)
+        >>> for _ in range(2):
+        ...     sgd.update_all([(0, w, np.ones(2), state)])
+        >>> w.tolist()
+        [0.5, 0.5]
+        """
+        advanced = self._advance(items)
+        if not items or not self._repeats or not self.use_fused_step or _core.recording() or _core.capturing():
+            return self._update_each(items, advanced)
+        n = len(items) if self.aggregate_num is None else max(self.aggregate_num, 1)
+        for i in range(0, len(items), n):
+            self._update_together(items[i : i + n], advanced[i : i + n])
+        return None
+
+    def _update_together(self, items: Sequence[Item], advanced: Sequence[Advanced]) -> None:
+        """One program for these weights; operations one by one, where dtypes or devices differ."""
+        factors: list[float] = []
+        inputs: list[Any] = [None]
+        for (_, weight, grad, state), (own, _) in zip(items, advanced):
+            factors += own
+            inputs += (weight, grad)
+            if self.slots:
+                inputs += [state[name] for name in self.slots]
+            if _MASTER in state:
+                inputs.append(state[_MASTER])
+        first = _computed(items[0])
+        inputs[0] = _core.scalars(factors, first.dtype, first.device)
+        given = tuple(inputs)
+        key = (
+            self.rescale_grad, self.clip_gradient,
+            *[getattr(self, name) for name in self.constants], *[wd for _, wd in advanced],
+        )  # fmt: skip
+        for program in self._programs.get(key, ()):
+            if program(given) is not None:
+                return None
+        if all(w.dtype == first.dtype and w.device == first.device for w in map(_computed, items)):
+            return self._record(items, advanced, given, key)
+        return self._update_each(items, advanced)
+
+    def _update_each(self, items: Sequence[Item], advanced: Sequence[Advanced]) -> None:
+        recording = _core.set_recording(False)
+        try:
+            for (_, weight, grad, state), (factors, wd) in zip(items, advanced):
+                master = state.get(_MASTER)
+                if master is None:
+                    self.apply(weight, grad, state, factors, wd)
+                else:
+                    self.apply(master, grad.astype(master.dtype), state, factors, wd)
+                    weight[...] = master
+        finally:
+            _core.set_recording(recording)
+
+    def _record(self, items: Sequence[Item], advanced: Sequence[Advanced], inputs: tuple[Any, ...], key: Any) -> None:
+        _core.capture(inputs)
+        try:
+            n = len(advanced[0][0])
+            own = [tuple(inputs[0][k * n + i] for i in range(n)) for k in range(len(items))]
+            self._update_each(items, [(views, wd) for views, (_, wd) in zip(own, advanced)])
+            look, self._refused = _core.capture_look(), bool(_core.capture_refused())
+            if not self._refused:
+                while len(self._programs) >= _MOST:
+                    del self._programs[next(iter(self._programs))]
+                made = _core.capture_end(inputs, 0, (), (), None, [], (), type(self).__name__)
+                self._programs[key] = [made, *self._programs.get(key, ())[:_MOST]]
+        finally:
+            _core.capture_drop()
+        if look is not None:
+            warn_of_look(f"step of {type(self).__name__}", look)
+
+    @property
+    def _repeats(self) -> bool:
+        return "constants" in type(self).__dict__ and not self._refused
+
+    def _advance(self, items: Sequence[Item]) -> list[Advanced]:
+        """Counts a step of each weight: its factors, and its weight decay."""
+        found: list[Advanced] = []
+        known: dict[Any, Advanced] = {}
+        rate = None
+        for index, _, _, state in items:
+            t = state["t"] = state["t"] + 1
+            if t > self.num_update:
+                self.num_update, rate = t, None
+            if rate is None:
+                rate = self.learning_rate
+            lr_mult, wd_mult = self._multiples(index)
+            of = (t, rate, lr_mult, wd_mult)
+            if (one := known.get(of)) is None:
+                wd = self.wd * wd_mult
+                one = known[of] = self.factors(t, rate * lr_mult, wd), wd
+            found.append(one)
+        return found
+
+    def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
+        """The numbers that a step depends on and that may differ from one to the next; `step` gets them."""
+        return (lr,)
+
+    def apply(self, weight: Any, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
+        """Rescales and clips the gradient, adds the weight decay, and steps."""
+        g = self.prepared(grad)
+        self.step(weight, g + wd * weight if wd else g, state, *factors)
+
+    def prepared(self, grad: Any) -> Any:
+        """The gradient, rescaled and clipped."""
+        g = grad if self.rescale_grad == 1 else grad * self.rescale_grad
+        bound = self.clip_gradient
+        return g if bound is None else np.clip(g, -bound, bound)
+
+    def step(self, weight: Any, g: Any, state: State, lr: Any) -> None:
+        """The rule: changes weight and state in place. state["t"] counts this step already."""
+        raise NotImplementedError(f"{type(self).__name__}: step must be defined, got none")
+
+
+def _computed(item: Item) -> Any:
+    """The array that a step is computed with: the weight, or its master."""
+    return item[3].get(_MASTER, item[1])
+
+
+_by_name: dict[str, type[Optimizer]] = {}
+
+
+def register(klass: type[Optimizer]) -> type[Optimizer]:
+    """Makes a class known to `create`, by its name in small letters; usable as a decorator. Returns the class.
+
+    >>> @register
+    ... class Still(Optimizer):
+    ...     def step(self, weight, g, state, lr):
+    ...         pass
+    >>> type(create("still")).__name__
+    'Still'
+    """
+    return known_by(_by_name, klass.__name__)(klass)
+
+
+def create(name: str | Optimizer, **settings: Any) -> Optimizer:
+    """The optimizer of that name with these settings; an optimizer itself is returned as it is.
+
+    Raises ValueError for an unknown name, or for settings beside an object.
+    """
+    if isinstance(name, Optimizer):
+        if settings:
+            raise ValueError(f"optimizer: settings must be in the object already, got {settings}")
+        return name
+    return looked_up("optimizer", _by_name, name)(**settings)

@@ -1,0 +1,158 @@
+"""Gradient descent, with momentum, by signs, with noise, and with late gradients."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .. import np
+from .base import Optimizer, State
+
+__all__ = ["SGD", "NAG", "Signum", "SGLD", "DCASGD"]
+
+
+class SGD(Optimizer):
+    """Gradient descent: weight -= lr * g. With momentum: v = momentum * v - lr * g, weight += v.
+
+    nesterov: the step is momentum * v - lr * g, with the v that is new.
+    """
+
+    constants: tuple[str, ...] = ("momentum", "nesterov")
+
+    def __init__(
+        self, learning_rate: float = 0.01, momentum: float = 0.0, nesterov: bool = False, **settings: Any
+    ) -> None:
+        super().__init__(learning_rate, **settings)
+        self.momentum = momentum
+        self.nesterov = nesterov
+        self.slots = ("velocity",) if momentum else ()
+
+    def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
+        """The learning rate; where only factors change the gradient, all of them in one."""
+        return (lr * self.rescale_grad,) if self._plain(wd) else (lr,)
+
+    def _plain(self, wd: float) -> bool:
+        own = type(self).step is not SGD.step
+        return not (own or self.momentum or wd or self.clip_gradient is not None)
+
+    def apply(self, weight: Any, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
+        """As for others, but where only factors change the gradient they are one."""
+        if self._plain(wd):
+            weight -= factors[0] * grad
+        else:
+            super().apply(weight, grad, state, factors, wd)
+
+    def step(self, weight: Any, g: Any, state: State, lr: Any) -> None:
+        """One step."""
+        if not self.momentum:
+            weight -= lr * g
+            return
+        velocity, step = state["velocity"], lr * g
+        velocity *= self.momentum
+        velocity -= step
+        weight += self.momentum * velocity - step if self.nesterov else velocity
+
+
+class NAG(SGD):
+    """Nesterov's accelerated gradient: SGD with nesterov=True."""
+
+    constants = SGD.constants
+
+    def __init__(self, learning_rate: float = 0.1, momentum: float = 0.9, **settings: Any) -> None:
+        super().__init__(learning_rate, momentum, True, **settings)
+
+
+class Signum(Optimizer):
+    """Steps of lr * sign(m), where m = momentum * m + (1 - momentum) * g; without momentum of g (Bernstein and
+    others, 2018).
+
+    wd is added to the gradient; wd_lh: the weight is multiplied by 1 - lr * wd_lh instead.
+    """
+
+    constants = ("momentum",)
+
+    def __init__(
+        self, learning_rate: float = 0.01, momentum: float = 0.9, wd_lh: float = 0.0, **settings: Any
+    ) -> None:
+        super().__init__(learning_rate, **settings)
+        self.momentum, self.wd_lh = momentum, wd_lh
+        self.slots = ("mean",) if momentum else ()
+
+    def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
+        """The learning rate, and what the weight is multiplied by."""
+        return lr, 1 - lr * self.wd_lh
+
+    def step(self, weight: Any, g: Any, state: State, lr: Any, decay: Any) -> None:  # type: ignore[override]
+        """One step."""
+        if self.momentum:
+            mean = state["mean"]
+            mean *= self.momentum
+            mean += (1 - self.momentum) * g
+            g = mean
+        weight *= decay
+        weight -= lr * np.sign(g)
+
+
+class SGLD(Optimizer):
+    """Langevin dynamics: weight += -lr / 2 * g + e, with e normal of variance lr (Welling and Teh 2011).
+
+    Weights are then drawn from the posterior whose gradient g estimates, rather than driven to its top. The noise
+    follows the seed of `np.random`.
+
+    >>> from forerun import np
+    >>> w = np.zeros(1000)
+    >>> sgld = SGLD(learning_rate=0.04)
+    >>> sgld.update(0, w, np.zeros(1000), sgld.create_state(0, w))
+    >>> 0.15 < w.std().item() < 0.25
+    True
+    """
+
+    draws = True
+
+    def __init__(self, learning_rate: float = 0.1, **settings: Any) -> None:
+        super().__init__(learning_rate, **settings)
+
+    def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
+        """Half the learning rate, and the deviation of the noise."""
+        return lr / 2, math.sqrt(lr)
+
+    def step(self, weight: Any, g: Any, state: State, half: Any, deviation: Any) -> None:  # type: ignore[override]
+        """One step."""
+        noise = np.random.normal(0.0, 1.0, weight.shape, weight.dtype, device=weight.device)
+        weight -= half * g
+        weight += deviation * noise
+
+
+class DCASGD(Optimizer):
+    """Descent with gradients that are late, corrected for how the weight has moved since (Zheng et al. 2017).
+
+    v = momentum * v - lr * (g + wd * weight + lamda * g * g * (weight - previous)); previous = weight; weight += v.
+    """
+
+    constants = ("momentum", "lamda")
+
+    def __init__(
+        self, learning_rate: float = 0.1, momentum: float = 0.0, lamda: float = 0.04, **settings: Any
+    ) -> None:
+        super().__init__(learning_rate, **settings)
+        self.momentum, self.lamda = momentum, lamda
+        self.slots = ("velocity", "previous") if momentum else ("previous",)
+
+    def create_state(self, index: int, weight: Any) -> State:
+        """A new state, with the weight as it is."""
+        return {**super().create_state(index, weight), "previous": weight.copy()}
+
+    def apply(self, weight: Any, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
+        """One step."""
+        (lr,) = factors
+        g, previous = self.prepared(grad), state["previous"]
+        whole = g + self.lamda * np.square(g) * (weight - previous)
+        step = lr * (whole + wd * weight if wd else whole)
+        previous[...] = weight
+        if not self.momentum:
+            weight -= step
+            return
+        velocity = state["velocity"]
+        velocity *= self.momentum
+        velocity -= step
+        weight += velocity

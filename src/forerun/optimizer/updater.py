@@ -1,0 +1,65 @@
+"""An optimizer that keeps the states of what it updates, as MXNet's key-value stores call one."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from typing import Any
+
+import numpy
+
+from .. import np
+from .base import Optimizer, State
+
+__all__ = ["Updater", "get_updater"]
+
+
+class Updater:
+    """Calls an optimizer with an index, a gradient and a weight, or lists of these; states are made at first sight.
+
+    >>> from forerun import np, optimizer
+    >>> update, w = get_updater(optimizer.create("sgd", learning_rate=0.5)), np.ones(2)
+    >>> update(0, np.ones(2), w)
+    >>> w.tolist()
+    [0.5, 0.5]
+    """
+
+    def __init__(self, optimizer: Optimizer) -> None:
+        self.optimizer = optimizer
+        self.states: dict[int, State] = {}
+        self._loaded: dict[int, Mapping[str, Any]] = {}
+
+    def __call__(self, index: Any, grad: Any, weight: Any) -> None:
+        several = isinstance(index, (list, tuple))
+        items = list(zip(index, weight, grad, strict=True)) if several else [(index, weight, grad)]
+        self.optimizer.update_all([(i, w, g, self._state(i, w)) for i, w, g in items])
+
+    def _state(self, index: int, weight: Any) -> State:
+        if index not in self.states:
+            state = self.optimizer.create_state_multi_precision(index, weight)
+            for name, value in self._loaded.pop(index, {}).items():
+                state[name] = int(value) if name == "t" else np.array(value, value.dtype, device=weight.device)
+            self.states[index] = state
+        return self.states[index]
+
+    def get_states(self) -> bytes:
+        """The states as bytes, in NumPy's npz format. Waits."""
+        values: dict[str, Any] = {
+            f"{i}.{name}": numpy.asarray(x) for i, state in self.states.items() for name, x in state.items()
+        }
+        file = io.BytesIO()
+        numpy.savez(file, **values)
+        return file.getvalue()
+
+    def set_states(self, states: bytes) -> None:
+        """Takes over what `get_states` gave: each state when its weight is seen next."""
+        found: dict[int, dict[str, Any]] = {}
+        for full, value in np.load(io.BytesIO(states)).items():
+            number, _, name = full.partition(".")
+            found.setdefault(int(number), {})[name] = value
+        self.states, self._loaded = {}, dict(found)
+
+
+def get_updater(optimizer: Optimizer) -> Updater:
+    """An `Updater` of this optimizer."""
+    return Updater(optimizer)
