@@ -43,7 +43,7 @@ class Work:
 
     def write(self) -> list[Any]:
         """Issues the writes."""
-        return [np.save(path, x) for path, x in zip(self.paths, self.arrays)]
+        return [np.save(path, x, wait=False) for path, x in zip(self.paths, self.arrays)]
 
     def read(self) -> list[Any]:
         """Issues the reads, each followed by an operation that needs all values."""

@@ -22,7 +22,7 @@ PARTS = ("data and forward", "backward", "sums and updates", "handing round")
 
 
 class Training:
-    """A network on some devices, and a batch; `step` says how many operations there were after each part of it."""
+    """A network on some devices, and a batch; `step` returns how many operations it had issued after each part."""
 
     def __init__(self, devices: list[forerun.Device], layers: int, wide: int, batch: int) -> None:
         npx.random.seed(1)
@@ -35,14 +35,21 @@ class Training:
         self.devices, self.loss = devices, gluon.loss.L2Loss()
 
     def step(self) -> list[int]:
+        before = forerun.stats()["issued"]
         parts = zip(*(split_and_load(values, self.devices) for values in (self.x, self.y)))
         with autograd.record():
             losses = [self.loss(self.net(x), y) for x, y in parts]
-        marks = [forerun.stats()["issued"]]
+        marks = [forerun.stats()["issued"] - before]
         autograd.backward(losses)
-        marks.append(forerun.stats()["issued"])
+        marks.append(forerun.stats()["issued"] - before)
         self.trainer.step(len(self.x))
-        return [*marks, forerun.stats()["issued"]]
+        return marks
+
+
+def numbered(trace: Trace, marks: list[int]) -> list[int]:
+    """The number of the last operation of each part. A recorded step numbers its operations without gaps."""
+    first = min(number for e in trace.ops for number in (e.seq, *e.members))
+    return [first + mark - 1 for mark in marks]
 
 
 def told(trace: Trace, marks: list[int]) -> Trace:
@@ -86,6 +93,7 @@ def main() -> None:
         forerun.waitall()
         with profiler.record() as p:
             marks = two.step()
+        marks = numbered(p.trace, marks)
         began, ended, _ = figures(p.trace, marks, (0, 1))
         early += began < ended
         if drawn is None or share(p.trace) > share(drawn[0]):

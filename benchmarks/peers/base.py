@@ -23,6 +23,9 @@ class Peer:
     package = "numpy"
     lacks = "has no layers for these networks"  # why rows are missing, where some are
 
+    def start(self, dtype: str) -> None:
+        """Before a row whose inputs are of this dtype."""
+
     def array(self, x: numpy.ndarray) -> Any:
         """The peer's array with these values."""
         return x

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy
 from networks import NETWORKS, Network
+from ocean.programs import PROGRAMS
 
 Shape = tuple[int, ...]
 UNITS = {"us": 1e6, "ms": 1e3}
@@ -28,6 +29,8 @@ class Row:
     count: int = 1
     each: bool = False
     extra: tuple[str, ...] = ()
+    dtype = "float32"  # of results
+    tolerance = 1e-4  # beside NumPy's in float64, of the largest
 
     def sizes(self, quick: bool) -> tuple[list[Shape], int]:
         """Shapes and count; small ones if `quick`."""
@@ -63,6 +66,24 @@ class Training(Row):
         return self.network.inputs(quick)
 
 
+@dataclass(frozen=True)
+class Physics(Row):
+    """A program of ocean physics on a grid of so many cells."""
+
+    dtype = "float64"
+
+    @property
+    def tolerance(self) -> float:
+        return PROGRAMS[self.extra[0]].TOLERANCE
+
+    def sizes(self, quick: bool) -> tuple[list[Shape], int]:
+        return [(min(elements, 4096) if quick else elements,) for (elements,) in self.shapes], self.count
+
+    def inputs(self, quick: bool) -> list[numpy.ndarray]:
+        [(elements,)], _ = self.sizes(quick)
+        return PROGRAMS[self.extra[0]].inputs(elements, numpy.random.default_rng(0))
+
+
 def _small(extent: int) -> int:
     return extent if extent <= 96 else 96 if extent <= 4096 else 10_000
 
@@ -86,6 +107,12 @@ def _classes(batch: int, *widths: int) -> list[Shape]:
 def _training(name: str, title: str, count: int) -> Training:
     """count: steps until a wait, so many that they take a tenth of a second and more."""
     return Training(name, f"training step, {title}", "network", "ms", (), count, each=True, extra=(name,))
+
+
+def _physics(program: str, title: str) -> list[Physics]:
+    sizes = (4096, 65_536, 1_048_576)
+    name = lambda n: f"{title}, {n:,} cells"
+    return [Physics(f"{program}_{n}", name(n), "ocean", "ms", [(n,)], extra=(program,)) for n in sizes]
 
 
 ONE, FLAT, GELU, TALL = (1, 2), (10_000_000,), (4_000_000,), (4096, 1024)
@@ -120,5 +147,8 @@ ROWS = [
     _training("resnet", "ResNet-18 of 32 to 256 channels, 32 of 28 x 28", 2),
     _training("lstm", "LSTM 2 x 256, 35 steps of 32", 4),
     _training("transformer", "Transformer 4 x 128, 32 of 64", 3),
+    *_physics("state", "equation of state of sea water"),
+    *_physics("mixing", "isoneutral mixing"),
+    *_physics("turbulence", "turbulent kinetic energy"),
 ]  # fmt: skip
 BY_NAME = {row.name: row for row in ROWS}

@@ -9,6 +9,7 @@ from typing import Any
 import numpy
 from base import RATE, Peer, Program, Rows
 from gluon_networks import networks
+from ocean.programs import Ocean
 
 
 class Gluon(Peer):
@@ -93,7 +94,7 @@ class GluonRows(Gluon, Rows):
         return program
 
 
-class Forerun(GluonRows):
+class Forerun(GluonRows, Ocean):
     """This package."""
 
     package = "forerun"
@@ -111,6 +112,7 @@ class MXNet(GluonRows):
     """MXNet with its arrays in NumPy's style."""
 
     package = "mxnet"
+    lacks = "is left out of the programs in float64"
 
     def __init__(self) -> None:
         super().__init__()

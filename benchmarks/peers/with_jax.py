@@ -10,13 +10,17 @@ import numpy
 from base import CompiledRows, Program
 from functional import Functional
 from jax import numpy as jnp
+from ocean.programs import Ocean
 
 
-class Eager(Functional):
+class Eager(Functional, Ocean):
     """JAX computes later; `block_until_ready` waits."""
 
     xp = jnp
     package = "jax"
+
+    def start(self, dtype: str) -> None:
+        jax.config.update("jax_enable_x64", dtype == "float64")
 
     def array(self, x: numpy.ndarray) -> Any:
         return jnp.array(x)
@@ -32,6 +36,31 @@ class Eager(Functional):
 
     def softmax_of(self, x: Any) -> Any:
         return jax.nn.softmax(x, 1)
+
+    def put(self, x: Any, key: Any, value: Any) -> Any:
+        return x.at[key].set(value)
+
+    def add(self, x: Any, key: Any, value: Any) -> Any:
+        return x.at[key].add(value)
+
+    def tridiagonal(self, lower: Any, diagonal: Any, upper: Any, right: Any) -> Any:
+        """The same as loops, which are not unrolled where they are compiled."""
+
+        def eliminate(above: Any, level: Any) -> Any:
+            (u, r), (low, middle, up, given) = above, level
+            pivot = middle - low * u
+            found = up / pivot, (given - low * r) / pivot
+            return found, found
+
+        def substitute(below: Any, level: Any) -> Any:
+            found = level[1] - level[0] * below
+            return found, found
+
+        levels = tuple(jnp.moveaxis(x, -1, 0) for x in (lower, diagonal, upper, right))
+        zeros = jnp.zeros_like(levels[0][0])
+        _, reduced = jax.lax.scan(eliminate, (zeros, zeros), levels)
+        _, solved = jax.lax.scan(substitute, zeros, reduced, reverse=True)
+        return jnp.moveaxis(solved, 0, -1)
 
     def small_each(self, x: Any, count: int) -> Program:
         def program() -> Any:

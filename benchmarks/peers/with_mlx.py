@@ -15,6 +15,7 @@ class MLX(Functional):
 
     xp = mx
     package = "mlx"
+    lacks = "has no layers for these networks, and float64 only in part"
 
     def array(self, x: numpy.ndarray) -> Any:
         return mx.array(x)

@@ -48,11 +48,11 @@ def make(peer: Peer, row: Row, inputs: list[Any], count: int) -> Program:
 
 
 def check(peer: Peer, row: Row, result: Any, inputs: list[numpy.ndarray], count: int) -> None:
-    """Raises ValueError if results are not float32, or not what NumPy computes in float64."""
+    """Raises ValueError if results are not of the row's dtype, or not what NumPy computes in float64."""
     found = [peer.values(y) for y in arrays(result)]
     for i, y in enumerate(found):
-        if y.dtype != "float32":
-            raise ValueError(f"{row.name}: results must be float32, got {y.dtype} in place {i}")
+        if y.dtype != row.dtype:
+            raise ValueError(f"{row.name}: results must be {row.dtype}, got {y.dtype} in place {i}")
     if row.name == "normals":
         expected = [numpy.sqrt(len(y)) for y in found]  # of sums of as many products of normal numbers
         found = [y.std() for y in found]
@@ -60,7 +60,7 @@ def check(peer: Peer, row: Row, result: Any, inputs: list[numpy.ndarray], count:
     else:
         exact = [x.astype("float64") if x.dtype.kind == "f" else x for x in inputs]
         expected = [numpy.asarray(y) for y in arrays(make(NumPy(), row, exact, count)())]
-        tolerance, least = 1e-4, len(expected)
+        tolerance, least = row.tolerance, len(expected)
     if len(found) != least:
         raise ValueError(f"{row.name}: must have {least} results, got {len(found)}")
     for i, (y, z) in enumerate(zip(found, expected, strict=True)):
@@ -88,6 +88,7 @@ class Worker:
         """Makes the inputs, checks the first run, and finds how many runs make a measurement."""
         self.row, self.program = None, lambda: None  # lets go of the row before
         inputs, (_, count) = row.inputs(self.quick), row.sizes(self.quick)
+        self.peer.start(row.dtype)
         program = make(self.peer, row, [self.peer.wait(self.peer.array(x)) for x in inputs], count)
         if isinstance(row, Training):
             self.check_step(row, inputs)

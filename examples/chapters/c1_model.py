@@ -6,6 +6,9 @@ t1 + N t2 + t3, provided that N t2 > (N - 1) t1. The script measures the three b
 the clock, for a tiny array, where the condition need not hold, and for a larger one. If it does not hold, the back end
 runs dry and waits for the front end: then the time should be N t1 + t2 + t3.
 
+All operations are handed to the back end for that. As forerun is set, an operation as small as the tiny one is not: it
+runs in the call, since that costs less than to hand it over (docs/engine.md). Both loops are measured that way, too.
+
 t2 is taken with all operations issued, so with every worker at it; after a single one that is waited for there is
 nothing else for the other workers to do.
 
@@ -22,6 +25,9 @@ from common import options, seconds, table
 
 import forerun
 from forerun import np, npx
+
+USUAL = forerun.config()["passes"]
+HANDED_OVER = "drop,fuse,reuse"  # all but "at_once"
 
 
 @dataclass
@@ -82,12 +88,25 @@ def medians(x: np.ndarray, n: int, runs: int) -> tuple[Parts, float, float]:
     return Parts(t1, t2, t3), each, once
 
 
+def in_the_call(x: np.ndarray, n: int, runs: int) -> tuple[float, float]:
+    """Both loops, where small operations need not be handed over."""
+    forerun.configure(passes=USUAL)
+    try:
+        each = statistics.median(seconds(lambda: wait_each(x, n)) for _ in range(runs))
+        once = statistics.median(seconds(lambda: issue(x, n).wait_to_read()) for _ in range(runs))
+    finally:
+        forerun.configure(passes=HANDED_OVER)
+    return each, once
+
+
 def main() -> None:
     quick, _ = options(__doc__)
+    forerun.configure(passes=HANDED_OVER)
     n, runs = (500, 3) if quick else (10_000, 5)
     answers = []
     for shape in ((1, 2), (1 << 15,)):
-        p, each, once = medians(np.ones(shape), n, runs)
+        x = np.ones(shape)
+        p, each, once = medians(x, n, runs)
         table(
             (f"{n:,} x (y = x + 1), x of shape {shape}", "t1", "t2", "t3", "model", "measured"),
             [
@@ -107,13 +126,15 @@ def main() -> None:
                 ),
             ],
         )
+        tiny_each, tiny_once = in_the_call(x, n, runs)
         slower = "back" if p.back_end_is_slower(n) else "front"
         sign = ">" if slower == "back" else "<="
         rest = (each - p.waiting_each(n)) / n * 1e6
         answers.append(
             f"{shape}: {n} t2 {sign} {n - 1} t1, so the {slower} end sets the pace.\n"
             f"  One wait takes {once / each:.0%} of the time that a wait after each takes.\n"
-            f"  A single wait costs {rest:+.2f} us that t1 + t2 + t3 do not explain."
+            f"  A single wait costs {rest:+.2f} us that t1 + t2 + t3 do not explain.\n"
+            f"  As forerun is set: {tiny_each * 1e3:.1f} ms with a wait after each, {tiny_once * 1e3:.1f} ms with one."
         )
     print("\n".join(answers))
 

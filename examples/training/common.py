@@ -105,7 +105,8 @@ class Run:
         new, name = self.out / "unfinished", f"checkpoint-{self.epoch:04}-{self.step:06}"
         shutil.rmtree(new, ignore_errors=True)
         new.mkdir()
-        forerun.wait([self.net.save_parameters(new / "net"), self.trainer.save_states(new / "optimizer")])
+        net = self.net.save_parameters(new / "net", wait=False)  # both files are written at once
+        forerun.wait([net, self.trainer.save_states(new / "optimizer", wait=False)])
         where = {"epoch": self.epoch, "step": self.step, "curve": self.curve, "random": np.random.get_state()}
         (new / "run.json").write_text(json.dumps(where))
         before = self._checkpoints()
