@@ -1,4 +1,4 @@
-"""Draws the figures of the tutorial from programs that it runs: `python docs/figures.py [NAME ...]`.
+"""Draws the figures of the pages from programs that it runs: `python docs/figures.py [NAME ...]`.
 
 They go to docs/figures as SVG. What overlaps in them is what overlapped on the machine that ran this, in the shortest
 of some runs: the one that other programs have disturbed least.
@@ -201,9 +201,24 @@ def files() -> None:
             x = a
             for i in range(5):
                 x = np.tanh(x @ a / 24)
-                np.save(f"{folder}/{i}.npy", x)
+                np.save(f"{folder}/{i}.npy", x, wait=False)
 
         timeline("files", "each result is written while the next one is computed", program)
+
+
+def blocks() -> None:
+    """A Cholesky factorization block by block, in place."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+    from blocked_cholesky import factorize, positive
+
+    matrix = np.array(positive(5 * 256))
+
+    def program() -> Any:
+        a = matrix.copy()
+        factorize(a, 256)
+        return a
+
+    timeline("blocks", "a Cholesky factorization of one matrix in 5 x 5 blocks, in place", program)
 
 
 STYLE = "font-family:sans-serif;font-size:13px;fill:#333"
@@ -251,6 +266,7 @@ def picture(width: int, height: int, parts: list[str]) -> str:
 
 FIGURES = {
     "asynchronous": (1, [issue_and_wait, front_and_back, often_and_once, snippet, memory, files]),
+    "engine": (1, [blocks]),
     "parallel": (2, [two_devices, copies, several, several_graph]),
 }
 

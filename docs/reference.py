@@ -17,6 +17,9 @@ from unittest import mock
 
 import docstrings
 
+from forerun import _core
+
+FUNCTIONS = types.FunctionType, _core.Function  # the second are called by the core, and have a Python function inside
 HERE = Path(__file__).parent / "reference"
 
 NAMESPACES = {  # pages of the reference; those of `np` itself are made by subject
@@ -25,6 +28,8 @@ NAMESPACES = {  # pages of the reference; those of `np` itself are made by subje
     "forerun.np.fft": "Fourier transforms",
     "forerun.np.random": "Random numbers",
     "forerun.npx": "What is not NumPy's: layers' functions, devices, switches",
+    "forerun.npx.image": "Functions of images",
+    "forerun.npx.random": "Random numbers that NumPy has no name for",
     "forerun.autograd": "Gradients",
     "forerun.gluon": "Blocks, parameters, trainers",
     "forerun.gluon.nn": "Layers",
@@ -84,7 +89,7 @@ def documented(obj: Any) -> bool:
     """Whether it is a function, a class or an operation of ours."""
     if isinstance(obj, types.ModuleType):
         return False
-    if isinstance(obj, (type, types.FunctionType)):
+    if isinstance(obj, (type, *FUNCTIONS)):
         return obj.__module__.startswith("forerun")
     return is_operation(obj)
 
@@ -142,7 +147,7 @@ def entry(namespace: str, name: str, obj: Any) -> list[str]:
             *(["   :inherited-members:"] if of_private_base else []),
             "",
         ]
-    if isinstance(obj, types.FunctionType):
+    if isinstance(obj, FUNCTIONS):
         return [f".. autofunction:: {namespace}.{name}", ""]
     inputs = (
         ", ".join("xyzw"[: getattr(obj, "inputs", 1)])
@@ -236,6 +241,8 @@ def contents(pages: dict[str, str]) -> dict[str, str]:
             "Gradients and networks",
             [
                 "npx",
+                "npx.image",
+                "npx.random",
                 "autograd",
                 *(n for n in others if n.startswith("gluon")),
                 "optimizer",
