@@ -92,7 +92,8 @@ GROWING = {
 
 @pytest.mark.parametrize(("name", "n"), GROWING.items(), ids=GROWING)
 def test_ten_times_as_much_takes_ten_times_as_long(name, n):
-    """In time of the process's own threads; what grows with the square takes a hundred times as long."""
+    """In time of the process's own threads. What grows with the square takes a hundred times as long, whenever it is measured;
+    what does not takes up to thirty times as long where the larger load leaves the caches, and more while the machine is busy."""
 
     def seconds(n: int) -> float:
         gc.collect()
@@ -100,11 +101,13 @@ def test_ten_times_as_much_takes_ten_times_as_long(name, n):
         load.CASES[name].run(n)
         return time.process_time() - started
 
+    def ratio() -> float:
+        return min(seconds(10 * n) for _ in range(2)) / max(min(seconds(n) for _ in range(3)), 0.005)
+
     gc.disable()  # Python's own looks at all objects, again and again
     try:
         with running("1 worker"):
             seconds(n)
-            least = min(seconds(n) for _ in range(3))
-            assert min(seconds(10 * n) for _ in range(2)) < 25 * max(least, 0.005)
+            assert any(ratio() < 50 for _ in range(3))
     finally:
         gc.enable()

@@ -194,6 +194,7 @@ class Engine {
 
  private:
   static constexpr uint64_t kLeastRing = 1 << 16;
+  static constexpr int kManyArrays = 64;      // of one op
   static constexpr int kBatch = 32;           // small ops taken at once
   static constexpr uint32_t kTinyCost = 400;         // ns: handing it to another thread costs more
   static constexpr uint32_t kAtOnceCost = 2000;      // ns: less than handing it over costs, and waiting for it
@@ -277,7 +278,8 @@ class Engine {
   static uint32_t piece_cost(const Op& op) { return static_cast<uint32_t>(std::max(op.cost, op.group_cost) / op.n_tiles); }  // of a tile
   bool older_elsewhere(const Queue& queue, uint64_t seq);
   bool start(Op* op);
-  static bool hold(const Op& op);
+  bool refused_before(const Op& op) const;
+  bool hold(Op& op);
   bool passes(Pass pass) const { return passes_.load(std::memory_order_relaxed) & static_cast<int>(pass); }
   static Pending describe(Op* op, uint64_t seq, uint64_t planned);
   static bool dead(Op& op);

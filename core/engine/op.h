@@ -180,7 +180,7 @@ class Op {
     if (more_edges) [[unlikely]] drop_edges();
     failure.reset();
     unmet = 0;
-    ahead = freed = files = 0, look_again = 0;
+    ahead = freed = files = 0, look_again = 0, refused_after = UINT64_MAX;
     started = ended = needs_turn = dropped = kept = false;
     group.reset(), empty(members), empty(reused);
     group_cost = seen = 0, reached = 0;
@@ -209,6 +209,8 @@ class Op {
   size_t freed = 0;                // bytes that came back when it ended
   size_t files = 0;                // bytes that it reads or writes, if it stands in the queue for files; counted by its budget
   uint64_t look_again = 0;         // refused by the budget: until the oldest op has this number
+  uint64_t refused_after = UINT64_MAX;  // the ops that had ended when it was last refused memory,
+  size_t refused_beside = 0;            // and the bytes that were occupied
   int64_t n_tiles = 1, next_tile = 0, tiles_left = 0;
   bool started = false, ended = false;
   bool needs_turn = false;         // found no memory: only as the oldest op, alone, it may try again

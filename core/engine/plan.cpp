@@ -263,7 +263,8 @@ bool Engine::pick_any(Batch& batch, uint32_t most) {
 }
 
 // The budget has refused it: as more would be live than may be, or only as its turn has not come.
-bool Engine::hold(const Op& op) {
+bool Engine::hold(Op& op) {
+  op.refused_after = ended_ops_, op.refused_beside = op.budget->occupied();
   bool over = op.budget->over(op);
   op.queue->over.store(over, std::memory_order_relaxed);
   if (op.record) op.record->flags = op.record->flags | (over ? OpRecord::over : OpRecord::held);
@@ -276,7 +277,14 @@ void Engine::inherit(Op& op, const Access& a) {
   if (bad && (!op.failure || bad->earlier(*op.failure))) op.failure = bad;
 }
 
+// To look at an op of very many arrays takes long: it is not done again before an op has ended or memory has come back.
+bool Engine::refused_before(const Op& op) const {
+  if (op.n_access <= kManyArrays || op.inner || op.failure || op.refused_after != ended_ops_) return false;
+  return op.refused_beside == op.budget->occupied() && op.budget->first() != &op;
+}
+
 bool Engine::start(Op* op) {
+  if (refused_before(*op)) return false;
   op->to_take = 0;
   bool parts = false;
   for (int i = 0; i < op->n_access; ++i) {
