@@ -17,6 +17,7 @@ PYTHON_HEADERS = re.compile(r"(Python\.h|nanobind/|numpy/)")
 
 # From the bottom up; names in one row may use each other. The package itself (`__init__`) stands on top.
 PYTHON_ORDER = [
+    {"_blas"},
     {"_core", "notebook", "log", "config", "device", "lifecycle", "engine", "pace", "pending", "aio"},
     {"ops"},
     {"storage"},

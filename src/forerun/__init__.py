@@ -16,6 +16,7 @@ import importlib
 import os
 from typing import Any
 
+from . import _blas as _blas  # before anything else imports NumPy
 from . import _core as _core
 from . import lifecycle as lifecycle
 from .config import config as config
