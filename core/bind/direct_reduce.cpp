@@ -182,7 +182,7 @@ PyObject* arg(const DirectCall& call) {
   for (int i = 0; i < shape.size(); ++i) shape[i] = in->layout.shape[i + (i >= axis)];
   Array out = Array::make(DType::i64, shape, budget_of(device_of(*in)));
   Building op;
-  build_arg(*op, label, function, *in, axis, out);
+  build_arg(*op, label, function, largest, *in, axis, out);
   op.issue(device_of(*in));
   return wrap_result(std::move(out));
 }

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/rounding.h"
+#include "kernels/arg_columns.h"
 
 namespace forerun {
 
@@ -173,8 +174,9 @@ void add_both(Op& op, const Array& in, const Array& out) {
 
 bool sorts_stably(DType t) { return !(is_integer(t) && item_size(t) >= 4) && t != DType::f32 && t != DType::f64; }
 
-void build_arg(Op& op, const char* name, ArgFunction function, const Array& in, int axis, const Array& out) {
+void build_arg(Op& op, const char* name, ArgFunction function, bool largest, const Array& in, int axis, const Array& out) {
   add_both(op, in, out);
+  if (build_arg_columns(op, name, largest, in, axis, out)) return;
   op.cost = cost_of(in.layout.size, 1, 1);
   op.emplace<ArgKernel>(name, function, in.layout, axis, out.layout);
 }

@@ -11,7 +11,8 @@ using SortFunction = int (*)(void* values, intptr_t n, void*);                  
 using ArgSortFunction = int (*)(void* values, intptr_t* positions, intptr_t n, void*);  // brings n positions into order
 
 // out[...] = the position along `axis` of in; out is dense, int64, and of in's shape without the axis (in any shape of that size).
-void build_arg(Op& op, const char* name, ArgFunction function, const Array& in, int axis, const Array& out);
+// `function` finds the largest or the smallest of a line, as `largest` says.
+void build_arg(Op& op, const char* name, ArgFunction function, bool largest, const Array& in, int axis, const Array& out);
 // out = in with the elements along `axis` in order; dense, of in's shape and dtype.
 void build_sort(Op& op, SortFunction function, const Array& in, int axis, const Array& out);
 // Whether argsort's function for a dtype is to keep the order of equal elements itself. For the others a faster one is taken.
