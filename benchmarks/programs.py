@@ -48,7 +48,7 @@ WHY = {
     "histogram_equalization": "a few calls in all, each of some microseconds",
     "image_filters": "`np.percentile`, a task that Python runs",
     "jacobi": "each sweep waits for the change that ends the loop",
-    "kuramoto_sivashinsky": "one transform after the other, each a task that Python runs",
+    "kuramoto_sivashinsky": "one transform after the other, each handed to another thread",
     "knapsack": "rows of the table, each a little too long to be done in the call, and of the one before",
     "logistic_regression": "small products, each of the one before",
     "longest_path": "rows of the table, each of the one before",
@@ -61,7 +61,7 @@ WHY = {
     "recurrence": "one element a step",
     "signal_processing": "a few calls in all, each of some microseconds",
     "sorting_and_sets": "a few calls in all, of lists and elements",
-    "spectral_poisson": "a few calls in all; transforms are tasks that Python runs",
+    "spectral_poisson": "a few calls in all, each of some microseconds",
     "table_of_records": "records and dates, which are NumPy's, and calls that fall back",
     "with_scipy": "SciPy, which calls the program for each step with arrays of two or three elements",
 }

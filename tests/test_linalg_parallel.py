@@ -18,7 +18,6 @@ from forerun.np.linalg import LinAlgError
 
 RNG = numpy.random.default_rng(3)
 STACK = RNG.standard_normal((6, 50, 32, 32)) + 20 * numpy.eye(32)  # large enough to be cut
-LINES = RNG.standard_normal((256, 2048)).astype("float32")
 
 CUT: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[numpy.ndarray, ...]]] = {
     "inv": (np.linalg.inv, numpy.linalg.inv, (STACK,)),
@@ -32,14 +31,6 @@ CUT: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[numpy.ndarray
     "svd": (np.linalg.svd, numpy.linalg.svd, (STACK[0, :20],)),
     "pinv": (np.linalg.pinv, numpy.linalg.pinv, (STACK[0, :20], numpy.full(20, 1e-12))),
     "matrix_rank": (np.linalg.matrix_rank, numpy.linalg.matrix_rank, (STACK[0],)),
-    "fft": (np.fft.fft, numpy.fft.fft, (LINES,)),
-    "fft along the first axis": (
-        lambda x: np.fft.fft(x, axis=0),
-        lambda x: numpy.fft.fft(x, axis=0),
-        (LINES,),
-    ),
-    "rfft2": (np.fft.rfft2, numpy.fft.rfft2, (LINES,)),
-    "irfft": (np.fft.irfft, numpy.fft.irfft, (LINES.astype("complex64"),)),
 }
 
 

@@ -1,6 +1,8 @@
 // Where the loops of a ufunc come from: NumPy's tables, ml_dtypes', other people's.
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <utility>
 
 #include "bind/gil.h"
 #include "bind/host.h"
@@ -150,6 +152,23 @@ void add_bfloat16_loops(UfuncObject* u) {
 }
 
 }  // namespace
+
+const LineLoop* line_loop(PyObject* ufunc, DType t) {
+  static std::map<std::pair<PyObject*, DType>, LineLoop> known;  // used with the interpreter lock
+  const std::pair<PyObject*, DType> key{ufunc, t};
+  if (auto at = known.find(key); at != known.end()) return &at->second;
+  if (!PyObject_TypeCheck(ufunc, &PyUFunc_Type)) return nullptr;
+  auto* f = reinterpret_cast<PyUFuncObject*>(ufunc);
+  if (!f->core_enabled || f->nargs != 3 || f->core_num_dims[0] != 1 || f->core_num_dims[1] != 0 || f->core_num_dims[2] != 1) return nullptr;
+  for (int i = 0; i < f->ntypes; ++i) {
+    Signature s{};
+    if (!read_types(s, 3, [&](int k) { return f->types[i * 3 + k]; }) || s.types[0] != t) continue;
+    Py_INCREF(ufunc);  // its loops stay
+    auto* inner = new Loop{reinterpret_cast<LoopFunction>(f->functions[i]), f->data ? const_cast<void*>(f->data[i]) : nullptr};
+    return &(known[key] = LineLoop{Loop{foreign, inner}, s.types[1], s.types[2]});
+  }
+  return nullptr;
+}
 
 bool add_numpy_loops(UfuncObject* u, PyObject* ufunc) {
   auto* f = reinterpret_cast<PyUFuncObject*>(ufunc);

@@ -23,6 +23,7 @@ void init_families(nb::module_& m);  // reductions, scans, products, random numb
 void init_indexing(nb::module_& m);  // reading and writing by position and under a mask
 void init_windows(nb::module_& m);   // convolutions and pooling
 void init_recurrent(nb::module_& m);
+void init_transforms(nb::module_& m);
 void init_tape(nb::module_& m);
 void init_programs(nb::module_& m);  // recording what is issued, to issue it again
 void init_walk(nb::module_& m);
@@ -71,6 +72,7 @@ NB_MODULE(_core, m) {
   init_indexing(m);
   init_windows(m);
   init_recurrent(m);
+  init_transforms(m);
   init_tape(m);
   init_programs(m);
   init_walk(m);

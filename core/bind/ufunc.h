@@ -55,6 +55,13 @@ const Signature* named_loop(UfuncObject* u, PyObject* dtypes);
 // u(inputs...): a new reference to the output(s), or null with an exception set. `out`, `dtype` may be null or None.
 PyObject* call_ufunc(UfuncObject* u, PyObject* const* inputs, Py_ssize_t n, PyObject* out, PyObject* dtype);
 
+// A loop of a generalized ufunc of NumPy's with the signature (n),()->(m), for inputs of dtype t. It lives as long as the process.
+struct LineLoop {
+  Loop loop;
+  DType factor, out;
+};
+const LineLoop* line_loop(PyObject* ufunc, DType t);  // null: there is none
+
 struct Combine;
 // What u.at does with its loop, in the fastest way for elements of dtype t.
 Combine combined(UfuncObject* u, const Signature& s, DType t);

@@ -1,4 +1,4 @@
-"""Discrete Fourier transforms, computed by NumPy as host tasks.
+"""Discrete Fourier transforms, computed by the loops of NumPy's.
 
 A transform is linear: its gradient is the conjugate transposed one, which is the transform in the other
 direction with the scale at the other end.
@@ -6,8 +6,10 @@ direction with the scale at the other end.
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -30,6 +32,8 @@ __all__ = [
 Extents = Sequence[int] | None
 Norm = str | None
 _PIECE, _MOST_PIECES = 1 << 21, 64  # butterflies that are worth a call of their own; calls of one transform
+# Generalized ufuncs. They are NumPy's own affair: where it has no such module its public functions are called.
+_LOOPS: Any = vars(numpy.fft).get("_pocketfft_umath") or sys.modules.get("numpy.fft._pocketfft_umath")
 _OTHER_END = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
@@ -79,9 +83,9 @@ def _with(shape: tuple[int, ...], axis: int, n: int) -> tuple[int, ...]:
 # --- the three kinds: complex to complex, real to half of complex, and back -----------------------
 
 
-def _task(op: str, fn: Any, x: Any, axis: int, n: int, dtype: numpy.dtype) -> Any:
-    """Issues a transform of lines along an axis to n elements; many are cut along another axis, so that idle workers
-    help. (Not recorded.)"""
+def _lines_by_numpy(op: str, fn: Any, x: Any, axis: int, n: int, dtype: numpy.dtype) -> Any:
+    """Issues a transform of lines along an axis to n elements by a public function of NumPy's, as a task; many are cut
+    along another axis, so that idle workers help. (Not recorded.)"""
     shape = _with(x.shape, axis, n)
     others = [a for a in range(x.ndim) if a != axis]
     along = max(others, key=lambda a: shape[a] if a else shape[a] + 0.5, default=0)
@@ -91,10 +95,47 @@ def _task(op: str, fn: Any, x: Any, axis: int, n: int, dtype: numpy.dtype) -> An
     return _core.host(fn, [x], [(shape, dtype)], None, op, **cut, cheap=True)[0]
 
 
+@functools.cache
+def _factor(n: int, norm: str, inverse: bool, single: bool) -> Any:
+    """What sums of n terms are multiplied by, as NumPy has it: 1, or a scalar of the transform's precision."""
+    norm = _OTHER_END[norm] if inverse else norm
+    if norm == "backward":
+        return 1
+    exact = numpy.dtype("float32" if single else "float64")
+    return numpy.reciprocal(numpy.sqrt(n, dtype=exact) if norm == "ortho" else n, dtype=exact)
+
+
+@functools.cache
+def _loop(name: str, dtype: numpy.dtype, plain: bool) -> tuple[Any, numpy.dtype]:
+    """The ufunc of that name, and the dtype that it takes in place of one: where the factor is a plain number, NumPy
+    computes in double precision."""
+    ufunc = getattr(_LOOPS, name)
+    factor: Any = int if plain else numpy.dtype(dtype.char.lower())
+    return ufunc, ufunc.resolve_dtypes((dtype, factor, None))[0]
+
+
+def _issue(op: str, loop: str, x: Any, axis: int, extents: tuple[int, int], norm: str) -> Any:
+    """A transform of lines along an axis by a loop of NumPy's, without the interpreter lock; extents: of the transform,
+    and of its results. (Not recorded.)"""
+    n, m = extents
+    single = x.dtype in (numpy.float32, numpy.complex64)
+    whole = op in ("fft", "ifft")
+    dtype = numpy.dtype(
+        ("float32" if single else "float64") if op == "irfft" else "complex64" if single else "complex128"
+    )
+    if _LOOPS is None:
+        function = getattr(numpy.fft, op)
+        return _lines_by_numpy(op, lambda v: function(v, None if whole else n, axis, norm), x, axis, m, dtype)
+    factor = _factor(n, norm, op.startswith("i"), single)
+    ufunc, wide = _loop(loop, x.dtype, isinstance(factor, int))
+    per_line = 100 + n * n.bit_length() // (2 if whole else 4)
+    return cast(_core.transform(ufunc, op, cast(x, wide), axis, m, factor, per_line), dtype)
+
+
 @primitive(lambda g, axis, inverse, norm: _fft(g, axis, not inverse, _OTHER_END[norm]))
 def _fft(x: Any, axis: int, inverse: bool, norm: Any) -> Any:
-    function, op = (numpy.fft.ifft, "ifft") if inverse else (numpy.fft.fft, "fft")
-    return _task(op, lambda v: function(v, None, axis, norm), x, axis, x.shape[axis], x.dtype)
+    name = "ifft" if inverse else "fft"
+    return _issue(name, name, x, axis, (x.shape[axis], x.shape[axis]), norm)
 
 
 def _rfft_grad(g: Any, shape: tuple[int, ...], axis: int, norm: str) -> Any:
@@ -105,8 +146,7 @@ def _rfft_grad(g: Any, shape: tuple[int, ...], axis: int, norm: str) -> Any:
 @primitive(_rfft_grad)
 def _rfft(x: Any, axis: int, norm: Any) -> Any:
     n = x.shape[axis]
-    dtype = numpy.dtype("complex128" if x.dtype == numpy.float64 else "complex64")
-    return _task("rfft", lambda v: numpy.fft.rfft(v, n, axis, norm), x, axis, n // 2 + 1, dtype)
+    return _issue("rfft", "rfft_n_odd" if n % 2 else "rfft_n_even", x, axis, (n, n // 2 + 1), norm)
 
 
 def _irfft_grad(g: Any, axis: int, n: int, norm: str) -> Any:
@@ -121,8 +161,7 @@ def _irfft_grad(g: Any, axis: int, n: int, norm: str) -> Any:
 
 @primitive(_irfft_grad)
 def _irfft(x: Any, axis: int, n: int, norm: Any) -> Any:
-    dtype = numpy.dtype("float64" if x.dtype == numpy.complex128 else "float32")
-    return _task("irfft", lambda v: numpy.fft.irfft(v, n, axis, norm), x, axis, n, dtype)
+    return _issue("irfft", "irfft", x, axis, (n, n), norm)
 
 
 _fft.name, _rfft.name, _irfft.name = "fft", "rfft", "irfft"
@@ -198,9 +237,7 @@ def ifft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: A
     return _transform("ifft", a, _one(n), (axis,), norm, True, out)
 
 
-def fftn(
-    a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Any = None
-) -> Any:
+def fftn(a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Any = None) -> Any:
     """The Fourier transform along several axes, by default all. s: how many samples along each.
 
     norm, dtypes, errors: as for `fft`. ValueError also if s has not an extent for each axis.
@@ -212,9 +249,7 @@ def fftn(
     return _transform("fftn", a, s, axes, norm, False, out)
 
 
-def ifftn(
-    a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Any = None
-) -> Any:
+def ifftn(a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Any = None) -> Any:
     """The inverse of `fftn`, with its parameters.
 
     >>> from forerun import np
@@ -225,7 +260,9 @@ def ifftn(
 
 
 @numpy_when_small(numpy.fft.fft2, "a", "a", "fc")
-def fft2(a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Any = None) -> Any:
+def fft2(
+    a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Any = None
+) -> Any:
     """The Fourier transform along two axes, by default the last ones; otherwise as `fftn`.
 
     >>> from forerun import np
@@ -235,7 +272,9 @@ def fft2(a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm =
     return _transform("fft2", a, s, axes, norm, False, out)
 
 
-def ifft2(a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Any = None) -> Any:
+def ifft2(
+    a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Any = None
+) -> Any:
     """The inverse of `fft2`, with its parameters.
 
     >>> from forerun import np
@@ -298,9 +337,7 @@ def irfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: 
     return _doubled("irfft", a, _one(n), (axis,), norm, out)
 
 
-def rfftn(
-    a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Any = None
-) -> Any:
+def rfftn(a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Any = None) -> Any:
     """The Fourier transform of real numbers along several axes, by default all; half of it along the last.
 
     s: how many samples along each. norm, dtypes, errors: as for `fft`. TypeError if x is complex.
@@ -312,9 +349,7 @@ def rfftn(
     return store("rfftn", _halved("rfftn", a, s, axes, norm), out)
 
 
-def irfftn(
-    a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Any = None
-) -> Any:
+def irfftn(a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Any = None) -> Any:
     """The inverse of `rfftn`, with its parameters.
 
     The last extent is even unless s tells another.
@@ -326,7 +361,9 @@ def irfftn(
     return _doubled("irfftn", a, s, axes, norm, out)
 
 
-def rfft2(a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Any = None) -> Any:
+def rfft2(
+    a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Any = None
+) -> Any:
     """The Fourier transform of real numbers along two axes, by default the last ones; otherwise as `rfftn`.
 
     >>> from forerun import np
@@ -336,7 +373,9 @@ def rfft2(a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm 
     return store("rfft2", _halved("rfft2", a, s, axes, norm), out)
 
 
-def irfft2(a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Any = None) -> Any:
+def irfft2(
+    a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Any = None
+) -> Any:
     """The inverse of `rfft2`, with its parameters.
 
     >>> from forerun import np
