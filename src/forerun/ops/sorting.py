@@ -269,7 +269,9 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     if sorter is not None:
         order = sorter if is_array(sorter) else whole(sorter, x.device)
         if order.dtype.kind not in "iu" or order.ndim != 1:
-            raise TypeError(f"searchsorted: sorter must be a vector of integers, got {order.dtype}, {order.shape}")
+            raise TypeError(
+                f"searchsorted: sorter must be a vector of integers, got {order.dtype}, {order.shape}"
+            )
         if order.shape != x.shape:
             raise ValueError(f"searchsorted: sorter must have shape {x.shape}, got {order.shape}")
         inputs.append(order)
@@ -303,6 +305,41 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     return asarray(counts, device=there)
 
 
+_BYTES = 64  # of a table for each element, at most
+
+
+def _counted(x: numpy.ndarray, index: bool, inverse: bool, counts: bool) -> Any:
+    """What `numpy.unique` returns for integers that lie close together, by a table with a place for each value between
+    the smallest and the largest; None if that would be too large."""
+    flat = x.reshape(-1)
+    if flat.size == 0:
+        return None
+    low, high = flat.min(), flat.max()
+    if (int(high) - int(low)) * (8 if index or inverse or counts else 1) > _BYTES * flat.size:
+        return None
+    places = (flat - low if x.dtype.kind == "u" else flat.astype(numpy.intp, copy=False) - int(low)).astype(
+        numpy.intp, copy=False
+    )
+    extent = int(high) - int(low) + 1
+    number = numpy.bincount(places, minlength=extent) if counts else None
+    there = numpy.zeros(extent, numpy.bool_)
+    if number is None:
+        there[places] = True
+    else:
+        numpy.not_equal(number, 0, out=there)
+    positions = numpy.flatnonzero(there)
+    found = [(positions.astype(x.dtype) + low).astype(x.dtype, copy=False)]
+    if index:
+        first = numpy.empty(extent, numpy.intp)
+        first[places[::-1]] = numpy.arange(flat.size)[::-1]  # what is written last is first in the array
+        found.append(first[positions])
+    if inverse:
+        found.append((numpy.cumsum(there) - 1)[places].reshape(x.shape))
+    if number is not None:
+        found.append(number[positions])
+    return found[0] if len(found) == 1 else tuple(found)
+
+
 @numpy_when_small(numpy.unique, "ar return_index return_inverse return_counts axis", "abbbi", waits=True)
 def unique(
     ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
@@ -323,7 +360,10 @@ def unique(
     x = asarray(ar)
     along = None if axis is None else axis_of("unique", axis, x.ndim)
     wanted = (return_index, return_inverse, return_counts)
-    found = numpy.unique(x.numpy(), *wanted, along, equal_nan=equal_nan)
+    values = x.numpy()
+    found: Any = _counted(values, *wanted) if along is None and values.dtype.kind in "iu" else None
+    if found is None:
+        found = numpy.unique(values, *wanted, along, equal_nan=equal_nan)
     if isinstance(found, tuple):
         return tuple(asarray(f, device=x.device) for f in found)
     return asarray(found, device=x.device)
