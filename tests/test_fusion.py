@@ -236,3 +236,19 @@ def test_where_takes_bits_as_they_are(dtype):
         return [lib.where(*choice) for choice in choices]
 
     as_numpy_does(program, mask, a, b)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(14, 150), (200, 150), (30, 700), (3, 2047), (2, 3, 2049)])
+def test_reductions_of_rows_beside_many_values_come_out_alike(shape, dtype):
+    """A block has whole rows, however many values of its elements are kept meanwhile."""
+
+    def program(x: Any) -> Any:
+        shifted = x - x.max(axis=-1, keepdims=True)
+        e = np.exp(shifted)
+        total = e.sum(axis=-1, keepdims=True)
+        centred = x - x.mean(axis=-1, keepdims=True)
+        wide = (centred**2).mean(axis=-1, keepdims=True)
+        return e / total + (shifted - np.log(total)) * (centred / np.sqrt(wide + 0.125)) - x * centred
+
+    same_bits(program, floats(*shape, dtype=dtype))

@@ -389,11 +389,11 @@ int64_t PlanMaker::block_of(int64_t bytes) const {
   return whole <= block ? block / whole * whole : block / row * row;
 }
 
-// The same where there are reductions. Those of rows come out alike however many rows a block has.
+// The same where there are reductions. Those of rows come out alike however many rows a block has, if they are whole.
 int64_t PlanMaker::fold_block_of(int64_t bytes) const {
   const Fold& fold = *group_.fold_;
-  const int64_t block = std::max(kBlock, fold.range(0).block);
-  if (!fold.by_rows()) return block;
+  const int64_t block = fold.range(0).block;
+  if (!fold.by_rows()) return std::max(kBlock, block);
   return std::max(block, std::min(kMostBlock, kFoldBytes / std::max<int64_t>(bytes, 1)) / fold.row_length() * fold.row_length());
 }
 
