@@ -32,7 +32,7 @@ const Array& get_array(const char* op, PyObject* o) {
 
 namespace {
 
-constexpr int kFree = 512;
+constexpr int kFree = (8 << 20) / sizeof(ArrayObject);  // as many as there may be of their storages (base/free_list.h)
 PyObject* free_objects[kFree];  // of array_type or scalar_type exactly; guarded by the interpreter lock
 int n_free = 0;
 
@@ -84,6 +84,10 @@ PyObject* wrap(Array array) { return wrapped_as(array_type, std::move(array)); }
 PyObject* wrap_result(Array array) { return wrapped_as(array.layout.shape.empty() ? scalar_type : array_type, std::move(array)); }
 
 PyObject* wrap_element(Buffer* storage, DType dtype, int64_t offset) { return wrapped_as(scalar_type, storage, dtype, offset); }
+
+void trim_objects() {
+  while (n_free > 0) PyObject_GC_Del(free_objects[--n_free]);
+}
 
 void set_node(ArrayObject* array, PyObject* node, int64_t index) {
   Py_XSETREF(array->node, Py_XNewRef(node));
@@ -331,7 +335,25 @@ PyObject* via_numpy(PyObject* self, const char* method, PyObject* args) {
   Py_DECREF(view);
   return result;
 }
-PyObject* tolist(PyObject* self, PyObject*) { return via_numpy(self, "tolist", nullptr); }
+// The elements from axis k on, of those that stand at `data`, in nested lists.
+PyObject* listed(const Layout& l, int k, const char* data) {
+  if (k == l.ndim()) return scalar_at(l.dtype, data);
+  PyObject* list = PyList_New(l.shape[k]);
+  for (int64_t i = 0; list && i < l.shape[k]; ++i) {
+    PyObject* one = listed(l, k + 1, data + i * l.strides[k]);
+    if (!one) Py_CLEAR(list);
+    else PyList_SET_ITEM(list, i, one);
+  }
+  return list;
+}
+
+constexpr int64_t kFewListed = 64;  // elements: of more NumPy's function takes less time
+
+PyObject* tolist(PyObject* self, PyObject*) {
+  const Array& a = as_array(self)->array;
+  if (const char* there = a.layout.size <= kFewListed && a.layout.dtype != DType::bf16 ? looked_at_once(a) : nullptr) return listed(a.layout, 0, there);
+  return via_numpy(self, "tolist", nullptr);
+}
 PyObject* item(PyObject* self, PyObject* args) {
   if (PyTuple_GET_SIZE(args) == 0) return only_scalar("item", self);
   int64_t offset;

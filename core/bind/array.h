@@ -37,6 +37,7 @@ const Array& get_array(const char* op, PyObject* o);
 PyObject* wrap(Array array);
 // A scalar: one element of a storage. Null with an exception set.
 PyObject* wrap_element(Buffer* storage, DType dtype, int64_t offset);
+void trim_objects();  // gives Python the memory of objects that are kept for new arrays
 void set_node(ArrayObject* array, PyObject* node, int64_t index);
 
 // Runs `body`, and turns what it throws into a Python exception.

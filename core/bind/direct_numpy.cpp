@@ -12,6 +12,7 @@
 #include "bind/direct.h"
 #include "bind/glue.h"
 #include "bind/numpy.h"
+#include "bind/taken.h"
 
 namespace forerun {
 
@@ -53,6 +54,7 @@ struct NumpyCall {
       case 'A': return absent(o) ? Py_NewRef(Py_None) : array(o);                         // an array, or None
       case 'd': return vector(o);                                                         // a vector
       case 'h': return haystack(o);                                                       // an array of any size, of which little is read
+      case 'r': return looked_at(o);                                                      // an array of any size, for which the function waits
       case 'm': return matrix(o);                                                         // a small matrix: its cost grows faster than its size
       case 'l': return arrays(o);                                                         // a tuple or list of arrays
       case 'n': return number(o) ? Py_NewRef(o) : array(o);                               // an array or a number
@@ -130,6 +132,10 @@ struct NumpyCall {
   PyObject* matrix(PyObject* o) {
     const Array* a = plain_array(o);
     return a && a->layout.size <= kMostOfMatrix ? array(o) : nullptr;
+  }
+  PyObject* looked_at(PyObject* o) {
+    const Array* a = plain_values(o);
+    return a && note(o, *a) ? known(*a) : nullptr;
   }
   PyObject* haystack(PyObject* o) {
     const Array* a = plain_array(o);
@@ -233,6 +239,8 @@ PyObject* ours(PyObject* result, const NumpyCall& call) {
   bool known = false;
   DType t = dtype_of_typenum(type, &known);
   if (!known || ((t == DType::f64 || t == DType::c128) && !call.wide)) return nullptr;  // NumPy's default float is not ours
+  // Two references: of the result, and ours.
+  if (Array taken = is_array ? taken_from(result, 2, t, call.device) : Array(); taken.storage()) return ++Engine::get().at_once, wrap(std::move(taken));
   Array made = made_at_once(t, Dims(reinterpret_cast<const int64_t*>(PyArray_DIMS(array)), PyArray_NDIM(array)), call.device);
   if (!made.storage()) return nullptr;
   if (PyArray_IS_C_CONTIGUOUS(array) && PyArray_ISNOTSWAPPED(array)) {

@@ -23,6 +23,17 @@ namespace {
 
 PyObject* transpose(const DirectCall& call) { return call.n == 1 && !call.kwnames ? reversed_axes(call.args[0]) : nullptr; }
 
+// The main diagonal of a matrix, as a view.
+PyObject* diagonal(const DirectCall& call) {
+  const Array* a = call.n == 1 && !call.kwnames ? plain_array(call.args[0]) : nullptr;
+  if (!a || a->layout.ndim() != 2) return nullptr;
+  Layout to;
+  to.dtype = a->layout.dtype, to.read_only = a->layout.read_only, to.offset = a->layout.offset;
+  to.size = std::min(a->layout.shape[0], a->layout.shape[1]);
+  to.shape = Dims{to.size}, to.strides = Dims{a->layout.strides[0] + a->layout.strides[1]};
+  return wrap(Array(a->storage(), std::move(to)));
+}
+
 // x.reshape(2, 3), x.reshape((2, 3)), x.reshape(6).
 PyObject* reshape_method(const DirectCall& call) {
   const Array* a = call.n >= 2 && !call.kwnames ? plain_array(call.args[0]) : nullptr;
@@ -183,6 +194,7 @@ PyObject* stacked(PyObject* list) { return stacked_along(list, nullptr); }
 
 void add_direct_shapes() {
   add_direct("transpose", transpose);
+  add_direct("diagonal", diagonal);
   add_direct("reshape", reshape);
   add_direct("reshape_method", reshape_method);
   add_direct("ravel", ravel);

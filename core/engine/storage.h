@@ -51,9 +51,11 @@ class Storage {
     return false;
   }
   // A front-end handle is a reference that the engine can tell apart: values without handle or reader are nobody's.
-  void retain_handle() { refs_.fetch_add(kHandle + 1, std::memory_order_relaxed); }
-  // The same by whoever has made it, while nobody else knows it.
-  void retain_first_handle() { refs_.store(kHandle + 1, std::memory_order_relaxed); }
+  void retain_handle() {
+    // The first reference: only who has made it knows it.
+    if (refs_.load(std::memory_order_relaxed) == 0) return refs_.store(kHandle + 1, std::memory_order_relaxed);
+    refs_.fetch_add(kHandle + 1, std::memory_order_relaxed);
+  }
   void release_handle() {
     // The only reference: nobody is left who could make another.
     if (refs_.load(std::memory_order_acquire) == kHandle + 1) return refs_.store(0, std::memory_order_relaxed), dispose();

@@ -390,6 +390,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         """Slices where a condition holds. Waits."""
         return indexing.compress(condition, self, axis, out)
 
+    @direct("diagonal")
     @view_of_numpy(numpy.ndarray.diagonal, "self offset axis1 axis2", "akkk")
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
         """A diagonal of two axes."""

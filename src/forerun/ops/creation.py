@@ -332,4 +332,4 @@ def tri(
     [[1, 0, 0], [1, 1, 0]]
     """
     unsupported("tri", like=like)
-    return _core.from_numpy(numpy.tri(N, M, k, _float_or(dtype, "tri")), _device(device, ctx))
+    return _core.taken(numpy.tri(N, M, k, _float_or(dtype, "tri")), _device(device, ctx))

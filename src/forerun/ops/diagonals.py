@@ -34,6 +34,7 @@ def _on_diagonal(g: Any, shape: tuple[int, ...], offset: int) -> Any:
     return full
 
 
+@direct("diagonal")
 @view_of_numpy(numpy.ndarray.diagonal, "a offset axis1 axis2", "akkk")
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """A view of diagonal `offset` of two axes, along a new last axis. IndexError if there are not two axes.

@@ -210,7 +210,7 @@ def indices(dimensions: Sequence[int], dtype: Any = int, sparse: bool = False, *
     want, where = as_dtype("indices", dtype), resolve(device)
     if sparse:
         return tuple(_core.from_numpy(x, where) for x in numpy.indices(tuple(dimensions), want, True))
-    return _core.from_numpy(numpy.indices(tuple(dimensions), want), where)
+    return _core.taken(numpy.indices(tuple(dimensions), want), where)
 
 
 def fromfunction(
