@@ -49,7 +49,7 @@ int clear(PyObject* self) {
 
 void dealloc(PyObject* self) {
   ArrayObject* a = as_array(self);
-  if (PyObject_GC_IsTracked(self)) PyObject_GC_UnTrack(self);
+  if (a->tracked) PyObject_GC_UnTrack(self);
   if (a->weak) PyObject_ClearWeakRefs(self);
   Py_CLEAR(a->node);  // nodes hold their inputs in tuples, which unwind long chains without deep recursion
   a->array.~Array();
@@ -72,7 +72,7 @@ inline PyObject* wrapped_as(PyTypeObject* type, Given&&... array) {
   }
   ArrayObject* a = as_array(self);
   a->weak = a->node = nullptr;
-  a->index = 0;
+  a->index = 0, a->tracked = false;
   new (&a->array) Array(std::forward<Given>(array)...);
   a->device = a->array.storage() ? device_of(a->array) : 0;
   return self;
@@ -93,7 +93,9 @@ void set_node(ArrayObject* array, PyObject* node, int64_t index) {
   Py_XSETREF(array->node, Py_XNewRef(node));
   array->index = index;
   auto* self = reinterpret_cast<PyObject*>(array);
-  if (node && !PyObject_GC_IsTracked(self)) PyObject_GC_Track(self);
+  if (!node || array->tracked) return;
+  array->tracked = true;
+  PyObject_GC_Track(self);
 }
 
 // --- numbers ------------------------------------------------------------------------------------------------------------------

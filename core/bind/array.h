@@ -15,6 +15,7 @@ struct ArrayObject {
   PyObject* weak;
   PyObject* node;  // owned; null: not on the tape. The object is known to the garbage collector only while it has one.
   int device;
+  bool tracked;    // by the garbage collector
   int64_t index;   // which output of the node
   Array array;     // no storage: an array whose value was not kept
 };

@@ -227,14 +227,41 @@ PyObject* eye(const DirectCall& call) {
   return wrap(std::move(made));
 }
 
-// A vector of n floats of the default dtype, by their numbers; what is too large for it is for the Python function to report.
+// Ones at and below a diagonal of a small matrix, zeros above.
+PyObject* tri(const DirectCall& call) {
+  static constexpr const char* names[] = {"N", "M", "k", "dtype"};
+  static PyObject* const one = PyLong_FromLong(1);
+  PyObject* v[4];
+  Dims rows, columns;
+  DType t;
+  int beyond = 0;
+  if (!call.arrange(names, v) || !plain_int(v[0]) || (v[2] && !plain_int(v[2])) || !plain_shape(v[0], &rows) || !plain_dtype(v[3], &t)) return nullptr;
+  if (absent(v[1])) columns = rows;
+  else if (!plain_int(v[1]) || !plain_shape(v[1], &columns)) return nullptr;
+  const long long k = v[2] ? PyLong_AsLongLongAndOverflow(v[2], &beyond) : 0;
+  const int64_t n = rows[0], m = columns[0], size = static_cast<int64_t>(item_size(t));
+  if (beyond || std::abs(k) > INT32_MAX || n > 1024 || m > 1024 || static_cast<size_t>(n * m * size) > kFilledAtOnce || !may_work_at_once()) return nullptr;
+  Scalar scalar{};
+  if (!put_scalar("tri", one, t, scalar.bytes)) throw PythonError{};
+  Array made = made_at_once(t, Dims{n, m}, here());
+  if (!made.storage()) return nullptr;
+  char* to = made.storage()->data();
+  std::memset(to, 0, static_cast<size_t>(n * m * size));
+  for (int64_t i = 0; i < n; ++i) repeat_item(to + i * m * size, scalar.bytes, static_cast<size_t>(size), std::clamp<int64_t>(i + k + 1, 0, m));
+  written_at_once(made);
+  return wrap(std::move(made));
+}
+
+// A vector of n floats of the default dtype, by their numbers, but for the last one if it is given; what is too large for it is for the Python function to report.
 template <class F>
-PyObject* floats(int64_t n, double largest, F at) {
+PyObject* floats(int64_t n, double largest, F at, const double* last = nullptr) {
   if (default_float == DType::f32 && !(std::abs(largest) <= std::numeric_limits<float>::max())) return nullptr;
   Array made = made_at_once(default_float, Dims{n}, here());
   if (!made.storage()) return nullptr;
+  // The number is an int: there are vector instructions for what it becomes.
   auto fill = [&](auto* to) {
-    for (int64_t i = 0; i < n; ++i) to[i] = static_cast<std::remove_reference_t<decltype(*to)>>(at(i));
+    for (int i = 0; i < static_cast<int>(n); ++i) to[i] = static_cast<std::remove_reference_t<decltype(*to)>>(at(static_cast<double>(i)));
+    if (last) to[n - 1] = static_cast<std::remove_reference_t<decltype(*to)>>(*last);
   };
   char* to = made.storage()->data();
   default_float == DType::f64 ? fill(reinterpret_cast<double*>(to)) : fill(reinterpret_cast<float*>(to));
@@ -263,7 +290,7 @@ PyObject* float_range(PyObject* const* given) {
   auto [start, stop, step] = number;
   const double n = std::ceil((stop - start) / step), by = (start + step) - start;
   if (!(n >= 1 && n <= INT32_MAX)) return nullptr;
-  return floats(static_cast<int64_t>(n), std::max(std::abs(start), std::abs(start + n * by)), [=](int64_t i) { return start + static_cast<double>(i) * by; });
+  return floats(static_cast<int64_t>(n), std::max(std::abs(start), std::abs(start + n * by)), [=](double i) { return start + i * by; });
 }
 
 // As NumPy's, between two numbers.
@@ -279,7 +306,7 @@ PyObject* linspace(const DirectCall& call) {
   const int64_t n = count[0], steps = n - last;
   const double start = ends[0], stop = ends[1], step = (stop - start) / static_cast<double>(steps);
   if (n < 2 || step == 0 || !std::isfinite(step)) return nullptr;
-  return floats(n, std::max(std::abs(start), std::abs(stop)), [=](int64_t i) { return last && i == n - 1 ? stop : static_cast<double>(i) * step + start; });
+  return floats(n, std::max(std::abs(start), std::abs(stop)), [=](double i) { return i * step + start; }, last ? &stop : nullptr);
 }
 
 PyObject* arange(const DirectCall& call) {
@@ -475,6 +502,7 @@ PyObject* array(const DirectCall& call) {
 void add_direct_creation() {
   add_direct("full_like", number_like);
   add_direct("eye", eye<false>);
+  add_direct("tri", tri);
   add_direct("identity", eye<true>);
   add_direct("array", array<true>);
   add_direct("asarray", array<false>);

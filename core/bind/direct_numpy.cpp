@@ -56,6 +56,7 @@ struct NumpyCall {
       case 'h': return haystack(o);                                                       // an array of any size, of which little is read
       case 'r': return looked_at(o);                                                      // an array of any size, for which the function waits
       case 'm': return matrix(o);                                                         // a small matrix: its cost grows faster than its size
+      case 'e': return PyList_CheckExact(o) ? integers(o) : array(o);                     // an array, or a list of ints
       case 'l': return arrays(o);                                                         // a tuple or list of arrays
       case 'n': return number(o) ? Py_NewRef(o) : array(o);                               // an array or a number
       case 'w': return target(o);                                                         // an array that is written
@@ -142,6 +143,19 @@ struct NumpyCall {
     if (!a || !note(o, *a)) return nullptr;
     if (a->layout.nbytes() > kMostBytes && !(a->layout.contiguous() && (a->layout.dtype == DType::f64 || a->layout.dtype == DType::i64))) return nullptr;
     return known(*a);
+  }
+  // A list of ints as it is, where arrays are of 64 bits: NumPy makes of it what the Python function does.
+  PyObject* integers(PyObject* list) {
+    const Py_ssize_t n = PyList_GET_SIZE(list);
+    bool good = n > 0 && n <= kMostCount && !ints_become_floats;
+    for (Py_ssize_t i = 0; good && i < n; ++i) {
+      int beyond = 0;
+      good = plain_int(PyList_GET_ITEM(list, i));
+      if (good) PyLong_AsLongLongAndOverflow(PyList_GET_ITEM(list, i), &beyond);
+      good = good && !beyond;
+    }
+    has_int = has_int || good;
+    return good ? Py_NewRef(list) : nullptr;
   }
   PyObject* arrays(PyObject* list) {
     if (!(PyList_CheckExact(list) || PyTuple_CheckExact(list))) return nullptr;

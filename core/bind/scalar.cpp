@@ -21,7 +21,8 @@ PyObject* valued(DType t, Budget* budget, const void* value) {
   storage->form.dtype = static_cast<uint8_t>(t), storage->form.ndim = 0;
   storage->take();
   storage->promised = true;
-  std::memcpy(storage->data(), value, item_size(t));
+  if (const size_t size = item_size(t); size == 8) std::memcpy(storage->data(), value, 8);
+  else std::memcpy(storage->data(), value, size);
   PyObject* made = wrap_element(storage, t, 0);
   if (!made) storage->retain(), storage->release();
   return made;
@@ -50,11 +51,20 @@ bool step(const Layout& layout, int axis, int64_t i, int64_t* offset) {
   return true;
 }
 
+// The value of a Python integer. False: it is none that an index could be.
+bool value_of(PyObject* integer, int64_t* value) {
+#if PY_VERSION_HEX < 0x030c0000
+  // Of one digit, as nearly all are: without a call.
+  if (Py_SIZE(integer) == 1) return *value = reinterpret_cast<PyLongObject*>(integer)->ob_digit[0], true;
+#endif
+  int beyond = 0;
+  *value = PyLong_AsLongLongAndOverflow(integer, &beyond);
+  return !beyond;
+}
+
 bool step(const Layout& layout, int axis, PyObject* index, int64_t* offset) {
-  if (PyLong_CheckExact(index)) {
-    int beyond = 0;
-    return step(layout, axis, PyLong_AsLongLongAndOverflow(index, &beyond), offset) && !beyond;
-  }
+  int64_t at;
+  if (PyLong_CheckExact(index)) return value_of(index, &at) && step(layout, axis, at, offset);
   int64_t i;
   return is_scalar(index) && integer_at_once(index, &i) && step(layout, axis, i, offset);
 }

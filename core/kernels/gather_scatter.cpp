@@ -177,10 +177,10 @@ class IndexKernel final : public Kernel {
   const int64_t* at_ = nullptr;         // the positions themselves, where no offsets are needed
   int64_t per_tile_ = 1, tiles_ = 1;    // units of what is picked, or elements of the last axis that is written
 
-  // Whether elements of a vector are copied, and their positions stay as they are meanwhile.
+  // Whether elements of a vector are copied or combined, and their positions stay as they are meanwhile.
   bool is_direct(Op& op) const {
     bool apart = what == Do::gather || op.access(selection.first_access).storage != op.access(a_access).storage;
-    return what != Do::combine && apart && array.ndim() == 1 && selection.plain() && (other.ndim() == 1 || other.contiguous());
+    return (what != Do::combine || combine.each) && apart && array.ndim() == 1 && selection.plain() && (other.ndim() == 1 || other.contiguous());
   }
   void run_direct(char* a, char* b, int64_t tile) const;
   void singles(char* a, const int64_t* offsets, char* b, int64_t step, int64_t n) const;
@@ -251,6 +251,15 @@ void IndexKernel::run_direct(char* a, char* b, int64_t tile) const {
   const int64_t first = gathers ? tile * per_tile_ : 0, end = gathers ? std::min(selection.positions, first + per_tile_) : selection.positions;
   const int64_t n = array.size, by = array.strides[0], step = other.ndim() == 1 ? other.strides[0] : static_cast<int64_t>(item_size(other.dtype));
   const int64_t* at = at_;
+  if (what == Do::combine) {
+    int64_t offsets[kChunk];
+    for (int64_t p = 0, some; p < end; p += some) {
+      some = std::min(kChunk, end - p);
+      for (int64_t i = 0; i < some; ++i) offsets[i] = (at[p + i] + (at[p + i] >> 63 & n)) * by;
+      combine.each(a, offsets, b + p * step, step, some);
+    }
+    return;
+  }
   auto each = [&](auto element, auto by) {
     for (int64_t p = first; p < end; ++p) {
       char *one = a + (at[p] + (at[p] >> 63 & n)) * by, *value = b + p * step;

@@ -321,6 +321,7 @@ def identity(
     return eye(n, dtype=dtype, device=device, like=like, ctx=ctx)
 
 
+@direct("tri")
 def tri(
     N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, device: Where = None,
     like: None = None, ctx: Where = None,
