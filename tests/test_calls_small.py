@@ -36,6 +36,11 @@ def of(dtype: str) -> dict[str, Any]:
 
 
 CALLS = (
+    "isin(A, [1, 2, 3])", "isin(x, [1, 2.5])", "isin(w, [1, 2**40])", "isin(x, [])", "isin(x, [True, 2])",
+    "isin(x, [2**70])", "diag(x)", "diag(A)", "diag(T)", "diag(x[::2])", "diag(x, 1)", "tri(4)", "tri(3, 5, -1)",
+    "tri(3, None, 1)", "tri(0)", "tri(-1)", "tri(2, dtype=int)", "tri(2.5)", "stack([x, x])", "stack((A, A))",
+    "stack([T, T])", "stack([A[0], A[1]])", "stack([x, v])", "concatenate([A, A])", "concatenate([T, T])",
+    "concatenate([x, x[:2], x[::3]])", "concatenate([x, A])", "array([A[0], A[1]])",
     "lexsort((x, x))", "lexsort([v, x[:3]], -1)", "argpartition(x, 3)", "argpartition(A, -1, 0)",
     "searchsorted(s, x)", "searchsorted(s, A, side='right')", "searchsorted(s, x[3])", "bincount(x)",
     "bincount(v, w)", "bincount(x, minlength=20)", "unique(x)", "unique(A, return_counts=True)",

@@ -15,6 +15,11 @@ class Array {
   Array(Buffer* storage, Layout layout) : layout(std::move(layout)), storage_(storage) {
     if (storage_) storage_->retain_handle();
   }
+  // One element of a storage, without axes.
+  Array(Buffer* storage, DType dtype, int64_t offset) : storage_(storage) {
+    layout.dtype = dtype, layout.offset = offset;
+    storage_->retain_handle();
+  }
   Array(const Array& o) : Array(o.storage_, o.layout) {}
   Array(Array&& o) noexcept : layout(std::move(o.layout)), storage_(std::exchange(o.storage_, nullptr)) {}
   Array& operator=(Array o) noexcept { return std::swap(layout, o.layout), std::swap(storage_, o.storage_), *this; }

@@ -29,7 +29,7 @@ class FreeList {
 
   // An object used before, as it was given back; null if there is none.
   static T* take() {
-    Mine& mine = mine_;
+    Mine& mine = this_thread();
     if (mine.given) {  // first, for it is in the cache
       mine.count(1);
       return mine.pop_given();
@@ -42,11 +42,11 @@ class FreeList {
   }
   // Makes `object`, new because there was none to take, one that is in use.
   static T* made(T* object) {
-    mine_.count(1);
+    this_thread().count(1);
     return object;
   }
   static void give(T* object) {
-    Mine& mine = mine_;
+    Mine& mine = this_thread();
     mine.count(-1);
     mine.push_given(object);
     if (mine.n_given == kBatch) mine.flush();
@@ -62,9 +62,10 @@ class FreeList {
   static size_t trim() {
     size_t bytes = drop(shared_.exchange(nullptr, std::memory_order_acquire));
     kept_.fetch_sub(static_cast<int64_t>(bytes / sizeof(T)), std::memory_order_relaxed);
-    bytes += drop(std::exchange(mine_.first, nullptr));
-    mine_.n_given = 0;
-    return bytes + drop(std::exchange(mine_.given, nullptr));
+    Mine& mine = this_thread();
+    bytes += drop(std::exchange(mine.first, nullptr));
+    mine.n_given = 0;
+    return bytes + drop(std::exchange(mine.given, nullptr));
   }
 
  private:
@@ -112,6 +113,9 @@ class FreeList {
       counted->owned.store(false, std::memory_order_release);
     }
   };
+
+  // The pointer is there without a look at whether the thread has used the list before.
+  static Mine& this_thread() { return *(known_ ? known_ : known_ = &mine_); }
 
   static constexpr size_t kTrimAfter = size_t{64} << 20;
   static inline std::atomic<size_t> deleted_{0};  // bytes
@@ -165,6 +169,7 @@ class FreeList {
   static inline std::atomic<T*> shared_{nullptr};
   static inline std::atomic<int64_t> kept_{0};  // on the shared stack, and what threads are about to push or to put back
   static inline thread_local Mine mine_;
+  static constinit inline thread_local Mine* known_ = nullptr;
 };
 
 }  // namespace forerun

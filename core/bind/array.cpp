@@ -5,10 +5,13 @@
 
 #include <cstring>
 
+#include "bind/at_once.h"
 #include "bind/blocking.h"
 #include "bind/direct.h"
 #include "bind/hooks.h"
+#include "bind/iterators.h"
 #include "bind/numpy.h"
+#include "bind/program.h"
 #include "bind/scalar.h"
 #include "bind/tape.h"
 #include "bind/ufunc.h"
@@ -29,7 +32,7 @@ const Array& get_array(const char* op, PyObject* o) {
 
 namespace {
 
-constexpr int kFree = 512;
+constexpr int kFree = (8 << 20) / sizeof(ArrayObject);  // as many as there may be of their storages (base/free_list.h)
 PyObject* free_objects[kFree];  // of array_type or scalar_type exactly; guarded by the interpreter lock
 int n_free = 0;
 
@@ -46,7 +49,7 @@ int clear(PyObject* self) {
 
 void dealloc(PyObject* self) {
   ArrayObject* a = as_array(self);
-  if (PyObject_GC_IsTracked(self)) PyObject_GC_UnTrack(self);
+  if (a->tracked) PyObject_GC_UnTrack(self);
   if (a->weak) PyObject_ClearWeakRefs(self);
   Py_CLEAR(a->node);  // nodes hold their inputs in tuples, which unwind long chains without deep recursion
   a->array.~Array();
@@ -58,7 +61,8 @@ void dealloc(PyObject* self) {
   Py_DECREF(type);
 }
 
-inline PyObject* wrapped_as(PyTypeObject* type, Array&& array) {
+template <class... Given>
+inline PyObject* wrapped_as(PyTypeObject* type, Given&&... array) {
   PyObject* self;
   if (n_free > 0) {
     self = free_objects[--n_free];
@@ -68,8 +72,8 @@ inline PyObject* wrapped_as(PyTypeObject* type, Array&& array) {
   }
   ArrayObject* a = as_array(self);
   a->weak = a->node = nullptr;
-  a->index = 0;
-  new (&a->array) Array(std::move(array));
+  a->index = 0, a->tracked = false;
+  new (&a->array) Array(std::forward<Given>(array)...);
   a->device = a->array.storage() ? device_of(a->array) : 0;
   return self;
 }
@@ -79,11 +83,19 @@ inline PyObject* wrapped_as(PyTypeObject* type, Array&& array) {
 PyObject* wrap(Array array) { return wrapped_as(array_type, std::move(array)); }
 PyObject* wrap_result(Array array) { return wrapped_as(array.layout.shape.empty() ? scalar_type : array_type, std::move(array)); }
 
+PyObject* wrap_element(Buffer* storage, DType dtype, int64_t offset) { return wrapped_as(scalar_type, storage, dtype, offset); }
+
+void trim_objects() {
+  while (n_free > 0) PyObject_GC_Del(free_objects[--n_free]);
+}
+
 void set_node(ArrayObject* array, PyObject* node, int64_t index) {
   Py_XSETREF(array->node, Py_XNewRef(node));
   array->index = index;
   auto* self = reinterpret_cast<PyObject*>(array);
-  if (node && !PyObject_GC_IsTracked(self)) PyObject_GC_Track(self);
+  if (!node || array->tracked) return;
+  array->tracked = true;
+  PyObject_GC_Track(self);
 }
 
 // --- numbers ------------------------------------------------------------------------------------------------------------------
@@ -176,9 +188,15 @@ const Layout& layout_of(PyObject* self) { return as_array(self)->array.layout; }
 
 // --- reading values: these wait ---------------------------------------------------------------------------------------------------
 
+// The values of an array if they are there, and nobody is to be told who looks at them.
+const char* looked_at_once(const Array& a) {
+  return guards || capture || Engine::get().trace.on() || !a.storage() ? nullptr : values_at_once(a);
+}
+
 // The first element of a one-element array, once it is there.
 const char* only_element(const char* op, PyObject* self) {
   const Array& a = get_array(op, self);
+  if (const char* there = is_scalar(self) ? looked_at_once(a) : nullptr) return there;
   if (a.layout.size != 1)
     throw Error(std::strcmp(op, "bool") == 0 || std::strcmp(op, "item") == 0 ? ErrorKind::value : ErrorKind::type,
                 std::string(op) + ": array must have exactly one element, got shape " + to_string(a.layout.shape));
@@ -193,6 +211,8 @@ PyObject* only_scalar(const char* op, PyObject* self) {
 }
 
 int truth(PyObject* self) {
+  const bool flag = is_scalar(self) && as_array(self)->array.layout.dtype == DType::b1;
+  if (const char* there = flag ? looked_at_once(as_array(self)->array) : nullptr) return *there != 0;
   PyObject* value = only_scalar("bool", self);
   if (!value) return -1;
   int t = PyObject_IsTrue(value);
@@ -209,7 +229,11 @@ PyObject* as_number(const char* op, PyObject* self) {
   return number;
 }
 PyObject* to_int(PyObject* self) { return as_number<PyNumber_Long>("int", self); }
-PyObject* to_float(PyObject* self) { return as_number<PyNumber_Float>("float", self); }
+PyObject* to_float(PyObject* self) {
+  const bool plain = is_scalar(self) && as_array(self)->array.layout.dtype == DType::f64;
+  if (const char* there = plain ? looked_at_once(as_array(self)->array) : nullptr) return scalar_at(DType::f64, there);
+  return as_number<PyNumber_Float>("float", self);
+}
 PyObject* to_index(PyObject* self) {
   DType t = as_array(self)->array.layout.dtype;
   const Dims& shape = layout_of(self).shape;
@@ -313,7 +337,25 @@ PyObject* via_numpy(PyObject* self, const char* method, PyObject* args) {
   Py_DECREF(view);
   return result;
 }
-PyObject* tolist(PyObject* self, PyObject*) { return via_numpy(self, "tolist", nullptr); }
+// The elements from axis k on, of those that stand at `data`, in nested lists.
+PyObject* listed(const Layout& l, int k, const char* data) {
+  if (k == l.ndim()) return scalar_at(l.dtype, data);
+  PyObject* list = PyList_New(l.shape[k]);
+  for (int64_t i = 0; list && i < l.shape[k]; ++i) {
+    PyObject* one = listed(l, k + 1, data + i * l.strides[k]);
+    if (!one) Py_CLEAR(list);
+    else PyList_SET_ITEM(list, i, one);
+  }
+  return list;
+}
+
+constexpr int64_t kFewListed = 64;  // elements: of more NumPy's function takes less time
+
+PyObject* tolist(PyObject* self, PyObject*) {
+  const Array& a = as_array(self)->array;
+  if (const char* there = a.layout.size <= kFewListed && a.layout.dtype != DType::bf16 ? looked_at_once(a) : nullptr) return listed(a.layout, 0, there);
+  return via_numpy(self, "tolist", nullptr);
+}
 PyObject* item(PyObject* self, PyObject* args) {
   if (PyTuple_GET_SIZE(args) == 0) return only_scalar("item", self);
   int64_t offset;
@@ -384,6 +426,7 @@ PyGetSetDef attributes[] = {
     {"nbytes", get_nbytes, nullptr, "Bytes of all elements.", nullptr},
     {"dtype", get_dtype, nullptr, "Type of the elements, a numpy.dtype.", nullptr},
     {"T", get_reversed, nullptr, "A view with the axes reversed.", nullptr},
+    {"flat", get_flat, put_flat, "The elements in C order: an iterator that is indexed, and written to, like a vector.", nullptr},
     {"device", get_device, nullptr, "Where the array lives.", nullptr},
     {"ready", get_ready, nullptr, "Whether all issued writes have ended. Does not wait.", nullptr},
     {"grad", get_grad, nullptr, "The gradient of a leaf of the tape, or None.", nullptr},

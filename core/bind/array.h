@@ -15,6 +15,7 @@ struct ArrayObject {
   PyObject* weak;
   PyObject* node;  // owned; null: not on the tape. The object is known to the garbage collector only while it has one.
   int device;
+  bool tracked;    // by the garbage collector
   int64_t index;   // which output of the node
   Array array;     // no storage: an array whose value was not kept
 };
@@ -35,6 +36,9 @@ inline ArrayObject* as_array(PyObject* o) { return reinterpret_cast<ArrayObject*
 const Array& get_array(const char* op, PyObject* o);
 
 PyObject* wrap(Array array);
+// A scalar: one element of a storage. Null with an exception set.
+PyObject* wrap_element(Buffer* storage, DType dtype, int64_t offset);
+void trim_objects();  // gives Python the memory of objects that are kept for new arrays
 void set_node(ArrayObject* array, PyObject* node, int64_t index);
 
 // Runs `body`, and turns what it throws into a Python exception.

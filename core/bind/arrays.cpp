@@ -1,8 +1,10 @@
 // Making, copying and viewing arrays, for Python.
 #include <cstring>
 
+#include "bind/direct.h"
 #include "bind/glue.h"
 #include "bind/hooks.h"
+#include "bind/taken.h"
 #include "bind/views.h"
 #include "kernels/move.h"
 
@@ -30,7 +32,8 @@ class ClockKernel final : public Kernel {
   }
 };
 
-Array make(const char* op, nb::handle shape, DType dtype, int device) {
+// A shape of an array that the device may hold.
+Dims checked_shape(const char* op, nb::handle shape, DType dtype, int device) {
   Dims dims = parse_dims(op, shape.ptr());
   double bytes = static_cast<double>(item_size(dtype));
   for (int64_t d : dims) {
@@ -41,7 +44,7 @@ Array make(const char* op, nb::handle shape, DType dtype, int device) {
   if (bytes > 9e18 || bytes > static_cast<double>(limit))
     throw Error(ErrorKind::memory, std::string(op) + ": array must fit into memory, asked for " + std::to_string(static_cast<uint64_t>(std::min(bytes, 9e18))) + " bytes with " +
                                        std::to_string(budget_of(device)->live.load()) + " live and a limit of " + std::to_string(limit));
-  return Array::make(dtype, dims, budget_of(device));
+  return dims;
 }
 
 nb::object from_numpy(nb::handle values, nb::handle device) {
@@ -65,18 +68,17 @@ nb::object scalars(nb::handle numbers, nb::handle dtype, nb::handle device) {
 
 nb::object empty(nb::handle shape, nb::handle dtype, nb::handle device) {
   int d = device_index("empty", device);
-  return wrapped(unwritten(make("empty", shape, parse_dtype("empty", dtype.ptr()), d)));
+  const DType t = parse_dtype("empty", dtype.ptr());
+  return wrapped(unwritten(Array::make(t, checked_shape("empty", shape, t, d), budget_of(d))));
 }
 
 nb::object full(nb::handle shape, nb::handle value, nb::handle dtype, nb::handle device) {
-  int d = device_index("full", device);
-  Array a = make("full", shape, parse_dtype("full", dtype.ptr()), d);
+  const int d = device_index("full", device);
+  const DType t = parse_dtype("full", dtype.ptr());
   Scalar scalar{};
-  if (!put_scalar("full", value.ptr(), a.layout.dtype, scalar.bytes)) throw nb::python_error();
-  Building op;
-  build_fill(*op, scalar, a);
-  op.issue(d);
-  return wrapped(std::move(a));
+  const Dims extents = checked_shape("full", shape, t, d);
+  if (!put_scalar("full", value.ptr(), t, scalar.bytes)) throw nb::python_error();
+  return wrapped(filled_array(extents, t, scalar, d));
 }
 
 }  // namespace
@@ -336,6 +338,8 @@ nb::object turned_array(nb::handle a) {
 
 void init_arrays(nb::module_& m) {
   m.def("from_numpy", from_numpy, nb::arg("values"), nb::arg("device").none() = nb::none(), "An array with a copy of the values, made now.");
+  m.def("taken", [](nb::handle values, nb::handle device) { return wrapped(taken(values.ptr(), device_index("array", device))); }, nb::arg("values"), nb::arg("device").none() = nb::none(),
+        "The same of an array that nobody else has: its memory may become ours.");
   m.def("scalars", scalars, nb::arg("values"), nb::arg("dtype"), nb::arg("device"), "An array of a few floats, made now.");
   m.def("empty", empty, nb::arg("shape"), nb::arg("dtype"), nb::arg("device").none() = nb::none());
   m.def("full", full, nb::arg("shape"), nb::arg("value"), nb::arg("dtype"), nb::arg("device").none() = nb::none());

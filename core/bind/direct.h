@@ -56,6 +56,9 @@ void add_direct_products();
 void add_direct_numpy();
 void add_direct_writes();
 
+// A new array, all of it the value.
+Array filled_array(const Dims& shape, DType t, const Scalar& value, int device);
+
 // The element at this offset of an array of ours = value, a number; false: operations must do it.
 bool put_at_once(PyObject* self, int64_t offset, PyObject* value);
 // x[index] = value without a Python function. 1: done, 0: not plain, -1: an exception is set.

@@ -19,6 +19,7 @@ bool ints_become_floats = false;
 
 namespace {
 
+constexpr int64_t kMostZeroed = int64_t{64} << 20;  // bytes of an array whose pages a call asks for again
 
 // Reads an int or a tuple of ints, none negative. False: it is another kind of shape.
 bool plain_shape(PyObject* o, Dims* shape) {
@@ -63,6 +64,27 @@ int here() {
   return default_device;
 }
 
+}  // namespace
+
+Array filled_array(const Dims& shape, DType t, const Scalar& value, int device) {
+  const int64_t bytes = product(shape) * static_cast<int64_t>(item_size(t));
+  const bool zero = std::all_of(value.bytes, value.bytes + item_size(t), [](unsigned char b) { return b == 0; });
+  if (zero && bytes >= kPagesOfZeros && bytes <= kMostZeroed && may_work_at_once() && Engine::get().idle()) {
+    if (Array made = made_at_once(t, shape, device); made.storage()) {
+      write_zeros(made.storage()->data(), static_cast<size_t>(bytes));
+      written_at_once(made);
+      return made;
+    }
+  }
+  Array made = Array::make(t, shape, budget_of(device));
+  Building op;
+  zero && bytes >= kPagesOfZeros ? build_zeros(*op, made) : build_fill(*op, value, made);
+  op.issue(device);
+  return made;
+}
+
+namespace {
+
 PyObject* filled(const Dims& shape, DType t, PyObject* value) {
   Scalar scalar{};
   if (!put_scalar("full", value, t, scalar.bytes)) throw PythonError{};
@@ -81,15 +103,7 @@ PyObject* filled(const Dims& shape, DType t, PyObject* value) {
   }
   Budget* budget = budget_of(here());
   if (bytes > budget->hard.load()) return nullptr;  // the Python function says how much was asked for
-  Array made = Array::make(t, shape, budget);
-  Building op;
-  const bool zero = std::all_of(scalar.bytes, scalar.bytes + size, [](unsigned char b) { return b == 0; });
-  if (zero && static_cast<int64_t>(bytes) >= kPagesOfZeros)
-    build_zeros(*op, made);
-  else
-    build_fill(*op, scalar, made);
-  op.issue(here());
-  return wrap(std::move(made));
+  return wrap(filled_array(shape, t, scalar, here()));
 }
 
 template <int number>
@@ -103,11 +117,17 @@ PyObject* full_of(const DirectCall& call) {
   return filled(shape, t, value);
 }
 
-// Arrays of any values, where they are small; the memory of others is to be taken when it is first used.
-PyObject* small_zeros(const Dims& shape, DType t) {
+constexpr size_t kMostEmpty = size_t{1} << 20;  // bytes of an array without values whose memory is taken in the call
+
+// Arrays of any values; zeros where they are small. The memory of large ones is to be taken when it is first used, and that of
+// others, too, while work is under way: in the program's order, less might be live by then.
+PyObject* without_values(const Dims& shape, DType t) {
   static PyObject* const zero = PyLong_FromLong(0);
   const size_t bytes = static_cast<size_t>(product(shape)) * item_size(t);
   if (bytes <= kFilledAtOnce) return filled(shape, t, zero);
+  if (bytes <= kMostEmpty && may_work_at_once() && Engine::get().idle()) {
+    if (Array made = made_at_once(t, shape, here()); made.storage()) return written_at_once(made), wrap(std::move(made));
+  }
   return bytes <= budget_of(here())->hard.load() ? wrap(unwritten(Array::make(t, shape, budget_of(here())))) : nullptr;
 }
 
@@ -116,13 +136,13 @@ PyObject* empty(const DirectCall& call) {
   PyObject* v[2];
   Dims shape;
   DType t;
-  return call.arrange(names, v) && plain_shape(v[0], &shape) && plain_dtype(v[1], &t) ? small_zeros(shape, t) : nullptr;
+  return call.arrange(names, v) && plain_shape(v[0], &shape) && plain_dtype(v[1], &t) ? without_values(shape, t) : nullptr;
 }
 
 PyObject* empty_like(const DirectCall& call) {
   const Array* like = call.n == 1 && !call.kwnames ? plain_array(call.args[0]) : nullptr;
   bool plain = like && like->layout.contiguous() && as_array(call.args[0])->device == here();
-  return plain ? small_zeros(like->layout.shape, like->layout.dtype) : nullptr;
+  return plain ? without_values(like->layout.shape, like->layout.dtype) : nullptr;
 }
 
 PyObject* full(const DirectCall& call) {
@@ -170,7 +190,16 @@ PyObject* number_like(const DirectCall& call) {
   return filled(like->layout.shape, like->layout.dtype, v[1]);
 }
 
-// Ones on the main diagonal of a small square matrix, zeros elsewhere.
+// n elements of a dense array, from the first one on, so many apart: all become the value.
+void fill(const Array& array, const Scalar& value, int64_t n, int64_t apart) {
+  Layout to = array.layout;
+  to.shape = Dims{n}, to.strides = Dims{apart * static_cast<int64_t>(item_size(to.dtype))}, to.size = n;
+  Building op;
+  build_fill(*op, value, Array(array.storage(), std::move(to)));
+  op.issue(device_of(array));
+}
+
+// Ones on the main diagonal of a square matrix, zeros elsewhere.
 template <bool is_identity>
 PyObject* eye(const DirectCall& call) {
   static constexpr const char* names[] = {is_identity ? "n" : "N", "dtype"};
@@ -179,11 +208,17 @@ PyObject* eye(const DirectCall& call) {
   Dims shape;
   DType t;
   if (call.n > 1 || !call.arrange(names, v) || !plain_int(v[0]) || !plain_shape(v[0], &shape) || !plain_dtype(v[1], &t)) return nullptr;
-  int64_t n = shape[0], size = static_cast<int64_t>(item_size(t));
-  if (n > 1024 || static_cast<size_t>(n * n * size) > kFilledAtOnce || !may_work_at_once()) return nullptr;
+  const int64_t n = shape[0], size = static_cast<int64_t>(item_size(t));
+  if (n == 0 || n > 1 << 16 || n * n * size > static_cast<int64_t>(budget_of(here())->hard.load())) return nullptr;
   Scalar scalar{};
   if (!put_scalar("eye", one, t, scalar.bytes)) throw PythonError{};
-  Array made = made_at_once(t, Dims{n, n}, here());
+  const Dims square{n, n};
+  if (static_cast<size_t>(n * n * size) > kFilledAtOnce || !may_work_at_once()) {
+    Array made = filled_array(square, t, Scalar{}, here());
+    fill(made, scalar, n, n + 1);
+    return wrap(std::move(made));
+  }
+  Array made = made_at_once(t, square, here());
   if (!made.storage()) return nullptr;
   char* to = made.storage()->data();
   std::memset(to, 0, static_cast<size_t>(n * n * size));
@@ -192,34 +227,86 @@ PyObject* eye(const DirectCall& call) {
   return wrap(std::move(made));
 }
 
-// NumPy's, of few floats.
-PyObject* float_range(PyObject* start, PyObject* stop, PyObject* step) {
-  PyObject* given[] = {start, stop, step};
-  double number[3] = {0, 0, 1};
-  for (int i = 0; i < 3; ++i) {
-    if (absent(given[i])) continue;
-    if (!PyFloat_CheckExact(given[i]) && !plain_int(given[i])) return nullptr;
-    number[i] = PyFloat_AsDouble(given[i]);
-    if (PyErr_Occurred()) return PyErr_Clear(), nullptr;
-  }
-  if (absent(stop)) std::swap(number[0], number[1]);
-  double n = std::ceil((number[1] - number[0]) / number[2]);
-  if (!(n >= 1 && n * 8 <= static_cast<double>(kFilledAtOnce)) || number[2] == 0) return nullptr;
-  nb::object numbers[3];
-  for (int i = 0; i < 3; ++i) numbers[i] = checked(PyFloat_FromDouble(number[i]));
-  nb::object values = nb::steal(PyArray_ArangeObj(numbers[0].ptr(), numbers[1].ptr(), numbers[2].ptr(), nullptr));
-  if (!values) return PyErr_Clear(), nullptr;
-  auto* array = reinterpret_cast<PyArrayObject*>(values.ptr());
-  if (PyArray_TYPE(array) != NPY_DOUBLE || PyArray_NDIM(array) != 1) return nullptr;
-  Array made = made_at_once(default_float, Dims{static_cast<int64_t>(PyArray_SIZE(array))}, here());
+// Ones at and below a diagonal of a small matrix, zeros above.
+PyObject* tri(const DirectCall& call) {
+  static constexpr const char* names[] = {"N", "M", "k", "dtype"};
+  static PyObject* const one = PyLong_FromLong(1);
+  PyObject* v[4];
+  Dims rows, columns;
+  DType t;
+  int beyond = 0;
+  if (!call.arrange(names, v) || !plain_int(v[0]) || (v[2] && !plain_int(v[2])) || !plain_shape(v[0], &rows) || !plain_dtype(v[3], &t)) return nullptr;
+  if (absent(v[1])) columns = rows;
+  else if (!plain_int(v[1]) || !plain_shape(v[1], &columns)) return nullptr;
+  const long long k = v[2] ? PyLong_AsLongLongAndOverflow(v[2], &beyond) : 0;
+  const int64_t n = rows[0], m = columns[0], size = static_cast<int64_t>(item_size(t));
+  if (beyond || std::abs(k) > INT32_MAX || n > 1024 || m > 1024 || static_cast<size_t>(n * m * size) > kFilledAtOnce || !may_work_at_once()) return nullptr;
+  Scalar scalar{};
+  if (!put_scalar("tri", one, t, scalar.bytes)) throw PythonError{};
+  Array made = made_at_once(t, Dims{n, m}, here());
   if (!made.storage()) return nullptr;
-  const auto* from = static_cast<const double*>(PyArray_DATA(array));
-  if (default_float == DType::f64)
-    std::copy_n(from, made.layout.size, reinterpret_cast<double*>(made.storage()->data()));
-  else
-    std::transform(from, from + made.layout.size, reinterpret_cast<float*>(made.storage()->data()), [](double v) { return static_cast<float>(v); });
+  char* to = made.storage()->data();
+  std::memset(to, 0, static_cast<size_t>(n * m * size));
+  for (int64_t i = 0; i < n; ++i) repeat_item(to + i * m * size, scalar.bytes, static_cast<size_t>(size), std::clamp<int64_t>(i + k + 1, 0, m));
   written_at_once(made);
   return wrap(std::move(made));
+}
+
+// A vector of n floats of the default dtype, by their numbers, but for the last one if it is given; what is too large for it is for the Python function to report.
+template <class F>
+PyObject* floats(int64_t n, double largest, F at, const double* last = nullptr) {
+  if (default_float == DType::f32 && !(std::abs(largest) <= std::numeric_limits<float>::max())) return nullptr;
+  Array made = made_at_once(default_float, Dims{n}, here());
+  if (!made.storage()) return nullptr;
+  // The number is an int: there are vector instructions for what it becomes.
+  auto fill = [&](auto* to) {
+    for (int i = 0; i < static_cast<int>(n); ++i) to[i] = static_cast<std::remove_reference_t<decltype(*to)>>(at(static_cast<double>(i)));
+    if (last) to[n - 1] = static_cast<std::remove_reference_t<decltype(*to)>>(*last);
+  };
+  char* to = made.storage()->data();
+  default_float == DType::f64 ? fill(reinterpret_cast<double*>(to)) : fill(reinterpret_cast<float*>(to));
+  written_at_once(made);
+  return wrap(std::move(made));
+}
+
+// Reads floats and ints; absent ones stay as they are. False: there is something else.
+bool plain_floats(PyObject* const* given, int n, double* numbers) {
+  for (int i = 0; i < n; ++i) {
+    if (absent(given[i])) continue;
+    int beyond = 0;
+    if (plain_int(given[i])) PyLong_AsLongLongAndOverflow(given[i], &beyond);
+    else if (!PyFloat_CheckExact(given[i])) return false;
+    if (beyond) return false;
+    numbers[i] = PyFloat_AsDouble(given[i]);
+  }
+  return std::all_of(numbers, numbers + n, [](double v) { return std::isfinite(v); });
+}
+
+// As NumPy's: a step is what its first one makes of the start.
+PyObject* float_range(PyObject* const* given) {
+  double number[3] = {0, 0, 1};
+  if (!plain_floats(given, 3, number)) return nullptr;
+  if (absent(given[1])) std::swap(number[0], number[1]);
+  auto [start, stop, step] = number;
+  const double n = std::ceil((stop - start) / step), by = (start + step) - start;
+  if (!(n >= 1 && n <= INT32_MAX)) return nullptr;
+  return floats(static_cast<int64_t>(n), std::max(std::abs(start), std::abs(start + n * by)), [=](double i) { return start + i * by; });
+}
+
+// As NumPy's, between two numbers.
+PyObject* linspace(const DirectCall& call) {
+  static constexpr const char* names[] = {"start", "stop", "num", "endpoint"};
+  PyObject* v[4];
+  double ends[2];
+  if (!call.arrange(names, v) || absent(v[0]) || absent(v[1]) || (v[3] && !PyBool_Check(v[3])) || !plain_floats(v, 2, ends)) return nullptr;
+  if ((default_float != DType::f64 && default_float != DType::f32) || !may_work_at_once()) return nullptr;
+  Dims count{50};
+  if (v[2] && (!plain_int(v[2]) || !plain_shape(v[2], &count))) return nullptr;
+  const bool last = v[3] != Py_False;
+  const int64_t n = count[0], steps = n - last;
+  const double start = ends[0], stop = ends[1], step = (stop - start) / static_cast<double>(steps);
+  if (n < 2 || step == 0 || !std::isfinite(step)) return nullptr;
+  return floats(n, std::max(std::abs(start), std::abs(stop)), [=](double i) { return i * step + start; }, last ? &stop : nullptr);
 }
 
 PyObject* arange(const DirectCall& call) {
@@ -228,7 +315,7 @@ PyObject* arange(const DirectCall& call) {
   int64_t number[3] = {0, 0, 1};
   if (!call.arrange(names, v) || ints_become_floats || !may_work_at_once()) return nullptr;
   if ((default_float == DType::f64 || default_float == DType::f32) && std::any_of(v, v + 3, [](PyObject* o) { return o && PyFloat_CheckExact(o); })) {
-    return absent(v[0]) ? nullptr : float_range(v[0], v[1], v[2]);
+    return absent(v[0]) ? nullptr : float_range(v);
   }
   for (int i = 0; i < 3; ++i) {
     if (absent(v[i])) continue;
@@ -242,7 +329,6 @@ PyObject* arange(const DirectCall& call) {
   auto [start, stop, step] = number;
   int64_t n = step > 0 ? (stop - start + step - 1) / step : (start - stop - step - 1) / -step;
   n = std::max<int64_t>(0, n);
-  if (static_cast<size_t>(n) * 8 > kFilledAtOnce) return nullptr;
   Array made = made_at_once(DType::i64, Dims{n}, here());
   if (!made.storage()) return nullptr;
   auto* to = reinterpret_cast<int64_t*>(made.storage()->data());
@@ -371,7 +457,7 @@ PyObject* of_numbers(PyObject* list, PyObject* dtype) {
   return wrap(std::move(made));
 }
 
-// Of scalars of one dtype whose values are there.
+// Of scalars, or arrays without axes, of one dtype whose values are there.
 PyObject* of_scalars(PyObject* list) {
   const Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
   const ArrayObject* first = as_array(PySequence_Fast_GET_ITEM(list, 0));
@@ -382,8 +468,8 @@ PyObject* of_scalars(PyObject* list) {
   char* to = made.storage()->data();
   for (Py_ssize_t i = 0; i < n; ++i, to += item_size(t)) {
     PyObject* o = PySequence_Fast_GET_ITEM(list, i);
-    const Array* one = Py_TYPE(o) == scalar_type ? plain_values(o) : nullptr;
-    const char* value = one && one->layout.dtype == t && as_array(o)->device == first->device ? values_at_once(*one) : nullptr;
+    const Array* one = plain_values(o);
+    const char* value = one && one->layout.ndim() == 0 && one->layout.dtype == t && as_array(o)->device == first->device ? values_at_once(*one) : nullptr;
     if (!value) return nullptr;
     std::memcpy(to, value, item_size(t));
   }
@@ -402,8 +488,11 @@ PyObject* array(const DirectCall& call) {
     return a->layout.contiguous() ? converted(v[0], a->layout.dtype) : nullptr;
   }
   if (!(PyList_CheckExact(v[0]) || PyTuple_CheckExact(v[0])) || PySequence_Fast_GET_SIZE(v[0]) == 0) return nullptr;
-  if (absent(v[1]) && Py_TYPE(PySequence_Fast_GET_ITEM(v[0], 0)) == scalar_type) return of_scalars(v[0]);
-  if (is_array(PySequence_Fast_GET_ITEM(v[0], 0))) return absent(v[1]) ? stacked(v[0]) : nullptr;
+  if (PyObject* first = PySequence_Fast_GET_ITEM(v[0], 0); is_array(first)) {
+    if (!absent(v[1])) return nullptr;
+    PyObject* made = as_array(first)->array.layout.ndim() == 0 ? of_scalars(v[0]) : nullptr;
+    return made || Py_TYPE(first) == scalar_type ? made : stacked(v[0]);
+  }
   if (PyObject* made = of_vector(v[0], v[1])) return made;
   return of_numbers(v[0], v[1]);
 }
@@ -413,6 +502,7 @@ PyObject* array(const DirectCall& call) {
 void add_direct_creation() {
   add_direct("full_like", number_like);
   add_direct("eye", eye<false>);
+  add_direct("tri", tri);
   add_direct("identity", eye<true>);
   add_direct("array", array<true>);
   add_direct("asarray", array<false>);
@@ -424,6 +514,7 @@ void add_direct_creation() {
   add_direct("zeros_like", full_like<0>);
   add_direct("ones_like", full_like<1>);
   add_direct("arange", arange);
+  add_direct("linspace", linspace);
   add_direct("copy", copy);
   add_direct("contiguous", contiguous);
   add_direct("astype", astype);

@@ -49,19 +49,24 @@ bool fit(Layout& values, const Dims& shape) {
   return true;
 }
 
+// The same number of elements of one dtype, few and dense, copied now. False: an operation must do it.
+bool copied_at_once(const Array& to, const Array& from) {
+  const size_t bytes = static_cast<size_t>(to.layout.nbytes());
+  const bool few = bytes && bytes <= kFilledAtOnce && from.layout.dtype == to.layout.dtype && (from.layout.shape == to.layout.shape || (from.layout.size == 1 && to.layout.size == 1));
+  if (!few || !to.layout.contiguous() || !from.layout.contiguous() || !may_work_at_once()) return false;
+  const char* values = values_at_once(from);
+  char* room = values ? room_at_once(to) : nullptr;
+  if (!room) return false;
+  std::memmove(room, values, bytes);
+  return written_at_once(to), true;
+}
+
 bool copy(const Array& to, const Array& from) {
   if (from.same_elements(to)) return true;  // `x[i] += y` ends so
   if (is_complex(from.layout.dtype) && !is_complex(to.layout.dtype)) return false;  // which warns
+  if (copied_at_once(to, from)) return true;
   Array values = from;
   if (!fit(values.layout, to.layout.shape)) return false;
-  if (to.layout.size == 1 && from.layout.dtype == to.layout.dtype && may_work_at_once()) {
-    const char* value = values_at_once(from);
-    if (char* room = value ? room_at_once(to) : nullptr) {
-      std::memmove(room, value, item_size(to.layout.dtype));
-      written_at_once(to);
-      return true;
-    }
-  }
   Building op;
   build_copy(*op, values, to);
   op.issue(device_of(to));
@@ -184,7 +189,7 @@ std::vector<Array> positions(const Array& mask) {
 // An index with arrays of positions, beside one another, read.
 struct Picks {
   Array view;                  // what the other entries make of the array
-  std::vector<Array> indices;  // of one shape, along neighbouring axes of the view
+  std::vector<Array> indices;  // of one shape once they are read, along neighbouring axes of the view
   int axis = 0;                // the first of them
   Dims shape() const {
     const Dims &all = view.layout.shape, &common = indices[0].layout.shape;
@@ -197,12 +202,51 @@ struct Picks {
   }
 };
 
+// The same of NumPy's vector or matrix of int64.
+Array known_positions(PyArrayObject* a, int64_t n, int device) {
+  const int64_t count = PyArray_SIZE(a);
+  const bool plain = PyArray_TYPE(a) == NPY_INT64 && PyArray_NDIM(a) > 0 && PyArray_ISCARRAY_RO(a) && count > 0 && count <= kMostPicked;
+  const auto* at = static_cast<const int64_t*>(PyArray_DATA(a));
+  if (!plain || !may_work_at_once() || !std::all_of(at, at + count, [n](int64_t i) { return i >= -n && i < n; })) return {};
+  Array made = made_at_once(DType::i64, Dims(reinterpret_cast<const int64_t*>(PyArray_DIMS(a)), PyArray_NDIM(a)), device);
+  if (!made.storage()) return {};
+  std::copy_n(at, count, reinterpret_cast<int64_t*>(made.storage()->data()));
+  written_at_once(made);
+  return made;
+}
+
+// Gives arrays that broadcast together one shape. False: they do not.
+bool broadcast_all(std::vector<Array>& all) {
+  Dims common = all[0].layout.shape;
+  bool same = true;
+  for (const Array& a : all) {
+    const Dims& shape = a.layout.shape;
+    same = same && shape == common;
+    if (shape.size() > common.size()) {
+      Dims wider(shape.size(), 1);
+      std::copy(common.begin(), common.end(), wider.end() - common.size());
+      common = wider;
+    }
+    for (int i = 1; i <= shape.size(); ++i) {
+      int64_t &have = common[common.size() - i], one = shape[shape.size() - i];
+      if (have != one && have != 1 && one != 1) return false;
+      if (have == 1) have = one;
+    }
+  }
+  for (Array& a : all)
+    if (!same) a = Array(a.storage(), broadcast_to("getitem", a.layout, common));
+  return true;
+}
+
 // waits: for the values of masks, which tell how many elements there are. False: it is another kind of index, for Python to read.
 class PicksReader {
  public:
   PicksReader(PyObject* self, bool waits, Picks* picks) : x_(as_array(self)->array), device_(as_array(self)->device), waits_(waits), picks_(*picks) {}
 
-  bool read(PyObject* index) {
+  bool read(PyObject* index) { return collect(index) && broadcast_all(picks_.indices); }
+
+ private:
+  bool collect(PyObject* index) {
     if (!PyTuple_CheckExact(index)) {
       picks_.view = x_;
       return add(index, 0);
@@ -227,7 +271,6 @@ class PicksReader {
     return look_through(index, n);
   }
 
- private:
   // How many axes an entry is about.
   static int covered(PyObject* o) {
     const Array* a = plain_array(o);
@@ -252,6 +295,8 @@ class PicksReader {
     std::vector<Array> found;
     if (PyList_CheckExact(o)) {
       if (Array list = positions(o, shape[axis], device_); list.storage()) found.push_back(std::move(list));
+    } else if (PyArray_CheckExact(o)) {
+      if (Array known = known_positions(reinterpret_cast<PyArrayObject*>(o), shape[axis], device_); known.storage()) found.push_back(std::move(known));
     } else if (const Array* one = plain_array(o); one && as_array(o)->device == device_ && one->layout.ndim()) {
       const int n = one->layout.ndim();
       if (is_integer(one->layout.dtype)) found.push_back(*one);
@@ -259,8 +304,7 @@ class PicksReader {
     }
     // Positions along axes without elements are no plain index: the Python function refuses them in the call.
     for (Array& a : found) {
-      bool fits = shape[axis++] > 0 && (picks_.indices.empty() || picks_.indices[0].layout.shape == a.layout.shape);
-      if (!fits) return false;
+      if (shape[axis++] == 0) return false;
       picks_.indices.push_back(std::move(a));
     }
     return !found.empty();
@@ -348,7 +392,10 @@ bool scattered(PyObject* self, PyObject* index, PyObject* value, const Array* va
 bool put_directly(PyObject* self, PyObject* index, PyObject* value, const Array* values) {
   const Array& x = as_array(self)->array;
   if (!may_take(self, value, values)) return false;
-  if (const Array* mask = plain_array(index); mask && mask->layout.dtype == DType::b1) {
+  const Array* mask = plain_array(index);  // or positions
+  if (mask && values && mask->layout.ndim() == 1 && values->layout.ndim() == 1 && mask->layout.size == values->layout.size && as_array(index)->device == as_array(self)->device && put_picked(x, *mask, *values, nullptr))
+    return true;
+  if (mask && mask->layout.dtype == DType::b1) {
     bool whole = mask->layout.shape == x.layout.shape && as_array(index)->device == as_array(self)->device && x.layout.size;
     if (whole) return (!values || values->layout.ndim() <= 1) && put_under(x, *mask, values, value);
   }
@@ -435,6 +482,9 @@ PyObject* pick_directly(PyObject* self, PyObject* index) {
     if (whole && (x->layout.size > kMostSelected || may_work_at_once())) return guarded([&] { return selected(*x, *mask); });
   }
   return guarded([&]() -> PyObject* {
+    const Array* one = plain_array(index);
+    if (one && one->layout.ndim() && as_array(index)->device == as_array(self)->device)
+      if (PyObject* found = picked(*x, *one)) return found;
     Picks picks;
     return PicksReader(self, true, &picks).read(index) ? gathered(picks) : nullptr;
   });

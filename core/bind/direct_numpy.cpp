@@ -12,6 +12,7 @@
 #include "bind/direct.h"
 #include "bind/glue.h"
 #include "bind/numpy.h"
+#include "bind/taken.h"
 
 namespace forerun {
 
@@ -53,7 +54,9 @@ struct NumpyCall {
       case 'A': return absent(o) ? Py_NewRef(Py_None) : array(o);                         // an array, or None
       case 'd': return vector(o);                                                         // a vector
       case 'h': return haystack(o);                                                       // an array of any size, of which little is read
+      case 'r': return looked_at(o);                                                      // an array of any size, for which the function waits
       case 'm': return matrix(o);                                                         // a small matrix: its cost grows faster than its size
+      case 'e': return PyList_CheckExact(o) ? integers(o) : array(o);                     // an array, or a list of ints
       case 'l': return arrays(o);                                                         // a tuple or list of arrays
       case 'n': return number(o) ? Py_NewRef(o) : array(o);                               // an array or a number
       case 'w': return target(o);                                                         // an array that is written
@@ -131,11 +134,28 @@ struct NumpyCall {
     const Array* a = plain_array(o);
     return a && a->layout.size <= kMostOfMatrix ? array(o) : nullptr;
   }
+  PyObject* looked_at(PyObject* o) {
+    const Array* a = plain_values(o);
+    return a && note(o, *a) ? known(*a) : nullptr;
+  }
   PyObject* haystack(PyObject* o) {
     const Array* a = plain_array(o);
     if (!a || !note(o, *a)) return nullptr;
     if (a->layout.nbytes() > kMostBytes && !(a->layout.contiguous() && (a->layout.dtype == DType::f64 || a->layout.dtype == DType::i64))) return nullptr;
     return known(*a);
+  }
+  // A list of ints as it is, where arrays are of 64 bits: NumPy makes of it what the Python function does.
+  PyObject* integers(PyObject* list) {
+    const Py_ssize_t n = PyList_GET_SIZE(list);
+    bool good = n > 0 && n <= kMostCount && !ints_become_floats;
+    for (Py_ssize_t i = 0; good && i < n; ++i) {
+      int beyond = 0;
+      good = plain_int(PyList_GET_ITEM(list, i));
+      if (good) PyLong_AsLongLongAndOverflow(PyList_GET_ITEM(list, i), &beyond);
+      good = good && !beyond;
+    }
+    has_int = has_int || good;
+    return good ? Py_NewRef(list) : nullptr;
   }
   PyObject* arrays(PyObject* list) {
     if (!(PyList_CheckExact(list) || PyTuple_CheckExact(list))) return nullptr;
@@ -233,6 +253,8 @@ PyObject* ours(PyObject* result, const NumpyCall& call) {
   bool known = false;
   DType t = dtype_of_typenum(type, &known);
   if (!known || ((t == DType::f64 || t == DType::c128) && !call.wide)) return nullptr;  // NumPy's default float is not ours
+  // Two references: of the result, and ours.
+  if (Array taken = is_array ? taken_from(result, 2, t, call.device) : Array(); taken.storage()) return ++Engine::get().at_once, wrap(std::move(taken));
   Array made = made_at_once(t, Dims(reinterpret_cast<const int64_t*>(PyArray_DIMS(array)), PyArray_NDIM(array)), call.device);
   if (!made.storage()) return nullptr;
   if (PyArray_IS_C_CONTIGUOUS(array) && PyArray_ISNOTSWAPPED(array)) {

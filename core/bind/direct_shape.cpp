@@ -1,5 +1,6 @@
 // Plain calls of functions that look at arrays otherwise, or put them together.
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include "bind/at_once.h"
@@ -22,6 +23,33 @@ PyObject* reversed_axes(PyObject* self) {
 namespace {
 
 PyObject* transpose(const DirectCall& call) { return call.n == 1 && !call.kwnames ? reversed_axes(call.args[0]) : nullptr; }
+
+// The main diagonal of a matrix, as a view.
+PyObject* diagonal(const DirectCall& call) {
+  const Array* a = call.n == 1 && !call.kwnames ? plain_array(call.args[0]) : nullptr;
+  if (!a || a->layout.ndim() != 2) return nullptr;
+  Layout to;
+  to.dtype = a->layout.dtype, to.read_only = a->layout.read_only, to.offset = a->layout.offset;
+  to.size = std::min(a->layout.shape[0], a->layout.shape[1]);
+  to.shape = Dims{to.size}, to.strides = Dims{a->layout.strides[0] + a->layout.strides[1]};
+  return wrap(Array(a->storage(), std::move(to)));
+}
+
+// A small matrix with the elements of a vector on its diagonal; the diagonal of a matrix.
+PyObject* diag(const DirectCall& call) {
+  const Array* a = call.n == 1 && !call.kwnames ? plain_array(call.args[0]) : nullptr;
+  if (!a || a->layout.ndim() != 1) return diagonal(call);
+  const int64_t n = a->layout.size, size = static_cast<int64_t>(item_size(a->layout.dtype));
+  const char* values = n > 0 && n <= 1024 && n * n * size <= static_cast<int64_t>(kFilledAtOnce) && may_work_at_once() ? values_at_once(*a) : nullptr;
+  if (!values) return nullptr;
+  Array made = made_at_once(a->layout.dtype, Dims{n, n}, as_array(call.args[0])->device);
+  if (!made.storage()) return nullptr;
+  char* to = made.storage()->data();
+  std::memset(to, 0, static_cast<size_t>(n * n * size));
+  for (int64_t i = 0; i < n; ++i) std::memcpy(to + i * (n + 1) * size, values + i * a->layout.strides[0], static_cast<size_t>(size));
+  written_at_once(made);
+  return wrap(std::move(made));
+}
 
 // x.reshape(2, 3), x.reshape((2, 3)), x.reshape(6).
 PyObject* reshape_method(const DirectCall& call) {
@@ -85,6 +113,22 @@ bool plain_arrays(PyObject* list, std::vector<Array>& all, int* device) {
   return true;
 }
 
+// Dense arrays one after the other, of few bytes together, whose values are there. Null: an operation must do it.
+PyObject* joined_at_once(const std::vector<Array>& all, const Dims& shape, int device) {
+  const DType t = all[0].layout.dtype;
+  const auto good = [](const Array& a) { return a.layout.contiguous() && values_at_once(a); };
+  if (product(shape) * static_cast<int64_t>(item_size(t)) > static_cast<int64_t>(kFilledAtOnce) || !may_work_at_once() || !std::all_of(all.begin(), all.end(), good)) return nullptr;
+  Array made = made_at_once(t, shape, device);
+  if (!made.storage()) return nullptr;
+  char* to = made.storage()->data();
+  for (const Array& a : all) {
+    std::memcpy(to, values_at_once(a), static_cast<size_t>(a.layout.nbytes()));
+    to += a.layout.nbytes();
+  }
+  written_at_once(made);
+  return wrap(std::move(made));
+}
+
 PyObject* joined(const std::vector<Array>& all, int axis, int device) {
   Dims shape = all[0].layout.shape;
   for (size_t k = 1; k < all.size(); ++k) {
@@ -94,6 +138,8 @@ PyObject* joined(const std::vector<Array>& all, int axis, int device) {
       if (i != axis && other[i] != shape[i]) return nullptr;
     shape[axis] += other[axis];
   }
+  if (axis == 0)
+    if (PyObject* made = joined_at_once(all, shape, device)) return made;
   Array out = Array::make(all[0].layout.dtype, shape, budget_of(device));
   Building op;
   build_concatenate(*op, all, axis, out);
@@ -112,8 +158,32 @@ PyObject* concatenate(const DirectCall& call) {
   return joined(all, axis, device);
 }
 
+// The same of arrays of one shape, along a new first axis. Null: others must look at them.
+PyObject* stacked_at_once(PyObject* list) {
+  if (!list || !(PyList_CheckExact(list) || PyTuple_CheckExact(list)) || !may_work_at_once()) return nullptr;
+  const Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
+  PyObject* const* items = PySequence_Fast_ITEMS(list);
+  const Array* first = n > 0 ? plain_array(items[0]) : nullptr;
+  if (!first || first->layout.ndim() >= Dims::kInline || first->layout.nbytes() * n > static_cast<int64_t>(kFilledAtOnce)) return nullptr;
+  const auto good = [&](PyObject* o) {
+    const Array* a = plain_array(o);
+    return a && a->layout.dtype == first->layout.dtype && a->layout.shape == first->layout.shape && as_array(o)->device == as_array(items[0])->device && a->layout.contiguous() && values_at_once(*a);
+  };
+  if (!std::all_of(items, items + n, good)) return nullptr;
+  Dims shape(first->layout.ndim() + 1, n);
+  std::copy(first->layout.shape.begin(), first->layout.shape.end(), shape.begin() + 1);
+  Array made = made_at_once(first->layout.dtype, shape, as_array(items[0])->device);
+  if (!made.storage()) return nullptr;
+  const auto bytes = static_cast<size_t>(first->layout.nbytes());
+  for (Py_ssize_t i = 0; i < n; ++i) std::memcpy(made.storage()->data() + static_cast<size_t>(i) * bytes, values_at_once(as_array(items[i])->array), bytes);
+  written_at_once(made);
+  return wrap(std::move(made));
+}
+
 // Along a new axis; null: the first one.
 PyObject* stacked_along(PyObject* list, PyObject* where) {
+  if (!where)
+    if (PyObject* made = stacked_at_once(list)) return made;
   std::vector<Array> all;
   int device = 0, axis = 0;
   if (!plain_arrays(list, all, &device)) return nullptr;
@@ -183,6 +253,8 @@ PyObject* stacked(PyObject* list) { return stacked_along(list, nullptr); }
 
 void add_direct_shapes() {
   add_direct("transpose", transpose);
+  add_direct("diagonal", diagonal);
+  add_direct("diag", diag);
   add_direct("reshape", reshape);
   add_direct("reshape_method", reshape_method);
   add_direct("ravel", ravel);

@@ -1,10 +1,13 @@
 // Plain calls that write into arrays, and methods of element-wise ops.
 #include <algorithm>
+#include <cstring>
 #include <string_view>
 
+#include "bind/at_once.h"
 #include "bind/direct.h"
 #include "bind/glue.h"
 #include "bind/reduce.h"
+#include "kernels/item.h"
 #include "kernels/move.h"
 
 namespace forerun {
@@ -31,6 +34,28 @@ PyObject* copyto(const DirectCall& call) {
   const Array* from = to ? plain_array(call.args[1]) : nullptr;
   if (!to || !(from ? from->layout.dtype == to->layout.dtype : PyFloat_CheckExact(call.args[1]) && is_inexact(to->layout.dtype))) return nullptr;
   return assigned(call.args[0], call.args[1]);
+}
+
+// Elements of an array of the same shape where a mask of it holds, of few.
+PyObject* putmask(const DirectCall& call) {
+  constexpr int64_t kMost = 1 << 12;
+  const Array *a = call.n == 3 && !call.kwnames ? plain_array(call.args[0]) : nullptr, *mask = a ? plain_array(call.args[1]) : nullptr, *from = mask ? plain_array(call.args[2]) : nullptr;
+  if (!from || a->layout.size > kMost || mask->layout.dtype != DType::b1 || from->layout.dtype != a->layout.dtype || !a->writable() || !may_work_at_once()) return nullptr;
+  const int device = as_array(call.args[0])->device;
+  const auto fits = [&](int i) {
+    const Layout& l = as_array(call.args[i])->array.layout;
+    return l.shape == a->layout.shape && l.contiguous() && as_array(call.args[i])->device == device;
+  };
+  if (!fits(0) || !fits(1) || !fits(2) || a->storage() == mask->storage() || a->storage() == from->storage()) return nullptr;
+  const char *hit = values_at_once(*mask), *values = values_at_once(*from);
+  char* room = hit && values ? room_at_once(*a) : nullptr;
+  if (!room) return nullptr;
+  with_item(item_size(a->layout.dtype), [&]<class T>(T) {
+    for (int64_t i = 0; i < a->layout.size; ++i)
+      if (hit[i]) std::memcpy(room + i * static_cast<int64_t>(sizeof(T)), values + i * static_cast<int64_t>(sizeof(T)), sizeof(T));
+  });
+  written_at_once(*a);
+  return Py_NewRef(Py_None);
 }
 
 // One number on the main diagonal of a matrix.
@@ -92,6 +117,7 @@ PyObject* ufunc_at(const DirectCall& call) {
 void add_direct_writes() {
   add_direct("fill", fill);
   add_direct("copyto", copyto);
+  add_direct("putmask", putmask);
   add_direct("fill_diagonal", fill_diagonal);
   add_direct("ufunc_reduce", ufunc_reduce);
   add_direct("ufunc_accumulate", ufunc_accumulate);

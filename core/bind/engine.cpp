@@ -101,6 +101,7 @@ nb::dict in_use() {
 
 size_t empty_cache() {
   size_t bytes = MemoryCache::get().trim();
+  trim_objects();
   FreeList<Buffer>::trim(), FreeList<Op>::trim(), FreeList<KernelRoom>::trim();
   malloc_trim(0);
   return bytes;

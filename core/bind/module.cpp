@@ -9,6 +9,7 @@
 #include "bind/fallback.h"
 #include "bind/gradient.h"
 #include "bind/hooks.h"
+#include "bind/iterators.h"
 #include "bind/tape.h"
 #include "bind/ufunc.h"
 #include "cpu/workers.h"
@@ -62,6 +63,8 @@ NB_MODULE(_core, m) {
   m.attr("Primitive") = nb::steal(reinterpret_cast<PyObject*>(make_primitive_type()));
   m.attr("Variable") = nb::steal(reinterpret_cast<PyObject*>(make_variable_type()));
   m.attr("Function") = nb::steal(reinterpret_cast<PyObject*>(make_function_type()));
+  m.attr("Elements") = nb::steal(reinterpret_cast<PyObject*>(make_elements_type()));
+  m.attr("Flat") = nb::steal(reinterpret_cast<PyObject*>(make_flat_type()));
   m.attr("Node") = nb::steal(reinterpret_cast<PyObject*>(make_node_type()));
   use_cpu_workers(Engine::get());
   init_engine(m);

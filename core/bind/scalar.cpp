@@ -15,25 +15,18 @@ namespace forerun {
 
 namespace {
 
-// A copy of the element of dtype t at `offset`: made at once where its value is there, else by an operation.
-Array element_at(Buffer* storage, DType t, int64_t offset) {
-  Array made = Array::make_scalar(t, storage->budget);
-  if (storage->settled() && !storage->failure && !capture) {
-    // With the interpreter lock held, and all issued writes over, nobody writes.
-    made.storage()->take();
-    made.storage()->promised = true;
-    std::memcpy(made.storage()->data(), storage->data() + offset, item_size(t));
-    return made;
-  }
-  Layout layout = made.layout;
-  layout.offset = offset;
-  Building op;
-  build_copy(*op, Array(storage, std::move(layout)), made);
-  op.issue(storage->budget->device);
+// A scalar with a value, made at once.
+PyObject* valued(DType t, Budget* budget, const void* value) {
+  Buffer* storage = Buffer::make(item_size(t), budget);
+  storage->form.dtype = static_cast<uint8_t>(t), storage->form.ndim = 0;
+  storage->take();
+  storage->promised = true;
+  if (const size_t size = item_size(t); size == 8) std::memcpy(storage->data(), value, 8);
+  else std::memcpy(storage->data(), value, size);
+  PyObject* made = wrap_element(storage, t, 0);
+  if (!made) storage->retain(), storage->release();
   return made;
 }
-
-PyObject* element(const Array& array, int64_t offset) { return wrap_result(element_at(array.storage(), array.layout.dtype, offset)); }
 
 const Layout& layout_of(PyObject* array) { return as_array(array)->array.layout; }
 
@@ -58,11 +51,20 @@ bool step(const Layout& layout, int axis, int64_t i, int64_t* offset) {
   return true;
 }
 
+// The value of a Python integer. False: it is none that an index could be.
+bool value_of(PyObject* integer, int64_t* value) {
+#if PY_VERSION_HEX < 0x030c0000
+  // Of one digit, as nearly all are: without a call.
+  if (Py_SIZE(integer) == 1) return *value = reinterpret_cast<PyLongObject*>(integer)->ob_digit[0], true;
+#endif
+  int beyond = 0;
+  *value = PyLong_AsLongLongAndOverflow(integer, &beyond);
+  return !beyond;
+}
+
 bool step(const Layout& layout, int axis, PyObject* index, int64_t* offset) {
-  if (PyLong_CheckExact(index)) {
-    int beyond = 0;
-    return step(layout, axis, PyLong_AsLongLongAndOverflow(index, &beyond), offset) && !beyond;
-  }
+  int64_t at;
+  if (PyLong_CheckExact(index)) return value_of(index, &at) && step(layout, axis, at, offset);
   int64_t i;
   return is_scalar(index) && integer_at_once(index, &i) && step(layout, axis, i, offset);
 }
@@ -88,6 +90,20 @@ Array row_at(const Array& a, int64_t offset) {
 }
 
 }  // namespace
+
+PyObject* element(const Array& array, int64_t offset) {
+  const Buffer& storage = *array.storage();
+  const DType t = array.layout.dtype;
+  // With the interpreter lock held, and all issued writes over, nobody writes.
+  if (storage.settled() && !storage.failure && !capture) return valued(t, storage.budget, storage.data() + offset);
+  Array made = Array::make_scalar(t, storage.budget);
+  Layout layout = made.layout;
+  layout.offset = offset;
+  Building op;
+  build_copy(*op, Array(array.storage(), std::move(layout)), made);
+  op.issue(storage.budget->device);
+  return wrap_result(std::move(made));
+}
 
 void become(PyObject* array, bool scalar) {
   if (is_scalar(array) == scalar) return;
@@ -132,12 +148,8 @@ bool read(PyObject* o, T* value) {
 
 template <class T>
 PyObject* scalar_of(T value, DType t, Budget* budget) {
-  Array made = Array::make_scalar(t, budget);
-  made.storage()->take();
-  made.storage()->promised = true;
-  std::memcpy(made.storage()->data(), &value, sizeof value);
   ++Engine::get().at_once;
-  return wrap_result(std::move(made));
+  return valued(t, budget, &value);
 }
 
 template <class T>
@@ -231,13 +243,6 @@ int set_item(PyObject* self, PyObject* index, PyObject* value) {
   PyObject* done = call_hook(Hook::setitem, self, index, value);
   Py_XDECREF(done);
   return done ? 0 : -1;
-}
-
-// Libraries ask for __iter__ to tell arrays from scalars, which those without axes are to them.
-PyObject* iterate(PyObject* self) {
-  if (as_array(self)->array.layout.ndim() > 0) return PySeqIter_New(self);
-  PyErr_SetString(PyExc_TypeError, "iter: array must have an axis, got shape ()");
-  return nullptr;
 }
 
 const Array& viewed(const char* op, PyObject* o, Array& own) {

@@ -24,13 +24,14 @@ PyObject* calculated_at_once(Slot slot, PyObject* a, PyObject* b);
 // x[index] for a basic index: a view, or a scalar with a copy of the element where each axis is indexed by an integer. Null without an
 // exception: not a basic index.
 PyObject* read_basic(PyObject* self, PyObject* index);
-// x[i], x[index] = value, iter(x), as the array type's slots.
+// A scalar with a copy of the element at an offset: made at once where its value is there, else by an operation.
+PyObject* element(const Array& array, int64_t offset);
+// x[i], x[index] = value, as the array type's slots.
 PyObject* get_item(PyObject* self, PyObject* index);
 // Whether integers, whose values are there, name an element of an array, and where it stands.
 bool names_element(PyObject* array, PyObject* index, int64_t* offset);
 PyObject* sequence_item(PyObject* self, Py_ssize_t i);
 int set_item(PyObject* self, PyObject* index, PyObject* value);
-PyObject* iterate(PyObject* self);
 
 // What a view with axes is made of: the array itself, or for a scalar, a copy in `own`, so that writing to the view leaves the scalar as it is.
 const Array& viewed(const char* op, PyObject* o, Array& own);

@@ -2,6 +2,7 @@
 #include "bind/direct.h"
 #include "bind/glue.h"
 #include "bind/hooks.h"
+#include "bind/iterators.h"
 #include "bind/tape.h"
 #include "bind/ufunc.h"
 
@@ -76,6 +77,7 @@ void init_tape(nb::module_& m) {
   m.def("set_defaults", [](nb::handle dtype, bool ints) { default_float = parse_dtype("set_defaults", dtype.ptr()), ints_become_floats = ints; });
   m.def("set_default_device", [](int device) { default_device = device; }, "Of this thread; those that do not exist are the first one.");
   m.def("set_scalar_type", [](nb::handle type) { set_scalar_type(reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr())); });
+  m.def("set_flat_type", [](nb::handle type) { set_flat_type(reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr())); });
   m.def("set_array_type", [](nb::handle type) { set_array_type(reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr())); });
 }
 

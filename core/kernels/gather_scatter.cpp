@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/bfloat16.h"
+#include "base/clones.h"
 #include "base/rounding.h"
 #include "kernels/arithmetic.h"
 #include "kernels/item.h"
@@ -29,6 +30,13 @@ int64_t offset_of(int64_t i, const Dims& shape, const int64_t* strides) {
   return offset;
 }
 
+// Whether all of n positions are at least -below and less than span - below.
+FORERUN_CLONES bool all_within(const int64_t* at, int64_t n, uint64_t below, uint64_t span) {
+  uint64_t out = 0;
+  for (int64_t i = 0; i < n; ++i) out |= static_cast<uint64_t>(at[i]) + below >= span;
+  return out == 0;
+}
+
 // Elements that integer arrays select, and where each block of the rest lies.
 struct Selection {
   std::vector<Layout> indices;            // of `shape`, or without axes: numbers; or a mask alone
@@ -48,6 +56,18 @@ struct Selection {
     if (!own.empty()) own_offsets(all.get());
     for (size_t k = 0; k < indices.size(); ++k) add(op, k, all.get(), k == 0 && own.empty(), what);
     return all;
+  }
+  // Whether positions in a vector stand one after the other as they are needed: then nobody has to write down offsets.
+  bool plain() const {
+    return indices.size() == 1 && !masked && flat.empty() && own.size() <= 1 && indices[0].ndim() > 0 && indices[0].dtype == DType::i64 && indices[0].contiguous();
+  }
+  // Those positions, all of them in range. Throws at the first that is not.
+  const int64_t* checked(Op& op, const char* what) const {
+    const auto* at = reinterpret_cast<const int64_t*>(data(op, 0));
+    const auto n = static_cast<uint64_t>(extents[0]);
+    if (all_within(at, positions, from_end ? n : 0, from_end ? 2 * n : n)) return at;
+    for (int64_t p = 0; p < positions; ++p) offset_along(0, at[p], what);
+    return at;
   }
 
  private:
@@ -127,7 +147,13 @@ class IndexKernel final : public Kernel {
   // last axis, as positions may come more than once.
   int64_t tiles() const override { return tiles_; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
-  void prepare(Op& op) override { offsets_ = selection.offsets(op, said ? said : what == Do::gather ? "take" : "put"); }
+  void prepare(Op& op) override {
+    const char* who = said ? said : what == Do::gather ? "take" : "put";
+    if (is_direct(op))
+      at_ = selection.checked(op, who);
+    else
+      offsets_ = selection.offsets(op, who);
+  }
   void run(Op& op, int64_t tile) override;
 
   Do what;
@@ -148,8 +174,15 @@ class IndexKernel final : public Kernel {
 
  private:
   std::unique_ptr<int64_t[]> offsets_;  // of the positions
+  const int64_t* at_ = nullptr;         // the positions themselves, where no offsets are needed
   int64_t per_tile_ = 1, tiles_ = 1;    // units of what is picked, or elements of the last axis that is written
 
+  // Whether elements of a vector are copied or combined, and their positions stay as they are meanwhile.
+  bool is_direct(Op& op) const {
+    bool apart = what == Do::gather || op.access(selection.first_access).storage != op.access(a_access).storage;
+    return (what != Do::combine || combine.each) && apart && array.ndim() == 1 && selection.plain() && (other.ndim() == 1 || other.contiguous());
+  }
+  void run_direct(char* a, char* b, int64_t tile) const;
   void singles(char* a, const int64_t* offsets, char* b, int64_t step, int64_t n) const;
   void combine_one(char* a, char* b) const;
   void block(char* a, const Dims& a_strides, char* b, const Dims& b_strides, const Rows& rows) const;
@@ -177,6 +210,7 @@ void IndexKernel::run(Op& op, int64_t tile) {
   char* b = operand_data(op, b_access, other.offset);
   Snapshot snapshot;
   if (overlaps) b = const_cast<char*>(snapshot.take(b, other.offset, other.range()));
+  if (at_) return run_direct(a, b, tile);
   if (!selection.flat.empty()) return singles(a, offsets_.get(), b, other.strides[0], selection.positions);
   const int k = selection.own.empty() ? axes : array.ndim();
   Dims before(other.shape.begin(), axis), after(array.shape.begin() + axis + k, array.ndim() - axis - k);
@@ -209,6 +243,32 @@ void IndexKernel::run(Op& op, int64_t tile) {
     for (; p < stop; ++p)
       block(row_a + offsets_[p], after.empty() ? none : after_a, row_b + offset_of(p, index_shape, middle_b.begin()), after.empty() ? none : after_b, rows);
   }
+}
+
+// a at positions, and elements of b a step apart.
+void IndexKernel::run_direct(char* a, char* b, int64_t tile) const {
+  const bool gathers = what == Do::gather;
+  const int64_t first = gathers ? tile * per_tile_ : 0, end = gathers ? std::min(selection.positions, first + per_tile_) : selection.positions;
+  const int64_t n = array.size, by = array.strides[0], step = other.ndim() == 1 ? other.strides[0] : static_cast<int64_t>(item_size(other.dtype));
+  const int64_t* at = at_;
+  if (what == Do::combine) {
+    int64_t offsets[kChunk];
+    for (int64_t p = 0, some; p < end; p += some) {
+      some = std::min(kChunk, end - p);
+      for (int64_t i = 0; i < some; ++i) offsets[i] = (at[p + i] + (at[p + i] >> 63 & n)) * by;
+      combine.each(a, offsets, b + p * step, step, some);
+    }
+    return;
+  }
+  auto each = [&](auto element, auto by) {
+    for (int64_t p = first; p < end; ++p) {
+      char *one = a + (at[p] + (at[p] >> 63 & n)) * by, *value = b + p * step;
+      gathers ? std::memcpy(value, one, sizeof element) : std::memcpy(one, value, sizeof element);
+    }
+  };
+  with_item(item_size(array.dtype), [&]<class T>(T element) {
+    by == sizeof(T) ? each(element, std::integral_constant<int64_t, sizeof(T)>{}) : each(element, by);
+  });
 }
 
 // a at offsets, and elements of b a step apart.

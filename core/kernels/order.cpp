@@ -7,13 +7,19 @@
 
 #include "base/error.h"
 #include "base/rounding.h"
+<<<<<<< HEAD
 #include "kernels/arg_columns.h"
+=======
+#include "kernels/digits.h"
+#include "kernels/item.h"
+>>>>>>> calls
 
 namespace forerun {
 
 namespace {
 
 constexpr int64_t kTile = int64_t{1} << 15;  // elements that one worker takes at once, in whole lines
+constexpr int64_t kBeside = 16;              // lines that are copied together where they lie side by side
 
 // Lines of `n` elements along one axis of the input; `make(line, values, out)` is called for each.
 class LinesKernel : public Kernel {
@@ -28,10 +34,10 @@ class LinesKernel : public Kernel {
 
  protected:
   // The elements of a line, one after the other: where they are, or copied to `room`.
-  char* line(char* in, int64_t number, std::vector<char>& room, bool copied) const {
-    char* from = in + in_.offset + offset_of(number, in_.strides);
+  char* line(char* in, int64_t number, std::vector<char>& room) const {
+    char* from = in + in_.offset + start_of(number);
     int64_t step = in_.strides[axis_], size = static_cast<int64_t>(item_size(in_.dtype));
-    if (!copied && (step == size || n_ == 1)) return from;
+    if (step == size || n_ == 1) return from;
     room.resize(static_cast<size_t>(n_ * size));
     gather(room.data(), from, step, size);
     return room.data();
@@ -47,6 +53,16 @@ class LinesKernel : public Kernel {
     for (int i = axis_ + 1; i < in_.ndim(); ++i) n *= in_.shape[i];
     return n;
   }
+  // Bytes from the first element of the array to that of a line.
+  int64_t start_of(int64_t number) const {
+    int64_t offset = 0;
+    for (int i = in_.ndim() - 1; i >= 0; --i) {
+      if (i == axis_) continue;
+      offset += number % in_.shape[i] * in_.strides[i];
+      number /= in_.shape[i];
+    }
+    return offset;
+  }
   template <class F>
   void each_line(int64_t tile, F f) const {
     for (int64_t i = tile * per_tile_, end = std::min(lines_, i + per_tile_); i < end; ++i) f(i);
@@ -60,16 +76,6 @@ class LinesKernel : public Kernel {
   int axis_;
   int64_t n_, lines_, per_tile_, out_offset_;
 
- private:
-  int64_t offset_of(int64_t number, const Dims& strides) const {
-    int64_t offset = 0;
-    for (int i = in_.ndim() - 1; i >= 0; --i) {
-      if (i == axis_) continue;
-      offset += number % in_.shape[i] * strides[i];
-      number /= in_.shape[i];
-    }
-    return offset;
-  }
 };
 
 char* data_of(Op& op, int i) { return static_cast<Buffer*>(op.access(i).storage)->data(); }
@@ -83,7 +89,7 @@ class ArgKernel final : public LinesKernel {
     auto* out = reinterpret_cast<int64_t*>(data_of(op, 1) + out_offset_);
     each_line(tile, [&](int64_t i) {
       intptr_t position = 0;
-      check(function_(line(data_of(op, 0), i, room, false), n_, &position, nullptr));
+      check(function_(line(data_of(op, 0), i, room), n_, &position, nullptr));
       out[i] = position;
     });
   }
@@ -94,21 +100,48 @@ class ArgKernel final : public LinesKernel {
 
 class SortKernel final : public LinesKernel {
  public:
-  SortKernel(SortFunction function, const Layout& in, int axis, const Layout& out) : LinesKernel("sort", in, axis, out), function_(function) {}
+  SortKernel(SortFunction function, const Layout& in, int axis, const Layout& out) : LinesKernel("sort", in, axis, out), function_(function) {
+    if (after() > 1) per_tile_ = round_up(per_tile_, kBeside);
+  }
   bool copy_to(Op& op) const override { return op.copy(*this); }
   void run(Op& op, int64_t tile) override {
     std::vector<char> room;
-    int64_t size = static_cast<int64_t>(item_size(in_.dtype)), step = after();
-    each_line(tile, [&](int64_t i) {
-      char* out = data_of(op, 1) + out_offset_ + dense_offset(i) * size;
-      char* values = line(data_of(op, 0), i, room, true);
-      check(function_(values, n_, nullptr));
-      for (int64_t k = 0; step > 1 && k < n_; ++k) std::memcpy(out + k * step * size, values + k * size, static_cast<size_t>(size));
-      if (step == 1) std::memcpy(out, values, static_cast<size_t>(n_ * size));
-    });
+    char* out = data_of(op, 1) + out_offset_;
+    if (after() > 1) return sort_beside(data_of(op, 0) + in_.offset, out, tile, room);
+    each_line(tile, [&](int64_t i) { sort_line(line(data_of(op, 0), i, room), out + dense_offset(i) * item()); });
   }
 
  private:
+  int64_t item() const { return static_cast<int64_t>(item_size(in_.dtype)); }
+  void sort_line(const char* values, char* to) const {
+    if (sort_by_counting(in_.dtype, values, to, n_)) return;
+    if (values != to) std::memcpy(to, values, static_cast<size_t>(n_ * item()));
+    check(function_(to, n_, nullptr));
+  }
+  // Lines that lie side by side are read and written row by row: a row has elements of all of them.
+  void sort_beside(const char* in, char* out, int64_t tile, std::vector<char>& room) const {
+    const int64_t last = std::min(lines_, (tile + 1) * per_tile_), size = item();
+    room.resize(static_cast<size_t>(kBeside * n_ * size));
+    for (int64_t i = tile * per_tile_, count; i < last; i += count) {
+      count = std::min({kBeside, last - i, after() - i % after()});
+      turn(in, i, count, true, room.data());
+      for (int64_t k = 0; k < count; ++k) sort_line(room.data() + k * n_ * size, room.data() + k * n_ * size);
+      turn(out + dense_offset(i) * size, i, count, false, room.data());
+    }
+  }
+  // Copies `count` lines from number `i` on between the array and `room`, where they stand one after the other.
+  void turn(const char* array, int64_t i, int64_t count, bool reads, char* room) const {
+    int64_t starts[kBeside], step = reads ? in_.strides[axis_] : after() * item();
+    for (int64_t k = 0; k < count; ++k) starts[k] = reads ? start_of(i + k) : k * item();
+    with_item(item_size(in_.dtype), [&]<class T>(T) {
+      for (int64_t row = 0; row < n_; ++row)
+        for (int64_t k = 0; k < count; ++k) {
+          char *there = const_cast<char*>(array) + row * step + starts[k], *here = room + (k * n_ + row) * static_cast<int64_t>(sizeof(T));
+          reads ? std::memcpy(here, there, sizeof(T)) : std::memcpy(there, here, sizeof(T));
+        }
+    });
+  }
+
   SortFunction function_;
 };
 
@@ -116,12 +149,13 @@ class SortKernel final : public LinesKernel {
 template <class T>
 void order_equals(const char* values, intptr_t* positions, int64_t n) {
   const T* v = reinterpret_cast<const T*>(values);
-  auto same = [v](intptr_t i, intptr_t j) { return v[i] == v[j] || (v[i] != v[i] && v[j] != v[j]); };
-  for (int64_t i = 0; i < n;) {
-    int64_t end = i + 1;
-    while (end < n && same(positions[i], positions[end])) ++end;
-    if (end - i > 1) std::sort(positions + i, positions + end);
-    i = end;
+  int64_t first = 0;  // of the run
+  T of_run = v[positions[0]];
+  for (int64_t i = 1; i <= n; ++i) {
+    const T value = i < n ? v[positions[i]] : of_run;
+    if (i < n && (value == of_run || (value != value && of_run != of_run))) continue;
+    if (i - first > 1) std::sort(positions + first, positions + i);
+    first = i, of_run = value;
   }
 }
 
@@ -142,20 +176,25 @@ class ArgSortKernel final : public LinesKernel {
   bool copy_to(Op& op) const override { return op.copy(*this); }
   void run(Op& op, int64_t tile) override {
     std::vector<char> room;
-    std::vector<intptr_t> positions(static_cast<size_t>(n_));
     auto* out = reinterpret_cast<int64_t*>(data_of(op, 1) + out_offset_);
-    int64_t step = after();
+    const int64_t step = after();
+    std::vector<intptr_t> positions(step > 1 ? static_cast<size_t>(n_) : 0);
     each_line(tile, [&](int64_t i) {
-      std::iota(positions.begin(), positions.end(), 0);
-      char* values = line(data_of(op, 0), i, room, false);
-      check(function_(values, positions.data(), n_, nullptr));
-      if (!sorts_stably(in_.dtype)) order_equals(in_.dtype, values, positions.data(), n_);
       int64_t* at = out + dense_offset(i);
-      for (int64_t k = 0; k < n_; ++k) at[k * step] = positions[static_cast<size_t>(k)];
+      intptr_t* found = step > 1 ? positions.data() : at;
+      sort_line(line(data_of(op, 0), i, room), found);
+      for (int64_t k = 0; step > 1 && k < n_; ++k) at[k * step] = found[k];
     });
   }
 
  private:
+  void sort_line(char* values, intptr_t* to) const {
+    if (argsort_by_digits(in_.dtype, values, to, n_)) return;
+    std::iota(to, to + n_, 0);
+    check(function_(values, to, n_, nullptr));
+    if (!sorts_stably(in_.dtype)) order_equals(in_.dtype, values, to, n_);
+  }
+
   ArgSortFunction function_;
 };
 

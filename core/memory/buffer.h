@@ -16,8 +16,9 @@ struct Block {
   // Memory that others have made, and may go on using: nothing is written to it. Null: it is ours.
   void (*drop)(void* owner) = nullptr;  // tells them that we need it no longer; must not wait
   void* owner = nullptr;
+  bool given = false;  // they go on using nothing: it is as good as ours
   // Nobody else can see a write. Readers only ever let go of a block that is not given to new ones while a write runs: true is final.
-  bool exclusive() const { return !drop && refs.load(std::memory_order_acquire) == 1; }
+  bool exclusive() const { return (!drop || given) && refs.load(std::memory_order_acquire) == 1; }
   void retain() { refs.fetch_add(1, std::memory_order_relaxed); }
   void release();  // the last one gives the memory back
 };
@@ -42,6 +43,11 @@ class Buffer final : public Storage {
   Block* share();
   // Takes a block with values for its memory; a storage that has none yet.
   void adopt(Block* block) { block_ = block, data_ = block->data; }
+  // The same in place of a block that nobody else looks at, which goes back; by the op that writes all of it.
+  void replace(Block* block) {
+    block_->release();
+    adopt(block);
+  }
 
  private:
   template <class T>

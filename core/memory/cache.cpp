@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <new>
+#include <utility>
 
 namespace forerun {
 
@@ -50,6 +51,18 @@ void to_system(char* data, size_t bytes) {
 
 }  // namespace
 
+// In the block itself; but not in pages that may have been given back, of which the first would be a new one.
+MemoryCache::Idle* MemoryCache::remember(char* data, size_t bytes) {
+  Idle* block = bytes < kMapped ? nullptr : new (std::nothrow) Idle;
+  return new (block ? static_cast<void*>(block) : data) Idle{nullptr, bytes, data};
+}
+
+char* MemoryCache::forget(Idle* block) {
+  char* data = block->data;
+  if (reinterpret_cast<char*>(block) != data) delete block;
+  return data;
+}
+
 MemoryCache& MemoryCache::get() {
   static MemoryCache* cache = new MemoryCache;  // never destroyed: blocks may come back at exit
   return *cache;
@@ -66,7 +79,7 @@ char* MemoryCache::take(size_t bytes) {
     if (Idle* block = classes_[c].first) {
       classes_[c].first = block->next;
       cached_ -= size;
-      return reinterpret_cast<char*>(block);
+      return forget(block);
     }
     if (in_use_ + cached_ > total_) leaving = shrink(total_ - std::min(total_, in_use_));
   }
@@ -82,11 +95,11 @@ char* MemoryCache::take(size_t bytes) {
 void MemoryCache::give(char* data, size_t bytes) {
   int c = size_class(bytes);
   size_t size = class_bytes(c);
-  Idle* leaving;
+  Idle *leaving, *block = remember(data, size);
   {
     std::lock_guard held(mutex_);
     in_use_ -= size;
-    classes_[c].first = new (data) Idle{classes_[c].first, size};
+    block->next = std::exchange(classes_[c].first, block);
     cached_ += size;
     leaving = shrink(std::min(limit_, total_ - std::min(total_, in_use_)));
   }
@@ -115,8 +128,9 @@ size_t MemoryCache::release(Idle* first) {
   while (first) {
     Idle* block = first;
     first = block->next;
-    bytes += block->bytes;
-    to_system(reinterpret_cast<char*>(block), block->bytes);
+    const size_t size = block->bytes;
+    bytes += size;
+    to_system(forget(block), size);
   }
   return bytes;
 }

@@ -26,11 +26,14 @@ class MemoryCache {
 
  private:
   static constexpr int kClasses = 64 * 8;
-  // A block that nobody uses, in its own first bytes: keeping one needs no memory.
+  // A block that nobody uses. Of a small one it stands in its own first bytes: keeping it needs no memory.
   struct Idle {
     Idle* next;
     size_t bytes;
+    char* data;
   };
+  static Idle* remember(char* data, size_t bytes);
+  static char* forget(Idle* block);
   struct Class {
     Idle* first = nullptr;
     uint64_t used = 0;  // when a block of it was asked for last, in calls of take()

@@ -18,7 +18,6 @@ from ..ops import (
     diagonals,
     editing,
     indexing,
-    iterating,
     joining,
     linear,
     moments,
@@ -69,15 +68,6 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     def mT(self) -> Any:
         """A view with the last two axes exchanged."""
         return shape.matrix_transpose(self)
-
-    @property
-    def flat(self) -> Any:
-        """The elements in C order: an iterator that is indexed, and written to, like a vector."""
-        return iterating.flatiter(self)
-
-    @flat.setter
-    def flat(self, values: Any) -> None:
-        iterating.flatiter(self)[...] = values
 
     @direct("reshape_method")
     def reshape(self, *args: Any, order: str = "C", copy: bool | None = None) -> Any:
@@ -400,6 +390,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         """Slices where a condition holds. Waits."""
         return indexing.compress(condition, self, axis, out)
 
+    @direct("diagonal")
     @view_of_numpy(numpy.ndarray.diagonal, "self offset axis1 axis2", "akkk")
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
         """A diagonal of two axes."""

@@ -10,7 +10,7 @@ import numpy
 from .. import _core
 from .arithmetic import logical_not, logical_or
 from .assigning import untaped, values_for
-from .base import numpy_when_small, numpy_writes
+from .base import direct, numpy_when_small, numpy_writes
 from .convert import asarray, beside, cast, count_of, is_array, one_of, promote, store, together
 from .creation import _known, ones, zeros
 from .editing import flat_values
@@ -96,6 +96,7 @@ def _safe_values(op: str, x: Any, values: Any) -> Any:
     return flat_values(op, x, values)
 
 
+@direct("putmask")
 @numpy_writes(numpy.putmask, "a mask values", "wav")
 def putmask(a: Any, mask: Any, values: Any) -> None:
     """Writes values where a mask holds, in place: each element gets the one at its own place in the flat array.

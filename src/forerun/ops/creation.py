@@ -321,6 +321,7 @@ def identity(
     return eye(n, dtype=dtype, device=device, like=like, ctx=ctx)
 
 
+@direct("tri")
 def tri(
     N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, device: Where = None,
     like: None = None, ctx: Where = None,
@@ -332,4 +333,4 @@ def tri(
     [[1, 0, 0], [1, 1, 0]]
     """
     unsupported("tri", like=like)
-    return _core.from_numpy(numpy.tri(N, M, k, _float_or(dtype, "tri")), _device(device, ctx))
+    return _core.taken(numpy.tri(N, M, k, _float_or(dtype, "tri")), _device(device, ctx))

@@ -34,6 +34,7 @@ def _on_diagonal(g: Any, shape: tuple[int, ...], offset: int) -> Any:
     return full
 
 
+@direct("diagonal")
 @view_of_numpy(numpy.ndarray.diagonal, "a offset axis1 axis2", "akkk")
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """A view of diagonal `offset` of two axes, along a new last axis. IndexError if there are not two axes.
@@ -49,6 +50,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     return _diagonal(transpose(x, [i for i in range(x.ndim) if i not in (a, b)] + [a, b]), offset)
 
 
+@direct("diag")
 @numpy_when_small(numpy.diag, "v k", "dk", "biufc")
 def diag(v: Any, k: int = 0) -> Any:
     """A view of diagonal k of a matrix, or a new matrix with a vector on its diagonal k.

@@ -97,6 +97,8 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     """
     x, a = _along("insert", beside(arr, obj, values), axis)
     n = x.shape[a]
+    if type(obj) is int and type(values) is float and x.ndim == 1 and x.dtype.kind == "f" and -n <= obj <= n:
+        return concatenate([x[:obj], asarray([values], x.dtype, x.device), x[obj + n * (obj < 0) :]])
     at = _positions("insert", obj, n, n)
     new = asarray(values, x.dtype, x.device)
     count = at.size

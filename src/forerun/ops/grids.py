@@ -27,7 +27,7 @@ from .convert import (
     unsupported,
     vector_of,
 )
-from .creation import Where, ones_like
+from .creation import Where, array, ones_like
 from .joining import concatenate, stack
 from .ranges import arange, linspace
 from .shape import broadcast_to, moveaxis, reshape
@@ -97,6 +97,8 @@ class _Row:
         self._how = (axis, ndim, begin)
 
     def __getitem__(self, key: Any) -> Any:
+        if self._how == _ROW and isinstance(key, tuple) and (vectors := _vectors(key)):
+            return concatenate(vectors)
         entries = list(key) if isinstance(key, tuple) else [key]
         how = list(self._how)
         if entries and isinstance(entries[0], str):
@@ -147,6 +149,22 @@ class _Row:
 
 
 _NUMBERS = (bool, int, float, complex)
+_ROW = (0, 1, -1)  # as r_ puts together
+
+
+def _vectors(entries: tuple[Any, ...]) -> list[Any]:
+    """The entries of r_ as vectors of one dtype, where they are such vectors and numbers that it holds; else none."""
+    first = next((e for e in entries if is_array(e)), None)
+    if first is None:
+        return []
+    found = []
+    for e in entries:
+        if type(e) is float and first.dtype == numpy.float64:
+            e = array([e], first.dtype, device=first.device)
+        elif not is_array(e) or e.ndim != 1 or e.dtype != first.dtype or e.device != first.device:
+            return []
+        found.append(e)
+    return found
 
 
 def _together(dtypes: list[numpy.dtype], numbers: list[Any]) -> numpy.dtype:
@@ -210,7 +228,7 @@ def indices(dimensions: Sequence[int], dtype: Any = int, sparse: bool = False, *
     want, where = as_dtype("indices", dtype), resolve(device)
     if sparse:
         return tuple(_core.from_numpy(x, where) for x in numpy.indices(tuple(dimensions), want, True))
-    return _core.from_numpy(numpy.indices(tuple(dimensions), want), where)
+    return _core.taken(numpy.indices(tuple(dimensions), want), where)
 
 
 def fromfunction(

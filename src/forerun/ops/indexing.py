@@ -83,7 +83,7 @@ _select = Elementwise(
 )
 
 
-@numpy_when_small(numpy.ndarray.nonzero, "condition", "a", "biufc", waits=True)
+@numpy_when_small(numpy.ndarray.nonzero, "condition", "r", "biufc", waits=True)
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     """x where the condition holds (is not zero), y elsewhere.
 
@@ -220,7 +220,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     return _gather_along(x, *_along("take_along_axis", x, indices, axis))
 
 
-@numpy_when_small(numpy.ndarray.nonzero, "a", "a", "biufc", waits=True)
+@numpy_when_small(numpy.ndarray.nonzero, "a", "r", "biufc", waits=True)
 def nonzero(a: Any) -> tuple[Any, ...]:
     """Positions of the elements that are not zero, one int64 vector per axis.
 
@@ -233,10 +233,10 @@ def nonzero(a: Any) -> tuple[Any, ...]:
     x = asarray(a)
     if x.ndim == 0:
         raise ValueError("nonzero: array must have at least one axis, got shape ()")
-    return tuple(_core.from_numpy(i, x.device) for i in numpy.nonzero(x.numpy()))
+    return tuple(_core.taken(i, x.device) for i in numpy.nonzero(x.numpy()))
 
 
-@numpy_when_small(numpy.argwhere, "a", "a", "biufc", waits=True)
+@numpy_when_small(numpy.argwhere, "a", "r", "biufc", waits=True)
 def argwhere(a: Any) -> Any:
     """Positions of the elements that are not zero, as rows of an int64 matrix. Waits.
 
@@ -245,10 +245,10 @@ def argwhere(a: Any) -> Any:
     [[0, 1], [1, 0]]
     """
     x = asarray(a)
-    return _core.from_numpy(numpy.argwhere(x.numpy()), x.device)
+    return _core.taken(numpy.argwhere(x.numpy()), x.device)
 
 
-@numpy_when_small(numpy.flatnonzero, "a", "a", "biufc", waits=True)
+@numpy_when_small(numpy.flatnonzero, "a", "r", "biufc", waits=True)
 def flatnonzero(a: Any) -> Any:
     """Positions in the flat array of the elements that are not zero. int64. Waits.
 

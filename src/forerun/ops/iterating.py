@@ -21,7 +21,7 @@ __all__ = ["broadcast", "flatiter", "ndenumerate", "ndindex", "nditer"]
 ndindex = numpy.ndindex
 
 
-class flatiter:
+class flatiter(_core.Flat):
     """The elements of an array in C order, as `x.flat` gives them: read and written by index, iterated over.
 
     An index is an integer, a slice, an Ellipsis, an array of integers or a mask. Reading gives copies, and waits for
@@ -35,9 +35,7 @@ class flatiter:
     [[1, 0], [0, 4]]
     """
 
-    def __init__(self, base: Any) -> None:
-        self.base = base
-        self.index = 0  # of the element that comes next
+    __slots__ = ()
 
     @property
     def coords(self) -> tuple[int, ...]:
@@ -49,24 +47,13 @@ class flatiter:
         """All elements as a vector of its own."""
         return copy(ravel(self.base))
 
-    def __len__(self) -> int:
-        return self.base.size
-
-    def __iter__(self) -> Iterator[Any]:
-        return self
-
-    def __next__(self) -> Any:
-        if self.index >= len(self):
-            raise StopIteration
-        self.index += 1
-        return self[self.index - 1]
-
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray:
         if copy is False:
             raise ValueError("flat: copy must not be False, as elements are copied, got False")
         return numpy.array(ravel(self.base).numpy(), dtype)
 
-    def __getitem__(self, index: Any) -> Any:
+    def _read(self, index: Any) -> Any:
+        """The elements at an index that the core leaves to Python."""
         found = self._places(index)
         x = ravel(self.base)
         if isinstance(found, int):
@@ -75,7 +62,8 @@ class flatiter:
             return copy(getitem(x, found))
         return take(x, found)
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def _write(self, index: Any, value: Any) -> None:
+        """Writes them."""
         no_scalar("flat", self.base)
         found = index if type(index) is int and -len(self) <= index < len(self) else self._places(index)
         if isinstance(found, int):
@@ -130,6 +118,9 @@ class flatiter:
 
     def __repr__(self) -> str:
         return f"<flat elements of an array of shape {self.base.shape}>"
+
+
+_core.set_flat_type(flatiter)
 
 
 class broadcast:

@@ -375,6 +375,9 @@ def _repeated(x: Any, times: int, axis: int) -> Any:
     return reshape(copy(view), (*before, n * times, *after))
 
 
+_FEW_TIMES = 8  # that an operation is given the same array
+
+
 @numpy_when_small(numpy.tile, "A reps", "ac", "biufc")
 def tile(A: Any, reps: int | Sequence[int]) -> Any:
     """The whole array several times along each axis; axes that it lacks are put in front.
@@ -386,6 +389,8 @@ def tile(A: Any, reps: int | Sequence[int]) -> Any:
     [[1, 2, 1, 2], [1, 2, 1, 2]]
     """
     x = asarray(A)
+    if type(reps) is int and 0 < reps <= _FEW_TIMES and x.ndim == 1 and x.size:
+        return concatenate([x] * reps)
     given = numpy.atleast_1d(numpy.asarray(reps))
     counts = tuple(counts_of("tile", "reps", reps, given.shape).tolist())
     n = max(x.ndim, len(counts))
@@ -466,6 +471,9 @@ def _unpad(g: Any, widths: tuple[tuple[int, int], ...]) -> Any:
 @primitive(lambda g, widths: _unpad(g, widths))
 def _pad(x: Any, widths: tuple[tuple[int, int], ...], value: Any) -> Any:
     shape = tuple(n + a + b for n, (a, b) in zip(x.shape, widths))
+    if x.ndim == 1 and x.size:
+        ends = [_core.full((n,), value, x.dtype, x.device) for n in widths[0]]
+        return _core.concatenate([part for part in (ends[0], x, ends[1]) if part.size], 0)
     out = _core.full(shape, value, x.dtype, x.device)
     _core.assign(_core.getitem(out, tuple(slice(a, a + n) for n, (a, _) in zip(x.shape, widths))), x)
     return out

@@ -24,7 +24,8 @@ Where = Device | str | None
 
 
 def _placed(arrays: Sequence[numpy.ndarray], device: Where) -> tuple[Any, ...]:
-    return tuple(_core.from_numpy(a, resolve(device)) for a in arrays)
+    made = _core.taken if len(set(map(id, arrays))) == len(arrays) else _core.from_numpy
+    return tuple(made(a, resolve(device)) for a in arrays)
 
 
 def tril_indices(n: int, k: int = 0, m: int | None = None, *, device: Where = None) -> tuple[Any, Any]:

@@ -22,7 +22,7 @@ def _placed(values: numpy.ndarray, dtype: Any, device: Where, ctx: Where, op: st
         values = values.astype(default_float())
     elif values.dtype.kind == "c":
         values = values.astype(as_dtype(op, complex))
-    return _core.from_numpy(values, _device(device, ctx))
+    return _core.taken(values, _device(device, ctx))
 
 
 @direct("arange")
@@ -54,6 +54,7 @@ def arange(
     return _placed(numpy.arange(start, stop, step, want if whole else None), want, device, ctx, "arange")
 
 
+@direct("linspace")
 def linspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
     axis: int = 0, *, device: Where = None, ctx: Where = None,

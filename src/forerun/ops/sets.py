@@ -20,7 +20,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-@numpy_when_small(numpy.isin, "element test_elements assume_unique invert", "aabb")
+@numpy_when_small(numpy.isin, "element test_elements assume_unique invert", "aebb")
 def isin(
     element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: str | None = None
 ) -> Any:

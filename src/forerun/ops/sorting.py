@@ -279,7 +279,7 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     return host_op("searchsorted", found, inputs, values.shape, "int64")
 
 
-@numpy_when_small(numpy.bincount, "x weights minlength", "aAc", waits=True)
+@numpy_when_small(numpy.bincount, "x weights minlength", "rAc", waits=True)
 def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     """How often each number from 0 on occurs in a vector: int64.
 
@@ -340,7 +340,7 @@ def _counted(x: numpy.ndarray, index: bool, inverse: bool, counts: bool) -> Any:
     return found[0] if len(found) == 1 else tuple(found)
 
 
-@numpy_when_small(numpy.unique, "ar return_index return_inverse return_counts axis", "abbbi", waits=True)
+@numpy_when_small(numpy.unique, "ar return_index return_inverse return_counts axis", "rbbbi", waits=True)
 def unique(
     ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
     axis: int | None = None, *, equal_nan: bool = True, sorted: bool = True,

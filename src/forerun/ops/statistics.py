@@ -51,6 +51,11 @@ def _observations(m: Any, y: Any, rowvar: bool) -> Any:
     return concatenate([rows, transpose(more) if not rowvar and more.shape[0] != 1 else more], 0)
 
 
+def _conjugate(x: Any) -> Any:
+    """x itself, if it is real: there is nothing to copy."""
+    return conjugate(x) if x.dtype.kind == "c" else x
+
+
 def _per_observation(name: str, weights: Any, n: int) -> Any:
     """Weights, whose values are checked when they are there."""
     w = weights
@@ -94,7 +99,7 @@ def cov(
     if not weights:
         n = builtins.max(x.shape[1] - less, 0)
         x = x - sum(x, 1, keepdims=True) / (x.shape[1] or numpy.nan)
-        c = matmul(x, conjugate(transpose(x))) * (1 / n if n else numpy.inf)
+        c = matmul(x, _conjugate(transpose(x))) * (1 / n if n else numpy.inf)
     else:
         weights = [cast(w, real_of(x.dtype)) for w in weights]
         w = weights[0] * weights[1] if len(weights) == 2 else weights[0]

@@ -1,0 +1,18 @@
+// Going through arrays: iter(x), and x.flat.
+#pragma once
+#include <Python.h>
+
+namespace forerun {
+
+PyTypeObject* make_elements_type();
+// What x.flat is: the class of the Python package makes an iterator of it, which has _read and _write for what is no plain index.
+PyTypeObject* make_flat_type();
+void set_flat_type(PyTypeObject* type);
+
+// iter(x), as the array type's slot.
+PyObject* iterate(PyObject* array);
+// x.flat, and x.flat = values.
+PyObject* get_flat(PyObject* array, void*);
+int put_flat(PyObject* array, PyObject* values, void*);
+
+}  // namespace forerun

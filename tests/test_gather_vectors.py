@@ -1,0 +1,62 @@
+"""Elements of vectors at many positions: values, errors, and writes of what is read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import pytest
+
+from forerun import np
+
+N = 300_000  # several tiles
+GENERATOR = numpy.random.default_rng(36)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int16", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("step", [1, 3, -2])
+def test_positions_from_both_ends(dtype: str, step: int) -> None:
+    values = (GENERATOR.standard_normal(1000) * 9).astype(dtype)
+    places = GENERATOR.integers(-values[::step].size, values[::step].size, N)
+    x, p = np.array(values)[::step], np.array(places)
+    assert numpy.array_equal(x[p].numpy(), values[::step][places])
+    assert numpy.array_equal(x[p.reshape(3, -1)].numpy(), values[::step][places.reshape(3, -1)])
+    assert numpy.array_equal(np.take_along_axis(x, p, 0).numpy(), values[::step][places])
+
+
+@pytest.mark.parametrize("step", [1, 3, -2])
+def test_the_last_value_at_a_position_stays(step: int) -> None:
+    theirs, values = numpy.zeros(2000), GENERATOR.standard_normal(2 * N)
+    places = GENERATOR.integers(-theirs[::step].size, theirs[::step].size, N)
+    mine, p, new = np.array(theirs), np.array(places), np.array(values)
+    theirs[::step][places] = values[::2]
+    mine[::step][p] = new[::2]
+    assert numpy.array_equal(mine.numpy(), theirs)
+    theirs[::step][places.reshape(2, -1)] = values[:N].reshape(2, -1)
+    mine[::step][p.reshape(2, -1)] = new[:N].reshape(2, -1)
+    assert numpy.array_equal(mine.numpy(), theirs)
+    np.put_along_axis(mine, p, new[:N], 0)
+    numpy.put_along_axis(theirs, places, values[:N], 0)
+    assert numpy.array_equal(mine.numpy(), theirs)
+
+
+def test_positions_that_are_written_while_they_are_read() -> None:
+    values = GENERATOR.permutation(N)
+    x = np.array(values)
+    x[x] = np.arange(N)
+    assert numpy.array_equal(x.numpy(), numpy.argsort(values))
+
+
+@pytest.mark.parametrize("bad", [1000, -1001, 2**62, -(2**63)])
+def test_the_first_position_out_of_range_is_named(bad: int) -> None:
+    places = GENERATOR.integers(-1000, 1000, N)
+    places[[N // 2, -1]] = bad, 5000
+    x, p = np.zeros(1000), np.array(places)
+
+    def refused(call: Any) -> None:
+        with pytest.raises(IndexError, match=rf"index must be in \[-1000, 1000\), got {bad}\b"):
+            call().numpy()
+
+    refused(lambda: x[p])
+    x[p] = np.ones(N)
+    refused(lambda: x)

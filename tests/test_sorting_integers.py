@@ -1,0 +1,43 @@
+"""Sorting by counting and by digits, and of lines side by side: what NumPy gives, whatever the integers are."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy
+import pytest
+
+from forerun import np
+
+GENERATOR = numpy.random.default_rng(35)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
+@pytest.mark.parametrize("span", [0, 1, 100, 3000, 70_000, 2**23, 2**31, 2**40, 2**63])
+@pytest.mark.parametrize("n", [1, 127, 128, 129, 5000, 70_000])
+def test_integers_of_any_range(dtype: str, span: int, n: int) -> None:
+    info = numpy.iinfo(dtype)
+    for low in (int(info.min), 0, max(int(info.min), int(info.max) - span)):
+        high = min(int(info.max), low + span)
+        values = GENERATOR.integers(low, high, n, dtype, endpoint=True)
+        x = np.array(values)
+        assert np.sort(x).tolist() == numpy.sort(values).tolist()
+        assert np.argsort(x).tolist() == numpy.argsort(values, kind="stable").tolist()
+        assert x.tolist() == values.tolist()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float16", "int64", "uint8", "bool", "complex128"])
+@pytest.mark.parametrize("shape", [(3, 5), (40, 33), (7, 20, 9), (300, 300)])
+def test_lines_that_lie_side_by_side(dtype: str, shape: tuple[int, ...]) -> None:
+    values = (GENERATOR.standard_normal(shape) * 50).astype(dtype)
+    for axes in itertools.permutations(range(len(shape))):
+        theirs, mine = values.transpose(axes), np.array(values).transpose(axes)
+        for axis, step in itertools.product(range(len(shape)), (1, 2, -1)):
+            numpy.testing.assert_array_equal(np.sort(mine[::step], axis).numpy(), numpy.sort(theirs[::step], axis))
+            found = np.argsort(mine[::step], axis)
+            numpy.testing.assert_array_equal(found.numpy(), numpy.argsort(theirs[::step], axis, kind="stable"))
+
+
+def test_nan_stand_last_in_their_order() -> None:
+    values = numpy.where(GENERATOR.random(5000) < 0.3, numpy.nan, GENERATOR.integers(0, 9, 5000))
+    assert np.argsort(np.array(values)).tolist() == numpy.argsort(values, kind="stable").tolist()
