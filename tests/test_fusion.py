@@ -252,3 +252,45 @@ def test_reductions_of_rows_beside_many_values_come_out_alike(shape, dtype):
         return e / total + (shifted - np.log(total)) * (centred / np.sqrt(wide + 0.125)) - x * centred
 
     same_bits(program, floats(*shape, dtype=dtype))
+
+
+# --- rows and choices -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_least_and_greatest_choose_among_zeros_and_nans_as_numpy_does(dtype):
+    numbers = numpy.array([0.0, -0.0, 1.5, -1.5, numpy.inf, -numpy.inf, numpy.nan, -numpy.nan], dtype)
+    payload = numbers[6:].view(f"u{numbers.itemsize}") + numpy.arange(1, 3, dtype=f"u{numbers.itemsize}")
+    special = numpy.concatenate([numbers, payload.view(dtype)])
+    a, b = (x.ravel().copy() for x in numpy.meshgrid(numpy.tile(special, 2), special))
+
+    def program(lib: Any, a: Any, b: Any, *each: Any) -> list[Any]:
+        made = []
+        for choose in (lib.minimum, lib.maximum):
+            made += [choose(a, b), choose(a[1:], b[:-1]), choose(a[::2], b[::2])]
+            for x in each:
+                made += [choose(a, x), choose(x, a), choose(x, x + a[:0].sum())]
+            made += [choose(a, float(x)) for x in (0.0, -0.0, numpy.nan)]
+            made += [choose(float(x), a) for x in (0.0, -0.0, numpy.nan)]
+        return made
+
+    as_numpy_does(program, a, b, *(numpy.array(x, dtype) for x in special))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int16", "float32", "float64", "complex128"])
+def test_short_rows_are_copied_and_computed_to_their_ends(dtype):
+    x = (floats(5, 6, 140, dtype="float64") * 3).astype(dtype)
+
+    def program(lib: Any, x: Any) -> list[Any]:
+        made = []
+        for n in [*range(1, 36), 63, 64, 65, 129]:
+            row, to = x[:, 1:-1, 2 : 2 + n], lib.zeros_like(x)
+            to[1:, 2:, 3 : 3 + n] = row[1:]
+            to[0, :, :n] = x[0, :, :1]
+            made += [to, row * x[:, 2:, :n], row * x[:, 1:-1, :1], x[:, :1, :n] + row, row.copy()]
+            inplace = x.copy()
+            inplace[:, 1:-1, 1 : 1 + n] *= row
+            made += [inplace]
+        return made
+
+    as_numpy_does(program, x)

@@ -203,6 +203,7 @@ class Engine {
   static constexpr uint32_t kHelpCost = 20'000'000;  // ns: a waiting thread takes nothing longer, to answer signals
   static constexpr uint32_t kAnyCost = UINT32_MAX;
   static constexpr uint64_t kFuseReach = 1024;       // how far apart, in ops issued, members of a group may stand
+  static constexpr uint64_t kFuseNear = 48;          // and where they are looked for first
   static constexpr int kFuseMost = 512;              // ops that are looked at for a group,
   static constexpr int kFuseAround = 64;             // and that are next to one of them
   static constexpr uint64_t kWakeCost = 20'000;      // ns of work that are worth waking a thread for
@@ -295,7 +296,8 @@ class Engine {
   static bool sound(Op* op);
   void follow(Batch& batch, uint32_t most);
   void gather(Op* op);
-  void candidates(Op* op);
+  void candidates(Op* first, uint64_t reach);
+  bool gather_from(Op* first, uint64_t reach);
   void without_dead();
   bool collect(Op* first, size_t most);
   bool join(Op* op);

@@ -94,13 +94,13 @@ void Engine::without_dead() {
 }
 
 // Planned ops that `first` might be joined with: what reads its results, what else those wait for, and so on; and what reads the
-// same values and writes little, as sums do. In program order.
-void Engine::candidates(Op* first) {
+// same values and writes little, as sums do. In program order; issued after `first`, by `reach` at most.
+void Engine::candidates(Op* first, uint64_t reach) {
   n_found_ = 0;
   ++round_;
   first->seen = round_;
   auto look = [&](Op* op) {
-    if (n_found_ == kFuseMost || op->seen == round_ || op->started || op->dropped || op->seq < first->seq || op->seq - first->seq > kFuseReach) return;
+    if (n_found_ == kFuseMost || op->seen == round_ || op->started || op->dropped || op->seq < first->seq || op->seq - first->seq > reach) return;
     op->seen = round_;
     if (op->queue == first->queue && op->budget == first->budget && op->kernel()->fusible()) found_[n_found_++] = op;
   };
@@ -175,15 +175,22 @@ bool Engine::collect(Op* first, size_t most) {
   return good && !members.empty();
 }
 
+// Finds ops for a group: near ones, and then all, if many of the near ones fit. Else each op of a long string of which few go together
+// would be looked at for each of its groups.
+bool Engine::gather_from(Op* first, uint64_t reach) {
+  candidates(first, reach);
+  if (passes(Pass::drop)) without_dead();
+  if (n_found_ == 0 || !collect(first, kFuseMost)) return false;
+  const bool all = reach == kFuseReach || planned_.load(std::memory_order_relaxed) - first->seq <= reach;
+  return all || first->members.size() * 4 < static_cast<size_t>(n_found_) || gather_from(first, kFuseReach);
+}
+
 // Makes `first`, which may start, the first of a group if there are ops to join it with. All that a member waits for is in the
 // group too, or has ended. Where the budget does not admit all of them at once, half of them are tried.
 void Engine::gather(Op* first) {
-  candidates(first);
-  if (passes(Pass::drop)) without_dead();
-  if (n_found_ == 0) return;
   std::vector<Op*>& members = first->members;
-  bool joined = false;
-  for (size_t most = kFuseMost; !joined && most > 0 && collect(first, most); most = members.size() / 2) joined = join(first);
+  bool joined = gather_from(first, kFuseNear) && join(first);
+  for (size_t most = members.size() / 2; !joined && most > 0 && collect(first, most); most = members.size() / 2) joined = join(first);
   if (!joined) {
     members.clear();
     first->group.reset();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -11,24 +13,28 @@ namespace forerun {
 
 namespace {
 
-template <class T>
+template <class T, size_t bytes = 64>
 struct Lanes {
-  static constexpr intptr_t kCount = 64 / sizeof(T);
-  typedef T Vector __attribute__((vector_size(64), aligned(sizeof(T)), may_alias));
+  static constexpr intptr_t kCount = bytes / sizeof(T);
+  typedef T Vector __attribute__((vector_size(bytes), aligned(sizeof(T)), may_alias));
 };
 
-// out[i] = f(a[i], b[i]). A template for each kind of input, so that the loop does not ask.
+// out[i] = f(a[i], b[i]). A template for each kind of input, so that the loop does not ask. Rows are most often short: what a vector is too
+// long for is done with shorter ones.
 template <class T, bool one_a, bool one_b, class F>
 [[gnu::always_inline]] inline void each(const T* a, const T* b, T* out, intptr_t n, F f) {
-  using Vector = typename Lanes<T>::Vector;
-  constexpr intptr_t kCount = Lanes<T>::kCount;
   const T x = *a, y = *b;  // before anything is written
-  const Vector xs = x - Vector{}, ys = y - Vector{};
   intptr_t i = 0;
-  for (; i + kCount <= n; i += kCount) {
-    Vector va = one_a ? xs : *reinterpret_cast<const Vector*>(a + i), vb = one_b ? ys : *reinterpret_cast<const Vector*>(b + i);
+  auto vector = [&](auto lanes) __attribute__((always_inline)) {
+    using Vector = typename decltype(lanes)::Vector;
+    const Vector va = one_a ? x - Vector{} : *reinterpret_cast<const Vector*>(a + i);
+    const Vector vb = one_b ? y - Vector{} : *reinterpret_cast<const Vector*>(b + i);
     *reinterpret_cast<Vector*>(out + i) = f(va, vb);
-  }
+    i += lanes.kCount;
+  };
+  while (i + Lanes<T>::kCount <= n) vector(Lanes<T>{});
+  if (i + Lanes<T, 32>::kCount <= n) vector(Lanes<T, 32>{});
+  if (i + Lanes<T, 16>::kCount <= n) vector(Lanes<T, 16>{});
   for (; i < n; ++i) out[i] = f(one_a ? x : a[i], one_b ? y : b[i]);
 }
 
@@ -105,24 +111,57 @@ void call(void* data, int operands, char** args, intptr_t rows, intptr_t n, cons
 }
 
 // A loop over rows, and the same for one row.
-#define FORERUN_ARITHMETIC(name, T, sign)                                                                                              \
+#define FORERUN_ARITHMETIC(name, T, result)                                                                                            \
   FORERUN_CLONES void name##_rows(char** args, intptr_t rows, intptr_t n, const intptr_t* steps, const intptr_t* pitches, void* data) { \
-    auto f = [](auto a, auto b) __attribute__((always_inline)) { return a sign b; };                                                   \
+    auto f = [](auto a, auto b) __attribute__((always_inline)) { return result; };                                                     \
     if (!binary<T>(args, rows, n, steps, pitches, f)) call(data, 3, args, rows, n, steps, pitches);                                    \
   }                                                                                                                                    \
   FORERUN_CLONES void name(char** args, const intptr_t* n, const intptr_t* steps, void* data) {                                        \
-    auto f = [](auto a, auto b) __attribute__((always_inline)) { return a sign b; };                                                   \
+    auto f = [](auto a, auto b) __attribute__((always_inline)) { return result; };                                                     \
     if (!binary<T>(args, 1, *n, steps, steps, f)) call(data, 3, args, 1, *n, steps, steps);                                            \
   }
 
-FORERUN_ARITHMETIC(add_f32, float, +)
-FORERUN_ARITHMETIC(add_f64, double, +)
-FORERUN_ARITHMETIC(subtract_f32, float, -)
-FORERUN_ARITHMETIC(subtract_f64, double, -)
-FORERUN_ARITHMETIC(multiply_f32, float, *)
-FORERUN_ARITHMETIC(multiply_f64, double, *)
-FORERUN_ARITHMETIC(divide_f32, float, /)
-FORERUN_ARITHMETIC(divide_f64, double, /)
+FORERUN_ARITHMETIC(add_f32, float, a + b)
+FORERUN_ARITHMETIC(add_f64, double, a + b)
+FORERUN_ARITHMETIC(subtract_f32, float, a - b)
+FORERUN_ARITHMETIC(subtract_f64, double, a - b)
+FORERUN_ARITHMETIC(multiply_f32, float, a * b)
+FORERUN_ARITHMETIC(multiply_f64, double, a * b)
+FORERUN_ARITHMETIC(divide_f32, float, a / b)
+FORERUN_ARITHMETIC(divide_f64, double, a / b)
+// out[i] = f(a[i], b[i]) where compilers know better than we which vectors to use. False: not a case that is known here.
+template <class T, class F>
+[[gnu::always_inline]] inline bool choose(char** args, intptr_t n, const intptr_t* steps, F f) {
+  if (steps[2] != sizeof(T) || n <= 0 || (steps[0] == 0 && steps[1] == 0)) return false;
+  for (int k = 0; k < 2; ++k)
+    if (!known<T>(args, 1, n, steps, steps, k, 2)) return false;
+  auto *a = reinterpret_cast<const T*>(args[0]), *b = reinterpret_cast<const T*>(args[1]);
+  auto* out = reinterpret_cast<T*>(args[2]);
+  const T x = *a, y = *b;
+  auto all = [&](auto one_a, auto one_b) __attribute__((always_inline)) {
+#pragma GCC ivdep
+    for (intptr_t i = 0; i < n; ++i) out[i] = f(one_a.value ? x : a[i], one_b.value ? y : b[i]);
+  };
+  if (steps[0] == 0)
+    all(std::true_type{}, std::false_type{});
+  else if (steps[1] == 0)
+    all(std::false_type{}, std::true_type{});
+  else
+    all(std::false_type{}, std::false_type{});
+  return true;
+}
+
+// A first operand that is not a number is the result; of two zeros the second one. NumPy's loops are slow where an operand is one number.
+#define FORERUN_CHOICE(name, T, sign)                                                                                                  \
+  FORERUN_CLONES void name(char** args, const intptr_t* n, const intptr_t* steps, void* data) {                                        \
+    auto f = [](T a, T b) __attribute__((always_inline)) { return a sign b || a != a ? a : b; };                                       \
+    if (!choose<T>(args, *n, steps, f)) call(data, 3, args, 1, *n, steps, steps);                                                      \
+  }
+
+FORERUN_CHOICE(minimum_f32, float, <)
+FORERUN_CHOICE(minimum_f64, double, <)
+FORERUN_CHOICE(maximum_f32, float, >)
+FORERUN_CHOICE(maximum_f64, double, >)
 
 #define FORERUN_SQUARE(name, T)                                                                                                        \
   FORERUN_CLONES void name##_rows(char** args, intptr_t rows, intptr_t n, const intptr_t* steps, const intptr_t* pitches, void* data) { \
@@ -202,6 +241,7 @@ struct Squared {
 };
 
 constexpr int kPairs = 4;  // kinds of arithmetic that may be in one
+constexpr int kArithmetic = 5;  // kinds of arithmetic; the others of arithmetic_loop() are known by their loops alone
 constexpr Arithmetic kind(int i) { return static_cast<Arithmetic>(i + 1); }
 
 template <class T, int... i>
@@ -222,19 +262,48 @@ struct Known {
   RowsFunction rows_f32, rows_f64;
 };
 
+// Whether two loops of two inputs have the same bits for what versions and CPUs may treat differently.
+template <class T>
+bool agree(const Loop& one, const Loop& other) {
+  constexpr T kInfinity = std::numeric_limits<T>::infinity(), kNaN = std::numeric_limits<T>::quiet_NaN();
+  constexpr T kSpecial[] = {0, -T{0}, 1, -1, kInfinity, -kInfinity, kNaN, -kNaN};
+  constexpr intptr_t kMany = std::size(kSpecial) * 9;
+  T values[kMany], from_one[kMany], from_other[kMany];
+  for (intptr_t i = 0; i < kMany; ++i) values[i] = kSpecial[i % std::size(kSpecial)];
+  auto same = [&](T* a, T* b, intptr_t step_a, intptr_t step_b) {
+    const intptr_t n = kMany - static_cast<intptr_t>(std::size(kSpecial)), steps[] = {step_a, step_b, sizeof(T)};
+    auto run = [&](const Loop& loop, T* to) {
+      char* args[] = {reinterpret_cast<char*>(a), reinterpret_cast<char*>(b), reinterpret_cast<char*>(to)};
+      loop.function(args, &n, steps, loop.data);
+    };
+    run(one, from_one), run(other, from_other);
+    return std::memcmp(from_one, from_other, static_cast<size_t>(n) * sizeof(T)) == 0;
+  };
+  bool all = true;
+  for (size_t i = 0; i < std::size(kSpecial); ++i)
+    all = all && same(values + i, values, 0, sizeof(T)) && same(values, values + i, sizeof(T), 0) && same(values + i, values, sizeof(T), sizeof(T));
+  return all;
+}
+
 }  // namespace
 
 Loop arithmetic_loop(const char* ufunc, DType dtype, Loop numpy) {
 #define FORERUN_KNOWN(name) {#name, name##_f32, name##_f64, name##_f32_rows, name##_f64_rows}
-  const Known known[] = {FORERUN_KNOWN(add), FORERUN_KNOWN(subtract), FORERUN_KNOWN(multiply), FORERUN_KNOWN(divide), FORERUN_KNOWN(square)};
+  static const Known known[] = {FORERUN_KNOWN(add), FORERUN_KNOWN(subtract), FORERUN_KNOWN(multiply), FORERUN_KNOWN(divide), FORERUN_KNOWN(square), 
+                                {"minimum", minimum_f32, minimum_f64, nullptr, nullptr}, {"maximum", maximum_f32, maximum_f64, nullptr, nullptr}};
   if (dtype != DType::f32 && dtype != DType::f64) return numpy;
+  const bool single = dtype == DType::f32;
   for (const Known& k : known) {
     if (std::strcmp(k.ufunc, ufunc) != 0) continue;
     Loop own = numpy;
-    own.function = dtype == DType::f32 ? k.f32 : k.f64;
-    own.rows = dtype == DType::f32 ? k.rows_f32 : k.rows_f64;
-    own.arithmetic = kind(static_cast<int>(&k - known)), own.arithmetic_dtype = dtype;
+    own.function = single ? k.f32 : k.f64;
+    own.rows = single ? k.rows_f32 : k.rows_f64;
     own.data = new Loop(numpy);  // never freed, as ops that are under way may use it
+    const auto number = static_cast<int>(&k - known);
+    if (number < kArithmetic)
+      own.arithmetic = kind(number), own.arithmetic_dtype = dtype;
+    else if (!(single ? agree<float>(own, numpy) : agree<double>(own, numpy)))
+      return numpy;
     return own;
   }
   return numpy;

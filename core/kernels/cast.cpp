@@ -125,25 +125,38 @@ void copy_turned(const char* in, char* out, intptr_t rows, intptr_t n, intptr_t 
       for (intptr_t k = i, end = std::min(n, i + kSome); k < end; ++k) std::memcpy(out + row * out_pitch + k * kSize, in + row * kSize + k * in_step, kSize);
 }
 
+// Bytes that follow one another, at least as many as a vector has; the last vector may overlap the one before.
+template <intptr_t size>
+[[gnu::always_inline]] inline void copy_vectors(const char* in, char* out, intptr_t bytes) {
+  typedef char Vector __attribute__((vector_size(size), aligned(1), may_alias));
+  auto move = [&](intptr_t at) __attribute__((always_inline)) { *reinterpret_cast<Vector*>(out + at) = *reinterpret_cast<const Vector*>(in + at); };
+  intptr_t at = 0;
+  for (; at + size <= bytes; at += size) move(at);
+  if (at < bytes) move(bytes - size);
+}
+
 // Elements that stay as they are. Rows are most often short: calls of memcpy would take longer than the copies.
 template <class T>
-void copy_rows(char** args, intptr_t rows, intptr_t n, const intptr_t* steps, const intptr_t* pitches, void*) {
-  constexpr intptr_t kSize = sizeof(T), kSome = 64;
-  bool together = steps[0] == kSize && steps[1] == kSize;
-  if (!together && pitches[0] == kSize && steps[1] == kSize) return copy_turned<T>(args[0], args[1], rows, n, steps[0], pitches[1]);
-  for (intptr_t row = 0; row < rows; ++row) {
-    const char* in = args[0] + row * pitches[0];
-    char* out = args[1] + row * pitches[1];
-    intptr_t left = n;
-    if (together && n * kSize >= kLongCopy) std::memcpy(out, in, static_cast<size_t>(n * kSize)), left = 0;
-    for (; together && left * kSize >= kSome; left -= kSome / kSize, in += kSome, out += kSome) std::memcpy(out, in, kSome);
-    if (steps[0] == 0 && steps[1] == kSize) repeat<T>(out, in, left), left = 0;
-    if (together && n * kSize >= kSome && left > 0) {  // the last ones with some of those before
-      const intptr_t back = kSome - left * kSize;
-      std::memcpy(out - back, in - back, kSome);
-      continue;
-    }
-    for (; left > 0; --left, in += steps[0], out += steps[1]) std::memcpy(out, in, kSize);
+FORERUN_CLONES void copy_rows(char** args, intptr_t rows, intptr_t n, const intptr_t* steps, const intptr_t* pitches, void*) {
+  constexpr intptr_t kSize = sizeof(T);
+  const intptr_t from = steps[0], to = steps[1], bytes = n * kSize;
+  const bool together = from == kSize && to == kSize;
+  if (!together && pitches[0] == kSize && to == kSize) return copy_turned<T>(args[0], args[1], rows, n, from, pitches[1]);
+  const char* in = args[0];
+  char* out = args[1];
+  for (intptr_t row = 0, apart = pitches[0], out_apart = pitches[1]; row < rows; ++row, in += apart, out += out_apart) {
+    if (!together && from == 0 && to == kSize)
+      repeat<T>(out, in, n);
+    else if (!together || bytes < 16)
+      for (intptr_t i = 0; i < n; ++i) std::memcpy(out + i * to, in + i * from, kSize);
+    else if (bytes < 32)
+      copy_vectors<16>(in, out, bytes);
+    else if (bytes < 64)
+      copy_vectors<32>(in, out, bytes);
+    else if (bytes < kLongCopy)
+      copy_vectors<64>(in, out, bytes);
+    else
+      std::memcpy(out, in, static_cast<size_t>(bytes));
   }
 }
 
