@@ -7,12 +7,9 @@
 
 #include "base/error.h"
 #include "base/rounding.h"
-<<<<<<< HEAD
 #include "kernels/arg_columns.h"
-=======
 #include "kernels/digits.h"
 #include "kernels/item.h"
->>>>>>> calls
 
 namespace forerun {
 
