@@ -19,18 +19,21 @@ PYTHON_HEADERS = re.compile(r"(Python\.h|nanobind/|numpy/)")
 PYTHON_ORDER = [
     {"_blas"},
     {"_core", "notebook", "log", "config", "device", "lifecycle", "engine", "pace", "pending", "aio"},
+    {"autograd"},
     {"ops"},
     {"storage"},
     {"np", "npx", "nd", "safetensors"},
-    {"autograd"},
     {"recorded"},
     {"_registry", "init", "optimizer", "lr_scheduler", "metric", "image", "gluon"},
     {"torch", "d2l", "compat", "as_numpy", "compat_modules"},
     {"profiler"},
     {"terminal", "bars", "tour", "cli", "__main__"},
+    {"_wiring"},
 ]
 PYTHON_RANK = {name: rank for rank, row in enumerate(PYTHON_ORDER) for name in row}
 TOP = len(PYTHON_ORDER)
+# What stands on top puts the parts together as they are imported; one of them asks for it, when it is complete itself.
+FROM_ABOVE = {("np/__init__.py", "forerun._wiring")}
 
 
 def core_files() -> list[Path]:
@@ -92,6 +95,8 @@ def test_package_imports_only_what_stands_below(path: Path) -> None:
     assert own in PYTHON_RANK, f"forerun.{own} has no place in the order {PYTHON_ORDER}"
     for line, name in imported_modules(path):
         place = f"src/forerun/{path.relative_to(PACKAGE)}:{line}"
+        if (path.relative_to(PACKAGE).as_posix(), name) in FROM_ABOVE:
+            continue
         assert import_rank(name) <= PYTHON_RANK[own], f"{place}: {own} may not import {name}"
 
 

@@ -1,5 +1,5 @@
 # What the generated stub cannot know: the types whose slots are filled by hand, and what functions on arrays give back.
-# Every array that the core makes is of the class given to set_array_type(), so functions return Any here.
+# Every array that the core makes is of the class that wire() is given, so functions return Any here.
 # Format: https://nanobind.readthedocs.io/en/latest/typing.html#pattern-files
 
 _core.__prefix__:

@@ -28,6 +28,7 @@ void init_tape(nb::module_& m);
 void init_programs(nb::module_& m);  // recording what is issued, to issue it again
 void init_walk(nb::module_& m);
 void init_blocking(nb::module_& m);  // waits
+void init_wiring(nb::module_& m);    // what the core asks of the package
 void init_await(nb::module_& m);     // bells and watches, for event loops
 
 namespace {
@@ -78,4 +79,5 @@ NB_MODULE(_core, m) {
   init_walk(m);
   init_await(m);
   init_blocking(m);
+  init_wiring(m);
 }

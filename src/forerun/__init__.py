@@ -18,6 +18,7 @@ from typing import Any
 
 from . import _blas as _blas  # before anything else imports NumPy
 from . import _core as _core
+from . import _wiring as _wiring
 from . import lifecycle as lifecycle
 from .config import config as config
 from .config import configure as configure
@@ -37,6 +38,8 @@ from .pending import Pending as Pending
 from .pending import pending as pending
 
 __version__ = "0.1.0"
+
+_wiring.wire_engine()
 
 _lazy = (
     "np", "autograd", "npx", "gluon", "init", "torch", "d2l", "profiler", "optimizer", "lr_scheduler", "metric",

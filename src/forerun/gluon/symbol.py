@@ -13,7 +13,7 @@ from .. import _core, autograd, np
 from ..recorded import _filled, _flat
 from ..storage.named import save_named
 from ..storage.replacing import place, replacing
-from .exported import FORMAT, Reader, Untold, computed, fitted, told
+from .exported import FORMAT, FORMATS, Reader, Untold, computed, fitted, told
 from .hybrid import HybridBlock, Spec, written
 from .loading import set_values
 from .parameter import Devices, Parameter
@@ -46,7 +46,7 @@ class SymbolBlock(HybridBlock):
         for name, (shape, dtype, trained) in _parameters_of(said).items():
             self._params[name] = Parameter(name, "write" if trained else "null", shape, dtype, differentiable=trained)
         self._any_number = said.get("examples") is True
-        self._reader = Reader(said.get("operations"), said.get("result"), len(self._inputs), list(self._params))
+        self._reader = Reader(said, len(self._inputs), list(self._params))
 
     @staticmethod
     def imports(
@@ -195,7 +195,7 @@ def _read(file: str | os.PathLike[str]) -> dict[str, Any]:
             said = json.load(found)
         except (ValueError, RecursionError) as error:
             raise ValueError(f"imports: file must be in JSON, got {str(error)[:200]}") from None
-    if not isinstance(said, dict) or said.get("format") != FORMAT:
+    if not isinstance(said, dict) or said.get("format") not in tuple(FORMATS):
         text = str(said.get("format", "another") if isinstance(said, dict) else "another")[:100]
         raise ValueError(f"imports: file must be in the format {FORMAT!r}, got {text}")
     return said

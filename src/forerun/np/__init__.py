@@ -17,7 +17,7 @@ from typing import Any as _Any
 
 import numpy as _numpy
 
-from .. import _core
+from .. import _core, _wiring
 from ..ops import arithmetic as _arithmetic
 from ..ops import exponential as _exponential
 from ..ops.applying import *  # noqa: F403
@@ -73,11 +73,12 @@ from . import fft as fft
 from . import lib as lib
 from . import linalg as linalg
 from . import random as random
-from . import scalars as _scalars  # noqa: F401
 from .arrays import ndarray as ndarray
 from .files import *  # noqa: F403
 from .former import *  # noqa: F403
 from .inspection import __array_namespace_info__ as __array_namespace_info__
+
+_wiring.wire_arrays()
 
 __array_api_version__ = "2025.12"
 True_, False_, little_endian = _numpy.True_, _numpy.False_, _numpy.little_endian
@@ -127,7 +128,6 @@ def copy(a: _Any, order: str = "K", subok: _Any = False) -> _Any:
     ([0.0, 0.0], [1.0, 1.0])
     """
     return array(a, order=order)  # noqa: F405
-
 
 
 def round(a: _Any, decimals: int = 0, out: _Any = None) -> _Any:

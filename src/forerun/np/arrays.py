@@ -9,6 +9,7 @@ from typing import Any
 import numpy
 
 from .. import _core
+from ..autograd import backward_pass, leaf
 from ..device import Device, resolve, used_devices
 from ..notebook import nbytes, preformatted
 from ..ops import (
@@ -27,7 +28,6 @@ from ..ops import (
     scans,
     shape,
     sorting,
-    tape,
 )  # fmt: skip
 from ..ops import random as random_ops
 from ..ops.base import direct, numpy_when_small, numpy_writes, view_of_numpy
@@ -209,14 +209,14 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
 
         TypeError if not of floats.
         """
-        tape.attach_grad(self, grad_req)
+        leaf.attach_grad(self, grad_req)
 
     def backward(self, out_grad: Any = None, retain_graph: bool = False, train_mode: bool = True) -> None:
         """Computes the gradients of this array with respect to the leaves that it was computed from.
 
         out_grad: gradient of this array, of its shape; ones by default.
         """
-        tape.backward([self], None if out_grad is None else [out_grad], retain_graph, train_mode)
+        backward_pass.backward([self], None if out_grad is None else [out_grad], retain_graph, train_mode)
 
     def detach(self) -> Any:
         """The same values as an array that gradients do not flow through."""
@@ -530,6 +530,3 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
 def _unpickled(values: numpy.ndarray, device: str) -> Any:
     there = Device("cpu", int(device.partition(":")[2]))
     return _core.from_numpy(values, there if there in used_devices() else resolve())
-
-
-_core.set_array_type(ndarray)

@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from .. import _core
+from .registry import register
 
 __all__ = [
     "Elementwise", "Primitive", "direct", "elementwise", "nondifferentiable", "numpy_when_small", "numpy_writes",
@@ -261,26 +262,28 @@ class Primitive(_core.Primitive):
         grads: tuple[Gradient | None, ...],
         arrays: int,
         kept: tuple[str, ...],
+        name: str,
     ) -> None:
         functools.update_wrapper(self, forward)
         parameters = inspect.signature(forward).parameters
         names = tuple(parameters)
         rules, save = _rules(grads, names[:arrays], names[arrays:] + kept)
         defaults = tuple(p.default for p in parameters.values())
-        super().__init__(forward, forward.__name__, names, defaults, arrays, rules, save, len(kept))
+        super().__init__(forward, name, names, defaults, arrays, rules, save, len(kept))
 
     def __repr__(self) -> str:
         return f"<forerun op {self.name!r}>"
 
 
 def primitive(
-    *gradients: Gradient | None, arrays: int | None = None, kept: tuple[str, ...] = ()
+    *gradients: Gradient | None, arrays: int | None = None, kept: tuple[str, ...] = (), op: str | None = None
 ) -> Callable[[Callable[..., Any]], Primitive]:
     """Makes an op of a function whose first parameters are arrays.
 
     As many of them as there are gradients, or `arrays`. kept: names by which gradients use what the function
     returns, in a tuple, after its result. Nothing flows back through that: a gradient that is itself recorded
-    must do without.
+    must do without. op: the name by which it is registered (`forerun.ops.registry`), and files of exported blocks know
+    it; without one it has the function's name, and cannot be exported.
 
     >>> from forerun import autograd, np
     >>> cube = primitive(lambda g, x: g * 3 * x * x)(lambda x: x * x * x)
@@ -292,6 +295,10 @@ def primitive(
     """
 
     def make(forward: Callable[..., Any]) -> Primitive:
-        return Primitive(forward, gradients, arrays if arrays is not None else len(gradients), kept)
+        count = arrays if arrays is not None else len(gradients)
+        made = Primitive(forward, gradients, count, kept, op or forward.__name__)
+        if op is not None:
+            register(forward.__module__, made)
+        return made
 
     return make

@@ -16,6 +16,7 @@ from .arithmetic import add
 from .base import primitive
 from .convert import asarray, beside
 from .linear import matmul_pair
+from .registry import registered_tuple
 from .shape import moveaxis, reshape
 from .strided import (
     LAYOUTS,
@@ -35,6 +36,7 @@ __all__ = ["convolution", "deconvolution"]
 _ROOM = 1 << 25  # bytes of windows that are written out at once
 
 
+@registered_tuple("convolution.Plan")
 class _Plan(NamedTuple):
     """What a convolution does apart from values: windows over padded data, in groups of channels."""
 
@@ -81,7 +83,7 @@ class _Plan(NamedTuple):
         return _core.reshape(w, (self.groups, w.shape[0] // self.groups, math.prod(w.shape[1:])))
 
 
-@primitive(lambda g, b, plan: _spread(g, b, plan), lambda g, a, plan: _weigh(g, a, plan))
+@primitive(lambda g, b, plan: _spread(g, b, plan), lambda g, a, plan: _weigh(g, a, plan), op="convolution")
 def _convolve(a: Any, b: Any, plan: _Plan) -> Any:
     """Data (n, in, *extents) and weight (out, in / groups, *kernel) to (n, out, *counts)."""
     if settings := plan.settings(a):
@@ -98,7 +100,7 @@ def _convolve(a: Any, b: Any, plan: _Plan) -> Any:
     return y
 
 
-@primitive(lambda g, b, plan: _convolve(g, b, plan), lambda g, a, plan: _weigh(a, g, plan))
+@primitive(lambda g, b, plan: _convolve(g, b, plan), lambda g, a, plan: _weigh(a, g, plan), op="deconvolution")
 def _spread(a: Any, b: Any, plan: _Plan) -> Any:
     """Outputs (n, out, *counts) and weight back to data (n, in, *extents): the transposed convolution."""
     if settings := plan.settings(a):
@@ -112,7 +114,10 @@ def _spread(a: Any, b: Any, plan: _Plan) -> Any:
     return _core.getitem(x, inside(x, plan.widths()))
 
 
-@primitive(lambda g, b, plan: _convolve(b, g, plan), lambda g, a, plan: _spread(a, g, plan))
+@primitive(
+    lambda g, b, plan: _convolve(b, g, plan), lambda g, a, plan: _spread(a, g, plan),
+    op="convolution.backward_weight",
+)  # fmt: skip
 def _weigh(a: Any, b: Any, plan: _Plan) -> Any:
     """Outputs (n, out, *counts) and data (n, in, *extents) to a weight (out, in / groups, *kernel)."""
     shape = (a.shape[1], b.shape[1] // plan.groups, *plan.windows.kernel)

@@ -16,7 +16,7 @@ from .shape import transpose
 __all__ = ["diagonal", "diag", "trace", "tril", "triu"]
 
 
-@primitive(lambda g, shape, offset: _on_diagonal(g, shape, offset))
+@primitive(lambda g, shape, offset: _on_diagonal(g, shape, offset), op="diagonal")
 def _diagonal(x: Any, offset: int) -> Any:
     """A view of diagonal `offset` of the last two axes."""
     *_, rows, columns = x.shape
@@ -26,7 +26,7 @@ def _diagonal(x: Any, offset: int) -> Any:
     return _core.view(x, (*x.shape[:-2], n), (*lead, down + right), start)
 
 
-@primitive(lambda g, offset: _diagonal(g, offset))
+@primitive(lambda g, offset: _diagonal(g, offset), op="diagonal.backward")
 def _on_diagonal(g: Any, shape: tuple[int, ...], offset: int) -> Any:
     """Zeros of a shape with g on diagonal `offset` of the last two axes."""
     full = _core.full(shape, 0, g.dtype, g.device)

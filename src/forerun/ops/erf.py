@@ -37,7 +37,7 @@ def _polynomial(coefficients: tuple[float, ...], x: Any) -> Any:
     return total
 
 
-@primitive(lambda g, x: g * (2 / math.sqrt(math.pi) * exp(-(x * x))))
+@primitive(lambda g, x: g * (2 / math.sqrt(math.pi) * exp(-(x * x))), op="erf")
 def _erf(x: Any) -> Any:
     far = minimum(abs(x), 6)  # where the function is 1 to the last bit
     rest = _polynomial(_FAR, (far - 3.75) / (far + 3.75)) * exp(-(far * far)) / (1 + 2 * far)

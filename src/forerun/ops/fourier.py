@@ -132,7 +132,7 @@ def _issue(op: str, loop: str, x: Any, axis: int, extents: tuple[int, int], norm
     return cast(_core.transform(ufunc, op, cast(x, wide), axis, m, factor, per_line), dtype)
 
 
-@primitive(lambda g, axis, inverse, norm: _fft(g, axis, not inverse, _OTHER_END[norm]))
+@primitive(lambda g, axis, inverse, norm: _fft(g, axis, not inverse, _OTHER_END[norm]), op="fft.fft")
 def _fft(x: Any, axis: int, inverse: bool, norm: Any) -> Any:
     name = "ifft" if inverse else "fft"
     return _issue(name, name, x, axis, (x.shape[axis], x.shape[axis]), norm)
@@ -143,7 +143,7 @@ def _rfft_grad(g: Any, shape: tuple[int, ...], axis: int, norm: str) -> Any:
     return real(_fft(whole, axis, True, _OTHER_END[norm]))
 
 
-@primitive(_rfft_grad)
+@primitive(_rfft_grad, op="fft.rfft")
 def _rfft(x: Any, axis: int, norm: Any) -> Any:
     n = x.shape[axis]
     return _issue("rfft", "rfft_n_odd" if n % 2 else "rfft_n_even", x, axis, (n, n // 2 + 1), norm)
@@ -159,12 +159,10 @@ def _irfft_grad(g: Any, axis: int, n: int, norm: str) -> Any:
     return _rfft(g, axis, _OTHER_END[norm]) * _core.from_numpy(weights, g.device)
 
 
-@primitive(_irfft_grad)
+@primitive(_irfft_grad, op="fft.irfft")
 def _irfft(x: Any, axis: int, n: int, norm: Any) -> Any:
     return _issue("irfft", "irfft", x, axis, (n, n), norm)
 
-
-_fft.name, _rfft.name, _irfft.name = "fft", "rfft", "irfft"
 
 # --- what they are called with --------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from .. import _core
 from .base import Elementwise, numpy_when_small, primitive
 from .convert import asarray, axis_of, beside, cast, copy, is_array, store
 from .keys import Key, check_range, entries_of, is_basic, places_within
+from .registry import register
 from .shape import broadcast_to, reshape
 
 __all__ = [
@@ -21,7 +22,7 @@ __all__ = [
 # --- views ----------------------------------------------------------------------------------------
 
 
-@primitive(lambda g, index: getitem(g, index))
+@primitive(lambda g, index: getitem(g, index), op="getitem.backward")
 def _embed(g: Any, shape: tuple[int, ...], index: Any) -> Any:
     """Zeros of `shape` with g at a basic index."""
     full = _core.full(shape, 0, g.dtype, g.device)
@@ -34,7 +35,7 @@ def _view_gradient(g: Any, shape: tuple[int, ...], index: Any) -> Any:
     return _embed(g, shape, index) if _core.recording() else (g, index)
 
 
-@primitive(_view_gradient)
+@primitive(_view_gradient, op="getitem")
 def _view(x: Any, index: Any) -> Any:
     return _core.read(x, index)
 
@@ -42,12 +43,12 @@ def _view(x: Any, index: Any) -> Any:
 # --- integer arrays -------------------------------------------------------------------------------
 
 
-@primitive(lambda g, shape, indices, axis: _scatter_zeros(g, shape, indices, axis))
+@primitive(lambda g, shape, indices, axis: _scatter_zeros(g, shape, indices, axis), op="take")
 def _gather(x: Any, indices: list[Any], axis: int, said: str = "take") -> Any:
     return _core.gather(x, indices, axis, said)
 
 
-@primitive(lambda g, indices, axis: _gather(g, indices, axis))
+@primitive(lambda g, indices, axis: _gather(g, indices, axis), op="take.backward")
 def _scatter_zeros(g: Any, shape: tuple[int, ...], indices: list[Any], axis: int) -> Any:
     full = _core.full(shape, 0, g.dtype, g.device)
     _core.scatter(full, indices, axis, g, True)
@@ -81,6 +82,7 @@ _select = Elementwise(
     ),
     "a where the condition holds, b elsewhere.",
 )
+register(__name__, _select)
 
 
 @numpy_when_small(numpy.ndarray.nonzero, "condition", "a", "biufc", waits=True)
@@ -150,7 +152,7 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
     return store("take", _gather(x, [index], at), out)
 
 
-@primitive(lambda g, shape, indices, axis: _scatter_along(g, shape, indices, axis))
+@primitive(lambda g, shape, indices, axis: _scatter_along(g, shape, indices, axis), op="take_along_axis")
 def _gather_along(x: Any, indices: Any, axis: int, said: str = "take", from_end: bool = True) -> Any:
     """Elements of x at integers along an axis; indices of x's shape but there, and where x has extent 1.
 
@@ -160,7 +162,7 @@ def _gather_along(x: Any, indices: Any, axis: int, said: str = "take", from_end:
     return _core.gather_along(x, indices, axis, said, from_end)
 
 
-@primitive(lambda g, indices, axis: _gather_along(g, indices, axis))
+@primitive(lambda g, indices, axis: _gather_along(g, indices, axis), op="take_along_axis.backward")
 def _scatter_along(g: Any, shape: tuple[int, ...], indices: Any, axis: int) -> Any:
     full = _core.full(shape, 0, g.dtype, g.device)
     _core.scatter_along(full, indices, axis, g, True)

@@ -26,6 +26,7 @@ from .convert import (
 )
 from .host import host, quiet
 from .indexing import take
+from .registry import register
 from .shape import (
     Axis,
     atleast_1d,
@@ -107,6 +108,7 @@ class _Split:
 
 
 _split = _Split()
+register(__name__, _concatenate, _split)
 
 
 def _some(op: str, arrays: Sequence[Any]) -> list[Any]:
@@ -463,7 +465,7 @@ def _unpad(g: Any, widths: tuple[tuple[int, int], ...]) -> Any:
     return g[tuple(slice(a, g.shape[i] - b) for i, (a, b) in enumerate(widths))]
 
 
-@primitive(lambda g, widths: _unpad(g, widths))
+@primitive(lambda g, widths: _unpad(g, widths), op="pad")
 def _pad(x: Any, widths: tuple[tuple[int, int], ...], value: Any) -> Any:
     shape = tuple(n + a + b for n, (a, b) in zip(x.shape, widths))
     out = _core.full(shape, value, x.dtype, x.device)

@@ -35,16 +35,13 @@ def _pinv_grad(g: Any, y: Any, x: Any, symmetric: bool) -> Any:
     return half_hermitian(result) if symmetric else result
 
 
-@primitive(_pinv_grad)
+@primitive(_pinv_grad, op="linalg.pinv")
 def _pinv(x: Any, rcond: Any, symmetric: bool) -> Any:
     m, n = x.shape[-2:]
     given, known = _given(x, rcond)
     inverse = lambda v, r=known: numpy.linalg.pinv(v, r, hermitian=symmetric)
     outs, work = [((n, m), x.dtype)], 25 * m * n * min(m, n)
     return stacked("pinv", inverse, [x, *given], outs, x.shape[:-2], work, (2, 0))[0]
-
-
-_pinv.name = "pinv"
 
 
 def _once(op: str, first: str, other: str) -> ValueError:
@@ -138,7 +135,7 @@ def _lstsq_db(g: Any, y: Any, a: Any, b: Any, rcond: float) -> Any:
     return matmul(adjoint(inverse), g[0]) + pull
 
 
-@primitive(_lstsq_da, _lstsq_db)
+@primitive(_lstsq_da, _lstsq_db, op="linalg.lstsq")
 def _lstsq(a: Any, b: Any, rcond: float) -> Any:
     (m, n), k, real = a.shape, b.shape[1], real_of(a.dtype)
 
@@ -148,9 +145,6 @@ def _lstsq(a: Any, b: Any, rcond: float) -> Any:
 
     outs = [((n, k), a.dtype), ((k,), real), ((min(m, n),), real), ((), "int64")]
     return tuple(stacked("lstsq", task, [a, b], outs, (), 0))
-
-
-_lstsq.name = "lstsq"
 
 
 def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[Any, Any, Any, Any]:

@@ -38,13 +38,10 @@ def _matmul_db(g: Any, a: Any, inputs: Any, ta: bool, tb: bool) -> Any:
     return _matmul(g, a, True, ta) if tb else _matmul(a, g, not ta, False)
 
 
-@primitive(_matmul_da, _matmul_db)
+@primitive(_matmul_da, _matmul_db, op="matmul")
 def _matmul(a: Any, b: Any, ta: bool = False, tb: bool = False) -> Any:
     """The product of two arrays of one dtype; ta, tb: of a or b (matrices) with its last axes exchanged."""
     return _core.matmul(a, b, ta, tb)
-
-
-_matmul.name = "matmul"
 
 
 def matmul_pair(a: Any, b: Any, op: str) -> tuple[Any, Any]:

@@ -35,12 +35,12 @@ __all__ = [
 ]  # fmt: skip
 
 
-@primitive(lambda g, y, x, axes, keepdims: _ties(g, y, x, axes, keepdims))
+@primitive(lambda g, y, x, axes, keepdims: _ties(g, y, x, axes, keepdims), op="nanmax")
 def _nanmax(x: Any, axes: tuple[int, ...], keepdims: bool = False) -> Any:
     return _core.reduce(fmax, x, axes, None, keepdims, "nanmax")
 
 
-@primitive(lambda g, y, x, axes, keepdims: _ties(g, y, x, axes, keepdims))
+@primitive(lambda g, y, x, axes, keepdims: _ties(g, y, x, axes, keepdims), op="nanmin")
 def _nanmin(x: Any, axes: tuple[int, ...], keepdims: bool = False) -> Any:
     return _core.reduce(fmin, x, axes, None, keepdims, "nanmin")
 

@@ -26,7 +26,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-@primitive(lambda g, y: g * (y > 0))
+@primitive(lambda g, y: g * (y > 0), op="relu")
 def relu(x: Any) -> Any:
     """max(x, 0), in x's dtype. The gradient at 0 is 0.
 
@@ -37,7 +37,7 @@ def relu(x: Any) -> Any:
     return maximum(asarray(x), 0)
 
 
-@primitive(lambda g, y: g * (y * (1 - y)))
+@primitive(lambda g, y: g * (y * (1 - y)), op="sigmoid")
 def sigmoid(x: Any) -> Any:
     """1 / (1 + exp(-x)), between 0 and 1; of integers in the default float.
 
@@ -51,13 +51,13 @@ def sigmoid(x: Any) -> Any:
 # --- normalised exponentials ----------------------------------------------------------------------
 
 
-@primitive(lambda g, y, axis: y * (g - _sum(g * y, (axis,), True)))
+@primitive(lambda g, y, axis: y * (g - _sum(g * y, (axis,), True)), op="softmax")
 def _softmax(x: Any, axis: int) -> Any:
     e = exp(x - _max(x, (axis,), True))
     return e / _sum(e, (axis,), True)
 
 
-@primitive(lambda g, y, axis: g - exp(y) * _sum(g, (axis,), True))
+@primitive(lambda g, y, axis: g - exp(y) * _sum(g, (axis,), True), op="log_softmax")
 def _log_softmax(x: Any, axis: int) -> Any:
     shifted = x - _max(x, (axis,), True)
     return shifted - log(_sum(exp(shifted), (axis,), True))
@@ -177,7 +177,7 @@ def _cross_entropy_grad(g: Any, x: Any, index: Any, axis: int, e: Any, z: Any) -
     return d
 
 
-@primitive(_cross_entropy_grad, nondifferentiable, kept=("e", "z"))
+@primitive(_cross_entropy_grad, nondifferentiable, kept=("e", "z"), op="cross_entropy")
 def _cross_entropy(x: Any, index: Any, axis: int) -> Any:
     shifted = x - _max(x, (axis,), True)
     e = exp(shifted)

@@ -9,12 +9,13 @@ from typing import Any
 import numpy
 
 from .. import _core
+from ..autograd.backward_pass import of_steps
 from .arithmetic import sqrt, square
 from .convert import asarrays, axis_of, beside, cast, copy, default_float, is_inexact, promote
 from .moments import mean
 from .reduction import _sum
+from .registry import register
 from .shape import reshape
-from .tape import of_steps
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm"]
 
@@ -121,6 +122,7 @@ _batch_norm = _Norm("batch_norm", _of_batch, _back_through_batch)
 _layer_norm, _group_norm, _instance_norm = (
     _Norm(name, _of_parts, _back_through_parts) for name in ("layer_norm", "group_norm", "instance_norm")
 )
+register(__name__, _batch_norm, _layer_norm, _group_norm, _instance_norm)
 
 
 def batch_norm(

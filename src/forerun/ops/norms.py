@@ -28,7 +28,7 @@ __all__ = ["cond", "matrix_norm", "norm", "vector_norm"]
 Axis = int | Sequence[int] | None
 
 
-@primitive(lambda g, y: where(equal(y, 0), 0, g / where(equal(y, 0), 1, 2 * y)))
+@primitive(lambda g, y: where(equal(y, 0), 0, g / where(equal(y, 0), 1, 2 * y)), op="linalg.norm.root")
 def _root(x: Any) -> Any:
     """The square root, with slope 0 at 0: what a length has there is as good as any."""
     return sqrt(x)
@@ -170,7 +170,7 @@ def _inverses_or_nan(x: numpy.ndarray) -> numpy.ndarray:
 _inv_grad = _inv.grads[0][0]
 
 
-@primitive(_inv_grad)
+@primitive(_inv_grad, op="linalg.cond.inv")
 def _inv_or_nan(x: Any) -> Any:
     n = x.shape[-1]
     return stacked("cond", _inverses_or_nan, [x], [((n, n), x.dtype)], x.shape[:-2], n**3)[0]

@@ -24,7 +24,7 @@ __all__ = ["pooling"]
 # --- the largest ----------------------------------------------------------------------------------
 
 
-@primitive(lambda g, x, y, windows: _to_first(g, x, y, windows))
+@primitive(lambda g, x, y, windows: _to_first(g, x, y, windows), op="pooling.max")
 def _largest(x: Any, windows: Windows) -> Any:
     """The largest element of each window of x (..., *extents)."""
     if native(x):
@@ -45,7 +45,10 @@ def _firsts(x: Any, y: Any, windows: Windows) -> Any:
         free = below if free is None else logical_and(free, below)
 
 
-@primitive(lambda g, b, c, windows: _at_first(g, b, c, windows), nondifferentiable, nondifferentiable)
+@primitive(
+    lambda g, b, c, windows: _at_first(g, b, c, windows), nondifferentiable, nondifferentiable,
+    op="pooling.max.backward",
+)  # fmt: skip
 def _to_first(a: Any, b: Any, c: Any, windows: Windows) -> Any:
     """a, a number for each window of b, at the first place that has the window's largest, c; sums where these meet."""
     if native(a):
@@ -56,7 +59,10 @@ def _to_first(a: Any, b: Any, c: Any, windows: Windows) -> Any:
     return result
 
 
-@primitive(lambda g, b, c, windows: _to_first(g, b, c, windows), nondifferentiable, nondifferentiable)
+@primitive(
+    lambda g, b, c, windows: _to_first(g, b, c, windows), nondifferentiable, nondifferentiable,
+    op="pooling.max.take",
+)  # fmt: skip
 def _at_first(a: Any, b: Any, c: Any, windows: Windows) -> Any:
     """The element of a, in the shape of b, at the first place of each window of b that has the window's largest, c."""
     taken = (where(hit, _core.getitem(a, index), 0) for index, hit in _firsts(b, c, windows))
@@ -66,7 +72,7 @@ def _at_first(a: Any, b: Any, c: Any, windows: Windows) -> Any:
 # --- the sum --------------------------------------------------------------------------------------
 
 
-@primitive(lambda g, shape, windows: _to_all(g, shape[-len(windows.kernel) :], windows))
+@primitive(lambda g, shape, windows: _to_all(g, shape[-len(windows.kernel) :], windows), op="pooling.sum")
 def _total(x: Any, windows: Windows) -> Any:
     """The sum of each window of x (..., *extents)."""
     if native(x):
@@ -75,7 +81,7 @@ def _total(x: Any, windows: Windows) -> Any:
     return functools.reduce(add, (_core.getitem(x, index) for _, index in windows.places(counts)))
 
 
-@primitive(lambda g, windows: _total(g, windows))
+@primitive(lambda g, windows: _total(g, windows), op="pooling.sum.backward")
 def _to_all(g: Any, extents: Extents, windows: Windows) -> Any:
     """A number for each window at all its elements; sums where windows meet."""
     if native(g):

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy
 
-from .. import _core
 from .arithmetic import _value, conjugate
 from .convert import as_dtype, asarrays, axes_of, cast, castable, one_of, promote, store
 from .linear import _matmul, matmul_pair
@@ -205,9 +204,6 @@ def matmul(
         _MATMUL, x1, x2, out, axes=axes, axis=axis, keepdims=keepdims, casting=casting, order=order,
         dtype=dtype, subok=subok, signature=signature,
     )  # fmt: skip
-
-
-_core.set_hooks(matmul=matmul)
 
 
 def vecdot(

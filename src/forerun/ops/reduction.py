@@ -57,22 +57,22 @@ def _ties(g: Any, y: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     return _spread(g, x.shape, axes, keepdims) * share
 
 
-@primitive(lambda g, shape, axes, keepdims: _spread(g, shape, axes, keepdims))
+@primitive(lambda g, shape, axes, keepdims: _spread(g, shape, axes, keepdims), op="sum")
 def _sum(x: Any, axes: tuple[int, ...], keepdims: bool = False, dtype: Any = None) -> Any:
     return _core.reduce(add, x, axes, dtype, keepdims, "sum")
 
 
-@primitive(lambda g, y, x, axes, keepdims: _prod_grad(g, y, x, axes, keepdims))
+@primitive(lambda g, y, x, axes, keepdims: _prod_grad(g, y, x, axes, keepdims), op="prod")
 def _prod(x: Any, axes: tuple[int, ...], keepdims: bool = False, dtype: Any = None) -> Any:
     return _core.reduce(multiply, x, axes, dtype, keepdims, "prod")
 
 
-@primitive(lambda g, y, x, axes, keepdims: _ties(g, y, x, axes, keepdims))
+@primitive(lambda g, y, x, axes, keepdims: _ties(g, y, x, axes, keepdims), op="max")
 def _max(x: Any, axes: tuple[int, ...], keepdims: bool = False) -> Any:
     return _core.reduce(maximum, x, axes, None, keepdims, "max")
 
 
-@primitive(lambda g, y, x, axes, keepdims: _ties(g, y, x, axes, keepdims))
+@primitive(lambda g, y, x, axes, keepdims: _ties(g, y, x, axes, keepdims), op="min")
 def _min(x: Any, axes: tuple[int, ...], keepdims: bool = False) -> Any:
     return _core.reduce(minimum, x, axes, None, keepdims, "min")
 
@@ -138,7 +138,7 @@ def _with_sign(result: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> An
     return select(all(signbit(x), axes, keepdims=keepdims), -_sum(-x, axes, keepdims), result)
 
 
-@primitive(lambda g, shape, axes, keepdims: _spread(g, shape, axes, keepdims))
+@primitive(lambda g, shape, axes, keepdims: _spread(g, shape, axes, keepdims), op="sum.of_complex")
 def _sum_of_complex(x: Any, axes: tuple[int, ...], keepdims: bool, initial: complex) -> Any:
     """A sum that starts from zeros with a sign: NumPy's, as each part has its own."""
     from .host import host

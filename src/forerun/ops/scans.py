@@ -21,12 +21,12 @@ def _reverse_cumsum(g: Any, axis: int) -> Any:
     return flip(_cumsum(flip(g, axis), axis), axis)
 
 
-@primitive(lambda g, axis: _reverse_cumsum(g, axis))
+@primitive(lambda g, axis: _reverse_cumsum(g, axis), op="cumsum")
 def _cumsum(x: Any, axis: int, dtype: Any = None) -> Any:
     return _core.scan(add, x, axis, dtype, "cumsum")
 
 
-@primitive(lambda g, y, x, axis: _cumprod_grad(g, y, x, axis))
+@primitive(lambda g, y, x, axis: _cumprod_grad(g, y, x, axis), op="cumprod")
 def _cumprod(x: Any, axis: int, dtype: Any = None) -> Any:
     return _core.scan(multiply, x, axis, dtype, "cumprod")
 

@@ -12,6 +12,7 @@ import numpy
 from .base import numpy_when_small
 from .convert import asarray, asarrays, device_of, one_of, promote
 from .host import host_op
+from .registry import registered_tuple
 from .sorting import unique
 
 __all__ = [
@@ -99,6 +100,7 @@ def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     return asarray(numpy.setxor1d(*_values(ar1, ar2), assume_unique), device=device_of(ar1, ar2))
 
 
+@registered_tuple("UniqueAllResult")
 class UniqueAll(NamedTuple):
     """What `unique_all` returns."""
 
@@ -108,6 +110,7 @@ class UniqueAll(NamedTuple):
     counts: Any
 
 
+@registered_tuple("UniqueCountsResult")
 class UniqueCounts(NamedTuple):
     """What `unique_counts` returns."""
 
@@ -115,6 +118,7 @@ class UniqueCounts(NamedTuple):
     counts: Any
 
 
+@registered_tuple("UniqueInverseResult")
 class UniqueInverse(NamedTuple):
     """What `unique_inverse` returns."""
 

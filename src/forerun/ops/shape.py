@@ -21,12 +21,9 @@ __all__ = [
 Axis = int | Sequence[int] | None
 
 
-@primitive(lambda g, shape: _reshape(g, shape))
+@primitive(lambda g, shape: _reshape(g, shape), op="reshape")
 def _reshape(x: Any, shape: Any) -> Any:
     return _core.reshape(x, shape)
-
-
-_reshape.name = "reshape"
 
 
 @direct("reshape")
@@ -56,7 +53,7 @@ def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None
     return copy_of(result) if copy and shared else result
 
 
-@primitive(lambda g, axes: _transpose(g, tuple(map(axes.index, range(len(axes))))))
+@primitive(lambda g, axes: _transpose(g, tuple(map(axes.index, range(len(axes))))), op="transpose")
 def _transpose(x: Any, axes: tuple[int, ...]) -> Any:
     return _core.transpose(x, axes)
 
@@ -79,7 +76,7 @@ def transpose(a: Any, axes: Sequence[int] | None = None) -> Any:
     return _transpose(x, axes_of("transpose", tuple(axes), x.ndim))
 
 
-@primitive(lambda g: g)
+@primitive(lambda g: g, op="broadcast_to")
 def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
     """A view of an array repeated to a larger shape. Not to be written to.
 
@@ -411,12 +408,12 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
 # --- parts of complex numbers ---------------------------------------------------------------------
 
 
-@primitive(lambda g: g)
+@primitive(lambda g: g, op="real")
 def _real(x: Any) -> Any:
     return _core.part(x, False)
 
 
-@primitive(lambda g: 1j * g)
+@primitive(lambda g: 1j * g, op="imag")
 def _imag(x: Any) -> Any:
     return _core.part(x, True)
 
@@ -442,6 +439,3 @@ def imag(val: Any) -> Any:
     """
     x = asarray(val)
     return _imag(x) if x.dtype.kind == "c" else _core.full(x.shape, 0, x.dtype, x.device)
-
-
-_core.set_hooks(transpose=transpose)

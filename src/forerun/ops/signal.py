@@ -58,13 +58,11 @@ def _convolve_grad(g: Any, other: Any, n: int) -> Any:
 
 
 @primitive(
-    lambda g, b, shape: _convolve_grad(g, b, shape[0]), lambda g, a, shape: _convolve_grad(g, a, shape[0])
-)
+    lambda g, b, shape: _convolve_grad(g, b, shape[0]), lambda g, a, shape: _convolve_grad(g, a, shape[0]),
+    op="convolve",
+)  # fmt: skip
 def _convolve(a: Any, b: Any) -> Any:
     return host_op("convolve", numpy.convolve, [a, b], (a.size + b.size - 1,), a.dtype)
-
-
-_convolve.name = "convolve"
 
 
 _FEW = 1 << 15  # elements that NumPy goes through in less time than it takes to make an operation of each step

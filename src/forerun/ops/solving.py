@@ -17,11 +17,13 @@ from .dtype_rules import real_of
 from .lapack import adjoint, inexact, matrices, stacked
 from .linear import matmul_pair
 from .products import matmul
+from .registry import registered_tuple
 from .shape import broadcast_to, imag, ravel, reshape, transpose
 
 __all__ = ["inv", "solve", "det", "slogdet", "matrix_power", "tensorinv", "tensorsolve"]
 
 
+@registered_tuple("linalg.SlogdetResult")
 class SlogdetResult(NamedTuple):
     """What `slogdet` gives: the sign (of complex matrices the phase) and the logarithm of the magnitude."""
 
@@ -29,13 +31,10 @@ class SlogdetResult(NamedTuple):
     logabsdet: Any
 
 
-@primitive(lambda g, y: -matmul(matmul(adjoint(y), g), adjoint(y)))
+@primitive(lambda g, y: -matmul(matmul(adjoint(y), g), adjoint(y)), op="linalg.inv")
 def _inv(x: Any) -> Any:
     n = x.shape[-1]
     return stacked("inv", numpy.linalg.inv, [x], [((n, n), x.dtype)], x.shape[:-2], n**3)[0]
-
-
-_inv.name = "inv"
 
 
 @numpy_when_small(numpy.linalg.inv, "a", "m", "Fc")
@@ -55,13 +54,10 @@ def _solve_da(g: Any, y: Any, a: Any) -> Any:
     return -matmul(_solve(adjoint(a), g), adjoint(y))
 
 
-@primitive(_solve_da, lambda g, a: _solve(adjoint(a), g))
+@primitive(_solve_da, lambda g, a: _solve(adjoint(a), g), op="linalg.solve")
 def _solve(a: Any, b: Any) -> Any:
     lead, (n, k) = together("solve", a.shape[:-2], b.shape[:-2]), b.shape[-2:]
     return stacked("solve", numpy.linalg.solve, [a, b], [((n, k), a.dtype)], lead, n**2 * (n + k))[0]
-
-
-_solve.name = "solve"
 
 
 @numpy_when_small(numpy.linalg.solve, "a b", "mm", "Fc")
@@ -87,12 +83,9 @@ def _det_grad(g: Any, y: Any, x: Any) -> Any:
     return (g * _value(y))[..., None, None] * adjoint(_inv(x))
 
 
-@primitive(_det_grad)
+@primitive(_det_grad, op="linalg.det")
 def _det(x: Any) -> Any:
     return stacked("det", numpy.linalg.det, [x], [((), x.dtype)], x.shape[:-2], x.shape[-1] ** 3)[0]
-
-
-_det.name = "det"
 
 
 @numpy_when_small(numpy.linalg.det, "a", "m", "Fc")
@@ -118,13 +111,10 @@ def _slogdet_grad(g: Any, y: Any, x: Any) -> Any:
     return scale[..., None, None] * adjoint(_inv(x))
 
 
-@primitive(_slogdet_grad)
+@primitive(_slogdet_grad, op="linalg.slogdet")
 def _slogdet(x: Any) -> Any:
     outs = [((), x.dtype), ((), real_of(x.dtype))]
     return tuple(stacked("slogdet", _parts_of_det, [x], outs, x.shape[:-2], x.shape[-1] ** 3))
-
-
-_slogdet.name = "slogdet"
 
 
 def _parts_of_det(x: numpy.ndarray) -> tuple[Any, ...]:

@@ -77,7 +77,7 @@ def _digamma(x: Any) -> Any:
     return where(x < 0.5, above - math.pi * cos(math.pi * rest) / sin(math.pi * rest), above)
 
 
-@primitive(lambda g, x: g * _digamma(x))
+@primitive(lambda g, x: g * _digamma(x), op="gammaln")
 def _gammaln(x: Any) -> Any:
     above = _positive_gammaln(where(x < 0.5, 1 - x, x))
     return where(x < 0.5, log(math.pi / abs(_sinpi(x))) - above, above)
@@ -118,7 +118,7 @@ def digamma(x: Any) -> Any:
     return _in_double("digamma", _digamma, x)
 
 
-@primitive(lambda g, y: g * (math.sqrt(math.pi) / 2) * exp(y * y))
+@primitive(lambda g, y: g * (math.sqrt(math.pi) / 2) * exp(y * y), op="erfinv")
 def _erfinv(x: Any) -> Any:
     """Winitzki's formula (2008), then Halley's steps, which look at 1 - erf where that has more digits."""
     a = abs(x)
