@@ -52,9 +52,6 @@ NAMESPACES = {  # pages of the reference; those of `np` itself are made by subje
     "forerun.safetensors": "Files of safetensors",
     "forerun.profiler": "The profiler",
 }
-ALSO = {  # names that come when they are asked for
-    "forerun": ("gather", "as_completed", "hybrid", "install_as_mxnet", "progress", "graph"),
-}
 Seen = dict[int, str]  # where each object stands first, by its id
 SMALL = 3  # subjects of `np` with fewer names share a page
 
@@ -80,7 +77,6 @@ def title(text: str) -> str:
 def public(module: types.ModuleType) -> list[str]:
     """Names that a module offers and that are forerun's."""
     names = getattr(module, "__all__", None) or [n for n in vars(module) if not n.startswith("_")]
-    names = [*names, *ALSO.get(module.__name__, ())]
     found = [(n, getattr(module, n)) for n in dict.fromkeys(names)]
     return [n for n, o in found if documented(o)]
 

@@ -22,7 +22,7 @@ PYTHON_ORDER = [
     {"autograd"},
     {"ops"},
     {"storage"},
-    {"np", "npx", "nd", "safetensors"},
+    {"np", "npx", "nd", "safetensors", "typing"},
     {"recorded"},
     {"_registry", "init", "optimizer", "lr_scheduler", "metric", "image", "gluon"},
     {"torch", "d2l", "compat", "as_numpy", "compat_modules"},

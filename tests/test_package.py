@@ -23,7 +23,7 @@ from forerun import _core
 from forerun.ops import arithmetic, exponential
 
 ROOT = pathlib.Path(__file__).parents[1]
-FRONT_ENDS = ("np", "npx", "autograd", "gluon", "init", "torch", "d2l", "profiler", "tour", "optimizer")
+FRONT_ENDS = ("np", "npx", "autograd", "gluon", "init", "torch", "d2l", "profiler", "tour", "optimizer", "typing")
 
 
 def output(program: str) -> list[str]:
@@ -76,6 +76,26 @@ class TestImport:
     @pytest.mark.parametrize("name", FRONT_ENDS)
     def test_front_end_comes_when_it_is_named(self, name):
         assert output(f"import forerun\nprint(forerun.{name}.__name__)") == [f"forerun.{name}"]
+
+    def test_what_it_lists_is_what_programs_use(self):
+        names = [name for name in dir(forerun) if not name.startswith("_")]
+        assert names == sorted(forerun.__all__)
+        values = {name: getattr(forerun, name) for name in names}
+        assert [n for n, v in values.items() if isinstance(v, ModuleType) != (n in forerun._MODULES)] == []
+        others = {n for n, v in values.items() if not getattr(v, "__module__", "forerun").startswith("forerun")}
+        assert others == set()
+        assert {"annotations", "Any", "importlib", "lifecycle", "ops", "config_"}.isdisjoint(names)
+
+    def test_all_of_it_can_be_imported_at_once(self):
+        program = "before = set(dir())\nfrom forerun import *\nprint(*set(dir()) - before - {'before'})"
+        assert set(output(program)) == set(forerun.__all__)
+
+    @pytest.mark.parametrize("name", ["np", "autograd"])
+    def test_a_namespace_lists_no_modules_that_it_is_made_of(self, name):
+        module = getattr(forerun, name)
+        found = {n for n in dir(module) if not n.startswith("_") and isinstance(getattr(module, n), ModuleType)}
+        assert found == ({"emath", "fft", "lib", "linalg", "random"} if name == "np" else set())
+        assert "annotations" not in dir(module)
 
     def test_unknown_name(self):
         with pytest.raises(AttributeError, match="module 'forerun' has no attribute 'nothing'"):

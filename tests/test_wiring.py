@@ -96,4 +96,5 @@ def test_an_import_that_forgets_something_fails_and_says_what():
 
 def test_arrays_that_are_made_before_are_told_apart():
     code = "from forerun import _core\nx = _core.full((300, 300), 1, 'float32', None)\nx + x"
-    assert importing(code) == "NotImplementedError: add: forerun.np must be imported first, got an array made without it"
+    said = "add: forerun.np must be imported first, got an array made without it"
+    assert importing(code) == f"NotImplementedError: {said}"

@@ -23,3 +23,12 @@ from .scope import record as record
 from .scope import set_recording as set_recording
 from .scope import set_training as set_training
 from .scope import train_mode as train_mode
+
+__all__ = [
+    "Function", "backward", "grad", "is_recording", "is_training", "mark_variables", "pause", "predict_mode", "record",
+    "set_recording", "set_training", "train_mode",
+]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__doc__", "__name__"])

@@ -13,6 +13,7 @@ from NumPy's.
 from __future__ import annotations
 
 import math as _math
+from types import ModuleType as _ModuleType
 from typing import Any as _Any
 
 import numpy as _numpy
@@ -298,6 +299,13 @@ def shares_memory(a: _Any, b: _Any, /, max_work: _Any = -1) -> _Any:
     True
     """
     return may_share_memory(a, b, max_work)
+
+
+def __dir__() -> list[str]:
+    """What NumPy's namespace has too: not the modules that it is made of."""
+    theirs = {"emath", "fft", "lib", "linalg", "random"}
+    inner = {name for name, value in globals().items() if isinstance(value, _ModuleType)} - theirs
+    return sorted(globals().keys() - inner - {"annotations"})
 
 
 def __getattr__(name: str) -> _Any:

@@ -177,12 +177,17 @@ class Elementwise(_core.Ufunc):
         return f"<forerun op {self.name!r}>"
 
     def __getattr__(self, name: str) -> Any:
+        if name == "__signature__":  # inspect.signature asks for it
+            return _signature(self.nin, self.nout)
         if name not in _OF_UFUNCS:
             raise AttributeError(f"{self!r} has no attribute {name!r}")
         return getattr(self.ufunc, name)
 
     def with_options(self, *operands: Any, **options: Any) -> Any:
         """A call with keywords of NumPy's other than `dtype`."""
+        if len(operands) > self.nin and options.get("out") is None:  # those after the inputs
+            options["out"] = operands[self.nin :]
+            operands = operands[: self.nin]
         return self._method("__call__", operands, options)
 
     @direct("ufunc_reduce")
@@ -215,6 +220,18 @@ class Elementwise(_core.Ufunc):
         if method != "at" and not any(map(is_array, inputs)):
             inputs = (asarray(inputs[0]), *inputs[1:])
         return call(self.ufunc, method, inputs, **options)
+
+
+def _signature(nin: int, nout: int) -> inspect.Signature:
+    """The parameters of NumPy's ufuncs with so many inputs and outputs."""
+    inputs = ["x"] if nin == 1 else [f"x{i}" for i in range(1, nin + 1)]
+    options = {"where": True, "casting": "same_kind", "order": "K", "dtype": None, "subok": True, "signature": None}
+    make = inspect.Parameter
+    parameters = [make(name, make.POSITIONAL_ONLY) for name in inputs]
+    parameters.append(make("out", make.POSITIONAL_OR_KEYWORD, default=None if nout == 1 else (None,) * nout))
+    return inspect.Signature(
+        parameters + [make(name, make.KEYWORD_ONLY, default=default) for name, default in options.items()]
+    )
 
 
 _OF_UFUNCS = ("nargs", "ntypes", "types", "identity", "signature", "resolve_dtypes")
