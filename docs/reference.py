@@ -51,6 +51,8 @@ NAMESPACES = {  # pages of the reference; those of `np` itself are made by subje
     "forerun.d2l": "Helpers of Dive into Deep Learning",
     "forerun.safetensors": "Files of safetensors",
     "forerun.profiler": "The profiler",
+    "forerun.extend": "What operations of one's own are made of",
+    "forerun.testing": "Help for tests",
 }
 Seen = dict[int, str]  # where each object stands first, by its id
 SMALL = 3  # subjects of `np` with fewer names share a page
@@ -224,7 +226,7 @@ def contents(pages: dict[str, str]) -> dict[str, str]:
     """The tables of contents."""
     others = [n.removeprefix("forerun.") for n in NAMESPACES]
     parts = {
-        "index": ("The package", ["forerun", "profiler", "command", "safetensors"]),
+        "index": ("The package", ["forerun", "profiler", "command", "safetensors", "extend", "testing"]),
         "np": (
             "NumPy's names",
             [

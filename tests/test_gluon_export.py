@@ -10,6 +10,7 @@ import pytest
 
 import forerun
 from forerun import autograd, gluon, np, npx
+from forerun.extend import primitive
 from forerun.gluon import SymbolBlock, nn, rnn
 from forerun.gluon.format_1 import of_format_1
 from forerun.ops.registry import operations, tuples
@@ -311,3 +312,23 @@ def test_operations_that_do_not_fit_are_named(tmp_path: Path) -> None:
     block.initialize()
     with pytest.raises(ValueError, match="SymbolBlock: operation 0, multiply, must fit what it gets"):
         block(np.ones((1, 3)))
+
+
+# --- operations of a program's own ------------------------------------------------------------------------------------
+
+
+def test_an_operation_of_ones_own_is_exported_by_its_name(tmp_path: Path) -> None:
+    cube = primitive(lambda g, x: 3 * g * x * x, op="mine.cube")(lambda x: x**3)
+
+    class Cubed(gluon.HybridBlock):
+        def forward(self, x: Any) -> Any:
+            return cube(x) + 1
+
+    files = exported(Cubed(), (floats(2, 3),), tmp_path)
+    assert [one[0] for one in json.loads(Path(files[0]).read_text())["operations"]] == ["mine.cube", "add"]
+    again, x = SymbolBlock.imports(files[0], "data"), np.array([[1.0, 2.0, 3.0]])
+    x.attach_grad()
+    with autograd.record():
+        y = again(x)
+    y.backward()
+    assert (y.tolist(), x.grad.tolist()) == ([[2, 9, 28]], [[3, 12, 27]])

@@ -22,12 +22,12 @@ PYTHON_ORDER = [
     {"autograd"},
     {"ops"},
     {"storage"},
-    {"np", "npx", "nd", "safetensors", "typing"},
+    {"np", "npx", "nd", "safetensors", "typing", "extend"},
     {"recorded"},
     {"_registry", "init", "optimizer", "lr_scheduler", "metric", "image", "gluon"},
     {"torch", "d2l", "compat", "as_numpy", "compat_modules"},
     {"profiler"},
-    {"terminal", "bars", "tour", "cli", "__main__"},
+    {"terminal", "bars", "tour", "cli", "testing", "__main__"},
     {"_wiring"},
 ]
 PYTHON_RANK = {name: rank for rank, row in enumerate(PYTHON_ORDER) for name in row}

@@ -23,7 +23,8 @@ from forerun import _core
 from forerun.ops import arithmetic, exponential
 
 ROOT = pathlib.Path(__file__).parents[1]
-FRONT_ENDS = ("np", "npx", "autograd", "gluon", "init", "torch", "d2l", "profiler", "tour", "optimizer", "typing")
+FRONT_ENDS = ("np", "npx", "autograd", "gluon", "init", "torch", "d2l", "profiler", "tour", "optimizer", "typing",
+              "extend", "testing")  # fmt: skip
 
 
 def output(program: str) -> list[str]:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:  # what is imported when it is first used
     from . import as_numpy as as_numpy
     from . import autograd as autograd
     from . import d2l as d2l
+    from . import extend as extend
     from . import gluon as gluon
     from . import image as image
     from . import init as init
@@ -51,6 +52,7 @@ if TYPE_CHECKING:  # what is imported when it is first used
     from . import optimizer as optimizer
     from . import profiler as profiler
     from . import safetensors as safetensors
+    from . import testing as testing
     from . import torch as torch
     from . import tour as tour
     from . import typing as typing
@@ -68,8 +70,8 @@ _wiring.wire_engine()
 
 # Front ends are imported when they are first used, to keep `import forerun` short; functions, with the module of each.
 _MODULES = (
-    "as_numpy", "autograd", "d2l", "gluon", "image", "init", "lr_scheduler", "metric", "np", "npx", "optimizer",
-    "profiler", "safetensors", "torch", "tour", "typing",
+    "as_numpy", "autograd", "d2l", "extend", "gluon", "image", "init", "lr_scheduler", "metric", "np", "npx",
+    "optimizer", "profiler", "safetensors", "testing", "torch", "tour", "typing",
 )  # fmt: skip
 _FUNCTIONS = {
     "as_completed": "aio", "gather": "aio", "graph": "profiler", "hybrid": "recorded", "install_as_mxnet": "compat",

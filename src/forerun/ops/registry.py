@@ -42,12 +42,14 @@ class Names:
     def add(self, name: str, thing: Any, module: str) -> None:
         """Registers a thing of a module. ValueError if the name is taken, or the thing has one.
 
-        A module that is executed anew, since its import was interrupted, replaces what it has registered.
+        A module that is executed anew, since its import was interrupted, replaces what it has registered; and so does
+        a notebook, whose cells are executed again.
         """
         owner = sys.modules.get(module)
         if name in self._entries:
             taken = self._entries[name]
-            if taken.owner is owner or getattr(taken.owner, "__name__", None) != module:
+            again = taken.owner is not owner or module == "__main__"
+            if not again or getattr(taken.owner, "__name__", None) != module:
                 got = f"got {name!r} for {thing!r}, which {taken.thing!r} has"
                 raise ValueError(f"register: name of {self.kind} must be new, {got}")
             del self._names[id(taken.thing)]
