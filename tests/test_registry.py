@@ -80,7 +80,7 @@ def test_all_are_there_when_exported_blocks_can_be_read():
 
 def test_a_name_is_given_once():
     before = set(operations)
-    with pytest.raises(ValueError, match="name of operation must be new, got 'relu' for <.*, which <.* has"):
+    with pytest.raises(ValueError, match=r"name of operation must be new, got 'relu' for <.*, which <.* has"):
         primitive(None, op="relu")(lambda x: x)
     with pytest.raises(ValueError, match="operation must have one name, got 'sum of all' for 'add'"):
         operations.add("sum of all", operations["add"], __name__)

@@ -45,7 +45,7 @@ def test_the_core_names_what_is_missing(part):
             _core.wire(part, {key: value for key, value in given.items() if key != name})
     with pytest.raises(RuntimeError, match=", got no " + ", ".join(given)):
         _core.wire(part, {})
-    with pytest.raises(RuntimeError, match="and nothing else, got .*'surplus'"):
+    with pytest.raises(RuntimeError, match=r"and nothing else, got .*'surplus'"):
         _core.wire(part, given | {"surplus": None})
     _core.wire(part, given)
 

@@ -22,9 +22,9 @@ from .np.arrays import ndarray as Array
 __all__ = ["Array", "ArrayLike", "Axis", "DTypeLike", "DeviceLike", "Shape"]
 
 # What functions make arrays of: arrays of ours or NumPy's, numbers, and lists of these.
-ArrayLike: TypeAlias = Union[Array, numpy.typing.ArrayLike]  # noqa: UP007  # a string in NumPy's cannot be or-ed
+ArrayLike: TypeAlias = Union[Array, numpy.typing.ArrayLike]  # noqa: UP007  # NumPy's is a Union, too
 # What functions know a dtype by: a numpy.dtype, a type, a string, or None for the default.
-DTypeLike: TypeAlias = numpy.typing.DTypeLike
+DTypeLike: TypeAlias = Union[numpy.typing.DTypeLike, None]  # noqa: UP007
 # An extent, or one per axis.
 Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
 # An axis, or several; None for all.

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math as _math
 from types import ModuleType as _ModuleType
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 import numpy as _numpy
@@ -79,6 +80,9 @@ from .files import *  # noqa: F403
 from .former import *  # noqa: F403
 from .inspection import __array_namespace_info__ as __array_namespace_info__
 
+if _TYPE_CHECKING:
+    from ..typing import Array as _Array
+
 _wiring.wire_arrays()
 
 __array_api_version__ = "2025.12"
@@ -107,7 +111,7 @@ asanyarray = asarray
 
 
 @_direct("contiguous")
-def ascontiguousarray(a: _Any, dtype: _Any = None, *, like: None = None) -> _Any:
+def ascontiguousarray(a: _Any, dtype: _Any = None, *, like: None = None) -> _Array:
     """`a` as an array with at least one axis, whose last axis runs fastest in memory: itself if it is one.
 
     >>> from forerun import np
@@ -117,7 +121,7 @@ def ascontiguousarray(a: _Any, dtype: _Any = None, *, like: None = None) -> _Any
     return atleast_1d(asarray(a, dtype, "C", like=like))  # noqa: F405
 
 
-def copy(a: _Any, order: str = "K", subok: _Any = False) -> _Any:
+def copy(a: _Any, order: str = "K", subok: _Any = False) -> _Array:
     """A copy of an array, with its dtype, on its device.
 
     order: "F" for one whose first axis runs fastest in memory, otherwise the last one does. subok changes nothing.
@@ -131,7 +135,7 @@ def copy(a: _Any, order: str = "K", subok: _Any = False) -> _Any:
     return array(a, order=order)  # noqa: F405
 
 
-def round(a: _Any, decimals: int = 0, out: _Any = None) -> _Any:
+def round(a: _Any, decimals: int = 0, out: _Any = None) -> _Array:
     """`a` rounded to decimals, in its dtype; halves go to the even digit.
 
     >>> from forerun import np
@@ -149,7 +153,7 @@ def round(a: _Any, decimals: int = 0, out: _Any = None) -> _Any:
 around = round_ = round
 
 
-def astype(x: _Any, dtype: _Any, /, *, copy: _Any = True, device: _Any = None) -> _Any:
+def astype(x: _Any, dtype: _Any, /, *, copy: _Any = True, device: _Any = None) -> _Array:
     """x with its elements converted to a dtype. Floats lose their fraction in integers.
 
     TypeError for a dtype that arrays cannot have. copy: False returns x itself if it has that dtype and is on that
@@ -235,7 +239,7 @@ def broadcast_shapes(*args: _Any) -> tuple[int, ...]:
     return _together("broadcast_shapes", *((s,) if isinstance(s, int) else tuple(s) for s in args))
 
 
-def array_equal(a1: _Any, a2: _Any, equal_nan: _Any = False) -> _Any:
+def array_equal(a1: _Any, a2: _Any, equal_nan: _Any = False) -> _Array:
     """Whether shapes and all elements are the same, as an array of one bool. equal_nan: NaN is the same as NaN.
 
     >>> from forerun import np
@@ -249,7 +253,7 @@ def array_equal(a1: _Any, a2: _Any, equal_nan: _Any = False) -> _Any:
     return all(same | ((a != a) & (b != b)) if equal_nan else same)
 
 
-def isclose(a: _Any, b: _Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: _Any = False) -> _Any:
+def isclose(a: _Any, b: _Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: _Any = False) -> _Array:
     """Whether |a - b| <= atol + rtol * |b|, element by element; infinities are close to themselves.
 
     equal_nan: whether NaN is close to NaN. ValueError if shapes do not broadcast.
@@ -264,7 +268,7 @@ def isclose(a: _Any, b: _Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan:
     return result | (_arithmetic.isnan(a) & _arithmetic.isnan(b)) if equal_nan else result
 
 
-def allclose(a: _Any, b: _Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: _Any = False) -> _Any:
+def allclose(a: _Any, b: _Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: _Any = False) -> _Array:
     """Whether `isclose` holds everywhere, as an array of one bool.
 
     >>> from forerun import np

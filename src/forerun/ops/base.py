@@ -14,10 +14,13 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import _core
 from .registry import register
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = [
     "Elementwise", "Primitive", "direct", "elementwise", "nondifferentiable", "numpy_when_small", "numpy_writes",
@@ -183,6 +186,10 @@ class Elementwise(_core.Ufunc):
             raise AttributeError(f"{self!r} has no attribute {name!r}")
         return getattr(self.ufunc, name)
 
+    if TYPE_CHECKING:
+
+        def __call__(self, *inputs: Any, out: Any = None, dtype: Any = None, **options: Any) -> Array: ...
+
     def with_options(self, *operands: Any, **options: Any) -> Any:
         """A call with keywords of NumPy's other than `dtype`."""
         if len(operands) > self.nin and options.get("out") is None:  # those after the inputs
@@ -191,20 +198,20 @@ class Elementwise(_core.Ufunc):
         return self._method("__call__", operands, options)
 
     @direct("ufunc_reduce")
-    def reduce(self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, **options: Any) -> Any:
+    def reduce(self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, **options: Any) -> Array:
         """NumPy's method: combines the elements along axes; keepdims, initial and where as there."""
         return self._method("reduce", (array,), {"axis": axis, "dtype": dtype, "out": out, **options})
 
     @direct("ufunc_accumulate")
-    def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+    def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Array:
         """NumPy's method: what `reduce` has combined by each element."""
         return self._method("accumulate", (array,), {"axis": axis, "dtype": dtype, "out": out})
 
-    def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+    def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Array:
         """NumPy's method: reductions of slices, each from an index to the next one."""
         return self._method("reduceat", (array, indices), {"axis": axis, "dtype": dtype, "out": out})
 
-    def outer(self, a: Any, b: Any, **options: Any) -> Any:
+    def outer(self, a: Any, b: Any, **options: Any) -> Array:
         """NumPy's method: the op for each pair of an element of a and one of b."""
         return self._method("outer", (a, b), options)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _core
 from .arithmetic import add
@@ -30,6 +30,9 @@ from .strided import (
     padded,
     per_axis,
 )
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["convolution", "deconvolution"]
 
@@ -156,7 +159,7 @@ def convolution(
     num_group: int = 1,
     no_bias: bool = False,
     layout: str | None = None,
-) -> Any:
+) -> Array:
     """The correlation of data (batch, in, *extents) with a weight (out, in / num_group, *kernel), plus bias (out,).
 
     One to three axes of extents, each with its stride, dilation and padding by zeros on both sides (numbers, or one for
@@ -204,7 +207,7 @@ def deconvolution(
     num_group: int = 1,
     no_bias: bool = False,
     layout: str | None = None,
-) -> Any:
+) -> Array:
     """The transposed convolution of data (batch, in, *extents) with a weight (in, out / num_group, *kernel), plus bias.
 
     The result is what the gradient of `convolution` is for data of this shape: (data - 1) * stride - 2 * pad + kernel +

@@ -9,7 +9,7 @@ Lehmann (2012) for QR; Wan and Zhang (2019) for complex singular vectors.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy
 
@@ -29,6 +29,9 @@ from .registry import registered_tuple
 from .shape import imag
 from .solving import _solve
 from .sorting import argsort, sort
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["cholesky", "qr", "svd", "svdvals"]
 
@@ -81,7 +84,7 @@ def _cholesky(x: Any, upper: bool) -> Any:
 
 
 @numpy_when_small(numpy.linalg.cholesky, "a", "m", "Fc")
-def cholesky(a: Any, /, *, upper: bool = False) -> Any:
+def cholesky(a: Any, /, *, upper: bool = False) -> Array:
     """The lower triangle L with L @ L.T = a, of symmetric matrices; or with `upper` U with U.T @ U = a.
 
     Of complex ones, L.T conjugated. Only that triangle of a is looked at; gradients are symmetric. LinAlgError (a
@@ -282,7 +285,7 @@ def _of_hermitian(x: Any, compute_uv: bool) -> Any:
     return SVDResult(u, take_along_axis(size, order, -1), adjoint(turned))
 
 
-def svdvals(x: Any, /) -> Any:
+def svdvals(x: Any, /) -> Array:
     """The singular values of matrices, from largest to smallest: the S of `svd`.
 
     >>> from forerun import np

@@ -7,7 +7,7 @@ values have. Formulas: Giles (2008); Boeddeker et al. (2017).
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy
 
@@ -22,6 +22,9 @@ from .products import matmul
 from .registry import registered_tuple
 from .shape import real
 from .solving import _solve
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["eig", "eigh", "eigvals", "eigvalsh"]
 
@@ -108,7 +111,7 @@ def eigh(a: Any, UPLO: str = "L", *, upper: bool | None = None) -> EighResult:
     return EighResult(*_eigh(matrices("eigh", a, square=True), _triangle("eigh", UPLO, upper)))
 
 
-def eigvalsh(a: Any, UPLO: str = "L", *, upper: bool | None = None) -> Any:
+def eigvalsh(a: Any, UPLO: str = "L", *, upper: bool | None = None) -> Array:
     """Eigenvalues of symmetric or Hermitian matrices in ascending order: the first result of `eigh`.
 
     >>> from forerun import np
@@ -169,7 +172,7 @@ def eig(a: Any) -> EigResult:
     return EigResult(*_eig(matrices("eig", a, square=True)))
 
 
-def eigvals(a: Any) -> Any:
+def eigvals(a: Any) -> Array:
     """Eigenvalues of square matrices, in no order: the first result of `eig`. Always complex.
 
     >>> from forerun import np

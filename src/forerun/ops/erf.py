@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -12,6 +12,9 @@ from .base import primitive
 from .convert import as_real_float, cast
 from .exponential import exp
 from .indexing import where
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["erf"]
 
@@ -44,7 +47,7 @@ def _erf(x: Any) -> Any:
     return where(abs(x) < 0.5, x * _polynomial(_NEAR, x * x), sign(x) * (1 - rest))
 
 
-def erf(x: Any) -> Any:
+def erf(x: Any) -> Array:
     """The error function, 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x; of integers in the default float.
 
     >>> from forerun import np, npx

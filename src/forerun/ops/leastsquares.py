@@ -5,7 +5,7 @@ The formulas are those of Golub and Pereyra (1973).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 from numpy.linalg import LinAlgError
@@ -20,6 +20,9 @@ from .lapack import adjoint, half_hermitian, inexact, matrices, stacked
 from .linear import matmul_pair
 from .products import matmul
 from .reduction import any as any_
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["lstsq", "matrix_rank", "pinv"]
 
@@ -62,7 +65,7 @@ def _given(x: Any, tolerance: Any) -> tuple[list[Any], Any]:
     return [asarray(tolerance, device=x.device)], None
 
 
-def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = ...) -> Any:
+def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = ...) -> Array:
     """The Moore-Penrose inverse of matrices: of m by n ones, n by m.
 
     rcond, or rtol: singular values at most this times the largest count as 0, one number or one for each matrix; by
@@ -87,7 +90,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = ...)
     return _pinv(x, rcond, bool(hermitian))
 
 
-def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
+def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Array:
     """How many singular values of matrices are greater than tol. int64, an array of the other axes.
 
     tol: one number or one for each matrix, or rtol: the same, times the largest singular value; by default the larger

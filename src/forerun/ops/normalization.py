@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -16,6 +16,9 @@ from .moments import mean
 from .reduction import _sum
 from .registry import register
 from .shape import reshape
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm"]
 
@@ -242,7 +245,7 @@ def group_norm(
     return [y, *(reshape(v, shape[:2]) for v in used)] if output_mean_var else y
 
 
-def instance_norm(x: Any, gamma: Any, beta: Any, eps: float = 1e-3, axis: int = 1) -> Any:
+def instance_norm(x: Any, gamma: Any, beta: Any, eps: float = 1e-3, axis: int = 1) -> Array:
     """Each channel of each example with mean 0 and variance 1, times gamma, plus beta (Ulyanov et al. 2016).
 
     x: (batch, channels, extents...), or with channels on another axis after the first. gamma, beta: (channels,), or of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 from numpy.linalg import LinAlgError
@@ -22,6 +22,9 @@ from .reduction import min as min_
 from .reduction import sum as sum_
 from .shape import imag, moveaxis, real, reshape
 from .solving import _inv
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["cond", "matrix_norm", "norm", "vector_norm"]
 
@@ -98,7 +101,7 @@ def _floats(x: Any) -> Any:
 
 
 @direct("norm")
-def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> Any:
+def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> Array:
     """A norm of vectors, over all elements or along one axis, or of matrices, along two. Real, at least 0.
 
     ord of vectors: 2 (the default), 1, inf, -inf, 0 (how many are not 0) or any p; of matrices: "fro" (the default),
@@ -130,7 +133,7 @@ def _whole(axis: Any) -> int:
         raise TypeError(f"norm: axis must be None, an integer or a tuple of integers, got {axis!r}") from None
 
 
-def vector_norm(x: Any, /, *, axis: Axis = None, keepdims: bool = False, ord: Any = 2) -> Any:
+def vector_norm(x: Any, /, *, axis: Axis = None, keepdims: bool = False, ord: Any = 2) -> Array:
     """The norm of the elements along one or more axes, by default all. Real, at least 0. ord: as of `norm`.
 
     >>> from forerun import np
@@ -143,7 +146,7 @@ def vector_norm(x: Any, /, *, axis: Axis = None, keepdims: bool = False, ord: An
 
 def matrix_norm(
     x: Any, /, *, keepdims: bool = False, ord: Any = "fro", axis: tuple[int, int] = (-2, -1)
-) -> Any:
+) -> Array:
     """The norm of matrices: of two axes, by default the last. ord: as of `norm`. ValueError if there are not two axes.
 
     >>> from forerun import np
@@ -176,7 +179,7 @@ def _inv_or_nan(x: Any) -> Any:
     return stacked("cond", _inverses_or_nan, [x], [((n, n), x.dtype)], x.shape[:-2], n**3)[0]
 
 
-def cond(x: Any, p: Any = None) -> Any:
+def cond(x: Any, p: Any = None) -> Array:
     """The condition number of matrices: by default the largest singular value divided by the smallest.
 
     p: a norm of matrices as of `norm`; the result is the norm times that of the inverse. inf of singular matrices.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -17,6 +17,9 @@ from .reduction import sum as sum_
 from .shape import moveaxis, reshape
 from .sorting import argmax
 from .strided import LAYOUTS, Extents, Windows, channels_first, channels_last, native, padded, per_axis
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["pooling"]
 
@@ -120,7 +123,7 @@ def pooling(
     p_value: int = 2,
     count_include_pad: bool = True,
     layout: str | None = None,
-) -> Any:
+) -> Array:
     """One number for each window of data (batch, channels, *extents), of one to three axes of extents.
 
     pool_type: "max" (the gradient goes to the first of equal elements), "avg", "sum", or "lp", the p_value-th root of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy
 
@@ -12,6 +12,9 @@ from .base import nondifferentiable, primitive
 from .convert import asarrays
 from .host import host_op
 from .registry import registered_tuple
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["roi_align"]
 
@@ -31,7 +34,7 @@ class _Plan(NamedTuple):
 def roi_align(
     data: Any, rois: Any, pooled_size: int | Sequence[int], spatial_scale: float, sample_ratio: int = -1,
     position_sensitive: bool = False, aligned: bool = False,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """The mean of samples in each cell of a grid over each region: (regions, channels, *pooled_size).
 
     data: (batch, channels, height, width). rois: (regions, 5), each (number in the batch, left, top, right, bottom), in
