@@ -62,7 +62,8 @@ class SymbolBlock(HybridBlock):
         """Reads what `export` wrote. input_names: one for each array that the block takes.
 
         Parameters are read from `param_file`, or wait for `initialize`. ValueError for files in another format, or that
-        say what cannot be. Nothing in them is executed but operations of forerun's on arrays.
+        say what cannot be. Nothing in them is executed but registered operations, on arrays: forerun's, and those that
+        the program has registered itself.
         """
         block = SymbolBlock(_read(symbol_file))
         names = [input_names] if isinstance(input_names, str) else list(input_names)
