@@ -105,6 +105,9 @@ def test_ufuncs_take_the_parameters_that_they_show():
     x, out = np.array([1.0, 4.0]), np.zeros(2)
     shown = inspect.signature(np.add).bind(x, x, out)
     assert np.add(*shown.args, **shown.kwargs) is out
+    for kwargs in ({}, {"x1": x, "x2": x}, {"where": True}):
+        with pytest.raises(TypeError, match="add: takes 2 operands, got 0"):
+            np.add(**kwargs)
     shown.apply_defaults()
     assert np.add(*shown.args, **shown.kwargs).tolist() == [2, 8]
 

@@ -70,6 +70,8 @@ def test_gradients_that_are_wrong(function, order, text):
 def test_there_must_be_something_to_differentiate():
     with pytest.raises(ValueError, match="args must have an array of real floats, got none"):
         check_grads(lambda x: x, np.arange(3))
+    with pytest.raises(ValueError, match="order must be positive, got 0"):
+        check_grads(lambda x: x, np.ones(3), order=0)
 
 
 def test_training_is_as_outside():
@@ -87,6 +89,15 @@ def test_nothing_runs_while_the_gate_is_closed():
         assert not y.ready
         with pytest.raises(profiler.Blocked, match="must not wait here"):
             y.sum().item()
+    assert y.sum().item() == 64**3
+
+
+def test_a_gate_within_a_gate_stays_closed():
+    with closed_gate():
+        with closed_gate():
+            x = np.ones((64, 64)).copy()
+        y = x @ x
+        assert not y.ready
     assert y.sum().item() == 64**3
 
 

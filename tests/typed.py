@@ -1,4 +1,4 @@
-"""What type checkers know of arrays: mypy reads this file with the package (`make lint`), and nothing executes it."""
+"""What type checkers know of arrays: mypy reads this file with the package (`make lint`)."""
 
 from typing import assert_type
 
@@ -18,7 +18,7 @@ assert_type(np.add(x, 1), Array)
 assert_type(np.sin(x).sum(axis=0), Array)
 assert_type(np.add.reduce(x), Array)
 assert_type(x.reshape(3, 2).mean(), Array)
-assert_type(np.linalg.inv(x @ x.T), Array)
+assert_type(np.linalg.inv(np.eye(2)), Array)
 assert_type(np.fft.fft(x), Array)
 assert_type(np.random.normal(size=3), Array)
 assert_type(npx.softmax(x), Array)

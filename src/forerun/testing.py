@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -58,11 +59,23 @@ def closed_gate() -> Iterator[None]:
     if config()["engine"] == "sync":
         raise RuntimeError('closed_gate: engine must be "async", got "sync"')
     with guard("raise"):
-        _core.gate(True)
+        _close(1)
         try:
             yield
         finally:
-            _core.gate(False)
+            _close(-1)
+
+
+_closing = threading.Lock()
+_closed = 0  # blocks that threads are in
+
+
+def _close(blocks: int) -> None:
+    """Closes the gate for one block more, or one less."""
+    global _closed
+    with _closing:
+        _closed += blocks
+        _core.gate(_closed > 0)
 
 
 # --- gradients -------------------------------------------------------------------------------------------------------
@@ -75,7 +88,8 @@ def check_grads(
 
     function: of `args`, gives an array or several. args: arrays of real floats are taken in double precision, and
     differentiated; others are passed as they are. order: 2 checks the gradients of gradients, too. step: of the
-    differences. rtol, atol: how far gradients may be from them. ValueError if there is nothing to differentiate.
+    differences. rtol, atol: how far gradients may be from them. ValueError if there is nothing to differentiate, or
+    order is not positive.
 
     >>> from forerun import np
     >>> check_grads(lambda x, y: np.sin(x) * y, np.ones(3), np.ones(3), order=2)
@@ -83,6 +97,8 @@ def check_grads(
     Traceback (most recent call last):
     AssertionError: gradient of args[0] must be [0.1] as differences are, got [1.]
     """
+    if order < 1:
+        raise ValueError(f"check_grads: order must be positive, got {order}")
     given = [_in_double(x) for x in args]
     places = [i for i, x in enumerate(given) if _is_float(x)]
     if not places:

@@ -192,6 +192,8 @@ class Elementwise(_core.Ufunc):
 
     def with_options(self, *operands: Any, **options: Any) -> Any:
         """A call with keywords of NumPy's other than `dtype`."""
+        if len(operands) < self.nin:
+            raise TypeError(f"{self.name}: takes {self.nin} operands, got {len(operands)}")
         if len(operands) > self.nin and options.get("out") is None:  # those after the inputs
             options["out"] = operands[self.nin :]
             operands = operands[: self.nin]
