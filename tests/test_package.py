@@ -91,12 +91,19 @@ class TestImport:
         program = "before = set(dir())\nfrom forerun import *\nprint(*set(dir()) - before - {'before'})"
         assert set(output(program)) == set(forerun.__all__)
 
-    @pytest.mark.parametrize("name", ["np", "autograd"])
-    def test_a_namespace_lists_no_modules_that_it_is_made_of(self, name):
+    @pytest.mark.parametrize(
+        ("name", "modules"),
+        [
+            ("np", "emath fft lib linalg random"), ("npx", "image random"), ("autograd", ""),
+            ("gluon", "contrib data loss metric model_zoo nn rnn utils"),
+        ],
+    )  # fmt: skip
+    def test_a_namespace_lists_nothing_that_it_is_made_with(self, name, modules):
         module = getattr(forerun, name)
-        found = {n for n in dir(module) if not n.startswith("_") and isinstance(getattr(module, n), ModuleType)}
-        assert found == ({"emath", "fft", "lib", "linalg", "random"} if name == "np" else set())
-        assert "annotations" not in dir(module)
+        values = {n: getattr(module, n) for n in dir(module) if not n.startswith("_")}
+        assert {n for n, v in values.items() if isinstance(v, ModuleType)} == set(modules.split())
+        assert {"Any", "TYPE_CHECKING", "annotations", "host_op", "sys"}.isdisjoint(values)
+        assert [n for n, v in values.items() if getattr(v, "__module__", None) == "collections.abc"] == []
 
     def test_unknown_name(self):
         with pytest.raises(AttributeError, match="module 'forerun' has no attribute 'nothing'"):

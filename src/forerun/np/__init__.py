@@ -44,7 +44,8 @@ from ..ops.einstein import *  # noqa: F403
 from ..ops.exchange import *  # noqa: F403
 from ..ops.exponential import *  # noqa: F403
 from ..ops.grids import *  # noqa: F403
-from ..ops.host import *  # noqa: F403
+from ..ops.host import host as host
+from ..ops.host import host_op as _host_op
 from ..ops.indexing import *  # noqa: F403
 from ..ops.iterating import *  # noqa: F403
 from ..ops.joining import *  # noqa: F403
@@ -147,7 +148,7 @@ def round(a: _Any, decimals: int = 0, out: _Any = None) -> _Array:
     if not whole or decimals == 0:
         return _store("round", _round(x, decimals), out)
     wide = lambda v: _numpy.round(v, decimals)
-    return _store("round", host_op("round", wide, [_core.detach(x)], x.shape, x.dtype), out)  # noqa: F405
+    return _store("round", _host_op("round", wide, [_core.detach(x)], x.shape, x.dtype), out)
 
 
 around = round_ = round

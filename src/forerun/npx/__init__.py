@@ -188,3 +188,8 @@ def arange_like(x: Any, axis: int | None = None, start: float = 0.0, step: float
     n = x.size if axis is None else x.shape[axis]
     numbers = np.arange(n, dtype=x.dtype, device=x.device) * step + start
     return numbers.reshape(x.shape) if axis is None else numbers
+
+
+def __dir__() -> list[str]:
+    inner = {"Any", "Mapping", "TYPE_CHECKING", "annotations", "convert", "np"}  # what this module is made with
+    return sorted(globals().keys() - inner)
