@@ -51,9 +51,8 @@ NAMESPACES = {  # pages of the reference; those of `np` itself are made by subje
     "forerun.d2l": "Helpers of Dive into Deep Learning",
     "forerun.safetensors": "Files of safetensors",
     "forerun.profiler": "The profiler",
-}
-ALSO = {  # names that come when they are asked for
-    "forerun": ("gather", "as_completed", "hybrid", "install_as_mxnet", "progress", "graph"),
+    "forerun.extend": "What operations of one's own are made of",
+    "forerun.testing": "Help for tests",
 }
 Seen = dict[int, str]  # where each object stands first, by its id
 SMALL = 3  # subjects of `np` with fewer names share a page
@@ -80,7 +79,6 @@ def title(text: str) -> str:
 def public(module: types.ModuleType) -> list[str]:
     """Names that a module offers and that are forerun's."""
     names = getattr(module, "__all__", None) or [n for n in vars(module) if not n.startswith("_")]
-    names = [*names, *ALSO.get(module.__name__, ())]
     found = [(n, getattr(module, n)) for n in dict.fromkeys(names)]
     return [n for n, o in found if documented(o)]
 
@@ -228,7 +226,7 @@ def contents(pages: dict[str, str]) -> dict[str, str]:
     """The tables of contents."""
     others = [n.removeprefix("forerun.") for n in NAMESPACES]
     parts = {
-        "index": ("The package", ["forerun", "profiler", "command", "safetensors"]),
+        "index": ("The package", ["forerun", "profiler", "command", "safetensors", "extend", "testing"]),
         "np": (
             "NumPy's names",
             [

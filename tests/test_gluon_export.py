@@ -10,7 +10,10 @@ import pytest
 
 import forerun
 from forerun import autograd, gluon, np, npx
+from forerun.extend import primitive
 from forerun.gluon import SymbolBlock, nn, rnn
+from forerun.gluon.format_1 import of_format_1
+from forerun.ops.registry import operations, tuples
 from gluon_tools import RNG, close
 
 
@@ -196,16 +199,51 @@ def test_a_block_is_as_it_was_after_an_export(tmp_path: Path) -> None:
     assert net.hybridized.startswith("1 program")
 
 
+# --- files of the format before ---------------------------------------------------------------------------------------
+
+FORMAT_1 = Path(__file__).parent / "exported_format_1"
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in FORMAT_1.glob("*.npz")))
+def test_files_that_name_operations_by_their_modules_are_read(name: str) -> None:
+    with numpy.load(FORMAT_1 / f"{name}.npz") as values:
+        inputs = [values[key] for key in values if key.startswith("input")]
+        expected = [values[key] for key in values if key.startswith("result")]
+    names = [f"data{i}" for i in range(len(inputs))]
+    block = SymbolBlock.imports(FORMAT_1 / f"{name}-symbol.json", names, FORMAT_1 / f"{name}.params")
+    found = [x for r in flat(block(*map(np.array, inputs))) for x in flat(r)]
+    assert [x.shape for x in found] == [x.shape for x in expected]
+    for x, y in zip(found, expected, strict=True):
+        close(x, y)
+
+
+def test_all_names_of_the_format_before_are_known() -> None:
+    rows = (FORMAT_1 / "names.tsv").read_text().splitlines()
+    pairs = dict(row.split("\t") for row in rows)
+    assert {old: of_format_1(old) for old in pairs} == pairs
+    assert [new for new in pairs.values() if new not in operations and new not in tuples] == []
+
+
+def test_files_say_names_that_do_not_depend_on_modules(tmp_path: Path) -> None:
+    make, inputs = NETS["several"]
+    file, _ = exported(make(), inputs(2), tmp_path)
+    text = json.loads(Path(file).read_text())
+    assert text["format"] == "forerun operations 2"
+    assert [one[0] for one in text["operations"]] == [
+        "greater", "cast", "greater", "negative", "where", "multiply", "matmul", "reshape", "getitem", "square", "sum",
+    ]  # fmt: skip
+
+
 # --- files that lie --------------------------------------------------------------------------------------------------
 
 
 def said(**changes: Any) -> str:
     good = {
-        "format": "forerun operations 1",
+        "format": "forerun operations 2",
         "inputs": [[[2, 3], "float32"]],
         "examples": True,
         "parameters": {"w": [[3], "float32", True]},
-        "operations": [["ops.arithmetic.multiply", [{"input": 0}, {"parameter": "w"}], None]],
+        "operations": [["multiply", [{"input": 0}, {"parameter": "w"}], None]],
         "result": {"result": [0, 0]},
     }
     return json.dumps(good | changes)
@@ -214,8 +252,8 @@ def said(**changes: Any) -> str:
 LIES = {
     "no JSON": ("{", "file must be in JSON"),
     "nested": ("[" * 100_000, "file must be in JSON"),
-    "another format": (said(format="mxnet"), "file must be in the format 'forerun operations 1', got mxnet"),
-    "no object": ("[]", "file must be in the format 'forerun operations 1', got another"),
+    "another format": (said(format="mxnet"), "file must be in the format 'forerun operations 2', got mxnet"),
+    "no object": ("[]", "file must be in the format 'forerun operations 2', got another"),
     "inputs": (said(inputs=3), "inputs must be a list"),
     "a shape": (said(inputs=[[[-2], "float32"]]), "arrays must have shape and dtype"),
     "a huge shape": (said(inputs=[[[1 << 60], "float32"]]), "arrays must have shape and dtype"),
@@ -223,6 +261,18 @@ LIES = {
     "parameters": (said(parameters=[]), "parameters must be named"),
     "no operations": (said(operations={}), "operations must be a list, got dict"),
     "an operation": (said(operations=[1]), "operation must be a name, inputs and the rest, got 1"),
+    "an operation of the old format": (
+        said(operations=[["ops.arithmetic.multiply", [], None]]),
+        "operation must be one that this version has, got ops.arithmetic.multiply",
+    ),
+    "another's operation in the old format": (
+        said(format="forerun operations 1", operations=[["os.add", [], None]]),
+        "operation must be one that this version has, got os.add",
+    ),
+    "a tuple as an operation": (
+        said(operations=[["linalg.SVDResult", [], None]]),
+        "operation must be one that this version has, got linalg.SVDResult",
+    ),
     "another's operation": (said(operations=[["os.system", [], None]]), "operation must be one that this version has"),
     "an input": (said(result={"input": 1}), r"values must be what there is, got \{'input': 1\}"),
     "a later result": (said(result={"result": [1, 0]}), "values must be what there is"),
@@ -257,8 +307,28 @@ def test_the_file_of_the_lies_is_good_otherwise(tmp_path: Path) -> None:
 
 
 def test_operations_that_do_not_fit_are_named(tmp_path: Path) -> None:
-    (tmp_path / "x.json").write_text(said(operations=[["ops.arithmetic.multiply", [{"input": 0}], None]]))
+    (tmp_path / "x.json").write_text(said(operations=[["multiply", [{"input": 0}], None]]))
     block = SymbolBlock.imports(tmp_path / "x.json", "data")
     block.initialize()
     with pytest.raises(ValueError, match="SymbolBlock: operation 0, multiply, must fit what it gets"):
         block(np.ones((1, 3)))
+
+
+# --- operations of a program's own ------------------------------------------------------------------------------------
+
+
+def test_an_operation_of_ones_own_is_exported_by_its_name(tmp_path: Path) -> None:
+    cube = primitive(lambda g, x: 3 * g * x * x, op="mine.cube")(lambda x: x**3)
+
+    class Cubed(gluon.HybridBlock):
+        def forward(self, x: Any) -> Any:
+            return cube(x) + 1
+
+    files = exported(Cubed(), (floats(2, 3),), tmp_path)
+    assert [one[0] for one in json.loads(Path(files[0]).read_text())["operations"]] == ["mine.cube", "add"]
+    again, x = SymbolBlock.imports(files[0], "data"), np.array([[1.0, 2.0, 3.0]])
+    x.attach_grad()
+    with autograd.record():
+        y = again(x)
+    y.backward()
+    assert (y.tolist(), x.grad.tolist()) == ([[2, 9, 28]], [[3, 12, 27]])

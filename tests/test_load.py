@@ -92,8 +92,9 @@ GROWING = {
 
 @pytest.mark.parametrize(("name", "n"), GROWING.items(), ids=GROWING)
 def test_ten_times_as_much_takes_ten_times_as_long(name, n):
-    """In time of the process's own threads. What grows with the square takes a hundred times as long, whenever it is measured;
-    what does not takes up to thirty times as long where the larger load leaves the caches, and more while the machine is busy."""
+    """In time of the process's own threads. What grows with the square takes a hundred times as long, whenever it is
+    measured; what does not takes up to thirty times as long where the larger load leaves the caches, and more while the
+    machine is busy."""
 
     def seconds(n: int) -> float:
         gc.collect()

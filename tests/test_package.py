@@ -23,7 +23,8 @@ from forerun import _core
 from forerun.ops import arithmetic, exponential
 
 ROOT = pathlib.Path(__file__).parents[1]
-FRONT_ENDS = ("np", "npx", "autograd", "gluon", "init", "torch", "d2l", "profiler", "tour", "optimizer")
+FRONT_ENDS = ("np", "npx", "autograd", "gluon", "init", "torch", "d2l", "profiler", "tour", "optimizer", "typing",
+              "extend", "testing")  # fmt: skip
 
 
 def output(program: str) -> list[str]:
@@ -57,7 +58,7 @@ class TestImport:
     def test_namespace_brings_no_other_front_end(self):
         loaded = output("import sys\nimport forerun\nfrom forerun import np\nprint(*sys.modules)")
         parts = {name.split(".")[1] for name in loaded if name.startswith("forerun.")}
-        assert parts & set(FRONT_ENDS) == {"np"}
+        assert parts & set(FRONT_ENDS) == {"np", "autograd"}  # operations are made with the tape
         assert not {"matplotlib", "sklearn", "scipy", "pandas", "asyncio", "torch"} & set(loaded)
 
     @pytest.mark.skipif(not pathlib.Path("/proc/self/task").exists(), reason="counts threads in /proc")
@@ -76,6 +77,33 @@ class TestImport:
     @pytest.mark.parametrize("name", FRONT_ENDS)
     def test_front_end_comes_when_it_is_named(self, name):
         assert output(f"import forerun\nprint(forerun.{name}.__name__)") == [f"forerun.{name}"]
+
+    def test_what_it_lists_is_what_programs_use(self):
+        names = [name for name in dir(forerun) if not name.startswith("_")]
+        assert names == sorted(forerun.__all__)
+        values = {name: getattr(forerun, name) for name in names}
+        assert [n for n, v in values.items() if isinstance(v, ModuleType) != (n in forerun._MODULES)] == []
+        others = {n for n, v in values.items() if not getattr(v, "__module__", "forerun").startswith("forerun")}
+        assert others == set()
+        assert {"annotations", "Any", "importlib", "lifecycle", "ops", "config_"}.isdisjoint(names)
+
+    def test_all_of_it_can_be_imported_at_once(self):
+        program = "before = set(dir())\nfrom forerun import *\nprint(*set(dir()) - before - {'before'})"
+        assert set(output(program)) == set(forerun.__all__)
+
+    @pytest.mark.parametrize(
+        ("name", "modules"),
+        [
+            ("np", "emath fft lib linalg random"), ("npx", "image random"), ("autograd", ""),
+            ("gluon", "contrib data loss metric model_zoo nn rnn utils"),
+        ],
+    )  # fmt: skip
+    def test_a_namespace_lists_nothing_that_it_is_made_with(self, name, modules):
+        module = getattr(forerun, name)
+        values = {n: getattr(module, n) for n in dir(module) if not n.startswith("_")}
+        assert {n for n, v in values.items() if isinstance(v, ModuleType)} == set(modules.split())
+        assert {"Any", "TYPE_CHECKING", "annotations", "host_op", "sys"}.isdisjoint(values)
+        assert [n for n, v in values.items() if getattr(v, "__module__", None) == "collections.abc"] == []
 
     def test_unknown_name(self):
         with pytest.raises(AttributeError, match="module 'forerun' has no attribute 'nothing'"):
@@ -196,7 +224,7 @@ class TestDocstrings:
         module = importlib.import_module(name)
         functions = {n: v for n, v in vars(module).items() if n in getattr(module, "__all__", [])}
         ours = {n: v for n, v in functions.items() if inspect.isroutine(inspect.unwrap(v))}
-        assert [n for n, v in ours.items() if ">>>" not in v.__doc__ and n != "set_walk"] == []
+        assert [n for n, v in ours.items() if ">>>" not in v.__doc__] == []
 
     @pytest.mark.parametrize("module", [arithmetic, exponential])
     def test_what_elementwise_ops_say_of_themselves_is_true(self, module):

@@ -165,5 +165,5 @@ def test_outputs_must_not_be_overwritten_before_the_way_back() -> None:
         y, _ = run("lstm", "tanh", False, values)
         cost = y.sum()
     y[...] = 0
-    with pytest.raises(RuntimeError, match="recur saved must not be overwritten"):
+    with pytest.raises(RuntimeError, match="rnn saved must not be overwritten"):
         cost.backward()

@@ -83,6 +83,35 @@ def test_differences_are_of_functions_that_are_there():
     assert set(DIFFERENT) <= set(functions())
 
 
+# --- ufuncs ---------------------------------------------------------------------------------------
+
+UFUNCS = sorted(name for name, op in vars(np).items() if isinstance(op, Elementwise) and not name.startswith("_"))
+OPTIONS = "where=True, casting='same_kind', order='K', dtype=None, subok=True, signature=None"
+OF_NUMPY_2_4 = f"(x1, x2, /, out=None, *, {OPTIONS})"
+
+
+@pytest.mark.parametrize("name", UFUNCS)
+def test_ufuncs_have_the_parameters_of_numpys(name):
+    found = inspect.signature(getattr(np, name))
+    expected = OF_NUMPY_2_4 if getattr(np, name).nin == 2 else OF_NUMPY_2_4.replace("x1, x2", "x")
+    assert str(found) == expected
+    theirs = getattr(numpy, name, None)  # of NumPy before 2.4 they have no signature
+    if isinstance(theirs, numpy.ufunc) and tuple(map(int, numpy.__version__.split(".")[:2])) >= (2, 4):
+        assert str(inspect.signature(theirs)) == expected
+
+
+def test_ufuncs_take_the_parameters_that_they_show():
+    assert len(UFUNCS) > 90
+    x, out = np.array([1.0, 4.0]), np.zeros(2)
+    shown = inspect.signature(np.add).bind(x, x, out)
+    assert np.add(*shown.args, **shown.kwargs) is out
+    for kwargs in ({}, {"x1": x, "x2": x}, {"where": True}):
+        with pytest.raises(TypeError, match="add: takes 2 operands, got 0"):
+            np.add(**kwargs)
+    shown.apply_defaults()
+    assert np.add(*shown.args, **shown.kwargs).tolist() == [2, 8]
+
+
 # --- out ------------------------------------------------------------------------------------------
 
 

@@ -101,15 +101,17 @@ void note_read(const char* name) {
   Engine::get().trace.read(place.call, place.site);
 }
 
+void set_log(PyObject* function) { Py_XSETREF(log, Py_NewRef(function)); }
+
+void set_refuse(PyObject* function) { Py_XSETREF(refuse, Py_NewRef(function)); }
+
 void init_blocking(nb::module_& m) {
   nb::class_<Waiting>(m, "Waiting", "While this thread is within it, it waits; `what`: why.")
       .def("__init__", [](Waiting* at, const char* what) { new (at) Waiting{intern(what), {}}; }, nb::arg("what"))
       .def("__enter__", [](Waiting& w) { w.wait.emplace(w.what); })
       .def("__exit__", [](Waiting& w, nb::args) { w.wait.reset(); });
   m.def("set_guard", set_guard, "What this thread asks before it goes on: a sum of 1, before it waits, and 2, before it reads what is there. Returns what was set.");
-  m.def("set_log", [](nb::handle function) { Py_XSETREF(log, Py_NewRef(function.ptr())); }, "What is told, as function(kind, number, number), of workers and of waits for room.");
   m.def("tell", tell_lives, "Tells it now.");
-  m.def("set_refuse", [](nb::handle function) { Py_XSETREF(refuse, Py_NewRef(function.ptr())); }, "What a guard calls, as function(call, site); it may raise.");
 }
 
 }  // namespace forerun

@@ -44,6 +44,11 @@ class Wait {
 void tell_lives();
 void tell_full(const char* cause);
 
+// What is told, as log(kind, number, number), of workers and of waits for room; and what a guard calls, as refuse(call, site), which may
+// raise.
+void set_log(PyObject* function);
+void set_refuse(PyObject* function);
+
 // A call found what it asked for: a recording counts it, and a guard may refuse it.
 constexpr uint8_t kGuardWaits = 1, kGuardReads = 2;
 extern constinit thread_local uint8_t guards;  // of this thread: a sum

@@ -238,8 +238,6 @@ void init_engine(nb::module_& m) {
         "Bytes that are kept for the next array at most, and bytes that these and the arrays' blocks may take together before some are given back.");
   m.def("granted_cores", granted_cores, nb::arg("root") = "", "root: a folder that stands for / in a test.");
   m.def("granted_memory", granted_memory, nb::arg("root") = "");
-  m.def("set_package_folder", set_package_folder);
-  m.def("set_devices", [](nb::list devices) { set_devices(devices.ptr()); });
   m.def("load_blas", load_blas);
   m.def("blas_info", blas_info);
   m.def("compiler", compiler, "What built this library, and how.");
@@ -269,7 +267,7 @@ void init_engine(nb::module_& m) {
   m.def("unseen_failures", unseen_failures,
         "Failures that nobody has seen, as (message, site), at the end perhaps (None, how many more); they count as seen then.");
 
-  m.def("set_hang_report", [](double seconds, nb::handle report) { set_hang_report(seconds, report.ptr()); });
+  m.def("set_hang_report", set_hang_report, nb::arg("seconds"), "After how many seconds without an end a wait reports; 0: never.");
   m.def("pending", pending, nb::arg("most"), "The oldest ops that have not ended: (number, name, site, state, the op waited for or 0, device, queue, bytes).");
   m.def("needed", needed, nb::arg("arrays"), nb::arg("most"),
         "What has not ended and the arrays need, the latest ops, in order: (number, name, site, state, device, queue, number of the group's first op or 0, numbers of the ops that it reads from, (dtype, shape) or None).");

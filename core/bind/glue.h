@@ -49,6 +49,7 @@ inline std::vector<Array> args(const char* op, nb::handle sequence) {
   for (nb::handle o : sequence) all.push_back(arg(op, o));
   return all;
 }
+void set_promotions(nb::handle table);  // how dtypes are promoted: per dtype a row of the numbers that it gives with each
 int device_index(const char* op, nb::handle device);  // a Device object, an int, or None (the first device)
 // What operands of one op share; Error if they do not.
 inline int same_device(const char* op, const Array& a, const Array& b) {

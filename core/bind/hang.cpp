@@ -10,10 +10,9 @@ PyObject* reporter = nullptr;
 
 }  // namespace
 
-void set_hang_report(double seconds, PyObject* report) {
-  patience = std::chrono::duration<double>(seconds);
-  Py_XSETREF(reporter, Py_NewRef(report));
-}
+void set_hang_reporter(PyObject* report) { Py_XSETREF(reporter, Py_NewRef(report)); }
+
+void set_hang_report(double seconds) { patience = std::chrono::duration<double>(seconds); }
 
 bool HangWatch::look() {
   if (patience.count() <= 0) return true;

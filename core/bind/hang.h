@@ -22,8 +22,9 @@ class HangWatch {
   Engine::Clock::time_point since_;
 };
 
-// `report(what, number of the op that is waited for or 0, seconds)` is called after so many seconds without an end, and each
-// time they have passed again. 0: never.
-void set_hang_report(double seconds, PyObject* report);
+// `report(what, number of the op that is waited for or 0, seconds)` is called
+void set_hang_reporter(PyObject* report);
+// after so many seconds without an end, and each time they have passed again. 0: never.
+void set_hang_report(double seconds);
 
 }  // namespace forerun

@@ -15,6 +15,7 @@ constexpr const char* kSlotNames[] = {"add",         "subtract",    "multiply", 
                                       "less",        "less_equal",  "equal",      "not_equal", "greater",      "greater_equal",
                                       "square",      "sqrt",        "reciprocal"};
 constexpr const char* kHookNames[] = {"getitem", "setitem", "matmul", "fit", "asarray", "transpose"};
+static_assert(std::size(kSlotNames) == static_cast<size_t>(Slot::count) && std::size(kHookNames) == static_cast<size_t>(Hook::count));
 
 PyObject* slots[static_cast<int>(Slot::count)];
 PyObject* hooks[static_cast<int>(Hook::count)];
@@ -31,9 +32,13 @@ PyObject*& named(const char* const (&names)[n], PyObject** table, const char* na
 
 PyObject* call_slot(Slot slot, PyObject* const* inputs, Py_ssize_t n, PyObject* out) {
   PyObject* op = slots[static_cast<int>(slot)];
-  if (!op) return PyErr_Format(PyExc_NotImplementedError, "%s: no op is registered", kSlotNames[static_cast<int>(slot)]);
+  if (!op) return PyErr_Format(PyExc_NotImplementedError, "%s: forerun.np must be imported first, got an array made without it", kSlotNames[static_cast<int>(slot)]);
   return call_ufunc(reinterpret_cast<UfuncObject*>(op), inputs, n, out, nullptr);
 }
+
+std::span<const char* const> slot_names() { return kSlotNames; }
+
+std::span<const char* const> hook_names() { return kHookNames; }
 
 PyObject* slot_op(Slot slot) { return slots[static_cast<int>(slot)]; }
 
@@ -44,7 +49,7 @@ void set_slot(const char* name, PyObject* ufunc) {
 
 PyObject* call_hook(Hook hook, PyObject* a, PyObject* b, PyObject* c) {
   PyObject* f = hooks[static_cast<int>(hook)];
-  if (!f) return PyErr_Format(PyExc_NotImplementedError, "%s: no function is registered", kHookNames[static_cast<int>(hook)]);
+  if (!f) return PyErr_Format(PyExc_NotImplementedError, "%s: forerun.np must be imported first, got an array made without it", kHookNames[static_cast<int>(hook)]);
   return till_the_end([&] { return PyObject_CallFunctionObjArgs(f, a, b, c, nullptr); });
 }
 

@@ -1,5 +1,7 @@
 // What the array type asks of the Python package, and of the other files of bind/.
 #pragma once
+#include <span>
+
 #include "bind/array.h"
 
 namespace forerun {
@@ -12,11 +14,13 @@ enum class Slot {
 PyObject* call_slot(Slot slot, PyObject* const* inputs, Py_ssize_t n, PyObject* out);
 PyObject* slot_op(Slot slot);  // borrowed; null: none is registered
 void set_slot(const char* name, PyObject* ufunc);
+std::span<const char* const> slot_names();
 
 // Python functions that handle what is not done in C.
 enum class Hook { getitem, setitem, matmul, fit, asarray, transpose, count };
 PyObject* call_hook(Hook hook, PyObject* a, PyObject* b, PyObject* c);  // c may be null
 void set_hook(const char* name, PyObject* function);
+std::span<const char* const> hook_names();
 
 // The view that a basic index (ints, slices, None, Ellipsis) selects. False: not a basic index. single: whether integers alone name one
 // element.

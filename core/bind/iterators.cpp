@@ -231,7 +231,8 @@ PyType_Spec flat_spec = {"forerun._core.Flat", sizeof(Flat), 0, Py_TPFLAGS_DEFAU
 }  // namespace
 
 PyTypeObject* make_elements_type() { return elements_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&element_spec)); }
-PyTypeObject* make_flat_type() { return flat_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&flat_spec)); }
+PyTypeObject* make_flat_type() { return flat_type = flat_base = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&flat_spec)); }
+PyTypeObject* flat_base;
 // A subclass without members of its own has nothing more to tear down.
 void set_flat_type(PyTypeObject* type) {
   flat_type = type;

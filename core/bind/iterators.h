@@ -7,6 +7,7 @@ namespace forerun {
 PyTypeObject* make_elements_type();
 // What x.flat is: the class of the Python package makes an iterator of it, which has _read and _write for what is no plain index.
 PyTypeObject* make_flat_type();
+extern PyTypeObject* flat_base;  // what make_flat_type() has made
 void set_flat_type(PyTypeObject* type);
 
 // iter(x), as the array type's slot.

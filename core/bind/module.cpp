@@ -29,6 +29,7 @@ void init_tape(nb::module_& m);
 void init_programs(nb::module_& m);  // recording what is issued, to issue it again
 void init_walk(nb::module_& m);
 void init_blocking(nb::module_& m);  // waits
+void init_wiring(nb::module_& m);    // what the core asks of the package
 void init_await(nb::module_& m);     // bells and watches, for event loops
 
 namespace {
@@ -63,7 +64,7 @@ NB_MODULE(_core, m) {
   m.attr("Primitive") = nb::steal(reinterpret_cast<PyObject*>(make_primitive_type()));
   m.attr("Variable") = nb::steal(reinterpret_cast<PyObject*>(make_variable_type()));
   m.attr("Function") = nb::steal(reinterpret_cast<PyObject*>(make_function_type()));
-  m.attr("Elements") = nb::steal(reinterpret_cast<PyObject*>(make_elements_type()));
+  if (!make_elements_type()) throw nb::python_error();
   m.attr("Flat") = nb::steal(reinterpret_cast<PyObject*>(make_flat_type()));
   m.attr("Node") = nb::steal(reinterpret_cast<PyObject*>(make_node_type()));
   use_cpu_workers(Engine::get());
@@ -81,4 +82,5 @@ NB_MODULE(_core, m) {
   init_walk(m);
   init_await(m);
   init_blocking(m);
+  init_wiring(m);
 }

@@ -1,4 +1,4 @@
-// The tape's switches, for Python; and what links the package's Python parts to the core.
+// The tape's switches, for Python.
 #include "bind/direct.h"
 #include "bind/glue.h"
 #include "bind/hooks.h"
@@ -34,12 +34,14 @@ nb::list gradient_versions(nb::handle leaves) {
   return versions;
 }
 
-void set_promotions(const std::vector<std::vector<int>>& table) {
-  for (int a = 0; a < kDTypes; ++a)
-    for (int b = 0; b < kDTypes; ++b) set_promotion(a, b, table.at(a).at(b));
-}
-
 }  // namespace
+
+void set_promotions(nb::handle table) {
+  std::vector<std::vector<int>> rows;
+  for (nb::handle row : table) rows.push_back(list_of<int>(row));
+  for (int a = 0; a < kDTypes; ++a)
+    for (int b = 0; b < kDTypes; ++b) set_promotion(a, b, rows.at(a).at(b));
+}
 
 void init_tape(nb::module_& m) {
   m.def("recording", [] { return recording; });
@@ -68,17 +70,10 @@ void init_tape(nb::module_& m) {
     return a.failure() != nullptr;
   });
 
-  m.def("set_slot", [](const char* name, nb::handle op) { set_slot(name, op.ptr()); });
-  m.def("set_hooks", [](nb::kwargs hooks) {
-    for (auto [name, f] : hooks) set_hook(nb::cast<std::string>(name).c_str(), nb::handle(f).ptr());
-  });
-  m.def("set_promotion", set_promotions);
+  m.def("set_promotion", set_promotions, nb::arg("table"), "The rule for dtypes: per dtype a row of the numbers that it gives with each.");
   m.def("bfloat16", [] { return nb::borrow<nb::object>(bfloat16()); }, "Its numpy.dtype. ImportError without ml_dtypes.");
   m.def("set_defaults", [](nb::handle dtype, bool ints) { default_float = parse_dtype("set_defaults", dtype.ptr()), ints_become_floats = ints; });
   m.def("set_default_device", [](int device) { default_device = device; }, "Of this thread; those that do not exist are the first one.");
-  m.def("set_scalar_type", [](nb::handle type) { set_scalar_type(reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr())); });
-  m.def("set_flat_type", [](nb::handle type) { set_flat_type(reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr())); });
-  m.def("set_array_type", [](nb::handle type) { set_array_type(reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr())); });
 }
 
 }  // namespace forerun

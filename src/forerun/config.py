@@ -8,9 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-import numpy
-
-from . import _core, device, pending
+from . import _core, device
 from .log import say
 
 __all__ = ["configure", "config"]
@@ -166,7 +164,7 @@ def _apply(new: dict[str, Any]) -> None:
     for i in range(n):
         _core.set_memory(i, budget, limit, new["io_memory"])
     _core.limit_shared_memory(budget, limit, new["io_memory"], n)
-    _core.set_hang_report(new["hang_report"] or 0.0, pending._report)
+    _core.set_hang_report(new["hang_report"] or 0.0)
     _core.set_cache_limits(min(4 << 30, n * limit // 4), n * limit)
     device.set_count(n)
     _settings.update(new)
@@ -216,9 +214,6 @@ def _start() -> None:
         "exit_status": True,
         "hang_report": None,
     }
-    package = pathlib.Path(__file__).parent
-    numpy_folder = str(pathlib.Path(numpy.__file__).parent) + os.sep
-    _core.set_package_folder(str(package) + os.sep, str(package / "tour") + os.sep, numpy_folder)
     _settings.update(defaults)
     _tell_of_surroundings()
     try:
@@ -228,6 +223,7 @@ def _start() -> None:
             raise
         print(f"forerun: {error}", file=sys.stderr)
         raise SystemExit(2) from None
+    package = pathlib.Path(__file__).parent
     library = package / "lib" / "libforerun_openblas.so"
     _core.load_blas(str(library if library.exists() else pathlib.Path(_core.__file__).parent / "lib" / library.name))
 

@@ -68,7 +68,7 @@ class Device:
 _MOST = 64
 _devices: list[Device] = []  # over which the cores are split
 _used: set[int] = set()  # the numbers of these, and of others that have been used since the former were set
-_known: list[Device] = []  # by number: those that there have been, and those between; arrays say where they are
+known: list[Device] = []  # by number: those that there have been, and those between; arrays say where they are
 
 
 _making = threading.Lock()
@@ -142,7 +142,7 @@ def devices() -> list[Device]:
 
 def used_devices() -> list[Device]:
     """These, and others that have been used, in the order of their numbers."""
-    return [_known[i] for i in sorted(_used)]
+    return [known[i] for i in sorted(_used)]
 
 
 def current_device() -> Device:
@@ -169,13 +169,13 @@ def resolve(device: Device | str | None = None) -> Device:
         device = Device(kind, int(number or 0))
     if not isinstance(device, Device):
         raise TypeError(f"device: must be a Device, a string or None, got {type(device).__name__}")
-    return _known[device.index]
+    return known[device.index]
 
 
 def set_count(n: int) -> None:
     """Makes `n` logical CPU devices known; the engine has been told before."""
     _know(n)
-    _devices[:] = _known[:n]
+    _devices[:] = known[:n]
     _used.clear()
     _used.update(range(n))
 
@@ -184,11 +184,10 @@ def _use(i: int) -> None:
     """Makes a device, or has it served again."""
     _know(i + 1)
     _core.use_device(i)
-    _core.trace_say("d", i, repr(_known[i]))  # if a recording has begun without it
+    _core.trace_say("d", i, repr(known[i]))  # if a recording has begun without it
     _used.add(i)
 
 
 def _know(n: int) -> None:
     with _making:
-        _known.extend(Device("cpu", i) for i in range(len(_known), n))
-        _core.set_devices(_known)
+        known.extend(Device("cpu", i) for i in range(len(known), n))

@@ -8,9 +8,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from . import _core
-
-__all__ = ["say"]
+__all__ = ["say", "told"]
 
 
 def say(level: str, message: str, *values: Any) -> None:
@@ -26,7 +24,7 @@ def say(level: str, message: str, *values: Any) -> None:
     getattr(logger, level)(message, *values)
 
 
-def _told(kind: str, number: int, wanted: int) -> None:
+def told(kind: str, number: int, wanted: int) -> None:
     """Called by the core."""
     if kind == "started" and number < wanted:
         say("warning", "%d of %d threads could be started: the system refused the others", number, wanted)
@@ -37,6 +35,3 @@ def _told(kind: str, number: int, wanted: int) -> None:
     else:
         what = "ops_ahead operations are in flight" if kind == "window full" else "the memory budget is used up"
         say("info", "%s: %s; calls that had to wait for room since this was said last: %d", kind, what, number)
-
-
-_core.set_log(_told)

@@ -76,7 +76,7 @@ def _chain(target: int, found: list[Pending]) -> list[Pending]:
     return chain
 
 
-def _report(what: str, target: int, seconds: float) -> None:
+def report(what: str, target: int, seconds: float) -> None:
     """Called by a wait during which nothing has ended for some time; prints what it waits for."""
     found = pending(_MOST)
     site = _core.current_site()

@@ -22,10 +22,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import _core
+from .autograd.leaf import Variable
 from .autograd.piece import NotRepeatable, Piece
 from .device import Device
 from .ops import traced
-from .ops.tape import Variable
 
 __all__ = ["Recorded", "hybrid"]
 

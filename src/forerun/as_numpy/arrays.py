@@ -10,26 +10,21 @@ from typing import Any
 import numpy
 
 from .. import _core, np
+from ..np.scalars import scalar
 from ..ops.base import Elementwise
 from .conversion import Numpy, back, values
 
 __all__ = ["classes", "extended"]
 
 
-# The class of our scalars, once there is one.
-_SCALARS: tuple[type, ...] = tuple(
-    vars(kinds)["scalar"] for kinds in [getattr(np, "_scalars", None)] if kinds is not None
-)
-
-
 class _Ndarray(type):
     """The class of `numpy.ndarray` as programs see it: arrays of both kinds are instances of it."""
 
     def __instancecheck__(cls, x: Any) -> bool:
-        return isinstance(x, (_core.Array, numpy.ndarray)) and not isinstance(x, _SCALARS)
+        return isinstance(x, (_core.Array, numpy.ndarray)) and not isinstance(x, scalar)
 
     def __subclasscheck__(cls, kind: type) -> bool:
-        return issubclass(kind, (_core.Array, numpy.ndarray)) and not issubclass(kind, _SCALARS)
+        return issubclass(kind, (_core.Array, numpy.ndarray)) and not issubclass(kind, scalar)
 
     def __call__(cls, shape: Any, dtype: Any = float, buffer: Any = None, *args: Any, **kwargs: Any) -> Any:
         """A new array, or a view of a buffer: that is NumPy's array."""
@@ -81,7 +76,7 @@ class _Kind(type):
     """The class of one of NumPy's kinds of scalars as programs see it: scalars of ours are instances of it."""
 
     def __instancecheck__(cls, x: Any) -> bool:
-        kind: type = getattr(x, "dtype").type if isinstance(x, _SCALARS) else type(x)  # noqa: B009
+        kind: type = getattr(x, "dtype").type if isinstance(x, scalar) else type(x)  # noqa: B009
         return issubclass(kind, cls.__mro__[1])
 
     def __subclasscheck__(cls, kind: type) -> bool:
@@ -98,7 +93,7 @@ _KINDS = (
 
 def isscalar(element: Any) -> bool:
     """Whether element is a number: scalars of ours are, and arrays without axes are not."""
-    return isinstance(element, _SCALARS) or numpy.isscalar(element)
+    return isinstance(element, scalar) or numpy.isscalar(element)
 
 
 def classes(calls: Numpy) -> dict[str, Any]:
@@ -139,7 +134,7 @@ def _read(name: str) -> property:
 def extended(calls: Numpy) -> Iterator[None]:
     """Inside, arrays have what only NumPy's have, and methods that refuse their arguments are NumPy's."""
     added: list[tuple[type, str, Any]] = [(np.ndarray, *pair) for pair in _attributes(calls)]
-    added += [(kind, "__repr__", lambda x: repr(x.numpy()[()])) for kind in _SCALARS]
+    added.append((scalar, "__repr__", lambda x: repr(x.numpy()[()])))
     before = [(kind, name, vars(kind).get(name)) for kind, name, _ in added]
     method = Elementwise._method
     for kind, name, value in added:

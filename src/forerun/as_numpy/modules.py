@@ -164,7 +164,10 @@ def _real(a: Any, found: Any) -> Any:
     w = found[0] if isinstance(found, tuple) else found
     if np.iscomplexobj(a) or not np.iscomplexobj(w) or np.any(np.imag(w) != 0):
         return found
-    return type(found)(*map(np.real, found)) if isinstance(found, tuple) else np.real(w)
+    if not isinstance(found, tuple):
+        return np.real(w)
+    kind: Any = type(found)  # a named tuple
+    return kind(*map(np.real, found))
 
 
 def _waited(found: Any, result: Any) -> Any:

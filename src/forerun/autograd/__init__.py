@@ -11,27 +11,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from ..ops.tape import Variable
+from .backward_pass import backward as backward
+from .backward_pass import grad as grad
 from .function import Function as Function
-from .scopes import is_recording as is_recording
-from .scopes import is_training as is_training
-from .scopes import pause as pause
-from .scopes import predict_mode as predict_mode
-from .scopes import record as record
-from .scopes import set_recording as set_recording
-from .scopes import set_training as set_training
-from .scopes import train_mode as train_mode
-from .walk import backward as backward
-from .walk import grad as grad
+from .leaf import mark_variables as mark_variables
+from .scope import is_recording as is_recording
+from .scope import is_training as is_training
+from .scope import pause as pause
+from .scope import predict_mode as predict_mode
+from .scope import record as record
+from .scope import set_recording as set_recording
+from .scope import set_training as set_training
+from .scope import train_mode as train_mode
+
+__all__ = [
+    "Function", "backward", "grad", "is_recording", "is_training", "mark_variables", "pause", "predict_mode", "record",
+    "set_recording", "set_training", "train_mode",
+]  # fmt: skip
 
 
-def mark_variables(
-    variables: Sequence[Any], gradients: Sequence[Any], grad_reqs: str | Sequence[str] = "write"
-) -> None:
-    """Makes arrays leaves of the tape, with given arrays for their gradients."""
-    requests = [grad_reqs] * len(variables) if isinstance(grad_reqs, str) else grad_reqs
-    for x, g, request in zip(variables, gradients, requests, strict=True):
-        x.node = Variable(g, request)
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__doc__", "__name__"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _core
-from .scopes import pause
+from .scope import pause
 
 __all__ = ["Function"]
 

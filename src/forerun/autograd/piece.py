@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from .. import _core
-from ..ops.tape import Variable
+from .leaf import Variable
 
 __all__ = ["NotRepeatable", "Piece"]
 

@@ -21,3 +21,12 @@ from .symbol import SymbolBlock as SymbolBlock
 from .trainer import Trainer as Trainer
 
 sys.modules[f"{__name__}.metric"] = metric  # MXNet 2.0's place of what 1.x has at the top
+
+__all__ = [
+    "Block", "Constant", "DeferredInitializationError", "HybridBlock", "Parameter", "ParameterDict", "SymbolBlock",
+    "Trainer", "UninitializedError", "contrib", "data", "loss", "metric", "model_zoo", "nn", "rnn", "utils",
+]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__doc__", "__name__", "__path__"])

@@ -1,5 +1,6 @@
 """What a block computes, as a list of operations in JSON: taken from the tape, and read back with distrust.
 
+Operations, and classes of named tuples, are called by their names in `forerun.ops.registry`.
 A value in the list is a number, a text, null, a list; or an object with one word: {"input": 0}, {"parameter": name},
 {"result": [operation, which]}, {"full": [shape, number, dtype]}, {"tuple": [...]}, {"dtype": name}, {"slice": [...]},
 {"record": [class, ...]}, and, where the number of examples counts, {"examples": [a, b]} for a * examples + b.
@@ -7,51 +8,27 @@ A value in the list is a number, a text, null, a list; or an object with one wor
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy
 
 from .. import _core
+from ..autograd.leaf import Variable
 from ..ops import creation
-from ..ops.tape import Variable
+from ..ops.registry import operations, tuples
+from .format_1 import of_format_1
 
-__all__ = ["FORMAT", "Reader", "Untold", "computed", "fitted", "told"]
+__all__ = ["FORMAT", "FORMATS", "Reader", "Untold", "computed", "fitted", "told"]
 
-FORMAT = "forerun operations 1"
+FORMAT = "forerun operations 2"
+# Those that are read, and what the names of operations in them are now.
+FORMATS: dict[str, Callable[[str], str]] = {"forerun operations 1": of_format_1, FORMAT: str}
 _SCALARS = (type(None), bool, int, float, str)
 
 
 class Untold(ValueError):
     """Why a computation cannot be written down."""
-
-
-_PLACES = ("forerun.ops.", "forerun.gluon.rnn.")
-
-
-def _known(wanted: Callable[[Any], bool]) -> dict[str, Any]:
-    """What forerun's modules of operations have of some kind, by module and name."""
-    modules = {n: m for n, m in sys.modules.items() if n.startswith(_PLACES) and m is not None}
-    found: dict[str, Any] = {}
-    for place, module in sorted(modules.items()):
-        for name, value in vars(module).items():
-            if wanted(value) and getattr(value, "__module__", place) in (place, None, "forerun.ops.base"):
-                found.setdefault(f"{place.removeprefix('forerun.')}.{name}", value)
-    return found
-
-
-def _is_operation(value: Any) -> bool:
-    """Ufuncs, primitives, and what records itself and says how it is done again."""
-    return isinstance(value, (_core.Ufunc, _core.Primitive)) or hasattr(type(value), "repeated")
-
-
-def _operations() -> dict[str, Any]:
-    return _known(_is_operation)
-
-
-def _records() -> dict[str, Any]:
-    return _known(lambda v: isinstance(v, type) and issubclass(v, tuple) and hasattr(v, "_fields"))
 
 
 # --- telling ---------------------------------------------------------------------------------------------------------
@@ -63,8 +40,6 @@ class _Teller:
     def __init__(self, known: Mapping[tuple[int, int], Any], since: int) -> None:
         self.known, self.since = known, since
         self.constants: list[Any] = []
-        self.names = {id(op): name for name, op in _operations().items()}
-        self.records = {c: name for name, c in _records().items()}
         self.numbers: dict[int, int] = {}
 
     def operations(self, results: Sequence[Any]) -> list[Any]:
@@ -84,7 +59,7 @@ class _Teller:
         return [self.operation(node) for node in nodes]
 
     def operation(self, node: Any) -> Any:
-        name = self.names.get(id(node.op))
+        name = operations.name_of(node.op)
         if name is None:
             raise Untold(f"operations must be forerun's own, got {getattr(node.op, 'name', node.op)}")
         attrs = node.attrs
@@ -109,8 +84,8 @@ class _Teller:
             return [self.value(x) for x in v]
         if type(v) is tuple:
             return {"tuple": [self.value(x) for x in v]}
-        if type(v) in self.records:
-            return {"record": [self.records[type(v)], *map(self.value, v)]}
+        if (name := tuples.name_of(type(v))) is not None:
+            return {"record": [name, *map(self.value, v)]}
         raise Untold(f"arguments of operations must be arrays and plain values, got {type(v).__name__}")
 
     def array(self, x: Any) -> Any:
@@ -180,21 +155,22 @@ def fitted(few: Any, more: Any, most: Any, n: int) -> Any:
 class Reader:
     """Operations that were written down, checked: each uses what is there, and is one of forerun's own."""
 
-    def __init__(self, operations: Any, result: Any, inputs: int, parameters: Sequence[str]) -> None:
+    def __init__(self, said: Mapping[str, Any], inputs: int, parameters: Sequence[str]) -> None:
         self.inputs, self.parameters = inputs, set(parameters)
-        known, self.records = _operations(), _records()
-        if not isinstance(operations, list):
-            raise ValueError(f"imports: operations must be a list, got {type(operations).__name__}")
+        self.now = FORMATS[said["format"]]
+        listed = said.get("operations")
+        if not isinstance(listed, list):
+            raise ValueError(f"imports: operations must be a list, got {type(listed).__name__}")
         self.operations: list[tuple[Any, Any, Any]] = []
-        for one in operations:
+        for one in listed:
             if not isinstance(one, list) or len(one) != 3 or not isinstance(one[1], list):
                 raise ValueError(f"imports: operation must be a name, inputs and the rest, got {str(one)[:100]}")
-            if not isinstance(one[0], str) or one[0] not in known:
+            if not isinstance(one[0], str) or self.now(one[0]) not in operations:
                 raise ValueError(f"imports: operation must be one that this version has, got {str(one[0])[:100]}")
             self.check(one[1:])
-            self.operations.append((known[one[0]], one[1], one[2]))
-        self.check(result)
-        self.result = result
+            self.operations.append((operations[self.now(one[0])], one[1], one[2]))
+        self.result = said.get("result")
+        self.check(self.result)
 
     def check(self, value: Any, depth: int = 0) -> None:
         """What an operation is given, in lists of any depth up to 20: ValueError if it is nothing that may be."""
@@ -221,7 +197,7 @@ class Reader:
             or (word == "dtype" and isinstance(v, str) and len(v) < 20)
             or (word == "tuple" and isinstance(v, list))
             or (word == "slice" and isinstance(v, list) and len(v) == 3)
-            or (word == "record" and isinstance(v, list) and v and isinstance(v[0], str) and v[0] in self.records)
+            or (word == "record" and isinstance(v, list) and v and isinstance(v[0], str) and self.now(v[0]) in tuples)
         )
         if not good or len(value) != 1:
             raise ValueError(f"imports: values must be what there is, got {str(value)[:100]}")
@@ -250,7 +226,7 @@ class Reader:
             shape, number, dtype = deep(v)
             return creation.full(shape, number, dtype, device=inputs[0].device if inputs else None)
         if word == "record":
-            return self.records[v[0]](*deep(v[1:]))
+            return tuples[self.now(v[0])](*deep(v[1:]))
         return slice(*deep(v)) if word == "slice" else tuple(deep(v))
 
 

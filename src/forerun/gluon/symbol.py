@@ -13,7 +13,7 @@ from .. import _core, autograd, np
 from ..recorded import _filled, _flat
 from ..storage.named import save_named
 from ..storage.replacing import place, replacing
-from .exported import FORMAT, Reader, Untold, computed, fitted, told
+from .exported import FORMAT, FORMATS, Reader, Untold, computed, fitted, told
 from .hybrid import HybridBlock, Spec, written
 from .loading import set_values
 from .parameter import Devices, Parameter
@@ -46,7 +46,7 @@ class SymbolBlock(HybridBlock):
         for name, (shape, dtype, trained) in _parameters_of(said).items():
             self._params[name] = Parameter(name, "write" if trained else "null", shape, dtype, differentiable=trained)
         self._any_number = said.get("examples") is True
-        self._reader = Reader(said.get("operations"), said.get("result"), len(self._inputs), list(self._params))
+        self._reader = Reader(said, len(self._inputs), list(self._params))
 
     @staticmethod
     def imports(
@@ -62,7 +62,8 @@ class SymbolBlock(HybridBlock):
         """Reads what `export` wrote. input_names: one for each array that the block takes.
 
         Parameters are read from `param_file`, or wait for `initialize`. ValueError for files in another format, or that
-        say what cannot be. Nothing in them is executed but operations of forerun's on arrays.
+        say what cannot be. Nothing in them is executed but registered operations, on arrays: forerun's, and those that
+        the program has registered itself.
         """
         block = SymbolBlock(_read(symbol_file))
         names = [input_names] if isinstance(input_names, str) else list(input_names)
@@ -195,7 +196,7 @@ def _read(file: str | os.PathLike[str]) -> dict[str, Any]:
             said = json.load(found)
         except (ValueError, RecursionError) as error:
             raise ValueError(f"imports: file must be in JSON, got {str(error)[:200]}") from None
-    if not isinstance(said, dict) or said.get("format") != FORMAT:
+    if not isinstance(said, dict) or said.get("format") not in tuple(FORMATS):
         text = str(said.get("format", "another") if isinstance(said, dict) else "another")[:100]
         raise ValueError(f"imports: file must be in the format {FORMAT!r}, got {text}")
     return said

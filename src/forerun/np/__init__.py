@@ -13,11 +13,13 @@ from NumPy's.
 from __future__ import annotations
 
 import math as _math
+from types import ModuleType as _ModuleType
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 import numpy as _numpy
 
-from .. import _core
+from .. import _core, _wiring
 from ..ops import arithmetic as _arithmetic
 from ..ops import exponential as _exponential
 from ..ops.applying import *  # noqa: F403
@@ -42,7 +44,8 @@ from ..ops.einstein import *  # noqa: F403
 from ..ops.exchange import *  # noqa: F403
 from ..ops.exponential import *  # noqa: F403
 from ..ops.grids import *  # noqa: F403
-from ..ops.host import *  # noqa: F403
+from ..ops.host import host as host
+from ..ops.host import host_op as _host_op
 from ..ops.indexing import *  # noqa: F403
 from ..ops.iterating import *  # noqa: F403
 from ..ops.joining import *  # noqa: F403
@@ -73,11 +76,15 @@ from . import fft as fft
 from . import lib as lib
 from . import linalg as linalg
 from . import random as random
-from . import scalars as _scalars  # noqa: F401
 from .arrays import ndarray as ndarray
 from .files import *  # noqa: F403
 from .former import *  # noqa: F403
 from .inspection import __array_namespace_info__ as __array_namespace_info__
+
+if _TYPE_CHECKING:
+    from ..typing import Array as _Array
+
+_wiring.wire_arrays()
 
 __array_api_version__ = "2025.12"
 True_, False_, little_endian = _numpy.True_, _numpy.False_, _numpy.little_endian
@@ -105,7 +112,7 @@ asanyarray = asarray
 
 
 @_direct("contiguous")
-def ascontiguousarray(a: _Any, dtype: _Any = None, *, like: None = None) -> _Any:
+def ascontiguousarray(a: _Any, dtype: _Any = None, *, like: None = None) -> _Array:
     """`a` as an array with at least one axis, whose last axis runs fastest in memory: itself if it is one.
 
     >>> from forerun import np
@@ -115,7 +122,7 @@ def ascontiguousarray(a: _Any, dtype: _Any = None, *, like: None = None) -> _Any
     return atleast_1d(asarray(a, dtype, "C", like=like))  # noqa: F405
 
 
-def copy(a: _Any, order: str = "K", subok: _Any = False) -> _Any:
+def copy(a: _Any, order: str = "K", subok: _Any = False) -> _Array:
     """A copy of an array, with its dtype, on its device.
 
     order: "F" for one whose first axis runs fastest in memory, otherwise the last one does. subok changes nothing.
@@ -129,8 +136,7 @@ def copy(a: _Any, order: str = "K", subok: _Any = False) -> _Any:
     return array(a, order=order)  # noqa: F405
 
 
-
-def round(a: _Any, decimals: int = 0, out: _Any = None) -> _Any:
+def round(a: _Any, decimals: int = 0, out: _Any = None) -> _Array:
     """`a` rounded to decimals, in its dtype; halves go to the even digit.
 
     >>> from forerun import np
@@ -142,13 +148,13 @@ def round(a: _Any, decimals: int = 0, out: _Any = None) -> _Any:
     if not whole or decimals == 0:
         return _store("round", _round(x, decimals), out)
     wide = lambda v: _numpy.round(v, decimals)
-    return _store("round", host_op("round", wide, [_core.detach(x)], x.shape, x.dtype), out)  # noqa: F405
+    return _store("round", _host_op("round", wide, [_core.detach(x)], x.shape, x.dtype), out)
 
 
 around = round_ = round
 
 
-def astype(x: _Any, dtype: _Any, /, *, copy: _Any = True, device: _Any = None) -> _Any:
+def astype(x: _Any, dtype: _Any, /, *, copy: _Any = True, device: _Any = None) -> _Array:
     """x with its elements converted to a dtype. Floats lose their fraction in integers.
 
     TypeError for a dtype that arrays cannot have. copy: False returns x itself if it has that dtype and is on that
@@ -234,7 +240,7 @@ def broadcast_shapes(*args: _Any) -> tuple[int, ...]:
     return _together("broadcast_shapes", *((s,) if isinstance(s, int) else tuple(s) for s in args))
 
 
-def array_equal(a1: _Any, a2: _Any, equal_nan: _Any = False) -> _Any:
+def array_equal(a1: _Any, a2: _Any, equal_nan: _Any = False) -> _Array:
     """Whether shapes and all elements are the same, as an array of one bool. equal_nan: NaN is the same as NaN.
 
     >>> from forerun import np
@@ -248,7 +254,7 @@ def array_equal(a1: _Any, a2: _Any, equal_nan: _Any = False) -> _Any:
     return all(same | ((a != a) & (b != b)) if equal_nan else same)
 
 
-def isclose(a: _Any, b: _Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: _Any = False) -> _Any:
+def isclose(a: _Any, b: _Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: _Any = False) -> _Array:
     """Whether |a - b| <= atol + rtol * |b|, element by element; infinities are close to themselves.
 
     equal_nan: whether NaN is close to NaN. ValueError if shapes do not broadcast.
@@ -263,7 +269,7 @@ def isclose(a: _Any, b: _Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan:
     return result | (_arithmetic.isnan(a) & _arithmetic.isnan(b)) if equal_nan else result
 
 
-def allclose(a: _Any, b: _Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: _Any = False) -> _Any:
+def allclose(a: _Any, b: _Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: _Any = False) -> _Array:
     """Whether `isclose` holds everywhere, as an array of one bool.
 
     >>> from forerun import np
@@ -298,6 +304,13 @@ def shares_memory(a: _Any, b: _Any, /, max_work: _Any = -1) -> _Any:
     True
     """
     return may_share_memory(a, b, max_work)
+
+
+def __dir__() -> list[str]:
+    """What NumPy's namespace has too: not the modules that it is made of."""
+    theirs = {"emath", "fft", "lib", "linalg", "random"}
+    inner = {name for name, value in globals().items() if isinstance(value, _ModuleType)} - theirs
+    return sorted(globals().keys() - inner - {"annotations"})
 
 
 def __getattr__(name: str) -> _Any:

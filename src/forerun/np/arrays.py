@@ -9,6 +9,7 @@ from typing import Any
 import numpy
 
 from .. import _core
+from ..autograd import backward_pass, leaf
 from ..device import Device, resolve, used_devices
 from ..notebook import nbytes, preformatted
 from ..ops import (
@@ -26,7 +27,6 @@ from ..ops import (
     scans,
     shape,
     sorting,
-    tape,
 )  # fmt: skip
 from ..ops import random as random_ops
 from ..ops.base import direct, numpy_when_small, numpy_writes, view_of_numpy
@@ -65,50 +65,50 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     # --- shape: views where memory allows ---
 
     @property
-    def mT(self) -> Any:
+    def mT(self) -> ndarray:
         """A view with the last two axes exchanged."""
         return shape.matrix_transpose(self)
 
     @direct("reshape_method")
-    def reshape(self, *args: Any, order: str = "C", copy: bool | None = None) -> Any:
+    def reshape(self, *args: Any, order: str = "C", copy: bool | None = None) -> ndarray:
         """The same elements with another shape; one extent may be -1. order, copy: as for `np.reshape`."""
         return shape.reshape(self, _extents(args), order, copy=copy)
 
     @direct("transpose")
-    def transpose(self, *axes: Any) -> Any:
+    def transpose(self, *axes: Any) -> ndarray:
         """A view with the axes in another order, by default reversed."""
         return shape.transpose(self, _extents(axes) if axes and axes[0] is not None else None)
 
     @view_of_numpy(numpy.ndarray.swapaxes, "self axis1 axis2", "akk")
-    def swapaxes(self, axis1: int, axis2: int) -> Any:
+    def swapaxes(self, axis1: int, axis2: int) -> ndarray:
         """A view with two axes exchanged."""
         return shape.swapaxes(self, axis1, axis2)
 
     @direct("ravel")
-    def ravel(self, order: str = "C") -> Any:
+    def ravel(self, order: str = "C") -> ndarray:
         """The elements as one axis: a view where they lie one after the other, otherwise a copy."""
         return shape.ravel(self, order)
 
     @direct("flatten")
-    def flatten(self, order: str = "C") -> Any:
+    def flatten(self, order: str = "C") -> ndarray:
         """A copy of the elements as one axis."""
         return shape.flatten(self, order)
 
     @view_of_numpy(numpy.ndarray.squeeze, "self axis", "ai")
-    def squeeze(self, axis: Any = None) -> Any:
+    def squeeze(self, axis: Any = None) -> ndarray:
         """A view without axes of extent 1."""
         return shape.squeeze(self, axis)
 
-    def expand_dims(self, axis: Any) -> Any:
+    def expand_dims(self, axis: Any) -> ndarray:
         """A view with axes of extent 1 put in."""
         return shape.expand_dims(self, axis)
 
-    def broadcast_to(self, shape_: Sequence[int]) -> Any:
+    def broadcast_to(self, shape_: Sequence[int]) -> ndarray:
         """A view repeated to a larger shape."""
         return shape.broadcast_to(self, shape_)
 
     @numpy_when_small(numpy.ndarray.repeat, "self repeats axis", "aci", "biufc")
-    def repeat(self, repeats: Any, axis: int | None = None) -> Any:
+    def repeat(self, repeats: Any, axis: int | None = None) -> ndarray:
         """Each element several times along an axis."""
         return joining.repeat(self, repeats, axis)
 
@@ -119,7 +119,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     # --- values: copies, dtypes, devices ---
 
     @direct("copy")
-    def copy(self, order: str = "C") -> Any:
+    def copy(self, order: str = "C") -> ndarray:
         """A copy in C order; order: "F" for one whose first axis runs fastest, "A" if that of the array does."""
         convert.one_of("copy", "order", order, ("C", "F", "A", "K"))
         return shape.copied_in(self, order)
@@ -127,7 +127,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     @direct("astype")
     def astype(
         self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
-    ) -> Any:
+    ) -> ndarray:
         """The elements converted to a dtype; without `copy`, the array itself if it has that dtype and order.
 
         order: of a result in memory: "F" if the first axis is to run fastest, "A" if it does in the array; "K" takes
@@ -162,7 +162,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
 
     context = ctx
 
-    def to_device(self, device: Device | str, /, *, stream: None = None) -> Any:
+    def to_device(self, device: Device | str, /, *, stream: None = None) -> ndarray:
         """The array itself if it is on that device, otherwise a copy there, made on the copy queue.
 
         stream: there are none to choose from, so it must be None (ValueError).
@@ -182,7 +182,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
             return other
         return convert.to_device(self, resolve(other))
 
-    def as_nd_ndarray(self) -> Any:
+    def as_nd_ndarray(self) -> ndarray:
         """The array itself: there is one kind."""
         return self
 
@@ -199,16 +199,16 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
 
         TypeError if not of floats.
         """
-        tape.attach_grad(self, grad_req)
+        leaf.attach_grad(self, grad_req)
 
     def backward(self, out_grad: Any = None, retain_graph: bool = False, train_mode: bool = True) -> None:
         """Computes the gradients of this array with respect to the leaves that it was computed from.
 
         out_grad: gradient of this array, of its shape; ones by default.
         """
-        tape.backward([self], None if out_grad is None else [out_grad], retain_graph, train_mode)
+        backward_pass.backward([self], None if out_grad is None else [out_grad], retain_graph, train_mode)
 
-    def detach(self) -> Any:
+    def detach(self) -> ndarray:
         """The same values as an array that gradients do not flow through."""
         return _core.detach(self)
 
@@ -223,7 +223,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     def sum(
         self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
         where: Any = True,
-    ) -> Any:  # fmt: skip
+    ) -> ndarray:  # fmt: skip
         """The sum over axes."""
         return reduction.sum(self, axis, dtype, out, keepdims, initial, where)
 
@@ -231,14 +231,14 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     def prod(
         self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
         where: Any = True,
-    ) -> Any:  # fmt: skip
+    ) -> ndarray:  # fmt: skip
         """The product over axes."""
         return reduction.prod(self, axis, dtype, out, keepdims, initial, where)
 
     @direct("mean")
     def mean(
         self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
-    ) -> Any:
+    ) -> ndarray:
         """The mean over axes."""
         return moments.mean(self, axis, dtype, out, keepdims, where=where)
 
@@ -253,7 +253,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         where: Any = True,
         mean: Any = None,
         correction: float | None = None,
-    ) -> Any:
+    ) -> ndarray:
         """The variance over axes."""
         known = {"where": where, "mean": mean, "correction": correction}
         return moments.var(self, axis, dtype, out, ddof, keepdims, **known)
@@ -269,7 +269,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         where: Any = True,
         mean: Any = None,
         correction: float | None = None,
-    ) -> Any:
+    ) -> ndarray:
         """The standard deviation over axes."""
         known = {"where": where, "mean": mean, "correction": correction}
         return moments.std(self, axis, dtype, out, ddof, keepdims, **known)
@@ -277,57 +277,57 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     @direct("extreme", arithmetic.maximum, 2)
     def max(
         self, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
-    ) -> Any:
+    ) -> ndarray:
         """The largest element over axes."""
         return reduction.max(self, axis, out, keepdims, initial, where)
 
     @direct("extreme", arithmetic.minimum, 3)
     def min(
         self, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
-    ) -> Any:
+    ) -> ndarray:
         """The smallest element over axes."""
         return reduction.min(self, axis, out, keepdims, initial, where)
 
     @direct("truth", arithmetic.logical_and, 4)
     def all(
         self, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
-    ) -> Any:
+    ) -> ndarray:
         """Whether all elements over axes are true."""
         return reduction.all(self, axis, out, keepdims, where=where)
 
     @direct("truth", arithmetic.logical_or, 5)
     def any(
         self, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
-    ) -> Any:
+    ) -> ndarray:
         """Whether any element over axes is true."""
         return reduction.any(self, axis, out, keepdims, where=where)
 
-    def ptp(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    def ptp(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> ndarray:
         """Largest minus smallest element over axes."""
         return reduction.ptp(self, axis, out, keepdims)
 
-    def cumsum(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
+    def cumsum(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> ndarray:
         """Running sums along an axis."""
         return scans.cumsum(self, axis, dtype, out)
 
-    def cumprod(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
+    def cumprod(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> ndarray:
         """Running products along an axis."""
         return scans.cumprod(self, axis, dtype, out)
 
     @direct("argmax")
-    def argmax(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
+    def argmax(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> ndarray:
         """Position of the largest element."""
         return sorting.argmax(self, axis, out, keepdims=keepdims)
 
     @direct("argmin")
-    def argmin(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
+    def argmin(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> ndarray:
         """Position of the smallest element."""
         return sorting.argmin(self, axis, out, keepdims=keepdims)
 
     @direct("argsort")
     def argsort(
         self, axis: int | None = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None
-    ) -> Any:
+    ) -> ndarray:
         """Positions that sort the array along an axis."""
         return sorting.argsort(self, axis, kind, order, stable=stable)
 
@@ -339,7 +339,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
 
     def argpartition(
         self, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None
-    ) -> Any:
+    ) -> ndarray:
         """Positions that partition the array along an axis."""
         return sorting.argpartition(self, kth, axis, kind, order)
 
@@ -348,27 +348,27 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         _core.assign(self, sorting.partition(_core.detach(self), kth, axis, kind, order))
 
     @numpy_when_small(numpy.ndarray.searchsorted, "self v side", "hns")
-    def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Any:
+    def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> ndarray:
         """Positions at which values would keep the sorted vector sorted."""
         return sorting.searchsorted(self, v, side, sorter)
 
     # --- elements, products, parts ---
 
     @direct("dot")
-    def dot(self, other: Any, out: Any = None) -> Any:
+    def dot(self, other: Any, out: Any = None) -> ndarray:
         """The dot product."""
         return linear.dot(self, other, out)
 
-    def clip(self, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:
+    def clip(self, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> ndarray:
         """Elements limited to [min, max]."""
         return indexing.clip(self, min, max, out, **kwargs)
 
-    def round(self, decimals: int = 0, out: Any = None) -> Any:
+    def round(self, decimals: int = 0, out: Any = None) -> ndarray:
         """Elements rounded to decimals; halves go to the even digit."""
         return protocols.namespace().round(self, decimals, out)
 
     @numpy_when_small(numpy.ndarray.take, "self indices axis out mode", "aai-s", "biufc")
-    def take(self, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
+    def take(self, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> ndarray:
         """Elements at positions along an axis."""
         return indexing.take(self, indices, axis, out, mode)
 
@@ -382,28 +382,28 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         """Writes values at positions of the flat array, in place."""
         editing.put(self, indices, values, mode)
 
-    def choose(self, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+    def choose(self, choices: Any, out: Any = None, mode: str = "raise") -> ndarray:
         """For each element, a number, the element of the choice of that number."""
         return choosing.choose(self, choices, out, mode)
 
-    def compress(self, condition: Any, axis: int | None = None, out: Any = None) -> Any:
+    def compress(self, condition: Any, axis: int | None = None, out: Any = None) -> ndarray:
         """Slices where a condition holds. Waits."""
         return indexing.compress(condition, self, axis, out)
 
     @direct("diagonal")
     @view_of_numpy(numpy.ndarray.diagonal, "self offset axis1 axis2", "akkk")
-    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:
         """A diagonal of two axes."""
         return diagonals.diagonal(self, offset, axis1, axis2)
 
     @direct("trace")
     def trace(
         self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
-    ) -> Any:
+    ) -> ndarray:
         """The sum of a diagonal."""
         return diagonals.trace(self, offset, axis1, axis2, dtype, out)
 
-    def conj(self) -> Any:
+    def conj(self) -> ndarray:
         """The complex conjugate; the array itself if its dtype is not complex."""
         return arithmetic.conjugate(self) if self.dtype.kind == "c" else self
 
@@ -411,7 +411,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
 
     @property
     @direct("real")
-    def real(self) -> Any:
+    def real(self) -> ndarray:
         """The real part, as a view."""
         return shape.real(self)
 
@@ -420,7 +420,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         shape.real(self)[...] = values
 
     @property
-    def imag(self) -> Any:
+    def imag(self) -> ndarray:
         """The imaginary part, as a view; zeros, which are new, if the dtype is not complex."""
         return shape.imag(self)
 
@@ -474,7 +474,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     def __contains__(self, value: Any) -> bool:
         return bool(reduction.any(self == value))
 
-    def __imatmul__(self, other: Any) -> Any:
+    def __imatmul__(self, other: Any) -> ndarray:
         return convert.store("matmul", products.matmul(self, other), self)
 
     def __divmod__(self, other: Any) -> tuple[Any, Any]:
@@ -497,10 +497,10 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
             yield from aio.arrival(self)
         return self
 
-    def __copy__(self) -> Any:
+    def __copy__(self) -> ndarray:
         return self.copy()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+    def __deepcopy__(self, memo: dict[int, Any]) -> ndarray:
         copied = _core.copy(_core.detach(self))
         memo[id(self)] = copied
         return copied
@@ -521,6 +521,3 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
 def _unpickled(values: numpy.ndarray, device: str) -> Any:
     there = Device("cpu", int(device.partition(":")[2]))
     return _core.from_numpy(values, there if there in used_devices() else resolve())
-
-
-_core.set_array_type(ndarray)

@@ -5,12 +5,15 @@ Their dtype depends on values: of real numbers, all of them wait.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from ..ops import arithmetic, exponential
 from ..ops.convert import asarray, asarrays, cast, default_float, promote
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["arccos", "arcsin", "arctanh", "log", "log10", "log2", "logn", "power", "sqrt"]
 
@@ -32,7 +35,7 @@ def _beyond_one(v: numpy.ndarray) -> Any:
     return abs(v) > 1
 
 
-def sqrt(x: Any) -> Any:
+def sqrt(x: Any) -> Array:
     """The square root, complex if some x are negative.
 
     >>> from forerun import np
@@ -42,7 +45,7 @@ def sqrt(x: Any) -> Any:
     return arithmetic.sqrt(_widened(x, _negative))
 
 
-def log(x: Any) -> Any:
+def log(x: Any) -> Array:
     """The natural logarithm, complex if some x are negative.
 
     >>> from forerun import np
@@ -52,7 +55,7 @@ def log(x: Any) -> Any:
     return exponential.log(_widened(x, _negative))
 
 
-def log2(x: Any) -> Any:
+def log2(x: Any) -> Array:
     """The logarithm to base 2, complex if some x are negative.
 
     >>> from forerun import np
@@ -62,7 +65,7 @@ def log2(x: Any) -> Any:
     return exponential.log2(_widened(x, _negative))
 
 
-def log10(x: Any) -> Any:
+def log10(x: Any) -> Array:
     """The logarithm to base 10, complex if some x are negative.
 
     >>> from forerun import np
@@ -72,7 +75,7 @@ def log10(x: Any) -> Any:
     return exponential.log10(_widened(x, _negative))
 
 
-def logn(n: Any, x: Any) -> Any:
+def logn(n: Any, x: Any) -> Array:
     """The logarithm to base n, complex if some n or x are negative.
 
     >>> from forerun import np
@@ -83,7 +86,7 @@ def logn(n: Any, x: Any) -> Any:
     return exponential.log(_widened(x, _negative)) / exponential.log(_widened(n, _negative))
 
 
-def power(x: Any, p: Any) -> Any:
+def power(x: Any, p: Any) -> Array:
     """x to the power of p; complex if some x are negative, floats if some p are.
 
     >>> from forerun import np
@@ -96,7 +99,7 @@ def power(x: Any, p: Any) -> Any:
     return arithmetic.power(_widened(x, _negative), p)
 
 
-def arccos(x: Any) -> Any:
+def arccos(x: Any) -> Array:
     """The inverse cosine, complex if some x are not in [-1, 1].
 
     >>> from forerun import np
@@ -106,7 +109,7 @@ def arccos(x: Any) -> Any:
     return exponential.arccos(_widened(x, _beyond_one))
 
 
-def arcsin(x: Any) -> Any:
+def arcsin(x: Any) -> Array:
     """The inverse sine, complex if some x are not in [-1, 1].
 
     >>> from forerun import np
@@ -116,7 +119,7 @@ def arcsin(x: Any) -> Any:
     return exponential.arcsin(_widened(x, _beyond_one))
 
 
-def arctanh(x: Any) -> Any:
+def arctanh(x: Any) -> Array:
     """The inverse hyperbolic tangent, complex if some x are not in [-1, 1].
 
     >>> from forerun import np

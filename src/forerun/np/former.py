@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..ops.convert import asarrays
 from ..ops.reduction import all as all_
@@ -13,6 +13,9 @@ from ..ops.sets import isin
 from ..ops.shape import ravel
 from ..ops.signal import trapezoid
 from ..ops.sorting import sort
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = [
     "NAN", "NINF", "NZERO", "NaN", "PINF", "PZERO", "alltrue", "in1d", "msort", "product", "sometrue",
@@ -26,7 +29,7 @@ PZERO, NZERO = 0.0, -0.0
 alltrue, sometrue, product, trapz = all_, any_, prod, trapezoid
 
 
-def msort(a: Any) -> Any:
+def msort(a: Any) -> Array:
     """A copy of `a` with its elements in ascending order along the first axis.
 
     >>> from forerun import np
@@ -36,7 +39,7 @@ def msort(a: Any) -> Any:
     return sort(a, 0)
 
 
-def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) -> Any:
+def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) -> Array:
     """For each element of the flat ar1, whether ar2 has it. Otherwise as `isin`.
 
     >>> from forerun import np

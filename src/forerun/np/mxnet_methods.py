@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from ..ops import arithmetic, indexing, nn
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["MxnetMethods"]
 
@@ -16,19 +19,19 @@ class MxnetMethods:
 
     __slots__ = ()
 
-    def abs(self) -> Any:
+    def abs(self) -> Array:
         """The absolute value of each element."""
         return arithmetic.absolute(self)
 
-    def relu(self) -> Any:
+    def relu(self) -> Array:
         """max(x, 0) of each element."""
         return nn.relu(self)
 
-    def sigmoid(self) -> Any:
+    def sigmoid(self) -> Array:
         """1 / (1 + exp(-x)) of each element."""
         return nn.sigmoid(self)
 
-    def one_hot(self, depth: int, on_value: float = 1.0, off_value: float = 0.0, dtype: Any = None) -> Any:
+    def one_hot(self, depth: int, on_value: float = 1.0, off_value: float = 0.0, dtype: Any = None) -> Array:
         """A new last axis of extent `depth` with on_value at the element's number: `npx.one_hot`."""
         return indexing.one_hot(self, depth, on_value, off_value, dtype)
 
@@ -36,7 +39,7 @@ class MxnetMethods:
         """The only element as a Python scalar. Waits. ValueError if there is not one."""
         return self.item()  # type: ignore[attr-defined]
 
-    def reshape_view(self, *shape: Any) -> Any:
+    def reshape_view(self, *shape: Any) -> Array:
         """A view in another shape. ValueError where memory does not allow one."""
         y = self.reshape(*shape)  # type: ignore[attr-defined]
         if y.size and not _core.shares_storage(self, y):

@@ -93,4 +93,3 @@ def _unpickled(values: numpy.ndarray, device: str) -> Any:
 
 
 numbers.Number.register(scalar)
-_core.set_scalar_type(scalar)

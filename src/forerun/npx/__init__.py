@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _core, np
 from ..device import cpu as cpu
@@ -45,6 +45,9 @@ from ..storage.archive import Archive as _Archive
 from ..storage.replacing import place as _place
 from . import image as image
 from . import random as random
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 current_context = current_device
 
@@ -145,7 +148,7 @@ def load(file: Any) -> Any:
     return arrays
 
 
-def cast(data: Any, dtype: Any) -> Any:
+def cast(data: Any, dtype: Any) -> Array:
     """data with its elements converted to a dtype: `np.astype`.
 
     >>> from forerun import npx
@@ -155,7 +158,7 @@ def cast(data: Any, dtype: Any) -> Any:
     return np.astype(data, dtype)
 
 
-def reshape_like(x: Any, like: Any) -> Any:
+def reshape_like(x: Any, like: Any) -> Array:
     """x with the shape of another array: a view where memory allows. ValueError if sizes differ.
 
     >>> from forerun import np, npx
@@ -165,7 +168,7 @@ def reshape_like(x: Any, like: Any) -> Any:
     return x.reshape(like.shape)
 
 
-def gather_nd(x: Any, indices: Any) -> Any:
+def gather_nd(x: Any, indices: Any) -> Array:
     """x[indices[0], indices[1], ...]: of shape indices.shape[1:], and the axes of x that are not indexed.
 
     >>> from forerun import np, npx
@@ -175,7 +178,7 @@ def gather_nd(x: Any, indices: Any) -> Any:
     return x[tuple(indices[i] for i in range(indices.shape[0]))]
 
 
-def arange_like(x: Any, axis: int | None = None, start: float = 0.0, step: float = 1.0) -> Any:
+def arange_like(x: Any, axis: int | None = None, start: float = 0.0, step: float = 1.0) -> Array:
     """Numbers from start, `step` apart, in the shape and dtype of x, or as many as its axis has elements.
 
     >>> from forerun import np, npx
@@ -185,3 +188,8 @@ def arange_like(x: Any, axis: int | None = None, start: float = 0.0, step: float
     n = x.size if axis is None else x.shape[axis]
     numbers = np.arange(n, dtype=x.dtype, device=x.device) * step + start
     return numbers.reshape(x.shape) if axis is None else numbers
+
+
+def __dir__() -> list[str]:
+    inner = {"Any", "Mapping", "TYPE_CHECKING", "annotations", "convert", "np"}  # what this module is made with
+    return sorted(globals().keys() - inner)

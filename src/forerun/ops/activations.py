@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -17,13 +17,16 @@ from .nn import relu, sigmoid
 from .random import uniform
 from .shape import reshape
 
+if TYPE_CHECKING:
+    from ..typing import Array
+
 __all__ = [
     "activation", "elu", "gelu", "hard_sigmoid", "leaky_relu", "log_sigmoid", "mish", "selu", "silu", "softrelu",
     "softsign",
 ]  # fmt: skip
 
 
-def softrelu(x: Any) -> Any:
+def softrelu(x: Any) -> Array:
     """log(1 + exp(x)), without overflow; of integers in the default float.
 
     >>> from forerun import npx
@@ -33,7 +36,7 @@ def softrelu(x: Any) -> Any:
     return logaddexp(asarray(x), 0)
 
 
-def log_sigmoid(x: Any) -> Any:
+def log_sigmoid(x: Any) -> Array:
     """log(1 / (1 + exp(-x))), without overflow; of integers in the default float.
 
     >>> from forerun import npx
@@ -43,7 +46,7 @@ def log_sigmoid(x: Any) -> Any:
     return -softrelu(-asarray(x))
 
 
-def softsign(x: Any) -> Any:
+def softsign(x: Any) -> Array:
     """x / (1 + |x|), between -1 and 1.
 
     >>> from forerun import npx
@@ -54,7 +57,7 @@ def softsign(x: Any) -> Any:
     return x / (1 + abs(x))
 
 
-def silu(x: Any) -> Any:
+def silu(x: Any) -> Array:
     """x * sigmoid(x) (Elfwing et al. 2017).
 
     >>> from forerun import npx
@@ -65,7 +68,7 @@ def silu(x: Any) -> Any:
     return x * sigmoid(x)
 
 
-def gelu(x: Any) -> Any:
+def gelu(x: Any) -> Array:
     """x times the normal distribution's share below x, in the tanh approximation.
 
     x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x**3))) (Hendrycks and Gimpel 2016).
@@ -78,7 +81,7 @@ def gelu(x: Any) -> Any:
     return 0.5 * x * (1 + tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * (x * x * x))))
 
 
-def elu(x: Any, alpha: float = 1.0) -> Any:
+def elu(x: Any, alpha: float = 1.0) -> Array:
     """x where it is positive, alpha * (exp(x) - 1) elsewhere (Clevert et al. 2015).
 
     >>> from forerun import npx
@@ -89,7 +92,7 @@ def elu(x: Any, alpha: float = 1.0) -> Any:
     return where(x > 0, x, alpha * (exp(minimum(x, 0)) - 1))
 
 
-def selu(x: Any) -> Any:
+def selu(x: Any) -> Array:
     """The self-normalising elu (Klambauer et al. 2017): 1.0507 * elu(x, 1.6733), with more digits.
 
     >>> from forerun import npx
@@ -99,7 +102,7 @@ def selu(x: Any) -> Any:
     return 1.0507009873554805 * elu(x, 1.6732632423543772)
 
 
-def mish(x: Any) -> Any:
+def mish(x: Any) -> Array:
     """x * tanh(log(1 + exp(x))) (Misra 2019).
 
     >>> from forerun import npx
@@ -110,7 +113,7 @@ def mish(x: Any) -> Any:
     return x * tanh(softrelu(x))
 
 
-def hard_sigmoid(x: Any, alpha: float = 0.2, beta: float = 0.5) -> Any:
+def hard_sigmoid(x: Any, alpha: float = 0.2, beta: float = 0.5) -> Array:
     """alpha * x + beta, kept between 0 and 1.
 
     >>> from forerun import npx
@@ -133,7 +136,7 @@ _LEAKY_OTHERS: dict[str, Any] = {"gelu": _gelu_erf, "gelu_erf": _gelu_erf, "gelu
 def leaky_relu(
     x: Any, slope: Any = 0.25, *, gamma: Any = None, act_type: str = "leaky", lower_bound: float = 0.125,
     upper_bound: float = 0.334,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """x where it is positive, slope * x elsewhere; or another function that leaks, by act_type.
 
     "prelu": gamma * x in place of slope * x, of one gamma or one for each position of axis 1. "rrelu": a slope for each
@@ -173,7 +176,7 @@ _ACTIVATIONS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def activation(x: Any, act_type: str = "relu") -> Any:
+def activation(x: Any, act_type: str = "relu") -> Array:
     """The activation function of that name. ValueError, which lists the names, if there is none.
 
     >>> from forerun import npx

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from .boxes import overlaps, without_overlaps
 from .convert import asarrays
 from .host import host, host_op
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["multibox_detection", "multibox_target"]
 
@@ -109,7 +112,7 @@ def multibox_detection(
     cls_prob: Any, loc_pred: Any, anchor: Any, clip: bool = True, threshold: float = 0.01, background_id: int = 0,
     nms_threshold: float = 0.5, force_suppress: bool = False, variances: Sequence[float] = (0.1, 0.1, 0.2, 0.2),
     nms_topk: int = -1,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """What anchors find: (batch, n, 6), each (class, probability, left, top, right, bottom), the most probable first.
 
     cls_prob: (batch, classes, n). loc_pred: (batch, 4 n), codes as of `multibox_target`. anchor: (1, n, 4), corners.

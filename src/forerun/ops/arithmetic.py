@@ -13,6 +13,7 @@ import numpy
 from .. import _core
 from .base import Elementwise, elementwise, nondifferentiable
 from .convert import asarray
+from .registry import register
 
 __all__ = [
     "add", "subtract", "multiply", "divide", "floor_divide", "remainder", "fmod", "power", "float_power",
@@ -247,9 +248,4 @@ def round(x, decimals: int = 0):  # type: ignore[no-untyped-def]
     return rint(x * scale) / scale if decimals > 0 else rint(x / scale) * scale
 
 
-for _op in (
-    add, subtract, multiply, divide, floor_divide, remainder, power, negative, positive, absolute, invert,
-    bitwise_and, bitwise_or, bitwise_xor, left_shift, right_shift,
-    less, less_equal, equal, not_equal, greater, greater_equal, square, sqrt, reciprocal,
-):  # fmt: skip
-    _core.set_slot(_op.name, _op)
+register(__name__, *(op for name in __all__ if isinstance(op := globals()[name], Elementwise)))

@@ -10,7 +10,6 @@ import numpy
 
 from .. import _core
 from .convert import _has_arrays, asarray, is_array, is_bfloat16, is_supported, warn_of_lost_parts
-from .indexing import getitem
 from .keys import Key, entries_of, is_basic, is_mask
 from .shape import reshape
 
@@ -225,6 +224,3 @@ def fitting(value: Any, ndim: int) -> Any:
     while value.ndim > ndim and value.shape[0] == 1:
         value = reshape(value, value.shape[1:])
     return value
-
-
-_core.set_hooks(getitem=getitem, setitem=setitem)

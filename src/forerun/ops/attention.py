@@ -7,12 +7,15 @@ heads, how many of the three, features), flat from the third axis on.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .convert import asarray, asarrays
 from .indexing import where
 from .nn import batch_dot, log_softmax
 from .shape import reshape, transpose
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = [
     "masked_log_softmax", "interleaved_matmul_selfatt_qk", "interleaved_matmul_selfatt_valatt",
@@ -20,7 +23,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def masked_log_softmax(x: Any, mask: Any, axis: int = -1, temperature: float | None = None) -> Any:
+def masked_log_softmax(x: Any, mask: Any, axis: int = -1, temperature: float | None = None) -> Array:
     """log of the softmax over the elements where the mask is true; -inf elsewhere.
 
     The mask is of x's shape, or broadcasts to it. temperature: a number that x is divided by first.
@@ -62,7 +65,7 @@ def _weighted(attention: Any, values: Any, heads: int) -> Any:
     )
 
 
-def interleaved_matmul_selfatt_qk(queries_keys_values: Any, heads: int) -> Any:
+def interleaved_matmul_selfatt_qk(queries_keys_values: Any, heads: int) -> Array:
     """Products of queries and keys, over the root of their width: (batch * heads, steps, steps).
 
     queries_keys_values: (steps, batch, heads * 3 * width). ValueError for other shapes.
@@ -75,7 +78,7 @@ def interleaved_matmul_selfatt_qk(queries_keys_values: Any, heads: int) -> Any:
     return _scores(q, k)
 
 
-def interleaved_matmul_selfatt_valatt(queries_keys_values: Any, attention: Any, heads: int) -> Any:
+def interleaved_matmul_selfatt_valatt(queries_keys_values: Any, attention: Any, heads: int) -> Array:
     """Values weighted by attention (batch * heads, steps, steps): (steps, batch, heads * width).
 
     queries_keys_values: (steps, batch, heads * 3 * width). ValueError for other shapes.
@@ -90,7 +93,7 @@ def interleaved_matmul_selfatt_valatt(queries_keys_values: Any, attention: Any, 
     return _weighted(attention, v, heads)
 
 
-def interleaved_matmul_encdec_qk(queries: Any, keys_values: Any, heads: int) -> Any:
+def interleaved_matmul_encdec_qk(queries: Any, keys_values: Any, heads: int) -> Array:
     """Products of queries and others' keys, over the root of their width: (batch * heads, steps, others' steps).
 
     queries: (steps, batch, heads * width). keys_values: (steps, batch, heads * 2 * width). ValueError for others.
@@ -105,7 +108,7 @@ def interleaved_matmul_encdec_qk(queries: Any, keys_values: Any, heads: int) -> 
     return _scores(q, k)
 
 
-def interleaved_matmul_encdec_valatt(keys_values: Any, attention: Any, heads: int) -> Any:
+def interleaved_matmul_encdec_valatt(keys_values: Any, attention: Any, heads: int) -> Array:
     """Others' values weighted by attention (batch * heads, steps, others' steps): (steps, batch, heads * width).
 
     >>> from forerun import np, npx

@@ -14,9 +14,13 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import _core
+from .registry import register
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = [
     "Elementwise", "Primitive", "direct", "elementwise", "nondifferentiable", "numpy_when_small", "numpy_writes",
@@ -178,29 +182,40 @@ class Elementwise(_core.Ufunc):
         return f"<forerun op {self.name!r}>"
 
     def __getattr__(self, name: str) -> Any:
+        if name == "__signature__":  # inspect.signature asks for it
+            return _signature(self.nin, self.nout)
         if name not in _OF_UFUNCS:
             raise AttributeError(f"{self!r} has no attribute {name!r}")
         return getattr(self.ufunc, name)
 
+    if TYPE_CHECKING:
+
+        def __call__(self, *inputs: Any, out: Any = None, dtype: Any = None, **options: Any) -> Array: ...
+
     def with_options(self, *operands: Any, **options: Any) -> Any:
         """A call with keywords of NumPy's other than `dtype`."""
+        if len(operands) < self.nin:
+            raise TypeError(f"{self.name}: takes {self.nin} operands, got {len(operands)}")
+        if len(operands) > self.nin and options.get("out") is None:  # those after the inputs
+            options["out"] = operands[self.nin :]
+            operands = operands[: self.nin]
         return self._method("__call__", operands, options)
 
     @direct("ufunc_reduce")
-    def reduce(self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, **options: Any) -> Any:
+    def reduce(self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, **options: Any) -> Array:
         """NumPy's method: combines the elements along axes; keepdims, initial and where as there."""
         return self._method("reduce", (array,), {"axis": axis, "dtype": dtype, "out": out, **options})
 
     @direct("ufunc_accumulate")
-    def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+    def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Array:
         """NumPy's method: what `reduce` has combined by each element."""
         return self._method("accumulate", (array,), {"axis": axis, "dtype": dtype, "out": out})
 
-    def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+    def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Array:
         """NumPy's method: reductions of slices, each from an index to the next one."""
         return self._method("reduceat", (array, indices), {"axis": axis, "dtype": dtype, "out": out})
 
-    def outer(self, a: Any, b: Any, **options: Any) -> Any:
+    def outer(self, a: Any, b: Any, **options: Any) -> Array:
         """NumPy's method: the op for each pair of an element of a and one of b."""
         return self._method("outer", (a, b), options)
 
@@ -216,6 +231,18 @@ class Elementwise(_core.Ufunc):
         if method != "at" and not any(map(is_array, inputs)):
             inputs = (asarray(inputs[0]), *inputs[1:])
         return call(self.ufunc, method, inputs, **options)
+
+
+def _signature(nin: int, nout: int) -> inspect.Signature:
+    """The parameters of NumPy's ufuncs with so many inputs and outputs."""
+    inputs = ["x"] if nin == 1 else [f"x{i}" for i in range(1, nin + 1)]
+    options = {"where": True, "casting": "same_kind", "order": "K", "dtype": None, "subok": True, "signature": None}
+    make = inspect.Parameter
+    parameters = [make(name, make.POSITIONAL_ONLY) for name in inputs]
+    parameters.append(make("out", make.POSITIONAL_OR_KEYWORD, default=None if nout == 1 else (None,) * nout))
+    return inspect.Signature(
+        parameters + [make(name, make.KEYWORD_ONLY, default=default) for name, default in options.items()]
+    )
 
 
 _OF_UFUNCS = ("nargs", "ntypes", "types", "identity", "signature", "resolve_dtypes")
@@ -263,26 +290,28 @@ class Primitive(_core.Primitive):
         grads: tuple[Gradient | None, ...],
         arrays: int,
         kept: tuple[str, ...],
+        name: str,
     ) -> None:
         functools.update_wrapper(self, forward)
         parameters = inspect.signature(forward).parameters
         names = tuple(parameters)
         rules, save = _rules(grads, names[:arrays], names[arrays:] + kept)
         defaults = tuple(p.default for p in parameters.values())
-        super().__init__(forward, forward.__name__, names, defaults, arrays, rules, save, len(kept))
+        super().__init__(forward, name, names, defaults, arrays, rules, save, len(kept))
 
     def __repr__(self) -> str:
         return f"<forerun op {self.name!r}>"
 
 
 def primitive(
-    *gradients: Gradient | None, arrays: int | None = None, kept: tuple[str, ...] = ()
+    *gradients: Gradient | None, arrays: int | None = None, kept: tuple[str, ...] = (), op: str | None = None
 ) -> Callable[[Callable[..., Any]], Primitive]:
     """Makes an op of a function whose first parameters are arrays.
 
     As many of them as there are gradients, or `arrays`. kept: names by which gradients use what the function
     returns, in a tuple, after its result. Nothing flows back through that: a gradient that is itself recorded
-    must do without.
+    must do without. op: the name by which it is registered (`forerun.ops.registry`), and files of exported blocks know
+    it; without one it has the function's name, and cannot be exported.
 
     >>> from forerun import autograd, np
     >>> cube = primitive(lambda g, x: g * 3 * x * x)(lambda x: x * x * x)
@@ -294,6 +323,10 @@ def primitive(
     """
 
     def make(forward: Callable[..., Any]) -> Primitive:
-        return Primitive(forward, gradients, arrays if arrays is not None else len(gradients), kept)
+        count = arrays if arrays is not None else len(gradients)
+        made = Primitive(forward, gradients, count, kept, op or forward.__name__)
+        if op is not None:
+            register(forward.__module__, made)
+        return made
 
     return make

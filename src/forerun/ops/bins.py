@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -13,10 +13,13 @@ from .host import host, host_op
 from .joining import stack
 from .shape import reshape, transpose
 
+if TYPE_CHECKING:
+    from ..typing import Array
+
 __all__ = ["histogram2d", "histogram_bin_edges", "histogramdd", "packbits", "unpackbits"]
 
 
-def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
+def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Array:
     """The edges of the bins that `histogram` uses, with its parameters and errors.
 
     >>> from forerun import np
@@ -133,7 +136,7 @@ def _flat(op: str, x: Any, axis: int | None) -> tuple[Any, int]:
     return (reshape(x, -1), 0) if axis is None or (x.ndim == 0 and axis in (0, -1)) else (x, axis_of(op, axis, x.ndim))
 
 
-def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> Any:
+def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> Array:
     """Eight elements in each byte, a bit for each that is not zero, along `axis` or of the flat array. uint8.
 
     bitorder: whether the first one is the highest bit ("big") or the lowest ("little"); ValueError if another.
@@ -152,7 +155,7 @@ def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> Any:
     return host_op("packbits", lambda v: numpy.packbits(v, along, bitorder), [x], shape, "uint8")  # type: ignore[arg-type]
 
 
-def unpackbits(a: Any, /, axis: int | None = None, count: int | None = None, bitorder: str = "big") -> Any:
+def unpackbits(a: Any, /, axis: int | None = None, count: int | None = None, bitorder: str = "big") -> Array:
     """The bits of bytes as elements that are 0 or 1, along `axis` or of the flat array. uint8.
 
     count: how many to give, zeros where there are no more; if negative, how many to leave out at the end.

@@ -5,7 +5,7 @@ A box is (left, top, right, bottom), format "corner", or (x, y, width, height) a
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -17,6 +17,9 @@ from .indexing import getitem, take_along_axis, where
 from .joining import concatenate
 from .reduction import prod
 from .shape import broadcast_to, reshape
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["bipartite_matching", "box_decode", "box_encode", "box_iou", "box_nms"]
 
@@ -42,7 +45,7 @@ def _centres(x: Any, format: str) -> tuple[Any, Any]:
     return ((a + b) / 2, b - a) if format == "corner" else (a, b)
 
 
-def box_iou(lhs: Any, rhs: Any, format: str = "corner") -> Any:
+def box_iou(lhs: Any, rhs: Any, format: str = "corner") -> Array:
     """The area that boxes share, divided by the area that they cover together: lhs.shape[:-1] + rhs.shape[:-1].
 
     0 of boxes without area. ValueError for boxes that are not of 4 numbers, or another format.
@@ -135,7 +138,7 @@ def box_encode(
 def box_decode(
     data: Any, anchors: Any, std0: float = 1.0, std1: float = 1.0, std2: float = 1.0, std3: float = 1.0,
     clip: float = -1.0, format: str = "center",
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """Boxes (corners) from codes (batch, n, 4) and anchors (1, n, 4): the inverse of `box_encode` without means.
 
     std0 to std3: what the codes are multiplied with. clip: codes of sizes, times std2 and std3, are at most that, if
@@ -159,7 +162,7 @@ def box_nms(
     data: Any, overlap_thresh: float = 0.5, valid_thresh: float = 0.0, topk: int = -1, coord_start: int = 2,
     score_index: int = 1, id_index: int = -1, background_id: int = -1, force_suppress: bool = False,
     in_format: str = "corner", out_format: str = "corner",
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """The best boxes of each batch, in order of their scores, without those that overlap a better one; then rows of -1.
 
     data: (..., boxes, numbers), among which are the score, four coordinates, and perhaps the class (id_index). Boxes

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .convert import asarray, asarrays
 from .creation import zeros
 from .joining import concatenate, stack
 
+if TYPE_CHECKING:
+    from ..typing import Array
+
 __all__ = ["cond", "while_loop"]
 
 
-def cond(pred: Any, then_func: Callable[..., Any], else_func: Callable[..., Any], inputs: Any = ()) -> Any:
+def cond(pred: Any, then_func: Callable[..., Any], else_func: Callable[..., Any], inputs: Any = ()) -> Array:
     """What then_func(*inputs) gives if pred is true, otherwise else_func(*inputs). It waits for pred.
 
     pred: an array of one element, or a function of the inputs that gives one.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -13,6 +13,9 @@ from .host import host_op
 from .indexing import take
 from .random import Size, Where, _rows, _shape, randint
 from .streams import current
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["choice"]
 
@@ -27,7 +30,7 @@ def choice(
     *,
     device: Where = None,
     ctx: Where = None,
-) -> Any:
+) -> Array:
     """Elements (slices along an axis) drawn from an array, or numbers below a (int64).
 
     p: the probability of each, whose sum is 1. replace: whether an element can be drawn again; if not, shuffle: whether

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -20,11 +20,14 @@ from .joining import stack
 from .keys import places_within
 from .shape import broadcast_to, reshape
 
+if TYPE_CHECKING:
+    from ..typing import Array
+
 __all__ = ["choose", "extract", "mask_indices", "piecewise", "place", "putmask"]
 
 
 @numpy_when_small(numpy.choose, "a choices", "al")
-def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Array:
     """For each element of a, a number, the element of the choice of that number. All broadcast together.
 
     mode: what happens to other numbers: "raise" (ValueError, where the result is read if a is an array of ours),
@@ -66,7 +69,7 @@ def _in_range(numbers: numpy.ndarray, n: int) -> numpy.ndarray:
 
 
 @numpy_when_small(numpy.extract, "condition arr", "aa", "biufc", waits=True)
-def extract(condition: Any, arr: Any) -> Any:
+def extract(condition: Any, arr: Any) -> Array:
     """Elements of the flat array where the flat condition holds. Waits.
 
     IndexError if it holds behind the end of the array.
@@ -143,7 +146,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     return _core.place(arr, where_, new, "in turn", "place")
 
 
-def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Any:
+def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Array:
     """Values of functions, each where its condition holds, of the last one where several do; in x's dtype.
 
     A function is called with all of x, and its values are taken where the condition holds (NumPy calls it with the

@@ -336,10 +336,7 @@ def vector_of(op: str, x: Any) -> Any:
     return x
 
 
-_core.set_hooks(asarray=asarray)
-
-
-@primitive(lambda g, dtype: _cast_back(g, dtype))
+@primitive(lambda g, dtype: _cast_back(g, dtype), op="cast")
 def cast(x: Any, dtype: Any) -> Any:
     """x with its elements converted to `dtype`."""
     return _core.cast(x, dtype)
@@ -367,13 +364,13 @@ def _cast_back(g: Any, dtype: numpy.dtype) -> Any:
     return cast(g, dtype)
 
 
-@primitive(lambda g, inputs: to_device(g, inputs[0].device))
+@primitive(lambda g, inputs: to_device(g, inputs[0].device), op="to_device")
 def to_device(x: Any, device: Any) -> Any:
     """A copy of x on `device`, made on the copy queue."""
     return _core.copy(x, device, True)
 
 
-@primitive(lambda g: g)
+@primitive(lambda g: g, op="copy")
 def copy(x: Any) -> Any:
     """A copy of an array in C order, with its dtype, on its device. TypeError if x is no array.
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _core
 from .arithmetic import add
 from .base import primitive
 from .convert import asarray, beside
 from .linear import matmul_pair
+from .registry import registered_tuple
 from .shape import moveaxis, reshape
 from .strided import (
     LAYOUTS,
@@ -30,11 +31,15 @@ from .strided import (
     per_axis,
 )
 
+if TYPE_CHECKING:
+    from ..typing import Array
+
 __all__ = ["convolution", "deconvolution"]
 
 _ROOM = 1 << 25  # bytes of windows that are written out at once
 
 
+@registered_tuple("convolution.Plan")
 class _Plan(NamedTuple):
     """What a convolution does apart from values: windows over padded data, in groups of channels."""
 
@@ -81,7 +86,7 @@ class _Plan(NamedTuple):
         return _core.reshape(w, (self.groups, w.shape[0] // self.groups, math.prod(w.shape[1:])))
 
 
-@primitive(lambda g, b, plan: _spread(g, b, plan), lambda g, a, plan: _weigh(g, a, plan))
+@primitive(lambda g, b, plan: _spread(g, b, plan), lambda g, a, plan: _weigh(g, a, plan), op="convolution")
 def _convolve(a: Any, b: Any, plan: _Plan) -> Any:
     """Data (n, in, *extents) and weight (out, in / groups, *kernel) to (n, out, *counts)."""
     if settings := plan.settings(a):
@@ -98,7 +103,7 @@ def _convolve(a: Any, b: Any, plan: _Plan) -> Any:
     return y
 
 
-@primitive(lambda g, b, plan: _convolve(g, b, plan), lambda g, a, plan: _weigh(a, g, plan))
+@primitive(lambda g, b, plan: _convolve(g, b, plan), lambda g, a, plan: _weigh(a, g, plan), op="deconvolution")
 def _spread(a: Any, b: Any, plan: _Plan) -> Any:
     """Outputs (n, out, *counts) and weight back to data (n, in, *extents): the transposed convolution."""
     if settings := plan.settings(a):
@@ -112,7 +117,10 @@ def _spread(a: Any, b: Any, plan: _Plan) -> Any:
     return _core.getitem(x, inside(x, plan.widths()))
 
 
-@primitive(lambda g, b, plan: _convolve(b, g, plan), lambda g, a, plan: _spread(a, g, plan))
+@primitive(
+    lambda g, b, plan: _convolve(b, g, plan), lambda g, a, plan: _spread(a, g, plan),
+    op="convolution.backward_weight",
+)  # fmt: skip
 def _weigh(a: Any, b: Any, plan: _Plan) -> Any:
     """Outputs (n, out, *counts) and data (n, in, *extents) to a weight (out, in / groups, *kernel)."""
     shape = (a.shape[1], b.shape[1] // plan.groups, *plan.windows.kernel)
@@ -151,7 +159,7 @@ def convolution(
     num_group: int = 1,
     no_bias: bool = False,
     layout: str | None = None,
-) -> Any:
+) -> Array:
     """The correlation of data (batch, in, *extents) with a weight (out, in / num_group, *kernel), plus bias (out,).
 
     One to three axes of extents, each with its stride, dilation and padding by zeros on both sides (numbers, or one for
@@ -199,7 +207,7 @@ def deconvolution(
     num_group: int = 1,
     no_bias: bool = False,
     layout: str | None = None,
-) -> Any:
+) -> Array:
     """The transposed convolution of data (batch, in, *extents) with a weight (in, out / num_group, *kernel), plus bias.
 
     The result is what the gradient of `convolution` is for data of this shape: (data - 1) * stride - 2 * pad + kernel +

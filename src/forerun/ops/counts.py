@@ -5,7 +5,7 @@ They are NumPy's, drawn by a host task from a stream of the op's key.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -17,13 +17,16 @@ from .limits import NOT_NEGATIVE
 from .random import Size, Where, _shape
 from .streams import current
 
+if TYPE_CHECKING:
+    from ..typing import Array
+
 __all__ = [
     "dirichlet", "geometric", "hypergeometric", "logseries", "multivariate_hypergeometric", "negative_binomial",
     "zipf",
 ]  # fmt: skip
 
 
-def geometric(p: Any, size: Size = None, dtype: Any = "int64", *, device: Where = None) -> Any:
+def geometric(p: Any, size: Size = None, dtype: Any = "int64", *, device: Where = None) -> Array:
     """Counts of the geometric distribution: of trials of probability p up to the first success.
 
     Parameters, size, dtype, errors: as for `poisson`.
@@ -37,7 +40,7 @@ def geometric(p: Any, size: Size = None, dtype: Any = "int64", *, device: Where 
 
 def hypergeometric(
     ngood: Any, nbad: Any, nsample: Any, size: Size = None, dtype: Any = "int64", *, device: Where = None
-) -> Any:
+) -> Array:
     """Counts of the hypergeometric distribution: of good ones among nsample drawn from ngood and nbad.
 
     Parameters, size, dtype, errors: as for `poisson`.
@@ -49,7 +52,7 @@ def hypergeometric(
     return _counts("hypergeometric", ngood, nbad, nsample, size=size, dtype=dtype, device=device)
 
 
-def logseries(p: Any, size: Size = None, dtype: Any = "int64", *, device: Where = None) -> Any:
+def logseries(p: Any, size: Size = None, dtype: Any = "int64", *, device: Where = None) -> Array:
     """Counts of the logarithmic series distribution: of probability c * p**k / k.
 
     Parameters, size, dtype, errors: as for `poisson`.
@@ -63,7 +66,7 @@ def logseries(p: Any, size: Size = None, dtype: Any = "int64", *, device: Where 
 
 def negative_binomial(
     n: Any, p: Any, size: Size = None, dtype: Any = "int64", *, device: Where = None
-) -> Any:
+) -> Array:
     """Counts of the negative binomial distribution: of failures before the n-th success of probability p.
 
     Parameters, size, dtype, errors: as for `poisson`.
@@ -75,7 +78,7 @@ def negative_binomial(
     return _counts("negative_binomial", n, p, size=size, dtype=dtype, device=device)
 
 
-def zipf(a: Any, size: Size = None, dtype: Any = "int64", *, device: Where = None) -> Any:
+def zipf(a: Any, size: Size = None, dtype: Any = "int64", *, device: Where = None) -> Array:
     """Counts of the Zipf distribution: of probability c * k**-a.
 
     Parameters, size, dtype, errors: as for `poisson`.
@@ -87,7 +90,7 @@ def zipf(a: Any, size: Size = None, dtype: Any = "int64", *, device: Where = Non
     return _counts("zipf", a, size=size, dtype=dtype, device=device)
 
 
-def dirichlet(alpha: Any, size: Size = None, dtype: Any = None, *, device: Where = None) -> Any:
+def dirichlet(alpha: Any, size: Size = None, dtype: Any = None, *, device: Where = None) -> Array:
     """Vectors of the Dirichlet distribution, along a new last axis: positive numbers whose sum is 1.
 
     alpha: how much weight each element has (a vector). The default float unless dtype is given. ValueError if one is
@@ -115,7 +118,7 @@ def dirichlet(alpha: Any, size: Size = None, dtype: Any = None, *, device: Where
 
 def multivariate_hypergeometric(
     colors: Any, nsample: int, size: Size = None, method: str = "marginals", *, device: Where = None
-) -> Any:
+) -> Array:
     """How many of each color are among nsample drawn from a collection. int64, colors along a new last axis.
 
     colors: how many of each there are (integers). method: "marginals" or "count", NumPy's algorithms. ValueError for

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -22,6 +22,9 @@ from .convert import (
     unsupported,
 )
 from .shape import broadcast_to, copied_in, fortran, in_order, reshape, transpose
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = [
     "array", "asarray", "empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like",
@@ -54,7 +57,7 @@ def _new(op: str, shape: Any, order: Any, like: None, make: Callable[[tuple[int,
 def array(
     object: Any, dtype: Any = None, *, copy: bool | None = True, order: str = "K", subok: bool = False,
     ndmin: int = 0, ndmax: int = 0, like: None = None, device: Where = None, ctx: Where = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """A new array with the values of numbers, nested lists, NumPy arrays or arrays.
 
     Python floats get the default float (float32), Python integers int64; arrays keep their dtype. copy: None
@@ -78,7 +81,7 @@ def array(
 def asarray(
     a: Any, dtype: Any = None, order: str | None = None, *, device: Where = None, copy: bool | None = None,
     like: None = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """`a` as an array: itself if it is one of that dtype and device, otherwise a new one.
 
     Python floats get the default float; Python integers int64 (the default float after `npx.set_np()`);
@@ -111,7 +114,7 @@ def _made(op: str, x: Any, dtype: Any, device: Where, copy: bool | None, order: 
 def empty(
     shape: int | Sequence[int], dtype: Any = None, order: str = "C", *, device: Where = None, like: None = None,
     ctx: Where = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """A new array of any values; memory is taken when it is first written or read.
 
     The default float unless dtype is given. order: "F" for an array whose first axis runs fastest in memory. like must
@@ -133,7 +136,7 @@ def _float_or(dtype: Any, op: str) -> numpy.dtype:
 def full(
     shape: int | Sequence[int], fill_value: Any, dtype: Any = None, order: str = "C", *, device: Where = None,
     like: None = None, ctx: Where = None, out: Any = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """A new array with one value everywhere, or with values that broadcast to the shape.
 
     The dtype is that of the value (a Python float: the default float) unless given; a float loses its fraction in
@@ -169,7 +172,7 @@ def _core_takes(kind: type, dtype: numpy.dtype) -> bool:
 def zeros(
     shape: int | Sequence[int], dtype: Any = None, order: str = "C", *, device: Where = None, like: None = None,
     ctx: Where = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """A new array of zeros, of the default float (float32) unless dtype is given.
 
     order, like: as for `empty`. ValueError if an extent is negative, TypeError for a dtype that arrays cannot have.
@@ -186,7 +189,7 @@ def zeros(
 def ones(
     shape: int | Sequence[int], dtype: Any = None, order: str = "C", *, device: Where = None, like: None = None,
     ctx: Where = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """A new array of ones, of the default float (float32) unless dtype is given. Errors: as `zeros`.
 
     >>> from forerun import np
@@ -215,7 +218,7 @@ def _as(
 def empty_like(
     prototype: Any, /, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
     device: Where = None, ctx: Where = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """A new array of any values with the shape, dtype and device of another one unless given.
 
     order: "K" for the layout of that array, "C" or "F". subok changes nothing.
@@ -232,7 +235,7 @@ def empty_like(
 def zeros_like(
     a: Any, dtype: Any = None, order: str | None = "K", subok: bool = True, shape: Any = None, *,
     device: Where = None, ctx: Where = None, out: Any = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """Zeros with the shape, dtype, layout and device of an array unless given. out: an array for the result.
 
     >>> from forerun import np
@@ -247,7 +250,7 @@ def zeros_like(
 def ones_like(
     a: Any, dtype: Any = None, order: str | None = "K", subok: bool = True, shape: Any = None, *,
     device: Where = None, ctx: Where = None, out: Any = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """Ones with the shape, dtype, layout and device of an array unless given. out: an array for the result.
 
     >>> from forerun import np
@@ -262,7 +265,7 @@ def ones_like(
 def full_like(
     a: Any, fill_value: Any, dtype: Any = None, order: str | None = "K", subok: bool = True, shape: Any = None, *,
     device: Where = None, ctx: Where = None, out: Any = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """One value everywhere, with the shape, dtype, layout and device of an array unless given.
 
     out: an array for the result. A float loses its fraction in integers. OverflowError for an integer that does not fit
@@ -285,7 +288,7 @@ def _known(x: Any) -> Any:
 def eye(
     N: int, M: int | None = None, k: int = 0, dtype: Any = None, order: str = "C", *, device: Where = None,
     like: None = None, ctx: Where = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """Ones on diagonal k (above the main one if positive) of an N by M matrix, zeros elsewhere.
 
     M is N and the dtype the default float unless given. ValueError if an extent is negative.
@@ -311,7 +314,7 @@ def eye(
 @direct("identity")
 def identity(
     n: int, dtype: Any = None, *, like: None = None, device: Where = None, ctx: Where = None
-) -> Any:
+) -> Array:
     """The n by n identity matrix, of the default float unless dtype is given.
 
     >>> from forerun import np
@@ -325,7 +328,7 @@ def identity(
 def tri(
     N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, device: Where = None,
     like: None = None, ctx: Where = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """Ones at and below diagonal k of an N by M matrix, zeros above; the default float unless dtype is given.
 
     >>> from forerun import np

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -16,6 +16,9 @@ from .ranges import arange
 from .reduction import min as smallest
 from .shape import broadcast_to, reshape
 
+if TYPE_CHECKING:
+    from ..typing import Array
+
 __all__ = ["ctc_loss"]
 
 _NEVER = -1e30  # the logarithm of no chance: finite, so that differences of two are no NaN
@@ -24,7 +27,7 @@ _NEVER = -1e30  # the logarithm of no chance: finite, so that differences of two
 def ctc_loss(
     data: Any, label: Any, data_lengths: Any = None, label_lengths: Any = None, use_data_lengths: bool = False,
     use_label_lengths: bool = False, blank_label: str = "first",
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """-log of the chance of each sequence of labels, over all ways to spread them over the steps: shape (batch,).
 
     Graves et al. 2006. data: (steps, batch, classes), before the softmax. label: (batch, labels), classes without the

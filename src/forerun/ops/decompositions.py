@@ -9,7 +9,7 @@ Lehmann (2012) for QR; Wan and Zhang (2019) for complex singular vectors.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy
 
@@ -25,13 +25,18 @@ from .indexing import take_along_axis
 from .joining import concatenate
 from .lapack import adjoint, half_hermitian, matrices, quotient, stacked, work
 from .products import matmul
+from .registry import registered_tuple
 from .shape import imag
 from .solving import _solve
 from .sorting import argsort, sort
 
+if TYPE_CHECKING:
+    from ..typing import Array
+
 __all__ = ["cholesky", "qr", "svd", "svdvals"]
 
 
+@registered_tuple("linalg.QRResult")
 class QRResult(NamedTuple):
     """What `qr` gives."""
 
@@ -39,6 +44,7 @@ class QRResult(NamedTuple):
     R: Any
 
 
+@registered_tuple("linalg.SVDResult")
 class SVDResult(NamedTuple):
     """What `svd` gives."""
 
@@ -71,17 +77,14 @@ def _cholesky_grad(g: Any, y: Any, upper: bool) -> Any:
     return half_hermitian(adjoint(_solve(adjoint(lower), adjoint(half))))
 
 
-@primitive(_cholesky_grad)
+@primitive(_cholesky_grad, op="linalg.cholesky")
 def _cholesky(x: Any, upper: bool) -> Any:
     factor = lambda v: numpy.linalg.cholesky(v, upper=upper)
     return stacked("cholesky", factor, [x], [(x.shape[-2:], x.dtype)], x.shape[:-2], x.shape[-1] ** 3)[0]
 
 
-_cholesky.name = "cholesky"
-
-
 @numpy_when_small(numpy.linalg.cholesky, "a", "m", "Fc")
-def cholesky(a: Any, /, *, upper: bool = False) -> Any:
+def cholesky(a: Any, /, *, upper: bool = False) -> Array:
     """The lower triangle L with L @ L.T = a, of symmetric matrices; or with `upper` U with U.T @ U = a.
 
     Of complex ones, L.T conjugated. Only that triangle of a is looked at; gradients are symmetric. LinAlgError (a
@@ -126,7 +129,7 @@ def _factors(x: Any, mode: str) -> Any:
     )
 
 
-@primitive(_qr_grad)
+@primitive(_qr_grad, op="linalg.qr")
 def _qr(x: Any) -> Any:
     return _factors(x, "reduced")
 
@@ -138,7 +141,7 @@ def _qr_complete_grad(g: Any, y: Any) -> Any:
     return _qr_back(_first(gq, q, n), gr[..., :n, :], q[..., :n], r[..., :n, :])
 
 
-@primitive(_qr_complete_grad)
+@primitive(_qr_complete_grad, op="linalg.qr.complete")
 def _qr_complete(x: Any) -> Any:
     return _factors(x, "complete")
 
@@ -148,7 +151,7 @@ def _r_grad(g: Any, x: Any) -> Any:
     return _qr_grad((q * 0, g), (q, r), x)
 
 
-@primitive(_r_grad)
+@primitive(_r_grad, op="linalg.qr.r")
 def _qr_r(x: Any) -> Any:
     m, n = x.shape[-2:]
     return stacked(
@@ -156,14 +159,11 @@ def _qr_r(x: Any) -> Any:
     )[0]
 
 
-@primitive(None)
+@primitive(None, op="linalg.qr.raw")
 def _qr_raw(x: Any) -> Any:
     m, n = x.shape[-2:]
     outs = [((n, m), x.dtype), ((min(m, n),), x.dtype)]
     return tuple(stacked("qr", lambda v: numpy.linalg.qr(v, "raw"), [x], outs, x.shape[:-2], work(x, 1)))
-
-
-_qr.name = _qr_complete.name = _qr_r.name = _qr_raw.name = "qr"
 
 
 @numpy_when_small(numpy.linalg.qr, "a", "m", "fc", gives=QRResult)
@@ -222,7 +222,7 @@ def _decomposed(x: Any, full: bool) -> Any:
     )
 
 
-@primitive(_svd_grad)
+@primitive(_svd_grad, op="linalg.svd")
 def _svd(x: Any) -> Any:
     return _decomposed(x, False)
 
@@ -234,7 +234,7 @@ def _svd_full_grad(g: Any, y: Any, x: Any) -> Any:
     return _svd_grad(first, (u[..., :k], s, vh[..., :k, :]), x)
 
 
-@primitive(_svd_full_grad)
+@primitive(_svd_full_grad, op="linalg.svd.full")
 def _svd_full(x: Any) -> Any:
     return _decomposed(x, True)
 
@@ -244,14 +244,10 @@ def _svdvals_grad(g: Any, x: Any) -> Any:
     return matmul(u * g[..., None, :], vh)
 
 
-@primitive(_svdvals_grad)
+@primitive(_svdvals_grad, op="linalg.svdvals")
 def _svdvals(x: Any) -> Any:
     outs = [((min(x.shape[-2:]),), real_of(x.dtype))]
     return stacked("svdvals", numpy.linalg.svdvals, [x], outs, x.shape[:-2], work(x, 6))[0]
-
-
-_svd.name = _svd_full.name = "svd"
-_svdvals.name = "svdvals"
 
 
 @numpy_when_small(lambda a: numpy.linalg.svd(a, a.shape[-1] != a.shape[-2]), "a", "m", "fc", gives=SVDResult)
@@ -289,7 +285,7 @@ def _of_hermitian(x: Any, compute_uv: bool) -> Any:
     return SVDResult(u, take_along_axis(size, order, -1), adjoint(turned))
 
 
-def svdvals(x: Any, /) -> Any:
+def svdvals(x: Any, /) -> Array:
     """The singular values of matrices, from largest to smallest: the S of `svd`.
 
     >>> from forerun import np

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -15,6 +15,9 @@ from .products import matmul
 from .shape import broadcast_to, expand_dims, reshape
 from .strided import Windows, per_axis
 
+if TYPE_CHECKING:
+    from ..typing import Array
+
 __all__ = ["deformable_convolution", "modulated_deformable_convolution"]
 
 
@@ -22,7 +25,7 @@ def deformable_convolution(
     data: Any, offset: Any, weight: Any, bias: Any = None, kernel: Any = None, stride: Any = 1, dilate: Any = 1,
     pad: Any = 0, num_filter: int | None = None, num_group: int = 1, num_deformable_group: int = 1,
     no_bias: bool = False,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """A convolution of images whose kernel's elements look at places moved by an offset (Dai et al. 2017).
 
     data: (batch, in, height, width). weight: (out, in / num_group, *kernel). offset: (batch, 2 * groups * elements of
@@ -45,7 +48,7 @@ def modulated_deformable_convolution(
     data: Any, offset: Any, mask: Any, weight: Any, bias: Any = None, kernel: Any = None, stride: Any = 1,
     dilate: Any = 1, pad: Any = 0, num_filter: int | None = None, num_group: int = 1, num_deformable_group: int = 1,
     no_bias: bool = False,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """`deformable_convolution` with a factor for what each element of the kernel sees (Zhu et al. 2018).
 
     mask: the factors, shaped as the offset but half as many. Values fade to 0 within a pixel outside of the image.

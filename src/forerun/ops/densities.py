@@ -6,7 +6,7 @@ parameters. The others are NumPy's, drawn by a host task from a stream of the op
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .arithmetic import equal, sqrt
 from .convert import one_of
@@ -17,13 +17,16 @@ from .limits import NOT_NEGATIVE, POSITIVE
 from .random import Size, Where, into
 from .reparametrised import made_of_standard
 
+if TYPE_CHECKING:
+    from ..typing import Array
+
 __all__ = [
     "f", "noncentral_chisquare", "noncentral_f", "pareto", "power", "rayleigh", "standard_cauchy",
     "standard_exponential", "standard_gamma", "standard_t", "triangular", "vonmises", "wald", "weibull",
 ]  # fmt: skip
 
 
-def f(dfnum: Any, dfden: Any, size: Size = None, dtype: Any = None, *, device: Where = None) -> Any:
+def f(dfnum: Any, dfden: Any, size: Size = None, dtype: Any = None, *, device: Where = None) -> Array:
     """Numbers of the F distribution: of ratios of two chi-square numbers, each divided by its degrees of freedom.
 
     Parameters, size, dtype, errors: as for `gamma`.
@@ -37,7 +40,7 @@ def f(dfnum: Any, dfden: Any, size: Size = None, dtype: Any = None, *, device: W
 
 def noncentral_chisquare(
     df: Any, nonc: Any, size: Size = None, dtype: Any = None, *, device: Where = None
-) -> Any:
+) -> Array:
     """Numbers of the chi-square distribution with a noncentrality `nonc`.
 
     Parameters, size, dtype, errors: as for `gamma`.
@@ -51,7 +54,7 @@ def noncentral_chisquare(
 
 def noncentral_f(
     dfnum: Any, dfden: Any, nonc: Any, size: Size = None, dtype: Any = None, *, device: Where = None
-) -> Any:
+) -> Array:
     """Numbers of the F distribution with a noncentrality `nonc`.
 
     Parameters, size, dtype, errors: as for `gamma`.
@@ -65,7 +68,7 @@ def noncentral_f(
 
 def pareto(
     a: Any, size: Size = None, dtype: Any = None, *, device: Where = None, ctx: Where = None, out: Any = None
-) -> Any:
+) -> Array:
     """Numbers of the Lomax (Pareto II) distribution: of density a / (1 + x)**(a + 1) for x >= 0.
 
     Parameters, size, dtype, errors, gradients, out, ctx: as for `exponential`.
@@ -80,7 +83,7 @@ def pareto(
 
 def power(
     a: Any, size: Size = None, dtype: Any = None, *, device: Where = None, ctx: Where = None, out: Any = None
-) -> Any:
+) -> Array:
     """Numbers of the power distribution: of density a * x**(a - 1) in [0, 1].
 
     Parameters, size, dtype, errors, gradients, out, ctx: as for `exponential`.
@@ -93,7 +96,7 @@ def power(
     return made_of_standard("power", made, {"a": (a, POSITIVE)}, size, dtype, device or ctx, out)
 
 
-def standard_cauchy(size: Size = None, dtype: Any = None, *, device: Where = None) -> Any:
+def standard_cauchy(size: Size = None, dtype: Any = None, *, device: Where = None) -> Array:
     """Numbers of the Cauchy distribution: of density 1 / (pi * (1 + x * x)).
 
     Parameters, size, dtype, errors: as for `gamma`.
@@ -105,7 +108,7 @@ def standard_cauchy(size: Size = None, dtype: Any = None, *, device: Where = Non
     return _floating("standard_cauchy", size=size, dtype=dtype, device=device)
 
 
-def standard_t(df: Any, size: Size = None, dtype: Any = None, *, device: Where = None) -> Any:
+def standard_t(df: Any, size: Size = None, dtype: Any = None, *, device: Where = None) -> Array:
     """Numbers of the Student's t distribution with df degrees of freedom.
 
     Parameters, size, dtype, errors: as for `gamma`.
@@ -119,7 +122,7 @@ def standard_t(df: Any, size: Size = None, dtype: Any = None, *, device: Where =
 
 def triangular(
     left: Any, mode: Any, right: Any, size: Size = None, dtype: Any = None, *, device: Where = None
-) -> Any:
+) -> Array:
     """Numbers of the triangular distribution: of a density that rises from left to mode and falls to right.
 
     Parameters, size, dtype, errors: as for `gamma`.
@@ -131,7 +134,7 @@ def triangular(
     return _floating("triangular", left, mode, right, size=size, dtype=dtype, device=device)
 
 
-def vonmises(mu: Any, kappa: Any, size: Size = None, dtype: Any = None, *, device: Where = None) -> Any:
+def vonmises(mu: Any, kappa: Any, size: Size = None, dtype: Any = None, *, device: Where = None) -> Array:
     """Numbers of the von Mises distribution on the circle, in [-pi, pi]: of density c * exp(kappa * cos(x - mu)).
 
     Parameters, size, dtype, errors: as for `gamma`.
@@ -143,7 +146,7 @@ def vonmises(mu: Any, kappa: Any, size: Size = None, dtype: Any = None, *, devic
     return _floating("vonmises", mu, kappa, size=size, dtype=dtype, device=device)
 
 
-def wald(mean: Any, scale: Any, size: Size = None, dtype: Any = None, *, device: Where = None) -> Any:
+def wald(mean: Any, scale: Any, size: Size = None, dtype: Any = None, *, device: Where = None) -> Array:
     """Numbers of the Wald (inverse Gaussian) distribution.
 
     Parameters, size, dtype, errors: as for `gamma`.
@@ -157,7 +160,7 @@ def wald(mean: Any, scale: Any, size: Size = None, dtype: Any = None, *, device:
 
 def rayleigh(
     scale: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None, ctx: Where = None, out: Any = None
-) -> Any:
+) -> Array:
     """Numbers of the Rayleigh distribution: of density x / scale**2 * exp(-x * x / (2 * scale**2)) for x >= 0.
 
     Parameters, size, dtype, errors, gradients, out, ctx: as for `exponential`.
@@ -172,7 +175,7 @@ def rayleigh(
 
 def weibull(
     a: Any, size: Size = None, dtype: Any = None, *, device: Where = None, ctx: Where = None, out: Any = None
-) -> Any:
+) -> Array:
     """Numbers of the Weibull distribution: of density a * x**(a - 1) * exp(-x**a) for x >= 0.
 
     Parameters, size, dtype, errors, gradients, out, ctx: as for `exponential`.
@@ -195,7 +198,7 @@ def _root(draw: Any, a: Any) -> Any:
 
 def standard_exponential(
     size: Size = None, dtype: Any = None, method: str = "zig", out: Any = None, *, device: Where = None
-) -> Any:
+) -> Array:
     """Numbers of the exponential distribution with mean 1. The default float unless dtype is given.
 
     method: "zig" or "inv", which change nothing (ValueError for another). out: an array for the result.
@@ -210,7 +213,7 @@ def standard_exponential(
 
 def standard_gamma(
     shape: Any, size: Size = None, dtype: Any = None, out: Any = None, *, device: Where = None
-) -> Any:
+) -> Array:
     """Numbers of the gamma distribution with scale 1. Otherwise as `gamma`. out: an array for the result.
 
     >>> from forerun import np

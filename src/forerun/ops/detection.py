@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -12,10 +12,13 @@ from .. import _core
 from .convert import asarray, asarrays
 from .host import host_op
 
+if TYPE_CHECKING:
+    from ..typing import Array
+
 __all__ = ["batch_flatten", "multibox_prior", "roi_pooling"]
 
 
-def batch_flatten(x: Any) -> Any:
+def batch_flatten(x: Any) -> Array:
     """x as (batch, elements): a view where memory allows.
 
     >>> from forerun import np, npx
@@ -33,7 +36,7 @@ def multibox_prior(
     clip: bool = False,
     steps: Sequence[float] = (-1.0, -1.0),
     offsets: Sequence[float] = (0.5, 0.5),
-) -> Any:
+) -> Array:
     """Anchor boxes around each pixel of data (..., height, width): (1, height * width * boxes, 4).
 
     A box is (left, top, right, bottom) in parts of the image's width and height. Around a pixel there is a box of each
@@ -64,7 +67,7 @@ def multibox_prior(
     return _core.from_numpy(boxes.reshape(1, -1, 4).astype("float32"), x.device)
 
 
-def roi_pooling(data: Any, rois: Any, pooled_size: Sequence[int], spatial_scale: float) -> Any:
+def roi_pooling(data: Any, rois: Any, pooled_size: Sequence[int], spatial_scale: float) -> Array:
     """The largest element of each cell of a grid over each region: (regions, channels, *pooled_size).
 
     data: (batch, channels, height, width). rois: (regions, 5), each (number in the batch, left, top, right, bottom),

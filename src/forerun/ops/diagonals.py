@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -13,10 +13,13 @@ from .indexing import where
 from .reduction import sum
 from .shape import transpose
 
+if TYPE_CHECKING:
+    from ..typing import Array
+
 __all__ = ["diagonal", "diag", "trace", "tril", "triu"]
 
 
-@primitive(lambda g, shape, offset: _on_diagonal(g, shape, offset))
+@primitive(lambda g, shape, offset: _on_diagonal(g, shape, offset), op="diagonal")
 def _diagonal(x: Any, offset: int) -> Any:
     """A view of diagonal `offset` of the last two axes."""
     *_, rows, columns = x.shape
@@ -26,7 +29,7 @@ def _diagonal(x: Any, offset: int) -> Any:
     return _core.view(x, (*x.shape[:-2], n), (*lead, down + right), start)
 
 
-@primitive(lambda g, offset: _diagonal(g, offset))
+@primitive(lambda g, offset: _diagonal(g, offset), op="diagonal.backward")
 def _on_diagonal(g: Any, shape: tuple[int, ...], offset: int) -> Any:
     """Zeros of a shape with g on diagonal `offset` of the last two axes."""
     full = _core.full(shape, 0, g.dtype, g.device)
@@ -36,7 +39,7 @@ def _on_diagonal(g: Any, shape: tuple[int, ...], offset: int) -> Any:
 
 @direct("diagonal")
 @view_of_numpy(numpy.ndarray.diagonal, "a offset axis1 axis2", "akkk")
-def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     """A view of diagonal `offset` of two axes, along a new last axis. IndexError if there are not two axes.
 
     Writing to it writes to the array.
@@ -52,7 +55,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
 @direct("diag")
 @numpy_when_small(numpy.diag, "v k", "dk", "biufc")
-def diag(v: Any, k: int = 0) -> Any:
+def diag(v: Any, k: int = 0) -> Array:
     """A view of diagonal k of a matrix, or a new matrix with a vector on its diagonal k.
 
     >>> from forerun import np
@@ -71,7 +74,7 @@ def diag(v: Any, k: int = 0) -> Any:
 @direct("trace")
 def trace(
     a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
-) -> Any:
+) -> Array:
     """The sum of diagonal `offset` of two axes; dtype and out as for `sum`.
 
     >>> from forerun import np
@@ -91,7 +94,7 @@ def _triangle(x: Any, k: int, lower: bool) -> Any:
     return where(_core.from_numpy(mask if lower else ~mask, x.device), x, x.dtype.kind != "b" and 0)
 
 
-def tril(m: Any, k: int = 0) -> Any:
+def tril(m: Any, k: int = 0) -> Array:
     """The lower triangle of the last two axes, or of a matrix with the vector m as each row.
 
     Zeros above diagonal k. ValueError of an array without axes.
@@ -103,7 +106,7 @@ def tril(m: Any, k: int = 0) -> Any:
     return _triangle(m, k, True)
 
 
-def triu(m: Any, k: int = 0) -> Any:
+def triu(m: Any, k: int = 0) -> Array:
     """The upper triangle of the last two axes, or of a matrix with the vector m as each row.
 
     Zeros below diagonal k. ValueError of an array without axes.

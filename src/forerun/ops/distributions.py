@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import reprlib
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -38,6 +38,9 @@ from .reparametrised import (
     standard_gammas,
 )
 from .streams import current
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = [
     "exponential", "gamma", "beta", "poisson", "binomial", "laplace", "lognormal", "logistic", "gumbel",
@@ -103,7 +106,7 @@ def _floating(name: str, *parameters: Any, size: Size, dtype: Any, device: Where
 
 def exponential(
     scale: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None, ctx: Where = None, out: Any = None
-) -> Any:
+) -> Array:
     """Numbers of the exponential distribution: of density exp(-x / scale) / scale for x >= 0.
 
     The mean is scale. Of shape `size`, or else that of scale; the default float unless dtype is given.
@@ -121,7 +124,7 @@ def exponential(
 def gamma(
     shape: Any, scale: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None, ctx: Where = None,
     out: Any = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """Numbers of the gamma distribution: of density c * x**(shape - 1) * exp(-x / scale) for x > 0.
 
     The mean is shape * scale. size, dtype, errors, out, ctx: as for `exponential`; shape must not be negative either.
@@ -147,7 +150,7 @@ def gamma(
     return into("gamma", out, size, dtype, drawn)
 
 
-def beta(a: Any, b: Any, size: Size = None, dtype: Any = None, *, device: Where = None) -> Any:
+def beta(a: Any, b: Any, size: Size = None, dtype: Any = None, *, device: Where = None) -> Array:
     """Numbers of the beta distribution: of density c * x**(a - 1) * (1 - x)**(b - 1) in [0, 1].
 
     The mean is a / (a + b). size, dtype: as for `exponential`. ValueError if a or b is not
@@ -163,7 +166,7 @@ def beta(a: Any, b: Any, size: Size = None, dtype: Any = None, *, device: Where 
 def laplace(
     loc: Any = 0.0, scale: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None,
     ctx: Where = None, out: Any = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """Numbers of the Laplace distribution: of density exp(-|x - loc| / scale) / (2 scale).
 
     size, dtype, errors, gradients, out, ctx: as for `exponential`.
@@ -180,7 +183,7 @@ def laplace(
 def lognormal(
     mean: Any = 0.0, sigma: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None,
     ctx: Where = None, out: Any = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """Numbers whose logarithm is normal with mean `mean` and standard deviation `sigma`.
 
     size, dtype, errors, gradients, out, ctx: as for `exponential`.
@@ -197,7 +200,7 @@ def lognormal(
 def logistic(
     loc: Any = 0.0, scale: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None,
     ctx: Where = None, out: Any = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """Numbers of the logistic distribution: their distribution function is 1 / (1 + exp(-(x - loc) / scale)).
 
     size, dtype, errors, gradients, out, ctx: as for `exponential`.
@@ -214,7 +217,7 @@ def logistic(
 def gumbel(
     loc: Any = 0.0, scale: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None,
     ctx: Where = None, out: Any = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """Numbers of the Gumbel distribution: their distribution function is exp(-exp(-(x - loc) / scale)).
 
     size, dtype, errors, gradients, out, ctx: as for `exponential`.
@@ -228,7 +231,7 @@ def gumbel(
     return made_of_standard("gumbel", made, parameters, size, dtype, device or ctx, out)
 
 
-def chisquare(df: Any, size: Size = None, dtype: Any = None, *, device: Where = None) -> Any:
+def chisquare(df: Any, size: Size = None, dtype: Any = None, *, device: Where = None) -> Array:
     """Numbers of the chi-square distribution: sums of the squares of df standard normal numbers.
 
     size, dtype: as for `exponential`. ValueError if df is not positive: where the result is read, if it is an array
@@ -248,7 +251,7 @@ def chisquare(df: Any, size: Size = None, dtype: Any = None, *, device: Where = 
     return result if wide == want else cast(result, want)
 
 
-def poisson(lam: Any = 1.0, size: Size = None, dtype: Any = "int64", *, device: Where = None) -> Any:
+def poisson(lam: Any = 1.0, size: Size = None, dtype: Any = "int64", *, device: Where = None) -> Array:
     """Counts of the Poisson distribution with mean `lam`. int64 unless dtype is given.
 
     Of shape `size`, or else that of lam. ValueError if lam is negative: where the result is read, if it is an array of
@@ -261,7 +264,7 @@ def poisson(lam: Any = 1.0, size: Size = None, dtype: Any = "int64", *, device: 
     return _counts("poisson", lam, size=size, dtype=dtype, device=device)
 
 
-def binomial(n: Any, p: Any, size: Size = None, dtype: Any = "int64", *, device: Where = None) -> Any:
+def binomial(n: Any, p: Any, size: Size = None, dtype: Any = "int64", *, device: Where = None) -> Array:
     """Counts of successes among n trials of probability p. int64 unless dtype is given.
 
     Of shape `size`, or else that of n and p together. ValueError if n is negative or p not in [0, 1]: where the
@@ -274,7 +277,7 @@ def binomial(n: Any, p: Any, size: Size = None, dtype: Any = "int64", *, device:
     return _counts("binomial", n, p, size=size, dtype=dtype, device=device)
 
 
-def multinomial(n: int, pvals: Any, size: Size = None, *, device: Where = None) -> Any:
+def multinomial(n: int, pvals: Any, size: Size = None, *, device: Where = None) -> Array:
     """Counts of n trials that each end in one of several ways. int64, ways along a new last axis.
 
     pvals: the probabilities of the ways along the last axis; the last way has what the others leave. ValueError if n is

@@ -104,10 +104,24 @@ def _promotion(a: str, b: str) -> str:
 _PROMOTED: dict[tuple[str, str], str] = {}
 
 
+def _promote_by(rule: Callable[[str, str], str]) -> None:
+    """Makes a rule for two dtypes that of `promote`."""
+    _PROMOTED.update({(a, b): rule(a, b) for a in _NAMES for b in _NAMES})
+
+
+def promotion_table() -> list[list[int]]:
+    """The rule for two dtypes as the core has it: per dtype a row of the numbers that it gives with each.
+
+    >>> len(promotion_table()) == len(promotion_table()[0])
+    True
+    """
+    return [[_NAMES.index(_PROMOTED[a, b]) for b in _NAMES] for a in _NAMES]
+
+
 def _set_promotion(rule: Callable[[str, str], str]) -> None:
     """Makes a rule for two dtypes the one of the core, and of `promote`."""
-    _PROMOTED.update({(a, b): rule(a, b) for a in _NAMES for b in _NAMES})
-    _core.set_promotion([[_NAMES.index(_PROMOTED[a, b]) for b in _NAMES] for a in _NAMES])
+    _promote_by(rule)
+    _core.set_promotion(promotion_table())
 
 
 def _numpys_promotion(a: str, b: str) -> str:
@@ -115,7 +129,7 @@ def _numpys_promotion(a: str, b: str) -> str:
     return _promotion(a, b) if "bfloat16" in (a, b) else numpy.result_type(a, b).name
 
 
-_set_promotion(_promotion)
+_promote_by(_promotion)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -19,6 +19,9 @@ from .joining import _part, concatenate, split
 from .keys import places_within
 from .shape import broadcast_to, moveaxis, ravel, reshape
 
+if TYPE_CHECKING:
+    from ..typing import Array
+
 __all__ = [
     "append", "block", "copyto", "delete", "dsplit", "fill_diagonal", "insert", "put", "put_along_axis", "resize",
     "select",
@@ -29,7 +32,7 @@ __all__ = [
 
 
 @direct("append")
-def append(arr: Any, values: Any, axis: int | None = None) -> Any:
+def append(arr: Any, values: Any, axis: int | None = None) -> Array:
     """arr with values at its end along `axis`; without an axis, both flat. Dtypes are promoted.
 
     ValueError if shapes differ along another axis.
@@ -67,7 +70,7 @@ def _positions(op: str, obj: Any, n: int, last: int) -> numpy.ndarray:
 
 
 @numpy_when_small(numpy.delete, "arr obj axis", "aki", "biufc")
-def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
+def delete(arr: Any, obj: Any, axis: int | None = None) -> Array:
     """arr without the elements at positions along `axis`, or of the flat array.
 
     obj: an int, a slice, integers or a mask; if it is an array, this waits for it. IndexError out of range.
@@ -85,7 +88,7 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
 
 
 @numpy_when_small(numpy.insert, "arr obj values axis", "akni", "biufc")
-def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
+def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
     """arr with values before the elements at positions along `axis`, or of the flat array.
 
     obj: an int, a slice, integers or a mask; if it is an array, this waits for it. Values are cast to arr's
@@ -115,7 +118,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     return take(concatenate([x, piece], a), order, a)
 
 
-def resize(a: Any, new_shape: int | Sequence[int]) -> Any:
+def resize(a: Any, new_shape: int | Sequence[int]) -> Array:
     """An array of another shape and size: the elements of `a` as often as it takes; zeros if there are none.
 
     In `a`'s dtype. ValueError if an extent is negative.
@@ -132,7 +135,7 @@ def resize(a: Any, new_shape: int | Sequence[int]) -> Any:
     return reshape(take(x, numpy.arange(math.prod(shape)) % x.size), shape)
 
 
-def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
+def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Array:
     """For each element that of the first choice whose condition holds; `default` where none does.
 
     ValueError if there is not a choice for each condition, TypeError if conditions are not of bools.
@@ -178,7 +181,7 @@ def _depth(blocks: Any) -> int:
     return depths.pop() + 1
 
 
-def block(arrays: Any) -> Any:
+def block(arrays: Any) -> Array:
     """An array from nested lists of blocks.
 
     Those of the innermost lists stand side by side along the last axis, these rows along the second to last,

@@ -7,7 +7,7 @@ values have. Formulas: Giles (2008); Boeddeker et al. (2017).
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy
 
@@ -19,12 +19,17 @@ from .diagonals import diagonal
 from .dtype_rules import real_of
 from .lapack import adjoint, half_hermitian, matrices, quotient, stacked, work
 from .products import matmul
+from .registry import registered_tuple
 from .shape import real
 from .solving import _solve
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["eig", "eigh", "eigvals", "eigvalsh"]
 
 
+@registered_tuple("linalg.EigResult")
 class EigResult(NamedTuple):
     """What `eig` gives."""
 
@@ -32,6 +37,7 @@ class EigResult(NamedTuple):
     eigenvectors: Any
 
 
+@registered_tuple("linalg.EighResult")
 class EighResult(NamedTuple):
     """What `eigh` gives."""
 
@@ -62,7 +68,7 @@ def _off_diagonal(x: Any) -> Any:
     return x * (1 - eye(x.shape[-1], dtype=real_of(x.dtype), device=x.device))
 
 
-@primitive(_eigh_grad)
+@primitive(_eigh_grad, op="linalg.eigh")
 def _eigh(x: Any, uplo: str) -> Any:
     outs = [(x.shape[-1:], real_of(x.dtype)), (x.shape[-2:], x.dtype)]
     return tuple(
@@ -75,13 +81,10 @@ def _eigvalsh_grad(g: Any, x: Any, uplo: str) -> Any:
     return half_hermitian(matmul(v * g[..., None, :], adjoint(v)))
 
 
-@primitive(_eigvalsh_grad)
+@primitive(_eigvalsh_grad, op="linalg.eigvalsh")
 def _eigvalsh(x: Any, uplo: str) -> Any:
     values = lambda v: numpy.linalg.eigvalsh(v, uplo)
     return stacked("eigvalsh", values, [x], [(x.shape[-1:], real_of(x.dtype))], x.shape[:-2], work(x, 3))[0]
-
-
-_eigh.name, _eigvalsh.name = "eigh", "eigvalsh"
 
 
 def _triangle(op: str, uplo: str, upper: bool | None) -> str:
@@ -108,7 +111,7 @@ def eigh(a: Any, UPLO: str = "L", *, upper: bool | None = None) -> EighResult:
     return EighResult(*_eigh(matrices("eigh", a, square=True), _triangle("eigh", UPLO, upper)))
 
 
-def eigvalsh(a: Any, UPLO: str = "L", *, upper: bool | None = None) -> Any:
+def eigvalsh(a: Any, UPLO: str = "L", *, upper: bool | None = None) -> Array:
     """Eigenvalues of symmetric or Hermitian matrices in ascending order: the first result of `eigh`.
 
     >>> from forerun import np
@@ -138,7 +141,7 @@ def _complex(dtype: numpy.dtype) -> numpy.dtype:
     return numpy.result_type(dtype, numpy.complex64)
 
 
-@primitive(_eig_grad)
+@primitive(_eig_grad, op="linalg.eig")
 def _eig(x: Any) -> Any:
     outs = [(x.shape[-1:], _complex(x.dtype)), (x.shape[-2:], _complex(x.dtype))]
     return tuple(stacked("eig", lambda v: tuple(numpy.linalg.eig(v)), [x], outs, x.shape[:-2], work(x, 25)))
@@ -149,13 +152,10 @@ def _eigvals_grad(g: Any, x: Any, dtype: numpy.dtype) -> Any:
     return _as_input(_solve(adjoint(v), g[..., None] * adjoint(v)), dtype)
 
 
-@primitive(_eigvals_grad)
+@primitive(_eigvals_grad, op="linalg.eigvals")
 def _eigvals(x: Any) -> Any:
     outs = [(x.shape[-1:], _complex(x.dtype))]
     return stacked("eigvals", numpy.linalg.eigvals, [x], outs, x.shape[:-2], work(x, 10))[0]
-
-
-_eig.name, _eigvals.name = "eig", "eigvals"
 
 
 def eig(a: Any) -> EigResult:
@@ -172,7 +172,7 @@ def eig(a: Any) -> EigResult:
     return EigResult(*_eig(matrices("eig", a, square=True)))
 
 
-def eigvals(a: Any) -> Any:
+def eigvals(a: Any) -> Array:
     """Eigenvalues of square matrices, in no order: the first result of `eig`. Always complex.
 
     >>> from forerun import np

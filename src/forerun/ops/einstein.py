@@ -6,7 +6,7 @@ import functools
 import math
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -15,6 +15,9 @@ from .diagonals import diagonal
 from .linear import _matmul, dot
 from .reduction import sum as sum_
 from .shape import broadcast_to, reshape, transpose
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["einsum", "einsum_path"]
 
@@ -246,7 +249,7 @@ def einsum(
     dtype: Any = None,
     order: str = "K",
     casting: Any = "safe",
-) -> Any:
+) -> Array:
     """Sums of products in Einstein's notation: einsum(subscripts, a, b, ...), or einsum(a, [0, 1], b, [1, 2], [0, 2]).
 
     A label that the result lacks is summed over; "..." (or Ellipsis) stands for axes that broadcast. Without "->" (or

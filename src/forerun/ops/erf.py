@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -12,6 +12,9 @@ from .base import primitive
 from .convert import as_real_float, cast
 from .exponential import exp
 from .indexing import where
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["erf"]
 
@@ -37,14 +40,14 @@ def _polynomial(coefficients: tuple[float, ...], x: Any) -> Any:
     return total
 
 
-@primitive(lambda g, x: g * (2 / math.sqrt(math.pi) * exp(-(x * x))))
+@primitive(lambda g, x: g * (2 / math.sqrt(math.pi) * exp(-(x * x))), op="erf")
 def _erf(x: Any) -> Any:
     far = minimum(abs(x), 6)  # where the function is 1 to the last bit
     rest = _polynomial(_FAR, (far - 3.75) / (far + 3.75)) * exp(-(far * far)) / (1 + 2 * far)
     return where(abs(x) < 0.5, x * _polynomial(_NEAR, x * x), sign(x) * (1 - rest))
 
 
-def erf(x: Any) -> Any:
+def erf(x: Any) -> Array:
     """The error function, 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x; of integers in the default float.
 
     >>> from forerun import np, npx

@@ -8,8 +8,9 @@ from typing import Any
 import numpy
 
 from .arithmetic import _value, floor_divide, remainder, square
-from .base import elementwise, nondifferentiable, primitive
+from .base import Elementwise, elementwise, nondifferentiable, primitive
 from .convert import asarray, cast, default_float, is_inexact
+from .registry import register
 
 __all__ = [
     "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "logaddexp", "logaddexp2", "sin", "cos", "tan",
@@ -90,12 +91,12 @@ def _float(x: Any) -> Any:
     return x if is_inexact(x.dtype) else cast(x, default_float())
 
 
-@primitive(lambda g, y: ldexp(g[0], -y[1]))
+@primitive(lambda g, y: ldexp(g[0], -y[1]), op="frexp")
 def _frexp(x: Any) -> Any:
     return _frexp_loops(x)
 
 
-@primitive(lambda g: g[0])
+@primitive(lambda g: g[0], op="modf")
 def _modf(x: Any) -> Any:
     return _modf_loops(x)
 
@@ -129,3 +130,6 @@ def divmod(a: Any, b: Any) -> tuple[Any, Any]:
     [-3, 2]
     """
     return floor_divide(a, b), remainder(a, b)
+
+
+register(__name__, *(op for name in __all__ if isinstance(op := globals()[name], Elementwise)))

@@ -11,7 +11,7 @@ import math
 import operator
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -23,6 +23,9 @@ from .convert import as_dtype, asarray, axes_of, axis_of, cast, copy, default_fl
 from .indexing import getitem
 from .joining import pad, roll
 from .shape import real
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = [
     "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "irfft",
@@ -132,7 +135,7 @@ def _issue(op: str, loop: str, x: Any, axis: int, extents: tuple[int, int], norm
     return cast(_core.transform(ufunc, op, cast(x, wide), axis, m, factor, per_line), dtype)
 
 
-@primitive(lambda g, axis, inverse, norm: _fft(g, axis, not inverse, _OTHER_END[norm]))
+@primitive(lambda g, axis, inverse, norm: _fft(g, axis, not inverse, _OTHER_END[norm]), op="fft.fft")
 def _fft(x: Any, axis: int, inverse: bool, norm: Any) -> Any:
     name = "ifft" if inverse else "fft"
     return _issue(name, name, x, axis, (x.shape[axis], x.shape[axis]), norm)
@@ -143,7 +146,7 @@ def _rfft_grad(g: Any, shape: tuple[int, ...], axis: int, norm: str) -> Any:
     return real(_fft(whole, axis, True, _OTHER_END[norm]))
 
 
-@primitive(_rfft_grad)
+@primitive(_rfft_grad, op="fft.rfft")
 def _rfft(x: Any, axis: int, norm: Any) -> Any:
     n = x.shape[axis]
     return _issue("rfft", "rfft_n_odd" if n % 2 else "rfft_n_even", x, axis, (n, n // 2 + 1), norm)
@@ -159,12 +162,10 @@ def _irfft_grad(g: Any, axis: int, n: int, norm: str) -> Any:
     return _rfft(g, axis, _OTHER_END[norm]) * _core.from_numpy(weights, g.device)
 
 
-@primitive(_irfft_grad)
+@primitive(_irfft_grad, op="fft.irfft")
 def _irfft(x: Any, axis: int, n: int, norm: Any) -> Any:
     return _issue("irfft", "irfft", x, axis, (n, n), norm)
 
-
-_fft.name, _rfft.name, _irfft.name = "fft", "rfft", "irfft"
 
 # --- what they are called with --------------------------------------------------------------------
 
@@ -212,7 +213,7 @@ def _one(n: int | None) -> Extents:
 
 
 @numpy_when_small(numpy.fft.fft, "a n axis norm", "aiiS", "fc")
-def fft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Any:
+def fft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Array:
     """The Fourier transform along an axis: sums of x[j] * exp(-2 pi i j k / n).
 
     n: how many samples; x is cut off or continued with zeros. norm: where the scale 1 / n is: "backward" (in
@@ -227,7 +228,7 @@ def fft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: An
 
 
 @numpy_when_small(numpy.fft.ifft, "a n axis norm", "aiis", "Dc")
-def ifft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Any:
+def ifft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Array:
     """The inverse of `fft`, with its parameters: sums of x[k] * exp(2 pi i j k / n), divided by n.
 
     >>> from forerun import np
@@ -237,7 +238,7 @@ def ifft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: A
     return _transform("ifft", a, _one(n), (axis,), norm, True, out)
 
 
-def fftn(a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Any = None) -> Any:
+def fftn(a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Any = None) -> Array:
     """The Fourier transform along several axes, by default all. s: how many samples along each.
 
     norm, dtypes, errors: as for `fft`. ValueError also if s has not an extent for each axis.
@@ -249,7 +250,7 @@ def fftn(a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, out
     return _transform("fftn", a, s, axes, norm, False, out)
 
 
-def ifftn(a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Any = None) -> Any:
+def ifftn(a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Any = None) -> Array:
     """The inverse of `fftn`, with its parameters.
 
     >>> from forerun import np
@@ -262,7 +263,7 @@ def ifftn(a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, ou
 @numpy_when_small(numpy.fft.fft2, "a", "a", "fc")
 def fft2(
     a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Any = None
-) -> Any:
+) -> Array:
     """The Fourier transform along two axes, by default the last ones; otherwise as `fftn`.
 
     >>> from forerun import np
@@ -274,7 +275,7 @@ def fft2(
 
 def ifft2(
     a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Any = None
-) -> Any:
+) -> Array:
     """The inverse of `fft2`, with its parameters.
 
     >>> from forerun import np
@@ -312,7 +313,7 @@ def _some_axes(op: str, x: Any, s: Extents, axes: Sequence[int] | None) -> tuple
 
 
 @numpy_when_small(numpy.fft.rfft, "a n axis norm", "aiis", "F")
-def rfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Any:
+def rfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Array:
     """The Fourier transform of real numbers along an axis: the first n // 2 + 1 elements.
 
     They tell the others. n, norm, dtypes, errors: as for `fft`. TypeError if x is complex.
@@ -325,7 +326,7 @@ def rfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: A
 
 
 @numpy_when_small(numpy.fft.irfft, "a n axis norm", "aiis", "Dc")
-def irfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Any:
+def irfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Array:
     """The inverse of `rfft`: n real numbers, by default 2 * (m - 1) from m elements.
 
     float32 of single precision, float64 of double.
@@ -337,7 +338,7 @@ def irfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: 
     return _doubled("irfft", a, _one(n), (axis,), norm, out)
 
 
-def rfftn(a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Any = None) -> Any:
+def rfftn(a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Any = None) -> Array:
     """The Fourier transform of real numbers along several axes, by default all; half of it along the last.
 
     s: how many samples along each. norm, dtypes, errors: as for `fft`. TypeError if x is complex.
@@ -349,7 +350,7 @@ def rfftn(a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, ou
     return store("rfftn", _halved("rfftn", a, s, axes, norm), out)
 
 
-def irfftn(a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Any = None) -> Any:
+def irfftn(a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Any = None) -> Array:
     """The inverse of `rfftn`, with its parameters.
 
     The last extent is even unless s tells another.
@@ -363,7 +364,7 @@ def irfftn(a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, o
 
 def rfft2(
     a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Any = None
-) -> Any:
+) -> Array:
     """The Fourier transform of real numbers along two axes, by default the last ones; otherwise as `rfftn`.
 
     >>> from forerun import np
@@ -375,7 +376,7 @@ def rfft2(
 
 def irfft2(
     a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Any = None
-) -> Any:
+) -> Array:
     """The inverse of `rfft2`, with its parameters.
 
     >>> from forerun import np
@@ -385,7 +386,7 @@ def irfft2(
     return _doubled("irfft2", a, s, axes, norm, out)
 
 
-def hfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Any:
+def hfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Array:
     """The Fourier transform of n numbers of which one half is given, the other being its conjugate: n real numbers.
 
     By default n is 2 * (m - 1) for m elements. norm, dtypes, errors: as for `irfft`.
@@ -398,7 +399,7 @@ def hfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: A
     return _doubled("hfft", conjugate(x), _one(n), (axis,), _OTHER_END[_norm("hfft", norm)], out)
 
 
-def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Any:
+def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Array:
     """The inverse of `hfft`: of n real numbers the first n // 2 + 1 of their inverse transform.
 
     >>> from forerun import np
@@ -423,7 +424,7 @@ def _positive(op: str, n: int) -> int:
     return int(n)
 
 
-def fftfreq(n: int, d: float = 1.0, device: Device | str | None = None, *, dtype: Any = None) -> Any:
+def fftfreq(n: int, d: float = 1.0, device: Device | str | None = None, *, dtype: Any = None) -> Array:
     """The frequencies of the elements of `fft` of n samples, d apart: in cycles per unit of d.
 
     The default float unless dtype is given. ValueError if n is no positive integer.
@@ -435,7 +436,7 @@ def fftfreq(n: int, d: float = 1.0, device: Device | str | None = None, *, dtype
     return _frequencies("fftfreq", numpy.fft.fftfreq(_positive("fftfreq", n), d), dtype, device)
 
 
-def rfftfreq(n: int, d: float = 1.0, device: Device | str | None = None, *, dtype: Any = None) -> Any:
+def rfftfreq(n: int, d: float = 1.0, device: Device | str | None = None, *, dtype: Any = None) -> Array:
     """The frequencies of the elements of `rfft` of n samples, d apart: in cycles per unit of d.
 
     The default float unless dtype is given. ValueError if n is no positive integer.
@@ -453,7 +454,7 @@ def _shifted(op: str, x: Any, axes: int | Sequence[int] | None, back: bool) -> A
     return roll(x, tuple(-(x.shape[a] // 2) if back else x.shape[a] // 2 for a in at), at) if at else copy(x)
 
 
-def fftshift(x: Any, axes: int | Sequence[int] | None = None) -> Any:
+def fftshift(x: Any, axes: int | Sequence[int] | None = None) -> Array:
     """x with the elements of frequency zero in the middle of the axes, by default all.
 
     >>> from forerun import np
@@ -463,7 +464,7 @@ def fftshift(x: Any, axes: int | Sequence[int] | None = None) -> Any:
     return _shifted("fftshift", x, axes, False)
 
 
-def ifftshift(x: Any, axes: int | Sequence[int] | None = None) -> Any:
+def ifftshift(x: Any, axes: int | Sequence[int] | None = None) -> Array:
     """The inverse of `fftshift`, also for odd extents.
 
     >>> from forerun import np

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -31,6 +31,9 @@ from .creation import Where, array, ones_like
 from .joining import concatenate, stack
 from .ranges import arange, linspace
 from .shape import broadcast_to, moveaxis, reshape
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = [
     "c_", "fromfunction", "index_exp", "indices", "meshgrid", "mgrid", "ogrid", "r_", "s_", "vander",
@@ -233,7 +236,7 @@ def indices(dimensions: Sequence[int], dtype: Any = int, sparse: bool = False, *
 
 def fromfunction(
     function: Any, shape: Sequence[int], *, dtype: Any = float, like: None = None, **kwargs: Any
-) -> Any:
+) -> Array:
     """What a function returns for the positions in a grid: it is called once, with an array per axis.
 
     Positions are of the default float unless dtype is given.
@@ -250,7 +253,7 @@ def fromfunction(
 _MOST_STEPS = 64  # columns that are made one from the other, as NumPy does
 
 
-def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
     """Powers of a vector's elements as N columns, from power N - 1 down to 0, or up with `increasing`.
 
     N: as many as there are elements, unless given. x's dtype, but small integers give int64. ValueError if x is no

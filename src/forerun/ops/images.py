@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -24,6 +24,9 @@ from .reduction import sum as _sum
 from .resizing import resized
 from .shape import flip, transpose
 from .streams import current
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = [
     "adjust_lighting", "crop", "flip_left_right", "flip_top_bottom", "normalize", "random_brightness",
@@ -73,7 +76,7 @@ def _like(x: Any, values: Any) -> Any:
 # --- tensors --------------------------------------------------------------------------------------
 
 
-def to_tensor(data: Any) -> Any:
+def to_tensor(data: Any) -> Array:
     """(height, width, channels) in 0 to 255 to float32 (channels, height, width) in 0 to 1; batches likewise.
 
     >>> from forerun import np, npx
@@ -84,7 +87,7 @@ def to_tensor(data: Any) -> Any:
     return cast(transpose(x, (2, 0, 1) if x.ndim == 3 else (0, 3, 1, 2)), _FLOAT32) / 255
 
 
-def normalize(data: Any, mean: float | Sequence[float] = 0.0, std: float | Sequence[float] = 1.0) -> Any:
+def normalize(data: Any, mean: float | Sequence[float] = 0.0, std: float | Sequence[float] = 1.0) -> Array:
     """(x - mean) / std of each channel of (channels, height, width), or of a batch of such.
 
     mean, std: a number, or one for each channel (ValueError for another number of them). TypeError of integers.
@@ -106,7 +109,7 @@ def normalize(data: Any, mean: float | Sequence[float] = 0.0, std: float | Seque
 # --- pixels ---------------------------------------------------------------------------------------
 
 
-def resize(data: Any, size: int | Sequence[int], keep_ratio: bool = False, interp: int = 1) -> Any:
+def resize(data: Any, size: int | Sequence[int], keep_ratio: bool = False, interp: int = 1) -> Array:
     """Images in another size: a number for both sides, or (width, height). keep_ratio: a number is the shorter side.
 
     interp: 0 nearest, 1 bilinear, 2 bicubic, 4 Lanczos. Images that get smaller are smoothed. It has no gradient.
@@ -125,7 +128,7 @@ def resize(data: Any, size: int | Sequence[int], keep_ratio: bool = False, inter
     return resized("resize", x, w, h, interp)
 
 
-def crop(data: Any, x: int, y: int, width: int, height: int) -> Any:
+def crop(data: Any, x: int, y: int, width: int, height: int) -> Array:
     """What is `width` wide and `height` high from column x and row y: a view. ValueError if it is not in the image.
 
     >>> from forerun import np, npx
@@ -140,7 +143,7 @@ def crop(data: Any, x: int, y: int, width: int, height: int) -> Any:
 
 def random_crop(
     data: Any, xrange: Range = (0.0, 1.0), yrange: Range = (0.0, 1.0), width: int = 0, height: int = 0, interp: int = 2
-) -> Any:
+) -> Array:
     """A crop of width and height somewhere. If the image is smaller, the largest of these proportions is resized.
 
     xrange, yrange: where it may be, in parts of how far it could be moved. ValueError unless sizes are positive.
@@ -164,7 +167,7 @@ def random_crop(
 def random_resized_crop(
     data: Any, width: int, height: int, xrange: Range = (0.0, 1.0), yrange: Range = (0.0, 1.0),
     area: Range = (0.08, 1.0), ratio: Range = (3 / 4, 4 / 3), interp: int = 1, max_trial: int = 10,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """A crop of random area (in parts of the image's) and proportions (width / height), resized to width and height.
 
     xrange, yrange: where it may be, in parts of how far it could be moved. After max_trial crops that do not fit, the
@@ -191,7 +194,7 @@ def random_resized_crop(
     return resized("random_resized_crop", middle, width, height, interp)
 
 
-def flip_left_right(data: Any) -> Any:
+def flip_left_right(data: Any) -> Array:
     """Images with left and right exchanged: a view.
 
     >>> from forerun import np, npx
@@ -201,7 +204,7 @@ def flip_left_right(data: Any) -> Any:
     return flip(_images("flip_left_right", data), -2)
 
 
-def flip_top_bottom(data: Any) -> Any:
+def flip_top_bottom(data: Any) -> Array:
     """Images with top and bottom exchanged: a view.
 
     >>> from forerun import np, npx
@@ -215,7 +218,7 @@ def _perhaps(x: Any, changed: Any, p: float) -> Any:
     return where(uniform(device=x.device) < p, changed, x)
 
 
-def random_flip_left_right(data: Any, p: float = 0.5) -> Any:
+def random_flip_left_right(data: Any, p: float = 0.5) -> Array:
     """Images with left and right exchanged, with probability p.
 
     >>> from forerun import np, npx
@@ -226,7 +229,7 @@ def random_flip_left_right(data: Any, p: float = 0.5) -> Any:
     return _perhaps(x, flip(x, -2), p)
 
 
-def random_flip_top_bottom(data: Any, p: float = 0.5) -> Any:
+def random_flip_top_bottom(data: Any, p: float = 0.5) -> Array:
     """Images with top and bottom exchanged, with probability p.
 
     >>> from forerun import np, npx
@@ -277,7 +280,7 @@ def _changed(op: str, data: Any, change: Any, low: float, high: float, channels:
     return _like(x, change(y, _factor(op, low, high, y)))
 
 
-def random_brightness(data: Any, min_factor: float, max_factor: float) -> Any:
+def random_brightness(data: Any, min_factor: float, max_factor: float) -> Array:
     """Colours times a number between min_factor and max_factor. ValueError if these are not in order.
 
     Colours of integers are rounded and kept in range.
@@ -289,7 +292,7 @@ def random_brightness(data: Any, min_factor: float, max_factor: float) -> Any:
     return _changed("random_brightness", data, _brighter, min_factor, max_factor)
 
 
-def random_contrast(data: Any, min_factor: float, max_factor: float) -> Any:
+def random_contrast(data: Any, min_factor: float, max_factor: float) -> Array:
     """Distances of colours from the mean grey times a number between min_factor and max_factor.
 
     Otherwise as `random_brightness`.
@@ -301,7 +304,7 @@ def random_contrast(data: Any, min_factor: float, max_factor: float) -> Any:
     return _changed("random_contrast", data, _contrasted, min_factor, max_factor)
 
 
-def random_saturation(data: Any, min_factor: float, max_factor: float) -> Any:
+def random_saturation(data: Any, min_factor: float, max_factor: float) -> Array:
     """Distances of colours from their own grey times a number between min_factor and max_factor.
 
     Otherwise as `random_brightness`.
@@ -313,7 +316,7 @@ def random_saturation(data: Any, min_factor: float, max_factor: float) -> Any:
     return _changed("random_saturation", data, _saturated, min_factor, max_factor)
 
 
-def random_hue(data: Any, min_factor: float, max_factor: float) -> Any:
+def random_hue(data: Any, min_factor: float, max_factor: float) -> Array:
     """Colours of 3 channels turned around the grey axis, by a number of turns between min_factor and max_factor.
 
     So 0 and 1 change nothing. Otherwise as `random_brightness`.
@@ -327,7 +330,7 @@ def random_hue(data: Any, min_factor: float, max_factor: float) -> Any:
 
 def random_color_jitter(
     data: Any, brightness: float = 0.0, contrast: float = 0.0, saturation: float = 0.0, hue: float = 0.0
-) -> Any:
+) -> Array:
     """Brightness, contrast, saturation and hue changed in random order.
 
     The first three by a factor between 1 - amount (at least 0) and 1 + amount, the hue by at most `hue` turns.
@@ -348,7 +351,7 @@ def random_color_jitter(
     return _like(x, y)
 
 
-def adjust_lighting(data: Any, alpha: Sequence[float]) -> Any:
+def adjust_lighting(data: Any, alpha: Sequence[float]) -> Array:
     """Colours of 3 channels moved along the three directions in which those of photographs vary, by alpha each.
 
     >>> from forerun import np, npx
@@ -361,7 +364,7 @@ def adjust_lighting(data: Any, alpha: Sequence[float]) -> Any:
     return _lit(x, alpha)
 
 
-def random_lighting(data: Any, alpha_std: float = 0.05) -> Any:
+def random_lighting(data: Any, alpha_std: float = 0.05) -> Array:
     """As `adjust_lighting`, by normal numbers of that standard deviation.
 
     >>> from forerun import np, npx

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -10,7 +10,11 @@ from .. import _core
 from .base import Elementwise, numpy_when_small, primitive
 from .convert import asarray, axis_of, beside, cast, copy, is_array, store
 from .keys import Key, check_range, entries_of, is_basic, places_within
+from .registry import register
 from .shape import broadcast_to, reshape
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = [
     "where", "take", "take_along_axis", "nonzero", "argwhere", "flatnonzero", "compress",
@@ -21,7 +25,7 @@ __all__ = [
 # --- views ----------------------------------------------------------------------------------------
 
 
-@primitive(lambda g, index: getitem(g, index))
+@primitive(lambda g, index: getitem(g, index), op="getitem.backward")
 def _embed(g: Any, shape: tuple[int, ...], index: Any) -> Any:
     """Zeros of `shape` with g at a basic index."""
     full = _core.full(shape, 0, g.dtype, g.device)
@@ -34,7 +38,7 @@ def _view_gradient(g: Any, shape: tuple[int, ...], index: Any) -> Any:
     return _embed(g, shape, index) if _core.recording() else (g, index)
 
 
-@primitive(_view_gradient)
+@primitive(_view_gradient, op="getitem")
 def _view(x: Any, index: Any) -> Any:
     return _core.read(x, index)
 
@@ -42,12 +46,12 @@ def _view(x: Any, index: Any) -> Any:
 # --- integer arrays -------------------------------------------------------------------------------
 
 
-@primitive(lambda g, shape, indices, axis: _scatter_zeros(g, shape, indices, axis))
+@primitive(lambda g, shape, indices, axis: _scatter_zeros(g, shape, indices, axis), op="take")
 def _gather(x: Any, indices: list[Any], axis: int, said: str = "take") -> Any:
     return _core.gather(x, indices, axis, said)
 
 
-@primitive(lambda g, indices, axis: _gather(g, indices, axis))
+@primitive(lambda g, indices, axis: _gather(g, indices, axis), op="take.backward")
 def _scatter_zeros(g: Any, shape: tuple[int, ...], indices: list[Any], axis: int) -> Any:
     full = _core.full(shape, 0, g.dtype, g.device)
     _core.scatter(full, indices, axis, g, True)
@@ -81,6 +85,7 @@ _select = Elementwise(
     ),
     "a where the condition holds, b elsewhere.",
 )
+register(__name__, _select)
 
 
 @numpy_when_small(numpy.ndarray.nonzero, "condition", "r", "biufc", waits=True)
@@ -126,7 +131,7 @@ def _plain_mask(mask: Any, x: Any) -> bool:
 
 
 @numpy_when_small(numpy.ndarray.take, "a indices axis out mode", "aai-s", "biufc")
-def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
+def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Array:
     """Elements at integer positions along `axis`, or of the flat array. indices may have any shape.
 
     mode: what happens to positions out of range: "raise" (IndexError, where the result is read if positions are an
@@ -150,7 +155,7 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
     return store("take", _gather(x, [index], at), out)
 
 
-@primitive(lambda g, shape, indices, axis: _scatter_along(g, shape, indices, axis))
+@primitive(lambda g, shape, indices, axis: _scatter_along(g, shape, indices, axis), op="take_along_axis")
 def _gather_along(x: Any, indices: Any, axis: int, said: str = "take", from_end: bool = True) -> Any:
     """Elements of x at integers along an axis; indices of x's shape but there, and where x has extent 1.
 
@@ -160,7 +165,7 @@ def _gather_along(x: Any, indices: Any, axis: int, said: str = "take", from_end:
     return _core.gather_along(x, indices, axis, said, from_end)
 
 
-@primitive(lambda g, indices, axis: _gather_along(g, indices, axis))
+@primitive(lambda g, indices, axis: _gather_along(g, indices, axis), op="take_along_axis.backward")
 def _scatter_along(g: Any, shape: tuple[int, ...], indices: Any, axis: int) -> Any:
     full = _core.full(shape, 0, g.dtype, g.device)
     _core.scatter_along(full, indices, axis, g, True)
@@ -202,7 +207,7 @@ def _vector(op: str, indices: Any) -> Any:
 
 
 @numpy_when_small(numpy.take_along_axis, "arr indices axis", "aai", "biufc")
-def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
+def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Array:
     """Elements of arr at positions along `axis` that differ from place to place, as `argsort` gives them.
 
     Axis None: of the flat array. ValueError if indices have not as many axes as arr. IndexError if shapes do not fit
@@ -237,7 +242,7 @@ def nonzero(a: Any) -> tuple[Any, ...]:
 
 
 @numpy_when_small(numpy.argwhere, "a", "r", "biufc", waits=True)
-def argwhere(a: Any) -> Any:
+def argwhere(a: Any) -> Array:
     """Positions of the elements that are not zero, as rows of an int64 matrix. Waits.
 
     >>> from forerun import np
@@ -249,7 +254,7 @@ def argwhere(a: Any) -> Any:
 
 
 @numpy_when_small(numpy.flatnonzero, "a", "r", "biufc", waits=True)
-def flatnonzero(a: Any) -> Any:
+def flatnonzero(a: Any) -> Array:
     """Positions in the flat array of the elements that are not zero. int64. Waits.
 
     >>> from forerun import np
@@ -260,7 +265,7 @@ def flatnonzero(a: Any) -> Any:
 
 
 @numpy_when_small(numpy.compress, "condition a axis", "aai", waits=True)
-def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:
+def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Array:
     """Slices along `axis` where the condition (a vector) holds, or elements of the flat array. Waits.
 
     ValueError if the condition is no vector, IndexError if it holds behind the end of the axis.
@@ -279,7 +284,7 @@ def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -
 
 def clip(
     a: Any, min: Any = None, max: Any = None, out: Any = None, *, a_min: Any = None, a_max: Any = None, **kwargs: Any
-) -> Any:
+) -> Array:
     """a with values below min raised to it, and values above max lowered to it. NaN stays.
 
     Either may be None, a number or an array that broadcasts. a_min, a_max: other words for them (ValueError if both
@@ -331,7 +336,7 @@ def _clip_with(x: Any, low: Any, high: Any, out: Any, options: dict[str, Any]) -
 
 def one_hot(
     indices: Any, depth: int, on_value: float = 1.0, off_value: float = 0.0, dtype: Any = None
-) -> Any:
+) -> Array:
     """A new last axis of extent `depth` with on_value at the index and off_value elsewhere.
 
     The default float by default. An index out of range has no on_value.

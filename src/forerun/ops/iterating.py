@@ -120,9 +120,6 @@ class flatiter(_core.Flat):
         return f"<flat elements of an array of shape {self.base.shape}>"
 
 
-_core.set_flat_type(flatiter)
-
-
 class broadcast:
     """Arrays of several shapes as NumPy's broadcasting sees them: `shape`, `size`, and tuples of elements.
 

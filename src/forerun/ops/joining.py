@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -26,6 +26,7 @@ from .convert import (
 )
 from .host import host, quiet
 from .indexing import take
+from .registry import register
 from .shape import (
     Axis,
     atleast_1d,
@@ -36,6 +37,9 @@ from .shape import (
     moveaxis,
     reshape,
 )
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = [
     "array_split", "column_stack", "concatenate", "dstack", "hsplit", "hstack", "pad", "repeat", "roll",
@@ -107,6 +111,7 @@ class _Split:
 
 
 _split = _Split()
+register(__name__, _concatenate, _split)
 
 
 def _some(op: str, arrays: Sequence[Any]) -> list[Any]:
@@ -133,7 +138,7 @@ def _common(op: str, arrays: list[Any], out: Any, dtype: Any, casting: Any) -> l
 def concatenate(
     arrays: Sequence[Any], /, axis: int | None = 0, out: Any = None, *, dtype: Any = None,
     casting: str = "same_kind",
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """The arrays one after the other along an existing axis; None: all flat. Their dtypes are promoted.
 
     dtype: that of the result; out: an array for it; casting: NumPy's rule for either (TypeError if it forbids
@@ -154,7 +159,7 @@ def concatenate(
 @direct("stack")
 def stack(
     arrays: Sequence[Any], axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
-) -> Any:
+) -> Array:
     """Arrays of one shape put together along a new axis. ValueError if shapes differ or there is no array.
 
     >>> from forerun import np
@@ -196,7 +201,7 @@ def _slices(x: Any) -> list[Any]:
 
 
 @direct("vstack")
-def vstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind", out: Any = None) -> Any:
+def vstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind", out: Any = None) -> Array:
     """Rows below one another: vectors count as rows. ValueError if widths differ or there is no array.
 
     dtype, casting, out: as for `concatenate`.
@@ -210,7 +215,7 @@ def vstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind",
 
 
 @direct("hstack")
-def hstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind") -> Any:
+def hstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind") -> Array:
     """Columns beside one another; vectors end to end. ValueError if shapes do not fit or there is no array.
 
     >>> from forerun import np
@@ -221,7 +226,7 @@ def hstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind")
     return concatenate(all_, 0 if all_[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 
 
-def dstack(tup: Sequence[Any]) -> Any:
+def dstack(tup: Sequence[Any]) -> Array:
     """Arrays put together along the third axis; those with fewer axes as `atleast_3d` makes them.
 
     >>> from forerun import np
@@ -231,7 +236,7 @@ def dstack(tup: Sequence[Any]) -> Any:
     return concatenate([atleast_3d(a) for a in _some("dstack", tup)], 2)
 
 
-def column_stack(tup: Sequence[Any]) -> Any:
+def column_stack(tup: Sequence[Any]) -> Array:
     """Vectors as the columns of a matrix; matrices beside one another.
 
     >>> from forerun import np
@@ -317,7 +322,7 @@ def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
 # --- moving, repeating, adding --------------------------------------------------------------------
 
 
-def roll(a: Any, shift: int | Sequence[int], axis: Axis = None) -> Any:
+def roll(a: Any, shift: int | Sequence[int], axis: Axis = None) -> Array:
     """`a` with elements moved along axes; those that leave at one end come in at the other.
 
     shift: one number, or one for each axis (ValueError if not as many). Without an axis: the flat array is moved.
@@ -347,7 +352,7 @@ def roll(a: Any, shift: int | Sequence[int], axis: Axis = None) -> Any:
 
 
 @numpy_when_small(numpy.ndarray.repeat, "a repeats axis", "aci", "biufc")
-def repeat(a: Any, repeats: int | Sequence[int], axis: int | None = None) -> Any:
+def repeat(a: Any, repeats: int | Sequence[int], axis: int | None = None) -> Array:
     """Each element several times along `axis`; without an axis of the flat array.
 
     repeats: one number, or one for each position along the axis. ValueError if one is negative or they do not
@@ -379,7 +384,7 @@ _FEW_TIMES = 8  # that an operation is given the same array
 
 
 @numpy_when_small(numpy.tile, "A reps", "ac", "biufc")
-def tile(A: Any, reps: int | Sequence[int]) -> Any:
+def tile(A: Any, reps: int | Sequence[int]) -> Array:
     """The whole array several times along each axis; axes that it lacks are put in front.
 
     ValueError if a number of times is negative, TypeError if it is no integer.
@@ -410,7 +415,7 @@ _PAD_MODES: dict[str, tuple[str, ...]] = {
 
 
 @numpy_when_small(numpy.pad, "array pad_width mode", "acs", "biufc")
-def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
+def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Array:
     """An array with elements added before and after along each axis, in its dtype.
 
     pad_width: how many, for all axes and sides, as (before, after), as a pair for each axis, or a dict of axes.
@@ -468,7 +473,7 @@ def _unpad(g: Any, widths: tuple[tuple[int, int], ...]) -> Any:
     return g[tuple(slice(a, g.shape[i] - b) for i, (a, b) in enumerate(widths))]
 
 
-@primitive(lambda g, widths: _unpad(g, widths))
+@primitive(lambda g, widths: _unpad(g, widths), op="pad")
 def _pad(x: Any, widths: tuple[tuple[int, int], ...], value: Any) -> Any:
     shape = tuple(n + a + b for n, (a, b) in zip(x.shape, widths))
     if x.ndim == 1 and x.size:

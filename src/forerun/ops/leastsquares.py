@@ -5,7 +5,7 @@ The formulas are those of Golub and Pereyra (1973).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 from numpy.linalg import LinAlgError
@@ -21,6 +21,9 @@ from .linear import matmul_pair
 from .products import matmul
 from .reduction import any as any_
 
+if TYPE_CHECKING:
+    from ..typing import Array
+
 __all__ = ["lstsq", "matrix_rank", "pinv"]
 
 
@@ -35,16 +38,13 @@ def _pinv_grad(g: Any, y: Any, x: Any, symmetric: bool) -> Any:
     return half_hermitian(result) if symmetric else result
 
 
-@primitive(_pinv_grad)
+@primitive(_pinv_grad, op="linalg.pinv")
 def _pinv(x: Any, rcond: Any, symmetric: bool) -> Any:
     m, n = x.shape[-2:]
     given, known = _given(x, rcond)
     inverse = lambda v, r=known: numpy.linalg.pinv(v, r, hermitian=symmetric)
     outs, work = [((n, m), x.dtype)], 25 * m * n * min(m, n)
     return stacked("pinv", inverse, [x, *given], outs, x.shape[:-2], work, (2, 0))[0]
-
-
-_pinv.name = "pinv"
 
 
 def _once(op: str, first: str, other: str) -> ValueError:
@@ -65,7 +65,7 @@ def _given(x: Any, tolerance: Any) -> tuple[list[Any], Any]:
     return [asarray(tolerance, device=x.device)], None
 
 
-def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = ...) -> Any:
+def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = ...) -> Array:
     """The Moore-Penrose inverse of matrices: of m by n ones, n by m.
 
     rcond, or rtol: singular values at most this times the largest count as 0, one number or one for each matrix; by
@@ -90,7 +90,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = ...)
     return _pinv(x, rcond, bool(hermitian))
 
 
-def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
+def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Array:
     """How many singular values of matrices are greater than tol. int64, an array of the other axes.
 
     tol: one number or one for each matrix, or rtol: the same, times the largest singular value; by default the larger
@@ -138,7 +138,7 @@ def _lstsq_db(g: Any, y: Any, a: Any, b: Any, rcond: float) -> Any:
     return matmul(adjoint(inverse), g[0]) + pull
 
 
-@primitive(_lstsq_da, _lstsq_db)
+@primitive(_lstsq_da, _lstsq_db, op="linalg.lstsq")
 def _lstsq(a: Any, b: Any, rcond: float) -> Any:
     (m, n), k, real = a.shape, b.shape[1], real_of(a.dtype)
 
@@ -148,9 +148,6 @@ def _lstsq(a: Any, b: Any, rcond: float) -> Any:
 
     outs = [((n, k), a.dtype), ((k,), real), ((min(m, n),), real), ((), "int64")]
     return tuple(stacked("lstsq", task, [a, b], outs, (), 0))
-
-
-_lstsq.name = "lstsq"
 
 
 def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[Any, Any, Any, Any]:

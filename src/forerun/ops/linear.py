@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -14,6 +14,9 @@ from .arithmetic import _value
 from .base import direct, primitive
 from .convert import asarrays, axes_of, cast, is_array, promote, store
 from .shape import reshape, swapaxes, transpose
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["dot", "vdot", "inner", "outer", "tensordot", "kron", "multi_dot"]
 
@@ -38,13 +41,10 @@ def _matmul_db(g: Any, a: Any, inputs: Any, ta: bool, tb: bool) -> Any:
     return _matmul(g, a, True, ta) if tb else _matmul(a, g, not ta, False)
 
 
-@primitive(_matmul_da, _matmul_db)
+@primitive(_matmul_da, _matmul_db, op="matmul")
 def _matmul(a: Any, b: Any, ta: bool = False, tb: bool = False) -> Any:
     """The product of two arrays of one dtype; ta, tb: of a or b (matrices) with its last axes exchanged."""
     return _core.matmul(a, b, ta, tb)
-
-
-_matmul.name = "matmul"
 
 
 def matmul_pair(a: Any, b: Any, op: str) -> tuple[Any, Any]:
@@ -59,7 +59,7 @@ def matmul_pair(a: Any, b: Any, op: str) -> tuple[Any, Any]:
 
 
 @direct("dot")
-def dot(a: Any, b: Any, out: Any = None) -> Any:
+def dot(a: Any, b: Any, out: Any = None) -> Array:
     """The product over a's last axis and b's second to last (or only) one; with a scalar, a * b.
 
     As `numpy.dot`: the other axes of a stand before those of b, nothing broadcasts. ValueError if extents
@@ -80,7 +80,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
 
 
 @direct("inner")
-def vdot(a: Any, b: Any) -> Any:
+def vdot(a: Any, b: Any) -> Array:
     """The sum of conj(a) * b over the flat arrays: without axes. ValueError if sizes differ.
 
     >>> from forerun import np
@@ -92,7 +92,7 @@ def vdot(a: Any, b: Any) -> Any:
 
 
 @direct("inner")
-def inner(a: Any, b: Any) -> Any:
+def inner(a: Any, b: Any) -> Array:
     """The sum of products over the last axis of both; the other axes of a stand before those of b.
 
     ValueError if the last axes differ in extent.
@@ -109,7 +109,7 @@ def inner(a: Any, b: Any) -> Any:
     return _core.as_scalar(tensordot(a, b, ((-1,), (-1,))))
 
 
-def outer(a: Any, b: Any, out: Any = None) -> Any:
+def outer(a: Any, b: Any, out: Any = None) -> Array:
     """The matrix of all products of an element of a and one of b, both flat.
 
     >>> from forerun import np
@@ -138,7 +138,7 @@ def _contracted(a: Any, b: Any, axes: Any) -> tuple[tuple[int, ...], tuple[int, 
     return left, right
 
 
-def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Any:
+def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Array:
     """The sum of products over axes of both; the others of a stand before those of b.
 
     axes: n for the last n of a with the first n of b, or a pair of lists of axes. ValueError if extents
@@ -158,7 +158,7 @@ def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Any:
     return reshape(_matmul(rows, columns), (*(a.shape[i] for i in keep_a), *(b.shape[i] for i in keep_b)))
 
 
-def kron(a: Any, b: Any) -> Any:
+def kron(a: Any, b: Any) -> Array:
     """The Kronecker product: a with each element replaced by its product with b. Extents are multiplied.
 
     >>> from forerun import np
@@ -187,7 +187,7 @@ def _order(sizes: Sequence[int]) -> list[list[int]]:
     return cut
 
 
-def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
+def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Array:
     """The product of several matrices, in the order that takes the fewest multiplications.
 
     The first and the last may be vectors: a row, a column. ValueError if there are less than two, others are no

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -15,6 +15,9 @@ from .diagonals import diag
 from .joining import vstack
 from .shape import atleast_1d, copied_in, ravel
 
+if TYPE_CHECKING:
+    from ..typing import Array
+
 __all__ = [
     "asfortranarray", "diagflat", "frombuffer", "fromiter", "fromstring", "require", "row_stack", "trim_zeros",
 ]  # fmt: skip
@@ -22,7 +25,7 @@ __all__ = [
 Where = Device | str | None
 
 
-def fromiter(iter: Iterable[Any], dtype: Any, count: int = -1, *, like: None = None, device: Where = None) -> Any:
+def fromiter(iter: Iterable[Any], dtype: Any, count: int = -1, *, like: None = None, device: Where = None) -> Array:
     """A vector of the first `count` numbers of an iterable, or of all.
 
     TypeError for a dtype that arrays cannot have, ValueError if there are fewer.
@@ -37,7 +40,7 @@ def fromiter(iter: Iterable[Any], dtype: Any, count: int = -1, *, like: None = N
 
 def frombuffer(
     buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0, *, like: None = None, device: Where = None
-) -> Any:
+) -> Array:
     """A vector of the numbers in an object's memory: a copy, as operations would read that memory at any later time.
 
     count: how many; -1: all. offset: bytes to leave out. The default float unless dtype is given. ValueError if the
@@ -59,7 +62,7 @@ def frombuffer(
 
 def fromstring(
     string: str, dtype: Any = float, count: int = -1, *, sep: str, like: None = None, device: Where = None
-) -> Any:
+) -> Array:
     """A vector of the numbers in a text, which `sep` stands between. The default float unless dtype is given.
 
     ValueError if the text has something else, or sep is empty.
@@ -75,7 +78,7 @@ def fromstring(
     return _core.from_numpy(found, _device(device, None))
 
 
-def diagflat(v: Any, k: int = 0) -> Any:
+def diagflat(v: Any, k: int = 0) -> Array:
     """A matrix with the elements of an array, flat, on its diagonal k.
 
     >>> from forerun import np
@@ -85,7 +88,7 @@ def diagflat(v: Any, k: int = 0) -> Any:
     return diag(ravel(v), k)
 
 
-def asfortranarray(a: Any, dtype: Any = None, *, like: None = None) -> Any:
+def asfortranarray(a: Any, dtype: Any = None, *, like: None = None) -> Array:
     """`a` as an array of at least one axis whose first axis runs fastest in memory.
 
     A transposed view of a copy, or `a` itself if it lies so.
@@ -106,7 +109,7 @@ _FLAGS = {
 }  # fmt: skip
 
 
-def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: None = None) -> Any:
+def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: None = None) -> Array:
     """`a` as an array of a dtype and with what is required of it; a copy is made if it takes one.
 
     requirements: "C" or "F" for an order of memory without gaps; "W" for an array that can be written, which views
@@ -129,7 +132,7 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: None =
     return copied_in(x, order) if shared else x
 
 
-def row_stack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
+def row_stack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Array:
     """`vstack`, by its older name.
 
     >>> from forerun import np
@@ -139,7 +142,7 @@ def row_stack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any
     return vstack(tup, dtype=dtype, casting=casting)
 
 
-def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Array:
     """A view without the slices of zeros at the beginning and end of axes. Its shape depends on values: this waits.
 
     trim: "f" for the beginning, "b" for the end. axis: by default all. ValueError if trim has other letters.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .convert import asarray, axis_of
 from .diagonals import diagonal as _diagonal
@@ -11,6 +11,9 @@ from .products import matmul, vecdot
 from .reduction import sum as sum_
 from .shape import matrix_transpose
 from .signal import cross as _cross
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = [
     "cross",
@@ -25,7 +28,7 @@ __all__ = [
 ]
 
 
-def outer(x1: Any, x2: Any, /) -> Any:
+def outer(x1: Any, x2: Any, /) -> Array:
     """The matrix of all products of an element of x1 and one of x2, which are vectors. ValueError if they are not.
 
     >>> from forerun import np
@@ -38,7 +41,7 @@ def outer(x1: Any, x2: Any, /) -> Any:
     return a[:, None] * b
 
 
-def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
     """The cross product of vectors of three elements along an axis; the others broadcast.
 
     ValueError if vectors have not three elements.
@@ -60,7 +63,7 @@ def _two_axes(op: str, x: Any) -> Any:
     return x
 
 
-def diagonal(x: Any, /, *, offset: int = 0) -> Any:
+def diagonal(x: Any, /, *, offset: int = 0) -> Array:
     """Elements on diagonal `offset` of matrices, the last two axes. ValueError if there are not two.
 
     >>> from forerun import np
@@ -70,7 +73,7 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Any:
     return _diagonal(_two_axes("diagonal", x), offset, -2, -1)
 
 
-def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
+def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Array:
     """The sums of diagonal `offset` of matrices, the last two axes; dtype as `sum`. ValueError if there are not two.
 
     >>> from forerun import np

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -15,6 +15,9 @@ from .dtype_rules import real_of
 from .host import checked
 from .reduction import Axis, _chosen, _floating, _sum, sum
 from .shape import broadcast_to, real, reshape, transpose
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["average", "mean", "std", "var"]
 
@@ -66,7 +69,7 @@ def _cut_off(op: str, x: Any, axis: Axis, dtype: numpy.dtype, keepdims: bool, wh
 @direct("mean")
 def mean(
     a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
-) -> Any:
+) -> Array:
     """The mean over axes (by default all); of integers in the default float. 16-bit floats in float32, rounded once.
 
     dtype: in which to sum, and of the result; if it has no fractions they are cut off. where: a mask of the elements
@@ -101,7 +104,7 @@ def var(
     where: Any = True,
     mean: Any = None,
     correction: float | None = None,
-) -> Any:
+) -> Array:
     """The variance over axes (by default all): squared deviations from the mean, summed, divided by n - ddof.
 
     Of integers in the default float, of complex numbers real; NaN if n is not more than ddof. dtype: as for `mean`.
@@ -149,7 +152,7 @@ def std(
     where: Any = True,
     mean: Any = None,
     correction: float | None = None,
-) -> Any:
+) -> Array:
     """The standard deviation over axes: the root of `var`, with its parameters.
 
     TypeError for a dtype without fractions, but of all elements together, as in NumPy.

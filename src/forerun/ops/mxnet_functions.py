@@ -6,7 +6,7 @@ import functools
 import math
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -18,13 +18,16 @@ from .indexing import getitem, take_along_axis
 from .reduction import all as all_
 from .shape import reshape, transpose
 
+if TYPE_CHECKING:
+    from ..typing import Array
+
 __all__ = [
     "add_n", "all_finite", "amp_cast", "amp_multicast", "batch_take", "constraint_check", "depth_to_space",
     "div_sqrt_dim", "index_array", "khatri_rao", "multi_all_finite", "slice_axis", "slice_like", "space_to_depth",
 ]  # fmt: skip
 
 
-def add_n(*args: Any) -> Any:
+def add_n(*args: Any) -> Array:
     """The sum of arrays of one shape, given one by one or as a list. ValueError if there is none or shapes differ.
 
     >>> from forerun import np, npx
@@ -39,7 +42,7 @@ def add_n(*args: Any) -> Any:
     return functools.reduce(operator.add, arrays)
 
 
-def slice_axis(data: Any, axis: int, begin: int, end: int | None) -> Any:
+def slice_axis(data: Any, axis: int, begin: int, end: int | None) -> Array:
     """data[begin:end] along an axis: a view. Negative numbers and None as in Python.
 
     >>> from forerun import np, npx
@@ -51,7 +54,7 @@ def slice_axis(data: Any, axis: int, begin: int, end: int | None) -> Any:
     return getitem(x, (slice(None),) * before + (slice(begin, end),))
 
 
-def slice_like(data: Any, shape_like: Any, axes: int | Sequence[int] = ()) -> Any:
+def slice_like(data: Any, shape_like: Any, axes: int | Sequence[int] = ()) -> Array:
     """The first elements of data, as many along each axis as another array has: a view.
 
     axes: only these; without any, all. ValueError if there are too few elements or axes do not fit.
@@ -70,7 +73,7 @@ def slice_like(data: Any, shape_like: Any, axes: int | Sequence[int] = ()) -> An
     return getitem(x, tuple(slice(0, like.shape[a]) if a in wanted else slice(None) for a in range(x.ndim)))
 
 
-def batch_take(a: Any, indices: Any) -> Any:
+def batch_take(a: Any, indices: Any) -> Array:
     """One element of each row of a matrix. IndexError where the result is read for a position that a row has not.
 
     >>> from forerun import npx
@@ -85,7 +88,7 @@ def batch_take(a: Any, indices: Any) -> Any:
     return reshape(take_along_axis(x, reshape(at, (-1, 1)), 1), at.shape)
 
 
-def index_array(data: Any, axes: Sequence[int] | None = None) -> Any:
+def index_array(data: Any, axes: Sequence[int] | None = None) -> Array:
     """The position of each element of data, along a new last axis. int64. axes: only along these.
 
     >>> from forerun import np, npx
@@ -105,7 +108,7 @@ def _blocks(op: str, data: Any, block_size: int, divided: Sequence[int]) -> Any:
     return x
 
 
-def depth_to_space(data: Any, block_size: int) -> Any:
+def depth_to_space(data: Any, block_size: int) -> Array:
     """Channels moved into blocks of pixels: (n, c, h, w) to (n, c / block_size**2, h * block_size, w * block_size).
 
     ValueError if channels are no multiple of the square of block_size.
@@ -121,7 +124,7 @@ def depth_to_space(data: Any, block_size: int) -> Any:
     return reshape(apart, (n, c // (b * b), h * b, w * b))
 
 
-def space_to_depth(data: Any, block_size: int) -> Any:
+def space_to_depth(data: Any, block_size: int) -> Array:
     """Blocks of pixels moved into channels: the inverse of `depth_to_space`.
 
     ValueError if height and width are no multiples of block_size.
@@ -137,7 +140,7 @@ def space_to_depth(data: Any, block_size: int) -> Any:
     return reshape(apart, (n, c * b * b, h // b, w // b))
 
 
-def khatri_rao(*args: Any) -> Any:
+def khatri_rao(*args: Any) -> Array:
     """The Kronecker products of columns of matrices with as many columns. ValueError for other shapes.
 
     >>> from forerun import npx
@@ -153,7 +156,7 @@ def khatri_rao(*args: Any) -> Any:
     return functools.reduce(pair, matrices)
 
 
-def div_sqrt_dim(data: Any) -> Any:
+def div_sqrt_dim(data: Any) -> Array:
     """data divided by the square root of the extent of its last axis: what attention does to scores.
 
     >>> from forerun import np, npx
@@ -167,7 +170,7 @@ def div_sqrt_dim(data: Any) -> Any:
 # --- checks and casts -----------------------------------------------------------------------------
 
 
-def constraint_check(condition: Any, msg: str = "Constraint violated.") -> Any:
+def constraint_check(condition: Any, msg: str = "Constraint violated.") -> Array:
     """An array of one True, if a condition holds everywhere. ValueError with the message where it is read if not.
 
     >>> from forerun import np, npx
@@ -183,7 +186,7 @@ def constraint_check(condition: Any, msg: str = "Constraint violated.") -> Any:
     return host_op("constraint_check", check, [asarray(condition)], (), "bool")
 
 
-def all_finite(data: Any, init_output: bool = True) -> Any:
+def all_finite(data: Any, init_output: bool = True) -> Array:
     """Whether no element is infinite or NaN: 1 or 0, float32, of shape (1,).
 
     init_output: must be True (NotImplementedError otherwise): results of before are not combined with this one.
@@ -195,7 +198,7 @@ def all_finite(data: Any, init_output: bool = True) -> Any:
     return multi_all_finite(data, init_output=init_output)
 
 
-def multi_all_finite(*arrays: Any, num_arrays: int | None = None, init_output: bool = True) -> Any:
+def multi_all_finite(*arrays: Any, num_arrays: int | None = None, init_output: bool = True) -> Array:
     """Whether no element of any array is infinite or NaN: 1 or 0, float32, of shape (1,). init_output: `all_finite`.
 
     ValueError if num_arrays is given and is not their number.
@@ -213,7 +216,7 @@ def multi_all_finite(*arrays: Any, num_arrays: int | None = None, init_output: b
     return reshape(cast(finite, numpy.dtype("float32")), (1,))
 
 
-def amp_cast(data: Any, dtype: Any) -> Any:
+def amp_cast(data: Any, dtype: Any) -> Array:
     """data in a dtype of floats, if it is of floats; otherwise as it is.
 
     >>> from forerun import np, npx

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -30,17 +30,20 @@ from .reduction import Axis, _check_filled, _chosen, _floating, _ties, max, min,
 from .scans import cumprod, cumsum
 from .shape import imag, real
 
+if TYPE_CHECKING:
+    from ..typing import Array
+
 __all__ = [
     "nan_to_num", "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum", "nanvar",
 ]  # fmt: skip
 
 
-@primitive(lambda g, y, x, axes, keepdims: _ties(g, y, x, axes, keepdims))
+@primitive(lambda g, y, x, axes, keepdims: _ties(g, y, x, axes, keepdims), op="nanmax")
 def _nanmax(x: Any, axes: tuple[int, ...], keepdims: bool = False) -> Any:
     return _core.reduce(fmax, x, axes, None, keepdims, "nanmax")
 
 
-@primitive(lambda g, y, x, axes, keepdims: _ties(g, y, x, axes, keepdims))
+@primitive(lambda g, y, x, axes, keepdims: _ties(g, y, x, axes, keepdims), op="nanmin")
 def _nanmin(x: Any, axes: tuple[int, ...], keepdims: bool = False) -> Any:
     return _core.reduce(fmin, x, axes, None, keepdims, "nanmin")
 
@@ -54,7 +57,7 @@ def _without_nan(op: str, reduced: Callable[..., Any], x: Any, axis: Axis, out: 
 
 def nanmax(
     a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
-) -> Any:
+) -> Array:
     """The largest element over axes (by default all) that is not NaN; NaN if all are. `a`'s dtype.
 
     Equal largest elements share the gradient. ValueError if there is no element.
@@ -71,7 +74,7 @@ def nanmax(
 
 def nanmin(
     a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
-) -> Any:
+) -> Array:
     """The smallest element over axes (by default all) that is not NaN; NaN if all are. `a`'s dtype.
 
     Equal smallest elements share the gradient. ValueError if there is no element.
@@ -95,7 +98,7 @@ def _filled(x: Any, value: float) -> Any:
 def nansum(
     a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
     where: Any = True,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """The sum over axes with NaN counted as 0; otherwise as `sum`.
 
     >>> from forerun import np
@@ -108,7 +111,7 @@ def nansum(
 def nanprod(
     a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
     where: Any = True,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """The product over axes (by default all) with NaN counted as 1; otherwise as `prod`.
 
     >>> from forerun import np
@@ -118,7 +121,7 @@ def nanprod(
     return prod(_filled(beside(a, initial, where), 1), axis, dtype, out, keepdims, initial, where)
 
 
-def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
+def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
     """Running sums along `axis`, or of the flat array, with NaN counted as 0.
 
     >>> from forerun import np
@@ -128,7 +131,7 @@ def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = Non
     return cumsum(_filled(a, 0), axis, dtype, out)
 
 
-def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
+def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
     """Running products along `axis`, or of the flat array, with NaN counted as 1.
 
     >>> from forerun import np
@@ -154,7 +157,7 @@ def _unmasked(a: Any, dtype: Any, mask: Any) -> Any:
 
 def nanmean(
     a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
-) -> Any:
+) -> Array:
     """The mean over axes of the elements that are not NaN; NaN if all are. Of integers in the default float.
 
     where: a mask of the elements that count.
@@ -182,7 +185,7 @@ def _dropped(x: Any, axes: tuple[int, ...]) -> Any:
 def nanvar(
     a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *,
     where: Any = True, mean: Any = None, correction: float | None = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """The variance over axes (by default all) of the elements that are not NaN.
 
     Squared deviations from their mean, divided by their number less ddof; NaN if there are not more than
@@ -205,7 +208,7 @@ def nanvar(
 def nanstd(
     a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *,
     where: Any = True, mean: Any = None, correction: float | None = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """The standard deviation over axes of the elements that are not NaN: the root of `nanvar`.
 
     >>> from forerun import np
@@ -218,7 +221,7 @@ def nanstd(
 
 def nan_to_num(
     x: Any, copy: bool = True, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
-) -> Any:
+) -> Array:
     """x with `nan` in place of NaN, and `posinf` and `neginf` in place of infinities. x's dtype.
 
     posinf, neginf: by default the largest and smallest number of the dtype. copy: False writes them into x.

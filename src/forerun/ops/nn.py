@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -20,13 +20,16 @@ from .reduction import _max, _sum
 from .shape import reshape
 from .sorting import argsort
 
+if TYPE_CHECKING:
+    from ..typing import Array
+
 __all__ = [
     "relu", "sigmoid", "softmax", "log_softmax", "masked_softmax", "cross_entropy", "pick", "topk", "batch_dot",
     "dropout", "fully_connected", "embedding", "sequence_mask", "smooth_l1", "l2_normalization", "softmin",
 ]  # fmt: skip
 
 
-@primitive(lambda g, y: g * (y > 0))
+@primitive(lambda g, y: g * (y > 0), op="relu")
 def relu(x: Any) -> Any:
     """max(x, 0), in x's dtype. The gradient at 0 is 0.
 
@@ -37,7 +40,7 @@ def relu(x: Any) -> Any:
     return maximum(asarray(x), 0)
 
 
-@primitive(lambda g, y: g * (y * (1 - y)))
+@primitive(lambda g, y: g * (y * (1 - y)), op="sigmoid")
 def sigmoid(x: Any) -> Any:
     """1 / (1 + exp(-x)), between 0 and 1; of integers in the default float.
 
@@ -51,13 +54,13 @@ def sigmoid(x: Any) -> Any:
 # --- normalised exponentials ----------------------------------------------------------------------
 
 
-@primitive(lambda g, y, axis: y * (g - _sum(g * y, (axis,), True)))
+@primitive(lambda g, y, axis: y * (g - _sum(g * y, (axis,), True)), op="softmax")
 def _softmax(x: Any, axis: int) -> Any:
     e = exp(x - _max(x, (axis,), True))
     return e / _sum(e, (axis,), True)
 
 
-@primitive(lambda g, y, axis: g - exp(y) * _sum(g, (axis,), True))
+@primitive(lambda g, y, axis: g - exp(y) * _sum(g, (axis,), True), op="log_softmax")
 def _log_softmax(x: Any, axis: int) -> Any:
     shifted = x - _max(x, (axis,), True)
     return shifted - log(_sum(exp(shifted), (axis,), True))
@@ -88,7 +91,7 @@ def _within(op: str, x: Any, axis: int, length: Any, use_length: bool) -> Any:
 def softmax(
     x: Any, axis: int = -1, length: Any = None, temperature: float | None = None, use_length: bool = False,
     dtype: Any = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """exp(x) divided by its sum along `axis`, without overflow; of integers in the default float.
 
     temperature: a number that x is divided by first. length: with use_length, how many elements of each slice along
@@ -109,7 +112,7 @@ def softmax(
 def log_softmax(
     x: Any, axis: int = -1, length: Any = None, temperature: float | None = None, use_length: bool = False,
     dtype: Any = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """log(softmax(x)), without loss of small values; parameters as for `softmax`. Elements that do not count: -inf.
 
     >>> from forerun import npx
@@ -125,7 +128,7 @@ def log_softmax(
     return where(inside, _log_softmax(where(inside, x, -1e30), a), -math.inf)
 
 
-def softmin(x: Any, axis: int = -1, temperature: float | None = None, dtype: Any = None) -> Any:
+def softmin(x: Any, axis: int = -1, temperature: float | None = None, dtype: Any = None) -> Array:
     """softmax(-x): parameters as there.
 
     >>> from forerun import npx
@@ -135,7 +138,7 @@ def softmin(x: Any, axis: int = -1, temperature: float | None = None, dtype: Any
     return softmax(-as_real_float("softmin", x), axis, temperature=temperature, dtype=dtype)
 
 
-def l2_normalization(data: Any, eps: float = 1e-10, mode: str = "instance") -> Any:
+def l2_normalization(data: Any, eps: float = 1e-10, mode: str = "instance") -> Array:
     """data divided by the square root of eps plus the sum of its squares.
 
     mode: of which elements: of each "instance" along the first axis, of all "channel"s of axis 1 at a place, or of
@@ -153,7 +156,7 @@ def l2_normalization(data: Any, eps: float = 1e-10, mode: str = "instance") -> A
     return x / sqrt(_sum(x * x, tuple(axes), True) + eps)
 
 
-def masked_softmax(x: Any, mask: Any, axis: int = -1, temperature: float | None = None) -> Any:
+def masked_softmax(x: Any, mask: Any, axis: int = -1, temperature: float | None = None) -> Array:
     """softmax over the elements where the mask is true; 0 elsewhere, and everywhere if it is true nowhere.
 
     The mask is of x's shape, or broadcasts to it. temperature: a number that x is divided by first.
@@ -177,7 +180,7 @@ def _cross_entropy_grad(g: Any, x: Any, index: Any, axis: int, e: Any, z: Any) -
     return d
 
 
-@primitive(_cross_entropy_grad, nondifferentiable, kept=("e", "z"))
+@primitive(_cross_entropy_grad, nondifferentiable, kept=("e", "z"), op="cross_entropy")
 def _cross_entropy(x: Any, index: Any, axis: int) -> Any:
     shifted = x - _max(x, (axis,), True)
     e = exp(shifted)
@@ -185,7 +188,7 @@ def _cross_entropy(x: Any, index: Any, axis: int) -> Any:
     return log(z) - _gather_along(shifted, index, axis, "cross_entropy", False), e, z
 
 
-def cross_entropy(x: Any, index: Any, axis: int = -1, keepdims: bool = False) -> Any:
+def cross_entropy(x: Any, index: Any, axis: int = -1, keepdims: bool = False) -> Array:
     """-log(softmax(x)) at one position of each slice along `axis`; parameters and errors as for `pick`.
 
     >>> from forerun import np, npx
@@ -218,7 +221,7 @@ def _one_each(op: str, x: Any, index: Any, axis: int) -> Any:
     return reshape(index, (*before, 1, *after))
 
 
-def pick(x: Any, index: Any, axis: int = -1, keepdims: bool = False) -> Any:
+def pick(x: Any, index: Any, axis: int = -1, keepdims: bool = False) -> Array:
     """One element of each slice along `axis`: the one at the position that `index` gives.
 
     index: x's shape without `axis`, or with extent 1 there (ValueError if not). IndexError where the result
@@ -257,7 +260,7 @@ def topk(x: Any, k: int = 1, axis: int = -1, ret_typ: str = "indices", is_ascend
     return values if ret_typ == "value" else [values, order]
 
 
-def batch_dot(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False) -> Any:
+def batch_dot(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False) -> Array:
     """Products of matrices, one per leading index.
 
     As `matmul`; transpose_a, transpose_b: of a or b with its last two axes exchanged.
@@ -269,7 +272,7 @@ def batch_dot(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = Fal
     return _matmul(*matmul_pair(a, b, "batch_dot"), transpose_a, transpose_b)
 
 
-def dropout(x: Any, p: float = 0.5, axes: tuple[int, ...] = (), mode: str = "training") -> Any:
+def dropout(x: Any, p: float = 0.5, axes: tuple[int, ...] = (), mode: str = "training") -> Array:
     """While training, elements are zero with probability p, and others divided by 1 - p; otherwise x itself.
 
     Srivastava et al. 2014. axes: along these, all elements share one fate. mode: "training", or "always".
@@ -295,7 +298,7 @@ def dropout(x: Any, p: float = 0.5, axes: tuple[int, ...] = (), mode: str = "tra
 def fully_connected(
     x: Any, weight: Any, bias: Any = None, num_hidden: int | None = None, no_bias: bool = False,
     flatten: bool = True,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """x @ weight.T + bias; weight of shape (units, inputs), bias of shape (units,) or None.
 
     no_bias: bias is not added. flatten: all axes of x but the first count as inputs; otherwise the last one. ValueError
@@ -318,7 +321,7 @@ def fully_connected(
     return result if len(before) == 1 else reshape(result, (*before, weight.shape[0]))
 
 
-def embedding(index: Any, weight: Any, input_dim: int | None = None, output_dim: int | None = None) -> Any:
+def embedding(index: Any, weight: Any, input_dim: int | None = None, output_dim: int | None = None) -> Array:
     """Rows of the weight at positions: of shape index.shape + weight.shape[1:].
 
     IndexError where the result is read if a position is out of range. input_dim and output_dim are the weight's, and
@@ -339,7 +342,7 @@ def embedding(index: Any, weight: Any, input_dim: int | None = None, output_dim:
 
 def sequence_mask(
     x: Any, sequence_length: Any = None, use_sequence_length: bool = False, value: float = 0.0, axis: int = 0
-) -> Any:
+) -> Array:
     """x with elements beyond each sequence's length set to `value`; x itself without `use_sequence_length`.
 
     axis: 0 or 1, the one of time (ValueError if another); the other is of sequences.
@@ -358,7 +361,7 @@ def sequence_mask(
     return where(reshape(inside, inside.shape + (1,) * (x.ndim - 2)), x, value)
 
 
-def smooth_l1(x: Any, scalar: float = 1.0) -> Any:
+def smooth_l1(x: Any, scalar: float = 1.0) -> Array:
     """(s x)^2 / 2 where |x| < 1 / s^2, |x| - 1 / (2 s^2) elsewhere; s is `scalar`.
 
     Girshick 2015, where s is 1.

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from .. import _core
+from ..autograd.backward_pass import of_steps
 from .arithmetic import sqrt, square
 from .convert import asarrays, axis_of, beside, cast, copy, default_float, is_inexact, promote
 from .moments import mean
 from .reduction import _sum
+from .registry import register
 from .shape import reshape
-from .tape import of_steps
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm"]
 
@@ -121,6 +125,7 @@ _batch_norm = _Norm("batch_norm", _of_batch, _back_through_batch)
 _layer_norm, _group_norm, _instance_norm = (
     _Norm(name, _of_parts, _back_through_parts) for name in ("layer_norm", "group_norm", "instance_norm")
 )
+register(__name__, _batch_norm, _layer_norm, _group_norm, _instance_norm)
 
 
 def batch_norm(
@@ -240,7 +245,7 @@ def group_norm(
     return [y, *(reshape(v, shape[:2]) for v in used)] if output_mean_var else y
 
 
-def instance_norm(x: Any, gamma: Any, beta: Any, eps: float = 1e-3, axis: int = 1) -> Any:
+def instance_norm(x: Any, gamma: Any, beta: Any, eps: float = 1e-3, axis: int = 1) -> Array:
     """Each channel of each example with mean 0 and variance 1, times gamma, plus beta (Ulyanov et al. 2016).
 
     x: (batch, channels, extents...), or with channels on another axis after the first. gamma, beta: (channels,), or of

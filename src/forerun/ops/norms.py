@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 from numpy.linalg import LinAlgError
@@ -23,12 +23,15 @@ from .reduction import sum as sum_
 from .shape import imag, moveaxis, real, reshape
 from .solving import _inv
 
+if TYPE_CHECKING:
+    from ..typing import Array
+
 __all__ = ["cond", "matrix_norm", "norm", "vector_norm"]
 
 Axis = int | Sequence[int] | None
 
 
-@primitive(lambda g, y: where(equal(y, 0), 0, g / where(equal(y, 0), 1, 2 * y)))
+@primitive(lambda g, y: where(equal(y, 0), 0, g / where(equal(y, 0), 1, 2 * y)), op="linalg.norm.root")
 def _root(x: Any) -> Any:
     """The square root, with slope 0 at 0: what a length has there is as good as any."""
     return sqrt(x)
@@ -98,7 +101,7 @@ def _floats(x: Any) -> Any:
 
 
 @direct("norm")
-def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> Any:
+def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> Array:
     """A norm of vectors, over all elements or along one axis, or of matrices, along two. Real, at least 0.
 
     ord of vectors: 2 (the default), 1, inf, -inf, 0 (how many are not 0) or any p; of matrices: "fro" (the default),
@@ -130,7 +133,7 @@ def _whole(axis: Any) -> int:
         raise TypeError(f"norm: axis must be None, an integer or a tuple of integers, got {axis!r}") from None
 
 
-def vector_norm(x: Any, /, *, axis: Axis = None, keepdims: bool = False, ord: Any = 2) -> Any:
+def vector_norm(x: Any, /, *, axis: Axis = None, keepdims: bool = False, ord: Any = 2) -> Array:
     """The norm of the elements along one or more axes, by default all. Real, at least 0. ord: as of `norm`.
 
     >>> from forerun import np
@@ -143,7 +146,7 @@ def vector_norm(x: Any, /, *, axis: Axis = None, keepdims: bool = False, ord: An
 
 def matrix_norm(
     x: Any, /, *, keepdims: bool = False, ord: Any = "fro", axis: tuple[int, int] = (-2, -1)
-) -> Any:
+) -> Array:
     """The norm of matrices: of two axes, by default the last. ord: as of `norm`. ValueError if there are not two axes.
 
     >>> from forerun import np
@@ -170,13 +173,13 @@ def _inverses_or_nan(x: numpy.ndarray) -> numpy.ndarray:
 _inv_grad = _inv.grads[0][0]
 
 
-@primitive(_inv_grad)
+@primitive(_inv_grad, op="linalg.cond.inv")
 def _inv_or_nan(x: Any) -> Any:
     n = x.shape[-1]
     return stacked("cond", _inverses_or_nan, [x], [((n, n), x.dtype)], x.shape[:-2], n**3)[0]
 
 
-def cond(x: Any, p: Any = None) -> Any:
+def cond(x: Any, p: Any = None) -> Array:
     """The condition number of matrices: by default the largest singular value divided by the smallest.
 
     p: a norm of matrices as of `norm`; the result is the norm times that of the inverse. inf of singular matrices.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -25,6 +25,9 @@ from .joining import concatenate
 from .shape import atleast_1d
 from .signal import convolve
 
+if TYPE_CHECKING:
+    from ..typing import Array
+
 __all__ = [
     "poly", "polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul", "polysub", "polyval", "roots",
 ]  # fmt: skip
@@ -39,7 +42,7 @@ def _inexact(x: Any) -> Any:
 
 
 @numpy_when_small(numpy.polyval, "p x", "aa", "f")
-def polyval(p: Any, x: Any) -> Any:
+def polyval(p: Any, x: Any) -> Array:
     """The polynomial p at x: an array of x's shape. By Horner's rule; differentiable in both.
 
     >>> from forerun import np
@@ -62,7 +65,7 @@ def _aligned(op: str, a1: Any, a2: Any) -> tuple[Any, Any]:
     return wide(a), wide(b)
 
 
-def polyadd(a1: Any, a2: Any) -> Any:
+def polyadd(a1: Any, a2: Any) -> Array:
     """The sum of two polynomials.
 
     >>> from forerun import np
@@ -73,7 +76,7 @@ def polyadd(a1: Any, a2: Any) -> Any:
     return a + b
 
 
-def polysub(a1: Any, a2: Any) -> Any:
+def polysub(a1: Any, a2: Any) -> Array:
     """The difference of two polynomials.
 
     >>> from forerun import np
@@ -84,7 +87,7 @@ def polysub(a1: Any, a2: Any) -> Any:
     return a - b
 
 
-def polymul(a1: Any, a2: Any) -> Any:
+def polymul(a1: Any, a2: Any) -> Array:
     """The product of two polynomials. Zeros at their beginning stay: the length must not depend on values.
 
     >>> from forerun import np
@@ -94,7 +97,7 @@ def polymul(a1: Any, a2: Any) -> Any:
     return convolve(*(_coefficients("polymul", x) for x in asarrays(a1, a2)))
 
 
-def polyder(p: Any, m: int = 1) -> Any:
+def polyder(p: Any, m: int = 1) -> Array:
     """The m-th derivative of a polynomial. ValueError if m is negative.
 
     >>> from forerun import np
@@ -108,7 +111,7 @@ def polyder(p: Any, m: int = 1) -> Any:
     return p
 
 
-def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
+def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
     """The m-th antiderivative of a polynomial, with constants k (by default 0): one, or one for each time.
 
     Of integers in the default float. ValueError if m is negative or there are not as many constants.
@@ -145,7 +148,7 @@ def polydiv(u: Any, v: Any) -> tuple[Any, Any]:
     return tuple(asarray(x.astype(dtype), device=a.device) for x in numpy.polydiv(a.numpy(), b.numpy()))  # type: ignore[return-value]
 
 
-def roots(p: Any) -> Any:
+def roots(p: Any) -> Array:
     """The roots of a polynomial. Their number depends on how many coefficients are zero: this waits.
 
     Real if all are, else complex. ValueError if p has more than one axis.
@@ -158,7 +161,7 @@ def roots(p: Any) -> Any:
     return asarray(numpy.roots(p.numpy()), device=p.device)
 
 
-def poly(seq_of_zeros: Any) -> Any:
+def poly(seq_of_zeros: Any) -> Array:
     """The polynomial with these roots, or the characteristic polynomial of a square matrix.
 
     Real of real numbers, else complex. ValueError if it is neither a vector nor a square matrix.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -18,13 +18,16 @@ from .shape import moveaxis, reshape
 from .sorting import argmax
 from .strided import LAYOUTS, Extents, Windows, channels_first, channels_last, native, padded, per_axis
 
+if TYPE_CHECKING:
+    from ..typing import Array
+
 __all__ = ["pooling"]
 
 
 # --- the largest ----------------------------------------------------------------------------------
 
 
-@primitive(lambda g, x, y, windows: _to_first(g, x, y, windows))
+@primitive(lambda g, x, y, windows: _to_first(g, x, y, windows), op="pooling.max")
 def _largest(x: Any, windows: Windows) -> Any:
     """The largest element of each window of x (..., *extents)."""
     if native(x):
@@ -45,7 +48,10 @@ def _firsts(x: Any, y: Any, windows: Windows) -> Any:
         free = below if free is None else logical_and(free, below)
 
 
-@primitive(lambda g, b, c, windows: _at_first(g, b, c, windows), nondifferentiable, nondifferentiable)
+@primitive(
+    lambda g, b, c, windows: _at_first(g, b, c, windows), nondifferentiable, nondifferentiable,
+    op="pooling.max.backward",
+)  # fmt: skip
 def _to_first(a: Any, b: Any, c: Any, windows: Windows) -> Any:
     """a, a number for each window of b, at the first place that has the window's largest, c; sums where these meet."""
     if native(a):
@@ -56,7 +62,10 @@ def _to_first(a: Any, b: Any, c: Any, windows: Windows) -> Any:
     return result
 
 
-@primitive(lambda g, b, c, windows: _to_first(g, b, c, windows), nondifferentiable, nondifferentiable)
+@primitive(
+    lambda g, b, c, windows: _to_first(g, b, c, windows), nondifferentiable, nondifferentiable,
+    op="pooling.max.take",
+)  # fmt: skip
 def _at_first(a: Any, b: Any, c: Any, windows: Windows) -> Any:
     """The element of a, in the shape of b, at the first place of each window of b that has the window's largest, c."""
     taken = (where(hit, _core.getitem(a, index), 0) for index, hit in _firsts(b, c, windows))
@@ -66,7 +75,7 @@ def _at_first(a: Any, b: Any, c: Any, windows: Windows) -> Any:
 # --- the sum --------------------------------------------------------------------------------------
 
 
-@primitive(lambda g, shape, windows: _to_all(g, shape[-len(windows.kernel) :], windows))
+@primitive(lambda g, shape, windows: _to_all(g, shape[-len(windows.kernel) :], windows), op="pooling.sum")
 def _total(x: Any, windows: Windows) -> Any:
     """The sum of each window of x (..., *extents)."""
     if native(x):
@@ -75,7 +84,7 @@ def _total(x: Any, windows: Windows) -> Any:
     return functools.reduce(add, (_core.getitem(x, index) for _, index in windows.places(counts)))
 
 
-@primitive(lambda g, windows: _total(g, windows))
+@primitive(lambda g, windows: _total(g, windows), op="pooling.sum.backward")
 def _to_all(g: Any, extents: Extents, windows: Windows) -> Any:
     """A number for each window at all its elements; sums where windows meet."""
     if native(g):
@@ -114,7 +123,7 @@ def pooling(
     p_value: int = 2,
     count_include_pad: bool = True,
     layout: str | None = None,
-) -> Any:
+) -> Array:
     """One number for each window of data (batch, channels, *extents), of one to three axes of extents.
 
     pool_type: "max" (the gradient goes to the first of equal elements), "avg", "sum", or "lp", the p_value-th root of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -14,6 +14,9 @@ from .convert import asarray, asarrays, beside, count_of, one_of, together, vect
 from .host import host_op, host_ops
 from .indexing import nonzero
 from .shape import reshape
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = [
     "diag_indices", "diag_indices_from", "ix_", "ravel_multi_index", "tril_indices", "tril_indices_from",
@@ -163,7 +166,7 @@ def unravel_index(indices: Any, shape: int | Sequence[int], order: str = "C") ->
 @numpy_when_small(numpy.ravel_multi_index, "multi_index dims mode order", "ltss")
 def ravel_multi_index(
     multi_index: Sequence[Any], dims: Sequence[int], mode: str = "raise", order: str = "C"
-) -> Any:
+) -> Array:
     """For positions along each axis of an array with extents `dims`, those in the flat array. int64.
 
     mode: what happens to positions out of range: "raise" (ValueError where the result is read), "clip",

@@ -5,16 +5,18 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from .. import _core
 from .arithmetic import _value, conjugate
 from .convert import as_dtype, asarrays, axes_of, cast, castable, one_of, promote, store
 from .linear import _matmul, matmul_pair
 from .reduction import sum as sum_
 from .shape import broadcast_to, expand_dims, moveaxis
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["matmul", "matvec", "vecdot", "vecmat"]
 
@@ -181,7 +183,7 @@ def _stored(op: str, result: Any, out: Any, casting: str = "same_kind") -> Any:
 def matmul(
     x1: Any, x2: Any, out: Any = None, *, axes: Any = None, axis: None = None, keepdims: bool = False,
     casting: str = "same_kind", order: str = "K", dtype: Any = None, subok: bool = True, signature: Any = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """The matrix product over the last two axes, leading axes broadcast; a vector counts as a row or column.
 
     Dtypes are promoted. ValueError if inner dimensions differ or an operand has no axis. `x1 @ x2` is the same.
@@ -207,13 +209,10 @@ def matmul(
     )  # fmt: skip
 
 
-_core.set_hooks(matmul=matmul)
-
-
 def vecdot(
     x1: Any, x2: Any, out: Any = None, *, axes: Any = None, axis: int = -1, keepdims: bool = False,
     casting: str = "same_kind", order: str = "K", dtype: Any = None, subok: bool = True, signature: Any = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """The sum of conj(x1) * x2 along `axis` of each, by default the last; the other axes broadcast.
 
     axes: a list of an axis for each, in place of one for both. keepdims: with an axis of extent 1 for the sum.
@@ -233,7 +232,7 @@ def vecdot(
 def matvec(
     x1: Any, x2: Any, out: Any = None, *, axes: Any = None, axis: None = None, keepdims: bool = False,
     casting: str = "same_kind", order: str = "K", dtype: Any = None, subok: bool = True, signature: Any = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """Products of matrices and vectors: of x1's last two axes and x2's last one; the others broadcast.
 
     ValueError if they do not fit. Keywords: as for `matmul`.
@@ -251,7 +250,7 @@ def matvec(
 def vecmat(
     x1: Any, x2: Any, out: Any = None, *, axes: Any = None, axis: None = None, keepdims: bool = False,
     casting: str = "same_kind", order: str = "K", dtype: Any = None, subok: bool = True, signature: Any = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """Products of conjugated vectors and matrices: of x1's last axis and x2's last two; the others broadcast.
 
     ValueError if they do not fit. Keywords: as for `matmul`.

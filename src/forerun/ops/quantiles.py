@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from .base import numpy_when_small
 from .convert import asarray, axes_of, beside, default_float, is_inexact, is_real_float, one_of, store
 from .host import host_op, quiet
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
 
@@ -27,7 +30,7 @@ def _statistic(
 @numpy_when_small(numpy.median, "a axis", "ai", "f")
 def median(
     a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
-) -> Any:
+) -> Array:
     """The middle value along axes (by default all), of an even number the mean of two.
 
     In `a`'s dtype, or the default float if `a` is not of floats.
@@ -96,7 +99,7 @@ def _weights(op: str, x: Any, weights: Any, at: tuple[int, ...], axis: Any, meth
 def quantile(
     a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
     keepdims: bool = False, *, weights: Any = None, interpolation: str | None = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """The q-th quantiles (q between 0 and 1) along axes (by default all); `a`'s dtype or the default float.
 
     Axes of q, which may be an array, stand first in the result. method: what is between two elements: "linear",
@@ -116,7 +119,7 @@ def quantile(
 def percentile(
     a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
     keepdims: bool = False, *, weights: Any = None, interpolation: str | None = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """The q-th percentiles (q between 0 and 100) along axes; otherwise as `quantile`.
 
     >>> from forerun import np
@@ -129,7 +132,7 @@ def percentile(
 def nanquantile(
     a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
     keepdims: bool = False, *, weights: Any = None, interpolation: str | None = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """The q-th quantiles of the elements that are not NaN; NaN if all are. Otherwise as `quantile`.
 
     >>> from forerun import np
@@ -142,7 +145,7 @@ def nanquantile(
 def nanpercentile(
     a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
     keepdims: bool = False, *, weights: Any = None, interpolation: str | None = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """The q-th percentiles of the elements that are not NaN; NaN if all are. Otherwise as `percentile`.
 
     >>> from forerun import np
@@ -154,7 +157,7 @@ def nanpercentile(
 
 def nanmedian(
     a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
-) -> Any:
+) -> Array:
     """The middle one of the values along axes that are not NaN; NaN if all are. Otherwise as `median`.
 
     >>> from forerun import np

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -14,13 +14,16 @@ from .host import host_op
 from .reduction import all as all_
 from .shape import fortran, imag, real, transpose
 
+if TYPE_CHECKING:
+    from ..typing import Array
+
 __all__ = [
     "array_equiv", "asarray_chkfinite", "iscomplex", "isfortran", "isneginf", "isposinf", "isreal", "iterable",
     "real_if_close",
 ]  # fmt: skip
 
 
-def isreal(x: Any) -> Any:
+def isreal(x: Any) -> Array:
     """Whether each element has no imaginary part.
 
     >>> from forerun import np
@@ -30,7 +33,7 @@ def isreal(x: Any) -> Any:
     return equal(imag(x), 0)
 
 
-def iscomplex(x: Any) -> Any:
+def iscomplex(x: Any) -> Array:
     """Whether each element has an imaginary part.
 
     >>> from forerun import np
@@ -50,7 +53,7 @@ def _infinite(op: str, x: Any, negative: bool, out: Any) -> Any:
     return store(op, isinf(x) & (sign if negative else ~sign), out)
 
 
-def isposinf(x: Any, out: Any = None) -> Any:
+def isposinf(x: Any, out: Any = None) -> Array:
     """Whether each element is positive infinity. TypeError of complex numbers.
 
     >>> from forerun import np
@@ -60,7 +63,7 @@ def isposinf(x: Any, out: Any = None) -> Any:
     return _infinite("isposinf", x, False, out)
 
 
-def isneginf(x: Any, out: Any = None) -> Any:
+def isneginf(x: Any, out: Any = None) -> Array:
     """Whether each element is negative infinity. TypeError of complex numbers.
 
     >>> from forerun import np
@@ -92,7 +95,7 @@ def iterable(y: Any) -> bool:
     return y.ndim > 0 if is_array(y) else bool(numpy.iterable(y))
 
 
-def array_equiv(a1: Any, a2: Any) -> Any:
+def array_equiv(a1: Any, a2: Any) -> Array:
     """Whether two arrays have one shape, or broadcast to it, and the same elements; as an array of one bool.
 
     >>> from forerun import np
@@ -107,7 +110,7 @@ def array_equiv(a1: Any, a2: Any) -> Any:
     return all_(equal(a, b))
 
 
-def asarray_chkfinite(a: Any, dtype: Any = None, order: str | None = None) -> Any:
+def asarray_chkfinite(a: Any, dtype: Any = None, order: str | None = None) -> Array:
     """`asarray`, but with ValueError for NaN and infinity, where the result is read; of floats always a new array.
 
     >>> from forerun import np
@@ -129,7 +132,7 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: str | None = None) -> An
     return transpose(found) if turned else found
 
 
-def real_if_close(a: Any, tol: float = 100) -> Any:
+def real_if_close(a: Any, tol: float = 100) -> Array:
     """The real part if no imaginary part is far from zero, else the array itself. Of complex numbers this waits.
 
     tol: how far, in steps of the dtype at 1, or as a distance if it is not more than 1.

@@ -12,7 +12,7 @@ import functools
 import math
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -38,6 +38,9 @@ from .host import host_op
 from .indexing import take
 from .limits import FINITE, NOT_NEGATIVE, PROBABILITY, Limits, limited
 from .streams import current
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = [
     "seed", "uniform", "normal", "rand", "randn", "random", "random_sample", "standard_normal", "randint",
@@ -149,7 +152,7 @@ def uniform(
     device: Where = None,
     ctx: Where = None,
     out: Any = None,
-) -> Any:
+) -> Array:
     """Numbers evenly spread over [low, high), of shape `size` or else that of low and high together.
 
     The default float (float32) unless dtype is given; TypeError if it is no float. low and high may be
@@ -196,7 +199,7 @@ def normal(
     device: Where = None,
     ctx: Where = None,
     out: Any = None,
-) -> Any:
+) -> Array:
     """Numbers of the normal distribution with mean `loc` and standard deviation `scale`, which may be arrays.
 
     Of shape `size` or else that of loc and scale together; the default float unless dtype is given, TypeError
@@ -228,7 +231,7 @@ def into(op: str, out: Any, size: Size, dtype: Any, draw: Callable[[Size, Any], 
     return store(op, draw(out.shape, out.dtype), out)
 
 
-def rand(*shape: int, dtype: Any = None, device: Where = None, ctx: Where = None) -> Any:
+def rand(*shape: int, dtype: Any = None, device: Where = None, ctx: Where = None) -> Array:
     """Numbers evenly spread over [0, 1); extents are separate arguments. The default float unless dtype is given.
 
     >>> from forerun import np
@@ -238,7 +241,7 @@ def rand(*shape: int, dtype: Any = None, device: Where = None, ctx: Where = None
     return uniform(size=shape, dtype=dtype, device=device or ctx)
 
 
-def randn(*shape: int, dtype: Any = None, device: Where = None, ctx: Where = None) -> Any:
+def randn(*shape: int, dtype: Any = None, device: Where = None, ctx: Where = None) -> Array:
     """Standard normal numbers; extents are separate arguments. The default float unless dtype is given.
 
     >>> from forerun import np
@@ -248,7 +251,7 @@ def randn(*shape: int, dtype: Any = None, device: Where = None, ctx: Where = Non
     return normal(size=shape, dtype=dtype, device=device or ctx)
 
 
-def random(size: Size = None, dtype: Any = None, out: Any = None, *, device: Where = None, ctx: Where = None) -> Any:
+def random(size: Size = None, dtype: Any = None, out: Any = None, *, device: Where = None, ctx: Where = None) -> Array:
     """Numbers evenly spread over [0, 1). Without a size: one, without axes.
 
     The default float unless dtype is given. out: an array for the result.
@@ -274,7 +277,7 @@ def bytes(length: int) -> builtins.bytes:
     return drawn.numpy().tobytes()
 
 
-def random_integers(low: int, high: int | None = None, size: Size = None, *, device: Where = None) -> Any:
+def random_integers(low: int, high: int | None = None, size: Size = None, *, device: Where = None) -> Array:
     """Integers evenly spread over low to high, both included, or 1 to low. int64.
 
     >>> from forerun import np
@@ -285,7 +288,7 @@ def random_integers(low: int, high: int | None = None, size: Size = None, *, dev
     return randint(low, high + 1, size, device=device)
 
 
-def tomaxint(size: Size = None, *, device: Where = None) -> Any:
+def tomaxint(size: Size = None, *, device: Where = None) -> Array:
     """Integers evenly spread over all that are not negative. int64.
 
     >>> from forerun import np
@@ -297,7 +300,7 @@ def tomaxint(size: Size = None, *, device: Where = None) -> Any:
 
 def standard_normal(
     size: Size = None, dtype: Any = None, out: Any = None, *, device: Where = None, ctx: Where = None
-) -> Any:
+) -> Array:
     """Numbers of the standard normal distribution. Without a size: one, without axes.
 
     The default float unless dtype is given, TypeError if it is no float. out: an array for the result.
@@ -318,7 +321,7 @@ def randint(
     device: Where = None,
     ctx: Where = None,
     out: Any = None,
-) -> Any:
+) -> Array:
     """Integers evenly spread over [low, high), or [0, low) without high. int64 unless dtype is given.
 
     low and high may be arrays, which broadcast. Without a size: of their shape. ValueError if there are no such
@@ -361,7 +364,7 @@ def integers(
     endpoint: bool = False,
     *,
     device: Where = None,
-) -> Any:
+) -> Array:
     """Integers evenly spread over [low, high), with `endpoint` up to and including high. Otherwise as `randint`.
 
     >>> from forerun import np
@@ -389,7 +392,7 @@ def _order(op: str, n: int, device: Any) -> Any:
     return host_op(op, lambda _: make().permutation(n), [asarray(0, device=device)], (n,), "int64")
 
 
-def permutation(x: int | Any, axis: int = 0, *, device: Where = None) -> Any:
+def permutation(x: int | Any, axis: int = 0, *, device: Where = None) -> Array:
     """The numbers below x in random order (int64), or the slices of an array along an axis in random order (a copy).
 
     ValueError of an array without axes.
@@ -422,7 +425,7 @@ def shuffle(x: Any, axis: int = 0) -> None:
     return _core.assign(x, permutation(x, axis))
 
 
-def permuted(x: Any, *, axis: int | None = None, out: Any = None) -> Any:
+def permuted(x: Any, *, axis: int | None = None, out: Any = None) -> Array:
     """A copy of an array with the elements along an axis in random order, in another one in each row.
 
     axis None: all elements. out: an array for the result, x itself too.
@@ -441,7 +444,7 @@ def permuted(x: Any, *, axis: int | None = None, out: Any = None) -> Any:
 def bernoulli(
     prob: Any = None, logit: Any = None, size: Size = None, dtype: Any = None, *, device: Where = None,
     ctx: Where = None, out: Any = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """1 with probability `prob`, or with 1 / (1 + exp(-logit)); 0 otherwise.
 
     prob or logit: a number or an array, prob 0.5 if neither is given; ValueError if both are, or prob is not in [0, 1]

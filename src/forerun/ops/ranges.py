@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -10,6 +10,9 @@ from .. import _core
 from .base import direct
 from .convert import as_dtype, count_of, default_float, ints_become_floats, is_inexact, unsupported
 from .creation import Where, _device, _known
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["arange", "geomspace", "linspace", "logspace"]
 
@@ -29,7 +32,7 @@ def _placed(values: numpy.ndarray, dtype: Any, device: Where, ctx: Where, op: st
 def arange(
     start: Any = None, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: Where = None, like: None = None,
     ctx: Where = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """Numbers from start (by default 0) up to, not including, stop: a vector.
 
     int64 from integers, otherwise the default float, unless dtype is given. start by keyword must come with stop.
@@ -79,7 +82,7 @@ def linspace(
 def logspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None,
     axis: int = 0, *, device: Where = None, ctx: Where = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """base to the power of each number of `linspace(start, stop, num)`; the default float unless dtype is given.
 
     >>> from forerun import np
@@ -94,7 +97,7 @@ def logspace(
 def geomspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0, *,
     device: Where = None, ctx: Where = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """num numbers at equal ratios from start to stop; the default float unless dtype is given.
 
     ValueError if start or stop is 0, or num is negative.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -37,6 +37,9 @@ from .exponential import exp, log
 from .joining import concatenate
 from .shape import broadcast_to, flip, reshape, transpose
 
+if TYPE_CHECKING:
+    from ..typing import Array
+
 __all__ = [
     "sum", "prod", "max", "min", "amax", "amin", "all", "any", "ptp", "logsumexp", "count_nonzero",
 ]  # fmt: skip
@@ -57,22 +60,22 @@ def _ties(g: Any, y: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     return _spread(g, x.shape, axes, keepdims) * share
 
 
-@primitive(lambda g, shape, axes, keepdims: _spread(g, shape, axes, keepdims))
+@primitive(lambda g, shape, axes, keepdims: _spread(g, shape, axes, keepdims), op="sum")
 def _sum(x: Any, axes: tuple[int, ...], keepdims: bool = False, dtype: Any = None) -> Any:
     return _core.reduce(add, x, axes, dtype, keepdims, "sum")
 
 
-@primitive(lambda g, y, x, axes, keepdims: _prod_grad(g, y, x, axes, keepdims))
+@primitive(lambda g, y, x, axes, keepdims: _prod_grad(g, y, x, axes, keepdims), op="prod")
 def _prod(x: Any, axes: tuple[int, ...], keepdims: bool = False, dtype: Any = None) -> Any:
     return _core.reduce(multiply, x, axes, dtype, keepdims, "prod")
 
 
-@primitive(lambda g, y, x, axes, keepdims: _ties(g, y, x, axes, keepdims))
+@primitive(lambda g, y, x, axes, keepdims: _ties(g, y, x, axes, keepdims), op="max")
 def _max(x: Any, axes: tuple[int, ...], keepdims: bool = False) -> Any:
     return _core.reduce(maximum, x, axes, None, keepdims, "max")
 
 
-@primitive(lambda g, y, x, axes, keepdims: _ties(g, y, x, axes, keepdims))
+@primitive(lambda g, y, x, axes, keepdims: _ties(g, y, x, axes, keepdims), op="min")
 def _min(x: Any, axes: tuple[int, ...], keepdims: bool = False) -> Any:
     return _core.reduce(minimum, x, axes, None, keepdims, "min")
 
@@ -138,7 +141,7 @@ def _with_sign(result: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> An
     return select(all(signbit(x), axes, keepdims=keepdims), -_sum(-x, axes, keepdims), result)
 
 
-@primitive(lambda g, shape, axes, keepdims: _spread(g, shape, axes, keepdims))
+@primitive(lambda g, shape, axes, keepdims: _spread(g, shape, axes, keepdims), op="sum.of_complex")
 def _sum_of_complex(x: Any, axes: tuple[int, ...], keepdims: bool, initial: complex) -> Any:
     """A sum that starts from zeros with a sign: NumPy's, as each part has its own."""
     from .host import host
@@ -173,7 +176,7 @@ def _extreme(op: str, x: Any, axes: tuple[int, ...], keepdims: bool, initial: An
 def sum(
     a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
     where: Any = True,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """The sum over axes (by default all), which are dropped unless `keepdims`.
 
     The same bits for any number of workers. Integers and bools are summed as int64, unsigned ones as uint64;
@@ -203,7 +206,7 @@ def sum(
 def prod(
     a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
     where: Any = True,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """The product over axes (by default all). Integers are multiplied as int64 or uint64. Of no elements: 1.
 
     out, initial, where: as for `sum`.
@@ -224,7 +227,7 @@ def prod(
 @direct("extreme", maximum, 2)
 def max(
     a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
-) -> Any:
+) -> Array:
     """The largest element over axes (by default all), in `a`'s dtype; NaN if there is one.
 
     initial: a further value; where: a mask of the elements that count (initial must be given then). ValueError if
@@ -241,7 +244,7 @@ def max(
 @direct("extreme", minimum, 3)
 def min(
     a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
-) -> Any:
+) -> Array:
     """The smallest element over axes (by default all), in `a`'s dtype; NaN if there is one.
 
     initial: a further value; where: a mask of the elements that count (initial must be given then). ValueError if
@@ -261,7 +264,7 @@ amax, amin = max, min
 @direct("truth", logical_and, 4)
 def all(
     a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True
-) -> Any:
+) -> Array:
     """Whether all elements over axes are true (not zero), as bool; true of no elements.
 
     where: a mask of the elements that count.
@@ -280,7 +283,7 @@ def all(
 @direct("truth", logical_or, 5)
 def any(
     a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True
-) -> Any:
+) -> Array:
     """Whether any element over axes is true (not zero), as bool; false of no elements.
 
     where: a mask of the elements that count.
@@ -297,7 +300,7 @@ def any(
 
 
 @direct("count")
-def count_nonzero(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
+def count_nonzero(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """How many elements over axes (by default all) are not zero. int64.
 
     >>> from forerun import np
@@ -317,7 +320,7 @@ def _floating(x: Any, dtype: Any, op: str) -> Any:
     return x if want == x.dtype else cast(x, want)
 
 
-def ptp(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
+def ptp(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Array:
     """Largest minus smallest element over axes, in `a`'s dtype. ValueError if there is none.
 
     >>> from forerun import np
@@ -327,7 +330,7 @@ def ptp(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> A
     return store("ptp", max(a, axis, keepdims=keepdims) - min(a, axis, keepdims=keepdims), out)
 
 
-def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Array:
     """log(sum(exp(x))) over axes without overflow: the largest element is taken out first.
 
     Of integers in the default float. ValueError if there is no element.

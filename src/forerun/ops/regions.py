@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy
 
 from .base import nondifferentiable, primitive
 from .convert import asarrays
 from .host import host_op
+from .registry import registered_tuple
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["roi_align"]
 
 Values = numpy.ndarray
 
 
+@registered_tuple("roi_align.Plan")
 class _Plan(NamedTuple):
     """How regions are looked at."""
 
@@ -29,7 +34,7 @@ class _Plan(NamedTuple):
 def roi_align(
     data: Any, rois: Any, pooled_size: int | Sequence[int], spatial_scale: float, sample_ratio: int = -1,
     position_sensitive: bool = False, aligned: bool = False,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """The mean of samples in each cell of a grid over each region: (regions, channels, *pooled_size).
 
     data: (batch, channels, height, width). rois: (regions, 5), each (number in the batch, left, top, right, bottom), in
@@ -84,7 +89,7 @@ def _regions(boxes: Values, plan: _Plan, shape: Sequence[int]) -> Iterator[tuple
         yield int(box[0]), rows, columns
 
 
-@primitive(lambda g, rois, plan, shape: _align_back(g, rois, plan, shape), nondifferentiable)
+@primitive(lambda g, rois, plan, shape: _align_back(g, rois, plan, shape), nondifferentiable, op="roi_align")
 def _align(x: Any, rois: Any, plan: _Plan, shape: tuple[int, ...]) -> Any:
     def pooled(v: Values, boxes: Values) -> Values:
         result = numpy.zeros((len(boxes), shape[1], *plan.size), v.dtype)
@@ -95,7 +100,7 @@ def _align(x: Any, rois: Any, plan: _Plan, shape: tuple[int, ...]) -> Any:
     return host_op("roi_align", pooled, [x, rois], (rois.shape[0], shape[1], *plan.size), x.dtype)
 
 
-@primitive(lambda g, rois, plan, shape: _align(g, rois, plan, shape), nondifferentiable)
+@primitive(lambda g, rois, plan, shape: _align(g, rois, plan, shape), nondifferentiable, op="roi_align.backward")
 def _align_back(x: Any, rois: Any, plan: _Plan, shape: tuple[int, ...]) -> Any:
     """The gradient of an image's regions: it is linear, so that its own gradient is the op."""
 

@@ -110,7 +110,7 @@ def _slope(y: Any, x: Any) -> Any:
     return host_op("gamma_slope", task, [y, x], y.shape, y.dtype)
 
 
-@primitive(lambda g, x, y: g * _slope(y, x))
+@primitive(lambda g, x, y: g * _slope(y, x), op="random.standard_gamma")
 def _standard_gamma(x: Any, op: str, draw: Callable[..., Any], shape: tuple[int, ...], dtype: numpy.dtype) -> Any:
     return host_op(op, draw, [x], shape, dtype)
 

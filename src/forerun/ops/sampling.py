@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -16,6 +16,9 @@ from .limits import NOT_NEGATIVE
 from .random import Size, Where, _shape, bernoulli, normal, uniform
 from .random import seed as _seed
 from .shape import reshape
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["bernoulli", "categorical", "multinomial", "normal_n", "seed", "uniform_n"]
 
@@ -41,7 +44,7 @@ def _batched(op: str, batch: Size, *parameters: Any) -> tuple[int, ...]:
 def uniform_n(
     low: Any = 0.0, high: Any = 1.0, batch_shape: Size = None, dtype: Any = None, *, device: Where = None,
     ctx: Where = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """Numbers evenly spread over [low, high): for each element of these together, as many as batch_shape says.
 
     Of shape batch_shape followed by that of low and high. Otherwise as `np.random.uniform`.
@@ -56,7 +59,7 @@ def uniform_n(
 def normal_n(
     loc: Any = 0.0, scale: Any = 1.0, batch_shape: Size = None, dtype: Any = None, *, device: Where = None,
     ctx: Where = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """Normal numbers: for each element of loc and scale together, as many as batch_shape says.
 
     Of shape batch_shape followed by that of loc and scale. Otherwise as `np.random.normal`.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -14,6 +14,9 @@ from .joining import concatenate
 from .reduction import _accumulator, sum
 from .shape import broadcast_to, flip, moveaxis, reshape
 
+if TYPE_CHECKING:
+    from ..typing import Array
+
 __all__ = ["cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "diff"]
 
 
@@ -21,12 +24,12 @@ def _reverse_cumsum(g: Any, axis: int) -> Any:
     return flip(_cumsum(flip(g, axis), axis), axis)
 
 
-@primitive(lambda g, axis: _reverse_cumsum(g, axis))
+@primitive(lambda g, axis: _reverse_cumsum(g, axis), op="cumsum")
 def _cumsum(x: Any, axis: int, dtype: Any = None) -> Any:
     return _core.scan(add, x, axis, dtype, "cumsum")
 
 
-@primitive(lambda g, y, x, axis: _cumprod_grad(g, y, x, axis))
+@primitive(lambda g, y, x, axis: _cumprod_grad(g, y, x, axis), op="cumprod")
 def _cumprod(x: Any, axis: int, dtype: Any = None) -> Any:
     return _core.scan(multiply, x, axis, dtype, "cumprod")
 
@@ -48,7 +51,7 @@ def _cumprod_grad(g: Any, y: Any, x: Any, axis: int) -> Any:
     return moveaxis(sum(_value(products) * moveaxis(g, axis, -1)[..., None, :], -1), -1, axis)
 
 
-def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
+def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
     """Running sums along `axis`, or of the flat array. Integers are summed as int64 or uint64.
 
     >>> from forerun import np
@@ -63,7 +66,7 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) 
     return store("cumsum", _cumsum(x, axis_of("cumsum", axis, x.ndim)), out)
 
 
-def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
+def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
     """Running products along `axis`, or of the flat array. Integers are multiplied as int64 or uint64.
 
     >>> from forerun import np
@@ -100,7 +103,7 @@ def _cumulative(op: str, scan: Any, first: int, x: Any, axis: int | None, dtype:
 
 def cumulative_sum(
     x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False
-) -> Any:
+) -> Array:
     """Running sums along `axis`, which must be given but for vectors (ValueError). Dtypes as `cumsum`.
 
     include_initial: with a 0 before them, so the axis is longer by one.
@@ -114,7 +117,7 @@ def cumulative_sum(
 
 def cumulative_prod(
     x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False
-) -> Any:
+) -> Array:
     """Running products along `axis`, which must be given but for vectors (ValueError). Dtypes as `cumprod`.
 
     include_initial: with a 1 before them, so the axis is longer by one.
@@ -126,7 +129,7 @@ def cumulative_prod(
     return store("cumulative_prod", _cumulative("cumulative_prod", cumprod, 1, x, axis, dtype, include_initial), out)
 
 
-def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
+def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Array:
     """Differences of neighbours along `axis`, n times over; each time the axis is shorter by one.
 
     Of bools: whether neighbours differ. prepend, append: what stands before and after the array along the axis.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -15,6 +15,9 @@ from .indexing import nonzero as _nonzero
 from .joining import stack, unstack
 from .shape import broadcast_to, moveaxis, transpose
 from .shape import reshape as _reshape
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = [
     "sequence_last", "sequence_reverse", "broadcast_like", "index_add", "index_update", "nonzero", "reshape", "slice",
@@ -44,7 +47,7 @@ def _along(x: Any, places: Any) -> Any:
 
 def sequence_last(
     x: Any, sequence_length: Any = None, use_sequence_length: bool = False, axis: int = 0
-) -> Any:
+) -> Array:
     """The last step of each sequence: of the length given, with `use_sequence_length`, or of x.
 
     axis: 0 or 1, the one of steps (ValueError if another); the other is of sequences. A length of 0 counts from the
@@ -62,7 +65,7 @@ def sequence_last(
 
 def sequence_reverse(
     x: Any, sequence_length: Any = None, use_sequence_length: bool = False, axis: int = 0
-) -> Any:
+) -> Array:
     """Steps in the opposite order: those within each length, with `use_sequence_length`, or all.
 
     axis: 0 or 1, the one of steps (ValueError if another); the other is of sequences.
@@ -79,7 +82,7 @@ def sequence_reverse(
     return moveaxis(_along(x, where(step < n, n - 1 - step, step)), 0, axis)
 
 
-def broadcast_like(x: Any, like: Any, lhs_axes: Any = None, rhs_axes: Any = None) -> Any:
+def broadcast_like(x: Any, like: Any, lhs_axes: Any = None, rhs_axes: Any = None) -> Array:
     """x in the shape of another array, or, along `lhs_axes` alone, with its extents along `rhs_axes`.
 
     Axes are integers, or as many in both. ValueError if shapes do not fit.
@@ -102,7 +105,7 @@ def broadcast_like(x: Any, like: Any, lhs_axes: Any = None, rhs_axes: Any = None
     return broadcast_to(x, shape)
 
 
-def index_update(x: Any, indices: Any, values: Any) -> Any:
+def index_update(x: Any, indices: Any, values: Any) -> Array:
     """A copy of x with `values` at x[indices[0], indices[1], ...]; indices of shape (axes, n).
 
     >>> from forerun import np, npx
@@ -119,7 +122,7 @@ def index_update(x: Any, indices: Any, values: Any) -> Any:
     return where(last < n, take(_reshape(given, (n,)), last, mode="clip"), x) if n else copy(x)
 
 
-def index_add(x: Any, indices: Any, values: Any) -> Any:
+def index_add(x: Any, indices: Any, values: Any) -> Array:
     """A copy of x with `values` added at x[indices[0], indices[1], ...], once for each time a position is named.
 
     indices: of shape (axes, n).
@@ -141,7 +144,7 @@ def _places(x: Any, at: Any) -> Any:
     return getitem(numbers, tuple(at[i] for i in range(at.shape[0])))
 
 
-def nonzero(x: Any) -> Any:
+def nonzero(x: Any) -> Array:
     """The positions of elements that are not 0, in rows: (n, axes). It waits, as its shape depends on values.
 
     >>> from forerun import npx
@@ -151,7 +154,7 @@ def nonzero(x: Any) -> Any:
     return transpose(stack(list(_nonzero(x))))
 
 
-def slice(x: Any, begin: Sequence[int | None], end: Sequence[int | None], step: Sequence[int | None] = ()) -> Any:
+def slice(x: Any, begin: Sequence[int | None], end: Sequence[int | None], step: Sequence[int | None] = ()) -> Array:
     """x[begin[0]:end[0]:step[0], ...] along the first axes; None as in Python.
 
     >>> from forerun import np, npx
@@ -162,7 +165,7 @@ def slice(x: Any, begin: Sequence[int | None], end: Sequence[int | None], step: 
     return getitem(asarray(x), tuple(_slice(*bounds) for bounds in zip(begin, end, steps, strict=True)))
 
 
-def shape_array(x: Any) -> Any:
+def shape_array(x: Any) -> Array:
     """The shape of x, as an array of int64.
 
     >>> from forerun import np, npx
@@ -173,7 +176,7 @@ def shape_array(x: Any) -> Any:
     return asarray(numpy.array(x.shape, "int64"), device=x.device)
 
 
-def stop_gradient(x: Any) -> Any:
+def stop_gradient(x: Any) -> Array:
     """x, for gradients a constant: nothing flows back.
 
     >>> from forerun import autograd, np, npx
@@ -207,7 +210,7 @@ def foreach(body: Callable[[Any, Any], tuple[Any, Any]], data: Any, init_states:
     return stack(outputs), states
 
 
-def reshape(x: Any, newshape: Any, reverse: bool = False, order: str = "C") -> Any:
+def reshape(x: Any, newshape: Any, reverse: bool = False, order: str = "C") -> Array:
     """x in another shape, which may have codes for axes of x, taken in order.
 
     -1: what is left of the elements; -2: this axis; -3: leave out this axis of extent 1; -4: all axes that are left;

@@ -5,14 +5,18 @@ Where the number of results depends on the values, this waits.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy
 
 from .base import numpy_when_small
 from .convert import asarray, asarrays, device_of, one_of, promote
 from .host import host_op
+from .registry import registered_tuple
 from .sorting import unique
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = [
     "isin", "intersect1d", "union1d", "setdiff1d", "setxor1d", "unique_all", "unique_counts", "unique_inverse",
@@ -23,7 +27,7 @@ __all__ = [
 @numpy_when_small(numpy.isin, "element test_elements assume_unique invert", "aebb")
 def isin(
     element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: str | None = None
-) -> Any:
+) -> Array:
     """Whether each element is among others, as bool, of its shape; with `invert`, whether it is not.
 
     assume_unique: both hold distinct values, which saves time. kind: "sort" or "table", NumPy's algorithms
@@ -67,7 +71,7 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices:
 
 
 @numpy_when_small(numpy.union1d, "ar1 ar2", "aa", waits=True)
-def union1d(ar1: Any, ar2: Any) -> Any:
+def union1d(ar1: Any, ar2: Any) -> Array:
     """The sorted distinct values that are in one of two arrays or both, in their common dtype. Waits.
 
     >>> from forerun import np
@@ -78,7 +82,7 @@ def union1d(ar1: Any, ar2: Any) -> Any:
 
 
 @numpy_when_small(numpy.setdiff1d, "ar1 ar2 assume_unique", "aab", waits=True)
-def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
     """The sorted distinct values that are in ar1 but not in ar2, in their common dtype. Waits.
 
     >>> from forerun import np
@@ -89,7 +93,7 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
 
 
 @numpy_when_small(numpy.setxor1d, "ar1 ar2 assume_unique", "aab", waits=True)
-def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
     """The sorted distinct values that are in exactly one of two arrays, in their common dtype. Waits.
 
     >>> from forerun import np
@@ -99,6 +103,7 @@ def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     return asarray(numpy.setxor1d(*_values(ar1, ar2), assume_unique), device=device_of(ar1, ar2))
 
 
+@registered_tuple("UniqueAllResult")
 class UniqueAll(NamedTuple):
     """What `unique_all` returns."""
 
@@ -108,6 +113,7 @@ class UniqueAll(NamedTuple):
     counts: Any
 
 
+@registered_tuple("UniqueCountsResult")
 class UniqueCounts(NamedTuple):
     """What `unique_counts` returns."""
 
@@ -115,6 +121,7 @@ class UniqueCounts(NamedTuple):
     counts: Any
 
 
+@registered_tuple("UniqueInverseResult")
 class UniqueInverse(NamedTuple):
     """What `unique_inverse` returns."""
 
@@ -162,7 +169,7 @@ def unique_inverse(x: Any) -> UniqueInverse:
     return UniqueInverse(*unique(x, return_inverse=True, equal_nan=False))
 
 
-def unique_values(x: Any) -> Any:
+def unique_values(x: Any) -> Array:
     """The sorted distinct values of the flat array. Each NaN is a value of its own. Waits.
 
     >>> from forerun import np

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -11,6 +11,9 @@ from .. import _core
 from .base import direct, primitive, view_of_numpy
 from .convert import asarray, asarrays, axes_of, axes_to_reduce, axis_of, one_of, store, together
 from .convert import copy as copy_of
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = [
     "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_to", "expand_dims", "flip",
@@ -21,16 +24,13 @@ __all__ = [
 Axis = int | Sequence[int] | None
 
 
-@primitive(lambda g, shape: _reshape(g, shape))
+@primitive(lambda g, shape: _reshape(g, shape), op="reshape")
 def _reshape(x: Any, shape: Any) -> Any:
     return _core.reshape(x, shape)
 
 
-_reshape.name = "reshape"
-
-
 @direct("reshape")
-def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None) -> Any:
+def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None) -> Array:
     """An array with another shape of the same size: a view where memory allows.
 
     One extent may be -1: what the others leave. order: "F" takes and places elements with the first axis running
@@ -56,13 +56,13 @@ def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None
     return copy_of(result) if copy and shared else result
 
 
-@primitive(lambda g, axes: _transpose(g, tuple(map(axes.index, range(len(axes))))))
+@primitive(lambda g, axes: _transpose(g, tuple(map(axes.index, range(len(axes))))), op="transpose")
 def _transpose(x: Any, axes: tuple[int, ...]) -> Any:
     return _core.transpose(x, axes)
 
 
 @direct("transpose")
-def transpose(a: Any, axes: Sequence[int] | None = None) -> Any:
+def transpose(a: Any, axes: Sequence[int] | None = None) -> Array:
     """A view of `a` with its axes in another order; by default reversed.
 
     axes: where each axis of the result comes from. ValueError if they do not name every axis once.
@@ -79,7 +79,7 @@ def transpose(a: Any, axes: Sequence[int] | None = None) -> Any:
     return _transpose(x, axes_of("transpose", tuple(axes), x.ndim))
 
 
-@primitive(lambda g: g)
+@primitive(lambda g: g, op="broadcast_to")
 def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
     """A view of an array repeated to a larger shape. Not to be written to.
 
@@ -112,7 +112,7 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
 
 
 @view_of_numpy(numpy.expand_dims, "a axis", "ak")
-def expand_dims(a: Any, axis: int | Sequence[int]) -> Any:
+def expand_dims(a: Any, axis: int | Sequence[int]) -> Array:
     """A view with axes of extent 1 put in at `axis`: positions in the result. IndexError out of range.
 
     >>> from forerun import np
@@ -129,7 +129,7 @@ def expand_dims(a: Any, axis: int | Sequence[int]) -> Any:
 
 
 @view_of_numpy(numpy.ndarray.squeeze, "a axis", "ai")
-def squeeze(a: Any, axis: Axis = None) -> Any:
+def squeeze(a: Any, axis: Axis = None) -> Array:
     """A view without axes of extent 1: all, or those named. ValueError if a named one is longer.
 
     >>> from forerun import np
@@ -144,7 +144,7 @@ def squeeze(a: Any, axis: Axis = None) -> Any:
 
 
 @view_of_numpy(numpy.moveaxis, "a source destination", "akk")
-def moveaxis(a: Any, source: int | Sequence[int], destination: int | Sequence[int]) -> Any:
+def moveaxis(a: Any, source: int | Sequence[int], destination: int | Sequence[int]) -> Array:
     """A view with some axes moved to other positions; the others keep their order.
 
     >>> from forerun import np
@@ -164,7 +164,7 @@ def moveaxis(a: Any, source: int | Sequence[int], destination: int | Sequence[in
 
 
 @view_of_numpy(numpy.ndarray.swapaxes, "a axis1 axis2", "akk")
-def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
+def swapaxes(a: Any, axis1: int, axis2: int) -> Array:
     """A view with two axes exchanged. IndexError out of range.
 
     >>> from forerun import np
@@ -178,7 +178,7 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
     return transpose(x, order)
 
 
-def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
+def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
     """A view with `axis` moved until it lies before axis `start`; `moveaxis` says the same more plainly.
 
     >>> from forerun import np
@@ -193,7 +193,7 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
     return moveaxis(x, a, to - 1 if to > a else to)
 
 
-def matrix_transpose(x: Any, /) -> Any:
+def matrix_transpose(x: Any, /) -> Array:
     """A view with the last two axes exchanged. IndexError if there are not two.
 
     >>> from forerun import np
@@ -204,7 +204,7 @@ def matrix_transpose(x: Any, /) -> Any:
 
 
 @direct("ravel")
-def ravel(a: Any, order: str = "C") -> Any:
+def ravel(a: Any, order: str = "C") -> Array:
     """The elements as one axis: a view where they lie in memory one after the other, otherwise a copy.
 
     order: "C", "F" with the first axis running fastest, "A" for "F" if memory is in that order and "C" if not, "K" as
@@ -351,7 +351,7 @@ def atleast_3d(*arys: Any) -> Any:
 
 
 @view_of_numpy(numpy.flip, "m axis", "ai")
-def flip(m: Any, axis: Axis = None, *, out: Any = None) -> Any:
+def flip(m: Any, axis: Axis = None, *, out: Any = None) -> Array:
     """A view with the order of elements reversed along the axes; by default all. out: an array for a copy of it.
 
     >>> from forerun import np
@@ -364,7 +364,7 @@ def flip(m: Any, axis: Axis = None, *, out: Any = None) -> Any:
 
 
 @view_of_numpy(numpy.fliplr, "m", "a")
-def fliplr(m: Any) -> Any:
+def fliplr(m: Any) -> Array:
     """A view reversed along axis 1: columns from right to left. IndexError if there is no such axis.
 
     >>> from forerun import np
@@ -375,7 +375,7 @@ def fliplr(m: Any) -> Any:
 
 
 @view_of_numpy(numpy.flipud, "m", "a")
-def flipud(m: Any) -> Any:
+def flipud(m: Any) -> Array:
     """A view reversed along axis 0: rows from bottom to top. IndexError if there is no axis.
 
     >>> from forerun import np
@@ -386,7 +386,7 @@ def flipud(m: Any) -> Any:
 
 
 @view_of_numpy(numpy.rot90, "m k", "ak")
-def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
+def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
     """A view turned by 90 degrees k times in the plane of two axes, from the first towards the second.
 
     >>> from forerun import np
@@ -411,18 +411,18 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
 # --- parts of complex numbers ---------------------------------------------------------------------
 
 
-@primitive(lambda g: g)
+@primitive(lambda g: g, op="real")
 def _real(x: Any) -> Any:
     return _core.part(x, False)
 
 
-@primitive(lambda g: 1j * g)
+@primitive(lambda g: 1j * g, op="imag")
 def _imag(x: Any) -> Any:
     return _core.part(x, True)
 
 
 @direct("real")
-def real(val: Any) -> Any:
+def real(val: Any) -> Array:
     """A view of the real part: val itself if its dtype is not complex, float32 of complex64, float64 of complex128.
 
     >>> from forerun import np
@@ -433,7 +433,7 @@ def real(val: Any) -> Any:
     return _real(x) if x.dtype.kind == "c" else x
 
 
-def imag(val: Any) -> Any:
+def imag(val: Any) -> Array:
     """A view of the imaginary part, float32 of complex64, float64 of complex128; new zeros if val is not complex.
 
     >>> from forerun import np
@@ -442,6 +442,3 @@ def imag(val: Any) -> Any:
     """
     x = asarray(val)
     return _imag(x) if x.dtype.kind == "c" else _core.full(x.shape, 0, x.dtype, x.device)
-
-
-_core.set_hooks(transpose=transpose)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -36,6 +36,9 @@ from .scans import diff
 from .shape import atleast_1d, broadcast_arrays, broadcast_to, flip, moveaxis, ravel, reshape
 from .sorting import argsort, searchsorted
 
+if TYPE_CHECKING:
+    from ..typing import Array
+
 __all__ = [
     "convolve", "correlate", "cross", "ediff1d", "gradient", "interp", "sinc", "trapezoid",
 ]  # fmt: skip
@@ -58,13 +61,11 @@ def _convolve_grad(g: Any, other: Any, n: int) -> Any:
 
 
 @primitive(
-    lambda g, b, shape: _convolve_grad(g, b, shape[0]), lambda g, a, shape: _convolve_grad(g, a, shape[0])
-)
+    lambda g, b, shape: _convolve_grad(g, b, shape[0]), lambda g, a, shape: _convolve_grad(g, a, shape[0]),
+    op="convolve",
+)  # fmt: skip
 def _convolve(a: Any, b: Any) -> Any:
     return host_op("convolve", numpy.convolve, [a, b], (a.size + b.size - 1,), a.dtype)
-
-
-_convolve.name = "convolve"
 
 
 _FEW = 1 << 15  # elements that NumPy goes through in less time than it takes to make an operation of each step
@@ -93,7 +94,7 @@ def _cut(full: Any, n: int, k: int, mode: str, first: int) -> Any:
 
 
 @numpy_when_small(numpy.convolve, "a v mode", "aas")
-def convolve(a: Any, v: Any, mode: str = "full") -> Any:
+def convolve(a: Any, v: Any, mode: str = "full") -> Array:
     """The convolution of two vectors: sums of a[i] * v[k - i], in their common dtype.
 
     mode: "full": every k with a term; "same": as many as the longer vector has elements; "valid": those where
@@ -108,7 +109,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
 
 
 @numpy_when_small(numpy.correlate, "a v mode", "aas")
-def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
+def correlate(a: Any, v: Any, mode: str = "valid") -> Array:
     """The cross-correlation of two vectors: sums of a[i + k] * conj(v[i]). mode, errors: as for `convolve`.
 
     >>> from forerun import np
@@ -128,7 +129,7 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
 
 
 @numpy_when_small(numpy.interp, "x xp fp", "naa", "f")
-def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None) -> Any:
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None) -> Array:
     """Values at x of the line through the points (xp, fp), where xp rises: of x's shape.
 
     left, right: values before the first point and after the last, by default those of the points. period: xp
@@ -171,7 +172,7 @@ def _between(x: Any, xp: Any, fp: Any) -> Any:
     return f0 + (fp[i + 1] - f0) / where(equal(step, 0), 1, step) * (x - x0)
 
 
-def sinc(x: Any) -> Any:
+def sinc(x: Any) -> Array:
     """sin(pi x) / (pi x), and 1 at 0; of integers in the default float.
 
     >>> from forerun import np
@@ -187,7 +188,7 @@ def sinc(x: Any) -> Any:
 # --- differences and areas ------------------------------------------------------------------------
 
 
-def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Array:
     """Differences of neighbours of the flat array, with numbers before and after them if given; in ary's dtype.
 
     >>> from forerun import np
@@ -202,7 +203,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     return parts[0] if len(parts) == 1 else concatenate(parts)
 
 
-def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
     """The area under samples along `axis`, by the trapezoidal rule. Of integers in the default float.
 
     x: where the samples were taken (of y's shape, or along the axis; ValueError if of another); otherwise
@@ -295,7 +296,7 @@ def _edge(f0: Any, f1: Any, f2: Any, h: Any, k: Any) -> Any:
 # --- vectors --------------------------------------------------------------------------------------
 
 
-def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
+def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Array:
     """The cross product of vectors of three elements along axes of a and b, or of two, whose third counts as 0.
 
     It lies along `axisc` of the result; the other axes broadcast. axis: the same one for all three. Of two vectors of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -13,6 +13,9 @@ from .convert import asarray, axis_of, counts_of
 from .host import no_gradient
 from .indexing import take
 from .shape import moveaxis
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["as_strided", "sliding_window_view"]
 
@@ -62,7 +65,7 @@ def _windows(window_shape: int | Sequence[int], axis: Any, ndim: int) -> list[tu
 
 def sliding_window_view(
     x: Any, window_shape: int | Sequence[int], axis: Any = None, *, subok: bool = False, writeable: bool = False
-) -> Any:
+) -> Array:
     """All windows of an extent along axes (all of them by default), as further axes at the end.
 
     A view, but of an array on the tape a copy, through which gradients flow. The windows share their elements, so that

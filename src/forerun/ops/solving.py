@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy
 from numpy.linalg import LinAlgError
@@ -17,11 +17,16 @@ from .dtype_rules import real_of
 from .lapack import adjoint, inexact, matrices, stacked
 from .linear import matmul_pair
 from .products import matmul
+from .registry import registered_tuple
 from .shape import broadcast_to, imag, ravel, reshape, transpose
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["inv", "solve", "det", "slogdet", "matrix_power", "tensorinv", "tensorsolve"]
 
 
+@registered_tuple("linalg.SlogdetResult")
 class SlogdetResult(NamedTuple):
     """What `slogdet` gives: the sign (of complex matrices the phase) and the logarithm of the magnitude."""
 
@@ -29,17 +34,14 @@ class SlogdetResult(NamedTuple):
     logabsdet: Any
 
 
-@primitive(lambda g, y: -matmul(matmul(adjoint(y), g), adjoint(y)))
+@primitive(lambda g, y: -matmul(matmul(adjoint(y), g), adjoint(y)), op="linalg.inv")
 def _inv(x: Any) -> Any:
     n = x.shape[-1]
     return stacked("inv", numpy.linalg.inv, [x], [((n, n), x.dtype)], x.shape[:-2], n**3)[0]
 
 
-_inv.name = "inv"
-
-
 @numpy_when_small(numpy.linalg.inv, "a", "m", "Fc")
-def inv(a: Any) -> Any:
+def inv(a: Any) -> Array:
     """The inverse of square matrices: the last two axes. Of integers in the default float.
 
     LinAlgError (a ValueError) if they are not square, and where the result is read if one is singular.
@@ -55,17 +57,14 @@ def _solve_da(g: Any, y: Any, a: Any) -> Any:
     return -matmul(_solve(adjoint(a), g), adjoint(y))
 
 
-@primitive(_solve_da, lambda g, a: _solve(adjoint(a), g))
+@primitive(_solve_da, lambda g, a: _solve(adjoint(a), g), op="linalg.solve")
 def _solve(a: Any, b: Any) -> Any:
     lead, (n, k) = together("solve", a.shape[:-2], b.shape[:-2]), b.shape[-2:]
     return stacked("solve", numpy.linalg.solve, [a, b], [((n, k), a.dtype)], lead, n**2 * (n + k))[0]
 
 
-_solve.name = "solve"
-
-
 @numpy_when_small(numpy.linalg.solve, "a b", "mm", "Fc")
-def solve(a: Any, b: Any) -> Any:
+def solve(a: Any, b: Any) -> Array:
     """x with a @ x = b; b is one vector if it has one axis, and of matrices otherwise, as in NumPy 2.
 
     Leading axes broadcast. LinAlgError (a ValueError) if a is not of square matrices, and where x is read if a is
@@ -87,16 +86,13 @@ def _det_grad(g: Any, y: Any, x: Any) -> Any:
     return (g * _value(y))[..., None, None] * adjoint(_inv(x))
 
 
-@primitive(_det_grad)
+@primitive(_det_grad, op="linalg.det")
 def _det(x: Any) -> Any:
     return stacked("det", numpy.linalg.det, [x], [((), x.dtype)], x.shape[:-2], x.shape[-1] ** 3)[0]
 
 
-_det.name = "det"
-
-
 @numpy_when_small(numpy.linalg.det, "a", "m", "Fc")
-def det(a: Any) -> Any:
+def det(a: Any) -> Array:
     """The determinant of square matrices: an array of the other axes. Of integers in the default float.
 
     LinAlgError (a ValueError) if they are not square. Its gradient uses the inverse: of a singular matrix, reading it
@@ -118,13 +114,10 @@ def _slogdet_grad(g: Any, y: Any, x: Any) -> Any:
     return scale[..., None, None] * adjoint(_inv(x))
 
 
-@primitive(_slogdet_grad)
+@primitive(_slogdet_grad, op="linalg.slogdet")
 def _slogdet(x: Any) -> Any:
     outs = [((), x.dtype), ((), real_of(x.dtype))]
     return tuple(stacked("slogdet", _parts_of_det, [x], outs, x.shape[:-2], x.shape[-1] ** 3))
-
-
-_slogdet.name = "slogdet"
 
 
 def _parts_of_det(x: numpy.ndarray) -> tuple[Any, ...]:
@@ -144,7 +137,7 @@ def slogdet(a: Any) -> SlogdetResult:
     return SlogdetResult(*_slogdet(matrices("slogdet", a, square=True)))
 
 
-def matrix_power(a: Any, n: int) -> Any:
+def matrix_power(a: Any, n: int) -> Array:
     """The product of n times the same square matrices; of inverses for negative n, the identity for 0, a itself for 1.
 
     In a's dtype; inverses of integers in the default float. TypeError if n is no integer, LinAlgError (a ValueError)
@@ -163,7 +156,7 @@ def matrix_power(a: Any, n: int) -> Any:
         return copy(broadcast_to(eye(x.shape[-1], dtype=x.dtype, device=x.device), x.shape))
     if n < 0:
         x, n = _inv(inexact("matrix_power", x)), -n
-    result = None
+    result: Any = None
     while n:
         if n & 1:
             result = x if result is None else matmul(result, x)
@@ -172,7 +165,7 @@ def matrix_power(a: Any, n: int) -> Any:
     return result
 
 
-def tensorinv(a: Any, ind: int = 2) -> Any:
+def tensorinv(a: Any, ind: int = 2) -> Array:
     """The inverse of a for `tensordot` over its first `ind` axes: the other axes stand first.
 
     ValueError if ind is not positive; LinAlgError (a ValueError) if the first axes have not as many elements as the
@@ -194,7 +187,7 @@ def tensorinv(a: Any, ind: int = 2) -> Any:
     return reshape(_inv(square), (*columns, *rows))
 
 
-def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> Any:
+def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> Array:
     """x with tensordot(a, x, x.ndim) = b: x has the axes of a that stand behind those of b.
 
     axes: of a, that are put last before. LinAlgError (a ValueError) if x has not as many elements as b, and where it

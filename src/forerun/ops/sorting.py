@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -23,6 +23,9 @@ from .convert import (
     whole,
 )
 from .host import host_op
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = [
     "argmax", "argmin", "argpartition", "argsort", "bincount", "lexsort", "nanargmax", "nanargmin", "partition",
@@ -52,7 +55,7 @@ def _arg(name: str, fn: Callable[..., Any], x: Any, axis: int | None, out: Any, 
 
 
 @direct("argmax")
-def argmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
+def argmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
     """Position of the (first) largest element along `axis`, or in the flat array. int64.
 
     ValueError if there is no element to choose from. NaN counts as the largest.
@@ -65,7 +68,7 @@ def argmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool =
 
 
 @direct("argmin")
-def argmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
+def argmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
     """Position of the (first) smallest element along `axis`, or in the flat array. int64.
 
     ValueError if there is no element to choose from. NaN counts as the smallest.
@@ -77,7 +80,7 @@ def argmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool =
     return _arg("argmin", numpy.argmin, a, axis, out, keepdims)
 
 
-def nanargmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
+def nanargmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
     """Position of the (first) largest element that is not NaN along `axis`, or in the flat array. int64.
 
     ValueError if there is no element; where the result is read if all are NaN.
@@ -89,7 +92,7 @@ def nanargmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: boo
     return _arg("nanargmax", numpy.nanargmax, a, axis, out, keepdims)
 
 
-def nanargmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
+def nanargmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
     """Position of the (first) smallest element that is not NaN along `axis`, or in the flat array. int64.
 
     Errors: as for `nanargmax`.
@@ -126,7 +129,7 @@ def _check_sort(op: str, kind: str | None, order: None, stable: bool | None) -> 
 def argsort(
     a: Any, axis: int | None = -1, kind: str | bool | None = None, order: None = None, *, stable: bool | None = None,
     descending: bool = False,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """Positions that sort `a` along `axis`; None: the flat array. int64; equal elements keep their order.
 
     kind and stable change nothing: sorting is stable; but a bool as kind is `descending`, as in MXNet. ValueError if
@@ -153,7 +156,7 @@ def argsort(
 def sort(
     a: Any, axis: int | None = -1, kind: str | bool | None = None, order: None = None, *, stable: bool | None = None,
     descending: bool = False,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """`a` with its elements in ascending order along `axis`; None: the flat array. Differentiable.
 
     kind, stable, descending: as of `argsort`.
@@ -192,7 +195,7 @@ def _orders(op: str, kth: int | Sequence[int], n: int) -> tuple[int, ...]:
 @numpy_when_small(numpy.ndarray.argpartition, "a kth axis", "aii")
 def argpartition(
     a: Any, kth: int | Sequence[int], axis: int | None = -1, kind: str = "introselect", order: None = None
-) -> Any:
+) -> Array:
     """Positions that partition `a` along `axis` as `partition` does. int64. Errors as there.
 
     >>> from forerun import np
@@ -210,7 +213,7 @@ def argpartition(
 @numpy_when_small(numpy.partition, "a kth axis", "aii")
 def partition(
     a: Any, kth: int | Sequence[int], axis: int | None = -1, kind: str = "introselect", order: None = None
-) -> Any:
+) -> Array:
     """`a` with the element that is kth in sorted order at place kth along `axis`. Differentiable.
 
     None larger stands before it and none smaller after it, in any order. Several kth may be given. Axis None:
@@ -232,7 +235,7 @@ def partition(
 
 
 @numpy_when_small(numpy.lexsort, "keys axis", "li")
-def lexsort(keys: Any, axis: int = -1) -> Any:
+def lexsort(keys: Any, axis: int = -1) -> Array:
     """Positions that sort by several keys along `axis`: by the last one first.
 
     Where it is equal by the one before it, and so on. int64. keys: arrays of one shape, or the rows of an
@@ -252,7 +255,7 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
 
 
 @numpy_when_small(numpy.ndarray.searchsorted, "a v side", "hns")
-def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
+def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Array:
     """Positions at which v would keep the sorted vector `a` sorted: int64, of the shape of v.
 
     side: before ("left") or after ("right") equal elements. sorter: positions that sort `a`, as `argsort` gives
@@ -280,7 +283,7 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
 
 
 @numpy_when_small(numpy.bincount, "x weights minlength", "rAc", waits=True)
-def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
+def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Array:
     """How often each number from 0 on occurs in a vector: int64.
 
     If weights are given, sums of them: float64. At least `minlength` counts. Their number depends on the
@@ -340,7 +343,7 @@ def _counted(x: numpy.ndarray, index: bool, inverse: bool, counts: bool) -> Any:
     return found[0] if len(found) == 1 else tuple(found)
 
 
-@numpy_when_small(numpy.unique, "ar return_index return_inverse return_counts axis", "rbbbi", waits=True)
+@numpy_when_small(numpy.unique, "ar return_index return_inverse return_counts axis", "abbbi", waits=True)
 def unique(
     ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
     axis: int | None = None, *, equal_nan: bool = True, sorted: bool = True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -14,6 +14,9 @@ from .convert import as_real_float, cast
 from .erf import _FAR, _erf, _polynomial
 from .exponential import cos, exp, log, log1p, sin
 from .indexing import where
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["gamma", "gammaln", "digamma", "erfinv"]
 
@@ -48,7 +51,8 @@ def _positive_gammaln(x: Any) -> Any:
 
 def _digamma_above(x: Any) -> Any:
     """Its series from 8 on; below by the recurrence."""
-    small, rest = minimum(x, _STEPS), 0
+    small = minimum(x, _STEPS)
+    rest: Any = 0
     for i in range(_STEPS):
         rest = rest + 1 / (small + i)
     y = where(x < _STEPS, x + _STEPS, x)
@@ -77,13 +81,13 @@ def _digamma(x: Any) -> Any:
     return where(x < 0.5, above - math.pi * cos(math.pi * rest) / sin(math.pi * rest), above)
 
 
-@primitive(lambda g, x: g * _digamma(x))
+@primitive(lambda g, x: g * _digamma(x), op="gammaln")
 def _gammaln(x: Any) -> Any:
     above = _positive_gammaln(where(x < 0.5, 1 - x, x))
     return where(x < 0.5, log(math.pi / abs(_sinpi(x))) - above, above)
 
 
-def gammaln(x: Any) -> Any:
+def gammaln(x: Any) -> Array:
     """log(abs(gamma(x))), without overflow; inf at 0, -1, -2, ....
 
     >>> from forerun import npx
@@ -93,7 +97,7 @@ def gammaln(x: Any) -> Any:
     return _in_double("gammaln", _gammaln, x)
 
 
-def gamma(x: Any) -> Any:
+def gamma(x: Any) -> Array:
     """The gamma function: (n - 1)! of integers n, and between them. NaN of negative integers, inf from 172 on.
 
     >>> from forerun import npx
@@ -108,7 +112,7 @@ def gamma(x: Any) -> Any:
     return _in_double("gamma", of, x)
 
 
-def digamma(x: Any) -> Any:
+def digamma(x: Any) -> Array:
     """The derivative of gammaln.
 
     >>> from forerun import npx
@@ -118,7 +122,7 @@ def digamma(x: Any) -> Any:
     return _in_double("digamma", _digamma, x)
 
 
-@primitive(lambda g, y: g * (math.sqrt(math.pi) / 2) * exp(y * y))
+@primitive(lambda g, y: g * (math.sqrt(math.pi) / 2) * exp(y * y), op="erfinv")
 def _erfinv(x: Any) -> Any:
     """Winitzki's formula (2008), then Halley's steps, which look at 1 - erf where that has more digits."""
     a = abs(x)
@@ -132,7 +136,7 @@ def _erfinv(x: Any) -> Any:
     return sign(x) * y
 
 
-def erfinv(x: Any) -> Any:
+def erfinv(x: Any) -> Array:
     """The number whose erf is x; inf at 1, -inf at -1, NaN outside of them.
 
     >>> from forerun import npx

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -29,6 +29,9 @@ from .joining import concatenate
 from .products import matmul
 from .reduction import _floating, sum
 from .shape import atleast_2d, expand_dims, imag, real, transpose
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["corrcoef", "cov", "digitize", "histogram"]
 
@@ -74,7 +77,7 @@ def _per_observation(name: str, weights: Any, n: int) -> Any:
 def cov(
     m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: float | None = None,
     fweights: Any = None, aweights: Any = None, *, dtype: Any = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """The covariance matrix of variables, with an observation in each column; of one variable without axes.
 
     Variables are rows of m (columns, unless `rowvar`) and of y. Sums are divided by n - ddof; ddof is 1, or 0
@@ -110,7 +113,7 @@ def cov(
     return c.reshape(()) if c.size == 1 else c
 
 
-def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Array:
     """The correlation coefficients of variables, between -1 and 1: `cov` divided by both standard deviations.
 
     Variables are rows of x (columns, unless `rowvar`) and of y, with an observation in each column.
@@ -133,7 +136,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -
 
 
 @numpy_when_small(numpy.digitize, "x bins right", "aab")
-def digitize(x: Any, bins: Any, right: bool = False) -> Any:
+def digitize(x: Any, bins: Any, right: bool = False) -> Array:
     """In which bin each number lies: i with bins[i-1] <= x < bins[i]; with `right`, bins[i-1] < x <= bins[i].
 
     int64, of x's shape. Bins are a vector that rises or falls; ValueError where the result is read if it does

@@ -13,6 +13,7 @@ from .arithmetic import add
 from .base import primitive
 from .convert import asarray
 from .indexing import getitem
+from .registry import registered_tuple
 from .shape import moveaxis
 
 __all__ = [
@@ -26,6 +27,7 @@ Extents = tuple[int, ...]
 _NATIVE = (numpy.dtype("float32"), numpy.dtype("float64"))
 
 
+@registered_tuple("pooling.Windows")
 class Windows(NamedTuple):
     """Windows of a kernel's extents, `stride` apart, their elements `dilate` apart, along the last axes of an array."""
 
@@ -105,7 +107,7 @@ def inside(x: Any, widths: Sequence[tuple[int, int]]) -> tuple[Any, ...]:
     return (..., *(slice(b, n - a) for (b, a), n in zip(widths, extents)))
 
 
-@primitive(lambda g, widths: getitem(g, inside(g, widths)))
+@primitive(lambda g, widths: getitem(g, inside(g, widths)), op="pad.last_axes")
 def _padded(x: Any, widths: tuple[tuple[int, int], ...], value: float) -> Any:
     lead = x.ndim - len(widths)
     extents = tuple(n + b + a for n, (b, a) in zip(x.shape[lead:], widths))

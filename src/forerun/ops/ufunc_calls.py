@@ -370,5 +370,3 @@ def _core_shapes(
     except (ValueError, TypeError) as error:
         raise type(error)(f"{ufunc.__name__}: operands must fit {ufunc.signature}, got {error}") from None
     return [f.shape[1:] for f in found]
-
-

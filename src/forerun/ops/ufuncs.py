@@ -62,7 +62,6 @@ def _inner(outer: Any, method: str, inputs: Sequence[Any]) -> Any:
     return ufunc
 
 
-
 def _binary(ufunc: Any, method: str) -> None:
     if ufunc.nin != 2 or ufunc.nout != 1 or ufunc.signature is not None:
         raise ValueError(f"{ufunc.__name__}: {method} must be of a ufunc with two inputs and one output")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -20,6 +20,9 @@ from .scans import cumsum, diff
 from .shape import imag, real
 from .sorting import sort
 
+if TYPE_CHECKING:
+    from ..typing import Array
+
 __all__ = ["angle", "bartlett", "blackman", "hamming", "hanning", "i0", "kaiser", "sort_complex", "unwrap"]
 
 Where = Device | str | None
@@ -31,7 +34,7 @@ def _window(
     return _placed(made(n.item() if isinstance(n, _core.Array) else n, *more), dtype, device, None, name)
 
 
-def bartlett(M: Any, *, device: Where = None) -> Any:
+def bartlett(M: Any, *, device: Where = None) -> Array:
     """A triangle of M numbers that begins and ends with 0. The default float.
 
     >>> from forerun import np
@@ -41,7 +44,7 @@ def bartlett(M: Any, *, device: Where = None) -> Any:
     return _window("bartlett", numpy.bartlett, M, device)
 
 
-def blackman(M: Any, *, dtype: Any = None, device: Where = None, ctx: Where = None) -> Any:
+def blackman(M: Any, *, dtype: Any = None, device: Where = None, ctx: Where = None) -> Array:
     """The Blackman window of M numbers, 0.42 - 0.5 cos(2 pi n / (M - 1)) + 0.08 cos(4 pi n / (M - 1)).
 
     The default float unless dtype is given.
@@ -53,7 +56,7 @@ def blackman(M: Any, *, dtype: Any = None, device: Where = None, ctx: Where = No
     return _window("blackman", numpy.blackman, M, device or ctx, dtype=dtype)
 
 
-def hamming(M: Any, *, dtype: Any = None, device: Where = None, ctx: Where = None) -> Any:
+def hamming(M: Any, *, dtype: Any = None, device: Where = None, ctx: Where = None) -> Array:
     """The Hamming window of M numbers, 0.54 - 0.46 cos(2 pi n / (M - 1)), in the default float or dtype.
 
     >>> from forerun import np
@@ -63,7 +66,7 @@ def hamming(M: Any, *, dtype: Any = None, device: Where = None, ctx: Where = Non
     return _window("hamming", numpy.hamming, M, device or ctx, dtype=dtype)
 
 
-def hanning(M: Any, *, dtype: Any = None, device: Where = None, ctx: Where = None) -> Any:
+def hanning(M: Any, *, dtype: Any = None, device: Where = None, ctx: Where = None) -> Array:
     """The Hann window of M numbers, 0.5 - 0.5 cos(2 pi n / (M - 1)), in the default float or dtype.
 
     >>> from forerun import np
@@ -73,7 +76,7 @@ def hanning(M: Any, *, dtype: Any = None, device: Where = None, ctx: Where = Non
     return _window("hanning", numpy.hanning, M, device or ctx, dtype=dtype)
 
 
-def kaiser(M: Any, beta: Any, *, device: Where = None) -> Any:
+def kaiser(M: Any, beta: Any, *, device: Where = None) -> Array:
     """The Kaiser window of M numbers; beta is its shape: 0 for a rectangle. The default float.
 
     >>> from forerun import np
@@ -83,7 +86,7 @@ def kaiser(M: Any, beta: Any, *, device: Where = None) -> Any:
     return _window("kaiser", numpy.kaiser, M, device, beta.item() if isinstance(beta, _core.Array) else beta)
 
 
-def i0(x: Any) -> Any:
+def i0(x: Any) -> Array:
     """The modified Bessel function of the first kind and order 0. Of integers in the default float.
 
     TypeError of complex numbers.
@@ -102,7 +105,7 @@ def i0(x: Any) -> Any:
 # --- phases ---------------------------------------------------------------------------------------
 
 
-def angle(z: Any, deg: bool = False) -> Any:
+def angle(z: Any, deg: bool = False) -> Array:
     """The angle of complex numbers to the positive real axis, in (-pi, pi], or in degrees. 0 or pi of real ones.
 
     >>> from forerun import np
@@ -116,7 +119,7 @@ def angle(z: Any, deg: bool = False) -> Any:
     return found * (180 / numpy.pi) if deg else found
 
 
-def unwrap(p: Any, discont: float | None = None, axis: int = -1, *, period: float = 2 * numpy.pi) -> Any:
+def unwrap(p: Any, discont: float | None = None, axis: int = -1, *, period: float = 2 * numpy.pi) -> Array:
     """p with multiples of the period added along `axis`, so that no step is larger than half of it.
 
     discont: steps up to this size stay. Integers keep their dtype if the period is an integer;
@@ -148,7 +151,7 @@ def unwrap(p: Any, discont: float | None = None, axis: int = -1, *, period: floa
     return concatenate([cast(first, change.dtype), cast(rest, change.dtype)], a)
 
 
-def sort_complex(a: Any) -> Any:
+def sort_complex(a: Any) -> Array:
     """The elements sorted by real, then by imaginary part, along the last axis; complex always.
 
     complex64 of small integers, float16 and float32, complex128 of what is wider.

@@ -86,7 +86,7 @@ def _put(rule: _Rule) -> None:
     _core.set_guard(0 if rule.mode == "off" else 3 if rule.reads else 1)
 
 
-def _refuse(call: str, site: tuple[str, int] | None) -> None:
+def refuse(call: str, site: tuple[str, int] | None) -> None:
     """Called by the core where this thread would wait, or read."""
     rule, cause = _state.rule, cause_of(call)
     if cause in _exempt or cause in rule.allow:
@@ -96,6 +96,3 @@ def _refuse(call: str, site: tuple[str, int] | None) -> None:
     if rule.mode == "raise":
         raise Blocked(message)
     warnings.warn_explicit(message, BlockedWarning, file, line, registry=_state.given)
-
-
-_core.set_refuse(_refuse)

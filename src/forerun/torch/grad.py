@@ -14,7 +14,7 @@ from typing import Any
 
 from .. import _core
 from ..autograd import grad as _grad
-from ..autograd.scopes import Scope
+from ..autograd.scope import Scope
 
 __all__ = [
     "begin",

@@ -21,8 +21,8 @@ from typing import Any
 import numpy
 
 from .. import np
+from ..autograd.leaf import Variable
 from ..device import Device
-from ..ops.tape import Variable
 from . import dtypes, functions, reductions
 from .creation import extents
 from .grad import begin

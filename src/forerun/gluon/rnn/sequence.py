@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import _core, np, npx
+from ...autograd.backward_pass import of_steps
 from ...ops.base import SAVE_OUTPUTS
-from ...ops.tape import of_steps
+from ...ops.registry import register
 from .steps import STATES, rule_of, steps_of
 
 __all__ = ["projected", "run"]
@@ -87,7 +88,7 @@ class _Sequence:
     Gradients that are recorded are those of the steps, which are made again for that.
     """
 
-    name = "recur"
+    name = "rnn"
     stateless = True  # gradients depend on what stands on the tape, and on nothing else
 
     def __call__(self, rule: str, reversed: bool, x: Any, w: Any, b: Any, *states: Any) -> tuple[Any, ...]:
@@ -139,3 +140,4 @@ def _weight_gradient(gu: Any, y: Any, h: Any, reversed: bool) -> Any:
 
 
 _sequence = _Sequence()
+register(__name__, _sequence)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ... import np
-from ...ops.tape import Variable
+from ...autograd.leaf import Variable
 from ..grad import begin, no_grad
 from ..methods import to
 

@@ -1,36 +1,13 @@
-"""Gradients of heads: for the leaves of the tape, or as new arrays. The core walks."""
+"""The backward pass: gradients of heads, for the leaves of the tape or as new arrays. The core walks the tape."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import _core
-from ..ops.base import primitive
-from ..ops.convert import cast
-from ..ops.shape import broadcast_to, real
-from ..ops.tape import set_walk
 
-__all__ = ["backward", "grad"]
-
-
-@primitive(lambda g, shape: g if g.shape == shape else broadcast_to(g, shape))
-def _sum_to(x: Any, to: Any) -> Any:
-    return _core.sum_to(x, to)
-
-
-def _fitted(g: Any, like: Any) -> Any:
-    """A gradient with the shape and dtype of the input: summed where that was broadcast."""
-    if g.shape != like.shape:
-        g = _sum_to(g, like.shape)
-    if g.dtype != like.dtype:
-        if g.dtype.kind == "c" and like.dtype.kind != "c":
-            g = real(g)
-        g = g if g.dtype == like.dtype else cast(g, like.dtype)
-    return g
-
-
-_core.set_hooks(fit=_fitted)
+__all__ = ["backward", "grad", "of_steps"]
 
 
 def _listed(op: str, heads: Any, head_grads: Any) -> tuple[Sequence[Any], Sequence[Any] | None]:
@@ -56,6 +33,13 @@ def backward(
     head_grads: gradients of the heads, ones by default. retain_graph: the tape stays for another walk.
     Returns at once: the gradients are ops like any other. RuntimeError if a head is not on the tape, was
     walked before, or if a value that a gradient needs was overwritten.
+
+    >>> from forerun import autograd, np
+    >>> x = np.array([3.0]); x.attach_grad()
+    >>> with autograd.record():
+    ...     y = x * x
+    >>> autograd.backward(y); x.grad.tolist()
+    [6.0]
     """
     heads, head_grads = _listed("backward", heads, head_grads)
     _core.walk("backward", heads, head_grads, None, retain_graph, create_graph, train_mode)
@@ -90,4 +74,21 @@ def grad(
     return results[0] if single else results
 
 
-set_walk(backward)
+def of_steps(function: Callable[..., Any], g: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The gradients of an op's inputs, recorded: those of a function that computes the same in steps.
+
+    function: of the inputs; its result, or results in a tuple, as g has gradients. None for inputs that want none.
+
+    >>> from forerun import autograd, np
+    >>> x = np.array([3.0]); x.attach_grad()
+    >>> with autograd.record():
+    ...     g = of_steps(lambda a: a * a, np.ones(1), (x,))[0]
+    >>> g.tolist()
+    [6.0]
+    """
+    y = function(*inputs)
+    results, heads = (list(v) if isinstance(v, tuple) else [v] for v in (y, g))
+    on_tape = [x for x in inputs if x.node is not None]
+    found = _core.walk("grad", results, heads, on_tape, True, True, _core.training(), False)
+    by_id = {id(x): v for x, v in zip(on_tape, found)}
+    return tuple(by_id.get(id(x)) for x in inputs)

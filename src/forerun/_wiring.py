@@ -1,0 +1,76 @@
+"""What the core asks of the package: all of it, in two tables. No other module registers anything with the core.
+
+The core knows what each table must have (core/bind/wiring.cpp), and refuses one that lacks something: then the import
+fails, and says what is missing. The second table is given when `forerun.np` is imported: `import forerun` is short.
+"""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Any
+
+import numpy
+
+from . import _core, device, log, pending
+
+__all__ = ["wire_arrays", "wire_engine"]
+
+
+def _refuse(call: str, site: tuple[str, int] | None) -> None:
+    """What a guard has to say where a thread would wait, or read."""
+    from .profiler import guarding  # guards are its own: who has set one has imported it
+
+    guarding.refuse(call, site)
+
+
+def _folders() -> tuple[str, str, str]:
+    """Where lines are that are not the program's: the package's, but for those of its examples, and NumPy's."""
+    package = pathlib.Path(__file__).parent
+    all_ = package, package / "tour", pathlib.Path(numpy.__file__).parent
+    return tuple(f"{folder}/" for folder in all_)  # type: ignore[return-value]
+
+
+def _engine() -> dict[str, Any]:
+    return {
+        "log": log.told,
+        "refuse": _refuse,
+        "hang_report": pending.report,
+        "devices": device.known,
+        "folders": _folders(),
+    }
+
+
+def _arrays() -> dict[str, Any]:
+    from .np.arrays import ndarray
+    from .np.scalars import scalar
+    from .ops import arithmetic as a
+    from .ops import assigning, convert, dtype_rules, fitting, indexing, iterating, products, shape
+
+    operators = (
+        a.add, a.subtract, a.multiply, a.divide, a.floor_divide, a.remainder, a.power, a.negative, a.positive,
+        a.absolute, a.invert, a.bitwise_and, a.bitwise_or, a.bitwise_xor, a.left_shift, a.right_shift,
+        a.less, a.less_equal, a.equal, a.not_equal, a.greater, a.greater_equal, a.square, a.sqrt, a.reciprocal,
+    )  # fmt: skip
+    return {
+        "array": ndarray,
+        "scalar": scalar,
+        "flat": iterating.flatiter,
+        "promotion": dtype_rules.promotion_table(),
+        "getitem": indexing.getitem,
+        "setitem": assigning.setitem,
+        "matmul": products.matmul,
+        "fit": fitting.fitted,
+        "asarray": convert.asarray,
+        "transpose": shape.transpose,
+        **{op.name: op for op in operators},
+    }
+
+
+def wire_engine() -> None:
+    """Registers what the engine tells, and asks. RuntimeError, which names it, if something is missing."""
+    _core.wire("engine", _engine())
+
+
+def wire_arrays() -> None:
+    """Registers what arrays are made of. RuntimeError, which names it, if something is missing."""
+    _core.wire("arrays", _arrays())

@@ -1,0 +1,45 @@
+"""Leaves of the tape: arrays that gradients arrive at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .. import _core
+
+__all__ = ["Variable", "attach_grad", "mark_variables"]
+
+Variable = _core.Variable
+
+
+def attach_grad(x: Any, grad_req: str = "write") -> None:
+    """Makes x a leaf of the tape, with a gradient of zeros of its shape and dtype. A scalar becomes an array.
+
+    The gradient of integers and bools is always zero. ValueError if grad_req is not "write", "add" or "null".
+
+    >>> from forerun import np
+    >>> x = np.ones(2)
+    >>> attach_grad(x); x.grad.tolist()
+    [0.0, 0.0]
+    """
+    x = _core.as_array(x)  # a leaf is what training writes to
+    grad = _core.full(x.shape, 0, x.dtype, x.device) if grad_req != "null" else None
+    x.node = Variable(grad, grad_req)
+
+
+def mark_variables(
+    variables: Sequence[Any], gradients: Sequence[Any], grad_reqs: str | Sequence[str] = "write"
+) -> None:
+    """Makes arrays leaves of the tape, with given arrays for their gradients.
+
+    >>> from forerun import autograd, np
+    >>> x, g = np.array([3.0]), np.zeros(1)
+    >>> autograd.mark_variables([x], [g])
+    >>> with autograd.record():
+    ...     y = x * x
+    >>> y.backward(); g.tolist()
+    [6.0]
+    """
+    requests = [grad_reqs] * len(variables) if isinstance(grad_reqs, str) else grad_reqs
+    for x, g, request in zip(variables, gradients, requests, strict=True):
+        x.node = Variable(g, request)

@@ -1,0 +1,100 @@
+"""What the core asks of the package: all of it is registered, in one module, or the import says what is missing."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forerun import _core, _wiring, np
+
+PACKAGE = Path(_wiring.__file__).parent
+
+# Functions of the core that set something, and are no registrations: states of a thread or of the engine, settings.
+SETTINGS = {
+    "set_blas_limits", "set_cache_limits", "set_default_device", "set_defaults", "set_exchanging", "set_exit_status",
+    "set_fallback", "set_guard", "set_hang_report", "set_memory", "set_numpy_rules", "set_passes", "set_promotion",
+    "set_recording", "set_synchronous", "set_tracing", "set_training",
+}  # fmt: skip
+
+
+def of_the_core(path: Path) -> set[str]:
+    """Names that a module takes from the core to set something."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    taken = [n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute) and ast.unparse(n.value) == "_core"]
+    return {name for name in taken if name.startswith("set_") or name == "wire"}
+
+
+def test_only_one_module_registers_anything():
+    used = {str(path.relative_to(PACKAGE)): of_the_core(path) for path in PACKAGE.rglob("*.py")}
+    assert [name for name, calls in used.items() if "wire" in calls] == ["_wiring.py"]
+    assert set().union(*used.values()) - {"wire"} <= SETTINGS
+    assert [name for name in SETTINGS if not hasattr(_core, name)] == []
+
+
+PARTS: dict[str, Any] = {"engine": _wiring._engine, "arrays": _wiring._arrays}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_the_core_names_what_is_missing(part):
+    given = PARTS[part]()
+    for name in given:
+        with pytest.raises(RuntimeError, match=rf"wire: {part} must be given all .*, got no {name}$"):
+            _core.wire(part, {key: value for key, value in given.items() if key != name})
+    with pytest.raises(RuntimeError, match=", got no " + ", ".join(given)):
+        _core.wire(part, {})
+    with pytest.raises(RuntimeError, match=r"and nothing else, got .*'surplus'"):
+        _core.wire(part, given | {"surplus": None})
+    _core.wire(part, given)
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "value", "text"),
+    [
+        ("engine", "log", 1, "log must be a function, got int"),
+        ("engine", "devices", (), "devices must be a list, got tuple"),
+        ("engine", "folders", ["/"], "folders must be the package's, its examples' and NumPy's, got list"),
+        ("arrays", "array", int, "array must be a class of arrays, got type"),
+        ("arrays", "fit", None, "fit must be a function, got NoneType"),
+        ("arrays", "add", max, "op must be a Ufunc, got builtin_function_or_method"),
+    ],
+)
+def test_what_is_given_must_be_of_its_kind(part, name, value, text):
+    given = PARTS[part]()
+    try:
+        with pytest.raises(TypeError, match=text):
+            _core.wire(part, given | {name: value})
+    finally:
+        _core.wire(part, given)
+    assert (np.ones(2) + 1).tolist() == [2, 2]
+
+
+def test_parts_are_two():
+    with pytest.raises(ValueError, match='part must be "engine" or "arrays", got "neither"'):
+        _core.wire("neither", {})
+
+
+def importing(code: str) -> str:
+    """The last line that a program prints, which fails."""
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert found.returncode == 1
+    return found.stderr.splitlines()[-1]
+
+
+def test_an_import_that_forgets_something_fails_and_says_what():
+    """Broken on purpose: a row of each table is not there."""
+    forget = "import forerun\nfrom forerun import _wiring\nwhole = _wiring.{0}\n_wiring.{0} = lambda: "
+    forget += "{{k: v for k, v in whole().items() if k not in {1}}}\n"
+    text = "RuntimeError: wire: {} must be given all that the core asks of the package, got no {}"
+    found = importing(forget.format("_arrays", ["fit", "add"]) + "from forerun import np")
+    assert found == text.format("arrays", "fit, add")
+    again = "import importlib\nimportlib.reload(forerun)"
+    assert importing(forget.format("_engine", ["devices"]) + again) == text.format("engine", "devices")
+
+
+def test_arrays_that_are_made_before_are_told_apart():
+    code = "from forerun import _core\nx = _core.full((300, 300), 1, 'float32', None)\nx + x"
+    said = "add: forerun.np must be imported first, got an array made without it"
+    assert importing(code) == f"NotImplementedError: {said}"
