@@ -16,7 +16,7 @@ import importlib
 import os
 from typing import TYPE_CHECKING, Any
 
-from . import _blas as _blas  # before anything else imports NumPy
+from . import _blas as _blas  # before anything else imports the core, or NumPy
 from . import _core as _core
 from . import _wiring as _wiring
 from . import lifecycle as lifecycle
