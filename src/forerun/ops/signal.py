@@ -295,6 +295,14 @@ def _edge(f0: Any, f1: Any, f2: Any, h: Any, k: Any) -> Any:
 # --- vectors --------------------------------------------------------------------------------------
 
 
+def _cross_of_three(a: numpy.ndarray, b: numpy.ndarray) -> numpy.ndarray:
+    """NumPy's cross product of vectors of three elements; IndexError of others, of which it warns."""
+    if a.shape[-1] != 3 or b.shape[-1] != 3:
+        raise IndexError("cross: vectors must have three elements")
+    return numpy.cross(a, b)
+
+
+@numpy_when_small(_cross_of_three, "a b", "aa", "iuf")
 def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
     """The cross product of vectors of three elements along axes of a and b, or of two, whose third counts as 0.
 
