@@ -51,6 +51,30 @@ PyObject* diag(const DirectCall& call) {
   return wrap(std::move(made));
 }
 
+// A view that is reversed along an axis; all: along each.
+PyObject* flipped(PyObject* self, int axis, bool all) {
+  const Array* a = plain_array(self);
+  if (!a || a->layout.size == 0 || a->layout.ndim() == 0 || (!all && axis >= a->layout.ndim())) return nullptr;
+  Layout to = a->layout;
+  for (int i = 0; i < to.ndim(); ++i) {
+    if (!all && i != axis) continue;
+    to.offset += (to.shape[i] - 1) * to.strides[i];
+    to.strides[i] = -to.strides[i];
+  }
+  return wrap(Array(a->storage(), std::move(to)));
+}
+
+PyObject* flip(const DirectCall& call) {
+  static constexpr const char* names[] = {"m", "axis"};
+  PyObject* v[2];
+  int axis = 0;
+  if (!call.arrange(names, v) || !plain_array(v[0]) || (!absent(v[1]) && !plain_axis(v[1], plain_array(v[0])->layout.ndim(), &axis))) return nullptr;
+  return flipped(v[0], axis, absent(v[1]));
+}
+
+template <int axis>
+PyObject* flip_along(const DirectCall& call) { return call.n == 1 && !call.kwnames ? flipped(call.args[0], axis, false) : nullptr; }
+
 // A small matrix with zeros above a diagonal of it, or below.
 template <bool lower>
 PyObject* triangle(const DirectCall& call) {
@@ -283,6 +307,9 @@ void add_direct_shapes() {
   add_direct("transpose", transpose);
   add_direct("diagonal", diagonal);
   add_direct("diag", diag);
+  add_direct("flip", flip);
+  add_direct("fliplr", flip_along<1>);
+  add_direct("flipud", flip_along<0>);
   add_direct("tril", triangle<true>);
   add_direct("triu", triangle<false>);
   add_direct("reshape", reshape);

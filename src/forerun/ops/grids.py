@@ -216,6 +216,9 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     return tuple(map(_copied, placed) if copy else placed)
 
 
+_POSITIONS = numpy.dtype("int64")
+
+
 def indices(dimensions: Sequence[int], dtype: Any = int, sparse: bool = False, *, device: Where = None) -> Any:
     """Positions in a grid: one array of shape `dimensions` per axis, along a new first axis. int64 by default.
 
@@ -225,7 +228,8 @@ def indices(dimensions: Sequence[int], dtype: Any = int, sparse: bool = False, *
     >>> np.indices((2, 2)).tolist()
     [[[0, 0], [1, 1]], [[0, 1], [0, 1]]]
     """
-    want, where = as_dtype("indices", dtype), resolve(device)
+    want = _POSITIONS if dtype is int else as_dtype("indices", dtype)
+    where = resolve(device)
     if sparse:
         return tuple(_core.from_numpy(x, where) for x in numpy.indices(tuple(dimensions), want, True))
     return _core.taken(numpy.indices(tuple(dimensions), want), where)
