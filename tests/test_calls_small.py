@@ -44,6 +44,8 @@ CALLS = (
     "tril(A)", "tril(A, -1)", "tril(A, k=1)", "triu(A)", "triu(A, 2)", "triu(T)", "tril(A, 9)", "triu(A, -9)",
     "tril(x)", "triu(A, 2.5)", "tril(A[:0])", "cross(A[:, :3], A[:, 2:5])", "cross(A[:, :2], A[:, :2])",
     "cross(x[:3], A[:, :3])", "cross(x[:3], x[1:4], axis=0)", "cross(x[:4], x[:4])",
+    "histogram2d(x, s)", "histogram2d(x, s, 3)", "histogram2d(x, v)", "histogram2d(x, s, bins=0)",
+    "polyfit(s, x, 1)", "polyfit(s, x, deg=3)", "polyfit(s, v, 1)", "polyfit(s, A, 1)", "polyfit(s, x, -1)",
     "lexsort((x, x))", "lexsort([v, x[:3]], -1)", "argpartition(x, 3)", "argpartition(A, -1, 0)",
     "searchsorted(s, x)", "searchsorted(s, A, side='right')", "searchsorted(s, x[3])", "bincount(x)",
     "bincount(v, w)", "bincount(x, minlength=20)", "unique(x)", "unique(A, return_counts=True)",

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from .base import numpy_when_small
 from .convert import asarray, axis_of, beside, count_of, default_float, is_array, one_of, promote, vector_of
 from .creation import _known
-from .host import host, host_op
+from .host import host_op, host_ops
 from .joining import stack
 from .shape import reshape, transpose
 
@@ -104,10 +105,17 @@ def histogramdd(
         return found.astype(dtype), *(e.astype(k) for e, k in zip(ends, kinds))
 
     outs = [(counts, dtype), *(((k + 1,), kind) for k, kind in zip(counts, kinds))]
-    found, *ends = host(counted, inputs, outs, name="histogramdd")
+    found, *ends = host_ops("histogramdd", counted, inputs, outs)
     return found, tuple(ends)
 
 
+def _of_few(x: numpy.ndarray, y: numpy.ndarray, bins: int = 10) -> tuple[numpy.ndarray, ...]:
+    """NumPy's two-dimensional histogram, with everything in the default float."""
+    counts, *edges = numpy.histogram2d(x, y, bins)
+    return tuple(v.astype(default_float()) for v in (counts, *edges))
+
+
+@numpy_when_small(_of_few, "x y bins", "ddc", "D")
 def histogram2d(
     x: Any, y: Any, bins: Any = 10, range: Any = None, density: bool | None = None, weights: Any = None
 ) -> tuple[Any, Any, Any]:
