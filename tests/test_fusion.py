@@ -54,6 +54,17 @@ def test_hundreds_of_operations_are_one_group(n):
     assert did["elided"] == 400 * n * 8
 
 
+def test_arrays_larger_than_a_cache_are_walked_to_their_ends():
+    """Lines of the next block are fetched beside the steps of this one."""
+
+    def program(lib: Any, x: Any, y: Any, row: Any) -> list[Any]:
+        z = (x - y) * (x + y) + row
+        return [z / (1.0 + z * z), (z[:, :1000] + x[:, :1000]) * y[:, :1000] - 0.5, x * 2.0]
+
+    for n in (131, 300):
+        as_numpy_does(program, *(floats(n, 1031, dtype="float64") for _ in range(2)), floats(1031, dtype="float64"))
+
+
 def test_a_group_ends_somewhere():
     did = same_bits(lambda x: polynomial(x, 700), floats(300))
     assert 2 <= did["groups"] <= 4
