@@ -313,3 +313,19 @@ def test_pairs_walk_long_rows_of_any_layout(dtype):
 
     shapes = ((4, 5, 140), (140,), (5, 140), (4, 1, 1), (4, 5, 1))
     as_numpy_does(blocks, *(floats(*shape, dtype=dtype) for shape in shapes))
+
+
+@pytest.mark.parametrize("length", [128, 150, 1000, 3000])
+def test_blocks_of_many_values_have_whole_rows(length):
+    """Of so many that a block has no more rows than a reduction by itself would take."""
+
+    def program(lib: Any, x: Any) -> list[Any]:
+        y = x - x.max(1, keepdims=True)
+        powers = [y * float(i) for i in range(1, 40)]
+        total = sum(powers[1:], powers[0])
+        for a, b in itertools.pairwise(powers):
+            total = lib.maximum(total, a * b)
+        return [total - total.min(1, keepdims=True), y]
+
+    did = as_numpy_does(program, floats(40, length, dtype="float64"))
+    assert did["groups"] == 1

@@ -418,9 +418,9 @@ int64_t PlanMaker::block_of(int64_t bytes) const {
 // The same where there are reductions. Those of rows come out alike however many rows a block has.
 int64_t PlanMaker::fold_block_of(int64_t bytes) const {
   const Fold& fold = *group_.fold_;
-  const int64_t block = std::max(kBlock, fold.range(0).block);
-  if (!fold.by_rows()) return block;
-  return std::max(block, std::min(kMostBlock, kFoldBytes / std::max<int64_t>(bytes, 1)) / fold.row_length() * fold.row_length());
+  const int64_t least = fold.range(0).block;
+  if (!fold.by_rows()) return std::max(kBlock, least);
+  return std::max(least, std::min(kMostBlock, kFoldBytes / std::max<int64_t>(bytes, 1)) / fold.row_length() * fold.row_length());
 }
 
 // Gives values that live at different times the same place.
