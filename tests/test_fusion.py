@@ -61,7 +61,7 @@ def test_arrays_larger_than_a_cache_are_walked_to_their_ends():
         z = (x - y) * (x + y) + row
         return [z / (1.0 + z * z), (z[:, :1000] + x[:, :1000]) * y[:, :1000] - 0.5, x * 2.0]
 
-    for n in (131, 300):
+    for n in (131, 1100):
         as_numpy_does(program, *(floats(n, 1031, dtype="float64") for _ in range(2)), floats(1031, dtype="float64"))
 
 

@@ -22,9 +22,9 @@ constexpr size_t kMostOps = 512;
 // Values of a block stand in the L1 cache together, about; shorter blocks cost more calls of loops than they save.
 constexpr int64_t kNearBytes = 32 << 10, kLeastBlock = 256;
 constexpr int64_t kVector = 16;  // elements
-constexpr int64_t kFoldBytes = 64 << 10, kMostBlock = 4096;  // of blocks that have whole rows
-// Arrays that do not stay in the cache of a core: of so many of them, lines of the next block are fetched beside the steps of this one.
-constexpr int64_t kStreamBytes = 1 << 20, kLine = 64, kLeastAhead = 4 * kLine;
+constexpr int64_t kFoldBytes = 64 << 10, kMostBlock = 8192;  // of blocks that have whole rows
+// Arrays that do not stay in caches: of so many of them, lines of the next block are fetched beside the steps of this one.
+constexpr int64_t kStreamBytes = 8 << 20, kLine = 64, kLeastAhead = 4 * kLine;
 constexpr size_t kMostStreams = 4;
 // Elements of a row that is worth a call of a loop.
 constexpr int64_t kLongRow = 128;
@@ -420,6 +420,7 @@ int64_t PlanMaker::fold_block_of(int64_t bytes) const {
   const Fold& fold = *group_.fold_;
   const int64_t least = fold.range(0).block;
   if (!fold.by_rows()) return std::max(kBlock, least);
+  if (!plan_->streams.empty()) return least;  // so that what is fetched for the next block is still near then
   return std::max(least, std::min(kMostBlock, kFoldBytes / std::max<int64_t>(bytes, 1)) / fold.row_length() * fold.row_length());
 }
 
