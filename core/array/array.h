@@ -48,13 +48,15 @@ class Array {
   }
 
   Buffer* storage() const { return storage_; }
-  bool covers_storage() const { return layout.contiguous() && layout.nbytes() == static_cast<int64_t>(storage_->bytes); }
+  bool covers_storage() const {
+    return layout.contiguous() && layout.nbytes() == static_cast<int64_t>(storage_->bytes);
+  }
   // Whether it may be written to.
   bool writable() const { return !layout.read_only && !layout.overlaps_itself(); }
   // Whether both are the same view of the same storage.
   bool same_elements(const Array& o) const {
-    return storage_ == o.storage_ && layout.dtype == o.layout.dtype && layout.offset == o.layout.offset && layout.shape == o.layout.shape &&
-           layout.strides == o.layout.strides;
+    return storage_ == o.storage_ && layout.dtype == o.layout.dtype && layout.offset == o.layout.offset &&
+           layout.shape == o.layout.shape && layout.strides == o.layout.strides;
   }
   // How an op that fills this array writes its storage.
   Mode write_mode() const { return covers_storage() ? Mode::write : Mode::update; }
@@ -69,7 +71,8 @@ class Array {
     Buffer* storage = Buffer::make(static_cast<size_t>(layout.nbytes()), budget);
     Form& form = storage->form;
     form.dtype = static_cast<uint8_t>(layout.dtype), form.ndim = static_cast<uint8_t>(layout.ndim());
-    for (int i = 0; i < std::min(layout.ndim(), Form::kExtents); ++i) form.extents[i] = static_cast<uint32_t>(std::min<int64_t>(layout.shape[i], UINT32_MAX));
+    for (int i = 0; i < std::min(layout.ndim(), Form::kExtents); ++i)
+      form.extents[i] = static_cast<uint32_t>(std::min<int64_t>(layout.shape[i], UINT32_MAX));
     return Array(storage, std::move(layout));
   }
 
@@ -88,6 +91,8 @@ inline void add_loosely(Op& op, const Array& array, Mode mode) {
 }
 
 // First element of an operand while its op runs: `i` is the number of the op's access.
-inline char* operand_data(Op& op, int i, int64_t offset) { return static_cast<Buffer*>(op.access(i).storage)->data() + offset; }
+inline char* operand_data(Op& op, int i, int64_t offset) {
+  return static_cast<Buffer*>(op.access(i).storage)->data() + offset;
+}
 
 }  // namespace forerun

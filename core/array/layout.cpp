@@ -16,13 +16,15 @@ int64_t count_of(const char* op, DType dtype, const Dims& shape) {
   for (int64_t extent : shape) fits &= !__builtin_mul_overflow(n, extent, &n), empty |= extent == 0;
   if (empty) return 0;
   if (!fits || __builtin_mul_overflow(n, static_cast<int64_t>(item_size(dtype)), &bytes))
-    throw Error(ErrorKind::value, std::string(op) + ": array must have fewer than 2**63 bytes, got shape " + to_string(shape));
+    throw Error(ErrorKind::value,
+                std::string(op) + ": array must have fewer than 2**63 bytes, got shape " + to_string(shape));
   return n;
 }
 
 // The axes of a layout with more than one element, by the size of their steps.
 struct Steps {
-  int64_t step[kMaxDims], most[kMaxDims], reach[kMaxDims + 1];  // most: steps that can be taken; reach: of all axes before, in bytes
+  int64_t step[kMaxDims], most[kMaxDims],
+      reach[kMaxDims + 1];  // most: steps that can be taken; reach: of all axes before, in bytes
   int n = 0;
   int64_t item = 0;
   int looks = 20000;  // that are left
@@ -42,7 +44,8 @@ struct Steps {
     }
     return apart;
   }
-  // Whether steps along the first k axes, not all none, lead from `at` bytes to less than an element from where they began.
+  // Whether steps along the first k axes, not all none, lead from `at` bytes to less than an element from where they
+  // began.
   bool meet(int k, int64_t at, bool moved) {
     if (--looks < 0) return true;
     if (k == 0) return moved && at > -item && at < item;
@@ -78,7 +81,8 @@ std::pair<int64_t, int64_t> Layout::range() const {
 
 namespace {
 
-// Where the elements of a layout stand in each piece of `pitch` bytes: axes whose steps are whole pieces do not matter. Pitch 0: anywhere.
+// Where the elements of a layout stand in each piece of `pitch` bytes: axes whose steps are whole pieces do not matter.
+// Pitch 0: anywhere.
 Region::Band band_of(const Layout& layout, int64_t item, int64_t pitch) {
   int64_t low = layout.offset, reach = item;
   for (int i = 0; i < layout.ndim(); ++i) {
@@ -99,7 +103,8 @@ Region Layout::region() const {
   const auto item = static_cast<int64_t>(item_size(dtype));
   if (size <= 1 || ndim() > kMostRegionDims || low < 0) return found;
   auto narrower = [](const Region::Band& a, const Region::Band& b) {  // of two, by how much of a piece they take
-    return b.pitch == 0 || static_cast<double>(a.to - a.from) * static_cast<double>(b.pitch) < static_cast<double>(b.to - b.from) * static_cast<double>(a.pitch);
+    return b.pitch == 0 || static_cast<double>(a.to - a.from) * static_cast<double>(b.pitch) <
+                               static_cast<double>(b.to - b.from) * static_cast<double>(a.pitch);
   };
   for (int i = 0; i < ndim(); ++i) {
     const int64_t pitch = strides[i] < 0 ? -strides[i] : strides[i];
@@ -157,7 +162,8 @@ Dims broadcast(const char* op, const Dims& a, const Dims& b) {
   for (int i = 1; i <= n; ++i) {
     int64_t x = i <= a.size() ? a[a.size() - i] : 1, y = i <= b.size() ? b[b.size() - i] : 1;
     if (x != y && x != 1 && y != 1)
-      throw Error(ErrorKind::value, std::string(op) + ": shapes must broadcast together, got " + to_string(a) + " and " + to_string(b));
+      throw Error(ErrorKind::value,
+                  std::string(op) + ": shapes must broadcast together, got " + to_string(a) + " and " + to_string(b));
     shape[n - i] = x == 1 ? y : x;
   }
   return shape;
@@ -168,7 +174,8 @@ Layout broadcast_to(const char* op, const Layout& a, const Dims& shape) {
   bool fits = extra >= 0;
   for (int i = 0; fits && i < a.ndim(); ++i) fits = a.shape[i] == shape[extra + i] || a.shape[i] == 1;
   if (!fits)
-    throw Error(ErrorKind::value, std::string(op) + ": shape must broadcast to " + to_string(shape) + ", got " + to_string(a.shape));
+    throw Error(ErrorKind::value,
+                std::string(op) + ": shape must broadcast to " + to_string(shape) + ", got " + to_string(a.shape));
   Layout seen;
   seen.dtype = a.dtype, seen.read_only = a.read_only;
   seen.shape = shape;

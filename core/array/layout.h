@@ -40,11 +40,12 @@ struct Layout {
   // Where in the storage they stand, for telling views that do not overlap.
   Region region() const;
 
-  // Whether elements share memory, as in a broadcast view or in windows that overlap. Where finding out would take long, it says so, too.
+  // Whether elements share memory, as in a broadcast view or in windows that overlap. Where finding out would take
+  // long, it says so, too.
   bool overlaps_itself() const;
 
-  // For a copy of the elements in memory of their own, of `bytes`: they are walked as these are, as the same axes follow one another
-  // without gaps, and no others.
+  // For a copy of the elements in memory of their own, of `bytes`: they are walked as these are, as the same axes
+  // follow one another without gaps, and no others.
   Layout apart(int64_t& bytes) const;
 
   // Throws Error(value) if there is no number for the bytes.
@@ -60,8 +61,8 @@ Layout broadcast_to(const char* op, const Layout& a, const Dims& shape);
 // long and the last operand (the output) is walked in memory order. Axes of extent 1 are gone; ndim >= 1.
 struct Nest {
   static constexpr int kMaxOperands = 6;
-  Dims shape;                      // outermost first
-  Dims strides[kMaxOperands];      // bytes, per operand
+  Dims shape;                  // outermost first
+  Dims strides[kMaxOperands];  // bytes, per operand
   int operands = 0;
 };
 Nest make_nest(const Dims& shape, const Dims* const* strides, int operands);

@@ -4,7 +4,7 @@
 namespace forerun {
 
 // First in, first out. `next` is a member of T that belongs to the list while an object stands in it.
-template <class T, T* T::*next>
+template <class T, T* T::* next>
 class Chain {
  public:
   struct Iterator {
@@ -49,8 +49,9 @@ class Chain {
   T *first_ = nullptr, *last_ = nullptr;  // last_ means something only while there is a first
 };
 
-// First in, first out, and any object leaves at once. `prev` and `next` belong to the list while an object stands in it.
-template <class T, T* T::*prev, T* T::*next>
+// First in, first out, and any object leaves at once. `prev` and `next` belong to the list while an object stands in
+// it.
+template <class T, T* T::* prev, T* T::* next>
 class TwoWayChain {
  public:
   bool empty() const { return !first_; }

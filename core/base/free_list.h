@@ -11,14 +11,13 @@
 
 namespace forerun {
 
-// T has a member `T* next_free`. What a thread gives back it collects, and takes again itself; a full batch is pushed onto a
-// shared stack. A thread that has none takes the shared one whole, which leaves no room for the ABA problem, keeps a batch of it,
-// and puts the rest back. So no thread holds more than two batches: programs may have very many threads that live shortly, and
-// others would make new objects meanwhile. One list per type: the stacks are static.
+// T has a member `T* next_free`. What a thread gives back it collects, and takes again itself; a full batch is pushed
+// onto a shared stack. A thread that has none takes the shared one whole, which leaves no room for the ABA problem,
+// keeps a batch of it, and puts the rest back. So no thread holds more than two batches: programs may have very many
+// threads that live shortly, and others would make new objects meanwhile. One list per type: the stacks are static.
 //
-// The shared stack holds kKeep objects at most: what a burst needed beyond that goes back to the allocator at once. trim() gives
-// back the rest, but for the batches of other threads.
-// Modelled in tests/model/free_list.py.
+// The shared stack holds kKeep objects at most: what a burst needed beyond that goes back to the allocator at once.
+// trim() gives back the rest, but for the batches of other threads. Modelled in tests/model/free_list.py.
 template <class T>
 class FreeList {
  public:
@@ -55,7 +54,8 @@ class FreeList {
   // How many objects are in use: taken or made, and not given back. Exact while no other thread takes or gives.
   static int64_t in_use() {
     int64_t sum = 0;
-    for (Count* c = counts_.load(std::memory_order_acquire); c; c = c->next) sum += c->in_use.load(std::memory_order_relaxed);
+    for (Count* c = counts_.load(std::memory_order_acquire); c; c = c->next)
+      sum += c->in_use.load(std::memory_order_relaxed);
     return sum;
   }
   // Gives the objects on the shared stack and on this thread's own to the allocator; how many bytes.
@@ -69,16 +69,17 @@ class FreeList {
   }
 
  private:
-  // What one thread took less what it gave back, and the threads that had the count before it. Never freed: a thread that
-  // starts uses the count of one that has ended.
+  // What one thread took less what it gave back, and the threads that had the count before it. Never freed: a thread
+  // that starts uses the count of one that has ended.
   struct alignas(64) Count {
     std::atomic<int64_t> in_use{0};  // written by the owner alone
     std::atomic<bool> owned{true};
-    Count* next = nullptr;           // fixed once it is in counts_
+    Count* next = nullptr;  // fixed once it is in counts_
   };
   static Count* claim() {
     for (Count* c = counts_.load(std::memory_order_acquire); c; c = c->next)
-      if (!c->owned.load(std::memory_order_relaxed) && !c->owned.exchange(true, std::memory_order_acquire)) return c;  // sees what the last owner wrote
+      if (!c->owned.load(std::memory_order_relaxed) && !c->owned.exchange(true, std::memory_order_acquire))
+        return c;  // sees what the last owner wrote
     auto* c = new (std::nothrow) Count;
     if (!c) return &first_;  // shared with its owner: what both count at once is lost
     c->next = counts_.load(std::memory_order_relaxed);
@@ -87,11 +88,13 @@ class FreeList {
     return c;
   }
   struct Mine {
-    T* first = nullptr;                // what was on the shared stack: a batch at most
-    T *given = nullptr, *last_given;   // the batch: n_given objects, the last one given first; fewer than kBatch
+    T* first = nullptr;               // what was on the shared stack: a batch at most
+    T *given = nullptr, *last_given;  // the batch: n_given objects, the last one given first; fewer than kBatch
     uint32_t n_given = 0;
     Count* const counted = claim();
-    void count(int64_t by) { counted->in_use.store(counted->in_use.load(std::memory_order_relaxed) + by, std::memory_order_relaxed); }
+    void count(int64_t by) {
+      counted->in_use.store(counted->in_use.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+    }
     void push_given(T* object) {
       if (!given) last_given = object;
       object->next_free = std::exchange(given, object);
@@ -130,7 +133,8 @@ class FreeList {
     if (T* rest = std::exchange(last->next_free, nullptr)) put_back(rest);
     return first;
   }
-  // The rest of the stack that was taken. What others have pushed since then is little: its end is looked for, and it goes on top.
+  // The rest of the stack that was taken. What others have pushed since then is little: its end is looked for, and it
+  // goes on top.
   static void put_back(T* rest) {
     T* others = shared_.exchange(rest, std::memory_order_acq_rel);
     if (!others) return;
@@ -152,7 +156,8 @@ class FreeList {
   }
   static void put_on_top(T* first, T* last) {
     last->next_free = shared_.load(std::memory_order_relaxed);
-    while (!shared_.compare_exchange_weak(last->next_free, first, std::memory_order_release, std::memory_order_relaxed)) {
+    while (
+        !shared_.compare_exchange_weak(last->next_free, first, std::memory_order_release, std::memory_order_relaxed)) {
     }
   }
   static size_t drop(T* first) {
@@ -167,7 +172,8 @@ class FreeList {
   static inline Count first_{{0}, {false}, nullptr};
   static inline std::atomic<Count*> counts_{&first_};
   static inline std::atomic<T*> shared_{nullptr};
-  static inline std::atomic<int64_t> kept_{0};  // on the shared stack, and what threads are about to push or to put back
+  static inline std::atomic<int64_t> kept_{
+      0};  // on the shared stack, and what threads are about to push or to put back
   static inline thread_local Mine mine_;
   static constinit inline thread_local Mine* known_ = nullptr;
 };

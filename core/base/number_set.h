@@ -73,7 +73,8 @@ class NumberSet {
     return kNone;
   }
 
-  std::vector<uint64_t> bits_[7];  // a bit for each number; then for each word of the level before, until one word is left
+  std::vector<uint64_t>
+      bits_[7];  // a bit for each number; then for each word of the level before, until one word is left
   int levels_ = 0;
   uint64_t mask_ = 0;
   uint64_t first_ = kNone;

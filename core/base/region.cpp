@@ -3,7 +3,9 @@
 namespace forerun {
 
 Region::Band Region::band(int64_t pitch) const {
-  auto cut = [&](int64_t from, int64_t to) { return from / pitch == (to - 1) / pitch ? Band{pitch, from % pitch, (to - 1) % pitch + 1} : Band{}; };
+  auto cut = [&](int64_t from, int64_t to) {
+    return from / pitch == (to - 1) / pitch ? Band{pitch, from % pitch, (to - 1) % pitch + 1} : Band{};
+  };
   for (const Band& b : bands) {
     if (b.pitch == pitch) return b;
     if (b.pitch && b.pitch % pitch == 0 && b.from / pitch == (b.to - 1) / pitch) return cut(b.from, b.to);

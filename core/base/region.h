@@ -4,8 +4,8 @@
 
 namespace forerun {
 
-// All bytes lie from `low` to before `high`; and in each band, of every `pitch` bytes of the storage, from `from` to before `to`. So blocks
-// of a matrix have their rows as a range and their columns as a band.
+// All bytes lie from `low` to before `high`; and in each band, of every `pitch` bytes of the storage, from `from` to
+// before `to`. So blocks of a matrix have their rows as a range and their columns as a band.
 struct Region {
   struct Band {
     int64_t pitch = 0, from = 0, to = 0;  // pitch 0: there is none
@@ -17,9 +17,11 @@ struct Region {
   Band bands[kBands];
 
   bool operator==(const Region&) const = default;
-  // Whether the two have no byte in common for certain. Where it is hard to tell: false. The same for (a, b) and (b, a).
+  // Whether the two have no byte in common for certain. Where it is hard to tell: false. The same for (a, b) and (b,
+  // a).
   bool apart(const Region& other) const {
-    return high <= other.low || other.high <= low || ((bands[0].pitch || other.bands[0].pitch) && (misses(other) || other.misses(*this)));
+    return high <= other.low || other.high <= low ||
+           ((bands[0].pitch || other.bands[0].pitch) && (misses(other) || other.misses(*this)));
   }
 
  private:

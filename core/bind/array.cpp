@@ -23,12 +23,15 @@ PyTypeObject* array_type = nullptr;
 PyTypeObject* scalar_type = nullptr;
 
 const Array& get_array(const char* op, PyObject* o) {
-  if (!is_array(o)) throw Error(ErrorKind::type, std::string(op) + ": operand must be a forerun array, got " + Py_TYPE(o)->tp_name);
-  if (!as_array(o)->array.storage()) throw Error(ErrorKind::runtime, std::string(op) + ": the array's value was not kept");
+  if (!is_array(o))
+    throw Error(ErrorKind::type, std::string(op) + ": operand must be a forerun array, got " + Py_TYPE(o)->tp_name);
+  if (!as_array(o)->array.storage())
+    throw Error(ErrorKind::runtime, std::string(op) + ": the array's value was not kept");
   return as_array(o)->array;
 }
 
-// --- objects ------------------------------------------------------------------------------------------------------------------
+// --- objects
+// ------------------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -81,9 +84,13 @@ inline PyObject* wrapped_as(PyTypeObject* type, Given&&... array) {
 }  // namespace
 
 PyObject* wrap(Array array) { return wrapped_as(array_type, std::move(array)); }
-PyObject* wrap_result(Array array) { return wrapped_as(array.layout.shape.empty() ? scalar_type : array_type, std::move(array)); }
+PyObject* wrap_result(Array array) {
+  return wrapped_as(array.layout.shape.empty() ? scalar_type : array_type, std::move(array));
+}
 
-PyObject* wrap_element(Buffer* storage, DType dtype, int64_t offset) { return wrapped_as(scalar_type, storage, dtype, offset); }
+PyObject* wrap_element(Buffer* storage, DType dtype, int64_t offset) {
+  return wrapped_as(scalar_type, storage, dtype, offset);
+}
 
 void trim_objects() {
   while (n_free > 0) PyObject_GC_Del(free_objects[--n_free]);
@@ -98,13 +105,14 @@ void set_node(ArrayObject* array, PyObject* node, int64_t index) {
   PyObject_GC_Track(self);
 }
 
-// --- numbers ------------------------------------------------------------------------------------------------------------------
+// --- numbers
+// ------------------------------------------------------------------------------------------------------------------
 
 namespace {
 
 bool is_operand(PyObject* o) {
-  return is_array(o) || PyFloat_CheckExact(o) || PyLong_CheckExact(o) || PyBool_Check(o) || PyComplex_CheckExact(o) || PyArray_Check(o) ||
-         PyArray_IsScalar(o, Generic);
+  return is_array(o) || PyFloat_CheckExact(o) || PyLong_CheckExact(o) || PyBool_Check(o) || PyComplex_CheckExact(o) ||
+         PyArray_Check(o) || PyArray_IsScalar(o, Generic);
 }
 
 bool is_list(PyObject* o) { return PyList_CheckExact(o) || PyTuple_CheckExact(o); }
@@ -137,8 +145,11 @@ PyObject* in_place(PyObject* a, PyObject* b) {
   return call_binary(slot, a, b, is_scalar(a) ? nullptr : a);
 }
 
-// As NumPy's, a scalar of an integer repeats lists and tuples, which is what sequences do where this gives NotImplemented.
-bool repeats(PyObject* list, PyObject* times) { return is_scalar(times) && is_list(list) && is_integer(as_array(times)->array.layout.dtype); }
+// As NumPy's, a scalar of an integer repeats lists and tuples, which is what sequences do where this gives
+// NotImplemented.
+bool repeats(PyObject* list, PyObject* times) {
+  return is_scalar(times) && is_list(list) && is_integer(as_array(times)->array.layout.dtype);
+}
 
 PyObject* multiply(PyObject* a, PyObject* b) {
   if (repeats(a, b) || repeats(b, a)) Py_RETURN_NOTIMPLEMENTED;
@@ -186,7 +197,8 @@ PyObject* compare(PyObject* a, PyObject* b, int how) {
 
 const Layout& layout_of(PyObject* self) { return as_array(self)->array.layout; }
 
-// --- reading values: these wait ---------------------------------------------------------------------------------------------------
+// --- reading values: these wait
+// ---------------------------------------------------------------------------------------------------
 
 // The values of an array if they are there, and nobody is to be told who looks at them.
 const char* looked_at_once(const Array& a) {
@@ -238,7 +250,8 @@ PyObject* to_index(PyObject* self) {
   DType t = as_array(self)->array.layout.dtype;
   const Dims& shape = layout_of(self).shape;
   if (!is_integer(t)) return PyErr_Format(PyExc_TypeError, "index: array must be of integers, got %s", name(t));
-  if (shape.size() > 0) return PyErr_Format(PyExc_TypeError, "index: array must have no axes, got shape %s", to_string(shape).c_str());
+  if (shape.size() > 0)
+    return PyErr_Format(PyExc_TypeError, "index: array must have no axes, got shape %s", to_string(shape).c_str());
   return as_number<PyNumber_Index>("index", self);
 }
 PyObject* to_complex(PyObject* self, PyObject*) {
@@ -254,8 +267,8 @@ PyObject* numpy(PyObject* self, PyObject*) {
   return guarded([&] { return to_numpy(get_array("numpy", self)); });
 }
 
-// NumPy drops whatever an object's buffer raises, and calls __array__ in the same breath, which would wait again. What must not get
-// lost there, Ctrl-C above all, is kept for that call.
+// NumPy drops whatever an object's buffer raises, and calls __array__ in the same breath, which would wait again. What
+// must not get lost there, Ctrl-C above all, is kept for that call.
 struct Dropped {
   PyObject *exception = nullptr, *array;
   PyFrameObject* frame;
@@ -295,7 +308,8 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   return result;
 }
 
-// Nothing to do, and still needed: from an object without it numpy.frombuffer would take the address, and keep the object alone.
+// Nothing to do, and still needed: from an object without it numpy.frombuffer would take the address, and keep the
+// object alone.
 void release_buffer(PyObject*, Py_buffer*) {}
 
 PyObject* asnumpy(PyObject* self, PyObject*) {
@@ -343,8 +357,10 @@ PyObject* listed(const Layout& l, int k, const char* data) {
   PyObject* list = PyList_New(l.shape[k]);
   for (int64_t i = 0; list && i < l.shape[k]; ++i) {
     PyObject* one = listed(l, k + 1, data + i * l.strides[k]);
-    if (!one) Py_CLEAR(list);
-    else PyList_SET_ITEM(list, i, one);
+    if (!one)
+      Py_CLEAR(list);
+    else
+      PyList_SET_ITEM(list, i, one);
   }
   return list;
 }
@@ -353,13 +369,15 @@ constexpr int64_t kFewListed = 64;  // elements: of more NumPy's function takes 
 
 PyObject* tolist(PyObject* self, PyObject*) {
   const Array& a = as_array(self)->array;
-  if (const char* there = a.layout.size <= kFewListed && a.layout.dtype != DType::bf16 ? looked_at_once(a) : nullptr) return listed(a.layout, 0, there);
+  if (const char* there = a.layout.size <= kFewListed && a.layout.dtype != DType::bf16 ? looked_at_once(a) : nullptr)
+    return listed(a.layout, 0, there);
   return via_numpy(self, "tolist", nullptr);
 }
 PyObject* item(PyObject* self, PyObject* args) {
   if (PyTuple_GET_SIZE(args) == 0) return only_scalar("item", self);
   int64_t offset;
-  if (plain_array(self) && names_element(self, PyTuple_GET_SIZE(args) == 1 ? PyTuple_GET_ITEM(args, 0) : args, &offset)) {
+  if (plain_array(self) &&
+      names_element(self, PyTuple_GET_SIZE(args) == 1 ? PyTuple_GET_ITEM(args, 0) : args, &offset)) {
     return guarded([&] {
       Call call("item");
       const Array& a = as_array(self)->array;
@@ -377,7 +395,8 @@ PyObject* wait(PyObject* self, PyObject*) {
   });
 }
 
-// --- attributes ------------------------------------------------------------------------------------------------------------------
+// --- attributes
+// ------------------------------------------------------------------------------------------------------------------
 
 Py_ssize_t length(PyObject* self) {
   const Layout& layout = as_array(self)->array.layout;
@@ -426,7 +445,8 @@ PyGetSetDef attributes[] = {
     {"nbytes", get_nbytes, nullptr, "Bytes of all elements.", nullptr},
     {"dtype", get_dtype, nullptr, "Type of the elements, a numpy.dtype.", nullptr},
     {"T", get_reversed, nullptr, "A view with the axes reversed.", nullptr},
-    {"flat", get_flat, put_flat, "The elements in C order: an iterator that is indexed, and written to, like a vector.", nullptr},
+    {"flat", get_flat, put_flat, "The elements in C order: an iterator that is indexed, and written to, like a vector.",
+     nullptr},
     {"device", get_device, nullptr, "Where the array lives.", nullptr},
     {"ready", get_ready, nullptr, "Whether all issued writes have ended. Does not wait.", nullptr},
     {"grad", get_grad, nullptr, "The gradient of a leaf of the tape, or None.", nullptr},
@@ -441,12 +461,15 @@ PyMemberDef members[] = {
 PyMethodDef methods[] = {
     {"wait", wait, METH_NOARGS, "Waits until the values are there. Raises what their computation raised."},
     {"wait_to_read", wait, METH_NOARGS, "Waits until the values are there. Raises what their computation raised."},
-    {"numpy", numpy, METH_NOARGS, "A read-only numpy array of the values as they are now, without a copy where possible. Waits."},
+    {"numpy", numpy, METH_NOARGS,
+     "A read-only numpy array of the values as they are now, without a copy where possible. Waits."},
     {"asnumpy", asnumpy, METH_NOARGS, "A numpy array with a copy of the values. Waits."},
     {"item", item, METH_VARARGS, "One element as a Python scalar. Waits."},
     {"tolist", tolist, METH_NOARGS, "The values as nested lists of Python scalars. Waits."},
-    {"__array__", reinterpret_cast<PyCFunction>(to_array), METH_VARARGS | METH_KEYWORDS, "The values for NumPy. Waits."},
-    {"__complex__", to_complex, METH_NOARGS, "__complex__($self, /)\n--\n\nThe only element as a complex number. Waits."},
+    {"__array__", reinterpret_cast<PyCFunction>(to_array), METH_VARARGS | METH_KEYWORDS,
+     "The values for NumPy. Waits."},
+    {"__complex__", to_complex, METH_NOARGS,
+     "__complex__($self, /)\n--\n\nThe only element as a complex number. Waits."},
     {},
 };
 
@@ -506,7 +529,8 @@ PyType_Slot slots[] = {
 };
 #undef FN
 PyType_Spec spec = {"forerun._core.Array", sizeof(ArrayObject), 0,
-                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                    slots};
 
 }  // namespace
 
@@ -515,8 +539,8 @@ PyTypeObject* make_array_type() {
   return array_base;
 }
 
-// A subclass without members of its own has nothing more to tear down. Python looks up __getitem__ for each step of an iteration
-// over a class that it made itself, which is as good as ours.
+// A subclass without members of its own has nothing more to tear down. Python looks up __getitem__ for each step of an
+// iteration over a class that it made itself, which is as good as ours.
 static void shorten(PyTypeObject* type) {
   if (type->tp_basicsize == array_base->tp_basicsize && type->tp_dictoffset == 0) type->tp_dealloc = dealloc;
   type->tp_as_sequence->sq_item = sequence_item;

@@ -11,20 +11,19 @@
 namespace forerun {
 
 struct ArrayObject {
-  PyObject_HEAD
-  PyObject* weak;
+  PyObject_HEAD PyObject* weak;
   PyObject* node;  // owned; null: not on the tape. The object is known to the garbage collector only while it has one.
   int device;
-  bool tracked;    // by the garbage collector
-  int64_t index;   // which output of the node
-  Array array;     // no storage: an array whose value was not kept
+  bool tracked;   // by the garbage collector
+  int64_t index;  // which output of the node
+  Array array;    // no storage: an array whose value was not kept
 };
 
 // Thrown by C++ code when a Python exception is set already.
 struct PythonError {};
 
-extern PyTypeObject* array_base;  // _core.Array
-extern PyTypeObject* array_type;  // what new arrays are: a subclass of it
+extern PyTypeObject* array_base;   // _core.Array
+extern PyTypeObject* array_type;   // what new arrays are: a subclass of it
 extern PyTypeObject* scalar_type;  // what scalars are: a subclass of that (bind/scalar.h)
 
 inline bool is_array(PyObject* o) {
@@ -59,18 +58,21 @@ PyObject* guarded(F body) {
   return nullptr;
 }
 
-// --- issue and wait, with the interpreter lock held ------------------------------------------------------------------------
+// --- issue and wait, with the interpreter lock held
+// ------------------------------------------------------------------------
 extern bool synchronous;
-// Of this thread: what it issues belongs to an exchange between devices. It may read arrays of other CPU devices where they are, and goes
-// before older ready ops.
+// Of this thread: what it issues belongs to an exchange between devices. It may read arrays of other CPU devices where
+// they are, and goes before older ready ops.
 extern constinit thread_local bool exchanging;
-// Hands `op` to a queue of the device. May wait for room; throws PythonError if that is interrupted, or (synchronous mode)
-// if the op fails. `cheap`: a host task that costs no more than handing it over, so that it may run at once.
+// Hands `op` to a queue of the device. May wait for room; throws PythonError if that is interrupted, or (synchronous
+// mode) if the op fails. `cheap`: a host task that costs no more than handing it over, so that it may run at once.
 void issue(Op* op, int device, Queue::Kind kind = Queue::Kind::compute, bool cheap = false);
 // Waits until `array` has its values; raises if it is poisoned.
 void wait_for(const Array& array);
-void must_not_wait_for_itself(Storage& storage);  // in a host task: throws if the storage is settled only after its end, as far as is known now
-void wait_until_written(const Array& array);  // the same for who does not look at the values: a program that is recorded may
+void must_not_wait_for_itself(
+    Storage& storage);  // in a host task: throws if the storage is settled only after its end, as far as is known now
+void wait_until_written(
+    const Array& array);  // the same for who does not look at the values: a program that is recorded may
 // Waits until all of them have their values; raises what is wrong with them, several failures as a group.
 void wait_for(const std::vector<Array>& arrays);
 // Waits for all ops issued before `mark`; wait_all() raises the failures that nobody has seen.
@@ -107,11 +109,13 @@ inline const Array& writable(const char* op, const Array& array) {
 inline int device_of(const Array& array) { return array.storage()->budget->device; }
 Budget* budget_of(int device);
 extern DType default_float;
-extern bool numpy_rules;  // the front end stands in for NumPy: operands of foreign classes are refused, small integers give small floats
+extern bool numpy_rules;  // the front end stands in for NumPy: operands of foreign classes are refused, small integers
+                          // give small floats
 
-// --- NumPy ---------------------------------------------------------------------------------------------------------------------
-PyObject* dtype_object(DType t);      // borrowed: a numpy.dtype
-PyObject* bfloat16();                  // borrowed: its numpy.dtype; ImportError without ml_dtypes
+// --- NumPy
+// ---------------------------------------------------------------------------------------------------------------------
+PyObject* dtype_object(DType t);  // borrowed: a numpy.dtype
+PyObject* bfloat16();             // borrowed: its numpy.dtype; ImportError without ml_dtypes
 DType parse_dtype(const char* op, PyObject* dtype);
 DType dtype_of_typenum(int typenum, bool* known = nullptr);
 // An array with a copy of a NumPy array's values (any object that numpy.asarray takes).
@@ -120,8 +124,8 @@ Array from_object(const char* op, PyObject* o, int device);
 PyObject* to_numpy(const Array& array);
 // The same for an array whose values are there, and will not change before this returns.
 PyObject* shared_view(const Array& array);
-// Whether bytes that the program has written may be seen as bools: from then on what others are to see is looked at first. Set once; with
-// the interpreter lock.
+// Whether bytes that the program has written may be seen as bools: from then on what others are to see is looked at
+// first. Set once; with the interpreter lock.
 extern bool bytes_as_bools;
 // Makes every byte 0 or 1; whether those of an array of bools are.
 void make_bools(char* data, int64_t n);

@@ -37,13 +37,16 @@ Dims checked_shape(const char* op, nb::handle shape, DType dtype, int device) {
   Dims dims = parse_dims(op, shape.ptr());
   double bytes = static_cast<double>(item_size(dtype));
   for (int64_t d : dims) {
-    if (d < 0) throw Error(ErrorKind::value, std::string(op) + ": extents must not be negative, got " + to_string(dims));
+    if (d < 0)
+      throw Error(ErrorKind::value, std::string(op) + ": extents must not be negative, got " + to_string(dims));
     bytes *= static_cast<double>(d);
   }
   size_t limit = budget_of(device)->hard.load();
   if (bytes > 9e18 || bytes > static_cast<double>(limit))
-    throw Error(ErrorKind::memory, std::string(op) + ": array must fit into memory, asked for " + std::to_string(static_cast<uint64_t>(std::min(bytes, 9e18))) + " bytes with " +
-                                       std::to_string(budget_of(device)->live.load()) + " live and a limit of " + std::to_string(limit));
+    throw Error(ErrorKind::memory, std::string(op) + ": array must fit into memory, asked for " +
+                                       std::to_string(static_cast<uint64_t>(std::min(bytes, 9e18))) + " bytes with " +
+                                       std::to_string(budget_of(device)->live.load()) + " live and a limit of " +
+                                       std::to_string(limit));
   return dims;
 }
 
@@ -86,7 +89,8 @@ nb::object full(nb::handle shape, nb::handle value, nb::handle dtype, nb::handle
 void refuse_write(const char* op, const Array& array) {
   const Layout& l = array.layout;
   auto error = [&](const char* must, const char* got) {
-    return Error(ErrorKind::value, std::string(op) + ": destination must " + must + ", got " + got + " of shape " + to_string(l.shape));
+    return Error(ErrorKind::value,
+                 std::string(op) + ": destination must " + must + ", got " + got + " of shape " + to_string(l.shape));
   };
   for (int i = 0; i < l.ndim() && l.size > 0; ++i)
     if (l.strides[i] == 0 && l.shape[i] > 1) throw error("not repeat elements", "a broadcast view");
@@ -168,10 +172,12 @@ nb::object view(nb::handle a, nb::handle shape, nb::handle strides, int64_t offs
   to.read_only = from.layout.read_only;
   to.size = product(to.shape);
   if (to.shape.size() != to.strides.size())
-    throw Error(ErrorKind::value, "view: shape and strides must be of one length, got " + to_string(to.shape) + " and " + to_string(to.strides));
+    throw Error(ErrorKind::value, "view: shape and strides must be of one length, got " + to_string(to.shape) +
+                                      " and " + to_string(to.strides));
   auto [low, high] = to.range();
   if (to.size > 0 && (low < 0 || high > static_cast<int64_t>(from.storage()->bytes)))
-    throw Error(ErrorKind::value, "view: elements must lie in the array's memory, got bytes " + std::to_string(low) + " to " + std::to_string(high));
+    throw Error(ErrorKind::value, "view: elements must lie in the array's memory, got bytes " + std::to_string(low) +
+                                      " to " + std::to_string(high));
   return wrapped(Array(from.storage(), std::move(to)));
 }
 
@@ -183,7 +189,8 @@ nb::object reinterpret(nb::handle a, nb::handle dtype) {
   if (from.layout.dtype != to.dtype && (from.layout.dtype == DType::b1 || to.dtype == DType::b1)) bytes_as_bools = true;
   auto was = static_cast<int64_t>(item_size(from.layout.dtype)), is = static_cast<int64_t>(item_size(to.dtype));
   auto refuse = [&](const std::string& what) {
-    throw Error(ErrorKind::value, "view: " + what + " for elements of another size, got shape " + to_string(to.shape) + ", " + name(from.layout.dtype) + " to " + name(to.dtype));
+    throw Error(ErrorKind::value, "view: " + what + " for elements of another size, got shape " + to_string(to.shape) +
+                                      ", " + name(from.layout.dtype) + " to " + name(to.dtype));
   };
   if (was != is) {
     int last = to.ndim() - 1;
@@ -203,15 +210,16 @@ nb::object reinterpret(nb::handle a, nb::handle dtype) {
 nb::object part(nb::handle a, bool imaginary) {
   const Array& from = arg("real", a);
   const bool small = from.layout.dtype == DType::c64;
-  if (!small && from.layout.dtype != DType::c128) throw Error(ErrorKind::type, std::string("real: dtype must be complex, got ") + name(from.layout.dtype));
+  if (!small && from.layout.dtype != DType::c128)
+    throw Error(ErrorKind::type, std::string("real: dtype must be complex, got ") + name(from.layout.dtype));
   Layout to = from.layout;
   to.dtype = small ? DType::f32 : DType::f64;
   if (imaginary) to.offset += static_cast<int64_t>(item_size(to.dtype));
   return wrapped_like(a, Array(from.storage(), std::move(to)));
 }
 
-// Strides of `layout` seen with another shape of the same size, if that needs no copy (NumPy's rule: axes are split or merged
-// only where memory is regular).
+// Strides of `layout` seen with another shape of the same size, if that needs no copy (NumPy's rule: axes are split or
+// merged only where memory is regular).
 bool reshape_strides(const Layout& layout, const Dims& shape, Dims* strides) {
   *strides = Dims(shape.size());
   if (layout.contiguous()) {
@@ -247,15 +255,20 @@ Array reshaped(const Array& given, Dims shape) {
   int64_t known = 1;
   int open = -1;
   for (int i = 0; i < shape.size(); ++i) {
-    if (shape[i] >= 0) known *= shape[i];
-    else if (shape[i] < -1) throw Error(ErrorKind::value, "reshape: extents must not be negative but for one -1, got " + to_string(shape));
-    else if (open < 0) open = i;
-    else throw Error(ErrorKind::value, "reshape: at most one extent must be -1, got " + to_string(shape));
+    if (shape[i] >= 0)
+      known *= shape[i];
+    else if (shape[i] < -1)
+      throw Error(ErrorKind::value, "reshape: extents must not be negative but for one -1, got " + to_string(shape));
+    else if (open < 0)
+      open = i;
+    else
+      throw Error(ErrorKind::value, "reshape: at most one extent must be -1, got " + to_string(shape));
   }
   Dims asked = shape;
   if (open >= 0) shape[open] = known ? from.layout.size / known : 0;
   if (product(shape) != from.layout.size)
-    throw Error(ErrorKind::value, "reshape: new shape must hold " + std::to_string(from.layout.size) + " elements, got " + to_string(from.layout.shape) + " -> " + to_string(asked));
+    throw Error(ErrorKind::value, "reshape: new shape must hold " + std::to_string(from.layout.size) +
+                                      " elements, got " + to_string(from.layout.shape) + " -> " + to_string(asked));
   Layout to;
   if (from.layout.size == 0 || !reshape_strides(from.layout, shape, &to.strides)) {
     if (from.layout.size) from = copied(from, from.layout.dtype, device_of(from));
@@ -270,7 +283,8 @@ Array reshaped(const Array& given, Dims shape) {
 
 Array with_axes(const Array& from, const int* axes) {
   Layout to = from.layout;
-  for (int i = 0; i < to.ndim(); ++i) to.shape[i] = from.layout.shape[axes[i]], to.strides[i] = from.layout.strides[axes[i]];
+  for (int i = 0; i < to.ndim(); ++i)
+    to.shape[i] = from.layout.shape[axes[i]], to.strides[i] = from.layout.strides[axes[i]];
   return Array(from.storage(), std::move(to));
 }
 
@@ -287,12 +301,14 @@ nb::object transpose(nb::handle a, nb::handle axes_object) {
   Dims axes = parse_dims("transpose", axes_object.ptr());
   int n = from.layout.ndim();
   if (axes.size() != n)
-    throw Error(ErrorKind::value, "transpose: axes must name each of " + std::to_string(n) + " axes once, got " + to_string(axes));
+    throw Error(ErrorKind::value,
+                "transpose: axes must name each of " + std::to_string(n) + " axes once, got " + to_string(axes));
   int order[kMaxDims];
   uint64_t seen = 0;
   for (int i = 0; i < n; ++i) {
     order[i] = normal_axis("transpose", axes[i], n);
-    if (seen >> order[i] & 1) throw Error(ErrorKind::value, "transpose: axes must name each axis once, got " + to_string(axes));
+    if (seen >> order[i] & 1)
+      throw Error(ErrorKind::value, "transpose: axes must name each axis once, got " + to_string(axes));
     seen |= uint64_t{1} << order[i];
   }
   return wrapped_like(a, with_axes(from, order));
@@ -305,7 +321,8 @@ nb::object read_only(Array array) {
 
 nb::object broadcast_view(nb::handle a, nb::handle shape) {
   const Array& from = arg("broadcast_to", a);
-  return read_only(Array(from.storage(), broadcast_to("broadcast_to", from.layout, parse_dims("broadcast_to", shape.ptr()))));
+  return read_only(
+      Array(from.storage(), broadcast_to("broadcast_to", from.layout, parse_dims("broadcast_to", shape.ptr()))));
 }
 
 nb::object getitem(nb::handle a, nb::handle index) {
@@ -317,7 +334,8 @@ nb::object getitem(nb::handle a, nb::handle index) {
 
 nb::object read(nb::handle a, nb::handle index) {
   PyObject* found = read_basic(a.ptr(), index.ptr());
-  if (!found && !PyErr_Occurred()) throw Error(ErrorKind::index, "getitem: index must be made of ints, slices, None and Ellipsis");
+  if (!found && !PyErr_Occurred())
+    throw Error(ErrorKind::index, "getitem: index must be made of ints, slices, None and Ellipsis");
   return checked(found);
 }
 
@@ -329,7 +347,8 @@ nb::object as_scalar(nb::handle a) {
 nb::object turned_array(nb::handle a) {
   const Array& array = arg("array", a);
   if (!is_scalar(a.ptr())) return nb::borrow(a);
-  if (!array.storage()->has_one_handle()) as_array(a.ptr())->array = copied(array, array.layout.dtype, device_of(array));
+  if (!array.storage()->has_one_handle())
+    as_array(a.ptr())->array = copied(array, array.layout.dtype, device_of(array));
   become(a.ptr(), false);
   return nb::borrow(a);
 }
@@ -337,29 +356,43 @@ nb::object turned_array(nb::handle a) {
 }  // namespace
 
 void init_arrays(nb::module_& m) {
-  m.def("from_numpy", from_numpy, nb::arg("values"), nb::arg("device").none() = nb::none(), "An array with a copy of the values, made now.");
-  m.def("taken", [](nb::handle values, nb::handle device) { return wrapped(taken(values.ptr(), device_index("array", device))); }, nb::arg("values"), nb::arg("device").none() = nb::none(),
-        "The same of an array that nobody else has: its memory may become ours.");
-  m.def("scalars", scalars, nb::arg("values"), nb::arg("dtype"), nb::arg("device"), "An array of a few floats, made now.");
+  m.def("from_numpy", from_numpy, nb::arg("values"), nb::arg("device").none() = nb::none(),
+        "An array with a copy of the values, made now.");
+  m.def(
+      "taken",
+      [](nb::handle values, nb::handle device) { return wrapped(taken(values.ptr(), device_index("array", device))); },
+      nb::arg("values"), nb::arg("device").none() = nb::none(),
+      "The same of an array that nobody else has: its memory may become ours.");
+  m.def("scalars", scalars, nb::arg("values"), nb::arg("dtype"), nb::arg("device"),
+        "An array of a few floats, made now.");
   m.def("empty", empty, nb::arg("shape"), nb::arg("dtype"), nb::arg("device").none() = nb::none());
   m.def("full", full, nb::arg("shape"), nb::arg("value"), nb::arg("dtype"), nb::arg("device").none() = nb::none());
   m.def("cast", cast);
-  m.def("clock", clock, nb::arg("after"), "An array with the time, as `time.perf_counter` has it, when all of these arrays are there.");
-  m.def("copy", copy, nb::arg("a"), nb::arg("device").none() = nb::none(), nb::arg("queue") = false, "queue: on the copy queue in any case.");
+  m.def("clock", clock, nb::arg("after"),
+        "An array with the time, as `time.perf_counter` has it, when all of these arrays are there.");
+  m.def("copy", copy, nb::arg("a"), nb::arg("device").none() = nb::none(), nb::arg("queue") = false,
+        "queue: on the copy queue in any case.");
   m.def("assign", assign);
   m.def("view", view, nb::arg("a"), nb::arg("shape"), nb::arg("strides"), nb::arg("offset") = 0);
   m.def("reinterpret", reinterpret, nb::arg("a"), nb::arg("dtype"), "A view of the same bytes with another dtype.");
-  m.def("part", part, nb::arg("a"), nb::arg("imaginary"), "A view of the real or the imaginary parts of complex numbers.");
+  m.def("part", part, nb::arg("a"), nb::arg("imaginary"),
+        "A view of the real or the imaginary parts of complex numbers.");
   m.def("reshape", reshape);
   m.def("transpose", transpose);
   m.def("broadcast_to", broadcast_view);
-  m.def("read_only", [](nb::handle a) { return read_only(arg("view", a)); }, nb::arg("a"), "The array as a view that is not to be written to, nor what views are made of it.");
+  m.def(
+      "read_only", [](nb::handle a) { return read_only(arg("view", a)); }, nb::arg("a"),
+      "The array as a view that is not to be written to, nor what views are made of it.");
   m.def("is_writable", [](nb::handle a) { return arg("flags", a).writable(); }, nb::arg("a"));
-  m.def("getitem", getitem, nb::arg("a"), nb::arg("index").none(), "The view that a basic index selects, also of one element.");
-  m.def("read", read, nb::arg("a"), nb::arg("index").none(), "The same, but a scalar where integers alone name one element.");
+  m.def("getitem", getitem, nb::arg("a"), nb::arg("index").none(),
+        "The view that a basic index selects, also of one element.");
+  m.def("read", read, nb::arg("a"), nb::arg("index").none(),
+        "The same, but a scalar where integers alone name one element.");
   m.def("is_scalar", [](nb::handle o) { return is_scalar(o.ptr()); });
-  m.def("as_scalar", as_scalar, nb::arg("a"), "The same object, a scalar from now on if it has no axes. Nobody else may know its storage.");
-  m.def("as_array", turned_array, nb::arg("a"), "The same object, an array from now on if it is a scalar, with values of its own.");
+  m.def("as_scalar", as_scalar, nb::arg("a"),
+        "The same object, a scalar from now on if it has no axes. Nobody else may know its storage.");
+  m.def("as_array", turned_array, nb::arg("a"),
+        "The same object, an array from now on if it is a scalar, with values of its own.");
 }
 
 }  // namespace forerun

@@ -6,8 +6,8 @@ namespace forerun {
 
 namespace {
 
-// A watcher that keeps what it watches. Python owns it; once it is gone nobody is told. Before it is one, it tries whether a fraction
-// of a millisecond's work on small ops brings the values: a worker would take longer to look.
+// A watcher that keeps what it watches. Python owns it; once it is gone nobody is told. Before it is one, it tries
+// whether a fraction of a millisecond's work on small ops brings the values: a worker would take longer to look.
 struct Watch : Watcher {
   Watch(nb::handle bell, const Array& array) : array(array), owner(nb::borrow(bell)) {
     note_look("look at an array");
@@ -30,7 +30,8 @@ struct Watch : Watcher {
 nb::list take(Bell& bell, size_t most) {
   nb::list all;
   std::vector<Watcher*> told(most);
-  told.resize(Engine::get().take_told(bell, told.data(), most));  // from here on nothing is made that could set off a collection
+  told.resize(Engine::get().take_told(bell, told.data(),
+                                      most));  // from here on nothing is made that could set off a collection
   for (Watcher* w : told) all.append(nb::find(static_cast<Watch*>(w)));
   return all;
 }
@@ -61,16 +62,23 @@ nb::object failure_seen(nb::handle o) {
 }  // namespace
 
 void init_await(nb::module_& m) {
-  m.def("arrived", arrived, nb::arg("a"), "Whether the values are there; raises what their computation raised. Does not wait.");
-  m.def("failure_seen", failure_seen, nb::arg("a"), "Whether somebody has been told of the failure of an array that is there; None: it has none.");
+  m.def("arrived", arrived, nb::arg("a"),
+        "Whether the values are there; raises what their computation raised. Does not wait.");
+  m.def("failure_seen", failure_seen, nb::arg("a"),
+        "Whether somebody has been told of the failure of an array that is there; None: it has none.");
   nb::class_<Bell>(m, "Bell", "A file descriptor that is readable while watches are to be told.")
       .def(nb::init<>())
       .def("fileno", &Bell::descriptor)
       .def("take", take, nb::arg("most"), "The watches that are told now, in the order in which their arrays came.");
   nb::class_<Watch>(m, "Watch", "Is told when the writes of an array that have been issued before have ended.")
-      .def("__init__", [](Watch* at, nb::handle bell, nb::handle a) { new (at) Watch(bell, arg("await", a)); }, nb::arg("bell"), nb::arg("a"))
-      .def_prop_ro("waits", [](const Watch& w) { return w.waits; }, "False: there was nothing to wait for, it will not be told.")
-      .def_prop_ro("failure", [](const Watch& w) { return reinterpret_cast<uintptr_t>(w.failure.get()); }, "The same for arrays that one failure has poisoned; 0: none.")
+      .def(
+          "__init__", [](Watch* at, nb::handle bell, nb::handle a) { new (at) Watch(bell, arg("await", a)); },
+          nb::arg("bell"), nb::arg("a"))
+      .def_prop_ro(
+          "waits", [](const Watch& w) { return w.waits; }, "False: there was nothing to wait for, it will not be told.")
+      .def_prop_ro(
+          "failure", [](const Watch& w) { return reinterpret_cast<uintptr_t>(w.failure.get()); },
+          "The same for arrays that one failure has poisoned; 0: none.")
       .def("check", raise, "Once told: raises what the computation raised.");
 }
 

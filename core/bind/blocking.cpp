@@ -32,13 +32,14 @@ void object(Place place) {
   if (!refuse) return;
   uint8_t before = std::exchange(guards, 0);  // what it does may wait
   Site s = site(place.site);
-  PyObject* done = s.line ? PyObject_CallFunction(refuse, "s(si)", place.call, s.file.c_str(), s.line) : PyObject_CallFunction(refuse, "sO", place.call, Py_None);
+  PyObject* done = s.line ? PyObject_CallFunction(refuse, "s(si)", place.call, s.file.c_str(), s.line)
+                          : PyObject_CallFunction(refuse, "sO", place.call, Py_None);
   guards = before;
   if (!done) throw PythonError{};
   Py_DECREF(done);
 }
 
-PyObject* log = nullptr;  // called as log(kind, number, number); guarded by the interpreter lock
+PyObject* log = nullptr;        // called as log(kind, number, number); guarded by the interpreter lock
 std::atomic<uint32_t> told{0};  // Engine::lives() when it was told last
 
 void tell(const char* kind, int64_t a, int64_t b) {
@@ -76,8 +77,10 @@ void tell_full(const char* cause) {
 
 Wait::Wait(const char* what) : what_(what) {
   if (outermost_) return;
-  if (Engine::get().lives() != told.load(std::memory_order_relaxed)) [[unlikely]] tell_lives();
-  if (guards & kGuardWaits) [[unlikely]] object(what_ ? Place{what_, current_site()} : here("wait"));
+  if (Engine::get().lives() != told.load(std::memory_order_relaxed)) [[unlikely]]
+    tell_lives();
+  if (guards & kGuardWaits) [[unlikely]]
+    object(what_ ? Place{what_, current_site()} : here("wait"));
   outermost_ = this;
   if (Engine::get().trace.on()) started_ = Trace::now();
 }
@@ -107,10 +110,13 @@ void set_refuse(PyObject* function) { Py_XSETREF(refuse, Py_NewRef(function)); }
 
 void init_blocking(nb::module_& m) {
   nb::class_<Waiting>(m, "Waiting", "While this thread is within it, it waits; `what`: why.")
-      .def("__init__", [](Waiting* at, const char* what) { new (at) Waiting{intern(what), {}}; }, nb::arg("what"))
+      .def(
+          "__init__", [](Waiting* at, const char* what) { new (at) Waiting{intern(what), {}}; }, nb::arg("what"))
       .def("__enter__", [](Waiting& w) { w.wait.emplace(w.what); })
       .def("__exit__", [](Waiting& w, nb::args) { w.wait.reset(); });
-  m.def("set_guard", set_guard, "What this thread asks before it goes on: a sum of 1, before it waits, and 2, before it reads what is there. Returns what was set.");
+  m.def("set_guard", set_guard,
+        "What this thread asks before it goes on: a sum of 1, before it waits, and 2, before it reads what is there. "
+        "Returns what was set.");
   m.def("tell", tell_lives, "Tells it now.");
 }
 

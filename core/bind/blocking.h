@@ -23,8 +23,8 @@ class Call {
   const char* const before_;
 };
 
-// A wait of this thread, with the interpreter lock; one within another is a part of that. Throws PythonError before it begins if a
-// guard refuses it. `what`: why, if it is not a call that asks for values; null: it is one.
+// A wait of this thread, with the interpreter lock; one within another is a part of that. Throws PythonError before it
+// begins if a guard refuses it. `what`: why, if it is not a call that asks for values; null: it is one.
 class Wait {
  public:
   explicit Wait(const char* what = nullptr);
@@ -39,13 +39,13 @@ class Wait {
   static constinit inline thread_local Wait* outermost_ = nullptr;
 };
 
-// Tells the log (forerun/log.py), with the interpreter lock: of workers that have started or ended since it was told last; and that
-// there was no room to issue, once a second.
+// Tells the log (forerun/log.py), with the interpreter lock: of workers that have started or ended since it was told
+// last; and that there was no room to issue, once a second.
 void tell_lives();
 void tell_full(const char* cause);
 
-// What is told, as log(kind, number, number), of workers and of waits for room; and what a guard calls, as refuse(call, site), which may
-// raise.
+// What is told, as log(kind, number, number), of workers and of waits for room; and what a guard calls, as refuse(call,
+// site), which may raise.
 void set_log(PyObject* function);
 void set_refuse(PyObject* function);
 
@@ -54,7 +54,8 @@ constexpr uint8_t kGuardWaits = 1, kGuardReads = 2;
 extern constinit thread_local uint8_t guards;  // of this thread: a sum
 void note_read(const char* name);
 inline void found_there(const char* name) {
-  if (guards || Engine::get().trace.on()) [[unlikely]] note_read(name);
+  if (guards || Engine::get().trace.on()) [[unlikely]]
+    note_read(name);
 }
 
 }  // namespace forerun

@@ -50,7 +50,8 @@ PyObject* bfloat16() {
   if (typenum == kNever) {
     PyObject* module = PyImport_ImportModule("ml_dtypes");
     if (!module && PyErr_ExceptionMatches(PyExc_ModuleNotFoundError))
-      PyErr_SetString(PyExc_ModuleNotFoundError, "bfloat16: package ml_dtypes must be installed (pip install ml_dtypes)");
+      PyErr_SetString(PyExc_ModuleNotFoundError,
+                      "bfloat16: package ml_dtypes must be installed (pip install ml_dtypes)");
     bool good = module && learn_bfloat16(module);
     Py_XDECREF(module);
     if (!good) throw PythonError{};
@@ -108,39 +109,48 @@ Dims parse_dims(const char* op, PyObject* o) {
   }
   Py_DECREF(items);
   if (!good) throw PythonError{};
-  if (n > kMaxDims) throw Error(ErrorKind::value, std::string(op) + ": arrays must have at most 64 dimensions, got " + std::to_string(n));
+  if (n > kMaxDims)
+    throw Error(ErrorKind::value,
+                std::string(op) + ": arrays must have at most 64 dimensions, got " + std::to_string(n));
   return dims;
 }
 
 // A class with rules of its own, which NumPy's functions ask: one derived from NumPy's array, or another library's.
 static bool is_foreign(PyObject* o) {
   if (PyArray_Check(o)) return !PyArray_CheckExact(o);
-  return !PyArray_IsScalar(o, Generic) && (PyObject_HasAttrString(o, "__array_ufunc__") || PyObject_HasAttrString(o, "__array__"));
+  return !PyArray_IsScalar(o, Generic) &&
+         (PyObject_HasAttrString(o, "__array_ufunc__") || PyObject_HasAttrString(o, "__array__"));
 }
 
 Array from_object(const char* op, PyObject* o, int device) {
-  if (numpy_rules && is_foreign(o)) throw Error(ErrorKind::type, std::string(op) + ": operand must not be of a class with rules of its own, got " + Py_TYPE(o)->tp_name);
+  if (numpy_rules && is_foreign(o))
+    throw Error(ErrorKind::type,
+                std::string(op) + ": operand must not be of a class with rules of its own, got " + Py_TYPE(o)->tp_name);
   PyObject* any = PyArray_FROM_O(o);
   if (!any) throw PythonError{};
   auto* source = reinterpret_cast<PyArrayObject*>(any);
   bool known;
   DType t = dtype_of_typenum(PyArray_TYPE(source), &known);
   if (!known) {
-    PyErr_Format(PyExc_TypeError, "%s: operand must be " SUPPORTED ", got %R of type %s", op, PyArray_DESCR(source), Py_TYPE(o)->tp_name);
+    PyErr_Format(PyExc_TypeError, "%s: operand must be " SUPPORTED ", got %R of type %s", op, PyArray_DESCR(source),
+                 Py_TYPE(o)->tp_name);
     Py_DECREF(any);
     throw PythonError{};
   }
   bool from_python = !PyArray_Check(o) && !PyArray_IsScalar(o, Generic);
   if (from_python && t == DType::f64) t = default_float;
-  Array made = Array::make(t, Dims(reinterpret_cast<const int64_t*>(PyArray_DIMS(source)), PyArray_NDIM(source)), budget_of(device));
+  Array made = Array::make(t, Dims(reinterpret_cast<const int64_t*>(PyArray_DIMS(source)), PyArray_NDIM(source)),
+                           budget_of(device));
   if (!made.storage()->take()) {
     Py_DECREF(any);
     throw std::bad_alloc();
   }
   made.storage()->promised = true;
   int failed = 0;
-  constexpr int64_t kFew = 1 << 14;  // bytes that are copied faster without NumPy, which lets other threads run meanwhile
-  if (made.layout.nbytes() <= kFew && typenums[static_cast<int>(t)] == PyArray_TYPE(source) && PyArray_ISCARRAY_RO(source)) {
+  constexpr int64_t kFew =
+      1 << 14;  // bytes that are copied faster without NumPy, which lets other threads run meanwhile
+  if (made.layout.nbytes() <= kFew && typenums[static_cast<int>(t)] == PyArray_TYPE(source) &&
+      PyArray_ISCARRAY_RO(source)) {
     std::memcpy(made.storage()->data(), PyArray_DATA(source), static_cast<size_t>(made.layout.nbytes()));
   } else {
     PyObject* view = numpy_view(made.layout, made.storage()->data(), true, nullptr);
@@ -154,7 +164,8 @@ Array from_object(const char* op, PyObject* o, int device) {
 }
 
 PyObject* numpy_view(const Layout& layout, char* data, bool writable, PyObject* base) {
-  PyObject* view = PyArray_NewFromDescr(&PyArray_Type, descr(layout.dtype), layout.ndim(), reinterpret_cast<const npy_intp*>(layout.shape.begin()),
+  PyObject* view = PyArray_NewFromDescr(&PyArray_Type, descr(layout.dtype), layout.ndim(),
+                                        reinterpret_cast<const npy_intp*>(layout.shape.begin()),
                                         reinterpret_cast<const npy_intp*>(layout.strides.begin()), data + layout.offset,
                                         writable ? NPY_ARRAY_WRITEABLE : 0, nullptr);
   if (view && base) {
@@ -179,7 +190,8 @@ bool only_bools(const Layout& layout, const char* data) {
   for (int64_t row = 0, rows = layout.size ? layout.size / n : 0; row < rows; ++row) {
     const char* from = data + layout.offset;
     int64_t rest = row;
-    for (int i = nest.shape.size() - 2; i >= 0; --i) from += rest % nest.shape[i] * nest.strides[0][i], rest /= nest.shape[i];
+    for (int i = nest.shape.size() - 2; i >= 0; --i)
+      from += rest % nest.shape[i] * nest.strides[0][i], rest /= nest.shape[i];
     uint8_t all = 0;
     for (int64_t i = 0; i < n; ++i) all |= static_cast<uint8_t>(from[i * step]);
     if (all > 1) return false;
@@ -205,7 +217,9 @@ PyObject* bools_of(const Array& array) {
 PyObject* shared_view(const Array& array) {
   if (bytes_as_bools && !only_bools(array.layout, array.storage()->data())) return bools_of(array);
   Block* block = array.storage()->share();
-  PyObject* base = PyCapsule_New(block, "forerun.block", [](PyObject* c) { static_cast<Block*>(PyCapsule_GetPointer(c, "forerun.block"))->release(); });
+  PyObject* base = PyCapsule_New(block, "forerun.block", [](PyObject* c) {
+    static_cast<Block*>(PyCapsule_GetPointer(c, "forerun.block"))->release();
+  });
   if (!base) return block->release(), nullptr;
   PyObject* view = numpy_view(array.layout, block->data, false, base);
   Py_DECREF(base);

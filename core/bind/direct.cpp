@@ -20,8 +20,7 @@ std::map<std::string, DirectEntry>& entries() {
 }
 
 struct FunctionObject {
-  PyObject_HEAD
-  vectorcallfunc vectorcall;
+  PyObject_HEAD vectorcallfunc vectorcall;
   DirectEntry entry;
   PyObject *function, *data, *dict, *weak;
 };
@@ -30,7 +29,8 @@ FunctionObject* as_function(PyObject* o) { return reinterpret_cast<FunctionObjec
 PyObject* call(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   FunctionObject* f = as_function(self);
   if (!tracing) {
-    PyObject* result = guarded([&] { return f->entry(DirectCall{args, PyVectorcall_NARGS(nargsf), kwnames, f->data}); });
+    PyObject* result =
+        guarded([&] { return f->entry(DirectCall{args, PyVectorcall_NARGS(nargsf), kwnames, f->data}); });
     if (result || PyErr_Occurred()) return result;
   }
   return till_the_end([&] { return PyObject_Vectorcall(f->function, args, nargsf, kwnames); });
@@ -41,7 +41,8 @@ int init(PyObject* self, PyObject* args, PyObject*) {
   PyObject *function, *data = nullptr;
   if (!PyArg_ParseTuple(args, "sO|O", &name, &function, &data)) return -1;
   auto at = entries().find(name);
-  if (at == entries().end()) return PyErr_Format(PyExc_ValueError, "Function: entry must be one of the core's, got %s", name), -1;
+  if (at == entries().end())
+    return PyErr_Format(PyExc_ValueError, "Function: entry must be one of the core's, got %s", name), -1;
   FunctionObject* f = as_function(self);
   f->entry = at->second;
   Py_XSETREF(f->function, Py_NewRef(function));
@@ -101,7 +102,8 @@ PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr}, {}};
 
 PyGetSetDef attributes[] = {{"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr}, {}};
 PyType_Slot slots[] = {
-    {Py_tp_doc, const_cast<char*>("Function(entry, function, data=None): a function whose plain calls the core handles itself.")},
+    {Py_tp_doc,
+     const_cast<char*>("Function(entry, function, data=None): a function whose plain calls the core handles itself.")},
     {Py_tp_init, reinterpret_cast<void*>(init)},
     {Py_tp_new, reinterpret_cast<void*>(make)},
     {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
@@ -116,7 +118,9 @@ PyType_Slot slots[] = {
     {},
 };
 PyType_Spec spec = {"forerun._core.Function", sizeof(FunctionObject), 0,
-                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR, slots};
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
+                        Py_TPFLAGS_METHOD_DESCRIPTOR,
+                    slots};
 
 }  // namespace
 

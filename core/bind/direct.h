@@ -1,5 +1,6 @@
-// Public functions whose plain calls the core handles itself: it reads the arguments, and runs or issues the operation, without a
-// Python frame. All other calls go to the Python function, which has the docstring, the gradient and the errors.
+// Public functions whose plain calls the core handles itself: it reads the arguments, and runs or issues the operation,
+// without a Python frame. All other calls go to the Python function, which has the docstring, the gradient and the
+// errors.
 #pragma once
 #include <cstddef>
 
@@ -9,7 +10,8 @@
 
 namespace forerun {
 
-// A call: `n` positional arguments, then those named in `kwnames` (a tuple, or null). `data`: what the function was made with.
+// A call: `n` positional arguments, then those named in `kwnames` (a tuple, or null). `data`: what the function was
+// made with.
 struct DirectCall {
   PyObject* const* args;
   Py_ssize_t n;

@@ -41,7 +41,8 @@ bool plain_shape(PyObject* o, Dims* shape) {
   return true;
 }
 
-// A dtype that arrays can have: none for the default float, or a dtype of NumPy's. False: something else, to be understood in Python.
+// A dtype that arrays can have: none for the default float, or a dtype of NumPy's. False: something else, to be
+// understood in Python.
 bool plain_dtype(PyObject* o, DType* t) {
   if (absent(o) || o == reinterpret_cast<PyObject*>(&PyFloat_Type)) return *t = default_float, true;
   bool known = true;
@@ -55,7 +56,8 @@ bool plain_dtype(PyObject* o, DType* t) {
   if (o == reinterpret_cast<PyObject*>(&PyBool_Type)) return *t = DType::b1, true;
   if (!PyUnicode_CheckExact(o)) return false;
   for (int i = 0; i < kDTypes; ++i)
-    if (static_cast<DType>(i) != DType::bf16 && PyUnicode_CompareWithASCIIString(o, name(static_cast<DType>(i))) == 0) return *t = static_cast<DType>(i), true;
+    if (static_cast<DType>(i) != DType::bf16 && PyUnicode_CompareWithASCIIString(o, name(static_cast<DType>(i))) == 0)
+      return *t = static_cast<DType>(i), true;
   return false;
 }
 
@@ -78,7 +80,7 @@ Array filled_array(const Dims& shape, DType t, const Scalar& value, int device) 
   }
   Array made = Array::make(t, shape, budget_of(device));
   Building op;
-  zero && bytes >= kPagesOfZeros ? build_zeros(*op, made) : build_fill(*op, value, made);
+  zero&& bytes >= kPagesOfZeros ? build_zeros(*op, made) : build_fill(*op, value, made);
   op.issue(device);
   return made;
 }
@@ -119,14 +121,15 @@ PyObject* full_of(const DirectCall& call) {
 
 constexpr size_t kMostEmpty = size_t{1} << 20;  // bytes of an array without values whose memory is taken in the call
 
-// Arrays of any values; zeros where they are small. The memory of large ones is to be taken when it is first used, and that of
-// others, too, while work is under way: in the program's order, less might be live by then.
+// Arrays of any values; zeros where they are small. The memory of large ones is to be taken when it is first used, and
+// that of others, too, while work is under way: in the program's order, less might be live by then.
 PyObject* without_values(const Dims& shape, DType t) {
   static PyObject* const zero = PyLong_FromLong(0);
   const size_t bytes = static_cast<size_t>(product(shape)) * item_size(t);
   if (bytes <= kFilledAtOnce) return filled(shape, t, zero);
   if (bytes <= kMostEmpty && may_work_at_once() && Engine::get().idle()) {
-    if (Array made = made_at_once(t, shape, here()); made.storage()) return written_at_once(made), wrap(std::move(made));
+    if (Array made = made_at_once(t, shape, here()); made.storage())
+      return written_at_once(made), wrap(std::move(made));
   }
   return bytes <= budget_of(here())->hard.load() ? wrap(unwritten(Array::make(t, shape, budget_of(here())))) : nullptr;
 }
@@ -136,7 +139,8 @@ PyObject* empty(const DirectCall& call) {
   PyObject* v[2];
   Dims shape;
   DType t;
-  return call.arrange(names, v) && plain_shape(v[0], &shape) && plain_dtype(v[1], &t) ? without_values(shape, t) : nullptr;
+  return call.arrange(names, v) && plain_shape(v[0], &shape) && plain_dtype(v[1], &t) ? without_values(shape, t)
+                                                                                      : nullptr;
 }
 
 PyObject* empty_like(const DirectCall& call) {
@@ -186,7 +190,9 @@ PyObject* number_like(const DirectCall& call) {
   static constexpr const char* names[] = {"a", "fill_value"};
   PyObject* v[2];
   const Array* like = call.arrange(names, v) ? plain_array(v[0]) : nullptr;
-  if (!like || !v[1] || !like->layout.contiguous() || as_array(v[0])->device != here() || !plain_value(v[1], like->layout.dtype)) return nullptr;
+  if (!like || !v[1] || !like->layout.contiguous() || as_array(v[0])->device != here() ||
+      !plain_value(v[1], like->layout.dtype))
+    return nullptr;
   return filled(like->layout.shape, like->layout.dtype, v[1]);
 }
 
@@ -207,7 +213,8 @@ PyObject* eye(const DirectCall& call) {
   PyObject* v[2];
   Dims shape;
   DType t;
-  if (call.n > 1 || !call.arrange(names, v) || !plain_int(v[0]) || !plain_shape(v[0], &shape) || !plain_dtype(v[1], &t)) return nullptr;
+  if (call.n > 1 || !call.arrange(names, v) || !plain_int(v[0]) || !plain_shape(v[0], &shape) || !plain_dtype(v[1], &t))
+    return nullptr;
   const int64_t n = shape[0], size = static_cast<int64_t>(item_size(t));
   if (n == 0 || n > 1 << 16 || n * n * size > static_cast<int64_t>(budget_of(here())->hard.load())) return nullptr;
   Scalar scalar{};
@@ -235,24 +242,32 @@ PyObject* tri(const DirectCall& call) {
   Dims rows, columns;
   DType t;
   int beyond = 0;
-  if (!call.arrange(names, v) || !plain_int(v[0]) || (v[2] && !plain_int(v[2])) || !plain_shape(v[0], &rows) || !plain_dtype(v[3], &t)) return nullptr;
-  if (absent(v[1])) columns = rows;
-  else if (!plain_int(v[1]) || !plain_shape(v[1], &columns)) return nullptr;
+  if (!call.arrange(names, v) || !plain_int(v[0]) || (v[2] && !plain_int(v[2])) || !plain_shape(v[0], &rows) ||
+      !plain_dtype(v[3], &t))
+    return nullptr;
+  if (absent(v[1]))
+    columns = rows;
+  else if (!plain_int(v[1]) || !plain_shape(v[1], &columns))
+    return nullptr;
   const long long k = v[2] ? PyLong_AsLongLongAndOverflow(v[2], &beyond) : 0;
   const int64_t n = rows[0], m = columns[0], size = static_cast<int64_t>(item_size(t));
-  if (beyond || std::abs(k) > INT32_MAX || n > 1024 || m > 1024 || static_cast<size_t>(n * m * size) > kFilledAtOnce || !may_work_at_once()) return nullptr;
+  if (beyond || std::abs(k) > INT32_MAX || n > 1024 || m > 1024 || static_cast<size_t>(n * m * size) > kFilledAtOnce ||
+      !may_work_at_once())
+    return nullptr;
   Scalar scalar{};
   if (!put_scalar("tri", one, t, scalar.bytes)) throw PythonError{};
   Array made = made_at_once(t, Dims{n, m}, here());
   if (!made.storage()) return nullptr;
   char* to = made.storage()->data();
   std::memset(to, 0, static_cast<size_t>(n * m * size));
-  for (int64_t i = 0; i < n; ++i) repeat_item(to + i * m * size, scalar.bytes, static_cast<size_t>(size), std::clamp<int64_t>(i + k + 1, 0, m));
+  for (int64_t i = 0; i < n; ++i)
+    repeat_item(to + i * m * size, scalar.bytes, static_cast<size_t>(size), std::clamp<int64_t>(i + k + 1, 0, m));
   written_at_once(made);
   return wrap(std::move(made));
 }
 
-// A vector of n floats of the default dtype, by their numbers, but for the last one if it is given; what is too large for it is for the Python function to report.
+// A vector of n floats of the default dtype, by their numbers, but for the last one if it is given; what is too large
+// for it is for the Python function to report.
 template <class F>
 PyObject* floats(int64_t n, double largest, F at, const double* last = nullptr) {
   if (default_float == DType::f32 && !(std::abs(largest) <= std::numeric_limits<float>::max())) return nullptr;
@@ -260,7 +275,8 @@ PyObject* floats(int64_t n, double largest, F at, const double* last = nullptr) 
   if (!made.storage()) return nullptr;
   // The number is an int: there are vector instructions for what it becomes.
   auto fill = [&](auto* to) {
-    for (int i = 0; i < static_cast<int>(n); ++i) to[i] = static_cast<std::remove_reference_t<decltype(*to)>>(at(static_cast<double>(i)));
+    for (int i = 0; i < static_cast<int>(n); ++i)
+      to[i] = static_cast<std::remove_reference_t<decltype(*to)>>(at(static_cast<double>(i)));
     if (last) to[n - 1] = static_cast<std::remove_reference_t<decltype(*to)>>(*last);
   };
   char* to = made.storage()->data();
@@ -274,8 +290,10 @@ bool plain_floats(PyObject* const* given, int n, double* numbers) {
   for (int i = 0; i < n; ++i) {
     if (absent(given[i])) continue;
     int beyond = 0;
-    if (plain_int(given[i])) PyLong_AsLongLongAndOverflow(given[i], &beyond);
-    else if (!PyFloat_CheckExact(given[i])) return false;
+    if (plain_int(given[i]))
+      PyLong_AsLongLongAndOverflow(given[i], &beyond);
+    else if (!PyFloat_CheckExact(given[i]))
+      return false;
     if (beyond) return false;
     numbers[i] = PyFloat_AsDouble(given[i]);
   }
@@ -290,7 +308,8 @@ PyObject* float_range(PyObject* const* given) {
   auto [start, stop, step] = number;
   const double n = std::ceil((stop - start) / step), by = (start + step) - start;
   if (!(n >= 1 && n <= INT32_MAX)) return nullptr;
-  return floats(static_cast<int64_t>(n), std::max(std::abs(start), std::abs(start + n * by)), [=](double i) { return start + i * by; });
+  return floats(static_cast<int64_t>(n), std::max(std::abs(start), std::abs(start + n * by)),
+                [=](double i) { return start + i * by; });
 }
 
 // As NumPy's, between two numbers.
@@ -298,7 +317,9 @@ PyObject* linspace(const DirectCall& call) {
   static constexpr const char* names[] = {"start", "stop", "num", "endpoint"};
   PyObject* v[4];
   double ends[2];
-  if (!call.arrange(names, v) || absent(v[0]) || absent(v[1]) || (v[3] && !PyBool_Check(v[3])) || !plain_floats(v, 2, ends)) return nullptr;
+  if (!call.arrange(names, v) || absent(v[0]) || absent(v[1]) || (v[3] && !PyBool_Check(v[3])) ||
+      !plain_floats(v, 2, ends))
+    return nullptr;
   if ((default_float != DType::f64 && default_float != DType::f32) || !may_work_at_once()) return nullptr;
   Dims count{50};
   if (v[2] && (!plain_int(v[2]) || !plain_shape(v[2], &count))) return nullptr;
@@ -306,7 +327,8 @@ PyObject* linspace(const DirectCall& call) {
   const int64_t n = count[0], steps = n - last;
   const double start = ends[0], stop = ends[1], step = (stop - start) / static_cast<double>(steps);
   if (n < 2 || step == 0 || !std::isfinite(step)) return nullptr;
-  return floats(n, std::max(std::abs(start), std::abs(stop)), [=](double i) { return i * step + start; }, last ? &stop : nullptr);
+  return floats(
+      n, std::max(std::abs(start), std::abs(stop)), [=](double i) { return i * step + start; }, last ? &stop : nullptr);
 }
 
 PyObject* arange(const DirectCall& call) {
@@ -314,7 +336,8 @@ PyObject* arange(const DirectCall& call) {
   PyObject* v[3];
   int64_t number[3] = {0, 0, 1};
   if (!call.arrange(names, v) || ints_become_floats || !may_work_at_once()) return nullptr;
-  if ((default_float == DType::f64 || default_float == DType::f32) && std::any_of(v, v + 3, [](PyObject* o) { return o && PyFloat_CheckExact(o); })) {
+  if ((default_float == DType::f64 || default_float == DType::f32) &&
+      std::any_of(v, v + 3, [](PyObject* o) { return o && PyFloat_CheckExact(o); })) {
     return absent(v[0]) ? nullptr : float_range(v);
   }
   for (int i = 0; i < 3; ++i) {
@@ -341,11 +364,13 @@ PyObject* arange(const DirectCall& call) {
 PyObject* converted(PyObject* self, DType t) {
   const Array* from = plain_array(self);
   if (!from || (is_complex(from->layout.dtype) && !is_complex(t))) return nullptr;  // which warns
-  bool small = from->layout.contiguous() && from->layout.nbytes() <= static_cast<int64_t>(kFilledAtOnce) && may_work_at_once();
+  bool small =
+      from->layout.contiguous() && from->layout.nbytes() <= static_cast<int64_t>(kFilledAtOnce) && may_work_at_once();
   if (const char* values = small ? values_at_once(*from) : nullptr) {
     if (Array made = made_at_once(t, from->layout.shape, as_array(self)->device); made.storage()) {
       char* args[] = {const_cast<char*>(values), made.storage()->data()};
-      intptr_t n = from->layout.size, steps[] = {static_cast<intptr_t>(item_size(from->layout.dtype)), static_cast<intptr_t>(item_size(t))};
+      intptr_t n = from->layout.size,
+               steps[] = {static_cast<intptr_t>(item_size(from->layout.dtype)), static_cast<intptr_t>(item_size(t))};
       if (t == from->layout.dtype) {
         std::memcpy(args[1], args[0], static_cast<size_t>(from->layout.nbytes()));
       } else {
@@ -362,14 +387,16 @@ PyObject* converted(PyObject* self, DType t) {
 // A dense copy of a small matrix that lies otherwise. No storage: an operation must make it.
 Array turned_at_once(const Array& from) {
   const Layout& l = from.layout;
-  const bool few = l.ndim() == 2 && l.size > 0 && l.nbytes() <= static_cast<int64_t>(kFilledAtOnce) && may_work_at_once();
+  const bool few =
+      l.ndim() == 2 && l.size > 0 && l.nbytes() <= static_cast<int64_t>(kFilledAtOnce) && may_work_at_once();
   const char* values = few ? values_at_once(from) : nullptr;
   Array made = values ? made_at_once(l.dtype, l.shape, device_of(from)) : Array();
   if (!made.storage()) return made;
   with_item(item_size(l.dtype), [&]<class T>(T) {
     T* to = reinterpret_cast<T*>(made.storage()->data());
     for (int64_t i = 0; i < l.shape[0]; ++i)
-      for (int64_t k = 0; k < l.shape[1]; ++k) std::memcpy(to++, values + i * l.strides[0] + k * l.strides[1], sizeof(T));
+      for (int64_t k = 0; k < l.shape[1]; ++k)
+        std::memcpy(to++, values + i * l.strides[0] + k * l.strides[1], sizeof(T));
   });
   written_at_once(made);
   return made;
@@ -399,11 +426,13 @@ PyObject* astype(const DirectCall& call) {
   return call.arrange(names, v) && !absent(v[1]) && plain_dtype(v[1], &t) ? converted(v[0], t) : nullptr;
 }
 
-// --- arrays from lists ------------------------------------------------------------------------------------------------------------
+// --- arrays from lists
+// ------------------------------------------------------------------------------------------------------------
 
 constexpr Py_ssize_t kMostListed = 1 << 26;  // numbers, which are copied in the call as the Python function would
 
-// Whether lists hold Python numbers and nothing else, which the default float takes without a loss that is to be reported.
+// Whether lists hold Python numbers and nothing else, which the default float takes without a loss that is to be
+// reported.
 bool plain_numbers(PyObject* list, Py_ssize_t* left, int depth) {
   if (!(PyList_CheckExact(list) || PyTuple_CheckExact(list)) || depth > kMaxDims) return false;
   Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
@@ -430,7 +459,8 @@ PyObject* of_vector(PyObject* list, PyObject* dtype) {
   PyObject* const* items = PySequence_Fast_ITEMS(list);
   const bool whole = plain_int(items[0]);
   DType t;
-  if (ints_become_floats || !(whole || PyFloat_CheckExact(items[0])) || !may_work_at_once() || !plain_dtype(dtype, &t)) return nullptr;
+  if (ints_become_floats || !(whole || PyFloat_CheckExact(items[0])) || !may_work_at_once() || !plain_dtype(dtype, &t))
+    return nullptr;
   if (absent(dtype) && whole) t = DType::i64;
   if (whole ? t != DType::i64 : t != DType::f64 && t != DType::f32) return nullptr;
   Array made = made_at_once(t, Dims{static_cast<int64_t>(n)}, here());
@@ -460,7 +490,8 @@ PyObject* of_vector(PyObject* list, PyObject* dtype) {
 PyObject* of_numbers(PyObject* list, PyObject* dtype) {
   Py_ssize_t left = kMostListed;
   DType t, want;
-  if (ints_become_floats || !may_work_at_once() || !plain_dtype(dtype, &want) || !plain_numbers(list, &left, 1)) return nullptr;
+  if (ints_become_floats || !may_work_at_once() || !plain_dtype(dtype, &want) || !plain_numbers(list, &left, 1))
+    return nullptr;
   nb::object values = nb::steal(PyArray_FROM_O(list));
   if (!values) return PyErr_Clear(), nullptr;  // the Python function says that lists differ in length
   auto* array = reinterpret_cast<PyArrayObject*>(values.ptr());
@@ -469,7 +500,8 @@ PyObject* of_numbers(PyObject* list, PyObject* dtype) {
   t = dtype_of_typenum(type);
   bool floats = t == DType::f64 && (want == DType::f32 || want == DType::f64);
   if (!(t == want || floats || (t == DType::i64 && want == DType::f64))) return nullptr;
-  Array made = made_at_once(want, Dims(reinterpret_cast<const int64_t*>(PyArray_DIMS(array)), PyArray_NDIM(array)), here());
+  Array made =
+      made_at_once(want, Dims(reinterpret_cast<const int64_t*>(PyArray_DIMS(array)), PyArray_NDIM(array)), here());
   if (!made.storage()) return nullptr;
   nb::object to = nb::steal(numpy_view(made.layout, made.storage()->data(), true, nullptr));
   if (!to || PyArray_CopyInto(reinterpret_cast<PyArrayObject*>(to.ptr()), array) < 0) return PyErr_Clear(), nullptr;
@@ -489,7 +521,9 @@ PyObject* of_scalars(PyObject* list) {
   for (Py_ssize_t i = 0; i < n; ++i, to += item_size(t)) {
     PyObject* o = PySequence_Fast_GET_ITEM(list, i);
     const Array* one = plain_values(o);
-    const char* value = one && one->layout.ndim() == 0 && one->layout.dtype == t && as_array(o)->device == first->device ? values_at_once(*one) : nullptr;
+    const char* value = one && one->layout.ndim() == 0 && one->layout.dtype == t && as_array(o)->device == first->device
+                            ? values_at_once(*one)
+                            : nullptr;
     if (!value) return nullptr;
     std::memcpy(to, value, item_size(t));
   }

@@ -27,7 +27,9 @@ bool takes_number(DType t, PyObject* value) {
 void fill(const Array& to, PyObject* value) {
   Scalar scalar{};
   if (!put_scalar("assign", value, to.layout.dtype, scalar.bytes)) throw PythonError{};
-  const bool few = to.layout.size == 1 || (to.layout.size > 0 && static_cast<size_t>(to.layout.nbytes()) <= kFilledAtOnce && to.layout.contiguous());
+  const bool few =
+      to.layout.size == 1 ||
+      (to.layout.size > 0 && static_cast<size_t>(to.layout.nbytes()) <= kFilledAtOnce && to.layout.contiguous());
   if (char* room = few && may_work_at_once() ? room_at_once(to) : nullptr) {
     repeat_item(room, scalar.bytes, item_size(to.layout.dtype), to.layout.size);
     return written_at_once(to);
@@ -42,7 +44,9 @@ bool fit(Layout& values, const Dims& shape) {
   int more = values.ndim() - shape.size();
   for (int i = 0; i < more; ++i)
     if (values.shape[i] != 1) return false;
-  if (more > 0) values.shape = Dims(values.shape.begin() + more, shape.size()), values.strides = Dims(values.strides.begin() + more, shape.size());
+  if (more > 0)
+    values.shape = Dims(values.shape.begin() + more, shape.size()),
+    values.strides = Dims(values.strides.begin() + more, shape.size());
   int lead = shape.size() - values.ndim();
   for (int i = 0; i < values.ndim(); ++i)
     if (values.shape[i] != 1 && values.shape[i] != shape[lead + i]) return false;
@@ -52,7 +56,8 @@ bool fit(Layout& values, const Dims& shape) {
 // The same number of elements of one dtype, few and dense, copied now. False: an operation must do it.
 bool copied_at_once(const Array& to, const Array& from) {
   const size_t bytes = static_cast<size_t>(to.layout.nbytes());
-  const bool few = bytes && bytes <= kFilledAtOnce && from.layout.dtype == to.layout.dtype && (from.layout.shape == to.layout.shape || (from.layout.size == 1 && to.layout.size == 1));
+  const bool few = bytes && bytes <= kFilledAtOnce && from.layout.dtype == to.layout.dtype &&
+                   (from.layout.shape == to.layout.shape || (from.layout.size == 1 && to.layout.size == 1));
   if (!few || !to.layout.contiguous() || !from.layout.contiguous() || !may_work_at_once()) return false;
   const char* values = values_at_once(from);
   char* room = values ? room_at_once(to) : nullptr;
@@ -62,7 +67,7 @@ bool copied_at_once(const Array& to, const Array& from) {
 }
 
 bool copy(const Array& to, const Array& from) {
-  if (from.same_elements(to)) return true;  // `x[i] += y` ends so
+  if (from.same_elements(to)) return true;                                          // `x[i] += y` ends so
   if (is_complex(from.layout.dtype) && !is_complex(to.layout.dtype)) return false;  // which warns
   if (copied_at_once(to, from)) return true;
   Array values = from;
@@ -76,9 +81,11 @@ bool copy(const Array& to, const Array& from) {
 constexpr int64_t kMostPicked = 1 << 11;    // elements that are copied in the call
 constexpr int64_t kMostSelected = 1 << 14;  // bools that are looked at in the call
 
-// Elements of a vector at positions that are there and in range; null without an exception set: an operation must do it.
+// Elements of a vector at positions that are there and in range; null without an exception set: an operation must do
+// it.
 PyObject* picked(const Array& x, const Array& index) {
-  bool plain = x.layout.ndim() == 1 && index.layout.dtype == DType::i64 && index.layout.contiguous() && index.layout.size <= kMostPicked && may_work_at_once();
+  bool plain = x.layout.ndim() == 1 && index.layout.dtype == DType::i64 && index.layout.contiguous() &&
+               index.layout.size <= kMostPicked && may_work_at_once();
   const char* values = plain ? values_at_once(x) : nullptr;
   const auto* at = values ? reinterpret_cast<const int64_t*>(values_at_once(index)) : nullptr;
   if (!at) return nullptr;
@@ -96,13 +103,15 @@ PyObject* picked(const Array& x, const Array& index) {
 
 // The same, written or combined: each element with its value, or all with the one. False: an operation must do it.
 bool put_picked(const Array& x, const Array& index, const Array& values, EachFunction each) {
-  bool plain = x.layout.ndim() == 1 && index.layout.dtype == DType::i64 && index.layout.contiguous() && index.layout.size <= kMostPicked &&
-               (values.layout.size == 1 || (values.layout.ndim() == 1 && index.layout.ndim() == 1)) && values.storage() != x.storage() &&
-               index.storage() != x.storage() && may_work_at_once();
+  bool plain = x.layout.ndim() == 1 && index.layout.dtype == DType::i64 && index.layout.contiguous() &&
+               index.layout.size <= kMostPicked &&
+               (values.layout.size == 1 || (values.layout.ndim() == 1 && index.layout.ndim() == 1)) &&
+               values.storage() != x.storage() && index.storage() != x.storage() && may_work_at_once();
   const auto* at = plain ? reinterpret_cast<const int64_t*>(values_at_once(index)) : nullptr;
   const char* from = at ? values_at_once(values) : nullptr;
   if (!from) return false;
-  int64_t n = x.layout.size, step = x.layout.strides[0], count = index.layout.size, by = values.layout.size == 1 ? 0 : values.layout.strides[0];
+  int64_t n = x.layout.size, step = x.layout.strides[0], count = index.layout.size,
+          by = values.layout.size == 1 ? 0 : values.layout.strides[0];
   if (!std::all_of(at, at + count, [n](int64_t i) { return i >= -n && i < n; })) return false;
   char* room = room_at_once(x);
   if (!room) return false;
@@ -113,13 +122,15 @@ bool put_picked(const Array& x, const Array& index, const Array& values, EachFun
     return written_at_once(x), true;
   }
   with_item(item_size(x.layout.dtype), [&]<class T>(T) {
-    for (int64_t i = 0; i < count; ++i) std::memcpy(room + (at[i] < 0 ? at[i] + n : at[i]) * step, from + i * by, sizeof(T));
+    for (int64_t i = 0; i < count; ++i)
+      std::memcpy(room + (at[i] < 0 ? at[i] + n : at[i]) * step, from + i * by, sizeof(T));
   });
   written_at_once(x);
   return true;
 }
 
-// The elements under a mask of the array's whole shape: how many there are, its values tell. Null: the Python function knows what to do.
+// The elements under a mask of the array's whole shape: how many there are, its values tell. Null: the Python function
+// knows what to do.
 PyObject* selected(const Array& x, const Array& mask) {
   wait_for(mask);
   const char* hit = values_at_once(mask);
@@ -165,11 +176,14 @@ Array positions(PyObject* list, int64_t n, int device) {
   return made;
 }
 
-// Where a dense mask holds: the positions along each of its axes. None: it is too large to look at here, or its values are not there.
+// Where a dense mask holds: the positions along each of its axes. None: it is too large to look at here, or its values
+// are not there.
 std::vector<Array> positions(const Array& mask) {
   const Layout& l = mask.layout;
   const int axes = l.ndim();
-  const char* hit = l.size <= kMostSelected && l.contiguous() && axes <= Dims::kInline && may_work_at_once() ? values_at_once(mask) : nullptr;
+  const char* hit = l.size <= kMostSelected && l.contiguous() && axes <= Dims::kInline && may_work_at_once()
+                        ? values_at_once(mask)
+                        : nullptr;
   if (!hit) return {};
   const int64_t count = count_true(hit, l.size);
   std::vector<Array> found;
@@ -205,10 +219,13 @@ struct Picks {
 // The same of NumPy's vector or matrix of int64.
 Array known_positions(PyArrayObject* a, int64_t n, int device) {
   const int64_t count = PyArray_SIZE(a);
-  const bool plain = PyArray_TYPE(a) == NPY_INT64 && PyArray_NDIM(a) > 0 && PyArray_ISCARRAY_RO(a) && count > 0 && count <= kMostPicked;
+  const bool plain = PyArray_TYPE(a) == NPY_INT64 && PyArray_NDIM(a) > 0 && PyArray_ISCARRAY_RO(a) && count > 0 &&
+                     count <= kMostPicked;
   const auto* at = static_cast<const int64_t*>(PyArray_DATA(a));
-  if (!plain || !may_work_at_once() || !std::all_of(at, at + count, [n](int64_t i) { return i >= -n && i < n; })) return {};
-  Array made = made_at_once(DType::i64, Dims(reinterpret_cast<const int64_t*>(PyArray_DIMS(a)), PyArray_NDIM(a)), device);
+  if (!plain || !may_work_at_once() || !std::all_of(at, at + count, [n](int64_t i) { return i >= -n && i < n; }))
+    return {};
+  Array made =
+      made_at_once(DType::i64, Dims(reinterpret_cast<const int64_t*>(PyArray_DIMS(a)), PyArray_NDIM(a)), device);
   if (!made.storage()) return {};
   std::copy_n(at, count, reinterpret_cast<int64_t*>(made.storage()->data()));
   written_at_once(made);
@@ -238,10 +255,12 @@ bool broadcast_all(std::vector<Array>& all) {
   return true;
 }
 
-// waits: for the values of masks, which tell how many elements there are. False: it is another kind of index, for Python to read.
+// waits: for the values of masks, which tell how many elements there are. False: it is another kind of index, for
+// Python to read.
 class PicksReader {
  public:
-  PicksReader(PyObject* self, bool waits, Picks* picks) : x_(as_array(self)->array), device_(as_array(self)->device), waits_(waits), picks_(*picks) {}
+  PicksReader(PyObject* self, bool waits, Picks* picks)
+      : x_(as_array(self)->array), device_(as_array(self)->device), waits_(waits), picks_(*picks) {}
 
   bool read(PyObject* index) { return collect(index) && broadcast_all(picks_.indices); }
 
@@ -296,11 +315,15 @@ class PicksReader {
     if (PyList_CheckExact(o)) {
       if (Array list = positions(o, shape[axis], device_); list.storage()) found.push_back(std::move(list));
     } else if (PyArray_CheckExact(o)) {
-      if (Array known = known_positions(reinterpret_cast<PyArrayObject*>(o), shape[axis], device_); known.storage()) found.push_back(std::move(known));
+      if (Array known = known_positions(reinterpret_cast<PyArrayObject*>(o), shape[axis], device_); known.storage())
+        found.push_back(std::move(known));
     } else if (const Array* one = plain_array(o); one && as_array(o)->device == device_ && one->layout.ndim()) {
       const int n = one->layout.ndim();
-      if (is_integer(one->layout.dtype)) found.push_back(*one);
-      else if (one->layout.dtype == DType::b1 && axis + n <= shape.size() && std::equal(one->layout.shape.begin(), one->layout.shape.end(), shape.begin() + axis)) found = where(*one);
+      if (is_integer(one->layout.dtype))
+        found.push_back(*one);
+      else if (one->layout.dtype == DType::b1 && axis + n <= shape.size() &&
+               std::equal(one->layout.shape.begin(), one->layout.shape.end(), shape.begin() + axis))
+        found = where(*one);
     }
     // Positions along axes without elements are no plain index: the Python function refuses them in the call.
     for (Array& a : found) {
@@ -336,14 +359,17 @@ PyObject* gathered(const Picks& p) {
 Array number(PyObject* value, DType t, int device) {
   Array made = may_work_at_once() ? made_at_once(t, {}, device) : Array();
   if (!made.storage()) return {};
-  if (!put_scalar("setitem", value, t, reinterpret_cast<unsigned char*>(made.storage()->data()))) return PyErr_Clear(), Array();
+  if (!put_scalar("setitem", value, t, reinterpret_cast<unsigned char*>(made.storage()->data())))
+    return PyErr_Clear(), Array();
   written_at_once(made);
   return made;
 }
 
 bool scattered(const Picks& p, Array values, const Combine* combine = nullptr) {
   const EachFunction each = combine ? combine->each : nullptr;
-  if ((!combine || each) && p.view.layout.ndim() == 1 && p.indices.size() == 1 && put_picked(p.view, p.indices[0], values, each)) return true;
+  if ((!combine || each) && p.view.layout.ndim() == 1 && p.indices.size() == 1 &&
+      put_picked(p.view, p.indices[0], values, each))
+    return true;
   values.layout = broadcast_to("put", values.layout, p.shape());
   Building op;
   build_scatter(*op, p.view, p.indices, p.axis, values, combine);
@@ -363,7 +389,11 @@ bool put_under(const Array& x, const Array& mask, const Array* values, PyObject*
     Array one;
     Operand operand{};
     if (values)
-      one = Array(values->storage(), Layout{.dtype = values->layout.dtype, .shape = {}, .strides = {}, .offset = values->layout.offset, .size = 1}), operand.array = &one;
+      one = Array(
+          values->storage(),
+          Layout{
+              .dtype = values->layout.dtype, .shape = {}, .strides = {}, .offset = values->layout.offset, .size = 1}),
+      operand.array = &one;
     else if (!put_scalar("setitem", value, x.layout.dtype, operand.scalar.bytes))
       return PyErr_Clear(), false;
     build_masked(*op, said, Loop{}, types, &operand, 1, &output, 1, mask);
@@ -376,7 +406,8 @@ bool put_under(const Array& x, const Array& mask, const Array* values, PyObject*
 bool may_take(PyObject* self, PyObject* value, const Array* values) {
   const Array& x = as_array(self)->array;
   if (tracing || x.layout.ndim() == 0 || !x.writable()) return false;
-  return !values || (values->layout.dtype == x.layout.dtype && values->layout.size > 0 && as_array(value)->device == as_array(self)->device);
+  return !values || (values->layout.dtype == x.layout.dtype && values->layout.size > 0 &&
+                     as_array(value)->device == as_array(self)->device);
 }
 
 bool scattered(PyObject* self, PyObject* index, PyObject* value, const Array* values, const Combine* combine) {
@@ -393,16 +424,20 @@ bool put_directly(PyObject* self, PyObject* index, PyObject* value, const Array*
   const Array& x = as_array(self)->array;
   if (!may_take(self, value, values)) return false;
   const Array* mask = plain_array(index);  // or positions
-  if (mask && values && mask->layout.ndim() == 1 && values->layout.ndim() == 1 && mask->layout.size == values->layout.size && as_array(index)->device == as_array(self)->device && put_picked(x, *mask, *values, nullptr))
+  if (mask && values && mask->layout.ndim() == 1 && values->layout.ndim() == 1 &&
+      mask->layout.size == values->layout.size && as_array(index)->device == as_array(self)->device &&
+      put_picked(x, *mask, *values, nullptr))
     return true;
   if (mask && mask->layout.dtype == DType::b1) {
-    bool whole = mask->layout.shape == x.layout.shape && as_array(index)->device == as_array(self)->device && x.layout.size;
+    bool whole =
+        mask->layout.shape == x.layout.shape && as_array(index)->device == as_array(self)->device && x.layout.size;
     if (whole) return (!values || values->layout.ndim() <= 1) && put_under(x, *mask, values, value);
   }
   return scattered(self, index, value, values, nullptr);
 }
 
-// Whether a ufunc computes with an array of dtype t and this number, seen as an array, in t, and the number is in t what it was.
+// Whether a ufunc computes with an array of dtype t and this number, seen as an array, in t, and the number is in t
+// what it was.
 bool computes_in(DType t, PyObject* value) {
   if (PyFloat_CheckExact(value)) return t == DType::f64 || t == DType::c128;
   if (!PyLong_CheckExact(value) || (t != DType::i64 && t != DType::f64 && t != DType::c128)) return false;
@@ -419,7 +454,8 @@ bool combine_directly(PyObject* self, PyObject* index, PyObject* value, const Co
     if (values && values->layout.ndim()) return false;
     return combine_directly(self, checked(Py_BuildValue("[O]", index)).ptr(), value, combine);
   }
-  bool plain = plain_array(self) && (values || computes_in(as_array(self)->array.layout.dtype, value)) && may_take(self, value, values);
+  bool plain = plain_array(self) && (values || computes_in(as_array(self)->array.layout.dtype, value)) &&
+               may_take(self, value, values);
   return plain && scattered(self, index, value, values, &combine);
 }
 
@@ -478,8 +514,10 @@ PyObject* pick_directly(PyObject* self, PyObject* index) {
   const Array* x = plain_array(self);
   if (!x || x->layout.ndim() == 0 || tracing) return nullptr;
   if (const Array* mask = plain_array(index); mask && mask->layout.dtype == DType::b1) {
-    bool whole = mask->layout.shape == x->layout.shape && mask->layout.contiguous() && x->layout.contiguous() && as_array(index)->device == as_array(self)->device;
-    if (whole && (x->layout.size > kMostSelected || may_work_at_once())) return guarded([&] { return selected(*x, *mask); });
+    bool whole = mask->layout.shape == x->layout.shape && mask->layout.contiguous() && x->layout.contiguous() &&
+                 as_array(index)->device == as_array(self)->device;
+    if (whole && (x->layout.size > kMostSelected || may_work_at_once()))
+      return guarded([&] { return selected(*x, *mask); });
   }
   return guarded([&]() -> PyObject* {
     const Array* one = plain_array(index);

@@ -1,10 +1,11 @@
 // Plain calls of functions that are NumPy's own: on few values that are there, NumPy's function runs in the call.
 //
-// An entry is made with NumPy's function, the names of the parameters, what each may be, and the kinds of dtypes that arrays may have.
-// What NumPy refuses goes to the Python function, which says what is wrong, as does what would get another dtype than ours.
+// An entry is made with NumPy's function, the names of the parameters, what each may be, and the kinds of dtypes that
+// arrays may have. What NumPy refuses goes to the Python function, which says what is wrong, as does what would get
+// another dtype than ours.
 //
-// Two more kinds of functions: those that write into their first argument, which may be large if few elements are written, and those
-// that make views, which are told nothing but how the elements lie.
+// Two more kinds of functions: those that write into their first argument, which may be large if few elements are
+// written, and those that make views, which are told nothing but how the elements lie.
 #include <algorithm>
 #include <cstring>
 
@@ -18,10 +19,10 @@ namespace forerun {
 
 namespace {
 
-constexpr int64_t kMostBytes = 1 << 15;   // of all arrays: as of a host task that runs in the call
-constexpr int64_t kMostCopied = 1 << 10;  // bytes of an array that NumPy's function gets a copy of
+constexpr int64_t kMostBytes = 1 << 15;     // of all arrays: as of a host task that runs in the call
+constexpr int64_t kMostCopied = 1 << 10;    // bytes of an array that NumPy's function gets a copy of
 constexpr int64_t kMostOfMatrix = 1 << 10;  // elements
-constexpr long kMostCount = 64;           // of a number that says how much there will be, and of numbers in a list
+constexpr long kMostCount = 64;             // of a number that says how much there will be, and of numbers in a list
 constexpr Py_ssize_t kMostParameters = 8;
 
 enum class What { values, writes, views };
@@ -34,42 +35,46 @@ char kind_of(DType t) {
 
 struct NumpyCall {
   What what = What::values;
-  bool waits = false;      // the function waits for its arrays anyway
-  const char* kinds = "";  // of dtypes: b bool, i signed, u unsigned, f float, c complex; F floats of 32 and 64 bits, D of 64 bits
+  bool waits = false;  // the function waits for its arrays anyway
+  const char* kinds =
+      "";  // of dtypes: b bool, i signed, u unsigned, f float, c complex; F floats of 32 and 64 bits, D of 64 bits
   int64_t bytes = 0;
   int device = -1;
-  bool wide = false;           // there is an array of 64-bit floats
-  bool narrow = false;         // or of shorter ones
-  bool all_floats = true;      // all arrays are of 64-bit floats
-  bool all_numbers = true;     // or of these and 64-bit integers
+  bool wide = false;                        // there is an array of 64-bit floats
+  bool narrow = false;                      // or of shorter ones
+  bool all_floats = true;                   // all arrays are of 64-bit floats
+  bool all_numbers = true;                  // or of these and 64-bit integers
   bool has_float = false, has_int = false;  // among numbers that stand for arrays
-  PyObject* gives = Py_None;   // the class of a named tuple
+  PyObject* gives = Py_None;                // the class of a named tuple
   const Array* first = nullptr;
   PyObject* first_object = nullptr;
 
-  // The argument for a parameter of this sort (src/forerun/ops/base.py lists them), as a new reference. Null: not plain.
+  // The argument for a parameter of this sort (src/forerun/ops/base.py lists them), as a new reference. Null: not
+  // plain.
   PyObject* argument(char sort, PyObject* o) {
     switch (sort) {
-      case 'a': return array(o);                                                          // an array
-      case 'A': return absent(o) ? Py_NewRef(Py_None) : array(o);                         // an array, or None
-      case 'd': return vector(o);                                                         // a vector
-      case 'h': return haystack(o);                                                       // an array of any size, of which little is read
-      case 'r': return looked_at(o);                                                      // an array of any size, for which the function waits
-      case 'm': return matrix(o);                                                         // a small matrix: its cost grows faster than its size
-      case 'e': return PyList_CheckExact(o) ? integers(o) : array(o);                     // an array, or a list of ints
-      case 'l': return arrays(o);                                                         // a tuple or list of arrays
-      case 'n': return number(o) ? Py_NewRef(o) : array(o);                               // an array or a number
-      case 'w': return target(o);                                                         // an array that is written
-      case 'p': return positions(o);                                                      // where it is written
-      case 'v': return values(o, first->layout.dtype == DType::f32);                      // what is written: numbers are cast
+      case 'a': return array(o);                                   // an array
+      case 'A': return absent(o) ? Py_NewRef(Py_None) : array(o);  // an array, or None
+      case 'd': return vector(o);                                  // a vector
+      case 'h': return haystack(o);                                // an array of any size, of which little is read
+      case 'r': return looked_at(o);                               // an array of any size, for which the function waits
+      case 'm': return matrix(o);  // a small matrix: its cost grows faster than its size
+      case 'e': return PyList_CheckExact(o) ? integers(o) : array(o);  // an array, or a list of ints
+      case 'l': return arrays(o);                                      // a tuple or list of arrays
+      case 'n': return number(o) ? Py_NewRef(o) : array(o);            // an array or a number
+      case 'w': return target(o);                                      // an array that is written
+      case 'p': return positions(o);                                   // where it is written
+      case 'v': return values(o, first->layout.dtype == DType::f32);   // what is written: numbers are cast
       case 'i': return plain_int(o) || absent(o) ? Py_NewRef(o ? o : Py_None) : nullptr;  // an axis
       case 'k': return plain_int(o) ? Py_NewRef(o) : nullptr;                             // an int
       case 't': return extents(o) ? Py_NewRef(o) : nullptr;                               // an int, or a tuple of ints
       case 'b': return PyBool_Check(o) ? Py_NewRef(o) : nullptr;
       case 's': return PyUnicode_CheckExact(o) ? Py_NewRef(o) : nullptr;
-      case 'S': return narrow || !PyUnicode_CheckExact(o) ? nullptr : Py_NewRef(o);       // a str, beside no floats of less than 64 bits
+      case 'S':
+        return narrow || !PyUnicode_CheckExact(o) ? nullptr
+                                                  : Py_NewRef(o);        // a str, beside no floats of less than 64 bits
       case 'c': return plain_int(o) && few(o) ? Py_NewRef(o) : nullptr;  // a number of things
-      default: return nullptr;                                          // nothing but the default
+      default: return nullptr;                                           // nothing but the default
     }
   }
   // Whether numbers have become what the Python function makes of them: NumPy lets them take the arrays' dtype.
@@ -84,7 +89,8 @@ struct NumpyCall {
     return (t == DType::f64 && std::strpbrk(kinds, "DF")) || (t == DType::f32 && std::strchr(kinds, 'F'));
   }
   bool note(PyObject* o, const Array& a) {
-    if (a.layout.size == 0 || (device >= 0 && as_array(o)->device != device)) return false;  // some loop for ever on nothing
+    if (a.layout.size == 0 || (device >= 0 && as_array(o)->device != device))
+      return false;  // some loop for ever on nothing
     DType t = a.layout.dtype;
     if (t == DType::bf16 || !takes(t)) return false;
     device = as_array(o)->device;
@@ -96,7 +102,8 @@ struct NumpyCall {
     if (!first) first = &a, first_object = o;
     return true;
   }
-  // A NumPy array on the values, which nobody writes while it is there; on no values at all for what makes views. Null: not plain.
+  // A NumPy array on the values, which nobody writes while it is there; on no values at all for what makes views. Null:
+  // not plain.
   PyObject* array(PyObject* o) {
     const Array* a = what == What::views ? plain_array(o) : plain_values(o);
     if (!a || !note(o, *a)) return nullptr;
@@ -113,18 +120,24 @@ struct NumpyCall {
     const bool plain_bytes = a.layout.dtype != DType::b1 || !bytes_as_bools;
     if (a.layout.nbytes() <= kMostCopied && plain_bytes && a.layout.contiguous()) return copied(a);
     PyObject* made = shared_view(a);
-    if (made) PyArray_ENABLEFLAGS(reinterpret_cast<PyArrayObject*>(made), NPY_ARRAY_WRITEABLE);  // NumPy copies what is not, at times
+    if (made)
+      PyArray_ENABLEFLAGS(reinterpret_cast<PyArrayObject*>(made),
+                          NPY_ARRAY_WRITEABLE);  // NumPy copies what is not, at times
     return made;
   }
   static PyObject* copied(const Array& a) {
     auto* type = reinterpret_cast<PyArray_Descr*>(Py_NewRef(dtype_object(a.layout.dtype)));
     auto* shape = reinterpret_cast<const npy_intp*>(a.layout.shape.begin());
     PyObject* made = PyArray_NewFromDescr(&PyArray_Type, type, a.layout.ndim(), shape, nullptr, nullptr, 0, nullptr);
-    if (made) std::memcpy(PyArray_DATA(reinterpret_cast<PyArrayObject*>(made)), values_at_once(a), static_cast<size_t>(a.layout.nbytes()));
+    if (made)
+      std::memcpy(PyArray_DATA(reinterpret_cast<PyArrayObject*>(made)), values_at_once(a),
+                  static_cast<size_t>(a.layout.nbytes()));
     return made;
   }
   // Where elements would be. Nobody looks there.
-  static char* nowhere(const Array& a) { return reinterpret_cast<char*>((uintptr_t{1} << 40) - static_cast<uintptr_t>(a.layout.offset / 16 * 16)); }
+  static char* nowhere(const Array& a) {
+    return reinterpret_cast<char*>((uintptr_t{1} << 40) - static_cast<uintptr_t>(a.layout.offset / 16 * 16));
+  }
 
   PyObject* vector(PyObject* o) {
     const Array* a = plain_array(o);
@@ -141,7 +154,9 @@ struct NumpyCall {
   PyObject* haystack(PyObject* o) {
     const Array* a = plain_array(o);
     if (!a || !note(o, *a)) return nullptr;
-    if (a->layout.nbytes() > kMostBytes && !(a->layout.contiguous() && (a->layout.dtype == DType::f64 || a->layout.dtype == DType::i64))) return nullptr;
+    if (a->layout.nbytes() > kMostBytes &&
+        !(a->layout.contiguous() && (a->layout.dtype == DType::f64 || a->layout.dtype == DType::i64)))
+      return nullptr;
     return known(*a);
   }
   // A list of ints as it is, where arrays are of 64 bits: NumPy makes of it what the Python function does.
@@ -172,7 +187,9 @@ struct NumpyCall {
   // The array itself, to be written. It comes first.
   PyObject* target(PyObject* o) {
     const Array* a = plain_array(o);
-    if (!a || first || !note(o, *a) || !a->writable() || (recording && as_array(o)->node) || (a->layout.dtype == DType::b1 && bytes_as_bools)) return nullptr;
+    if (!a || first || !note(o, *a) || !a->writable() || (recording && as_array(o)->node) ||
+        (a->layout.dtype == DType::b1 && bytes_as_bools))
+      return nullptr;
     return room_at_once(*a) ? numpy_view(a->layout, a->storage()->data(), true, nullptr) : nullptr;
   }
   // Of elements of a vector that is written, all in range: NumPy looks at them one by one.
@@ -182,7 +199,8 @@ struct NumpyCall {
     if (PyList_CheckExact(o)) {
       Py_ssize_t n = PyList_GET_SIZE(o);
       bool good = n > 0 && n <= kMostCount;
-      for (Py_ssize_t i = 0; good && i < n; ++i) good = plain_int(PyList_GET_ITEM(o, i)) && in_range(PyList_GET_ITEM(o, i));
+      for (Py_ssize_t i = 0; good && i < n; ++i)
+        good = plain_int(PyList_GET_ITEM(o, i)) && in_range(PyList_GET_ITEM(o, i));
       return good ? Py_NewRef(o) : nullptr;
     }
     const Array* a = plain_array(o);
@@ -240,22 +258,29 @@ PyObject* ours(PyObject* result, const NumpyCall& call) {
     for (Py_ssize_t i = 0; all && i < n; ++i) {
       PyObject* one = ours(PySequence_Fast_GET_ITEM(result, i), call);
       if (!one) return nullptr;
-      if (tuple) PyTuple_SET_ITEM(all.ptr(), i, one);
-      else PyList_SET_ITEM(all.ptr(), i, one);
+      if (tuple)
+        PyTuple_SET_ITEM(all.ptr(), i, one);
+      else
+        PyList_SET_ITEM(all.ptr(), i, one);
     }
     return named ? PyObject_CallObject(call.gives, all.ptr()) : all.release().ptr();
   }
   const bool is_array = PyArray_Check(result);
-  nb::object values = is_array ? nb::borrow(result) : PyArray_IsScalar(result, Generic) || plain_int(result) ? nb::steal(PyArray_FROM_O(result)) : nb::object();
+  nb::object values = is_array                                                 ? nb::borrow(result)
+                      : PyArray_IsScalar(result, Generic) || plain_int(result) ? nb::steal(PyArray_FROM_O(result))
+                                                                               : nb::object();
   if (!values) return nullptr;
   auto* array = reinterpret_cast<PyArrayObject*>(values.ptr());
   int type = PyArray_TYPE(array);
   bool known = false;
   DType t = dtype_of_typenum(type, &known);
-  if (!known || ((t == DType::f64 || t == DType::c128) && !call.wide)) return nullptr;  // NumPy's default float is not ours
+  if (!known || ((t == DType::f64 || t == DType::c128) && !call.wide))
+    return nullptr;  // NumPy's default float is not ours
   // Two references: of the result, and ours.
-  if (Array taken = is_array ? taken_from(result, 2, t, call.device) : Array(); taken.storage()) return ++Engine::get().at_once, wrap(std::move(taken));
-  Array made = made_at_once(t, Dims(reinterpret_cast<const int64_t*>(PyArray_DIMS(array)), PyArray_NDIM(array)), call.device);
+  if (Array taken = is_array ? taken_from(result, 2, t, call.device) : Array(); taken.storage())
+    return ++Engine::get().at_once, wrap(std::move(taken));
+  Array made =
+      made_at_once(t, Dims(reinterpret_cast<const int64_t*>(PyArray_DIMS(array)), PyArray_NDIM(array)), call.device);
   if (!made.storage()) return nullptr;
   if (PyArray_IS_C_CONTIGUOUS(array) && PyArray_ISNOTSWAPPED(array)) {
     std::memcpy(made.storage()->data(), PyArray_DATA(array), static_cast<size_t>(made.layout.nbytes()));
@@ -286,14 +311,15 @@ PyObject* viewed_as(PyObject* result, PyObject* of, const NumpyCall& call) {
   return wrap(Array(call.first->storage(), std::move(layout)));
 }
 
-// data: NumPy's function, the names of the parameters, a letter for each, kinds of dtypes, whether the function waits anyway, the
-// class of what it gives.
+// data: NumPy's function, the names of the parameters, a letter for each, kinds of dtypes, whether the function waits
+// anyway, the class of what it gives.
 template <What what>
 PyObject* numpys(const DirectCall& call) {
   PyObject *names = PyTuple_GET_ITEM(call.data, 1), *values[kMostParameters] = {};
   const char* sorts = PyUnicode_AsUTF8(PyTuple_GET_ITEM(call.data, 2));
   Py_ssize_t count = PyTuple_GET_SIZE(names), last = 0;
-  if (call.n > count || count > kMostParameters || (what != What::views && (recording || !may_work_at_once()))) return nullptr;
+  if (call.n > count || count > kMostParameters || (what != What::views && (recording || !may_work_at_once())))
+    return nullptr;
   for (Py_ssize_t i = 0; i < call.n; ++i) values[i] = call.args[i];
   for (Py_ssize_t k = 0; call.kwnames && k < PyTuple_GET_SIZE(call.kwnames); ++k) {
     Py_ssize_t at = 0;
@@ -317,15 +343,18 @@ PyObject* numpys(const DirectCall& call) {
     if (!values[i]) continue;
     given[i] = nb::steal(numpy.argument(sorts[i], values[i]));
     if (!given[i]) return PyErr_Occurred() ? throw PythonError{} : nullptr;
-    if (n == i) args[n++] = given[i].ptr();
-    else by_name[n_named++] = PyTuple_GET_ITEM(names, i), args[n + n_named - 1] = given[i].ptr();
+    if (n == i)
+      args[n++] = given[i].ptr();
+    else
+      by_name[n_named++] = PyTuple_GET_ITEM(names, i), args[n + n_named - 1] = given[i].ptr();
   }
   if (numpy.device < 0 || !numpy.fits()) return nullptr;
   if (n_named) {
     keys = checked(PyTuple_New(n_named));
     for (Py_ssize_t k = 0; k < n_named; ++k) PyTuple_SET_ITEM(keys.ptr(), k, Py_NewRef(by_name[k]));
   }
-  nb::object result = nb::steal(PyObject_Vectorcall(PyTuple_GET_ITEM(call.data, 0), args, static_cast<size_t>(n), keys.ptr()));
+  nb::object result =
+      nb::steal(PyObject_Vectorcall(PyTuple_GET_ITEM(call.data, 0), args, static_cast<size_t>(n), keys.ptr()));
   PyObject* made = nullptr;
   if constexpr (what == What::writes) {
     written_at_once(*numpy.first);

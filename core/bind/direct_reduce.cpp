@@ -50,11 +50,12 @@ DType sums_in(DType t) {
   return t == DType::b1 || is_signed(t) ? DType::i64 : DType::u64;
 }
 
-// Whether one of the first bools of an array that are there says what `any` (true) or `all` (false) of them is: a new array without
-// axes, or nothing.
+// Whether one of the first bools of an array that are there says what `any` (true) or `all` (false) of them is: a new
+// array without axes, or nothing.
 Array decided_at_once(const Array& in, bool looked_for) {
   constexpr int64_t kLooked = 1 << 12;
-  bool plain = in.layout.dtype == DType::b1 && in.layout.size > kLooked && in.layout.contiguous() && !bytes_as_bools && may_work_at_once();
+  bool plain = in.layout.dtype == DType::b1 && in.layout.size > kLooked && in.layout.contiguous() && !bytes_as_bools &&
+               may_work_at_once();
   const char* values = plain ? values_at_once(in) : nullptr;
   if (!values || !std::memchr(values, looked_for, kLooked)) return {};
   Array made = made_at_once(DType::b1, Dims{}, device_of(in));
@@ -72,7 +73,8 @@ PyObject* reduce(const DirectCall& call) {
   const Array* in = reduction(call, axes, &keepdims);
   if (!in) return nullptr;
   UfuncObject* u = get_ufunc("reduce", PyTuple_GET_ITEM(call.data, 0));
-  static const char* const labels[] = {intern("sum"), intern("prod"), intern("max"), intern("min"), intern("all"), intern("any")};
+  static const char* const labels[] = {intern("sum"), intern("prod"), intern("max"),
+                                       intern("min"), intern("all"),  intern("any")};
   const long which = PyLong_AsLong(PyTuple_GET_ITEM(call.data, 1));
   const char* label = labels[which];
   if (kind == Kind::truth && !keepdims && std::all_of(axes, axes + in->layout.ndim(), [](bool b) { return b; }))
@@ -91,7 +93,8 @@ PyObject* mean(const DirectCall& call) {
   static const char* const label = intern("sum");
   int64_t n = 1;
   for (int i = 0; i < in->layout.ndim(); ++i) n *= axes[i] ? in->layout.shape[i] : 1;
-  nb::object total = wrapped(reduced(get_ufunc("mean", slot_op(Slot::add)), label, *in, axes, in->layout.dtype, keepdims));
+  nb::object total =
+      wrapped(reduced(get_ufunc("mean", slot_op(Slot::add)), label, *in, axes, in->layout.dtype, keepdims));
   nb::object count = checked(PyLong_FromLongLong(n));
   PyObject* operands[] = {total.ptr(), count.ptr()};
   return call_slot(Slot::divide, operands, 2, nullptr);
@@ -108,7 +111,8 @@ PyObject* trace(const DirectCall& call) {
   layout.shape = Dims{layout.size};
   const bool axes[kMaxDims] = {true};
   DType t = sums_in(layout.dtype);
-  return wrap_result(reduced(get_ufunc("sum", slot_op(Slot::add)), label, Array(in->storage(), std::move(layout)), axes, t, false));
+  return wrap_result(
+      reduced(get_ufunc("sum", slot_op(Slot::add)), label, Array(in->storage(), std::move(layout)), axes, t, false));
 }
 
 // The root of the sum of squares, of all or along one axis.
@@ -127,7 +131,8 @@ PyObject* norm(const DirectCall& call) {
   else
     return nullptr;
   nb::object squares = checked(call_slot(Slot::square, &v[0], 1, nullptr));
-  nb::object total = wrapped_result(reduced(get_ufunc("sum", slot_op(Slot::add)), label, *plain_values(squares.ptr()), axes, in->layout.dtype, false));
+  nb::object total = wrapped_result(reduced(get_ufunc("sum", slot_op(Slot::add)), label, *plain_values(squares.ptr()),
+                                            axes, in->layout.dtype, false));
   PyObject* operand = total.ptr();
   return call_slot(Slot::sqrt, &operand, 1, nullptr);
 }
@@ -135,7 +140,8 @@ PyObject* norm(const DirectCall& call) {
 // How many of all bools are true.
 PyObject* count(const DirectCall& call) {
   const Array* in = call.n == 1 && !call.kwnames ? plain_array(call.args[0]) : nullptr;
-  if (!in || in->layout.dtype != DType::b1 || in->layout.size == 0 || !in->layout.contiguous() || bytes_as_bools) return nullptr;
+  if (!in || in->layout.dtype != DType::b1 || in->layout.size == 0 || !in->layout.contiguous() || bytes_as_bools)
+    return nullptr;
   Array out = Array::make(DType::i64, Dims{}, budget_of(device_of(*in)));
   Building op;
   build_count(*op, *in, out);
@@ -143,7 +149,8 @@ PyObject* count(const DirectCall& call) {
   return wrap_result(std::move(out));
 }
 
-// --- order ------------------------------------------------------------------------------------------------------------------------
+// --- order
+// ------------------------------------------------------------------------------------------------------------------------
 
 // NumPy's functions for one dtype; null if it has none that need no array.
 PyArray_ArrFuncs* functions_of(DType t) {
@@ -160,7 +167,13 @@ bool lines(const DirectCall& call, bool all_by_default, const Array** in, Array*
   if (n == 0) return false;
   if (v[1] ? v[1] == Py_None : all_by_default) {
     if (n > 1 && !(*in)->layout.contiguous()) return false;
-    if (n > 1) *flat = Array((*in)->storage(), Layout{.dtype = (*in)->layout.dtype, .shape = Dims{(*in)->layout.size}, .strides = Dims{static_cast<int64_t>(item_size((*in)->layout.dtype))}, .offset = (*in)->layout.offset, .size = (*in)->layout.size}), *in = flat;
+    if (n > 1)
+      *flat = Array((*in)->storage(), Layout{.dtype = (*in)->layout.dtype,
+                                             .shape = Dims{(*in)->layout.size},
+                                             .strides = Dims{static_cast<int64_t>(item_size((*in)->layout.dtype))},
+                                             .offset = (*in)->layout.offset,
+                                             .size = (*in)->layout.size}),
+      *in = flat;
     *axis = 0;
     return true;
   }
@@ -209,7 +222,9 @@ PyObject* argsort(const DirectCall& call) {
   int axis;
   if (!lines(call, false, &in, &flat, &axis)) return nullptr;
   PyArray_ArrFuncs* functions = functions_of(in->layout.dtype);
-  auto* function = functions ? reinterpret_cast<ArgSortFunction>(functions->argsort[sorts_stably(in->layout.dtype) ? NPY_STABLESORT : NPY_QUICKSORT]) : nullptr;
+  auto* function = functions ? reinterpret_cast<ArgSortFunction>(
+                                   functions->argsort[sorts_stably(in->layout.dtype) ? NPY_STABLESORT : NPY_QUICKSORT])
+                             : nullptr;
   if (!function) return nullptr;
   Array out = Array::make(DType::i64, in->layout.shape, budget_of(device_of(*in)));
   Building op;

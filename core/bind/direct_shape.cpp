@@ -22,7 +22,9 @@ PyObject* reversed_axes(PyObject* self) {
 
 namespace {
 
-PyObject* transpose(const DirectCall& call) { return call.n == 1 && !call.kwnames ? reversed_axes(call.args[0]) : nullptr; }
+PyObject* transpose(const DirectCall& call) {
+  return call.n == 1 && !call.kwnames ? reversed_axes(call.args[0]) : nullptr;
+}
 
 // The main diagonal of a matrix, as a view.
 PyObject* diagonal(const DirectCall& call) {
@@ -40,13 +42,16 @@ PyObject* diag(const DirectCall& call) {
   const Array* a = call.n == 1 && !call.kwnames ? plain_array(call.args[0]) : nullptr;
   if (!a || a->layout.ndim() != 1) return diagonal(call);
   const int64_t n = a->layout.size, size = static_cast<int64_t>(item_size(a->layout.dtype));
-  const char* values = n > 0 && n <= 1024 && n * n * size <= static_cast<int64_t>(kFilledAtOnce) && may_work_at_once() ? values_at_once(*a) : nullptr;
+  const char* values = n > 0 && n <= 1024 && n * n * size <= static_cast<int64_t>(kFilledAtOnce) && may_work_at_once()
+                           ? values_at_once(*a)
+                           : nullptr;
   if (!values) return nullptr;
   Array made = made_at_once(a->layout.dtype, Dims{n, n}, as_array(call.args[0])->device);
   if (!made.storage()) return nullptr;
   char* to = made.storage()->data();
   std::memset(to, 0, static_cast<size_t>(n * n * size));
-  for (int64_t i = 0; i < n; ++i) std::memcpy(to + i * (n + 1) * size, values + i * a->layout.strides[0], static_cast<size_t>(size));
+  for (int64_t i = 0; i < n; ++i)
+    std::memcpy(to + i * (n + 1) * size, values + i * a->layout.strides[0], static_cast<size_t>(size));
   written_at_once(made);
   return wrap(std::move(made));
 }
@@ -68,12 +73,16 @@ PyObject* flip(const DirectCall& call) {
   static constexpr const char* names[] = {"m", "axis"};
   PyObject* v[2];
   int axis = 0;
-  if (!call.arrange(names, v) || !plain_array(v[0]) || (!absent(v[1]) && !plain_axis(v[1], plain_array(v[0])->layout.ndim(), &axis))) return nullptr;
+  if (!call.arrange(names, v) || !plain_array(v[0]) ||
+      (!absent(v[1]) && !plain_axis(v[1], plain_array(v[0])->layout.ndim(), &axis)))
+    return nullptr;
   return flipped(v[0], axis, absent(v[1]));
 }
 
 template <int axis>
-PyObject* flip_along(const DirectCall& call) { return call.n == 1 && !call.kwnames ? flipped(call.args[0], axis, false) : nullptr; }
+PyObject* flip_along(const DirectCall& call) {
+  return call.n == 1 && !call.kwnames ? flipped(call.args[0], axis, false) : nullptr;
+}
 
 // A small matrix with zeros above a diagonal of it, or below.
 template <bool lower>
@@ -81,7 +90,9 @@ PyObject* triangle(const DirectCall& call) {
   static constexpr const char* names[] = {"m", "k"};
   PyObject* v[2];
   const Array* a = call.arrange(names, v) && (!v[1] || plain_int(v[1])) ? plain_array(v[0]) : nullptr;
-  if (!a || a->layout.ndim() != 2 || a->layout.size == 0 || !a->layout.contiguous() || a->layout.nbytes() > static_cast<int64_t>(kFilledAtOnce)) return nullptr;
+  if (!a || a->layout.ndim() != 2 || a->layout.size == 0 || !a->layout.contiguous() ||
+      a->layout.nbytes() > static_cast<int64_t>(kFilledAtOnce))
+    return nullptr;
   int beyond = 0;
   const long long k = v[1] ? PyLong_AsLongLongAndOverflow(v[1], &beyond) : 0;
   const char* values = !beyond && std::abs(k) <= INT32_MAX && may_work_at_once() ? values_at_once(*a) : nullptr;
@@ -90,9 +101,11 @@ PyObject* triangle(const DirectCall& call) {
   const int64_t n = a->layout.shape[1], size = static_cast<int64_t>(item_size(a->layout.dtype));
   char* to = made.storage()->data();
   for (int64_t i = 0; i < a->layout.shape[0]; ++i, to += n * size, values += n * size) {
-    const int64_t kept = std::clamp<int64_t>(i + k + lower, 0, n) * size;  // bytes up to the diagonal, and with it in the lower triangle
+    const int64_t kept =
+        std::clamp<int64_t>(i + k + lower, 0, n) * size;  // bytes up to the diagonal, and with it in the lower triangle
     std::memset(to, 0, static_cast<size_t>(n * size));
-    lower ? std::memcpy(to, values, static_cast<size_t>(kept)) : std::memcpy(to + kept, values + kept, static_cast<size_t>(n * size - kept));
+    lower ? std::memcpy(to, values, static_cast<size_t>(kept))
+          : std::memcpy(to + kept, values + kept, static_cast<size_t>(n * size - kept));
   }
   written_at_once(made);
   return wrap(std::move(made));
@@ -113,8 +126,10 @@ PyObject* reshape_method(const DirectCall& call) {
     int overflow = 0;
     extents[i] = PyLong_AsLongLongAndOverflow(items[i], &overflow);
     if (overflow || extents[i] < -1 || extents[i] > INT32_MAX) return nullptr;
-    if (extents[i] == -1) ++open;
-    else known *= extents[i];
+    if (extents[i] == -1)
+      ++open;
+    else
+      known *= extents[i];
     if (known > INT32_MAX) return nullptr;
   }
   bool fits = open == 0 ? known == a->layout.size : open == 1 && known > 0 && a->layout.size % known == 0;
@@ -149,7 +164,8 @@ PyObject* real(const DirectCall& call) {
 
 // Arrays of one dtype and device, in a list or tuple. False: they are others.
 bool plain_arrays(PyObject* list, std::vector<Array>& all, int* device) {
-  if (!list || !(PyList_CheckExact(list) || PyTuple_CheckExact(list)) || PySequence_Fast_GET_SIZE(list) == 0) return false;
+  if (!list || !(PyList_CheckExact(list) || PyTuple_CheckExact(list)) || PySequence_Fast_GET_SIZE(list) == 0)
+    return false;
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); ++i) {
     PyObject* o = PySequence_Fast_GET_ITEM(list, i);
     const Array* a = plain_array(o);
@@ -164,7 +180,9 @@ bool plain_arrays(PyObject* list, std::vector<Array>& all, int* device) {
 PyObject* joined_at_once(const std::vector<Array>& all, const Dims& shape, int device) {
   const DType t = all[0].layout.dtype;
   const auto good = [](const Array& a) { return a.layout.contiguous() && values_at_once(a); };
-  if (product(shape) * static_cast<int64_t>(item_size(t)) > static_cast<int64_t>(kFilledAtOnce) || !may_work_at_once() || !std::all_of(all.begin(), all.end(), good)) return nullptr;
+  if (product(shape) * static_cast<int64_t>(item_size(t)) > static_cast<int64_t>(kFilledAtOnce) ||
+      !may_work_at_once() || !std::all_of(all.begin(), all.end(), good))
+    return nullptr;
   Array made = made_at_once(t, shape, device);
   if (!made.storage()) return nullptr;
   char* to = made.storage()->data();
@@ -200,7 +218,8 @@ PyObject* concatenate(const DirectCall& call) {
   PyObject* v[2];
   std::vector<Array> all;
   int device = 0, axis = 0;
-  if (call.n == 0 || !call.arrange(names, v) || !plain_arrays(v[0], all, &device) || all[0].layout.ndim() == 0) return nullptr;
+  if (call.n == 0 || !call.arrange(names, v) || !plain_arrays(v[0], all, &device) || all[0].layout.ndim() == 0)
+    return nullptr;
   if (v[1] && !plain_axis(v[1], all[0].layout.ndim(), &axis)) return nullptr;
   return joined(all, axis, device);
 }
@@ -214,12 +233,14 @@ PyObject* stacked_at_once(PyObject* list) {
   PyObject* const* items = PySequence_Fast_ITEMS(list);
   const Array* first = n > 0 ? plain_array(items[0]) : nullptr;
   if (!first || first->layout.ndim() >= Dims::kInline) return nullptr;
-  // To give an operation many arrays takes as long as to copy some of each; but memory is to be taken in the program's order.
+  // To give an operation many arrays takes as long as to copy some of each; but memory is to be taken in the program's
+  // order.
   const int64_t bytes_of_one = first->layout.nbytes(), most = static_cast<int64_t>(kFilledAtOnce);
   if (bytes_of_one * n > most && (bytes_of_one > kFewOfMany || !Engine::get().idle())) return nullptr;
   const auto good = [&](PyObject* o) {
     const Array* a = plain_array(o);
-    return a && a->layout.dtype == first->layout.dtype && a->layout.shape == first->layout.shape && as_array(o)->device == as_array(items[0])->device && a->layout.contiguous() && values_at_once(*a);
+    return a && a->layout.dtype == first->layout.dtype && a->layout.shape == first->layout.shape &&
+           as_array(o)->device == as_array(items[0])->device && a->layout.contiguous() && values_at_once(*a);
   };
   if (!std::all_of(items, items + n, good)) return nullptr;
   Dims shape(first->layout.ndim() + 1, n);
@@ -227,7 +248,9 @@ PyObject* stacked_at_once(PyObject* list) {
   Array made = made_at_once(first->layout.dtype, shape, as_array(items[0])->device);
   if (!made.storage()) return nullptr;
   const auto bytes = static_cast<size_t>(first->layout.nbytes());
-  for (Py_ssize_t i = 0; i < n; ++i) std::memcpy(made.storage()->data() + static_cast<size_t>(i) * bytes, values_at_once(as_array(items[i])->array), bytes);
+  for (Py_ssize_t i = 0; i < n; ++i)
+    std::memcpy(made.storage()->data() + static_cast<size_t>(i) * bytes, values_at_once(as_array(items[i])->array),
+                bytes);
   written_at_once(made);
   return wrap(std::move(made));
 }
@@ -245,7 +268,8 @@ PyObject* stacked_along(PyObject* list, PyObject* where) {
     if (!(all[k].layout.shape == all[0].layout.shape)) return nullptr;
   for (Array& a : all) {
     Dims shape(n + 1), strides(n + 1);
-    for (int i = 0; i < n; ++i) shape[i + (i >= axis)] = a.layout.shape[i], strides[i + (i >= axis)] = a.layout.strides[i];
+    for (int i = 0; i < n; ++i)
+      shape[i + (i >= axis)] = a.layout.shape[i], strides[i + (i >= axis)] = a.layout.strides[i];
     shape[axis] = 1, strides[axis] = 0;
     a.layout.shape = std::move(shape), a.layout.strides = std::move(strides);
   }
@@ -262,7 +286,8 @@ PyObject* stack(const DirectCall& call) {
 PyObject* hstack(const DirectCall& call) {
   std::vector<Array> all;
   int device = 0;
-  if (call.n != 1 || call.kwnames || !plain_arrays(call.args[0], all, &device) || all[0].layout.ndim() == 0) return nullptr;
+  if (call.n != 1 || call.kwnames || !plain_arrays(call.args[0], all, &device) || all[0].layout.ndim() == 0)
+    return nullptr;
   return joined(all, all[0].layout.ndim() == 1 ? 0 : 1, device);
 }
 
@@ -294,7 +319,8 @@ PyObject* append(const DirectCall& call) {
   if (!takes || !may_work_at_once()) return nullptr;
   Array one = made_at_once(t, Dims{1}, device);
   if (!one.storage()) return nullptr;
-  if (!put_scalar("append", call.args[1], t, reinterpret_cast<unsigned char*>(one.storage()->data()))) throw PythonError{};
+  if (!put_scalar("append", call.args[1], t, reinterpret_cast<unsigned char*>(one.storage()->data())))
+    throw PythonError{};
   written_at_once(one);
   return joined({*a, one}, 0, device);
 }

@@ -32,27 +32,35 @@ PyObject* fill(const DirectCall& call) {
 PyObject* copyto(const DirectCall& call) {
   const Array* to = call.n == 2 && !call.kwnames ? plain_array(call.args[0]) : nullptr;
   const Array* from = to ? plain_array(call.args[1]) : nullptr;
-  if (!to || !(from ? from->layout.dtype == to->layout.dtype : PyFloat_CheckExact(call.args[1]) && is_inexact(to->layout.dtype))) return nullptr;
+  if (!to || !(from ? from->layout.dtype == to->layout.dtype
+                    : PyFloat_CheckExact(call.args[1]) && is_inexact(to->layout.dtype)))
+    return nullptr;
   return assigned(call.args[0], call.args[1]);
 }
 
 // Elements of an array of the same shape where a mask of it holds, of few.
 PyObject* putmask(const DirectCall& call) {
   constexpr int64_t kMost = 1 << 12;
-  const Array *a = call.n == 3 && !call.kwnames ? plain_array(call.args[0]) : nullptr, *mask = a ? plain_array(call.args[1]) : nullptr, *from = mask ? plain_array(call.args[2]) : nullptr;
-  if (!from || a->layout.size > kMost || mask->layout.dtype != DType::b1 || from->layout.dtype != a->layout.dtype || !a->writable() || !may_work_at_once()) return nullptr;
+  const Array *a = call.n == 3 && !call.kwnames ? plain_array(call.args[0]) : nullptr,
+              *mask = a ? plain_array(call.args[1]) : nullptr, *from = mask ? plain_array(call.args[2]) : nullptr;
+  if (!from || a->layout.size > kMost || mask->layout.dtype != DType::b1 || from->layout.dtype != a->layout.dtype ||
+      !a->writable() || !may_work_at_once())
+    return nullptr;
   const int device = as_array(call.args[0])->device;
   const auto fits = [&](int i) {
     const Layout& l = as_array(call.args[i])->array.layout;
     return l.shape == a->layout.shape && l.contiguous() && as_array(call.args[i])->device == device;
   };
-  if (!fits(0) || !fits(1) || !fits(2) || a->storage() == mask->storage() || a->storage() == from->storage()) return nullptr;
+  if (!fits(0) || !fits(1) || !fits(2) || a->storage() == mask->storage() || a->storage() == from->storage())
+    return nullptr;
   const char *hit = values_at_once(*mask), *values = values_at_once(*from);
   char* room = hit && values ? room_at_once(*a) : nullptr;
   if (!room) return nullptr;
   with_item(item_size(a->layout.dtype), [&]<class T>(T) {
     for (int64_t i = 0; i < a->layout.size; ++i)
-      if (hit[i]) std::memcpy(room + i * static_cast<int64_t>(sizeof(T)), values + i * static_cast<int64_t>(sizeof(T)), sizeof(T));
+      if (hit[i])
+        std::memcpy(room + i * static_cast<int64_t>(sizeof(T)), values + i * static_cast<int64_t>(sizeof(T)),
+                    sizeof(T));
   });
   written_at_once(*a);
   return Py_NewRef(Py_None);
@@ -62,7 +70,9 @@ PyObject* putmask(const DirectCall& call) {
 PyObject* fill_diagonal(const DirectCall& call) {
   const Array* a = call.n == 2 && !call.kwnames && plain_number(call.args[1]) ? plain_array(call.args[0]) : nullptr;
   if (!a || a->layout.ndim() != 2 || a->layout.size == 0 || !a->layout.contiguous()) return nullptr;
-  if (PyFloat_CheckExact(call.args[1]) ? !is_inexact(a->layout.dtype) : a->layout.dtype != DType::i64 && a->layout.dtype != DType::f64) return nullptr;
+  if (PyFloat_CheckExact(call.args[1]) ? !is_inexact(a->layout.dtype)
+                                       : a->layout.dtype != DType::i64 && a->layout.dtype != DType::f64)
+    return nullptr;
   Layout to = a->layout;
   to.size = std::min(to.shape[0], to.shape[1]);
   to.strides = Dims{a->layout.strides[0] + a->layout.strides[1]};
@@ -80,7 +90,10 @@ bool combines(std::string_view op, DType t) {
 // A vector, of which a method of the op in the first argument is called. Null: not plain.
 const Array* operand_of_method(const DirectCall& call) {
   const Array* a = call.n == 2 && !call.kwnames ? plain_array(call.args[1]) : nullptr;
-  return a && a->layout.size > 0 && a->layout.ndim() == 1 && combines(get_ufunc("reduce", call.args[0])->name, a->layout.dtype) ? a : nullptr;
+  return a && a->layout.size > 0 && a->layout.ndim() == 1 &&
+                 combines(get_ufunc("reduce", call.args[0])->name, a->layout.dtype)
+             ? a
+             : nullptr;
 }
 
 // op.reduce(x) of a vector: what the function of this op gives.
@@ -89,9 +102,15 @@ PyObject* ufunc_reduce(const DirectCall& call) {
   if (!a) return nullptr;
   UfuncObject* u = get_ufunc("reduce", call.args[0]);
   const std::string_view op = u->name;
-  static const char *const sum = intern("sum"), *const prod = intern("prod"), *const max = intern("max"), *const min = intern("min");
+  static const char *const sum = intern("sum"), *const prod = intern("prod"), *const max = intern("max"),
+                           *const min = intern("min");
   const bool axes[kMaxDims] = {true};
-  return wrap_result(reduced(u, op == "add" ? sum : op == "multiply" ? prod : op == "maximum" ? max : min, *a, axes, a->layout.dtype, false));
+  return wrap_result(reduced(u,
+                             op == "add"        ? sum
+                             : op == "multiply" ? prod
+                             : op == "maximum"  ? max
+                                                : min,
+                             *a, axes, a->layout.dtype, false));
 }
 
 PyObject* ufunc_accumulate(const DirectCall& call) {
@@ -109,7 +128,9 @@ PyObject* ufunc_at(const DirectCall& call) {
   UfuncObject* u = x ? get_ufunc("at", call.args[0]) : nullptr;
   const Signature* s = u && u->nin == 2 && u->nout == 1 ? u->same[static_cast<int>(x->layout.dtype)] : nullptr;
   if (!s || s->types[2] != x->layout.dtype) return nullptr;
-  return combine_directly(call.args[1], call.args[2], call.args[3], combined(u, *s, x->layout.dtype)) ? Py_NewRef(Py_None) : nullptr;
+  return combine_directly(call.args[1], call.args[2], call.args[3], combined(u, *s, x->layout.dtype))
+             ? Py_NewRef(Py_None)
+             : nullptr;
 }
 
 }  // namespace

@@ -11,8 +11,7 @@ namespace forerun {
 namespace {
 
 struct FallbackObject {
-  PyObject_HEAD
-  vectorcallfunc vectorcall;
+  PyObject_HEAD vectorcallfunc vectorcall;
   PyObject *function, *otherwise, *dict;
   PyObject* theirs;  // NumPy's function, which few values in NumPy's arrays are left to; or null
 };
@@ -21,12 +20,14 @@ PyObject* otherwise = nullptr;  // the fallback of all ops, or null
 
 // Kinds of exceptions that tell of arguments. Others tell of the machine, of the program's end, or of a guard.
 bool refused() {
-  for (PyObject* kind : {PyExc_TypeError, PyExc_ValueError, PyExc_ArithmeticError, PyExc_LookupError, PyExc_AttributeError, PyExc_NotImplementedError})
+  for (PyObject* kind : {PyExc_TypeError, PyExc_ValueError, PyExc_ArithmeticError, PyExc_LookupError,
+                         PyExc_AttributeError, PyExc_NotImplementedError})
     if (PyErr_ExceptionMatches(kind)) return true;
   return false;
 }
 
-// Calls f with the exception that is set as an object. If it returns NotImplemented, or null without an exception, that one is set again.
+// Calls f with the exception that is set as an object. If it returns NotImplemented, or null without an exception, that
+// one is set again.
 template <class F>
 PyObject* instead(F f) {
   PyObject *type, *value, *trace;
@@ -51,7 +52,8 @@ PyObject* tuple_of(PyObject* const* items, Py_ssize_t n) {
   return tuple;
 }
 
-PyObject* call_otherwise(FallbackObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames, PyObject* error) {
+PyObject* call_otherwise(FallbackObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames,
+                         PyObject* error) {
   PyObject *all = tuple_of(args, n), *named = PyDict_New(), *result = nullptr;
   bool sound = all && named;
   for (Py_ssize_t i = 0; sound && kwnames && i < PyTuple_GET_SIZE(kwnames); ++i)
@@ -67,8 +69,10 @@ PyObject* vectorcall(PyObject* o, PyObject* const* args, size_t nargsf, PyObject
   Py_ssize_t n_args = PyVectorcall_NARGS(nargsf) + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0);
   if (self->theirs && are_numpys(args, n_args)) return PyObject_Vectorcall(self->theirs, args, nargsf, kwnames);
   PyObject* result = PyObject_Vectorcall(self->function, args, nargsf, kwnames);
-  if (result || !refused()) [[likely]] return result;
-  return instead([&](PyObject* error) { return call_otherwise(self, args, PyVectorcall_NARGS(nargsf), kwnames, error); });
+  if (result || !refused()) [[likely]]
+    return result;
+  return instead(
+      [&](PyObject* error) { return call_otherwise(self, args, PyVectorcall_NARGS(nargsf), kwnames, error); });
 }
 
 PyObject* create(PyTypeObject* type, PyObject* args, PyObject*) {
@@ -141,7 +145,8 @@ PyType_Slot slots[] = {
     {},
 };
 PyType_Spec spec = {"forerun._core.Fallback", sizeof(FallbackObject), 0,
-                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR, slots};
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
+                    slots};
 
 constexpr npy_intp kFew = 4096;  // elements
 
@@ -165,26 +170,39 @@ PyObject* call_fallback(PyObject* op, PyObject* const* inputs, Py_ssize_t n, PyO
   if (!otherwise || !refused()) return nullptr;
   return instead([&](PyObject* error) -> PyObject* {
     PyObject* all = tuple_of(inputs, n);
-    PyObject* result = all ? PyObject_CallFunctionObjArgs(otherwise, error, op, all, out ? out : Py_None, dtype ? dtype : Py_None, nullptr) : nullptr;
+    PyObject* result = all ? PyObject_CallFunctionObjArgs(otherwise, error, op, all, out ? out : Py_None,
+                                                          dtype ? dtype : Py_None, nullptr)
+                           : nullptr;
     Py_XDECREF(all);
     return result;
   });
 }
 
-// From now on `array` is what `other` is: another way to see the same storage. Ops that were issued have the one before.
+// From now on `array` is what `other` is: another way to see the same storage. Ops that were issued have the one
+// before.
 static void see_as(nb::handle array, nb::handle other) {
   const Array &from = arg("see_as", other), &old = arg("see_as", array);
-  if (as_array(array.ptr())->node) throw Error(ErrorKind::value, "see_as: array must not be on the tape, got one that gradients go through");
-  if (from.storage() != old.storage()) throw Error(ErrorKind::value, "see_as: arrays must share their storage, got two");
+  if (as_array(array.ptr())->node)
+    throw Error(ErrorKind::value, "see_as: array must not be on the tape, got one that gradients go through");
+  if (from.storage() != old.storage())
+    throw Error(ErrorKind::value, "see_as: arrays must share their storage, got two");
   as_array(array.ptr())->array = Array(from);
 }
 
 void init_fallback(nb::module_& m) {
   m.def("numpy_rules", [] { return numpy_rules; }, "Whether they are.");
-  m.def("set_numpy_rules", [](bool on) { numpy_rules = on; }, "Whether operands of foreign classes are refused, and small integers give small floats, as NumPy's functions do.");
-  m.def("see_as", see_as, nb::arg("array"), nb::arg("other"), "Makes an array what another one is, a view of the same storage.");
-  m.def("set_fallback", [](nb::handle function) { Py_XSETREF(otherwise, function.is_none() ? nullptr : Py_NewRef(function.ptr())); },
-        nb::arg("function").none(), "What is called where an op refuses its operands, as function(error, op, inputs, out, dtype); NotImplemented: the error stands. None: nothing.");
+  m.def(
+      "set_numpy_rules", [](bool on) { numpy_rules = on; },
+      "Whether operands of foreign classes are refused, and small integers give small floats, as NumPy's functions "
+      "do.");
+  m.def("see_as", see_as, nb::arg("array"), nb::arg("other"),
+        "Makes an array what another one is, a view of the same storage.");
+  m.def(
+      "set_fallback",
+      [](nb::handle function) { Py_XSETREF(otherwise, function.is_none() ? nullptr : Py_NewRef(function.ptr())); },
+      nb::arg("function").none(),
+      "What is called where an op refuses its operands, as function(error, op, inputs, out, dtype); NotImplemented: "
+      "the error stands. None: nothing.");
 }
 
 }  // namespace forerun

@@ -14,8 +14,8 @@
 #include "bind/reduce.h"
 #include "bind/ufunc.h"
 #include "kernels/matmul.h"
-#include "kernels/neighbours.h"
 #include "kernels/move.h"
+#include "kernels/neighbours.h"
 #include "kernels/random.h"
 #include "kernels/reduce.h"
 
@@ -27,7 +27,8 @@ namespace {
 Loop uniform_loop(UfuncObject* u, DType t) {
   const Signature* s = same_loop(u, t);
   if (!s || s->types[u->nin] != t || u->nin != 2 || u->nout != 1)
-    throw Error(ErrorKind::type, std::string(u->name) + ": must have a loop that combines two values of a dtype into one, got " + name(t));
+    throw Error(ErrorKind::type, std::string(u->name) +
+                                     ": must have a loop that combines two values of a dtype into one, got " + name(t));
   return s->loop;
 }
 
@@ -43,7 +44,8 @@ Scalar identity_of(UfuncObject* u, DType t) {
   return scalar;
 }
 
-// What may be combined with any value of dtype t and leaves it as it is, but for a sum of nothing but -0.0, which NumPy makes positive, too.
+// What may be combined with any value of dtype t and leaves it as it is, but for a sum of nothing but -0.0, which NumPy
+// makes positive, too.
 std::optional<Scalar> neutral_of(UfuncObject* u, DType t) {
   auto is = [&](const char* name) { return std::strcmp(u->name, name) == 0; };
   Scalar scalar{};
@@ -74,7 +76,8 @@ std::optional<Scalar> neutral_of(UfuncObject* u, DType t) {
   return scalar;
 }
 
-// Sums and products of 16-bit floats are made in float32 and rounded once: a running sum of bfloat16 would stop growing at 256.
+// Sums and products of 16-bit floats are made in float32 and rounded once: a running sum of bfloat16 would stop growing
+// at 256.
 DType accumulator(UfuncObject* u, DType t) {
   bool rounds = std::strcmp(u->name, "add") == 0 || std::strcmp(u->name, "multiply") == 0;
   return rounds && is_real_float(t) && item_size(t) == 2 ? DType::f32 : t;
@@ -83,7 +86,8 @@ DType accumulator(UfuncObject* u, DType t) {
 }  // namespace
 
 Array reduced(UfuncObject* u, const char* label, const Array& in, const bool* axes, DType t, bool keepdims) {
-  if (DType wide = accumulator(u, t); wide != t) return copied(reduced(u, label, in, axes, wide, keepdims), t, device_of(in));
+  if (DType wide = accumulator(u, t); wide != t)
+    return copied(reduced(u, label, in, axes, wide, keepdims), t, device_of(in));
   Loop loop = uniform_loop(u, t);
   int n = in.layout.ndim();
   std::optional<Scalar> neutral = neutral_of(u, t);
@@ -106,13 +110,16 @@ Array reduced(UfuncObject* u, const char* label, const Array& in, const bool* ax
   int n_kept = 0, n_shown = 0;
   bool empty = false;
   for (int i = 0; i < n; ++i) {
-    if (!axes[i]) kept[n_kept++] = shown[n_shown++] = in.layout.shape[i];
-    else if (keepdims) shown[n_shown++] = 1;
+    if (!axes[i])
+      kept[n_kept++] = shown[n_shown++] = in.layout.shape[i];
+    else if (keepdims)
+      shown[n_shown++] = 1;
     empty = empty || (axes[i] && in.layout.shape[i] == 0);
   }
   Array out = Array::make(t, Dims(kept, n_kept), budget_of(device_of(in)));
   if (empty && !u->has_identity && out.layout.size > 0)
-    throw Error(ErrorKind::value, std::string(label) + ": reduced axes must not be empty, got shape " + to_string(in.layout.shape));
+    throw Error(ErrorKind::value,
+                std::string(label) + ": reduced axes must not be empty, got shape " + to_string(in.layout.shape));
   // As in NumPy, sums start from 0 and products from 1: of complex numbers that can be seen.
   auto is = [&](const char* name) { return std::strcmp(u->name, name) == 0; };
   bool starts = u->has_identity && (empty || is("add") || is("multiply"));
@@ -126,7 +133,8 @@ Array reduced(UfuncObject* u, const char* label, const Array& in, const bool* ax
 
 namespace {
 
-nb::object reduce(nb::handle op, nb::handle a, nb::handle axes_object, nb::handle dtype, bool keepdims, const char* name) {
+nb::object reduce(nb::handle op, nb::handle a, nb::handle axes_object, nb::handle dtype, bool keepdims,
+                  const char* name) {
   UfuncObject* u = get_ufunc("reduce", op.ptr());
   const char* label = *name ? intern(name) : u->name;
   const Array& in = arg(label, a);
@@ -134,7 +142,9 @@ nb::object reduce(nb::handle op, nb::handle a, nb::handle axes_object, nb::handl
   bool axes[kMaxDims] = {};
   for (int64_t axis : parse_dims(label, axes_object.ptr())) {
     int i = normal_axis(label, axis, in.layout.ndim());
-    if (axes[i]) throw Error(ErrorKind::value, std::string(label) + ": axes must be different, got " + std::to_string(i) + " twice");
+    if (axes[i])
+      throw Error(ErrorKind::value,
+                  std::string(label) + ": axes must be different, got " + std::to_string(i) + " twice");
     axes[i] = true;
   }
   return wrapped_result(reduced(u, label, in, axes, t, keepdims));
@@ -152,14 +162,17 @@ Array sum_to(const Array& array, const Dims& shape) {
     fits = reduced[i] || from[i] == shape[i - lead];
     if (!reduced[i]) kept[n++] = from[i];
   }
-  if (!fits) throw Error(ErrorKind::value, "backward: gradient must have a shape that " + to_string(shape) + " broadcasts to, got " + to_string(from));
+  if (!fits)
+    throw Error(ErrorKind::value, "backward: gradient must have a shape that " + to_string(shape) +
+                                      " broadcasts to, got " + to_string(from));
   auto* add = get_ufunc("sum", slot_op(Slot::add));
   DType t = accumulator(add, array.layout.dtype);
   Array out = Array::make(t, Dims(kept, n), budget_of(device_of(array)));
   Scalar zero{};
   Building building;
   std::optional<Scalar> neutral = neutral_of(add, t);
-  build_reduce(*building, "sum", uniform_loop(add, t), array, reduced, array.layout.size ? nullptr : &zero, neutral ? &*neutral : nullptr, out);
+  build_reduce(*building, "sum", uniform_loop(add, t), array, reduced, array.layout.size ? nullptr : &zero,
+               neutral ? &*neutral : nullptr, out);
   building.issue(device_of(array));
   Array total(out.storage(), Layout::dense(t, shape));
   return t == array.layout.dtype ? total : copied(total, array.layout.dtype, device_of(array));
@@ -195,7 +208,9 @@ Loop matmul_loop(DType t) {
     for (int i = 0; i < u->ntypes; ++i) {
       bool known;
       DType d = dtype_of_typenum(u->types[i * u->nargs], &known);
-      if (known) loops.try_emplace(d, Loop{reinterpret_cast<LoopFunction>(u->functions[i]), u->data ? const_cast<void*>(u->data[i]) : nullptr});
+      if (known)
+        loops.try_emplace(d, Loop{reinterpret_cast<LoopFunction>(u->functions[i]),
+                                  u->data ? const_cast<void*>(u->data[i]) : nullptr});
     }
     // numpy.matmul lives as long as NumPy does.
   }
@@ -206,7 +221,9 @@ Loop matmul_loop(DType t) {
 Array turned(const Array& array) {
   Layout layout = array.layout;
   int n = layout.ndim();
-  if (n < 2) throw Error(ErrorKind::value, "matmul: transposed operands must have at least two dimensions, got shape " + to_string(layout.shape));
+  if (n < 2)
+    throw Error(ErrorKind::value,
+                "matmul: transposed operands must have at least two dimensions, got shape " + to_string(layout.shape));
   std::swap(layout.shape[n - 2], layout.shape[n - 1]);
   std::swap(layout.strides[n - 2], layout.strides[n - 1]);
   return Array(array.storage(), std::move(layout));
@@ -234,8 +251,8 @@ Array matmul_any(const Array& a, const Array& b, int device) {
   };
   Array out = Array::make(a.layout.dtype, with_batch(m, n), budget_of(device));
   Building op;
-  build_matmul(*op, Array(a.storage(), broadcast_to("matmul", la, with_batch(m, k))), Array(b.storage(), broadcast_to("matmul", lb, with_batch(k, n))), out,
-               matmul_loop(a.layout.dtype));
+  build_matmul(*op, Array(a.storage(), broadcast_to("matmul", la, with_batch(m, k))),
+               Array(b.storage(), broadcast_to("matmul", lb, with_batch(k, n))), out, matmul_loop(a.layout.dtype));
   op.issue(device);
   if (!row && !column) return out;
   Dims shape(batch.size() + !row + !column);
@@ -270,10 +287,12 @@ nb::object matmul(nb::handle a_object, nb::handle b_object, bool transpose_a, bo
   if (sa.empty() || sb.empty()) throw mismatch("operands must have at least one dimension");
   DType t = a.layout.dtype;
   if (t != b.layout.dtype)
-    throw Error(ErrorKind::type, std::string("matmul: operands must have one dtype, got ") + name(t) + " and " + name(b.layout.dtype));
+    throw Error(ErrorKind::type,
+                std::string("matmul: operands must have one dtype, got ") + name(t) + " and " + name(b.layout.dtype));
   if (sb[sb.size() == 1 ? 0 : sb.size() - 2] != sa[sa.size() - 1]) throw mismatch("inner dimensions must match");
   if (t == DType::bf16) {  // BLAS has no such product: through float32, rounded once
-    nb::object product = matmul(wrapped(copied(a, DType::f32, device)), wrapped(copied(b, DType::f32, device)), false, false);
+    nb::object product =
+        matmul(wrapped(copied(a, DType::f32, device)), wrapped(copied(b, DType::f32, device)), false, false);
     return wrapped_like(product, copied(arg("matmul", product), t, device));
   }
   return wrapped_result(product_of(a, b));
@@ -283,8 +302,9 @@ nb::object matmul(nb::handle a_object, nb::handle b_object, bool transpose_a, bo
 nb::object neighbours(nb::handle in_object, nb::handle weights_object, int64_t first, int64_t length) {
   const Array &in = arg("correlate", in_object), &weights = arg("correlate", weights_object);
   const DType t = in.layout.dtype;
-  const bool good = (t == DType::f32 || t == DType::f64) && weights.layout.dtype == t && in.layout.ndim() == 1 && weights.layout.ndim() == 1 && in.layout.contiguous() &&
-                    in.layout.size > 0 && weights.layout.size > 0 && weights.layout.size <= kMostWeights && length > 0;
+  const bool good = (t == DType::f32 || t == DType::f64) && weights.layout.dtype == t && in.layout.ndim() == 1 &&
+                    weights.layout.ndim() == 1 && in.layout.contiguous() && in.layout.size > 0 &&
+                    weights.layout.size > 0 && weights.layout.size <= kMostWeights && length > 0;
   if (!good) return nb::none();
   Array out = Array::make(t, Dims{length}, budget_of(same_device("correlate", in, weights)));
   Building op;
@@ -305,7 +325,8 @@ nb::object concatenate(nb::handle sequence, int64_t axis) {
     bool fits = a.layout.ndim() == first.ndim() && a.layout.dtype == first.dtype;
     for (int i = 0; fits && i < first.ndim(); ++i) fits = i == at || a.layout.shape[i] == first.shape[i];
     if (!fits)
-      throw Error(ErrorKind::value, "concatenate: arrays must agree in dtype and all axes but one, got " + to_string(first.shape) + " and " + to_string(a.layout.shape));
+      throw Error(ErrorKind::value, "concatenate: arrays must agree in dtype and all axes but one, got " +
+                                        to_string(first.shape) + " and " + to_string(a.layout.shape));
     shape[at] += a.layout.shape[at];
   }
   Array out = Array::make(first.dtype, shape, budget_of(device_of(arrays[0])));
@@ -315,7 +336,8 @@ nb::object concatenate(nb::handle sequence, int64_t axis) {
   return wrapped(std::move(out));
 }
 
-// --- random numbers: a stream is (seed, number of the op) ----------------------------------------------------------------
+// --- random numbers: a stream is (seed, number of the op)
+// ----------------------------------------------------------------
 
 uint64_t seed = 0, next_number = 0;  // guarded by the interpreter lock
 
@@ -323,8 +345,10 @@ void draws_on_host() {
   if (capture) capture->refuse("it draws random numbers on the host, or from a stream of its own");
 }
 
-// With a stream of the caller's, (its seed, number of the op in it), the numbers are the same in each run of a program: so it is no program.
-nb::object random(std::string_view kind, nb::handle shape, nb::handle dtype, nb::handle device, nb::handle lo, nb::handle hi, nb::handle stream) {
+// With a stream of the caller's, (its seed, number of the op in it), the numbers are the same in each run of a program:
+// so it is no program.
+nb::object random(std::string_view kind, nb::handle shape, nb::handle dtype, nb::handle device, nb::handle lo,
+                  nb::handle hi, nb::handle stream) {
   DType t = parse_dtype("random", dtype.ptr());
   int d = device_index("random", device);
   Distribution what = kind == "uniform"       ? Distribution::uniform
@@ -332,24 +356,28 @@ nb::object random(std::string_view kind, nb::handle shape, nb::handle dtype, nb:
                       : kind == "exponential" ? Distribution::exponential
                                               : Distribution::integers;
   if (what == Distribution::integers ? !(is_integer(t) || t == DType::b1) : t != DType::f32 && t != DType::f64)
-    throw Error(ErrorKind::type, "random: dtype must suit the distribution, got " + std::string(kind) + " of " + name(t));
+    throw Error(ErrorKind::type,
+                "random: dtype must suit the distribution, got " + std::string(kind) + " of " + name(t));
   double a = 0, b = 1;
   int64_t low = 0;
   uint64_t range = 0;
   if (what == Distribution::integers) {
     Scalar first{}, last{};
     nb::object end = checked(PyNumber_Subtract(hi.ptr(), checked(PyLong_FromLong(1)).ptr()));
-    if (!put_scalar("integers", lo.ptr(), t, first.bytes) || !put_scalar("integers", end.ptr(), t, last.bytes)) throw nb::python_error();
+    if (!put_scalar("integers", lo.ptr(), t, first.bytes) || !put_scalar("integers", end.ptr(), t, last.bytes))
+      throw nb::python_error();
     nb::object width = checked(PyNumber_Subtract(end.ptr(), lo.ptr()));
     range = PyLong_AsUnsignedLongLong(width.ptr());
     if (PyErr_Occurred()) {
       PyErr_Clear();
-      throw Error(ErrorKind::value, "integers: low must be below high, got " + nb::cast<std::string>(nb::str(lo)) + " and " + nb::cast<std::string>(nb::str(hi)));
+      throw Error(ErrorKind::value, "integers: low must be below high, got " + nb::cast<std::string>(nb::str(lo)) +
+                                        " and " + nb::cast<std::string>(nb::str(hi)));
     }
     low = static_cast<int64_t>(PyLong_AsUnsignedLongLongMask(lo.ptr()));
   } else {
     a = nb::cast<double>(lo), b = nb::cast<double>(hi);
-    if (what != Distribution::uniform && b < 0) throw Error(ErrorKind::value, std::string(kind) + ": scale must not be negative, got " + std::to_string(b));
+    if (what != Distribution::uniform && b < 0)
+      throw Error(ErrorKind::value, std::string(kind) + ": scale must not be negative, got " + std::to_string(b));
   }
   Array out = Array::make(t, parse_dims("random", shape.ptr()), budget_of(d));
   uint64_t from = seed, number = 0;
@@ -365,10 +393,13 @@ nb::object random(std::string_view kind, nb::handle shape, nb::handle dtype, nb:
   return wrapped(std::move(out));
 }
 
-// --- host tasks ---------------------------------------------------------------------------------------------------------------
+// --- host tasks
+// ---------------------------------------------------------------------------------------------------------------
 
 [[noreturn]] void refuse_cut(const char* label, Cut cut, const Array& a) {
-  throw Error(ErrorKind::value, std::string(label) + ": operands must have one extent of at least " + std::to_string(cut.pieces) + " along axis " + std::to_string(cut.axis) + ", got shape " + to_string(a.layout.shape));
+  throw Error(ErrorKind::value, std::string(label) + ": operands must have one extent of at least " +
+                                    std::to_string(cut.pieces) + " along axis " + std::to_string(cut.axis) +
+                                    ", got shape " + to_string(a.layout.shape));
 }
 
 void check_cut(const char* label, Cut cut, const std::vector<Array>& operands) {
@@ -388,21 +419,28 @@ bool small(const std::vector<Array>& in, const std::vector<Array>& out) {
   return bytes <= kMost;
 }
 
-nb::list host(nb::handle fn, nb::handle inputs, nb::handle outs, nb::handle device, const char* name, const char* queue, bool trusted, bool fills, int64_t pieces, int axis, bool cheap) {
+nb::list host(nb::handle fn, nb::handle inputs, nb::handle outs, nb::handle device, const char* name, const char* queue,
+              bool trusted, bool fills, int64_t pieces, int axis, bool cheap) {
   const char* label = intern_some(name);
   std::vector<Array> in = args(label, inputs), out;
   int d = !device.is_none() || in.empty() ? device_index(label, device) : device_of(in[0]);
   if (device.is_none())
     for (const Array& a : in) same_device(label, in[0], a);
   for (nb::handle spec : outs)
-    out.push_back(is_array(spec.ptr()) ? get_writable(label, spec.ptr()) : Array::make(parse_dtype(label, nb::object(spec[1]).ptr()), parse_dims(label, nb::object(spec[0]).ptr()), budget_of(d)));
+    out.push_back(is_array(spec.ptr()) ? get_writable(label, spec.ptr())
+                                       : Array::make(parse_dtype(label, nb::object(spec[1]).ptr()),
+                                                     parse_dims(label, nb::object(spec[0]).ptr()), budget_of(d)));
   Cut cut{pieces, axis};
-  if (pieces != 1 && fills) throw Error(ErrorKind::value, std::string(label) + ": a task that fills memory must not be cut, got " + std::to_string(pieces) + " pieces");
+  if (pieces != 1 && fills)
+    throw Error(ErrorKind::value, std::string(label) + ": a task that fills memory must not be cut, got " +
+                                      std::to_string(pieces) + " pieces");
   if (pieces != 1) check_cut(label, cut, in), check_cut(label, cut, out);
-  if (pieces != 1 && !in.empty() && !out.empty() && in[0].layout.shape[axis] != out[0].layout.shape[axis]) refuse_cut(label, cut, out[0]);
+  if (pieces != 1 && !in.empty() && !out.empty() && in[0].layout.shape[axis] != out[0].layout.shape[axis])
+    refuse_cut(label, cut, out[0]);
   Building op;
   build_host(*op, label, fn.ptr(), in, out, fills ? HostTask::fills : trusted ? HostTask::trusted : HostTask::any, cut);
-  op.issue(d, std::strcmp(queue, "io") == 0 ? Queue::Kind::io : Queue::Kind::compute, cheap && pieces == 1 && small(in, out));
+  op.issue(d, std::strcmp(queue, "io") == 0 ? Queue::Kind::io : Queue::Kind::compute,
+           cheap && pieces == 1 && small(in, out));
   nb::list results;
   size_t i = 0;
   for (nb::handle spec : outs) {
@@ -417,21 +455,32 @@ nb::list host(nb::handle fn, nb::handle inputs, nb::handle outs, nb::handle devi
 Key draw_numbers(uint64_t count) { return {seed, std::exchange(next_number, next_number + count)}; }
 
 void init_families(nb::module_& m) {
-  m.def("reduce", reduce, nb::arg("op"), nb::arg("a"), nb::arg("axes"), nb::arg("dtype").none() = nb::none(), nb::arg("keepdims") = false,
+  m.def("reduce", reduce, nb::arg("op"), nb::arg("a"), nb::arg("axes"), nb::arg("dtype").none() = nb::none(),
+        nb::arg("keepdims") = false, nb::arg("name") = "");
+  m.def("sum_to", [](nb::handle a, nb::handle shape) {
+    return wrapped(sum_to(arg("sum_to", a), parse_dims("sum_to", shape.ptr())));
+  });
+  m.def("scan", scan, nb::arg("op"), nb::arg("a"), nb::arg("axis"), nb::arg("dtype").none() = nb::none(),
         nb::arg("name") = "");
-  m.def("sum_to", [](nb::handle a, nb::handle shape) { return wrapped(sum_to(arg("sum_to", a), parse_dims("sum_to", shape.ptr()))); });
-  m.def("scan", scan, nb::arg("op"), nb::arg("a"), nb::arg("axis"), nb::arg("dtype").none() = nb::none(), nb::arg("name") = "");
   m.def("matmul", matmul, nb::arg("a"), nb::arg("b"), nb::arg("transpose_a") = false, nb::arg("transpose_b") = false);
   m.def("neighbours", neighbours, nb::arg("a"), nb::arg("weights"), nb::arg("first"), nb::arg("length"),
         "Sums of a[first + i + j] * weights[j] over j, of few weights; None if it does not suit them.");
   m.def("concatenate", concatenate, nb::arg("arrays"), nb::arg("axis") = 0);
-  m.def("random", [](const char* kind, nb::handle shape, nb::handle dtype, nb::handle device, nb::handle lo, nb::handle hi, nb::handle stream) { return random(kind, shape, dtype, device, lo, hi, stream); }, nb::arg("kind"), nb::arg("shape"), nb::arg("dtype"), nb::arg("device").none(), nb::arg("lo"), nb::arg("hi"), nb::arg("stream") = nb::none());
+  m.def(
+      "random",
+      [](const char* kind, nb::handle shape, nb::handle dtype, nb::handle device, nb::handle lo, nb::handle hi,
+         nb::handle stream) { return random(kind, shape, dtype, device, lo, hi, stream); },
+      nb::arg("kind"), nb::arg("shape"), nb::arg("dtype"), nb::arg("device").none(), nb::arg("lo"), nb::arg("hi"),
+      nb::arg("stream") = nb::none());
   m.def("random_key", [] { return draws_on_host(), next_number++; });
   m.def("random_seed", [] { return seed; });
   m.def("random_drawn", [] { return next_number; });  // how many ops have drawn since then
-  m.def("seed", [](uint64_t s, uint64_t drawn) { draws_on_host(), seed = s, next_number = drawn; }, nb::arg("value"), nb::arg("drawn") = 0);
-  m.def("host", host, nb::arg("fn"), nb::arg("inputs"), nb::arg("outs"), nb::arg("device").none() = nb::none(), nb::arg("name") = "host",
-        nb::arg("queue") = "compute", nb::arg("trusted") = false, nb::arg("fills") = false, nb::arg("pieces") = 1, nb::arg("axis") = 0, nb::arg("cheap") = false);
+  m.def(
+      "seed", [](uint64_t s, uint64_t drawn) { draws_on_host(), seed = s, next_number = drawn; }, nb::arg("value"),
+      nb::arg("drawn") = 0);
+  m.def("host", host, nb::arg("fn"), nb::arg("inputs"), nb::arg("outs"), nb::arg("device").none() = nb::none(),
+        nb::arg("name") = "host", nb::arg("queue") = "compute", nb::arg("trusted") = false, nb::arg("fills") = false,
+        nb::arg("pieces") = 1, nb::arg("axis") = 0, nb::arg("cheap") = false);
 }
 
 }  // namespace forerun

@@ -1,4 +1,5 @@
-// The interpreter lock, taken and given up so that neither C++ exceptions nor the end of the interpreter leave it in a wrong state.
+// The interpreter lock, taken and given up so that neither C++ exceptions nor the end of the interpreter leave it in a
+// wrong state.
 #pragma once
 #include <Python.h>
 #include <cxxabi.h>
@@ -8,9 +9,9 @@
 
 namespace forerun {
 
-// Runs `f`, which may come for the interpreter lock. An interpreter that goes away ends every thread that does so, up to Python 3.13
-// by pthread_exit: it unwinds the stack, through C++ frames that catch all there is, must not throw, or own Python objects, without
-// the lock. As from Python 3.14 on, the thread sleeps instead, until the process ends.
+// Runs `f`, which may come for the interpreter lock. An interpreter that goes away ends every thread that does so, up
+// to Python 3.13 by pthread_exit: it unwinds the stack, through C++ frames that catch all there is, must not throw, or
+// own Python objects, without the lock. As from Python 3.14 on, the thread sleeps instead, until the process ends.
 template <class F>
 decltype(auto) till_the_end(F f) {
   try {

@@ -10,12 +10,14 @@ namespace forerun {
 
 namespace {
 
-constexpr const char* kSlotNames[] = {"add",         "subtract",    "multiply",   "divide",    "floor_divide", "remainder",  "power",     "negative",
-                                      "positive",    "absolute",    "invert",     "bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift",
-                                      "less",        "less_equal",  "equal",      "not_equal", "greater",      "greater_equal",
-                                      "square",      "sqrt",        "reciprocal"};
+constexpr const char* kSlotNames[] = {"add",         "subtract",      "multiply",   "divide",      "floor_divide",
+                                      "remainder",   "power",         "negative",   "positive",    "absolute",
+                                      "invert",      "bitwise_and",   "bitwise_or", "bitwise_xor", "left_shift",
+                                      "right_shift", "less",          "less_equal", "equal",       "not_equal",
+                                      "greater",     "greater_equal", "square",     "sqrt",        "reciprocal"};
 constexpr const char* kHookNames[] = {"getitem", "setitem", "matmul", "fit", "asarray", "transpose"};
-static_assert(std::size(kSlotNames) == static_cast<size_t>(Slot::count) && std::size(kHookNames) == static_cast<size_t>(Hook::count));
+static_assert(std::size(kSlotNames) == static_cast<size_t>(Slot::count) &&
+              std::size(kHookNames) == static_cast<size_t>(Hook::count));
 
 PyObject* slots[static_cast<int>(Slot::count)];
 PyObject* hooks[static_cast<int>(Hook::count)];
@@ -32,7 +34,10 @@ PyObject*& named(const char* const (&names)[n], PyObject** table, const char* na
 
 PyObject* call_slot(Slot slot, PyObject* const* inputs, Py_ssize_t n, PyObject* out) {
   PyObject* op = slots[static_cast<int>(slot)];
-  if (!op) return PyErr_Format(PyExc_NotImplementedError, "%s: forerun.np must be imported first, got an array made without it", kSlotNames[static_cast<int>(slot)]);
+  if (!op)
+    return PyErr_Format(PyExc_NotImplementedError,
+                        "%s: forerun.np must be imported first, got an array made without it",
+                        kSlotNames[static_cast<int>(slot)]);
   return call_ufunc(reinterpret_cast<UfuncObject*>(op), inputs, n, out, nullptr);
 }
 
@@ -49,7 +54,10 @@ void set_slot(const char* name, PyObject* ufunc) {
 
 PyObject* call_hook(Hook hook, PyObject* a, PyObject* b, PyObject* c) {
   PyObject* f = hooks[static_cast<int>(hook)];
-  if (!f) return PyErr_Format(PyExc_NotImplementedError, "%s: forerun.np must be imported first, got an array made without it", kHookNames[static_cast<int>(hook)]);
+  if (!f)
+    return PyErr_Format(PyExc_NotImplementedError,
+                        "%s: forerun.np must be imported first, got an array made without it",
+                        kHookNames[static_cast<int>(hook)]);
   return till_the_end([&] { return PyObject_CallFunctionObjArgs(f, a, b, c, nullptr); });
 }
 
@@ -92,11 +100,14 @@ void take_int(Walk& w, PyObject* item) {
   int64_t i = PyNumber_AsSsize_t(item, PyExc_IndexError), extent = w.from.shape[w.axis];
   if (i == -1 && PyErr_Occurred()) {
     if (PyErr_ExceptionMatches(PyExc_IndexError))
-      PyErr_Format(only_unsigned(item) ? PyExc_OverflowError : PyExc_IndexError, "getitem: index must be in [%lld, %lld), got %S", static_cast<long long>(-extent), static_cast<long long>(extent), item);
+      PyErr_Format(only_unsigned(item) ? PyExc_OverflowError : PyExc_IndexError,
+                   "getitem: index must be in [%lld, %lld), got %S", static_cast<long long>(-extent),
+                   static_cast<long long>(extent), item);
     throw PythonError{};
   }
   if (i < -extent || i >= extent)
-    throw Error(ErrorKind::index, "getitem: index must be in [" + std::to_string(-extent) + ", " + std::to_string(extent) + "), got " + std::to_string(i));
+    throw Error(ErrorKind::index, "getitem: index must be in [" + std::to_string(-extent) + ", " +
+                                      std::to_string(extent) + "), got " + std::to_string(i));
   w.to.offset += (i < 0 ? i + extent : i) * w.from.strides[w.axis++];
 }
 
@@ -109,7 +120,8 @@ void take_slice(Walk& w, PyObject* item) {
 }
 
 bool is_basic(PyObject* item) {
-  return item == Py_None || item == Py_Ellipsis || PySlice_Check(item) || (PyLong_Check(item) && !PyBool_Check(item)) || PyArray_IsScalar(item, Integer);
+  return item == Py_None || item == Py_Ellipsis || PySlice_Check(item) || (PyLong_Check(item) && !PyBool_Check(item)) ||
+         PyArray_IsScalar(item, Integer);
 }
 
 }  // namespace
@@ -125,11 +137,12 @@ bool basic_index(const Array& array, PyObject* index, Array* view, bool* single)
     ellipses += item == Py_Ellipsis;
     used += item != Py_None && item != Py_Ellipsis;
   }
-  if (ellipses > 1) throw Error(ErrorKind::index, "getitem: an index must have at most one Ellipsis, got " + std::to_string(ellipses));
+  if (ellipses > 1)
+    throw Error(ErrorKind::index, "getitem: an index must have at most one Ellipsis, got " + std::to_string(ellipses));
   const Layout& from = array.layout;
-  if (used > from.ndim()) 
-    throw Error(ErrorKind::index, "getitem: an index must have at most " + std::to_string(from.ndim()) + " entries for shape " + to_string(from.shape) +
-                                      ", got " + std::to_string(used));
+  if (used > from.ndim())
+    throw Error(ErrorKind::index, "getitem: an index must have at most " + std::to_string(from.ndim()) +
+                                      " entries for shape " + to_string(from.shape) + ", got " + std::to_string(used));
   Layout to;
   to.dtype = from.dtype;
   to.offset = from.offset, to.read_only = from.read_only;

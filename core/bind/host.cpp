@@ -48,7 +48,8 @@ struct Raised : Later {
   }
 };
 
-// A failure may end its life in any thread, also under the engine's lock, where the interpreter lock must not be waited for.
+// A failure may end its life in any thread, also under the engine's lock, where the interpreter lock must not be waited
+// for.
 void discard(void* kept) { later(static_cast<Raised*>(kept)); }
 
 // What says something about an exception may fail itself (it may be the program's code): then nothing is said.
@@ -101,7 +102,8 @@ Error taken_exception() {
   quietly([&] { notes = nb::steal(PyObject_GetAttrString(exception.ptr(), "__notes__")); });
   quietly([&] { notes = nb::steal(notes && PyList_Check(notes.ptr()) ? PyList_AsTuple(notes.ptr()) : nullptr); });
   end_given_up();
-  auto kept = std::make_unique<Raised>(exception.ptr(), traceback.ptr(), PyException_GetContext(exception.ptr()), notes.ptr());
+  auto kept =
+      std::make_unique<Raised>(exception.ptr(), traceback.ptr(), PyException_GetContext(exception.ptr()), notes.ptr());
   traceback.release(), notes.release();
   exception.release();
   return Error(ErrorKind::python, message, std::shared_ptr<void>(kept.release(), discard));
@@ -116,13 +118,14 @@ nb::object copy_of(nb::handle exception) {
     nb::object copy = nb::steal(PyImport_ImportModule("copy"));
     made = nb::steal(copy ? PyObject_CallMethod(copy.ptr(), "copy", "O", exception.ptr()) : nullptr);
   });
-  if (args && (!made || Py_TYPE(made.ptr()) != Py_TYPE(exception.ptr()) || made.is(exception))) quietly([&] {
-    auto* base = reinterpret_cast<PyTypeObject*>(PyExc_BaseException);
-    made = nb::steal(base->tp_new(Py_TYPE(exception.ptr()), args.ptr(), nullptr));
-    nb::object own = nb::steal(PyObject_GenericGetDict(exception.ptr(), nullptr));
-    nb::object its = nb::steal(made ? PyObject_GenericGetDict(made.ptr(), nullptr) : nullptr);
-    if (!own || !its || PyDict_Update(its.ptr(), own.ptr()) < 0) made.reset();
-  });
+  if (args && (!made || Py_TYPE(made.ptr()) != Py_TYPE(exception.ptr()) || made.is(exception)))
+    quietly([&] {
+      auto* base = reinterpret_cast<PyTypeObject*>(PyExc_BaseException);
+      made = nb::steal(base->tp_new(Py_TYPE(exception.ptr()), args.ptr(), nullptr));
+      nb::object own = nb::steal(PyObject_GenericGetDict(exception.ptr(), nullptr));
+      nb::object its = nb::steal(made ? PyObject_GenericGetDict(made.ptr(), nullptr) : nullptr);
+      if (!own || !its || PyDict_Update(its.ptr(), own.ptr()) < 0) made.reset();
+    });
   // What the constructor was given is not always what it has kept.
   nb::object name = nb::steal(PyUnicode_FromString("args"));
   if (!args || !made || !name || PyObject_GenericSetAttr(made.ptr(), name.ptr(), args.ptr()) < 0) made.reset();
@@ -139,7 +142,8 @@ PyObject* own_view(const Array& array) {
   nb::object memory = nb::steal(PyArray_SimpleNew(1, &bytes, NPY_UINT8));
   if (!memory) return nullptr;
   nb::object from = nb::steal(numpy_view(array.layout, data, false, nullptr));
-  nb::object view = nb::steal(numpy_view(apart, PyArray_BYTES(reinterpret_cast<PyArrayObject*>(memory.ptr())), true, memory.ptr()));
+  nb::object view =
+      nb::steal(numpy_view(apart, PyArray_BYTES(reinterpret_cast<PyArrayObject*>(memory.ptr())), true, memory.ptr()));
   auto* made = reinterpret_cast<PyArrayObject*>(view.ptr());
   if (!from || !view || PyArray_CopyInto(made, reinterpret_cast<PyArrayObject*>(from.ptr())) < 0) return nullptr;
   PyArray_CLEARFLAGS(made, NPY_ARRAY_WRITEABLE);
@@ -151,12 +155,14 @@ constinit thread_local PyObject* interruption = nullptr;
 
 class HostKernel final : public Kernel {
  public:
-  HostKernel(const char* name, PyObject* fn, const std::vector<Array>& inputs, const std::vector<Array>& outputs, HostTask kind, Cut cut)
+  HostKernel(const char* name, PyObject* fn, const std::vector<Array>& inputs, const std::vector<Array>& outputs,
+             HostTask kind, Cut cut)
       : name_(name), fn_(Py_NewRef(fn)), n_in_(static_cast<int>(inputs.size())), kind_(kind), cut_(cut) {
     for (const Array& a : inputs) layouts_.push_back(a.layout);
     for (const Array& a : outputs) layouts_.push_back(a.layout);
   }
-  HostKernel(const HostKernel& o) : name_(o.name_), fn_(Py_NewRef(o.fn_)), n_in_(o.n_in_), kind_(o.kind_), cut_(o.cut_), layouts_(o.layouts_) {}
+  HostKernel(const HostKernel& o)
+      : name_(o.name_), fn_(Py_NewRef(o.fn_)), n_in_(o.n_in_), kind_(o.kind_), cut_(o.cut_), layouts_(o.layouts_) {}
   ~HostKernel() override { let_go(fn_); }
   const char* name() const override { return name_; }
   bool droppable() const override { return kind_ == HostTask::fills; }
@@ -165,13 +171,15 @@ class HostKernel final : public Kernel {
   void run(Op& op, int64_t piece) override {
     const bool at_once = PyGILState_Check();  // in the thread that issues it
     std::optional<FrontEndSignals> signals;
-    if (!at_once) signals.emplace();  // what the task starts, another program perhaps, is to be killed like anything else
+    if (!at_once)
+      signals.emplace();  // what the task starts, another program perhaps, is to be killed like anything else
     Locked locked;
     InTask entered;
     till_the_end([&] {
       if (call(op, piece) || (at_once && call_again(op, piece))) return;
       if (!at_once) throw taken_exception();
-      // Its exception would hold the frames of the program, and with them the arrays that fail. On a worker it has none.
+      // Its exception would hold the frames of the program, and with them the arrays that fail. On a worker it has
+      // none.
       if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) PyErr_SetInterrupt();
       PyErr_Clear();
       throw RunLater{};
@@ -198,16 +206,18 @@ class HostKernel final : public Kernel {
     int n_out = static_cast<int>(layouts_.size()) - n_in_;
     nb::object args = nb::steal(PyTuple_New(n_in_ + (fills ? n_out : 0)));
     for (int i = 0; args && i < n_in_; ++i) {
-      // The array holds its block: a callable may keep it, and later writes leave the block to it. That of a part is a copy: others may
-      // write beside it meanwhile.
+      // The array holds its block: a callable may keep it, and later writes leave the block to it. That of a part is a
+      // copy: others may write beside it meanwhile.
       const Access& a = op.access(i);
-      PyObject* view = a.place && !a.loose ? own_view(Array(buffer(op, i), part(i, piece))) : shared_view(Array(buffer(op, i), part(i, piece)));
+      PyObject* view = a.place && !a.loose ? own_view(Array(buffer(op, i), part(i, piece)))
+                                           : shared_view(Array(buffer(op, i), part(i, piece)));
       if (!view) return false;
       if (kind_ != HostTask::any) PyArray_ENABLEFLAGS(reinterpret_cast<PyArrayObject*>(view), NPY_ARRAY_WRITEABLE);
       PyTuple_SET_ITEM(args.ptr(), i, view);
     }
     for (int i = n_in_; args && fills && i < n_in_ + n_out; ++i) {
-      PyObject* room = PyMemoryView_FromMemory(buffer(op, i)->data(), static_cast<Py_ssize_t>(layouts_[i].nbytes()), PyBUF_WRITE);
+      PyObject* room =
+          PyMemoryView_FromMemory(buffer(op, i)->data(), static_cast<Py_ssize_t>(layouts_[i].nbytes()), PyBUF_WRITE);
       if (!room) return false;
       PyTuple_SET_ITEM(args.ptr(), i, room);
     }
@@ -217,8 +227,8 @@ class HostKernel final : public Kernel {
     return result && (fills || store(op, piece, result.ptr()));
   }
 
-  // In the thread that issues, a handler of a signal may have raised, in the middle of the task; then the task, which always does the
-  // same, tells by another run that it was not its own.
+  // In the thread that issues, a handler of a signal may have raised, in the middle of the task; then the task, which
+  // always does the same, tells by another run that it was not its own.
   bool call_again(Op& op, int64_t piece) {
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
@@ -230,7 +240,8 @@ class HostKernel final : public Kernel {
     return done;
   }
 
-  // What the task has kept of the memory that it filled, in the frames of its exception perhaps, is not to be used any more.
+  // What the task has kept of the memory that it filled, in the frames of its exception perhaps, is not to be used any
+  // more.
   void close_rooms(PyObject* args) {
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
@@ -261,13 +272,16 @@ class HostKernel final : public Kernel {
     Dims shape(reinterpret_cast<const int64_t*>(PyArray_DIMS(array)), PyArray_NDIM(array));
     Layout want = part(i, piece);
     if (!(shape == want.shape)) {
-      PyErr_Format(PyExc_ValueError, "%s: must return shape %s, got %s", name_, to_string(want.shape).c_str(), to_string(shape).c_str());
+      PyErr_Format(PyExc_ValueError, "%s: must return shape %s, got %s", name_, to_string(want.shape).c_str(),
+                   to_string(shape).c_str());
       return false;
     }
     Buffer* room = buffer(op, i);
-    const bool whole = op.access(i).mode == Mode::write && cut_.pieces == 1 && kind_ == HostTask::trusted && from.is(value) && room->unshared();
+    const bool whole = op.access(i).mode == Mode::write && cut_.pieces == 1 && kind_ == HostTask::trusted &&
+                       from.is(value) && room->unshared();
     // Two references: of the task's result, and ours.
-    if (Block* given = whole ? block_of(value, 2, want.dtype, room->budget) : nullptr) return room->replace(given), true;
+    if (Block* given = whole ? block_of(value, 2, want.dtype, room->budget) : nullptr)
+      return room->replace(given), true;
     nb::object to = nb::steal(numpy_view(want, room->data(), true, nullptr));
     return to && PyArray_CopyInto(reinterpret_cast<PyArrayObject*>(to.ptr()), array) == 0;
   }
@@ -292,8 +306,8 @@ void raise_interruption() {
 bool in_host_task() { return depth > 0; }
 void note_self_wait() { self_wait = true; }
 
-// An exception that is raised holds the frames that it passes, and these hold the arrays that failed, which hold the failure: with
-// the task's own exception that would be a circle that no collector sees. So what is raised is a copy.
+// An exception that is raised holds the frames that it passes, and these hold the arrays that failed, which hold the
+// failure: with the task's own exception that would be a circle that no collector sees. So what is raised is a copy.
 nb::object raised(const Failure& failure) {
   auto* kept = static_cast<Raised*>(failure.exception.get());
   nb::object exception = copy_of(kept->exception);
@@ -322,9 +336,11 @@ nb::object raised(const Failure& failure, PyObject* type) {
   return exception;
 }
 
-constexpr int64_t kMostCopied = int64_t{2} << 20;  // bytes of a part of an array that a task gets as a copy, to be ordered by that part
+constexpr int64_t kMostCopied =
+    int64_t{2} << 20;  // bytes of a part of an array that a task gets as a copy, to be ordered by that part
 
-void build_host(Op& op, const char* name, PyObject* fn, const std::vector<Array>& inputs, const std::vector<Array>& outputs, HostTask kind, Cut cut) {
+void build_host(Op& op, const char* name, PyObject* fn, const std::vector<Array>& inputs,
+                const std::vector<Array>& outputs, HostTask kind, Cut cut) {
   std::vector<const void*> reads;  // in order: there may be many of both
   for (const Array& a : inputs) {
     a.layout.nbytes() <= kMostCopied ? add(op, a, Mode::read) : add_loosely(op, a, Mode::read);

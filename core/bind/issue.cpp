@@ -26,7 +26,9 @@ constexpr std::chrono::milliseconds kSlice{40};  // between two looks for signal
 const char* given_up = nullptr;
 
 void must_not_be_given_up() {
-  if (given_up) throw Error(ErrorKind::runtime, std::string("engine: pending work must be waited for in the process that issued it, got ") + given_up);
+  if (given_up)
+    throw Error(ErrorKind::runtime,
+                std::string("engine: pending work must be waited for in the process that issued it, got ") + given_up);
 }
 
 std::string place(uint32_t where) {
@@ -38,7 +40,8 @@ void must_not_wait_for_itself(TaskWait& wait) {
   SelfWait self = Engine::get().waits_for_itself(wait);
   if (!self.found) return;
   note_self_wait();
-  throw Error(ErrorKind::runtime, std::string(self.name) + ": a host task must not wait for what comes after its own end, got a wait at " +
+  throw Error(ErrorKind::runtime, std::string(self.name) +
+                                      ": a host task must not wait for what comes after its own end, got a wait at " +
                                       place(current_site()) + " in the task issued at " + place(self.site));
 }
 
@@ -54,7 +57,8 @@ void wait_with_signals(const char* what, Wait wait, Storage* wanted = nullptr) {
       if (wait(kSlice)) return;
     }
     if (PyErr_CheckSignals() < 0 || !watch.look()) throw PythonError{};
-    if (!wanted || !Engine::in_task() || !std::has_single_bit(slices)) continue;  // a look takes as long as much is pending
+    if (!wanted || !Engine::in_task() || !std::has_single_bit(slices))
+      continue;  // a look takes as long as much is pending
     if (!of_task) of_task.emplace(*wanted);
     must_not_wait_for_itself(*of_task);
   }
@@ -67,14 +71,15 @@ void recorded_wait(const char* what, F wait, Storage* wanted = nullptr) {
   wait_with_signals(what, wait, wanted);
 }
 
-// --- the door: while one thread brings the engine to rest, others issue nothing; modelled in tests/model/life.py --------------
+// --- the door: while one thread brings the engine to rest, others issue nothing; modelled in tests/model/life.py
+// --------------
 
 std::atomic<unsigned long> door{0};  // the thread that has closed it; written with the interpreter lock
 constexpr unsigned long kGivenUp = ~0ul;
-std::atomic<int> standing{0};        // threads in front of it
+std::atomic<int> standing{0};  // threads in front of it
 
-// While another thread has closed it. A thread on which a task waits must come through in the end, so nobody stands here for
-// ever, unless `always`.
+// While another thread has closed it. A thread on which a task waits must come through in the end, so nobody stands
+// here for ever, unless `always`.
 void stand_at_door(bool always) {
   unsigned long me = PyThread_get_thread_ident();
   int left = 1000;  // milliseconds
@@ -87,7 +92,8 @@ void stand_at_door(bool always) {
   } counted;
   while (!may_pass())  // others may have been faster
     recorded_wait("at rest", [&](std::chrono::milliseconds slice) {
-      for (auto i = slice.count(); i > 0 && !may_pass(); --i, left -= !always) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      for (auto i = slice.count(); i > 0 && !may_pass(); --i, left -= !always)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
       return may_pass();
     });
 }
@@ -105,7 +111,9 @@ void find_room(Engine& engine) {
     recorded_wait(cause, [&](auto slice) { return engine.make_room(slice); });
     return tell_full(cause);
   }
-  if (engine.crammed()) throw Error(ErrorKind::runtime, "issue: a host task must leave room for others, got more than " + std::to_string(engine.ops_ahead()) + " operations issued since it began");
+  if (engine.crammed())
+    throw Error(ErrorKind::runtime, "issue: a host task must leave room for others, got more than " +
+                                        std::to_string(engine.ops_ahead()) + " operations issued since it began");
 }
 
 // A device that was used before the settings changed.
@@ -133,11 +141,14 @@ PyObject* python_type(ErrorKind kind) {
 
 }  // namespace
 
-bool may_work_at_once() { return !synchronous && !capture && !door.load(std::memory_order_relaxed) && Engine::get().works_at_once(); }
+bool may_work_at_once() {
+  return !synchronous && !capture && !door.load(std::memory_order_relaxed) && Engine::get().works_at_once();
+}
 
 bool may_take_at_once(const Array& made) {
   const Buffer& storage = *made.storage();
-  return storage.memory() == 0 || storage.memory() + storage.budget->occupied() <= storage.budget->hard.load(std::memory_order_relaxed);
+  return storage.memory() == 0 ||
+         storage.memory() + storage.budget->occupied() <= storage.budget->hard.load(std::memory_order_relaxed);
 }
 
 Array made_at_once(DType dtype, const Dims& shape, int device) {
@@ -152,7 +163,8 @@ Budget* budget_of(int device) { return Engine::get().device(device).budget.get()
 void issue(Op* op, int device, Queue::Kind kind, bool cheap) {
   Engine& engine = Engine::get();
   Device& d = engine.device(device);
-  if (!d.used.load(std::memory_order_relaxed)) [[unlikely]] use_again(engine, op, device);
+  if (!d.used.load(std::memory_order_relaxed)) [[unlikely]]
+    use_again(engine, op, device);
   op->queue = (kind == Queue::Kind::compute ? d.compute : kind == Queue::Kind::copy ? d.copy : d.io).get();
   op->budget = d.budget.get();
   const uint32_t cost = op->cost;
@@ -183,7 +195,8 @@ void issue(Op* op, int device, Queue::Kind kind, bool cheap) {
     return;
   }
   for (int i = 0; i < op->n_access; ++i)
-    if (op->access(i).mode != Mode::read) outputs.emplace_back(op->access(i).storage, op->region(op->access(i))), outputs.back().first->retain();
+    if (op->access(i).mode != Mode::read)
+      outputs.emplace_back(op->access(i).storage, op->region(op->access(i))), outputs.back().first->retain();
   uint64_t seq = engine.issue(op);
   FailurePtr failure;
   auto end = [&](bool look) {
@@ -193,10 +206,14 @@ void issue(Op* op, int device, Queue::Kind kind, bool cheap) {
     }
   };
   try {
-    recorded_wait("synchronous", [&](auto slice) {
-      if (outputs.empty()) return engine.wait_mark(seq + 1, slice);
-      return std::all_of(outputs.begin(), outputs.end(), [&](auto& output) { return engine.wait(*output.first, slice); });
-    }, outputs.empty() ? nullptr : outputs.front().first);
+    recorded_wait(
+        "synchronous",
+        [&](auto slice) {
+          if (outputs.empty()) return engine.wait_mark(seq + 1, slice);
+          return std::all_of(outputs.begin(), outputs.end(),
+                             [&](auto& output) { return engine.wait(*output.first, slice); });
+        },
+        outputs.empty() ? nullptr : outputs.front().first);
   } catch (...) {
     end(false);  // it may still run
     throw;
@@ -227,7 +244,8 @@ void wait_settled(const Array& array) {
   if (storage.settled()) return found_there("wait");
   Wait wait;
   if (!given_up) Engine::get().settle_small(storage);
-  while (!storage.settled()) wait_with_signals("wait", [&](auto slice) { return Engine::get().wait(storage, slice); }, &storage);
+  while (!storage.settled())
+    wait_with_signals("wait", [&](auto slice) { return Engine::get().wait(storage, slice); }, &storage);
   wait.on(storage.last_write);
 }
 
@@ -244,7 +262,8 @@ std::vector<nb::object> exceptions_of(const std::vector<FailurePtr>& failures) {
     if (std::find(met.begin(), met.end(), f.get()) != met.end()) continue;
     met.push_back(f.get());
     nb::object e = exception_of(*f);
-    if (std::none_of(found.begin(), found.end(), [&](auto& other) { return other.is(e); })) found.push_back(std::move(e));
+    if (std::none_of(found.begin(), found.end(), [&](auto& other) { return other.is(e); }))
+      found.push_back(std::move(e));
   }
   return found;
 }
@@ -270,7 +289,9 @@ void raise(const std::vector<FailurePtr>& failures, uint64_t more = 0) {
 }
 
 void must_not_be_in_task(const char* what) {
-  if (in_host_task()) throw Error(ErrorKind::runtime, std::string(what) + ": must not be called in a host task, which would wait for its own end");
+  if (in_host_task())
+    throw Error(ErrorKind::runtime,
+                std::string(what) + ": must not be called in a host task, which would wait for its own end");
 }
 
 }  // namespace
@@ -328,7 +349,8 @@ void set_python_error(const Failure& failure) {
   }
 }
 
-// --- bringing the engine to rest ----------------------------------------------------------------------------------------------
+// --- bringing the engine to rest
+// ----------------------------------------------------------------------------------------------
 
 bool close_door() {
   if (standing > 0 && !door) let_through();

@@ -17,16 +17,16 @@ namespace {
 
 PyTypeObject *elements_type = nullptr, *flat_type = nullptr;
 
-// --- iter(x) --------------------------------------------------------------------------------------------------------------------------
+// --- iter(x)
+// --------------------------------------------------------------------------------------------------------------------------
 
-// Elements of a vector are copied some at a time into one storage, as many as stand in the object itself. That is as good as one by one
-// as long as nothing has been written to the array.
+// Elements of a vector are copied some at a time into one storage, as many as stand in the object itself. That is as
+// good as one by one as long as nothing has been written to the array.
 struct Elements {
-  PyObject_HEAD
-  PyObject* array;           // null: it has come to the end
-  Py_ssize_t at;             // what comes next
-  Py_ssize_t first, end;     // which elements are copied
-  uint32_t issued;           // writes of the array's storage when they were
+  PyObject_HEAD PyObject* array;  // null: it has come to the end
+  Py_ssize_t at;                  // what comes next
+  Py_ssize_t first, end;          // which elements are copied
+  uint32_t issued;                // writes of the array's storage when they were
   Array copied;
 };
 Elements* as_elements(PyObject* o) { return reinterpret_cast<Elements*>(o); }
@@ -37,21 +37,24 @@ bool copy_some(Elements* e) {
   const Buffer& from = *a.storage();
   if (!from.settled() || from.failure || !from.taken() || !from.unshared()) return false;
   const auto size = static_cast<Py_ssize_t>(item_size(a.layout.dtype));
-  const Py_ssize_t n = std::min(static_cast<Py_ssize_t>(Storage::kInline) / size, static_cast<Py_ssize_t>(a.layout.size) - e->at);
+  const Py_ssize_t n =
+      std::min(static_cast<Py_ssize_t>(Storage::kInline) / size, static_cast<Py_ssize_t>(a.layout.size) - e->at);
   Buffer* to = Buffer::make(static_cast<size_t>(n * size), from.budget);
   e->copied = Array(to, a.layout.dtype, 0);
   to->form.dtype = static_cast<uint8_t>(a.layout.dtype), to->form.ndim = 0;
   to->take();
   to->promised = true;
   const char* element = from.data() + a.layout.offset + e->at * a.layout.strides[0];
-  for (Py_ssize_t i = 0; i < n; ++i, element += a.layout.strides[0]) std::memcpy(to->data() + i * size, element, static_cast<size_t>(size));
+  for (Py_ssize_t i = 0; i < n; ++i, element += a.layout.strides[0])
+    std::memcpy(to->data() + i * size, element, static_cast<size_t>(size));
   e->first = e->at, e->end = e->at + n, e->issued = from.issued.load(std::memory_order_relaxed);
   return true;
 }
 
 bool is_copied(const Elements* e) {
   const Buffer* from = as_array(e->array)->array.storage();
-  return e->at < e->end && from && from->issued.load(std::memory_order_relaxed) == e->issued && !on_tape(e->array) && !capture;
+  return e->at < e->end && from && from->issued.load(std::memory_order_relaxed) == e->issued && !on_tape(e->array) &&
+         !capture;
 }
 
 PyObject* next_element(PyObject* self) {
@@ -65,7 +68,8 @@ PyObject* next_element(PyObject* self) {
   }
   PyObject* found = nullptr;
   if (is_copied(e) || copy_some(e))
-    found = wrap_element(e->copied.storage(), a.layout.dtype, (e->at - e->first) * static_cast<int64_t>(item_size(a.layout.dtype)));
+    found = wrap_element(e->copied.storage(), a.layout.dtype,
+                         (e->at - e->first) * static_cast<int64_t>(item_size(a.layout.dtype)));
   else
     found = sequence_item(e->array, e->at);
   if (found) ++e->at;
@@ -109,13 +113,14 @@ PyType_Slot element_slots[] = {
     {Py_tp_dealloc, FN(end_elements)},
     {},
 };
-PyType_Spec element_spec = {"forerun._core.Elements", sizeof(Elements), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, element_slots};
+PyType_Spec element_spec = {"forerun._core.Elements", sizeof(Elements), 0,
+                            Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, element_slots};
 
-// --- x.flat ---------------------------------------------------------------------------------------------------------------------------
+// --- x.flat
+// ---------------------------------------------------------------------------------------------------------------------------
 
 struct Flat {
-  PyObject_HEAD
-  PyObject* base;
+  PyObject_HEAD PyObject* base;
   Py_ssize_t index;  // of the element that comes next
 };
 Flat* as_flat(PyObject* o) { return reinterpret_cast<Flat*>(o); }
@@ -170,7 +175,9 @@ int write_flat(PyObject* self, PyObject* index, PyObject* value) {
   return done ? 0 : -1;
 }
 
-Py_ssize_t flat_length(PyObject* self) { return static_cast<Py_ssize_t>(as_array(as_flat(self)->base)->array.layout.size); }
+Py_ssize_t flat_length(PyObject* self) {
+  return static_cast<Py_ssize_t>(as_array(as_flat(self)->base)->array.layout.size);
+}
 
 PyObject* next_flat(PyObject* self) {
   Flat* f = as_flat(self);
@@ -226,12 +233,17 @@ PyType_Slot flat_slots[] = {
     {},
 };
 #undef FN
-PyType_Spec flat_spec = {"forerun._core.Flat", sizeof(Flat), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, flat_slots};
+PyType_Spec flat_spec = {"forerun._core.Flat", sizeof(Flat), 0,
+                         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, flat_slots};
 
 }  // namespace
 
-PyTypeObject* make_elements_type() { return elements_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&element_spec)); }
-PyTypeObject* make_flat_type() { return flat_type = flat_base = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&flat_spec)); }
+PyTypeObject* make_elements_type() {
+  return elements_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&element_spec));
+}
+PyTypeObject* make_flat_type() {
+  return flat_type = flat_base = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&flat_spec));
+}
 PyTypeObject* flat_base;
 // A subclass without members of its own has nothing more to tear down.
 void set_flat_type(PyTypeObject* type) {
@@ -241,7 +253,8 @@ void set_flat_type(PyTypeObject* type) {
 
 // Libraries ask for __iter__ to tell arrays from scalars, which those without axes are to them.
 PyObject* iterate(PyObject* array) {
-  if (as_array(array)->array.layout.ndim() == 0) return PyErr_SetString(PyExc_TypeError, "iter: array must have an axis, got shape ()"), nullptr;
+  if (as_array(array)->array.layout.ndim() == 0)
+    return PyErr_SetString(PyExc_TypeError, "iter: array must have an axis, got shape ()"), nullptr;
   auto* e = PyObject_GC_New(Elements, elements_type);
   if (!e) return nullptr;
   e->array = Py_NewRef(array);

@@ -16,7 +16,8 @@ namespace forerun {
 
 namespace {
 
-// --- integer powers: NumPy's loop reports a negative exponent through the interpreter, which a worker does not have ----------
+// --- integer powers: NumPy's loop reports a negative exponent through the interpreter, which a worker does not have
+// ----------
 
 struct CheckedPower {
   Loop inner;
@@ -33,7 +34,8 @@ void checked_power(char** args, const intptr_t* n, const intptr_t* steps, void* 
   power->inner.function(args, n, steps, power->inner.data);
 }
 
-// --- loops that others have made: they may come for the interpreter, if only to report an error -----------------------------------
+// --- loops that others have made: they may come for the interpreter, if only to report an error
+// -----------------------------------
 
 // A thread of ours has no place where an exception would stay until somebody looks. While it lives, this one has.
 class KeptState {
@@ -87,22 +89,30 @@ bool is_numpys(PyUFuncObject* f) {
 
 // Correctly rounded, so that every code path of NumPy's gives the same bits.
 bool exact(const char* op, bool complex) {
-  static constexpr const char* kAlways[] = {"add", "subtract", "negative", "positive", "conjugate", "equal", "not_equal", "less", "less_equal", "greater",
-                                            "greater_equal", "logical_and", "logical_or", "logical_xor", "logical_not", "isnan", "isinf", "isfinite", "sign"};
-  static constexpr const char* kReal[] = {"multiply", "divide", "absolute", "fabs", "square", "sqrt", "reciprocal", "maximum", "minimum", "fmax", "fmin",
-                                          "floor", "ceil", "trunc", "rint", "copysign", "floor_divide", "remainder", "fmod", "heaviside", "nextafter",
-                                          "spacing", "signbit", "ldexp", "deg2rad", "rad2deg", "degrees", "radians"};
+  static constexpr const char* kAlways[] = {"add",           "subtract",    "negative",   "positive",    "conjugate",
+                                            "equal",         "not_equal",   "less",       "less_equal",  "greater",
+                                            "greater_equal", "logical_and", "logical_or", "logical_xor", "logical_not",
+                                            "isnan",         "isinf",       "isfinite",   "sign"};
+  static constexpr const char* kReal[] = {
+      "multiply", "divide",   "absolute",     "fabs",      "square",  "sqrt",      "reciprocal",
+      "maximum",  "minimum",  "fmax",         "fmin",      "floor",   "ceil",      "trunc",
+      "rint",     "copysign", "floor_divide", "remainder", "fmod",    "heaviside", "nextafter",
+      "spacing",  "signbit",  "ldexp",        "deg2rad",   "rad2deg", "degrees",   "radians"};
   auto is = [&](const char* name) { return std::strcmp(op, name) == 0; };
-  return std::any_of(std::begin(kAlways), std::end(kAlways), is) || (!complex && std::any_of(std::begin(kReal), std::end(kReal), is));
+  return std::any_of(std::begin(kAlways), std::end(kAlways), is) ||
+         (!complex && std::any_of(std::begin(kReal), std::end(kReal), is));
 }
 
-// NumPy 2.4's loops of these are wrong for outputs with gaps, on some CPUs: they take what stands in between for their input.
+// NumPy 2.4's loops of these are wrong for outputs with gaps, on some CPUs: they take what stands in between for their
+// input.
 bool wrong_for_strides(const char* op) {
   static constexpr const char* kWrong[] = {"negative", "isnan", "isinf", "isfinite", "signbit"};
-  return std::any_of(std::begin(kWrong), std::end(kWrong), [&](const char* name) { return std::strcmp(op, name) == 0; });
+  return std::any_of(std::begin(kWrong), std::end(kWrong),
+                     [&](const char* name) { return std::strcmp(op, name) == 0; });
 }
 
-// --- the tables -------------------------------------------------------------------------------------------------------------------
+// --- the tables
+// -------------------------------------------------------------------------------------------------------------------
 
 // A loop of NumPy's as ours, with what must be known of it.
 void add_loop(UfuncObject* u, const PyUFuncObject* f, Signature s) {
@@ -159,12 +169,15 @@ const LineLoop* line_loop(PyObject* ufunc, DType t) {
   if (auto at = known.find(key); at != known.end()) return &at->second;
   if (!PyObject_TypeCheck(ufunc, &PyUFunc_Type)) return nullptr;
   auto* f = reinterpret_cast<PyUFuncObject*>(ufunc);
-  if (!f->core_enabled || f->nargs != 3 || f->core_num_dims[0] != 1 || f->core_num_dims[1] != 0 || f->core_num_dims[2] != 1) return nullptr;
+  if (!f->core_enabled || f->nargs != 3 || f->core_num_dims[0] != 1 || f->core_num_dims[1] != 0 ||
+      f->core_num_dims[2] != 1)
+    return nullptr;
   for (int i = 0; i < f->ntypes; ++i) {
     Signature s{};
     if (!read_types(s, 3, [&](int k) { return f->types[i * 3 + k]; }) || s.types[0] != t) continue;
     Py_INCREF(ufunc);  // its loops stay
-    auto* inner = new Loop{reinterpret_cast<LoopFunction>(f->functions[i]), f->data ? const_cast<void*>(f->data[i]) : nullptr};
+    auto* inner =
+        new Loop{reinterpret_cast<LoopFunction>(f->functions[i]), f->data ? const_cast<void*>(f->data[i]) : nullptr};
     return &(known[key] = LineLoop{Loop{foreign, inner}, s.types[1], s.types[2]});
   }
   return nullptr;
@@ -175,7 +188,8 @@ bool add_numpy_loops(UfuncObject* u, PyObject* ufunc) {
   bool ours = is_numpys(f);
   u->nin = f->nin, u->nout = f->nout;
   if (f->nargs > kMaxOperands || f->core_enabled) {
-    PyErr_Format(PyExc_TypeError, "Ufunc: numpy ufunc must be element-wise with at most %d operands, got %s", kMaxOperands, f->name);
+    PyErr_Format(PyExc_TypeError, "Ufunc: numpy ufunc must be element-wise with at most %d operands, got %s",
+                 kMaxOperands, f->name);
     return false;
   }
   for (int i = 0; i < f->ntypes; ++i) {
@@ -220,7 +234,8 @@ bool add_limiting_loops(UfuncObject* u, PyObject* limits) {
   const char* message;
   double low, high;
   int open_low, open_high, takes_nan, overflow;
-  if (!PyArg_ParseTuple(limits, "sddpppp", &message, &low, &high, &open_low, &open_high, &takes_nan, &overflow)) return false;
+  if (!PyArg_ParseTuple(limits, "sddpppp", &message, &low, &high, &open_low, &open_high, &takes_nan, &overflow))
+    return false;
   u->nin = u->nout = 1;
   auto* kept = new Limits{message, low, high, open_low != 0, open_high != 0, takes_nan != 0, overflow != 0};
   for (int t = 0; t < kDTypes; ++t) {

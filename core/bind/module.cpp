@@ -46,7 +46,8 @@ int import_numpy() {
 NB_MODULE(_core, m) {
   using namespace forerun;
   if (PyInterpreterState_Get() != PyInterpreterState_Main())
-    throw nb::import_error("forerun: must be imported in the main interpreter, got a sub-interpreter, which is not supported");
+    throw nb::import_error(
+        "forerun: must be imported in the main interpreter, got a sub-interpreter, which is not supported");
   if (import_numpy() < 0) throw nb::python_error();
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {

@@ -17,11 +17,13 @@ namespace {
 PrimitiveObject* as_primitive(PyObject* o) { return reinterpret_cast<PrimitiveObject*>(o); }
 
 int init(PyObject* self, PyObject* args, PyObject* kwargs) {
-  static const char* names[] = {"forward", "name", "parameters", "defaults", "arrays", "grads", "save", "kept", nullptr};
+  static const char* names[] = {"forward", "name", "parameters", "defaults", "arrays",
+                                "grads",   "save", "kept",       nullptr};
   PyObject *forward, *name, *parameters, *defaults, *grads;
   PrimitiveObject* p = as_primitive(self);
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OUO!O!nO!In", const_cast<char**>(names), &forward, &name, &PyTuple_Type, &parameters, &PyTuple_Type,
-                                   &defaults, &p->arrays, &PyTuple_Type, &grads, &p->save, &p->kept))
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OUO!O!nO!In", const_cast<char**>(names), &forward, &name,
+                                   &PyTuple_Type, &parameters, &PyTuple_Type, &defaults, &p->arrays, &PyTuple_Type,
+                                   &grads, &p->save, &p->kept))
     return -1;
   Py_XSETREF(p->forward, Py_NewRef(forward));
   Py_XSETREF(p->name, Py_NewRef(name));
@@ -31,9 +33,10 @@ int init(PyObject* self, PyObject* args, PyObject* kwargs) {
   return 0;
 }
 
-// Puts the call's arguments in the order of the parameters, defaults where there is none. False: not arguments of the function, so
-// not those of a call that returned.
-bool arrange(PrimitiveObject* p, PyObject* const* args, Py_ssize_t n, PyObject* kwnames, std::vector<PyObject*>& values) {
+// Puts the call's arguments in the order of the parameters, defaults where there is none. False: not arguments of the
+// function, so not those of a call that returned.
+bool arrange(PrimitiveObject* p, PyObject* const* args, Py_ssize_t n, PyObject* kwnames,
+             std::vector<PyObject*>& values) {
   for (Py_ssize_t i = 0; i < n && i < static_cast<Py_ssize_t>(values.size()); ++i) values[i] = args[i];
   for (Py_ssize_t k = 0; kwnames && k < PyTuple_GET_SIZE(kwnames); ++k) {
     Py_ssize_t at = PySequence_Index(p->parameters, PyTuple_GET_ITEM(kwnames, k));
@@ -50,12 +53,15 @@ bool holds_taped(PyObject* o) {
   return false;
 }
 
-bool record_call(PrimitiveObject* p, PyObject* const* args, Py_ssize_t n, PyObject* kwnames, PyObject* result, PyObject* const* kept) {
-  std::vector<PyObject*> values(PySequence_Fast_ITEMS(p->defaults), PySequence_Fast_ITEMS(p->defaults) + PyTuple_GET_SIZE(p->defaults));
+bool record_call(PrimitiveObject* p, PyObject* const* args, Py_ssize_t n, PyObject* kwnames, PyObject* result,
+                 PyObject* const* kept) {
+  std::vector<PyObject*> values(PySequence_Fast_ITEMS(p->defaults),
+                                PySequence_Fast_ITEMS(p->defaults) + PyTuple_GET_SIZE(p->defaults));
   if (!arrange(p, args, n, kwnames, values)) return false;
   bool any = false;
   for (Py_ssize_t i = 0; i < p->arrays; ++i) any = any || on_tape(values[i]);
-  for (size_t i = static_cast<size_t>(p->arrays); tracing && i < values.size(); ++i) any = any || holds_taped(values[i]);
+  for (size_t i = static_cast<size_t>(p->arrays); tracing && i < values.size(); ++i)
+    any = any || holds_taped(values[i]);
   if (!any) return true;
   values.insert(values.end(), kept, kept + p->kept);
   Py_ssize_t count = static_cast<Py_ssize_t>(values.size()) - p->arrays;
@@ -63,8 +69,9 @@ bool record_call(PrimitiveObject* p, PyObject* const* args, Py_ssize_t n, PyObje
   if (count && !attrs) return false;
   for (Py_ssize_t i = 0; i < count; ++i) PyTuple_SET_ITEM(attrs, i, Py_NewRef(values[p->arrays + i]));
   bool several = PyTuple_Check(result);
-  bool good = record(reinterpret_cast<PyObject*>(p), values.data(), p->arrays, several ? PySequence_Fast_ITEMS(result) : &result,
-                     several ? PyTuple_GET_SIZE(result) : 1, attrs, p->save);
+  bool good =
+      record(reinterpret_cast<PyObject*>(p), values.data(), p->arrays,
+             several ? PySequence_Fast_ITEMS(result) : &result, several ? PyTuple_GET_SIZE(result) : 1, attrs, p->save);
   Py_XDECREF(attrs);
   return good;
 }
@@ -125,15 +132,19 @@ PyMemberDef members[] = {
     {"forward", T_OBJECT, offsetof(PrimitiveObject, forward), READONLY, "The function."},
     {"name", T_OBJECT, offsetof(PrimitiveObject, name), 0, "The op's name."},
     {"parameters", T_OBJECT, offsetof(PrimitiveObject, parameters), READONLY, "Names of all parameters."},
-    {"grads", T_OBJECT, offsetof(PrimitiveObject, grads), READONLY, "Per input a gradient function and what it is called with, or None."},
+    {"grads", T_OBJECT, offsetof(PrimitiveObject, grads), READONLY,
+     "Per input a gradient function and what it is called with, or None."},
     {"arrays", T_PYSSIZET, offsetof(PrimitiveObject, arrays), READONLY, "How many of the parameters are inputs."},
-    {"save", T_UINT, offsetof(PrimitiveObject, save), READONLY, "Bit i: gradients need the value of input i; bit 7: of the outputs."},
-    {"kept", T_PYSSIZET, offsetof(PrimitiveObject, kept), READONLY, "How many values the function returns after its result, for gradients alone."},
+    {"save", T_UINT, offsetof(PrimitiveObject, save), READONLY,
+     "Bit i: gradients need the value of input i; bit 7: of the outputs."},
+    {"kept", T_PYSSIZET, offsetof(PrimitiveObject, kept), READONLY,
+     "How many values the function returns after its result, for gradients alone."},
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(PrimitiveObject, vectorcall), READONLY, nullptr},
     {},
 };
 PyType_Slot slots[] = {
-    {Py_tp_doc, const_cast<char*>("Primitive(forward, name, parameters, defaults, arrays, grads, save, kept): a Python function that counts as one op.")},
+    {Py_tp_doc, const_cast<char*>("Primitive(forward, name, parameters, defaults, arrays, grads, save, kept): a Python "
+                                  "function that counts as one op.")},
     {Py_tp_init, reinterpret_cast<void*>(init)},
     {Py_tp_new, reinterpret_cast<void*>(new_primitive)},
     {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
@@ -158,7 +169,9 @@ PyObject* argument(unsigned char source, Py_ssize_t i, PyObject* g, PyObject* y,
     case kInputs: return Py_NewRef(inputs);
     case kShape: return shape_of(input);
     case kDType: return Py_NewRef(dtype_object(as_array(input)->array.layout.dtype));
-    default: return Py_NewRef(source < kAttribute ? PyTuple_GET_ITEM(inputs, source) : PyTuple_GET_ITEM(attrs, source - kAttribute));
+    default:
+      return Py_NewRef(source < kAttribute ? PyTuple_GET_ITEM(inputs, source)
+                                           : PyTuple_GET_ITEM(attrs, source - kAttribute));
   }
 }
 
@@ -166,16 +179,21 @@ PyObject* argument(unsigned char source, Py_ssize_t i, PyObject* g, PyObject* y,
 
 PyTypeObject* make_primitive_type() { return primitive_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec)); }
 
-PyObject* call_gradient(const char* op, PyObject* grads, Py_ssize_t i, PyObject* g, PyObject* y, PyObject* inputs, PyObject* attrs) {
+PyObject* call_gradient(const char* op, PyObject* grads, Py_ssize_t i, PyObject* g, PyObject* y, PyObject* inputs,
+                        PyObject* attrs) {
   PyObject* grad = i < PyTuple_GET_SIZE(grads) ? PyTuple_GET_ITEM(grads, i) : Py_None;
-  if (grad == Py_None) return PyErr_Format(PyExc_NotImplementedError, "%s: gradient of operand %zd must be defined, got none", op, i);
+  if (grad == Py_None)
+    return PyErr_Format(PyExc_NotImplementedError, "%s: gradient of operand %zd must be defined, got none", op, i);
   PyObject* sources = PyTuple_GET_ITEM(grad, 1);
   constexpr Py_ssize_t kMost = 16;  // said to primitive() in Python
   PyObject* args[kMost];
   Py_ssize_t n = PyBytes_GET_SIZE(sources), made = 0;
   auto* source = reinterpret_cast<unsigned char*>(PyBytes_AS_STRING(sources));
   while (made < n && (args[made] = argument(source[made], i, g, y, inputs, attrs))) ++made;
-  PyObject* result = made == n ? till_the_end([&] { return PyObject_Vectorcall(PyTuple_GET_ITEM(grad, 0), args, static_cast<size_t>(n), nullptr); }) : nullptr;
+  PyObject* result = made == n ? till_the_end([&] {
+    return PyObject_Vectorcall(PyTuple_GET_ITEM(grad, 0), args, static_cast<size_t>(n), nullptr);
+  })
+                               : nullptr;
   while (made > 0) Py_DECREF(args[--made]);
   return result;
 }

@@ -25,11 +25,16 @@ class Operands {
   }
   Array given(nb::handle object, const Dims& shape) const {
     const Array& a = arg("recur", object);
-    if (a.layout.dtype != dtype_ || device_of(a) != device_) throw Error(ErrorKind::value, "recur: operands must be on one device, of one dtype");
-    if (!(a.layout.shape == shape)) throw Error(ErrorKind::value, "recur: operand must have shape " + to_string(shape) + ", got " + to_string(a.layout.shape));
+    if (a.layout.dtype != dtype_ || device_of(a) != device_)
+      throw Error(ErrorKind::value, "recur: operands must be on one device, of one dtype");
+    if (!(a.layout.shape == shape))
+      throw Error(ErrorKind::value,
+                  "recur: operand must have shape " + to_string(shape) + ", got " + to_string(a.layout.shape));
     return dense(a);
   }
-  Array given_or_none(nb::handle object, const Dims& shape) const { return object.is_none() ? Array() : given(object, shape); }
+  Array given_or_none(nb::handle object, const Dims& shape) const {
+    return object.is_none() ? Array() : given(object, shape);
+  }
   Array made(const Dims& shape) const { return Array::make(dtype_, shape, budget_of(device_)); }
   int device() const { return device_; }
 
@@ -53,15 +58,19 @@ Array packed(const Operands& all, const Recurrence& what, bool back, const Array
 
 Dims with_width(const Dims& shape, int64_t width) { return {shape[0], shape[1], width}; }
 
-nb::object recur(const char* rule, bool reversed, nb::handle x_object, nb::handle h_object, nb::handle c_object, nb::handle w_object, nb::handle b_object) {
+nb::object recur(const char* rule, bool reversed, nb::handle x_object, nb::handle h_object, nb::handle c_object,
+                 nb::handle w_object, nb::handle b_object) {
   const Array &first = arg("recur", x_object), &matrix = arg("recur", w_object);
   if (first.layout.ndim() != 3 || matrix.layout.ndim() != 2 || first.layout.size == 0 || matrix.layout.size == 0)
-    throw Error(ErrorKind::value, "recur: operands must be (steps, batch, gates * units) and (gates * units, units), got " + to_string(first.layout.shape) + " and " + to_string(matrix.layout.shape));
+    throw Error(ErrorKind::value,
+                "recur: operands must be (steps, batch, gates * units) and (gates * units, units), got " +
+                    to_string(first.layout.shape) + " and " + to_string(matrix.layout.shape));
   Operands all(first);
   Recurrence what = recurrence(rule, reversed, with_width(first.layout.shape, matrix.layout.shape[1]));
   int64_t n = what.units, g = what.gates() * n;
   Dims states{what.batch, n}, outputs{what.steps, what.batch, n};
-  Array x = all.given(x_object, with_width(outputs, g)), h = all.given_or_none(h_object, states), c = all.given_or_none(c_object, states), w = all.given(w_object, {g, n}), b = all.given(b_object, {g});
+  Array x = all.given(x_object, with_width(outputs, g)), h = all.given_or_none(h_object, states),
+        c = all.given_or_none(c_object, states), w = all.given(w_object, {g, n}), b = all.given(b_object, {g});
   Array u = packed(all, what, false, w), y = all.made(outputs), cells, kept;
   if (what.rule == Rule::lstm) cells = all.made(outputs);
   if (what.kept()) kept = all.made(with_width(outputs, what.kept() * n));
@@ -71,16 +80,19 @@ nb::object recur(const char* rule, bool reversed, nb::handle x_object, nb::handl
   return nb::make_tuple(wrapped(std::move(y)), result(cells), result(kept));
 }
 
-nb::object recur_back(const char* rule, bool reversed, nb::handle gy_object, nb::handle gc_object, nb::handle h_object, nb::handle c_object, nb::handle w_object,
-                      nb::handle y_object, nb::handle cells_object, nb::handle kept_object) {
+nb::object recur_back(const char* rule, bool reversed, nb::handle gy_object, nb::handle gc_object, nb::handle h_object,
+                      nb::handle c_object, nb::handle w_object, nb::handle y_object, nb::handle cells_object,
+                      nb::handle kept_object) {
   const Array& first = arg("recur", y_object);
-  if (first.layout.ndim() != 3 || first.layout.size == 0) throw Error(ErrorKind::value, "recur: results must be (steps, batch, units), got " + to_string(first.layout.shape));
+  if (first.layout.ndim() != 3 || first.layout.size == 0)
+    throw Error(ErrorKind::value, "recur: results must be (steps, batch, units), got " + to_string(first.layout.shape));
   Operands all(first);
   const Dims& outputs = first.layout.shape;
   Recurrence what = recurrence(rule, reversed, outputs);
   int64_t n = what.units, g = what.gates() * n;
   Dims states{what.batch, n};
-  Array gy = all.given(gy_object, outputs), gc = all.given_or_none(gc_object, states), h = all.given_or_none(h_object, states), c = all.given_or_none(c_object, states);
+  Array gy = all.given(gy_object, outputs), gc = all.given_or_none(gc_object, states),
+        h = all.given_or_none(h_object, states), c = all.given_or_none(c_object, states);
   Array w = all.given(w_object, {g, n}), y = all.given(y_object, outputs), cells, kept;
   if (what.rule == Rule::lstm) cells = all.given(cells_object, outputs);
   if (what.kept()) kept = all.given(kept_object, with_width(outputs, what.kept() * n));
@@ -89,7 +101,9 @@ nb::object recur_back(const char* rule, bool reversed, nb::handle gy_object, nb:
   if (c.storage()) gc0 = all.made(states);
   if (what.rule == Rule::gru) gu = all.made(with_width(outputs, g));
   Building op;
-  build_recur_back(*op, what, {&gy, if_any(gc), if_any(h), if_any(c), &u, &y, if_any(cells), if_any(kept), &gx, if_any(gh), if_any(gc0), if_any(gu)});
+  build_recur_back(*op, what,
+                   {&gy, if_any(gc), if_any(h), if_any(c), &u, &y, if_any(cells), if_any(kept), &gx, if_any(gh),
+                    if_any(gc0), if_any(gu)});
   op.issue(all.device());
   return nb::make_tuple(wrapped(std::move(gx)), result(gh), result(gc0), result(gu));
 }
@@ -97,10 +111,14 @@ nb::object recur_back(const char* rule, bool reversed, nb::handle gy_object, nb:
 }  // namespace
 
 void init_recurrent(nb::module_& m) {
-  m.def("recur", recur, nb::arg("rule"), nb::arg("reversed"), nb::arg("x"), nb::arg("h").none(), nb::arg("c").none(), nb::arg("w"), nb::arg("b"),
-        "A recurrent layer over all steps: (results, cells or None, what the way back needs or None). States that are None are zeros.");
-  m.def("recur_back", recur_back, nb::arg("rule"), nb::arg("reversed"), nb::arg("gy"), nb::arg("gc").none(), nb::arg("h").none(), nb::arg("c").none(), nb::arg("w"), nb::arg("y"),
-        nb::arg("cells").none(), nb::arg("kept").none(), "Its gradients: of x, of the states that are given, and of w @ h + b where that is not x's; else None.");
+  m.def("recur", recur, nb::arg("rule"), nb::arg("reversed"), nb::arg("x"), nb::arg("h").none(), nb::arg("c").none(),
+        nb::arg("w"), nb::arg("b"),
+        "A recurrent layer over all steps: (results, cells or None, what the way back needs or None). States that are "
+        "None are zeros.");
+  m.def("recur_back", recur_back, nb::arg("rule"), nb::arg("reversed"), nb::arg("gy"), nb::arg("gc").none(),
+        nb::arg("h").none(), nb::arg("c").none(), nb::arg("w"), nb::arg("y"), nb::arg("cells").none(),
+        nb::arg("kept").none(),
+        "Its gradients: of x, of the states that are given, and of w @ h + b where that is not x's; else None.");
 }
 
 }  // namespace forerun

@@ -21,8 +21,10 @@ PyObject* valued(DType t, Budget* budget, const void* value) {
   storage->form.dtype = static_cast<uint8_t>(t), storage->form.ndim = 0;
   storage->take();
   storage->promised = true;
-  if (const size_t size = item_size(t); size == 8) std::memcpy(storage->data(), value, 8);
-  else std::memcpy(storage->data(), value, size);
+  if (const size_t size = item_size(t); size == 8)
+    std::memcpy(storage->data(), value, 8);
+  else
+    std::memcpy(storage->data(), value, size);
   PyObject* made = wrap_element(storage, t, 0);
   if (!made) storage->retain(), storage->release();
   return made;
@@ -84,7 +86,8 @@ bool names_element(const Layout& layout, PyObject* index, int64_t* offset) {
 Array row_at(const Array& a, int64_t offset) {
   Layout to;
   to.dtype = a.layout.dtype, to.offset = offset, to.read_only = a.layout.read_only;
-  to.shape = Dims(a.layout.shape.begin() + 1, a.layout.ndim() - 1), to.strides = Dims(a.layout.strides.begin() + 1, a.layout.ndim() - 1);
+  to.shape = Dims(a.layout.shape.begin() + 1, a.layout.ndim() - 1),
+  to.strides = Dims(a.layout.strides.begin() + 1, a.layout.ndim() - 1);
   to.size = product(to.shape);
   return Array(a.storage(), std::move(to));
 }
@@ -112,11 +115,14 @@ void become(PyObject* array, bool scalar) {
   Py_DECREF(was);
 }
 
-PyObject* wrap_like(PyObject* like, Array array) { return is_scalar(like) ? wrap_result(std::move(array)) : wrap(std::move(array)); }
+PyObject* wrap_like(PyObject* like, Array array) {
+  return is_scalar(like) ? wrap_result(std::move(array)) : wrap(std::move(array));
+}
 
 namespace {
 
-// The value of a scalar or of a number of Python's, which has fewer kinds of values than T. False: it is none, or not there.
+// The value of a scalar or of a number of Python's, which has fewer kinds of values than T. False: it is none, or not
+// there.
 template <class T>
 bool read(PyObject* o, T* value) {
   if (is_scalar(o)) {
@@ -162,7 +168,10 @@ PyObject* calculated(Slot slot, PyObject* a, PyObject* b, DType t, Budget* budge
     case Slot::add: return scalar_of(static_cast<T>(p + q), t, budget);
     case Slot::subtract: return scalar_of(static_cast<T>(p - q), t, budget);
     case Slot::multiply: return scalar_of(static_cast<T>(p * q), t, budget);
-    case Slot::divide: return std::is_same_v<T, int64_t> ? nullptr : scalar_of(static_cast<T>(x / (std::is_same_v<T, int64_t> ? T(1) : y)), t, budget);
+    case Slot::divide:
+      return std::is_same_v<T, int64_t>
+                 ? nullptr
+                 : scalar_of(static_cast<T>(x / (std::is_same_v<T, int64_t> ? T(1) : y)), t, budget);
     case Slot::less: return scalar_of(x < y, DType::b1, budget);
     case Slot::less_equal: return scalar_of(x <= y, DType::b1, budget);
     case Slot::greater: return scalar_of(x > y, DType::b1, budget);
@@ -177,7 +186,9 @@ PyObject* calculated(Slot slot, PyObject* a, PyObject* b, DType t, Budget* budge
 
 PyObject* calculated_at_once(Slot slot, PyObject* a, PyObject* b) {
   const Array *x = is_scalar(a) ? &as_array(a)->array : nullptr, *y = is_scalar(b) ? &as_array(b)->array : nullptr;
-  if ((!x && !PyFloat_CheckExact(a) && !PyLong_CheckExact(a)) || (!y && !PyFloat_CheckExact(b) && !PyLong_CheckExact(b))) return nullptr;
+  if ((!x && !PyFloat_CheckExact(a) && !PyLong_CheckExact(a)) ||
+      (!y && !PyFloat_CheckExact(b) && !PyLong_CheckExact(b)))
+    return nullptr;
   if ((x && !x->storage()) || (y && !y->storage()) || on_tape(a) || on_tape(b) || !may_work_at_once()) return nullptr;
   const Array& one = x ? *x : *y;
   DType t = one.layout.dtype;
@@ -209,14 +220,17 @@ PyObject* get_item(PyObject* self, PyObject* index) {
   const Array& a = as_array(self)->array;
   int64_t offset;
   if (a.storage() && names_element(a.layout, index, &offset)) return guarded([&] { return element(a, offset); });
-  if (PyLong_CheckExact(index) && a.layout.ndim() > 1 && plain_array(self) && step(a.layout, 0, index, &(offset = a.layout.offset)))
+  if (PyLong_CheckExact(index) && a.layout.ndim() > 1 && plain_array(self) &&
+      step(a.layout, 0, index, &(offset = a.layout.offset)))
     return guarded([&] { return wrap(row_at(a, offset)); });
   PyObject* found = guarded([&] { return read_basic(self, index); });
   if (!found && !PyErr_Occurred()) found = pick_directly(self, index);
   return found || PyErr_Occurred() ? found : call_hook(Hook::getitem, self, index, nullptr);
 }
 
-bool names_element(PyObject* array, PyObject* index, int64_t* offset) { return names_element(layout_of(array), index, offset); }
+bool names_element(PyObject* array, PyObject* index, int64_t* offset) {
+  return names_element(layout_of(array), index, offset);
+}
 
 PyObject* sequence_item(PyObject* self, Py_ssize_t i) {
   const Array& a = as_array(self)->array;
@@ -224,9 +238,11 @@ PyObject* sequence_item(PyObject* self, Py_ssize_t i) {
   if (a.layout.ndim() == 1 && a.storage() && !on_tape(self)) {
     if (step(a.layout, 0, i, &offset)) return guarded([&] { return element(a, offset); });
     // So ends each iteration: without a C++ exception, which takes as long as reading many elements.
-    return PyErr_Format(PyExc_IndexError, "getitem: index must be in [%lld, %lld), got %zd", static_cast<long long>(-a.layout.size), static_cast<long long>(a.layout.size), i);
+    return PyErr_Format(PyExc_IndexError, "getitem: index must be in [%lld, %lld), got %zd",
+                        static_cast<long long>(-a.layout.size), static_cast<long long>(a.layout.size), i);
   }
-  if (a.layout.ndim() > 1 && plain_array(self) && step(a.layout, 0, i, &offset)) return guarded([&] { return wrap(row_at(a, offset)); });
+  if (a.layout.ndim() > 1 && plain_array(self) && step(a.layout, 0, i, &offset))
+    return guarded([&] { return wrap(row_at(a, offset)); });
   PyObject* index = PyLong_FromSsize_t(i);
   PyObject* found = index ? get_item(self, index) : nullptr;
   Py_XDECREF(index);
@@ -235,7 +251,8 @@ PyObject* sequence_item(PyObject* self, Py_ssize_t i) {
 
 int set_item(PyObject* self, PyObject* index, PyObject* value) {
   int64_t offset;
-  if (value && plain_array(self) && names_element(layout_of(self), index, &offset) && put_at_once(self, offset, value)) return 0;
+  if (value && plain_array(self) && names_element(layout_of(self), index, &offset) && put_at_once(self, offset, value))
+    return 0;
   if (!value) return PyErr_SetString(PyExc_TypeError, "delitem: elements of an array must stay, got del"), -1;
   PyObject* checked = guarded([&]() -> PyObject* { return get_writable("setitem", self), Py_None; });
   if (!checked) return -1;
@@ -252,7 +269,8 @@ const Array& viewed(const char* op, PyObject* o, Array& own) {
 
 const Array& get_writable(const char* op, PyObject* o) {
   const Array& a = get_array(op, o);
-  if (is_scalar(o)) throw Error(ErrorKind::type, std::string(op) + ": destination must be an array, got a scalar, which is a value");
+  if (is_scalar(o))
+    throw Error(ErrorKind::type, std::string(op) + ": destination must be an array, got a scalar, which is a value");
   return a;
 }
 

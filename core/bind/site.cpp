@@ -14,20 +14,20 @@ namespace {
 // All guarded by the interpreter lock.
 std::string package_folder, example_folder, numpy_folder;
 
-// Lines by number, counted up for ever. When there are kMost of them, they become the `past` ones and counting goes on with an
-// empty table; those before are forgotten. So a program that generates code does not fill the memory, and what was issued
-// lately still has its line.
+// Lines by number, counted up for ever. When there are kMost of them, they become the `past` ones and counting goes on
+// with an empty table; those before are forgotten. So a program that generates code does not fill the memory, and what
+// was issued lately still has its line.
 constexpr size_t kMost = 1 << 16;
 std::vector<Site> sites{Site{}}, past;
-uint32_t first_number = 0;  // of sites[0]
+uint32_t first_number = 0;                                // of sites[0]
 std::map<std::pair<std::string, int>, uint32_t> numbers;  // of `sites`
 
-// What was found for a place in a code object, kept in a small table; an entry holds its code object, so that no other can take
-// its address.
+// What was found for a place in a code object, kept in a small table; an entry holds its code object, so that no other
+// can take its address.
 struct Seen {
   PyCodeObject* code = nullptr;
   int offset = 0;
-  uint32_t site = 0;  // 0: the package's own code,
+  uint32_t site = 0;           // 0: the package's own code,
   const char* name = nullptr;  // of this function
 };
 constexpr size_t kSeen = 4096;  // places of calls in a function of a thousand lines, or so
@@ -66,7 +66,8 @@ uint32_t lookup(PyCodeObject* code, int offset) {
   std::string_view path(file);
   if (in_package(path) || in_numpy(path)) return 0;
   if (sites.size() >= kMost) start_over();
-  auto [entry, fresh] = numbers.try_emplace({file, PyCode_Addr2Line(code, offset)}, first_number + static_cast<uint32_t>(sites.size()));
+  auto [entry, fresh] =
+      numbers.try_emplace({file, PyCode_Addr2Line(code, offset)}, first_number + static_cast<uint32_t>(sites.size()));
   if (fresh) {
     sites.push_back(Site{entry->first.first, entry->first.second});
     say(entry->second, sites.back());
@@ -91,7 +92,9 @@ uint32_t current_site(const char** called) {
   while (frame && !found) {
     PyCodeObject* code = PyFrame_GetCode(frame);
     int offset = PyFrame_GetLasti(frame);
-    Seen& entry = seen[(reinterpret_cast<uintptr_t>(code) / 16 * 31 + static_cast<uintptr_t>(offset) / sizeof(_Py_CODEUNIT)) % kSeen];
+    Seen& entry =
+        seen[(reinterpret_cast<uintptr_t>(code) / 16 * 31 + static_cast<uintptr_t>(offset) / sizeof(_Py_CODEUNIT)) %
+             kSeen];
     if (entry.code != code || entry.offset != offset) {
       uint32_t number = lookup(code, offset);
       Py_INCREF(code);

@@ -12,8 +12,9 @@ struct Site {
   int line = 0;
 };
 
-// Number of the line that is running now: the innermost frame outside the forerun package. 0: none. With the interpreter lock.
-// `called`: set to the name of the package's function that this line has called, if there is one; it is never freed.
+// Number of the line that is running now: the innermost frame outside the forerun package. 0: none. With the
+// interpreter lock. `called`: set to the name of the package's function that this line has called, if there is one; it
+// is never freed.
 uint32_t current_site(const char** called = nullptr);
 Site site(uint32_t number);
 void say_sites();  // tells the recording that has begun all lines that are known

@@ -23,7 +23,8 @@ struct Giver : Later {
   static void drop(void* self) { later(static_cast<Giver*>(self)); }
 };
 
-// Whether nobody but the array, to which there are `refs` references, has its memory: it owns it, or another one does that nobody else has.
+// Whether nobody but the array, to which there are `refs` references, has its memory: it owns it, or another one does
+// that nobody else has.
 bool is_alone(PyArrayObject* array, Py_ssize_t refs) {
   auto* object = reinterpret_cast<PyObject*>(array);
   if (Py_REFCNT(object) > refs) return false;
@@ -33,7 +34,8 @@ bool is_alone(PyArrayObject* array, Py_ssize_t refs) {
 }
 
 Array on_block(Block* block, DType t, PyArrayObject* values) {
-  Array made = Array::make(t, Dims(reinterpret_cast<const int64_t*>(PyArray_DIMS(values)), PyArray_NDIM(values)), block->budget);
+  Array made =
+      Array::make(t, Dims(reinterpret_cast<const int64_t*>(PyArray_DIMS(values)), PyArray_NDIM(values)), block->budget);
   made.storage()->adopt(block);
   made.storage()->promised = true;
   return made;
@@ -49,7 +51,8 @@ Block* block_of(PyObject* object, Py_ssize_t refs, DType t, Budget* budget) {
   const bool same = dtype_of_typenum(PyArray_TYPE(array), &known) == t && known;
   if (bytes < kLeast || !same || !PyArray_ISCARRAY(array) || !is_alone(array, refs)) return nullptr;
   auto giver = std::make_unique<Giver>(object);
-  auto* block = new Block{PyArray_BYTES(array), static_cast<size_t>(bytes), budget, 1, Giver::drop, giver.release(), true};
+  auto* block =
+      new Block{PyArray_BYTES(array), static_cast<size_t>(bytes), budget, 1, Giver::drop, giver.release(), true};
   budget->charge(block->bytes);
   return block;
 }
@@ -61,7 +64,8 @@ Array taken_from(PyObject* array, Py_ssize_t refs, DType t, int device) {
 
 Array taken(PyObject* array, int device) {
   bool known = false;
-  const DType t = PyArray_Check(array) ? dtype_of_typenum(PyArray_TYPE(reinterpret_cast<PyArrayObject*>(array)), &known) : DType::b1;
+  const DType t = PyArray_Check(array) ? dtype_of_typenum(PyArray_TYPE(reinterpret_cast<PyArrayObject*>(array)), &known)
+                                       : DType::b1;
   Array made = known ? taken_from(array, PY_SSIZE_T_MAX, t, device) : Array();
   return made.storage() ? with_values(std::move(made)) : from_object("array", array, device);
 }

@@ -39,8 +39,7 @@ int clear(PyObject* self) {
 
 void dealloc(PyObject* self) {
   PyObject_GC_UnTrack(self);
-  Py_TRASHCAN_BEGIN(self, dealloc)
-  PyTypeObject* type = Py_TYPE(self);
+  Py_TRASHCAN_BEGIN(self, dealloc) PyTypeObject* type = Py_TYPE(self);
   clear(self);
   as_node(self)->kept.~vector();
   PyObject_GC_Del(self);
@@ -50,10 +49,12 @@ void dealloc(PyObject* self) {
 
 PyMemberDef members[] = {
     {"op", T_OBJECT, offsetof(NodeObject, op), READONLY, "The op that was called."},
-    {"inputs", T_OBJECT, offsetof(NodeObject, inputs), READONLY, "Its inputs; arrays without value where the gradients need none."},
+    {"inputs", T_OBJECT, offsetof(NodeObject, inputs), READONLY,
+     "Its inputs; arrays without value where the gradients need none."},
     {"outputs", T_OBJECT, offsetof(NodeObject, outputs), READONLY, "Its outputs, without their places on the tape."},
     {"attrs", T_OBJECT, offsetof(NodeObject, attrs), READONLY, "What else the op's gradients are given, or None."},
-    {"save", T_UINT, offsetof(NodeObject, save), READONLY, "Bit i: the value of input i is kept; bit 7: the values of the outputs."},
+    {"save", T_UINT, offsetof(NodeObject, save), READONLY,
+     "Bit i: the value of input i is kept; bit 7: the values of the outputs."},
     {"seq", T_ULONGLONG, offsetof(NodeObject, seq), READONLY, "Larger than that of any node made before."},
     {},
 };
@@ -72,7 +73,8 @@ PyType_Slot slots[] = {
     {Py_tp_getset, getters},
     {},
 };
-PyType_Spec spec = {"forerun._core.Node", sizeof(NodeObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+PyType_Spec spec = {"forerun._core.Node", sizeof(NodeObject), 0,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
 
 // The array as the tape keeps it: with its place, but without its values unless they are needed.
 PyObject* kept(PyObject* o, bool value, bool place) {
@@ -93,10 +95,12 @@ unsigned long long tape_position() { return newest; }
 
 void watch_saved(PyObject* output, PyObject* saved) {
   NodeObject* node = as_node(as_array(output)->node);
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(saved); ++i) node->kept.emplace_back(as_array(PyTuple_GET_ITEM(saved, i))->array.storage());
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(saved); ++i)
+    node->kept.emplace_back(as_array(PyTuple_GET_ITEM(saved, i))->array.storage());
 }
 
-bool record(PyObject* op, PyObject* const* inputs, Py_ssize_t n_in, PyObject* const* outputs, Py_ssize_t n_out, PyObject* attrs, unsigned save) {
+bool record(PyObject* op, PyObject* const* inputs, Py_ssize_t n_in, PyObject* const* outputs, Py_ssize_t n_out,
+            PyObject* attrs, unsigned save) {
   NodeObject* node = PyObject_GC_New(NodeObject, node_type);
   if (!node) return false;
   new (&node->kept) std::vector<Kept>;
@@ -117,8 +121,10 @@ bool record(PyObject* op, PyObject* const* inputs, Py_ssize_t n_in, PyObject* co
   };
   bool good = node->inputs && node->outputs;
   try {
-    for (Py_ssize_t i = 0; good && i < n_in; ++i) good = keep(node->inputs, i, inputs[i], i < 7 ? save >> i & 1 : save & 1, true);
-    for (Py_ssize_t i = 0; good && i < n_out; ++i) good = keep(node->outputs, i, outputs[i], save & kSaveOutputs, false);
+    for (Py_ssize_t i = 0; good && i < n_in; ++i)
+      good = keep(node->inputs, i, inputs[i], i < 7 ? save >> i & 1 : save & 1, true);
+    for (Py_ssize_t i = 0; good && i < n_out; ++i)
+      good = keep(node->outputs, i, outputs[i], save & kSaveOutputs, false);
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
     good = false;

@@ -25,14 +25,16 @@ namespace {
 
 uint8_t promotion[kDTypes][kDTypes];
 
-// --- making one -----------------------------------------------------------------------------------------------------------------
+// --- making one
+// -----------------------------------------------------------------------------------------------------------------
 
 int init(PyObject* self, PyObject* args, PyObject* kwargs) {
   auto* u = reinterpret_cast<UfuncObject*>(self);
   static const char* names[] = {"ufunc", "name", "grads", "save", nullptr};
   PyObject *source, *py_name, *grads = nullptr;
   unsigned save = 0;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OU|OI", const_cast<char**>(names), &source, &py_name, &grads, &save)) return -1;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OU|OI", const_cast<char**>(names), &source, &py_name, &grads, &save))
+    return -1;
   delete u->signatures;
   u->signatures = new std::deque<Signature>;
   u->has_identity = u->has_bfloat16 = false;
@@ -55,12 +57,13 @@ int init(PyObject* self, PyObject* args, PyObject* kwargs) {
   return 0;
 }
 
-// --- calling ----------------------------------------------------------------------------------------------------------------------
+// --- calling
+// ----------------------------------------------------------------------------------------------------------------------
 
 struct Input {
   const Array* array = nullptr;  // null: a Python scalar
   PyObject* object = nullptr;
-  int weak = -1;                 // of a Python scalar: bool 0, int 1, float 2, complex 3
+  int weak = -1;  // of a Python scalar: bool 0, int 1, float 2, complex 3
 };
 
 int weak_rank(PyObject* o) {
@@ -71,12 +74,16 @@ int weak_rank(PyObject* o) {
   return -1;
 }
 
-DType complex_of(DType t) { return t == DType::f64 || t == DType::c128 || (!is_inexact(t) && default_float == DType::f64) ? DType::c128 : DType::c64; }
+DType complex_of(DType t) {
+  return t == DType::f64 || t == DType::c128 || (!is_inexact(t) && default_float == DType::f64) ? DType::c128
+                                                                                                : DType::c64;
+}
 
 // The dtype that a Python scalar of this rank makes of a common dtype of arrays (`known`: there are arrays).
 DType with_weak(DType common, bool known, int weak) {
   if (!known) {
-    const DType alone[] = {DType::b1, DType::i64, default_float, default_float == DType::f64 ? DType::c128 : DType::c64};
+    const DType alone[] = {DType::b1, DType::i64, default_float,
+                           default_float == DType::f64 ? DType::c128 : DType::c64};
     return alone[weak];
   }
   if (weak == 3) return is_complex(common) ? common : complex_of(common);
@@ -88,11 +95,13 @@ DType with_weak(DType common, bool known, int weak) {
 // Whether a loop that takes `to` may be used for `from`.
 bool loop_takes(DType from, DType to) {
   if (from == to) return true;
-  if (!is_inexact(from) && !numpy_rules) return is_inexact(to) ? to == default_float || to == DType::f64 : promote(from, to) == to;
+  if (!is_inexact(from) && !numpy_rules)
+    return is_inexact(to) ? to == default_float || to == DType::f64 : promote(from, to) == to;
   return promote(from, to) == to;
 }
 
-// The same for one operand of a ufunc whose loops take several dtypes, as ldexp's do: there a Python integer is any integer.
+// The same for one operand of a ufunc whose loops take several dtypes, as ldexp's do: there a Python integer is any
+// integer.
 bool operand_takes(const Input& in, DType common, DType to) {
   if (in.array) return loop_takes(in.array->layout.dtype, to);
   return (in.weak == 1 && is_integer(to)) || loop_takes(in.weak == 0 ? DType::b1 : common, to);
@@ -109,11 +118,15 @@ const Signature* find_loop(UfuncObject* u, DType common, const Input* in) {
   bool uniform = false;  // loops of one dtype for all inputs exist: the common dtype decides
   for (const Signature* s : u->same) uniform = uniform || s;
   bool has_default = u->same[static_cast<int>(default_float)];
-  bool small_to_default = !numpy_rules || std::strcmp(u->name, "divide") == 0;  // NumPy's division is the one that widens small integers
+  bool small_to_default =
+      !numpy_rules || std::strcmp(u->name, "divide") == 0;  // NumPy's division is the one that widens small integers
   for (const Signature& s : *u->signatures) {
     bool takes = true;
-    for (int k = 0; takes && k < u->nin; ++k) takes = uniform ? loop_takes(common, s.types[k]) : operand_takes(in[k], common, s.types[k]);
-    if (uniform && small_to_default && !is_inexact(common) && is_inexact(s.types[0]) && has_default && s.types[0] != default_float) takes = false;
+    for (int k = 0; takes && k < u->nin; ++k)
+      takes = uniform ? loop_takes(common, s.types[k]) : operand_takes(in[k], common, s.types[k]);
+    if (uniform && small_to_default && !is_inexact(common) && is_inexact(s.types[0]) && has_default &&
+        s.types[0] != default_float)
+      takes = false;
     if (takes) return &s;
   }
   return nullptr;
@@ -131,7 +144,8 @@ bool refuses_bool(const char* op) {
 const Signature* named_loop(UfuncObject* u, PyObject* dtypes) {
   DType types[kMaxOperands];
   int n = u->nin + u->nout;
-  for (int k = 0; k < n && PyTuple_GET_SIZE(dtypes) == n; ++k) types[k] = parse_dtype(u->name, PyTuple_GET_ITEM(dtypes, k));
+  for (int k = 0; k < n && PyTuple_GET_SIZE(dtypes) == n; ++k)
+    types[k] = parse_dtype(u->name, PyTuple_GET_ITEM(dtypes, k));
   for (const Signature& s : *u->signatures)
     if (PyTuple_GET_SIZE(dtypes) == n && std::equal(types, types + n, s.types)) return &s;
   PyErr_Format(PyExc_TypeError, "%s: signature must be that of a loop, got %R", u->name, dtypes);
@@ -142,17 +156,21 @@ namespace {
 
 // NumPy's rule "same_kind": bool, unsigned and signed integers, floats, complex numbers, each may become what follows.
 bool fits_kind(DType from, DType to) {
-  auto kind = [](DType d) { return d == DType::b1 ? 0 : is_signed(d) ? 2 : is_integer(d) ? 1 : is_real_float(d) ? 3 : 4; };
+  auto kind = [](DType d) {
+    return d == DType::b1 ? 0 : is_signed(d) ? 2 : is_integer(d) ? 1 : is_real_float(d) ? 3 : 4;
+  };
   return kind(from) <= kind(to);
 }
 
 const Signature* resolve(UfuncObject* u, const Input* in, PyObject* dtype) {
   if (dtype && PyTuple_Check(dtype)) return named_loop(u, dtype);
-  bool select = u->nin == 3 && u->signatures->front().types[0] == DType::b1 && u->same[1] == nullptr && u->ufunc && PyUnicode_Check(u->ufunc);
+  bool select = u->nin == 3 && u->signatures->front().types[0] == DType::b1 && u->same[1] == nullptr && u->ufunc &&
+                PyUnicode_Check(u->ufunc);
   bool known = false;
   DType common = DType::b1;
   for (int i = select; i < u->nin; ++i)
-    if (in[i].array) common = known ? promote(common, in[i].array->layout.dtype) : in[i].array->layout.dtype, known = true;
+    if (in[i].array)
+      common = known ? promote(common, in[i].array->layout.dtype) : in[i].array->layout.dtype, known = true;
   int weak = -1;
   for (int i = select; i < u->nin; ++i) weak = std::max(weak, in[i].weak);
   if (weak >= 0) common = with_weak(common, known, weak);
@@ -160,7 +178,8 @@ const Signature* resolve(UfuncObject* u, const Input* in, PyObject* dtype) {
     common = parse_dtype(u->name, dtype);
     for (int i = select; i < u->nin; ++i)
       if (in[i].array && !fits_kind(in[i].array->layout.dtype, common))
-        throw Error(ErrorKind::type, std::string(u->name) + ": operands must fit dtype's kind " + name(common) + ", got " + name(in[i].array->layout.dtype));
+        throw Error(ErrorKind::type, std::string(u->name) + ": operands must fit dtype's kind " + name(common) +
+                                         ", got " + name(in[i].array->layout.dtype));
   }
   if (select) return &(*u->signatures)[static_cast<int>(common)];
   const Signature* found = common == DType::b1 && refuses_bool(u->name) ? nullptr : find_loop(u, common, in);
@@ -173,7 +192,7 @@ struct Call {
   Input in[kMaxOperands];
   Array own[kMaxOperands];  // operands that were not arrays
   int device = 0;
-  bool dense = true;        // all arrays are dense and of one shape
+  bool dense = true;  // all arrays are dense and of one shape
   Dims shape;
 };
 
@@ -186,8 +205,8 @@ void gather_inputs(Call& c, PyObject* const* inputs) {
     const ArrayObject* a = as_array(inputs[i]);
     if (!a->array.storage()) throw Error(ErrorKind::runtime, std::string(u->name) + ": the array's value was not kept");
     if (first && first->device != a->device && !exchanging)
-      throw Error(ErrorKind::value, std::string(u->name) + ": arrays must be on one device, got cpu(" + std::to_string(first->device) + ") and cpu(" +
-                                        std::to_string(a->device) + ")");
+      throw Error(ErrorKind::value, std::string(u->name) + ": arrays must be on one device, got cpu(" +
+                                        std::to_string(first->device) + ") and cpu(" + std::to_string(a->device) + ")");
     if (!first) first = a, c.device = a->device;
   }
   bool shaped = false;
@@ -218,10 +237,13 @@ void gather_inputs(Call& c, PyObject* const* inputs) {
 Array check_out(Call& c, PyObject* out, DType t) {
   const Array& o = writable(c.u->name, get_writable(c.u->name, out));
   if (!(o.layout.shape == c.shape))
-    throw Error(ErrorKind::value, std::string(c.u->name) + ": out must have shape " + to_string(c.shape) + ", got " + to_string(o.layout.shape));
+    throw Error(ErrorKind::value, std::string(c.u->name) + ": out must have shape " + to_string(c.shape) + ", got " +
+                                      to_string(o.layout.shape));
   if (!fits_kind(t, o.layout.dtype))
-    throw Error(ErrorKind::type, std::string(c.u->name) + ": result of dtype " + name(t) + " must fit out's kind, got " + name(o.layout.dtype));
-  if (as_array(out)->device != c.device) throw Error(ErrorKind::value, std::string(c.u->name) + ": out must be on the inputs' device");
+    throw Error(ErrorKind::type, std::string(c.u->name) + ": result of dtype " + name(t) +
+                                     " must fit out's kind, got " + name(o.layout.dtype));
+  if (as_array(out)->device != c.device)
+    throw Error(ErrorKind::value, std::string(c.u->name) + ": out must be on the inputs' device");
   return o;
 }
 
@@ -235,9 +257,10 @@ struct OpHolder {
 
 constexpr int64_t kLoopAtOnce = 2000;  // elements of all operands
 
-// The loop over dense operands, run here and now, if that may be; false: it has not been. `to` may be an array that stands among the
-// inputs, element for element.
-inline bool loop_at_once(const Signature& s, const Operand* inputs, int n_in, const Array& to, char* (*room)(const Array&)) {
+// The loop over dense operands, run here and now, if that may be; false: it has not been. `to` may be an array that
+// stands among the inputs, element for element.
+inline bool loop_at_once(const Signature& s, const Operand* inputs, int n_in, const Array& to,
+                         char* (*room)(const Array&)) {
   char* args[kMaxOperands];
   intptr_t steps[kMaxOperands], n = to.layout.size;
   for (int i = 0; i < n_in; ++i) {
@@ -262,7 +285,8 @@ bool fits_loop_at_once(const Signature& s, int64_t n, int operands) {
 bool in_place_at_once(const Signature& s, const Operand* inputs, int n_in, const Array& to) {
   if (to.layout.dtype != s.types[n_in] || !to.layout.contiguous()) return false;
   for (int i = 0; i < n_in; ++i)
-    if (inputs[i].array && inputs[i].array->storage() == to.storage() && !inputs[i].array->same_elements(to)) return false;
+    if (inputs[i].array && inputs[i].array->storage() == to.storage() && !inputs[i].array->same_elements(to))
+      return false;
   return loop_at_once(s, inputs, n_in, to, [](const Array& there) { return room_at_once(there); });
 }
 
@@ -286,19 +310,24 @@ PyObject* perform(UfuncObject* u, PyObject* const* inputs, PyObject* out, PyObje
       throw PythonError{};
   }
   bool given = out && out != Py_None;
-  if (given && u->nout != 1) throw Error(ErrorKind::not_implemented, std::string(u->name) + ": out must be None for several outputs");
+  if (given && u->nout != 1)
+    throw Error(ErrorKind::not_implemented, std::string(u->name) + ": out must be None for several outputs");
   bool taped = false;
   for (int i = 0; i < u->nin; ++i) taped = taped || on_tape(inputs[i]);
   if (given && recording && (taped || as_array(out)->node))
-    throw Error(ErrorKind::runtime, std::string(u->name) + ": an array on the tape must not be written in place while recording");
+    throw Error(ErrorKind::runtime,
+                std::string(u->name) + ": an array on the tape must not be written in place while recording");
   PyObject* results[kMaxOperands] = {};
   Array made[kMaxOperands];
   const Array* outputs[kMaxOperands];
   for (int i = 0; i < u->nout; ++i) {
-    made[i] = given ? check_out(c, out, s->types[u->nin]) : Array::make(s->types[u->nin + i], c.shape, budget_of(c.device));
+    made[i] =
+        given ? check_out(c, out, s->types[u->nin]) : Array::make(s->types[u->nin + i], c.shape, budget_of(c.device));
     outputs[i] = &made[i];
   }
-  if (c.dense && typed && given && fits_loop_at_once(*s, made[0].layout.size, u->nin + 1) && in_place_at_once(*s, operands, u->nin, made[0])) return Py_NewRef(out);
+  if (c.dense && typed && given && fits_loop_at_once(*s, made[0].layout.size, u->nin + 1) &&
+      in_place_at_once(*s, operands, u->nin, made[0]))
+    return Py_NewRef(out);
   OpHolder holder;
   if (c.dense && typed && !given && u->nout == 1)
     build_elementwise_dense(*holder.op, u->name, s->loop, s->types, operands, u->nin, made[0]);
@@ -307,15 +336,17 @@ PyObject* perform(UfuncObject* u, PyObject* const* inputs, PyObject* out, PyObje
   issue(holder.release(), c.device);
   for (int i = 0; i < u->nout; ++i)
     if (!(results[i] = given ? Py_NewRef(out) : wrap_result(std::move(made[i])))) throw PythonError{};
-  if (taped && (tracing || u->grads != Py_None) && !record(reinterpret_cast<PyObject*>(u), inputs, u->nin, results, u->nout, nullptr, u->save)) throw PythonError{};
+  if (taped && (tracing || u->grads != Py_None) &&
+      !record(reinterpret_cast<PyObject*>(u), inputs, u->nin, results, u->nout, nullptr, u->save))
+    throw PythonError{};
   if (u->nout == 1) return results[0];
   PyObject* tuple = PyTuple_New(u->nout);
   for (int i = 0; i < u->nout; ++i) PyTuple_SET_ITEM(tuple, i, results[i]);
   return tuple;
 }
 
-// Whether an operand is one value beside an array of dtype `t`, which does not change it: an array without axes whose value is there, or a
-// scalar of NumPy's. The value in that dtype.
+// Whether an operand is one value beside an array of dtype `t`, which does not change it: an array without axes whose
+// value is there, or a scalar of NumPy's. The value in that dtype.
 bool constant(PyObject* o, DType t, unsigned char* bytes) {
   alignas(16) char value[16];
   const char* from = value;
@@ -351,8 +382,8 @@ bool number(const UfuncObject* u, PyObject* o, DType t, unsigned char* bytes) {
   return keeps && put_scalar(u->name, o, t, bytes);
 }
 
-// The most frequent calls, with nothing to resolve: dense arrays of one shape and dtype, or one of them and a number, into a new array or,
-// at once, into `out`. Null without an exception: not such a call.
+// The most frequent calls, with nothing to resolve: dense arrays of one shape and dtype, or one of them and a number,
+// into a new array or, at once, into `out`. Null without an exception: not such a call.
 PyObject* perform_plain(UfuncObject* u, PyObject* const* inputs, PyObject* out) {
   const ArrayObject* a = nullptr;
   bool taped = false;
@@ -370,8 +401,10 @@ PyObject* perform_plain(UfuncObject* u, PyObject* const* inputs, PyObject* out) 
       if (a->device != other->device) return nullptr;
       if (first.dtype != layout.dtype || !(first.shape == layout.shape)) {
         if (first.ndim() && layout.ndim()) return nullptr;
-        if (layout.ndim()) operands[0].array = nullptr, a = other;  // the first one is a number
-        else continue;
+        if (layout.ndim())
+          operands[0].array = nullptr, a = other;  // the first one is a number
+        else
+          continue;
       }
     }
     operands[i].array = &other->array;
@@ -388,12 +421,17 @@ PyObject* perform_plain(UfuncObject* u, PyObject* const* inputs, PyObject* out) 
   }
   DType t = s->types[u->nin];
   if (out) {
-    const Array* to = Py_TYPE(out) == array_type && !on_tape(out) && !taped && as_array(out)->device == a->device ? &as_array(out)->array : nullptr;
-    bool fits = to && to->storage() && to->layout.shape == layout.shape && to->layout.dtype == t && !to->layout.read_only;
-    return fits && fits_loop_at_once(*s, layout.size, u->nin + 1) && in_place_at_once(*s, operands, u->nin, *to) ? Py_NewRef(out) : nullptr;
+    const Array* to = Py_TYPE(out) == array_type && !on_tape(out) && !taped && as_array(out)->device == a->device
+                          ? &as_array(out)->array
+                          : nullptr;
+    bool fits =
+        to && to->storage() && to->layout.shape == layout.shape && to->layout.dtype == t && !to->layout.read_only;
+    return fits && fits_loop_at_once(*s, layout.size, u->nin + 1) && in_place_at_once(*s, operands, u->nin, *to)
+               ? Py_NewRef(out)
+               : nullptr;
   }
   Budget* budget = budget_of(a->device);
-  Array made = layout.ndim() == 0               ? Array::make_scalar(t, budget)
+  Array made = layout.ndim() == 0              ? Array::make_scalar(t, budget)
                : item_size(t) == item_size(in) ? Array::make_like(layout, t, budget)
                                                : Array::make(t, layout.shape, budget);
   if (!fits_loop_at_once(*s, layout.size, u->nin + 1) || !loop_at_once(*s, operands, u->nin, made, fresh_room)) {
@@ -403,7 +441,9 @@ PyObject* perform_plain(UfuncObject* u, PyObject* const* inputs, PyObject* out) 
   }
   PyObject* result = wrap_result(std::move(made));
   if (!result) throw PythonError{};
-  if (taped && (tracing || u->grads != Py_None) && !record(reinterpret_cast<PyObject*>(u), inputs, u->nin, &result, 1, nullptr, u->save)) throw PythonError{};
+  if (taped && (tracing || u->grads != Py_None) &&
+      !record(reinterpret_cast<PyObject*>(u), inputs, u->nin, &result, 1, nullptr, u->save))
+    throw PythonError{};
   return result;
 }
 
@@ -412,7 +452,8 @@ PyObject* call_with_options(PyObject* self, PyObject* const* args, Py_ssize_t n,
   PyObject* method = PyObject_GetAttrString(self, "with_options");
   if (!method) {
     PyErr_Clear();
-    return PyErr_Format(PyExc_TypeError, "%s: keywords must be out or dtype, got %R", reinterpret_cast<UfuncObject*>(self)->name, kwnames);
+    return PyErr_Format(PyExc_TypeError, "%s: keywords must be out or dtype, got %R",
+                        reinterpret_cast<UfuncObject*>(self)->name, kwnames);
   }
   PyObject* result = PyObject_Vectorcall(method, args, static_cast<size_t>(n), kwnames);
   Py_DECREF(method);
@@ -428,7 +469,8 @@ bool small_number(PyObject* o, DType t) {
   return PyLong_CheckExact(o) && !beyond && (is_integer(t) || std::abs(static_cast<double>(n)) <= kMost);
 }
 
-// f(x, y, out=z, where=mask) for arrays of one shape and dtype, or one of them and a number. Null without an exception set: something else.
+// f(x, y, out=z, where=mask) for arrays of one shape and dtype, or one of them and a number. Null without an exception
+// set: something else.
 PyObject* perform_masked(UfuncObject* u, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
   PyObject *out = nullptr, *where = nullptr;
   if (n != u->nin || u->nin > 2 || u->nout != 1 || tracing || PyTuple_GET_SIZE(kwnames) != 2) return nullptr;
@@ -438,21 +480,26 @@ PyObject* perform_masked(UfuncObject* u, PyObject* const* args, Py_ssize_t n, Py
     if (PyUnicode_CompareWithASCIIString(key, "where") == 0) where = args[n + i];
   }
   const Array *to = plain_array(out), *mask = to ? plain_array(where) : nullptr;
-  if (!mask || mask->layout.dtype != DType::b1 || !(mask->layout.shape == to->layout.shape) || !to->writable() || as_array(where)->device != as_array(out)->device) return nullptr;
+  if (!mask || mask->layout.dtype != DType::b1 || !(mask->layout.shape == to->layout.shape) || !to->writable() ||
+      as_array(where)->device != as_array(out)->device)
+    return nullptr;
   Operand operands[2];
   DType t = DType::b1;
   bool known = false;
   for (Py_ssize_t i = 0; i < n; ++i) {
     const Array* in = operands[i].array = plain_array(args[i]);
     if (!in) continue;
-    if (!(in->layout.shape == to->layout.shape) || (known && in->layout.dtype != t) || as_array(args[i])->device != as_array(out)->device) return nullptr;
+    if (!(in->layout.shape == to->layout.shape) || (known && in->layout.dtype != t) ||
+        as_array(args[i])->device != as_array(out)->device)
+      return nullptr;
     t = in->layout.dtype, known = true;
   }
   const Signature* s = known ? u->same[static_cast<int>(t)] : nullptr;
   if (!s || s->types[u->nin] != to->layout.dtype || (!is_inexact(t) && is_inexact(s->types[u->nin]))) return nullptr;
   for (Py_ssize_t i = 0; i < n; ++i) {
     if (operands[i].array) continue;
-    const bool fits = (weak_rank(args[i]) < 0 || small_number(args[i], t)) && number(u, args[i], t, operands[i].scalar.bytes);
+    const bool fits =
+        (weak_rank(args[i]) < 0 || small_number(args[i], t)) && number(u, args[i], t, operands[i].scalar.bytes);
     if (!fits) return PyErr_Clear(), nullptr;
   }
   OpHolder holder;
@@ -520,15 +567,19 @@ void dealloc(PyObject* self) {
 PyMemberDef members[] = {
     {"ufunc", T_OBJECT, offsetof(UfuncObject, ufunc), READONLY, "The numpy ufunc whose loops this uses."},
     {"name", T_OBJECT, offsetof(UfuncObject, py_name), READONLY, "The op's name."},
-    {"grads", T_OBJECT, offsetof(UfuncObject, grads), READONLY, "Per input a gradient function and what it is called with, or None; None: not recorded."},
+    {"grads", T_OBJECT, offsetof(UfuncObject, grads), READONLY,
+     "Per input a gradient function and what it is called with, or None; None: not recorded."},
     {"nin", T_INT, offsetof(UfuncObject, nin), READONLY, "Number of inputs."},
     {"nout", T_INT, offsetof(UfuncObject, nout), READONLY, "Number of outputs."},
-    {"save", T_UINT, offsetof(UfuncObject, save), READONLY, "Bit i: gradients need the value of input i; bit 7: of the outputs."},
+    {"save", T_UINT, offsetof(UfuncObject, save), READONLY,
+     "Bit i: gradients need the value of input i; bit 7: of the outputs."},
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(UfuncObject, vectorcall), READONLY, nullptr},
     {},
 };
 PyType_Slot slots[] = {
-    {Py_tp_doc, const_cast<char*>("Ufunc(ufunc, name, grads=None, save=0): issues element-wise ops that run the loops of a numpy ufunc.")},
+    {Py_tp_doc,
+     const_cast<char*>(
+         "Ufunc(ufunc, name, grads=None, save=0): issues element-wise ops that run the loops of a numpy ufunc.")},
     {Py_tp_init, reinterpret_cast<void*>(init)},
     {Py_tp_new, reinterpret_cast<void*>(new_ufunc)},
     {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
@@ -548,15 +599,17 @@ void set_promotion(int a, int b, int result) { promotion[a][b] = static_cast<uin
 
 PyTypeObject* make_ufunc_type() { return ufunc_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec)); }
 
-// What to do about a Python integer that does not fit into the dtype: comparisons have a method for it, which returns NotImplemented where
-// there is nothing to be done. Called with the OverflowError set.
+// What to do about a Python integer that does not fit into the dtype: comparisons have a method for it, which returns
+// NotImplemented where there is nothing to be done. Called with the OverflowError set.
 static PyObject* call_beyond(UfuncObject* u, PyObject* const* inputs, PyObject* out) {
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace);
   auto* self = reinterpret_cast<PyObject*>(u);
   PyObject* result = Py_NewRef(Py_NotImplemented);
   if (PyObject_HasAttrString(self, "beyond"))
-    Py_SETREF(result, till_the_end([&] { return PyObject_CallMethod(self, "beyond", "OOO", inputs[0], inputs[1], out ? out : Py_None); }));
+    Py_SETREF(result, till_the_end([&] {
+                return PyObject_CallMethod(self, "beyond", "OOO", inputs[0], inputs[1], out ? out : Py_None);
+              }));
   if (result != Py_NotImplemented) {
     Py_DECREF(type);
     Py_XDECREF(value);
@@ -581,7 +634,8 @@ PyObject* call_ufunc(UfuncObject* u, PyObject* const* inputs, Py_ssize_t n, PyOb
     PyErr_Format(PyExc_TypeError, "%s: takes %d operands, got %zd", u->name, u->nin, n);
     return call_fallback(reinterpret_cast<PyObject*>(u), inputs, n, out, dtype);
   }
-  if (numpy_rules && !is_array(inputs[0]) && are_numpys(inputs, n) && (!out || out == Py_None) && !dtype && Py_IS_TYPE(u->ufunc, &PyUFunc_Type))
+  if (numpy_rules && !is_array(inputs[0]) && are_numpys(inputs, n) && (!out || out == Py_None) && !dtype &&
+      Py_IS_TYPE(u->ufunc, &PyUFunc_Type))
     return PyObject_Vectorcall(u->ufunc, inputs, static_cast<size_t>(n), nullptr);
   PyObject* result = guarded([&]() -> PyObject* {
     if (!dtype && u->nin <= 2 && u->nout == 1)
@@ -589,7 +643,8 @@ PyObject* call_ufunc(UfuncObject* u, PyObject* const* inputs, Py_ssize_t n, PyOb
     return perform(u, inputs, out, dtype);
   });
   if (!result && u->nin == 2 && PyErr_ExceptionMatches(PyExc_OverflowError)) result = call_beyond(u, inputs, out);
-  if (!result) [[unlikely]] result = call_fallback(reinterpret_cast<PyObject*>(u), inputs, n, out, dtype);
+  if (!result) [[unlikely]]
+    result = call_fallback(reinterpret_cast<PyObject*>(u), inputs, n, out, dtype);
   return result;
 }
 

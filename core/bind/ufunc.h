@@ -15,16 +15,15 @@ struct Signature {
 };
 
 struct UfuncObject {
-  PyObject_HEAD
-  vectorcallfunc vectorcall;
+  PyObject_HEAD vectorcallfunc vectorcall;
   PyObject *ufunc, *grads, *dict, *py_name;
   const char* name;     // interned, never freed
   const char* at_name;  // of what the method `at` does, once it has been called; the same
   int nin, nout;
   unsigned save;
   std::deque<Signature>* signatures;  // grows once, when bfloat16 is first met: pointers into it stay good
-  bool has_bfloat16;                   // its loops have been looked for
-  const Signature* same[kDTypes];  // all inputs of this dtype
+  bool has_bfloat16;                  // its loops have been looked for
+  const Signature* same[kDTypes];     // all inputs of this dtype
   bool has_identity;
   double identity;
 };
@@ -38,9 +37,9 @@ PyTypeObject* make_ufunc_type();
 extern PyTypeObject* ufunc_type;
 UfuncObject* get_ufunc(const char* op, PyObject* o);
 
-// Its signatures: the loops of a NumPy ufunc (false with an exception set: it has none for us), those of a choice, or of values that must
-// lie within limits, given as a tuple (message, low, high, open_low, open_high, takes_nan, overflow); then list_same()
-// notes which of them takes one dtype for all inputs.
+// Its signatures: the loops of a NumPy ufunc (false with an exception set: it has none for us), those of a choice, or
+// of values that must lie within limits, given as a tuple (message, low, high, open_low, open_high, takes_nan,
+// overflow); then list_same() notes which of them takes one dtype for all inputs.
 bool add_numpy_loops(UfuncObject* u, PyObject* ufunc);
 void add_select_loops(UfuncObject* u);
 bool add_limiting_loops(UfuncObject* u, PyObject* limits);
@@ -55,7 +54,8 @@ const Signature* named_loop(UfuncObject* u, PyObject* dtypes);
 // u(inputs...): a new reference to the output(s), or null with an exception set. `out`, `dtype` may be null or None.
 PyObject* call_ufunc(UfuncObject* u, PyObject* const* inputs, Py_ssize_t n, PyObject* out, PyObject* dtype);
 
-// A loop of a generalized ufunc of NumPy's with the signature (n),()->(m), for inputs of dtype t. It lives as long as the process.
+// A loop of a generalized ufunc of NumPy's with the signature (n),()->(m), for inputs of dtype t. It lives as long as
+// the process.
 struct LineLoop {
   Loop loop;
   DType factor, out;

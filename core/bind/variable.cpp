@@ -16,12 +16,16 @@ namespace {
 using Request = VariableObject::Request;
 constexpr const char* kRequests[] = {"write", "add", "null"};
 
-PyObject* get_request(PyObject* self, void*) { return PyUnicode_FromString(kRequests[static_cast<int>(as_variable(self)->request)]); }
+PyObject* get_request(PyObject* self, void*) {
+  return PyUnicode_FromString(kRequests[static_cast<int>(as_variable(self)->request)]);
+}
 
 int set_request(PyObject* self, PyObject* value, void*) {
   for (int i = 0; value && PyUnicode_Check(value) && i < 3; ++i)
-    if (PyUnicode_CompareWithASCIIString(value, kRequests[i]) == 0) return as_variable(self)->request = static_cast<Request>(i), 0;
-  PyErr_Format(PyExc_ValueError, "attach_grad: grad_req must be \"write\", \"add\" or \"null\", got %R", value ? value : Py_None);
+    if (PyUnicode_CompareWithASCIIString(value, kRequests[i]) == 0)
+      return as_variable(self)->request = static_cast<Request>(i), 0;
+  PyErr_Format(PyExc_ValueError, "attach_grad: grad_req must be \"write\", \"add\" or \"null\", got %R",
+               value ? value : Py_None);
   return -1;
 }
 
@@ -57,7 +61,8 @@ PyMemberDef members[] = {
     {},
 };
 PyGetSetDef attributes[] = {
-    {"grad_req", get_request, set_request, "What is done with a gradient: \"write\" it, \"add\" it, or \"null\": nothing.", nullptr},
+    {"grad_req", get_request, set_request,
+     "What is done with a gradient: \"write\" it, \"add\" it, or \"null\": nothing.", nullptr},
     {},
 };
 PyType_Slot slots[] = {
@@ -71,7 +76,8 @@ PyType_Slot slots[] = {
     {Py_tp_getset, attributes},
     {},
 };
-PyType_Spec spec = {"forerun._core.Variable", sizeof(VariableObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
+PyType_Spec spec = {"forerun._core.Variable", sizeof(VariableObject), 0,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
 
 // A gradient is written to, so it is no scalar: one that nobody else holds becomes an array, of others there is a copy.
 PyObject* writable_gradient(nb::object g) {
@@ -84,13 +90,18 @@ PyObject* writable_gradient(nb::object g) {
 }
 
 // Whether `array` alone has its memory: no view of it, nothing that is kept for a gradient.
-bool alone(const Array& array) { return array.storage() && array.covers_storage() && array.storage()->has_one_handle(); }
+bool alone(const Array& array) {
+  return array.storage() && array.covers_storage() && array.storage()->has_one_handle();
+}
 
-// Gives the gradient array the memory of a new gradient that nobody else holds, in place of a copy of its values. False: cannot be.
+// Gives the gradient array the memory of a new gradient that nobody else holds, in place of a copy of its values.
+// False: cannot be.
 bool take_over(PyObject* to, PyObject* from) {
   ArrayObject *a = as_array(to), *b = as_array(from);
   if (Py_REFCNT(from) != 1 || a->node || !alone(a->array) || !alone(b->array)) return false;
-  if (a->device != b->device || a->array.layout.dtype != b->array.layout.dtype || !(a->array.layout.shape == b->array.layout.shape)) return false;
+  if (a->device != b->device || a->array.layout.dtype != b->array.layout.dtype ||
+      !(a->array.layout.shape == b->array.layout.shape))
+    return false;
   std::swap(a->array, b->array);
   return true;
 }
@@ -111,7 +122,9 @@ bool receive(VariableObject* leaf, PyObject* g, bool first) {
   ++leaf->received;
   bool anew = first && leaf->request == Request::write;
   if (as_array(g)->node || !anew) {  // one on the tape, for gradients of gradients, is never written into
-    PyObject* sum = anew ? held.release().ptr() : as_array(g)->node ? PyNumber_Add(leaf->grad, g) : PyNumber_InPlaceAdd(leaf->grad, g);
+    PyObject* sum = anew                ? held.release().ptr()
+                    : as_array(g)->node ? PyNumber_Add(leaf->grad, g)
+                                        : PyNumber_InPlaceAdd(leaf->grad, g);
     if (!sum) return false;
     sum = writable_gradient(nb::steal(sum));
     Py_SETREF(leaf->grad, sum);

@@ -13,14 +13,17 @@ namespace {
 // Numbers per axis into the last of three.
 void set_axes(int64_t (&to)[3], nb::handle values, int n) {
   auto given = list_of<int64_t>(values);
-  if (static_cast<int>(given.size()) != n) throw Error(ErrorKind::value, "windows: there must be a number per axis, got " + std::to_string(given.size()) + " for " + std::to_string(n));
+  if (static_cast<int>(given.size()) != n)
+    throw Error(ErrorKind::value, "windows: there must be a number per axis, got " + std::to_string(given.size()) +
+                                      " for " + std::to_string(n));
   std::copy(given.begin(), given.end(), to + (3 - n));
 }
 
 // The settings as Python gives them: (stride, dilate, pad, groups, extents).
 Correlation settings(nb::handle given, const Dims& weight) {
   int n = weight.size() - 2;
-  if (n < 1 || n > 3) throw Error(ErrorKind::value, "correlate: weight must have three to five axes, got shape " + to_string(weight));
+  if (n < 1 || n > 3)
+    throw Error(ErrorKind::value, "correlate: weight must have three to five axes, got shape " + to_string(weight));
   Correlation c;
   set_axes(c.stride, given[0], n), set_axes(c.dilate, given[1], n), set_axes(c.pad, given[2], n);
   c.groups = nb::cast<int64_t>(given[3]);
@@ -50,12 +53,15 @@ Dims field_shape(int64_t examples, int64_t channels, const int64_t (&extents)[3]
 int checked_pair(const char* op, const Array& a, const Array& b) {
   check_has_kernels(op, a.layout.dtype);
   if (a.layout.dtype != b.layout.dtype)
-    throw Error(ErrorKind::type, std::string(op) + ": operands must have one dtype, got " + name(a.layout.dtype) + " and " + name(b.layout.dtype));
+    throw Error(ErrorKind::type, std::string(op) + ": operands must have one dtype, got " + name(a.layout.dtype) +
+                                     " and " + name(b.layout.dtype));
   return same_device(op, a, b);
 }
 
 void check_shape(const Array& array, const Dims& shape) {
-  if (!(array.layout.shape == shape)) throw Error(ErrorKind::value, "windows: operand must have shape " + to_string(shape) + ", got " + to_string(array.layout.shape));
+  if (!(array.layout.shape == shape))
+    throw Error(ErrorKind::value,
+                "windows: operand must have shape " + to_string(shape) + ", got " + to_string(array.layout.shape));
 }
 
 nb::object sweep(nb::handle source_object, nb::handle w_object, nb::handle given, bool back) {
@@ -63,7 +69,8 @@ nb::object sweep(nb::handle source_object, nb::handle w_object, nb::handle given
   int device = checked_pair("correlate", source, w), n = w.layout.ndim() - 2;
   Correlation c = settings(given, w.layout.shape);
   c.examples = source.layout.ndim() ? source.layout.shape[0] : 0;
-  Dims data = field_shape(c.examples, c.groups * c.in, c.extents, n), result = field_shape(c.examples, c.groups * c.out, c.counts, n);
+  Dims data = field_shape(c.examples, c.groups * c.in, c.extents, n),
+       result = field_shape(c.examples, c.groups * c.out, c.counts, n);
   check_shape(source, back ? result : data);
   Array target = Array::make(w.layout.dtype, back ? data : result, budget_of(device));
   Building op;
@@ -86,7 +93,8 @@ nb::object correlate_weight(nb::handle y_object, nb::handle x_object, nb::handle
   int device = checked_pair("correlate", y, x), n = weight.size() - 2;
   Correlation c = settings(given, weight);
   c.examples = x.layout.ndim() ? x.layout.shape[0] : 0;
-  check_shape(x, field_shape(c.examples, c.groups * c.in, c.extents, n)), check_shape(y, field_shape(c.examples, c.groups * c.out, c.counts, n));
+  check_shape(x, field_shape(c.examples, c.groups * c.in, c.extents, n)),
+      check_shape(y, field_shape(c.examples, c.groups * c.out, c.counts, n));
   Dims parts(weight.size() + 1);
   bool winograd = winograd_takes(c, x.layout.dtype, false);
   parts[0] = winograd ? winograd_parts(c) : correlate_parts(c, x.layout.dtype);
@@ -98,7 +106,8 @@ nb::object correlate_weight(nb::handle y_object, nb::handle x_object, nb::handle
   return wrapped(std::move(sums));
 }
 
-// --- pooling: data and results are (..., *extents) and (..., *counts) -----------------------------------------------------------
+// --- pooling: data and results are (..., *extents) and (..., *counts)
+// -----------------------------------------------------------
 
 Dims with_last(const Dims& shape, const int64_t (&last)[3], int n) {
   Dims all = shape;
@@ -130,7 +139,8 @@ nb::object pool(nb::handle x_object, nb::handle kernel, nb::handle stride, bool 
   Array x = dense(arg("pool", x_object));
   check_has_kernels("pool", x.layout.dtype);
   Pooling p = pooling(x.layout.shape, kernel, stride, largest);
-  Array y = Array::make(x.layout.dtype, with_last(x.layout.shape, p.counts, static_cast<int>(nb::len(kernel))), budget_of(device_of(x)));
+  Array y = Array::make(x.layout.dtype, with_last(x.layout.shape, p.counts, static_cast<int>(nb::len(kernel))),
+                        budget_of(device_of(x)));
   Building op;
   build_pool(*op, p, x, y);
   op.issue(device_of(x));
@@ -138,7 +148,8 @@ nb::object pool(nb::handle x_object, nb::handle kernel, nb::handle stride, bool 
 }
 
 // x and y: data and largest elements, or None: to all elements.
-nb::object pool_back(nb::handle g_object, nb::handle x_object, nb::handle y_object, nb::handle shape, nb::handle kernel, nb::handle stride) {
+nb::object pool_back(nb::handle g_object, nb::handle x_object, nb::handle y_object, nb::handle shape, nb::handle kernel,
+                     nb::handle stride) {
   Array g = dense(arg("pool", g_object));
   check_has_kernels("pool", g.layout.dtype);
   Array to = Array::make(g.layout.dtype, parse_dims("pool", shape.ptr()), budget_of(device_of(g)));
@@ -160,13 +171,19 @@ nb::object pool_back(nb::handle g_object, nb::handle x_object, nb::handle y_obje
 }  // namespace
 
 void init_windows(nb::module_& m) {
-  m.def("correlate", [](nb::handle x, nb::handle w, nb::handle settings) { return sweep(x, w, settings, false); }, nb::arg("x"), nb::arg("w"), nb::arg("settings"),
-        "The correlation of data with a weight; settings: (stride, dilate, pad, groups, extents of the data).");
-  m.def("correlate_back", [](nb::handle y, nb::handle w, nb::handle settings) { return sweep(y, w, settings, true); }, nb::arg("y"), nb::arg("w"), nb::arg("settings"),
-        "The gradient of `correlate` for the data.");
-  m.def("correlate_weight", correlate_weight, nb::arg("y"), nb::arg("x"), nb::arg("settings"), nb::arg("shape"), "The gradient of `correlate` for a weight of that shape, in parts along a new first axis.");
-  m.def("pool", pool, nb::arg("x"), nb::arg("kernel"), nb::arg("stride"), nb::arg("largest"), "The largest element of each window along the last axes, or the sum.");
-  m.def("pool_back", pool_back, nb::arg("g"), nb::arg("x").none(), nb::arg("y").none(), nb::arg("shape"), nb::arg("kernel"), nb::arg("stride"),
+  m.def(
+      "correlate", [](nb::handle x, nb::handle w, nb::handle settings) { return sweep(x, w, settings, false); },
+      nb::arg("x"), nb::arg("w"), nb::arg("settings"),
+      "The correlation of data with a weight; settings: (stride, dilate, pad, groups, extents of the data).");
+  m.def(
+      "correlate_back", [](nb::handle y, nb::handle w, nb::handle settings) { return sweep(y, w, settings, true); },
+      nb::arg("y"), nb::arg("w"), nb::arg("settings"), "The gradient of `correlate` for the data.");
+  m.def("correlate_weight", correlate_weight, nb::arg("y"), nb::arg("x"), nb::arg("settings"), nb::arg("shape"),
+        "The gradient of `correlate` for a weight of that shape, in parts along a new first axis.");
+  m.def("pool", pool, nb::arg("x"), nb::arg("kernel"), nb::arg("stride"), nb::arg("largest"),
+        "The largest element of each window along the last axes, or the sum.");
+  m.def("pool_back", pool_back, nb::arg("g"), nb::arg("x").none(), nb::arg("y").none(), nb::arg("shape"),
+        nb::arg("kernel"), nb::arg("stride"),
         "A number for each window at its first largest element, or, without x and y, at all of them.");
 }
 

@@ -52,13 +52,19 @@ void set_folders(nb::handle given) {
 
 // What the engine tells, and asks: there when forerun has been imported.
 std::vector<Need> engine_needs() {
-  return {function("log", set_log), function("refuse", set_refuse), function("hang_report", set_hang_reporter), {"devices", set_device_list}, {"folders", set_folders}};
+  return {function("log", set_log),
+          function("refuse", set_refuse),
+          function("hang_report", set_hang_reporter),
+          {"devices", set_device_list},
+          {"folders", set_folders}};
 }
 
 // What arrays are made of: there when forerun.np has been imported.
 std::vector<Need> array_needs() {
-  std::vector<Need> needs = {subclass("array", array_base, "a class of arrays", set_array_type), subclass("scalar", array_base, "a class of arrays", set_scalar_type),
-                             subclass("flat", flat_base, "a class of iterators over elements", set_flat_type), {"promotion", set_promotions}};
+  std::vector<Need> needs = {subclass("array", array_base, "a class of arrays", set_array_type),
+                             subclass("scalar", array_base, "a class of arrays", set_scalar_type),
+                             subclass("flat", flat_base, "a class of iterators over elements", set_flat_type),
+                             {"promotion", set_promotions}};
   for (const char* name : hook_names()) needs.push_back(function(name, [name](PyObject* f) { set_hook(name, f); }));
   for (const char* name : slot_names()) needs.push_back({name, [name](nb::handle op) { set_slot(name, op.ptr()); }});
   return needs;
@@ -84,7 +90,8 @@ void wire(const char* part, nb::dict given) {
     if (!given.contains(need.name.c_str())) missing.push_back(need.name);
   std::string all = std::string("wire: ") + part + " must be given all that the core asks of the package";
   if (!missing.empty()) throw Error(ErrorKind::runtime, all + ", got no " + listed(missing));
-  if (given.size() != needs.size()) throw Error(ErrorKind::runtime, all + " and nothing else, got " + nb::cast<std::string>(nb::str(given.keys())));
+  if (given.size() != needs.size())
+    throw Error(ErrorKind::runtime, all + " and nothing else, got " + nb::cast<std::string>(nb::str(given.keys())));
   for (const Need& need : needs) need.set(given[need.name.c_str()]);
 }
 
@@ -92,7 +99,8 @@ void wire(const char* part, nb::dict given) {
 
 void init_wiring(nb::module_& m) {
   m.def("wire", wire, nb::arg("part"), nb::arg("given"),
-        "Registers what the core asks of the package, by name: for the \"engine\", or for \"arrays\". RuntimeError, which names what is missing, unless all is there.");
+        "Registers what the core asks of the package, by name: for the \"engine\", or for \"arrays\". RuntimeError, "
+        "which names what is missing, unless all is there.");
 }
 
 }  // namespace forerun

@@ -16,7 +16,8 @@ namespace {
 
 std::string info;
 
-// OpenBLAS gives AMD processors its AVX2 kernels even where they have AVX-512; the SkylakeX ones are twice as fast there.
+// OpenBLAS gives AMD processors its AVX2 kernels even where they have AVX-512; the SkylakeX ones are twice as fast
+// there.
 bool amd_with_avx512() {
   unsigned a, b, c, d;
   if (!__get_cpuid(0, &a, &b, &c, &d)) return false;

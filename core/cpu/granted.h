@@ -5,8 +5,8 @@
 
 namespace forerun {
 
-// Each control group from the process's own up to the root may set a limit, and the smallest one holds. `root` stands for /,
-// for tests.
+// Each control group from the process's own up to the root may set a limit, and the smallest one holds. `root` stands
+// for /, for tests.
 
 // Cores: the smaller of the affinity mask and the quota (rounded up), at least 1.
 int granted_cores(const std::string& root = "");

@@ -22,7 +22,9 @@ struct Watched {
   bool is_parent;
 } watched;
 
-bool gone() { return watched.is_parent ? getppid() != watched.process : kill(watched.process, 0) < 0 && errno == ESRCH; }
+bool gone() {
+  return watched.is_parent ? getppid() != watched.process : kill(watched.process, 0) < 0 && errno == ESRCH;
+}
 
 // Not the kernel's own way (PR_SET_PDEATHSIG), which tells of the end of the thread that has started the process.
 void* watch(void*) {

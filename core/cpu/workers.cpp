@@ -21,7 +21,7 @@ std::vector<std::thread>& threads() {
   return *all;
 }
 
-sigset_t front_end_mask;        // of the thread that has started the workers last
+sigset_t front_end_mask;  // of the thread that has started the workers last
 thread_local bool is_worker = false;
 
 void before_fork() { Engine::get().before_fork(), MemoryCache::get().before_fork(); }

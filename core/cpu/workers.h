@@ -7,7 +7,8 @@ namespace forerun {
 // Lets the engine start and join its threads here.
 void use_cpu_workers(Engine& engine);
 
-// While it lives, a worker blocks no other signals than threads of the front end: other programs that it starts inherit that.
+// While it lives, a worker blocks no other signals than threads of the front end: other programs that it starts inherit
+// that.
 class FrontEndSignals {
  public:
   FrontEndSignals();

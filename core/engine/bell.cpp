@@ -13,12 +13,16 @@ namespace forerun {
 
 namespace {
 
-bool reached(const Storage& storage, uint32_t target) { return static_cast<int32_t>(storage.ended.load() - target) >= 0; }
+bool reached(const Storage& storage, uint32_t target) {
+  return static_cast<int32_t>(storage.ended.load() - target) >= 0;
+}
 
 }  // namespace
 
 Bell::Bell() : descriptor_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
-  if (descriptor_ < 0) throw Error(ErrorKind::runtime, std::string("await: an eventfd must be there to be had, got: ") + std::strerror(errno));
+  if (descriptor_ < 0)
+    throw Error(ErrorKind::runtime,
+                std::string("await: an eventfd must be there to be had, got: ") + std::strerror(errno));
 }
 
 Bell::~Bell() {
@@ -37,9 +41,9 @@ void Bell::silence() {
   [[maybe_unused]] auto got = read(descriptor_, &count, sizeof count);
 }
 
-// No end of a write is missed. The watcher is in the list, and `watched` is set, before `ended` is looked at; who ends a write counts
-// it in `ended` before it looks at `watched` (all four seq_cst). So either the look here sees the end, or the end sees the mark,
-// and then tell(), which waits for this lock, finds the watcher.
+// No end of a write is missed. The watcher is in the list, and `watched` is set, before `ended` is looked at; who ends
+// a write counts it in `ended` before it looks at `watched` (all four seq_cst). So either the look here sees the end,
+// or the end sees the mark, and then tell(), which waits for this lock, finds the watcher.
 bool Engine::watch(Watcher& watcher, Storage& storage, Bell& bell) {
   std::unique_lock held(watch_mutex_);
   // Writes are only ever added, and this is read with the lock: targets ascend along the list.
@@ -106,11 +110,12 @@ void Engine::forget(Bell& bell) {
     }
 }
 
-// --- the stand-in -----------------------------------------------------------------------------------------------------------------
-// A thread that waits works in a worker's place; an event loop does not. A host task may wait for what a loop does after an await,
-// or await something itself: if such tasks have all workers of a queue, one thread for the whole process works for those who are to be
-// told, as a waiting thread would. Who awaits counts itself before it looks at the tasks, and the other way round (all seq_cst), so
-// one of the two calls the stand-in.
+// --- the stand-in
+// ----------------------------------------------------------------------------------------------------------------- A
+// thread that waits works in a worker's place; an event loop does not. A host task may wait for what a loop does after
+// an await, or await something itself: if such tasks have all workers of a queue, one thread for the whole process
+// works for those who are to be told, as a waiting thread would. Who awaits counts itself before it looks at the tasks,
+// and the other way round (all seq_cst), so one of the two calls the stand-in.
 
 void Engine::enter_task(Queue& queue) {
   if (queue.in_tasks.fetch_add(1) + 1 != queue.workers) return;

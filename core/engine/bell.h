@@ -1,12 +1,13 @@
-// To be told instead of to wait: an event loop polls a bell's descriptor, and however many results it needs, no thread waits.
+// To be told instead of to wait: an event loop polls a bell's descriptor, and however many results it needs, no thread
+// waits.
 //
 //   Bell bell;                                    // one per loop, which polls bell.descriptor()
 //   engine.watch(watcher, storage, bell);         // false: nothing to wait for
 //   engine.take_told(bell, told, 100);            // the descriptor is readable: who is told now
 //   engine.unwatch(watcher);                      // at any time; before the watcher, the storage or the bell goes
 //
-// What is awaited costs nothing while it stands in its lists: a write that ends looks at the watchers of its own storage alone, and
-// at no more of them than it tells.
+// What is awaited costs nothing while it stands in its lists: a write that ends looks at the watchers of its own
+// storage alone, and at no more of them than it tells.
 #pragma once
 #include <cstdint>
 
@@ -20,9 +21,9 @@ class Bell;
 class Storage;
 class WatcherList;
 
-// Somebody who is to be told when the writes of a storage that were issued before have ended. It owns neither the storage nor the
-// bell; its owner keeps both alive until unwatch(). All fields are guarded by the engine's watch_mutex_, except that the owner may
-// read `failure` once the watcher has been told.
+// Somebody who is to be told when the writes of a storage that were issued before have ended. It owns neither the
+// storage nor the bell; its owner keeps both alive until unwatch(). All fields are guarded by the engine's
+// watch_mutex_, except that the owner may read `failure` once the watcher has been told.
 struct Watcher {
   Storage* storage = nullptr;
   Bell* bell = nullptr;
@@ -45,7 +46,8 @@ class WatcherList {
   TwoWayChain<Watcher, &Watcher::prev, &Watcher::next> all_;
 };
 
-// A descriptor that is readable while somebody is to be told. Owned by the front end; no watcher may be left when it goes.
+// A descriptor that is readable while somebody is to be told. Owned by the front end; no watcher may be left when it
+// goes.
 class Bell {
  public:
   Bell();
@@ -59,7 +61,8 @@ class Bell {
   void silence();
 
   const int descriptor_;
-  // Guarded by the engine's watch_mutex_. While `told_` has anybody, the descriptor is readable or the bell is to be rung.
+  // Guarded by the engine's watch_mutex_. While `told_` has anybody, the descriptor is readable or the bell is to be
+  // rung.
   WatcherList told_;
   Bell* next_ = nullptr;  // among the bells to be rung
   bool to_ring_ = false;

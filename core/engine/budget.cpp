@@ -12,13 +12,15 @@ void Budget::charge(size_t bytes) {
 
 namespace {
 
-// Bytes that come back when `op` ends: nobody holds a handle and no later op uses them. `read`: counts also what is held, but
-// is read here for the last time, as far as is known: mostly temporaries that the front end is about to let go.
+// Bytes that come back when `op` ends: nobody holds a handle and no later op uses them. `read`: counts also what is
+// held, but is read here for the last time, as far as is known: mostly temporaries that the front end is about to let
+// go.
 size_t frees(Op& op, bool read, size_t* written = nullptr) {
   size_t bytes = 0;
   for (int i = 0; i < op.n_access; ++i) {
     const Access& a = op.access(i);
-    if (a.storage->in_group++ > 0) continue;  // looked at before; not compared with all others, as there may be very many
+    if (a.storage->in_group++ > 0)
+      continue;  // looked at before; not compared with all others, as there may be very many
     if (a.storage->budget != op.budget || a.storage->last_use != op.seq) continue;
     if (!a.storage->only_ops(a.storage->uses) && !(read && a.storage->last_write != op.seq)) continue;
     bytes += a.storage->charged();
@@ -90,7 +92,8 @@ bool Budget::over(const Op& op) const {
 
 bool Budget::fits(Op& op) const {
   size_t now = occupied(), want = op.to_take;
-  // What will be live, op after op, if the rest up to `op` runs in order; and what would be, had all of it run in order.
+  // What will be live, op after op, if the rest up to `op` runs in order; and what would be, had all of it run in
+  // order.
   size_t level = now, most = now, plain = this->plain(now), usual = plain;
   int looked = 0;
   for (Op* other = order_.front(); other != &op; other = other->next_planned) {
@@ -136,8 +139,10 @@ void Budget::starts(Op& op, size_t own) {
   coming_ -= op.wants;
   size_t before = occupied();
   reserved.fetch_add(op.to_take, std::memory_order_relaxed);
-  if (!oldest(op)) own = 0;
-  else high_ = std::max(high_, plain(before) + own);
+  if (!oldest(op))
+    own = 0;
+  else
+    high_ = std::max(high_, plain(before) + own);
   op.ahead = op.to_take - std::min(own, op.to_take);
   ahead_ += op.ahead;
 }
@@ -166,7 +171,8 @@ void Budget::ends(Op& op) {
 // Both have ended.
 void Budget::merge_next(Op* op) {
   Op* next = op->next_planned;
-  size_t first = op->ahead, second = op->ahead + next->ahead - std::min(op->ahead + next->ahead, op->freed);  // what both had, in turn
+  size_t first = op->ahead,
+         second = op->ahead + next->ahead - std::min(op->ahead + next->ahead, op->freed);  // what both had, in turn
   size_t all = op->ahead + next->ahead, back = op->freed + next->freed, most = std::max(first, second);
   ahead_ += most - op->ahead, early_ += most + back - all - op->freed;
   op->ahead = most, op->freed = most + back - all;

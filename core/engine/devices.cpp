@@ -50,14 +50,16 @@ void Engine::use_device(int i) {
   Device& device = *devices_[i];
   if (device.used.load()) return;
   const MemoryLimits& limits = shared_limits_;
-  device.budget->soft.store(limits.soft), device.budget->hard.store(limits.hard), device.budget->aside.store(limits.aside);
+  device.budget->soft.store(limits.soft), device.budget->hard.store(limits.hard),
+      device.budget->aside.store(limits.aside);
   serve_device(device, workers_of_shared_);
   if (!started_) return;
   for (Queue* q : device.queues()) {
     if (!stopping_.load())
       start_queue(*q);
     else
-      q->sleeping.fetch_sub(1), q->left = q->threads = q->wanted;  // as if they had stopped: they start when the others do
+      q->sleeping.fetch_sub(1),
+          q->left = q->threads = q->wanted;  // as if they had stopped: they start when the others do
   }
 }
 
@@ -65,7 +67,8 @@ void Engine::limit_shared(const MemoryLimits& limits) {
   Lock held = lock();
   shared_limits_ = limits;
   for (Device* device : made_)
-    if (Budget& b = *device->budget; b.device >= n_devices_) b.soft.store(limits.soft), b.hard.store(limits.hard), b.aside.store(limits.aside);
+    if (Budget& b = *device->budget; b.device >= n_devices_)
+      b.soft.store(limits.soft), b.hard.store(limits.hard), b.aside.store(limits.aside);
 }
 
 size_t Engine::occupied_by_all() const {
@@ -93,7 +96,8 @@ bool Engine::crowded(const Op& op) const {
     older = more == SIZE_MAX ? more : older + more;
     if (older == SIZE_MAX) return true;
   }
-  return !first && (all + op.to_take > shared_limits_.soft_of_all || all + op.to_take + older > shared_limits_.hard_of_all);
+  return !first &&
+         (all + op.to_take > shared_limits_.soft_of_all || all + op.to_take + older > shared_limits_.hard_of_all);
 }
 
 }  // namespace forerun

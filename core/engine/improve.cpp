@@ -1,5 +1,6 @@
-// Improve: what waits is a program, and it gets better before it runs. Ops that nobody needs are dropped, ops over the same
-// elements are joined, so that what stands between them never reaches memory, and results are written where operands stood.
+// Improve: what waits is a program, and it gets better before it runs. Ops that nobody needs are dropped, ops over the
+// same elements are joined, so that what stands between them never reaches memory, and results are written where
+// operands stood.
 #include <algorithm>
 
 #include "engine/engine.h"
@@ -27,7 +28,8 @@ void Engine::promise(Op& op, bool promised) {
 void Engine::leave(Access& a) {
   Storage& s = *a.storage;
   --s.uses;
-  if (a.apart) [[unlikely]] return leave_section(a);
+  if (a.apart) [[unlikely]]
+    return leave_section(a);
   if (a.mode != Mode::read) {
     if (s.writer == a.op()) s.writer = nullptr;
     return;
@@ -44,8 +46,8 @@ void Engine::leave(Access& a) {
   a.linked = false;
 }
 
-// Nobody holds what it writes, and no other op that is issued uses it. (What can be dropped writes one or two storages, however many
-// it reads.)
+// Nobody holds what it writes, and no other op that is issued uses it. (What can be dropped writes one or two storages,
+// however many it reads.)
 bool Engine::dead(Op& op) {
   bool writes = false;
   for (int i = 0; i < op.n_access; ++i) {
@@ -60,8 +62,8 @@ bool Engine::dead(Op& op) {
   return writes && !op.kept && op.kernel()->droppable();
 }
 
-// It will not run. It lets go of its storages now, which may make the ops dead that wrote them; it is to be ended when what it
-// waits for has ended, as others may wait for it.
+// It will not run. It lets go of its storages now, which may make the ops dead that wrote them; it is to be ended when
+// what it waits for has ended, as others may wait for it.
 void Engine::drop(Op* op) {
   op->dropped = true;
   ++dropped_;
@@ -86,21 +88,25 @@ bool Engine::drop_dead(uint64_t first, uint64_t last) {
   return any;
 }
 
-// The same, for what has lost its handles since it was planned. (What waits for nothing is dropped when its turn comes.)
+// The same, for what has lost its handles since it was planned. (What waits for nothing is dropped when its turn
+// comes.)
 void Engine::without_dead() {
   for (int i = n_found_; i-- > 0;)
     if (found_[i]->unmet > 0 && dead(*found_[i])) drop(found_[i]);
-  n_found_ = static_cast<int>(std::remove_if(found_.begin(), found_.begin() + n_found_, [](Op* op) { return op->dropped; }) - found_.begin());
+  n_found_ = static_cast<int>(
+      std::remove_if(found_.begin(), found_.begin() + n_found_, [](Op* op) { return op->dropped; }) - found_.begin());
 }
 
-// Planned ops that `first` might be joined with: what reads its results, what else those wait for, and so on; and what reads the
-// same values and writes little, as sums do. In program order; issued after `first`, by `reach` at most.
+// Planned ops that `first` might be joined with: what reads its results, what else those wait for, and so on; and what
+// reads the same values and writes little, as sums do. In program order; issued after `first`, by `reach` at most.
 void Engine::candidates(Op* first, uint64_t reach) {
   n_found_ = 0;
   ++round_;
   first->seen = round_;
   auto look = [&](Op* op) {
-    if (n_found_ == kFuseMost || op->seen == round_ || op->started || op->dropped || op->seq < first->seq || op->seq - first->seq > reach) return;
+    if (n_found_ == kFuseMost || op->seen == round_ || op->started || op->dropped || op->seq < first->seq ||
+        op->seq - first->seq > reach)
+      return;
     op->seen = round_;
     if (op->queue == first->queue && op->budget == first->budget && op->kernel()->fusible()) found_[n_found_++] = op;
   };
@@ -136,8 +142,8 @@ bool Engine::sound(Op* op) {
   return true;
 }
 
-// Small ops that wait only for ops of the batch, which run before them and fail for want of memory alone, go with it: a string of ops
-// is run in one go.
+// Small ops that wait only for ops of the batch, which run before them and fail for want of memory alone, go with it: a
+// string of ops is run in one go.
 void Engine::follow(Batch& batch, uint32_t most) {
   auto sure = [](Op* op) { return op->to_take == 0 && op->n_tiles == 1 && !op->failure && op->kernel()->droppable(); };
   int looked = 0;
@@ -147,7 +153,9 @@ void Engine::follow(Batch& batch, uint32_t most) {
     reach(op, 1);
     for (Edge* edge : op->successors) {
       Op* next = edge->after;
-      if (next->unmet != next->reached || next->started || next->dropped || next->cost > most || next->queue != op->queue) continue;
+      if (next->unmet != next->reached || next->started || next->dropped || next->cost > most ||
+          next->queue != op->queue)
+        continue;
       if (batch.n < kBatch && sound(next) && start(next)) batch.work[batch.n++] = Work{next, 0};
     }
   }
@@ -165,7 +173,9 @@ bool Engine::collect(Op* first, size_t most) {
     first->group.reset(first->kernel()->new_group(*first));
     for (int i = 0; i < n_found_ && first->group && members.size() < most; ++i) {
       Op* op = found_[i];
-      if (op->unmet != op->reached || op->needs_turn || !sound(op) || (passes(Pass::drop) && dead(*op)) || !first->group->add(*op)) continue;
+      if (op->unmet != op->reached || op->needs_turn || !sound(op) || (passes(Pass::drop) && dead(*op)) ||
+          !first->group->add(*op))
+        continue;
       members.push_back(op);
       reach(op, 1);
     }
@@ -175,8 +185,8 @@ bool Engine::collect(Op* first, size_t most) {
   return good && !members.empty();
 }
 
-// Finds ops for a group: near ones, and then all, if many of the near ones fit. Else each op of a long string of which few go together
-// would be looked at for each of its groups.
+// Finds ops for a group: near ones, and then all, if many of the near ones fit. Else each op of a long string of which
+// few go together would be looked at for each of its groups.
 bool Engine::gather_from(Op* first, uint64_t reach) {
   candidates(first, reach);
   if (passes(Pass::drop)) without_dead();
@@ -185,12 +195,13 @@ bool Engine::gather_from(Op* first, uint64_t reach) {
   return all || first->members.size() * 4 < static_cast<size_t>(n_found_) || gather_from(first, kFuseReach);
 }
 
-// Makes `first`, which may start, the first of a group if there are ops to join it with. All that a member waits for is in the
-// group too, or has ended. Where the budget does not admit all of them at once, half of them are tried.
+// Makes `first`, which may start, the first of a group if there are ops to join it with. All that a member waits for is
+// in the group too, or has ended. Where the budget does not admit all of them at once, half of them are tried.
 void Engine::gather(Op* first) {
   std::vector<Op*>& members = first->members;
   bool joined = gather_from(first, kFuseNear) && join(first);
-  for (size_t most = members.size() / 2; !joined && most > 0 && collect(first, most); most = members.size() / 2) joined = join(first);
+  for (size_t most = members.size() / 2; !joined && most > 0 && collect(first, most); most = members.size() / 2)
+    joined = join(first);
   if (!joined) {
     members.clear();
     first->group.reset();
@@ -240,8 +251,8 @@ bool note_reuse(Op* op, Op::Reuse pair) {
 
 }  // namespace
 
-// How many bytes of an op's outputs, or its group's, need not be taken, as inputs of the same size end with it. If `commit`, the
-// outputs have their memory afterwards.
+// How many bytes of an op's outputs, or its group's, need not be taken, as inputs of the same size end with it. If
+// `commit`, the outputs have their memory afterwards.
 size_t Engine::reuse(Op* first, bool commit) {
   size_t saved = 0;
   each_access(first, [](Access& a) { ++a.storage->in_group; });
@@ -253,7 +264,8 @@ size_t Engine::reuse(Op* first, bool commit) {
       Storage& in = *r.storage;
       auto taken = [&](const Op::Reuse& pair) { return pair.in == &in; };
       if (std::any_of(first->reused.begin(), first->reused.end(), taken)) return;
-      if (found || r.mode != Mode::read || in.elided || in.bytes != out.bytes || in.budget != out.budget || !in.taken()) return;
+      if (found || r.mode != Mode::read || in.elided || in.bytes != out.bytes || in.budget != out.budget || !in.taken())
+        return;
       if (in.uses != in.in_group || !in.only_ops(in.uses) || !first->task()->may_share(*first, &in, &out)) return;
       if (!note_reuse(first, {&in, &out})) return;
       found = !commit || out.take_over(in);

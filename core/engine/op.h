@@ -45,25 +45,27 @@ struct Section {
   Section *next, *next_free;
 };
 
-// Each access makes at most two edges, which have their place here: so where storages are used as a whole, nothing that happens after
-// issue needs memory for the graph.
+// Each access makes at most two edges, which have their place here: so where storages are used as a whole, nothing that
+// happens after issue needs memory for the graph.
 struct Access {
   Storage* storage = nullptr;
-  Edge from;                                // in the successors of the write that this op waits for
-  Access *prev = nullptr, *next = nullptr;  // in Storage::readers, or its part's, while `linked`; guarded by the engine's lock
-  Edge to;                                  // in this op's successors, the write that takes its place and waits for it
+  Edge from;  // in the successors of the write that this op waits for
+  Access *prev = nullptr,
+         *next = nullptr;  // in Storage::readers, or its part's, while `linked`; guarded by the engine's lock
+  Edge to;                 // in this op's successors, the write that takes its place and waits for it
   Mode mode = Mode::read;
   bool linked = false;
-  bool loose = false;                       // the op may look at bytes beside its elements: it is ordered with all of the storage's
-  bool apart = false;                       // planned as one of a part: it is not ordered with accesses of others
-  uint32_t place = 0;                       // 1 + where its region stands in its op; 0: all of the storage
+  bool loose = false;  // the op may look at bytes beside its elements: it is ordered with all of the storage's
+  bool apart = false;  // planned as one of a part: it is not ordered with accesses of others
+  uint32_t place = 0;  // 1 + where its region stands in its op; 0: all of the storage
   Op* op() const { return from.after; }
 };
 static_assert(sizeof(Access) == 64);
 
 class Group;
 
-// Thrown by a kernel that is run at once (Engine::run_at_once) and cannot be: it is issued, and runs on a thread of the engine.
+// Thrown by a kernel that is run at once (Engine::run_at_once) and cannot be: it is issued, and runs on a thread of the
+// engine.
 struct RunLater {};
 
 // What an op computes. Made at issue; run once, cut into tiles by the shapes alone, so that results do not depend on
@@ -80,15 +82,16 @@ class Kernel {
   virtual void run(Op& op, int64_t tile) = 0;
 
   // For programs, which run kernels again and again, in runs that do not overlap.
-  // Makes `op` run a copy of this kernel. False: what it does cannot be repeated. Any thread, unless the kernel owns things of the
-  // front end.
+  // Makes `op` run a copy of this kernel. False: what it does cannot be repeated. Any thread, unless the kernel owns
+  // things of the front end.
   virtual bool copy_to(Op&) const { return false; }
   // The seed and the number that make its random numbers, different for each run; null if it draws none.
   virtual uint64_t* key() { return nullptr; }
 
   // It cannot fail and does nothing but write its outputs: if nobody reads them, it need not run.
   virtual bool droppable() const { return false; }
-  // `out`, which it overwrites, may take the memory of `in`: no element is written before it has been read for the last time.
+  // `out`, which it overwrites, may take the memory of `in`: no element is written before it has been read for the last
+  // time.
   virtual bool may_share(Op&, const Storage*, const Storage*) const { return false; }
   // It may be run within a group.
   virtual bool fusible() const { return false; }
@@ -101,12 +104,13 @@ class Group : public Kernel {
  public:
   // Whether `op`, whose kernel is fusible, may be run in this group after those that are in it; if so it is in it now.
   virtual bool add(Op& op) = 0;
-  // The values of a storage that ops of the group write may stay in the tiles: nobody else reads them. False: they may not.
+  // The values of a storage that ops of the group write may stay in the tiles: nobody else reads them. False: they may
+  // not.
   virtual bool elide(Storage* storage) = 0;
 };
 
-// Where a kernel stands that does not fit into its op. Used again: the issuing thread takes what workers give back, which costs an
-// allocator much.
+// Where a kernel stands that does not fit into its op. Used again: the issuing thread takes what workers give back,
+// which costs an allocator much.
 struct KernelRoom {
   KernelRoom* next_free = nullptr;
   alignas(16) unsigned char bytes[1000];
@@ -163,7 +167,9 @@ class Op {
   // Where the access stands in the graph; null: with those of the whole storage, or something has taken its place.
   Section*& section(const Access& a) { return places_[a.place - 1].section; }
 
-  Access& access(int i) { return n_access <= kInlineAccess || i < kInlineAccess ? inline_access_[i] : more_access_[i - kInlineAccess]; }
+  Access& access(int i) {
+    return n_access <= kInlineAccess || i < kInlineAccess ? inline_access_[i] : more_access_[i - kInlineAccess];
+  }
   Kernel* kernel() const { return kernel_; }
   // What is to be run: the kernel, or the group's of which this op is the first.
   Kernel* task() const { return group ? group.get() : kernel_; }
@@ -177,7 +183,8 @@ class Op {
   void reset() {
     n_access = 0, inner = urgent = false;
     empty(more_access_), empty(places_), successors.clear();
-    if (more_edges) [[unlikely]] drop_edges();
+    if (more_edges) [[unlikely]]
+      drop_edges();
     failure.reset();
     unmet = 0;
     ahead = freed = files = 0, look_again = 0, refused_after = UINT64_MAX;
@@ -194,40 +201,41 @@ class Op {
   const char* name = "";     // outlives the op
   uint32_t cost = 0;         // about how long it takes, in ns (saturating)
   int n_access = 0;
-  bool inner = false;        // issued by a running task, which may wait for it
-  bool urgent = false;       // goes before older ready ops of its queue
+  bool inner = false;                                  // issued by a running task, which may wait for it
+  bool urgent = false;                                 // goes before older ready ops of its queue
   bool is_task() const { return cost == UINT32_MAX; }  // nobody knows how long it takes, and it may sleep
-  OpRecord* record = nullptr;  // where it is recorded; null: it is not
+  OpRecord* record = nullptr;                          // where it is recorded; null: it is not
 
   // Guarded by the engine's lock.
-  int unmet = 0;                   // ops that must end before this one may start
+  int unmet = 0;                        // ops that must end before this one may start
   Chain<Edge, &Edge::next> successors;  // ops that wait for this one
-  MoreEdge* more_edges = nullptr;  // in the successors of ops that it waits for
-  size_t to_take = 0;              // bytes of its outputs that have no memory yet, at its start
-  size_t ahead = 0;                // bytes taken before its turn
-  size_t wants = 0;                // bytes that its outputs lacked when it was planned
-  size_t freed = 0;                // bytes that came back when it ended
-  size_t files = 0;                // bytes that it reads or writes, if it stands in the queue for files; counted by its budget
-  uint64_t look_again = 0;         // refused by the budget: until the oldest op has this number
+  MoreEdge* more_edges = nullptr;       // in the successors of ops that it waits for
+  size_t to_take = 0;                   // bytes of its outputs that have no memory yet, at its start
+  size_t ahead = 0;                     // bytes taken before its turn
+  size_t wants = 0;                     // bytes that its outputs lacked when it was planned
+  size_t freed = 0;                     // bytes that came back when it ended
+  size_t files = 0;         // bytes that it reads or writes, if it stands in the queue for files; counted by its budget
+  uint64_t look_again = 0;  // refused by the budget: until the oldest op has this number
   uint64_t refused_after = UINT64_MAX;  // the ops that had ended when it was last refused memory,
   size_t refused_beside = 0;            // and the bytes that were occupied
   int64_t n_tiles = 1, next_tile = 0, tiles_left = 0;
   bool started = false, ended = false;
-  bool needs_turn = false;         // found no memory: only as the oldest op, alone, it may try again
-  bool kept = false;               // others wait for it in place of what it waits for: it must not be dropped
-  bool dropped = false;            // nobody reads its results: it will not run, and has let go of its storages
-  FailurePtr failure;              // first failure of a tile, or inherited from an input
-  std::unique_ptr<Group> group;    // of the first op of a group: what runs in place of the members' kernels,
-  std::vector<Op*> members;        // and the others, in program order; they start and end together
-  uint32_t group_cost = 0;         // of all of them
+  bool needs_turn = false;       // found no memory: only as the oldest op, alone, it may try again
+  bool kept = false;             // others wait for it in place of what it waits for: it must not be dropped
+  bool dropped = false;          // nobody reads its results: it will not run, and has let go of its storages
+  FailurePtr failure;            // first failure of a tile, or inherited from an input
+  std::unique_ptr<Group> group;  // of the first op of a group: what runs in place of the members' kernels,
+  std::vector<Op*> members;      // and the others, in program order; they start and end together
+  uint32_t group_cost = 0;       // of all of them
   struct Reuse {
     Storage *in, *out;
   };
-  std::vector<Reuse> reused;       // outputs that have taken over the memory of inputs that end with this op
-  uint32_t seen = 0;               // gather(): looked at in this round;
-  int reached = 0;                 // how many of the ops it waits for are in the group
+  std::vector<Reuse> reused;  // outputs that have taken over the memory of inputs that end with this op
+  uint32_t seen = 0;          // gather(): looked at in this round;
+  int reached = 0;            // how many of the ops it waits for are in the group
   Op *next_planned = nullptr, *before_planned = nullptr;  // in Budget's order
-  Op* next_in = nullptr;           // in Queue::sharing, or Engine::idle_dropped_, or Engine::retired_: it stands in one of them at most
+  Op* next_in =
+      nullptr;  // in Queue::sharing, or Engine::idle_dropped_, or Engine::retired_: it stands in one of them at most
   Op* next_free = nullptr;
 
  private:

@@ -38,8 +38,8 @@ void link_write(Access& a) {
 
 }  // namespace
 
-// Fresh work is all tiny, and more of it keeps coming: who issues it runs it at its next wait, sooner than it could be handed
-// over to another core. Not for longer than some milliseconds.
+// Fresh work is all tiny, and more of it keeps coming: who issues it runs it at its next wait, sooner than it could be
+// handed over to another core. Not for longer than some milliseconds.
 bool Engine::left_to_issuer() {
   uint64_t head = head_.load(), now = __rdtsc();
   bool comes = head != std::exchange(left_head_, head);
@@ -50,7 +50,8 @@ bool Engine::left_to_issuer() {
 void Engine::plan() {
   unseen_cost_.store(0, std::memory_order_relaxed);
   left_since_ = 0;
-  uint64_t first = planned_.load(std::memory_order_relaxed), last = std::min(head_.load(), first + kPlanAtOnce), next = first, now = trace.on() ? Trace::now() : 0;
+  uint64_t first = planned_.load(std::memory_order_relaxed), last = std::min(head_.load(), first + kPlanAtOnce),
+           next = first, now = trace.on() ? Trace::now() : 0;
   bool passed = false;
   for (; next < last; ++next) {
     Op* op = window_[next].load(std::memory_order_acquire);
@@ -75,14 +76,18 @@ void Engine::plan() {
 
 [[gnu::noinline]] void Engine::record_reads(Op& op) {
   for (int i = 0; i < op.n_access; ++i)
-    if (const Access& a = op.access(i); a.mode != Mode::write) each_write_read(a, [&](uint64_t seq) { trace.depends(*op.record, seq); });
+    if (const Access& a = op.access(i); a.mode != Mode::write)
+      each_write_read(a, [&](uint64_t seq) { trace.depends(*op.record, seq); });
 }
 
-bool Engine::by_parts(const Op& op) const { return op.cost >= apart_from_.load(std::memory_order_relaxed) && passes(Pass::apart); }
+bool Engine::by_parts(const Op& op) const {
+  return op.cost >= apart_from_.load(std::memory_order_relaxed) && passes(Pass::apart);
+}
 
 void Engine::link(Op* op, uint64_t now) {
   OpRecord* record = op->record;
-  if (record) [[unlikely]] record_reads(*op);
+  if (record) [[unlikely]]
+    record_reads(*op);
   for (int i = 0; i < op->n_access; ++i) {
     Access& a = op->access(i);
     Storage& s = *a.storage;
@@ -126,7 +131,8 @@ Op* Engine::admissible(Queue& queue, uint32_t most) {
   }
   if (!top) return nullptr;
   queue.refused.store(false, std::memory_order_relaxed);
-  if (Op* first = queue.top_urgent(); first && first != top && !(passes(Pass::drop) && dead(*first)) && may(first)) return queue.remove(first), first;
+  if (Op* first = queue.top_urgent(); first && first != top && !(passes(Pass::drop) && dead(*first)) && may(first))
+    return queue.remove(first), first;
   if (may(top)) return queue.remove(top), top;
   // Rare: the oldest one needs memory that is not there yet. A few others may need none.
   Op* op = queue.behind(top, tasks);
@@ -149,8 +155,9 @@ Op* Engine::admissible(Queue& queue, uint32_t most) {
   return nullptr;
 }
 
-// Whether all before it has ended, on other devices too, which may have held arrays of this one, and of its budget `running` ops run.
-// Tasks may wait for it. If they all wait, it counts as alone beside them; what a task has issued does so in any case.
+// Whether all before it has ended, on other devices too, which may have held arrays of this one, and of its budget
+// `running` ops run. Tasks may wait for it. If they all wait, it counts as alone beside them; what a task has issued
+// does so in any case.
 bool Engine::alone(const Op& op, int running) const {
   int own = op.started && op.is_task();
   if (op.budget->running - op.budget->tasks + own != running) return false;
@@ -166,12 +173,15 @@ bool Engine::tasks_wait() const {
   return std::all_of(queues_.begin(), queues_.end(), [](const Queue* q) { return q->tasks == q->waiting; });
 }
 
-// Modelled in tests/model/budget.py. Whether it is the oldest op, nothing of its budget runs or can run on another queue, and still it lacks memory.
+// Modelled in tests/model/budget.py. Whether it is the oldest op, nothing of its budget runs or can run on another
+// queue, and still it lacks memory.
 bool Engine::starves(Op& op) {
   Budget& budget = *op.budget;
   if (!alone(op, 0) || !over_limit(op)) return false;
   bool all = op.to_take + budget.occupied() <= budget.hard.load();  // the devices together have too much
-  if (all && std::any_of(made_.begin(), made_.end(), [](const Device* d) { return d->budget->running > d->budget->tasks; })) return false;
+  if (all &&
+      std::any_of(made_.begin(), made_.end(), [](const Device* d) { return d->budget->running > d->budget->tasks; }))
+    return false;
   for (Queue* q : queues_)
     if (q != op.queue && (all || q->budget == &budget))
       for (Op* other = q->top(!op.inner); other; other = q->behind(other, !op.inner))
@@ -181,14 +191,16 @@ bool Engine::starves(Op& op) {
 
 bool Engine::over_limit(const Op& op) const {
   const Budget& budget = *op.budget;
-  return op.to_take > 0 && (op.to_take + budget.occupied() > budget.hard.load() || op.to_take + occupied_by_all() > shared_limits_.hard_of_all);
+  return op.to_take > 0 && (op.to_take + budget.occupied() > budget.hard.load() ||
+                            op.to_take + occupied_by_all() > shared_limits_.hard_of_all);
 }
 
 // With one core left, an older op of another queue whose worker sleeps goes first.
 bool Engine::older_elsewhere(const Queue& queue, uint64_t seq) {
   if (queue.workers == 0 || queue.kind == Queue::Kind::io || busy_ + 1 < cores_) return false;
   for (Queue* q : queues_) {
-    if (q == &queue || q->kind == Queue::Kind::io || !q->top() || q->top()->seq > seq || q->sleeping.load() == 0) continue;
+    if (q == &queue || q->kind == Queue::Kind::io || !q->top() || q->top()->seq > seq || q->sleeping.load() == 0)
+      continue;
     if (q->refused_at == ended_ops_) continue;  // it may not start yet
     q->sleepers.wake_one(places_);
     return gave_way_ = true;
@@ -196,7 +208,8 @@ bool Engine::older_elsewhere(const Queue& queue, uint64_t seq) {
   return false;
 }
 
-// The front end is issuing, or has just seen a wait end: it needs a core. (A thread that waits does not: it works in a worker's place.)
+// The front end is issuing, or has just seen a wait end: it needs a core. (A thread that waits does not: it works in a
+// worker's place.)
 bool Engine::issuing() {
   uint64_t head = head_.load(), now = __rdtsc();
   if (head != std::exchange(issue_head_, head)) issue_seen_ = now;
@@ -243,8 +256,8 @@ bool Engine::pick(Queue& queue, uint32_t most, Batch& batch) {
   return true;
 }
 
-// For a waiting thread: from the queue whose work is oldest; if none of that may start, from the next. What it waits for may
-// stand in any of them, and their own workers may be in tasks that wait, too.
+// For a waiting thread: from the queue whose work is oldest; if none of that may start, from the next. What it waits
+// for may stand in any of them, and their own workers may be in tasks that wait, too.
 bool Engine::pick_any(Batch& batch, uint32_t most) {
   auto oldest_of = [&](Queue& q) {
     if (!q.has_work() || (q.kind == Queue::Kind::io && q.workers > 0)) return UINT64_MAX;
@@ -289,20 +302,25 @@ bool Engine::start(Op* op) {
   bool parts = false;
   for (int i = 0; i < op->n_access; ++i) {
     Access& a = op->access(i);
-    if (a.mode != Mode::write && a.storage->failure) [[unlikely]] inherit(*op, a);
+    if (a.mode != Mode::write && a.storage->failure) [[unlikely]]
+      inherit(*op, a);
     parts |= a.apart;
     if (a.mode != Mode::read && !a.storage->taken()) op->to_take += a.storage->charged();
   }
   Budget& budget = *op->budget;
-  if (parts && !op->failure && !prepare_sections(*op)) [[unlikely]] return hold(*op);
+  if (parts && !op->failure && !prepare_sections(*op)) [[unlikely]]
+    return hold(*op);
   if (op->failure) op->to_take = 0;
   bool sharing = passes(Pass::reuse) && op->to_take > 0;
   size_t whole = op->to_take;
   if (sharing) op->to_take -= reuse(op, false);
   if (op->needs_turn && !alone(*op, 0)) return false;
-  if (over_limit(*op) || !((budget.admits(*op) && !crowded(*op)) || (budget.first() == op && tasks_wait()))) return hold(*op);
+  if (over_limit(*op) || !((budget.admits(*op) && !crowded(*op)) || (budget.first() == op && tasks_wait())))
+    return hold(*op);
   size_t own = op->to_take;
-  if (passes(Pass::fuse) && op->cost >= fuse_from_.load(std::memory_order_relaxed) && op->unmet == 0 && !op->needs_turn && !op->failure && op->kernel()->fusible()) gather(op);
+  if (passes(Pass::fuse) && op->cost >= fuse_from_.load(std::memory_order_relaxed) && op->unmet == 0 &&
+      !op->needs_turn && !op->failure && op->kernel()->fusible())
+    gather(op);
   if (sharing) {
     size_t saved = reuse(op, true);
     op->to_take = (op->group ? op->to_take : whole) - saved;
@@ -347,7 +365,8 @@ void Engine::ready(Op* op) {
     op->queue->push(op);
 }
 
-// The op needs a storage no longer. If it was the last, the budget knows at once; the memory itself follows without the lock.
+// The op needs a storage no longer. If it was the last, the budget knows at once; the memory itself follows without the
+// lock.
 void Engine::let_go(Op& op, Storage& s) {
   if (s.release_unless_last()) return;
   size_t freed = s.charged() ? s.write_off() : 0;

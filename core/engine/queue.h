@@ -15,7 +15,8 @@ namespace forerun {
 class Queue {
  public:
   enum class Kind { compute, copy, io };
-  Queue(Kind kind, int device, Budget* budget, const Window& window) : kind(kind), device(device), budget(budget), window_(window) {}
+  Queue(Kind kind, int device, Budget* budget, const Window& window)
+      : kind(kind), device(device), budget(budget), window_(window) {}
   // While nothing is issued: for a window of this size.
   void make_room(uint64_t size) {
     for (NumberSet& set : ready_)
@@ -26,7 +27,8 @@ class Queue {
     ready_[kind_of(op)].insert(op->seq);
     count(1, op);
   }
-  // The oldest, or null. `tasks`: those too of which nobody knows how long they take, as long as no more than its workers are at one.
+  // The oldest, or null. `tasks`: those too of which nobody knows how long they take, as long as no more than its
+  // workers are at one.
   Op* top(bool tasks = true) const {
     return at(oldest(tasks, [](const NumberSet& set) { return set.first(); }));
   }
@@ -35,8 +37,12 @@ class Queue {
     return at(oldest(tasks, [op](const NumberSet& set) { return set.next(op->seq); }));
   }
   // The same for ops that were issued by running tasks, which may wait for them.
-  Op* top_inner(bool tasks) const { return at(std::min(ready_[kInner].first(), tasks ? ready_[kInnerTask].first() : NumberSet::kNone)); }
-  Op* inner_behind(const Op* op, bool tasks) const { return at(std::min(ready_[kInner].next(op->seq), tasks ? ready_[kInnerTask].next(op->seq) : NumberSet::kNone)); }
+  Op* top_inner(bool tasks) const {
+    return at(std::min(ready_[kInner].first(), tasks ? ready_[kInnerTask].first() : NumberSet::kNone));
+  }
+  Op* inner_behind(const Op* op, bool tasks) const {
+    return at(std::min(ready_[kInner].next(op->seq), tasks ? ready_[kInnerTask].next(op->seq) : NumberSet::kNone));
+  }
   // The oldest of those that go first.
   Op* top_urgent() const { return at(ready_[kUrgent].first()); }
   // Takes an op out, wherever it stands.
@@ -52,28 +58,30 @@ class Queue {
   const Kind kind;
   const int device;
   Budget* const budget;
-  int wanted = 1;                 // threads that are to serve it,
-  std::atomic<int> workers{1};    // and those that do, once they are started (written with the lock); 0: whoever waits does
-  int threads = 0;                // workers, and others that have been started in place of those whose task waits
-  int left = 0;                   // of them, those that have stopped, while others have not
-  int tasks = 0;                  // threads that are at a task,
-  int waiting = 0;                // and those of them whose task waits
-  std::atomic<int> in_tasks{0};   // of them, those that run what nobody knows the length of (host tasks)
-  int busy = 0;                   // threads that run its ops: workers, and waiting threads in their place
+  int wanted = 1;  // threads that are to serve it,
+  std::atomic<int> workers{
+      1};           // and those that do, once they are started (written with the lock); 0: whoever waits does
+  int threads = 0;  // workers, and others that have been started in place of those whose task waits
+  int left = 0;     // of them, those that have stopped, while others have not
+  int tasks = 0;    // threads that are at a task,
+  int waiting = 0;  // and those of them whose task waits
+  std::atomic<int> in_tasks{0};  // of them, those that run what nobody knows the length of (host tasks)
+  int busy = 0;                  // threads that run its ops: workers, and waiting threads in their place
   // A device's share of the cores is in use.
   bool full() const { return kind == Kind::compute && workers > 0 && busy >= workers; }
-  uint64_t ready_cost = 0;        // ns, of the ready ops; tiny ones are not worth another worker
-  Chain<Op, &Op::next_in> sharing;  // started, tiles left to claim; urgent ones first, then oldest first
-  Sleepers sleepers;              // workers without work
+  uint64_t ready_cost = 0;           // ns, of the ready ops; tiny ones are not worth another worker
+  Chain<Op, &Op::next_in> sharing;   // started, tiles left to claim; urgent ones first, then oldest first
+  Sleepers sleepers;                 // workers without work
   std::atomic<bool> refused{false};  // a hint: there is work, but none that may start now
   std::atomic<bool> over{false};     // the last one was refused for memory, not for its turn
-  uint64_t refused_at = UINT64_MAX;  // how many ops had ended when the budget refused all of it; as long as no more have, it does
+  uint64_t refused_at =
+      UINT64_MAX;  // how many ops had ended when the budget refused all of it; as long as no more have, it does
   // Read at each issue: on a cache line that workers seldom write.
-  alignas(64) std::atomic<int> sleeping{0};   // workers in `sleepers`, plus 1 while no worker has been started
-  std::atomic<int> dozing{0};     // of them, those that look at the window again within a fraction of a millisecond
+  alignas(64) std::atomic<int> sleeping{0};  // workers in `sleepers`, plus 1 while no worker has been started
+  std::atomic<int> dozing{0};       // of them, those that look at the window again within a fraction of a millisecond
   std::atomic<bool> called{false};  // a worker has been told to wake up, and has not yet
-  std::atomic<int> spinning{0};   // workers that look for work without sleeping
-  std::atomic<int> looking{0};    // workers that will look at the window within microseconds
+  std::atomic<int> spinning{0};     // workers that look for work without sleeping
+  std::atomic<int> looking{0};      // workers that will look at the window within microseconds
 
  private:
   alignas(64) std::atomic<int> count_{0};
@@ -94,7 +102,8 @@ class Queue {
     uint64_t first = std::min({number(ready_[kPlain]), number(ready_[kInner]), number(ready_[kUrgent])});
     if (!tasks || (workers > 0 && this->tasks - waiting >= workers)) return first;
     bool inner = ready_[kInner].first() != NumberSet::kNone || ready_[kInnerTask].first() != NumberSet::kNone;
-    return std::min({first, number(ready_[kInnerTask]), waiting > 0 && inner ? NumberSet::kNone : number(ready_[kTask])});
+    return std::min(
+        {first, number(ready_[kInnerTask]), waiting > 0 && inner ? NumberSet::kNone : number(ready_[kTask])});
   }
   const Window& window_;
   NumberSet ready_[kKinds];  // numbers of the ops

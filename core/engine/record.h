@@ -1,4 +1,5 @@
-// The layout of a recording: fixed-size records in one stretch of memory, which may be a file's. `profiler/decode.py` reads it.
+// The layout of a recording: fixed-size records in one stretch of memory, which may be a file's. `profiler/decode.py`
+// reads it.
 //
 //   Head | Text (names and lines, as text) | LineRecord[kLines] | MoreRecord[kMore] | OpRecord[kBlocks * kBlockOps]
 #pragma once
@@ -12,8 +13,8 @@ namespace forerun {
 // An op from its issue to its end. Times are ticks of the processor's clock; 0: not yet.
 struct OpRecord {
   static constexpr int kDeps = 5, kDims = 6;
-  // `held`: it was ready, and had to wait for its turn, as memory would have risen above the peak of the program in order;
-  // `over`: for memory, as more would have been live than the budget or the limit of its device
+  // `held`: it was ready, and had to wait for its turn, as memory would have risen above the peak of the program in
+  // order; `over`: for memory, as more would have been live than the budget or the limit of its device
   enum : uint8_t { dropped = 1, failed = 2, grouped = 4, held = 8, over = 16 };
 
   Cell<uint64_t> seq;
@@ -22,23 +23,24 @@ struct OpRecord {
   Cell<uint64_t> bytes;                     // memory that it took for its outputs
   Cell<uint32_t> live_started, live_ended;  // KiB of arrays on its device: when its outputs had memory, and at its end
   Cell<uint32_t> site;
-  Cell<uint16_t> issuer, thread;            // who issued and who ran it (of several tiles: the one who ended it)
-  Cell<uint32_t> group;                     // how far before it the first op of its group was issued
+  Cell<uint16_t> issuer, thread;  // who issued and who ran it (of several tiles: the one who ended it)
+  Cell<uint32_t> group;           // how far before it the first op of its group was issued
   Cell<uint8_t> device, queue, flags, n_deps;
-  Cell<uint8_t> dtype, ndim;                // of the first output: 1 + DType; 0: not known
+  Cell<uint8_t> dtype, ndim;  // of the first output: 1 + DType; 0: not known
   Cell<uint16_t> unused;
-  Cell<uint32_t> deps[kDeps];               // how far before it the ops were issued whose results it read; further ones are MoreRecords
-  Cell<uint32_t> dims[kDims];               // the first of them
+  Cell<uint32_t>
+      deps[kDeps];  // how far before it the ops were issued whose results it read; further ones are MoreRecords
+  Cell<uint32_t> dims[kDims];  // the first of them
 };
 static_assert(sizeof(OpRecord) == 128);
 
 // A tile of an op, a wait, or further dependencies of an op.
 struct MoreRecord {
   enum Kind : uint32_t { tile, wait, deps };
-  Cell<uint64_t> seq;      // of the op; of the one that was waited for, or 0
-  Cell<uint64_t> block;    // of the op, or of the last one that was issued before the wait ended
+  Cell<uint64_t> seq;    // of the op; of the one that was waited for, or 0
+  Cell<uint64_t> block;  // of the op, or of the last one that was issued before the wait ended
   Cell<uint64_t> started, ended;
-  Cell<uint64_t> name;     // of a wait: what was called
+  Cell<uint64_t> name;  // of a wait: what was called
   Cell<uint32_t> site;
   Cell<uint16_t> thread, unused;
   Cell<uint32_t> kind, payload[3];  // `deps`: how many, and up to two of them
@@ -47,11 +49,12 @@ static_assert(sizeof(MoreRecord) == 64);
 
 // All waits of one kind in one line, over the whole recording.
 struct LineRecord {
-  Cell<uint64_t> name;   // what was called
+  Cell<uint64_t> name;  // what was called
   Cell<uint32_t> site;
   Cell<uint32_t> known;  // 0: an empty place
   Cell<uint64_t> waits, ticks, longest;
-  Cell<uint64_t> lost;   // ticks of waits in which the front end could have done what it did between this wait and its next
+  Cell<uint64_t>
+      lost;  // ticks of waits in which the front end could have done what it did between this wait and its next
   Cell<uint64_t> reads;  // calls that found the values there
   Cell<uint64_t> unused;
 };
@@ -65,19 +68,21 @@ constexpr uint64_t kMore = 1 << 17, kLines = 1 << 12, kText = 4 << 20;
 struct Head {
   static constexpr uint64_t kMagic = 0x3165636172746672;  // "rftrace1"
   Cell<uint64_t> magic;
-  Cell<uint64_t> ticks, nanoseconds;            // the same moment by both clocks, at the start,
+  Cell<uint64_t> ticks, nanoseconds;              // the same moment by both clocks, at the start,
   Cell<uint64_t> later_ticks, later_nanoseconds;  // and at the end, or lately
-  Cell<uint64_t> first, next;                   // numbers of the first op that was issued in the recording, and of the one after the last
-  Cell<uint64_t> level;                         // one of 2^level blocks is kept
-  Cell<uint64_t> n_text, n_more, n_blocks;      // how much of each part is in use
-  Cell<uint64_t> dropped;                       // MoreRecords for which there was no room
-  Cell<uint64_t> ended;                         // 1: this is a copy, in one piece; 0: the process records, or has died
-  Cell<uint64_t> cores;                         // threads that may run ops at once
-  Cell<uint64_t> blocks[kBlocks];               // 1 + which block stands in each place; 0: none, or one that is kept no longer
+  Cell<uint64_t> first,
+      next;              // numbers of the first op that was issued in the recording, and of the one after the last
+  Cell<uint64_t> level;  // one of 2^level blocks is kept
+  Cell<uint64_t> n_text, n_more, n_blocks;  // how much of each part is in use
+  Cell<uint64_t> dropped;                   // MoreRecords for which there was no room
+  Cell<uint64_t> ended;                     // 1: this is a copy, in one piece; 0: the process records, or has died
+  Cell<uint64_t> cores;                     // threads that may run ops at once
+  Cell<uint64_t> blocks[kBlocks];  // 1 + which block stands in each place; 0: none, or one that is kept no longer
 };
 constexpr size_t kHead = 4096;
 static_assert(sizeof(Head) <= kHead);
 constexpr size_t kAtText = kHead, kAtLines = kAtText + kText, kAtMore = kAtLines + kLines * sizeof(LineRecord),
-                 kAtOps = kAtMore + kMore * sizeof(MoreRecord), kRecording = kAtOps + kBlocks * kBlockOps * sizeof(OpRecord);
+                 kAtOps = kAtMore + kMore * sizeof(MoreRecord),
+                 kRecording = kAtOps + kBlocks * kBlockOps * sizeof(OpRecord);
 
 }  // namespace forerun

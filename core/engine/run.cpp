@@ -9,10 +9,11 @@ namespace forerun {
 
 namespace {
 
-constexpr int kLockSpins = 100;      // tries before a thread sleeps for the lock
-constexpr int kWorkerLooks = 30;     // at the window, before a worker sleeps
-// Ticks between two looks, some microseconds: a worker that looks at every op steals the issuing thread's cache lines, and
-// one that finds several at once plans them at once. Who waits for a result does not wait for this: it works itself.
+constexpr int kLockSpins = 100;   // tries before a thread sleeps for the lock
+constexpr int kWorkerLooks = 30;  // at the window, before a worker sleeps
+// Ticks between two looks, some microseconds: a worker that looks at every op steals the issuing thread's cache lines,
+// and one that finds several at once plans them at once. Who waits for a result does not wait for this: it works
+// itself.
 constexpr uint64_t kLookTicks = 8000;
 // What the front end may take from one operation to the next, in let_issue(); and how often a worker looks meanwhile.
 constexpr uint64_t kLeastQuiet = 6000, kMostQuiet = 150'000, kLook = 1000;
@@ -76,16 +77,17 @@ bool Engine::spin(Queue& queue) {
     pass(kLookTicks);
     if (gate_.load(std::memory_order_relaxed)) continue;
     // Fresh work that a waiting thread is about to take is left to it.
-    found = (queue.seems_busy() && !queue.refused.load(std::memory_order_relaxed)) || (unattended() && unseen_cost_.load() > 0);
+    found = (queue.seems_busy() && !queue.refused.load(std::memory_order_relaxed)) ||
+            (unattended() && unseen_cost_.load() > 0);
   }
   queue.spinning.store(0);
   return found;
 }
 
-// Before a worker without work takes up what has just been issued, it lets the front end go on, so that the same program is mostly
-// grouped in the same way: until nothing has come for some microseconds, or a sixty-fourth of what the work costs, or a sixteenth of that
-// has passed, or there is enough for a group. What is not worth a wake-up is mostly waited for at once, and then done sooner by the
-// thread that waits.
+// Before a worker without work takes up what has just been issued, it lets the front end go on, so that the same
+// program is mostly grouped in the same way: until nothing has come for some microseconds, or a sixty-fourth of what
+// the work costs, or a sixteenth of that has passed, or there is enough for a group. What is not worth a wake-up is
+// mostly waited for at once, and then done sooner by the thread that waits.
 void Engine::let_issue() {
   uint64_t head = head_.load();
   for (uint64_t spent = 0;;) {
@@ -94,7 +96,9 @@ void Engine::let_issue() {
     for (uint64_t left = quiet; left > 0 && unattended(); left -= std::min(left, kLook)) pass(std::min(left, kLook));
     spent += quiet;
     const uint64_t seen = std::exchange(head, head_.load());
-    if (!unattended() || head == seen || spent > 4 * kLeastQuiet + cost / 8 || head - planned_.load(std::memory_order_relaxed) >= kFuseReach) return;
+    if (!unattended() || head == seen || spent > 4 * kLeastQuiet + cost / 8 ||
+        head - planned_.load(std::memory_order_relaxed) >= kFuseReach)
+      return;
   }
 }
 
@@ -109,14 +113,16 @@ bool Engine::help(uint32_t most, bool& rest) {
   return true;
 }
 
-// Workers that found all cores taken may sleep, and who is at work may be so for long: one of them must look. One that dozes does.
+// Workers that found all cores taken may sleep, and who is at work may be so for long: one of them must look. One that
+// dozes does.
 void Engine::leave_work() {
   Lock held = lock();
   for (Queue* q : queues_)
     if (wakes(*q) && q->dozing.load() == 0) q->sleepers.wake_one(places_);
 }
 
-// A task that waits holds no place, so that another thread can do what it waits for; if none sleeps, one is started, and stays.
+// A task that waits holds no place, so that another thread can do what it waits for; if none sleeps, one is started,
+// and stays.
 void Engine::leave_place(Queue& queue) {
   Lock held = lock();
   ++queue.waiting;
@@ -129,7 +135,8 @@ void Engine::take_place(Queue& queue) {
   --queue.waiting;
 }
 
-// Whether there is work that a worker which sleeps might take now. While all cores are at work, who is at work looks again.
+// Whether there is work that a worker which sleeps might take now. While all cores are at work, who is at work looks
+// again.
 bool Engine::wakes(const Queue& queue) const {
   if (!queue.has_work() || queue.sleeping.load() == 0 || !started_) return false;
   return queue.kind == Queue::Kind::io || (busy_ < cores_ && !queue.full());
@@ -170,7 +177,8 @@ void Engine::exchange(Batch& batch, Queue* queue, uint32_t most, Idle idle) {
       if (changed) wake_others(queue, true), changed = false;
       sleep(*queue, held, left || dozes++ < kDozes ? doze : Sleepers::kForever);
       doze = kDoze;
-      if (queue->called.exchange(false)) dozes = 0, doze = kShortDoze;  // for what it was called for, it looks twice, soon
+      if (queue->called.exchange(false))
+        dozes = 0, doze = kShortDoze;  // for what it was called for, it looks twice, soon
     }
     batch.rest = wake_others(queue, std::exchange(ended_early_, false) || changed, &batch, !queue && most == 0);
     notify = std::exchange(notify_, false);
@@ -182,7 +190,8 @@ void Engine::exchange(Batch& batch, Queue* queue, uint32_t most, Idle idle) {
   if (notify) notify_waiters();
 }
 
-// Modelled in tests/model/wake.py. A worker without work dozes for a while, so that whoever issues small ops need not wake it; then it sleeps.
+// Modelled in tests/model/wake.py. A worker without work dozes for a while, so that whoever issues small ops need not
+// wake it; then it sleeps.
 void Engine::sleep(Queue& queue, Lock& held, std::chrono::microseconds limit) {
   bool doze = limit != Sleepers::kForever;
   queue.dozing.fetch_add(doze);
@@ -194,10 +203,10 @@ void Engine::sleep(Queue& queue, Lock& held, std::chrono::microseconds limit) {
   queue.dozing.fetch_sub(doze);
 }
 
-// Wakes one more worker wherever there is work for it: always for other queues if something `changed`, and for one's own if
-// what is left is worth it. (A worker that took something looks here again, so workers wake one another in a chain.)
-// `resumes`: a thread that waited takes more itself, or goes on with the program, and then it needs the core that it has; who
-// still works looks here again, and who leaves calls leave_work(): true if there is reason to.
+// Wakes one more worker wherever there is work for it: always for other queues if something `changed`, and for one's
+// own if what is left is worth it. (A worker that took something looks here again, so workers wake one another in a
+// chain.) `resumes`: a thread that waited takes more itself, or goes on with the program, and then it needs the core
+// that it has; who still works looks here again, and who leaves calls leave_work(): true if there is reason to.
 bool Engine::wake_others(Queue* mine, bool changed, const Batch* taken, bool resumes) {
   uint64_t cost = taken ? taken->cost() : 0;
   bool rest = false;
@@ -221,8 +230,7 @@ bool Engine::end_work(Batch& batch, Lock& held) {
     Work& work = batch.work[i];
     Op* op = work.op;
     op->queue->tasks -= op->is_task();
-    if (work.no_memory && alone(*op, 1))
-      fail(op, memory_failure(*op)), work.no_memory = false, op->tiles_left = 1;
+    if (work.no_memory && alone(*op, 1)) fail(op, memory_failure(*op)), work.no_memory = false, op->tiles_left = 1;
     if (work.no_memory || work.held_back) {
       put_back(op, work.no_memory);
       continue;
@@ -304,9 +312,13 @@ void Engine::guarded(Op& op, F f, uint64_t before) {
   } catch (const Error& error) {
     thrown = failure(error.kind, op, [&] { return error.what(); }, error.exception, before);
   } catch (const std::bad_alloc&) {
-    thrown = failure(ErrorKind::memory, op, [&] { return std::string(op.kernel()->name()) + ": scratch memory must be available"; }, nullptr, before);
+    thrown = failure(
+        ErrorKind::memory, op, [&] { return std::string(op.kernel()->name()) + ": scratch memory must be available"; },
+        nullptr, before);
   } catch (const std::exception& error) {
-    thrown = failure(ErrorKind::runtime, op, [&] { return std::string(op.kernel()->name()) + ": " + error.what(); }, nullptr, before);
+    thrown = failure(
+        ErrorKind::runtime, op, [&] { return std::string(op.kernel()->name()) + ": " + error.what(); }, nullptr,
+        before);
   }
   if (!thrown) return;
   Lock held = lock();
@@ -315,18 +327,23 @@ void Engine::guarded(Op& op, F f, uint64_t before) {
 
 // All of an op's kernel, in this thread, at once.
 void Engine::run_whole(Op& op) {
-  guarded(op, [&] {
-    Kernel& kernel = *op.kernel();
-    kernel.prepare(op);
-    for (int64_t tile = 0, n = kernel.tiles(); tile < n; ++tile) kernel.run(op, tile);
-  }, at_once);
+  guarded(
+      op,
+      [&] {
+        Kernel& kernel = *op.kernel();
+        kernel.prepare(op);
+        for (int64_t tile = 0, n = kernel.tiles(); tile < n; ++tile) kernel.run(op, tile);
+      },
+      at_once);
 }
 
 template <class F>
-FailurePtr Engine::failure(ErrorKind kind, const Op& op, F message, std::shared_ptr<void> exception, uint64_t before) const {
+FailurePtr Engine::failure(ErrorKind kind, const Op& op, F message, std::shared_ptr<void> exception,
+                           uint64_t before) const {
   try {
     auto made = std::make_shared<Failure>();
-    made->kind = kind, made->site = op.site, made->number = op.seq, made->before = before, made->message = message(), made->exception = std::move(exception);
+    made->kind = kind, made->site = op.site, made->number = op.seq, made->before = before, made->message = message(),
+    made->exception = std::move(exception);
     return made;
   } catch (const std::bad_alloc&) {
     no_memory_->seen.store(false);
@@ -334,13 +351,15 @@ FailurePtr Engine::failure(ErrorKind kind, const Op& op, F message, std::shared_
   }
 }
 
-// Modelled in tests/model/tiles.py. The first tile of several: now that its outputs have memory, other workers may join.
+// Modelled in tests/model/tiles.py. The first tile of several: now that its outputs have memory, other workers may
+// join.
 void Engine::run_tiles(Work& work) {
   Op* op = work.op;
   {
     Lock held = lock();
     op->next_tile = 1;
-    op->queue->sharing.insert(op, [op](Op* other) { return other->urgent == op->urgent ? other->seq > op->seq : op->urgent; });
+    op->queue->sharing.insert(
+        op, [op](Op* other) { return other->urgent == op->urgent ? other->seq > op->seq : op->urgent; });
     wake_others(op->queue, true);
   }
   run_kernel(work);
@@ -356,11 +375,14 @@ bool Engine::take_memory(Op& op) {
         if (a.storage->taken() && a.storage->unshared()) continue;
         return false;
       }
-      if (!a.storage->taken() ? !a.storage->take() : !a.storage->protect(a.mode == Mode::update || grouped)) return false;
+      if (!a.storage->taken() ? !a.storage->take() : !a.storage->protect(a.mode == Mode::update || grouped))
+        return false;
     }
     return true;
   };
-  auto have = [&] { return has(op) && std::all_of(op.members.begin(), op.members.end(), [&](Op* member) { return has(*member); }); };
+  auto have = [&] {
+    return has(op) && std::all_of(op.members.begin(), op.members.end(), [&](Op* member) { return has(*member); });
+  };
   bool got = have() || (trim && trim() > 0 && have());
   op.budget->reserved.fetch_sub(op.to_take, std::memory_order_relaxed);
   return got;
@@ -383,17 +405,19 @@ FailurePtr Engine::memory_failure(const Op& op) const {
       live = 0, limit = shared_limits_.hard_of_all;
       for (Device* device : made_) live += device->budget->live.load();
     }
-    return "memory: arrays must fit into the limit, asked for " + std::to_string(op.to_take) + " bytes with " + std::to_string(live) +
-           " live and a limit of " + std::to_string(limit);
+    return "memory: arrays must fit into the limit, asked for " + std::to_string(op.to_take) + " bytes with " +
+           std::to_string(live) + " live and a limit of " + std::to_string(limit);
   });
 }
 
 // The times of a group are those of its first op.
 void Engine::record(const Op& op, const Op* group) {
   OpRecord& record = *op.record;
-  if (group && group != &op && group->record) record.started = group->record->started, record.live_started = group->record->live_started;
+  if (group && group != &op && group->record)
+    record.started = group->record->started, record.live_started = group->record->live_started;
   if (group) record.group = static_cast<uint32_t>(op.seq - group->seq);
-  record.flags = static_cast<uint8_t>(record.flags | (op.dropped ? OpRecord::dropped : 0) | (op.failure ? OpRecord::failed : 0) | (group ? OpRecord::grouped : 0));
+  record.flags = static_cast<uint8_t>(record.flags | (op.dropped ? OpRecord::dropped : 0) |
+                                      (op.failure ? OpRecord::failed : 0) | (group ? OpRecord::grouped : 0));
   record.bytes = op.to_take, record.live_ended = op.budget->live_kib(), record.thread = Trace::thread_number();
   record.ended = Trace::now();
 }

@@ -9,7 +9,7 @@ namespace forerun {
 namespace {
 
 constexpr uint32_t kMostSections = 256;  // of a storage: each access looks at all of them
-constexpr int kMostEdges = 512;       // of an access, beyond its own
+constexpr int kMostEdges = 512;          // of an access, beyond its own
 
 // What an access waits for, beside those whose place it takes.
 struct Waiting {
@@ -112,15 +112,16 @@ bool has_own_memory(Storage& s) {
   return s.apart > 0 || (s.taken() && s.unshared());
 }
 
-// Waits for all that a write of a part overlaps, but for those of the same part, which it finds. A task that reads the whole may give it
-// away.
+// Waits for all that a write of a part overlaps, but for those of the same part, which it finds. A task that reads the
+// whole may give it away.
 bool wait_for_overlapping(Waiting& waits, Storage& s, const Region& region, Section*& same) {
   for (Access* r = s.readers; r; r = r->next)
     if (r->op()->is_task() || !waits.on(r->op())) return false;
   for (Section* section = s.sections; section; section = section->next) {
     if (section->region == region)
       same = section;
-    else if (!section->region.apart(region) && !((!section->writer || waits.on(section->writer->op())) && waits.on_all(section->readers)))
+    else if (!section->region.apart(region) &&
+             !((!section->writer || waits.on(section->writer->op())) && waits.on_all(section->readers)))
       return false;
   }
   return true;

@@ -12,7 +12,8 @@ void Sleepers::sleep(std::unique_lock<std::mutex>& held, std::chrono::microsecon
   if (!me.woken) all_.remove(&me);
   if (!me.is_moved) return;
   cpu_set_t now;
-  bool ours = pthread_getaffinity_np(me.thread, sizeof now, &now) == 0 && CPU_EQUAL(&now, &me.moved);  // and nobody else's since
+  bool ours = pthread_getaffinity_np(me.thread, sizeof now, &now) == 0 &&
+              CPU_EQUAL(&now, &me.moved);  // and nobody else's since
   if (ours) pthread_setaffinity_np(me.thread, sizeof me.before, &me.before);
 }
 

@@ -23,8 +23,8 @@ class Places {
   }
   void end(int cpu) { --at_work_[cpu]; }
   bool taken(int cpu) const { return at_work_[cpu] > 0; }
-  // A thread that has just met another on its CPU says that the system places them badly: some virtual machines take idle
-  // CPUs for busy ones. Elsewhere it knows better than we do, and is left alone.
+  // A thread that has just met another on its CPU says that the system places them badly: some virtual machines take
+  // idle CPUs for busy ones. Elsewhere it knows better than we do, and is left alone.
   bool may_move() { return moves_ > 0 && moves_--; }
 
  private:
@@ -41,7 +41,7 @@ class Sleepers {
   void sleep(std::unique_lock<std::mutex>& held, std::chrono::microseconds limit);
   void wake_one(Places& places);  // who fell asleep last, of those whose CPU is free
   void wake_all();
-  void forget() { all_ = {}; }    // they are threads of a parent process
+  void forget() { all_ = {}; }  // they are threads of a parent process
 
  private:
   struct Sleeper {
@@ -51,7 +51,7 @@ class Sleepers {
     cpu_set_t before, moved;  // where it may run: of its own, and while it wakes up
     bool is_moved = false;
     Sleeper *prev = nullptr, *next = nullptr;
-    bool woken = false;       // it stands in the list no more
+    bool woken = false;  // it stands in the list no more
   };
   static void move(Sleeper& sleeper, const Places& places);
   void wake(Sleeper& sleeper);

@@ -1,4 +1,5 @@
-// Whether a host task waits for its own end: the graph is followed from the task on, and from every task that waits for what is met.
+// Whether a host task waits for its own end: the graph is followed from the task on, and from every task that waits for
+// what is met.
 #include "engine/task_wait.h"
 
 #include <unordered_set>
@@ -49,7 +50,8 @@ bool Engine::comes_after(Op& first, const Storage& storage) const {
       const Storage* written = op->access(i).storage;
       if (written == &storage) return true;
       for (TaskWait* other = task_waits_; other; other = other->next_)
-        for (RunningTask* task = other->storage_ == written ? other->tasks_ : nullptr; task; task = task->outer) meet(task->op);
+        for (RunningTask* task = other->storage_ == written ? other->tasks_ : nullptr; task; task = task->outer)
+          meet(task->op);
     }
     for (Edge* edge : op->successors) meet(edge->after);
   }

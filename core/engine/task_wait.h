@@ -10,8 +10,8 @@ struct RunningTask {
   RunningTask* outer;  // or null
 };
 
-// A wait of a thread that is running a host task: none of its tasks ends before the storage is settled. Made by that thread, and known
-// to the engine from the first look on (Engine::waits_for_itself) until its end.
+// A wait of a thread that is running a host task: none of its tasks ends before the storage is settled. Made by that
+// thread, and known to the engine from the first look on (Engine::waits_for_itself) until its end.
 class TaskWait {
  public:
   explicit TaskWait(Storage& storage);

@@ -27,7 +27,9 @@ bool second_of(uint64_t pair, int level) {
 int open_file(const char* path) {
   int file = ::open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (file < 0) return -1;
-  int error = ::flock(file, LOCK_EX | LOCK_NB) < 0 ? EBUSY : ::ftruncate(file, 0) < 0 ? errno : ::posix_fallocate(file, 0, kRecording);
+  int error = ::flock(file, LOCK_EX | LOCK_NB) < 0 ? EBUSY
+              : ::ftruncate(file, 0) < 0           ? errno
+                                                   : ::posix_fallocate(file, 0, kRecording);
   if (!error) return file;
   ::close(file);
   errno = error;
@@ -85,7 +87,8 @@ std::string Trace::copy(uint64_t next) {
       std::memcpy(all.data() + to + i, &word, 8);
     }
   };
-  all.reserve(kHead + h.n_text + kLines * sizeof(LineRecord) + h.n_more * sizeof(MoreRecord) + h.n_blocks * kBlockOps * sizeof(OpRecord) + 8);
+  all.reserve(kHead + h.n_text + kLines * sizeof(LineRecord) + h.n_more * sizeof(MoreRecord) +
+              h.n_blocks * kBlockOps * sizeof(OpRecord) + 8);
   copy(0, kHead);
   copy(kAtText, (h.n_text + 7) / 8 * 8);
   copy(kAtLines, kLines * sizeof(LineRecord));
@@ -122,7 +125,8 @@ void Trace::calibrate() {
   head().later_nanoseconds = static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
 }
 
-// --- blocks -------------------------------------------------------------------------------------------------------------------
+// --- blocks
+// -------------------------------------------------------------------------------------------------------------------
 
 void Trace::enter(uint64_t key, uint64_t block) {
   std::lock_guard guard(mutex_);
@@ -139,7 +143,8 @@ const Trace::Kept* Trace::kept(uint64_t block) {
 
 const Trace::Kept* Trace::find(uint64_t block) const {
   const Kept* end = kept_.data() + n_kept_;
-  const Kept* at = std::lower_bound(kept_.data(), end, block, [](const Kept& one, uint64_t block) { return one.block < block; });
+  const Kept* at =
+      std::lower_bound(kept_.data(), end, block, [](const Kept& one, uint64_t block) { return one.block < block; });
   return at != end && at->block == block ? at : nullptr;
 }
 
@@ -165,8 +170,8 @@ bool Trace::chosen(uint64_t block) const {
   return true;
 }
 
-// One block of two gives its place away. New ones come there last, and the oldest first: when all ops that had it have ended long
-// since, as fewer ops can be in flight than half of the places have room for.
+// One block of two gives its place away. New ones come there last, and the oldest first: when all ops that had it have
+// ended long since, as fewer ops can be in flight than half of the places have room for.
 void Trace::rarer() {
   int pairs = n_kept_ / 2, left = n_kept_ - pairs;
   std::array<uint8_t, kBlocks> given;
@@ -206,7 +211,8 @@ MoreRecord* Trace::more(uint64_t block) {
   return record;
 }
 
-// --- what is recorded -----------------------------------------------------------------------------------------------------------
+// --- what is recorded
+// -----------------------------------------------------------------------------------------------------------
 
 void Trace::depends(OpRecord& op, uint64_t on) {
   uint64_t back = op.seq - on;
@@ -254,7 +260,8 @@ void Trace::waited(const char* name, uint32_t site, uint64_t seq, uint64_t next,
   record->name = reinterpret_cast<uintptr_t>(name), record->site = site;
 }
 
-// The front end has now done what it did after its last wait: as much of this as fits into that wait could have been done in it.
+// The front end has now done what it did after its last wait: as much of this as fits into that wait could have been
+// done in it.
 void Trace::settle_last(uint64_t key, uint64_t now) {
   if (last_.key == key && now > last_.ended) last_.line->lost += std::min(last_.ticks, now - last_.ended);
   last_.key = 0;
@@ -282,7 +289,8 @@ LineRecord& Trace::line(const char* name, uint32_t site) {
   return all[kLines - 1];
 }
 
-// --- text ---------------------------------------------------------------------------------------------------------------------
+// --- text
+// ---------------------------------------------------------------------------------------------------------------------
 
 void Trace::say(char kind, uint64_t number, const std::string& text) {
   std::lock_guard guard(mutex_);

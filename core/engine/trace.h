@@ -1,10 +1,10 @@
 // What happened when, kept while somebody asks for it, in memory that is taken at the start and never grows.
 //
-// Ops are recorded in blocks of 1024 that were issued one after the other. When there is no room for more blocks, every second one gives
-// its place away, and from then on one of two is recorded, then one of four, and so on; which of them is chosen as if by chance, but
-// always the same. So a short run is recorded whole, and of a long one there is a sample, evenly over all of it. Where ops are so small
-// that recording each would slow them down, blocks are left out, too, but for the first few. What waits cost is summed up by line, for
-// all of them.
+// Ops are recorded in blocks of 1024 that were issued one after the other. When there is no room for more blocks, every
+// second one gives its place away, and from then on one of two is recorded, then one of four, and so on; which of them
+// is chosen as if by chance, but always the same. So a short run is recorded whole, and of a long one there is a
+// sample, evenly over all of it. Where ops are so small that recording each would slow them down, blocks are left out,
+// too, but for the first few. What waits cost is summed up by line, for all of them.
 //
 // The memory may be a file's: what is recorded is there also after the process was killed.
 #pragma once
@@ -26,12 +26,12 @@ class Trace {
   Trace(const Trace&) = delete;
   bool on() const { return key_.load(std::memory_order_relaxed) != 0; }
 
-  // Ticks, some 4 ms, from the begin of a block to that of the next, more so where only one of several is recorded: to record one takes
-  // a tenth of a millisecond. Tests set it to 0. Set while nothing is recorded.
+  // Ticks, some 4 ms, from the begin of a block to that of the next, more so where only one of several is recorded: to
+  // record one takes a tenth of a millisecond. Tests set it to 0. Set while nothing is recorded.
   uint64_t apart = 10'000'000;
 
-  // Begins with op `next`; `oldest` is the oldest that has not ended. `path`: of a file; null: in memory. Returns 0 or an errno:
-  // EBUSY if another process records into that file.
+  // Begins with op `next`; `oldest` is the oldest that has not ended. `path`: of a file; null: in memory. Returns 0 or
+  // an errno: EBUSY if another process records into that file.
   int start(const char* path, uint64_t next, uint64_t oldest, int cores);
   // What was recorded until now, all in one piece, without what was never in use; `next`: the next op to be issued.
   std::string look(uint64_t next);
@@ -44,7 +44,8 @@ class Trace {
   // Where an op that is being issued is recorded; null: it is not.
   OpRecord* place(uint64_t seq) {
     uint64_t key = key_.load(std::memory_order_relaxed);
-    if (!key) [[likely]] return nullptr;
+    if (!key) [[likely]]
+      return nullptr;
     if (here_.key != (key | seq >> kBlockShift)) enter(key, seq >> kBlockShift);
     return here_.block ? here_.block + (seq & (kBlockOps - 1)) : nullptr;
   }
@@ -107,13 +108,15 @@ class Trace {
   std::atomic<const char*>& find(const char* name);
 
   template <class T>
-  T* at(size_t offset) const { return reinterpret_cast<T*>(memory_ + offset); }
+  T* at(size_t offset) const {
+    return reinterpret_cast<T*>(memory_ + offset);
+  }
   Head& head() const { return *at<Head>(0); }
 
   static constinit inline thread_local Here here_{};
   static constinit inline thread_local Last last_{};
   static constinit inline thread_local uint32_t thread_ = 0;
-  static constexpr uint64_t kWhole = 4;            // blocks at the beginning that are kept in any case
+  static constexpr uint64_t kWhole = 4;  // blocks at the beginning that are kept in any case
   static constexpr size_t kNames = 1 << 12;
 
   std::atomic<uint64_t> key_{0};  // 0: off; else the number of the recording in the upper 16 bits. Written with mutex_
@@ -125,10 +128,10 @@ class Trace {
   uint64_t count_ = 0;  // recordings
   uint64_t first_ = 0;  // the first block
   int level_ = 0;
-  uint64_t decided_ = 0;  // one more than the last block of which is known whether it is kept
-  uint64_t since_ = 0;    // ticks: when the last one that is kept began
-  std::array<Kept, kBlocks> kept_{};      // the first n_kept_, in order
-  std::array<uint8_t, kBlocks> free_{};   // from n_kept_ on: places for further ones
+  uint64_t decided_ = 0;                 // one more than the last block of which is known whether it is kept
+  uint64_t since_ = 0;                   // ticks: when the last one that is kept began
+  std::array<Kept, kBlocks> kept_{};     // the first n_kept_, in order
+  std::array<uint8_t, kBlocks> free_{};  // from n_kept_ on: places for further ones
   int n_kept_ = 0;
   std::vector<Old> old_;
 };

@@ -16,7 +16,7 @@ namespace {
 constexpr int kLooks = 40, kPauses = 16;
 constexpr std::chrono::milliseconds kStandInLooks{10};  // how often the stand-in looks for work while there is none
 constexpr uint64_t kSmallWork = 100'000;  // ns: of small ops that are run at once with the interpreter lock
-}
+}  // namespace
 
 // With end_one() modelled in tests/model/completion.py.
 template <class Done, class Arm>
@@ -88,7 +88,8 @@ void Engine::settle_small(Storage& storage) {
 
 void Engine::keep_up() {
   if (unseen_cost_.load(std::memory_order_relaxed) > 0 || gate_.load(std::memory_order_relaxed)) return;
-  if (head_.load(std::memory_order_relaxed) - planned_.load(std::memory_order_relaxed) < kKeepUp / 2) return;  // somebody else does
+  if (head_.load(std::memory_order_relaxed) - planned_.load(std::memory_order_relaxed) < kKeepUp / 2)
+    return;  // somebody else does
   run_small(kTinyCost, [] { return false; });
 }
 
@@ -121,7 +122,9 @@ bool Engine::make_room(std::chrono::milliseconds limit) {
 
 bool Engine::held_for_memory() {
   Lock held = lock();
-  return std::any_of(queues_.begin(), queues_.end(), [](Queue* q) { return q->seems_busy() && q->refused.load(std::memory_order_relaxed) && q->over.load(std::memory_order_relaxed); });
+  return std::any_of(queues_.begin(), queues_.end(), [](Queue* q) {
+    return q->seems_busy() && q->refused.load(std::memory_order_relaxed) && q->over.load(std::memory_order_relaxed);
+  });
 }
 
 // Who issues or runs an op meanwhile writes to a record that is kept until the op has ended.
@@ -259,13 +262,14 @@ void Engine::before_fork() {
   trace.before_fork();
 }
 
-// Nobody else has held a lock, so all is whole. Sleeping threads of the parent are not there to be woken; a condition variable on which
-// they sleep must not be destroyed.
+// Nobody else has held a lock, so all is whole. Sleeping threads of the parent are not there to be woken; a condition
+// variable on which they sleep must not be destroyed.
 void Engine::after_fork(bool child) {
   trace.after_fork();
   if (child) {
     trace.abandon();
-    while (TaskWait* wait = task_waits_) task_waits_ = wait->next_, wait->known_ = false, wait->prev_ = wait->next_ = nullptr;
+    while (TaskWait* wait = task_waits_)
+      task_waits_ = wait->next_, wait->known_ = false, wait->prev_ = wait->next_ = nullptr;
     for (Queue* q : queues_) {
       q->sleepers.forget();
       q->sleeping.store(1);
@@ -288,9 +292,19 @@ void Engine::after_fork(bool child) {
 }
 
 Pending Engine::describe(Op* op, uint64_t seq, uint64_t planned) {
-  auto state = seq >= planned ? Pending::State::issued : op->started ? Pending::State::running : op->unmet > 0 ? Pending::State::waiting : Pending::State::ready;
+  auto state = seq >= planned  ? Pending::State::issued
+               : op->started   ? Pending::State::running
+               : op->unmet > 0 ? Pending::State::waiting
+                               : Pending::State::ready;
   const char* name = seq >= planned ? op->kernel()->name() : op->name;
-  return {state, seq, 0, name, op->site, op->queue->device, static_cast<int>(op->queue->kind), op->started ? 0 : Budget::needs(*op)};
+  return {state,
+          seq,
+          0,
+          name,
+          op->site,
+          op->queue->device,
+          static_cast<int>(op->queue->kind),
+          op->started ? 0 : Budget::needs(*op)};
 }
 
 std::vector<Pending> Engine::pending(size_t most) {
@@ -304,7 +318,8 @@ std::vector<Pending> Engine::pending(size_t most) {
   for (uint64_t seq = front_.load(); seq < planned; ++seq) {
     Op* op = window_.op(seq);
     for (Edge* edge : op ? op->successors : decltype(op->successors){}) {
-      auto at = std::lower_bound(all.begin(), all.end(), edge->after->seq, [](const Pending& one, uint64_t seq) { return one.seq < seq; });
+      auto at = std::lower_bound(all.begin(), all.end(), edge->after->seq,
+                                 [](const Pending& one, uint64_t seq) { return one.seq < seq; });
       if (at != all.end() && at->seq == edge->after->seq && at->after == 0) at->after = seq;
     }
   }
@@ -322,9 +337,11 @@ std::vector<Needed> Engine::needed(const std::vector<const Storage*>& results, s
     if (!op || op->dropped) continue;
     Needed& one = all.emplace_back(Needed{describe(op, seq, planned)});
     for (int i = 0; i < op->n_access; ++i)
-      if (auto at = writers.find(op->access(i).storage); op->access(i).mode != Mode::write && at != writers.end()) one.reads.push_back(at->second);
+      if (auto at = writers.find(op->access(i).storage); op->access(i).mode != Mode::write && at != writers.end())
+        one.reads.push_back(at->second);
     for (int i = op->n_access - 1; i >= 0; --i)
-      if (op->access(i).mode != Mode::read) writers[op->access(i).storage] = seq, one.form = op->access(i).storage->form;
+      if (op->access(i).mode != Mode::read)
+        writers[op->access(i).storage] = seq, one.form = op->access(i).storage->form;
     if (seq >= planned) continue;
     for (Op* member : op->members) groups[seq] = groups[member->seq] = seq;
   }
@@ -355,7 +372,17 @@ EngineStats Engine::stats() {
   Lock held = lock();
   uint64_t head = head_.load();
   uint64_t extra = at_once - noted_at_once_;  // those that took no number
-  return {head - 1 + extra,   planned_.load() - 1 + extra, ended_ops_ + at_once, failed_, waits_.load(), helped_.load(), dropped_, groups_, grouped_, elided_, reused_,
+  return {head - 1 + extra,
+          planned_.load() - 1 + extra,
+          ended_ops_ + at_once,
+          failed_,
+          waits_.load(),
+          helped_.load(),
+          dropped_,
+          groups_,
+          grouped_,
+          elided_,
+          reused_,
           at_once};
 }
 

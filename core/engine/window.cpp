@@ -60,7 +60,8 @@ void Engine::discard(Op* op) {
   for (int i = 0; i < op.n_access; ++i) {
     if (op.access(i).mode == Mode::read) continue;
     const Storage& output = *op.access(i).storage;
-    if (output.issued.load(std::memory_order_relaxed) > 1 || output.form.dtype == Form::kNone) return;  // it may write a part
+    if (output.issued.load(std::memory_order_relaxed) > 1 || output.form.dtype == Form::kNone)
+      return;  // it may write a part
     record.dtype = static_cast<uint8_t>(1 + output.form.dtype), record.ndim = output.form.ndim;
     static_assert(Form::kExtents == OpRecord::kDims);
     std::copy_n(output.form.extents, Form::kExtents, record.dims);
@@ -72,17 +73,21 @@ void Engine::discard(Op* op) {
 uint64_t Engine::issue(Op* op) {
   for (int i = 0; i < op->n_access; ++i)
     if (op->access(i).mode != Mode::read) op->access(i).storage->issued.fetch_add(1, std::memory_order_relaxed);
-  // The ticket comes before the look at who sleeps, and a worker counts itself as sleeping before it looks at the tickets
-  // (both seq_cst): one of the two sees the other.
+  // The ticket comes before the look at who sleeps, and a worker counts itself as sleeping before it looks at the
+  // tickets (both seq_cst): one of the two sees the other.
   uint64_t seq = head_.fetch_add(1);
   Queue* queue = op->queue;
   op->seq = seq;
   op->record = nullptr;
-  if (trace.on()) [[unlikely]] record_issue(*op);
+  if (trace.on()) [[unlikely]]
+    record_issue(*op);
   // Several issuing threads may lose a little of the sum; the worker that dozes looks by itself.
-  if (op->cost > kTinyCost) unseen_cost_.store(unseen_cost_.load(std::memory_order_relaxed) + op->cost, std::memory_order_relaxed);
+  if (op->cost > kTinyCost)
+    unseen_cost_.store(unseen_cost_.load(std::memory_order_relaxed) + op->cost, std::memory_order_relaxed);
   window_[seq].store(op, std::memory_order_release);
-  if (queue->sleeping.load() > 0 && (queue->dozing.load() == 0 || unseen_cost_.load(std::memory_order_relaxed) >= kWakeCost)) wake(*queue);
+  if (queue->sleeping.load() > 0 &&
+      (queue->dozing.load() == 0 || unseen_cost_.load(std::memory_order_relaxed) >= kWakeCost))
+    wake(*queue);
   return seq;
 }
 

@@ -10,11 +10,11 @@ namespace forerun {
 
 namespace {
 
-constexpr int64_t kColumns = 512;             // whose best elements are kept at once, in the first cache
-constexpr int64_t kTile = int64_t{1} << 15;   // elements that one worker takes at once, in whole blocks of columns
+constexpr int64_t kColumns = 512;            // whose best elements are kept at once, in the first cache
+constexpr int64_t kTile = int64_t{1} << 15;  // elements that one worker takes at once, in whole blocks of columns
 
-// Of some columns of `rows` elements, `pitch` bytes apart: the position of the best element, which is the first of equal ones
-// or, as for NumPy, the first NaN.
+// Of some columns of `rows` elements, `pitch` bytes apart: the position of the best element, which is the first of
+// equal ones or, as for NumPy, the first NaN.
 template <class T, bool largest>
 struct Columns {
   const char* in;
@@ -42,7 +42,8 @@ template <class T>
 class ArgColumnsKernel final : public Kernel {
  public:
   ArgColumnsKernel(const char* name, bool largest, const Layout& in, int axis, int64_t columns, const Layout& out)
-      : name_(name), largest_(largest), in_(in), axis_(axis), columns_(columns), across_(ceil_div(columns, kColumns)), out_offset_(out.offset) {
+      : name_(name), largest_(largest), in_(in), axis_(axis), columns_(columns), across_(ceil_div(columns, kColumns)),
+        out_offset_(out.offset) {
     blocks_ = across_ * (in.size / (columns * in.shape[axis]));
     per_tile_ = std::max<int64_t>(1, kTile / (in.shape[axis] * std::min(columns, kColumns)));
   }
@@ -51,7 +52,8 @@ class ArgColumnsKernel final : public Kernel {
   bool droppable() const override { return true; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
   void run(Op& op, int64_t tile) override {
-    for (int64_t i = tile * per_tile_, end = std::min(blocks_, i + per_tile_); i < end; ++i) block(op, i / across_, i % across_ * kColumns);
+    for (int64_t i = tile * per_tile_, end = std::min(blocks_, i + per_tile_); i < end; ++i)
+      block(op, i / across_, i % across_ * kColumns);
   }
 
  private:

@@ -19,8 +19,8 @@ struct Lanes {
   typedef T Vector __attribute__((vector_size(bytes), aligned(sizeof(T)), may_alias));
 };
 
-// out[i] = f(a[i], b[i]). A template for each kind of input, so that the loop does not ask. Rows are most often short: what a vector is too
-// long for is done with shorter ones.
+// out[i] = f(a[i], b[i]). A template for each kind of input, so that the loop does not ask. Rows are most often short:
+// what a vector is too long for is done with shorter ones.
 template <class T, bool one_a, bool one_b, class F>
 [[gnu::always_inline]] inline void each(const T* a, const T* b, T* out, intptr_t n, F f) {
   const T x = *a, y = *b;  // before anything is written
@@ -38,8 +38,8 @@ template <class T, bool one_a, bool one_b, class F>
   for (; i < n; ++i) out[i] = f(one_a ? x : a[i], one_b ? y : b[i]);
 }
 
-// out[i] = f(out[i], in[i]) for row after row of `in`: some rows at a time, so that what stands in `out` is seldom loaded and stored, and
-// few enough that they come from memory one after the other.
+// out[i] = f(out[i], in[i]) for row after row of `in`: some rows at a time, so that what stands in `out` is seldom
+// loaded and stored, and few enough that they come from memory one after the other.
 template <class T, class F>
 [[gnu::always_inline]] inline void fold(T* out, const char* in, intptr_t rows, intptr_t pitch, intptr_t n, F f) {
   using Vector = typename Lanes<T>::Vector;
@@ -60,10 +60,11 @@ template <class T, class F>
   }
 }
 
-// Whether an operand can be walked: its elements follow one another, or there is one for the whole row; and none of them is written before
-// it has been read.
+// Whether an operand can be walked: its elements follow one another, or there is one for the whole row; and none of
+// them is written before it has been read.
 template <class T>
-[[gnu::always_inline]] inline bool known(char** args, intptr_t rows, intptr_t n, const intptr_t* steps, const intptr_t* pitches, int k, int out) {
+[[gnu::always_inline]] inline bool known(char** args, intptr_t rows, intptr_t n, const intptr_t* steps,
+                                         const intptr_t* pitches, int k, int out) {
   constexpr intptr_t kSize = sizeof(T);
   if (steps[k] != kSize && steps[k] != 0) return false;
   if (args[k] == args[out] && steps[k] != 0 && (rows == 1 || pitches[k] == pitches[out])) return true;
@@ -78,7 +79,8 @@ template <class T>
 
 // False: not a case that is known here.
 template <class T, class F>
-[[gnu::always_inline]] inline bool binary(char** args, intptr_t rows, intptr_t n, const intptr_t* steps, const intptr_t* pitches, F f) {
+[[gnu::always_inline]] inline bool binary(char** args, intptr_t rows, intptr_t n, const intptr_t* steps,
+                                          const intptr_t* pitches, F f) {
   bool one_a = steps[0] == 0, one_b = steps[1] == 0;
   if (steps[2] != sizeof(T) || n <= 0 || (one_a && one_b)) return false;
   for (int k = 0; k < 2; ++k)
@@ -90,7 +92,8 @@ template <class T, class F>
   auto all = [&](auto a_is_one, auto b_is_one) __attribute__((always_inline)) {
     char *a = args[0], *b = args[1], *out = args[2];
     for (intptr_t row = 0; row < rows; ++row, a += pitches[0], b += pitches[1], out += pitches[2])
-      each<T, a_is_one.value, b_is_one.value>(reinterpret_cast<const T*>(a), reinterpret_cast<const T*>(b), reinterpret_cast<T*>(out), n, f);
+      each<T, a_is_one.value, b_is_one.value>(reinterpret_cast<const T*>(a), reinterpret_cast<const T*>(b),
+                                              reinterpret_cast<T*>(out), n, f);
   };
   if (one_a)
     all(std::true_type{}, std::false_type{});
@@ -101,7 +104,8 @@ template <class T, class F>
   return true;
 }
 
-void call(void* data, int operands, char** args, intptr_t rows, intptr_t n, const intptr_t* steps, const intptr_t* pitches) {
+void call(void* data, int operands, char** args, intptr_t rows, intptr_t n, const intptr_t* steps,
+          const intptr_t* pitches) {
   auto* numpy = static_cast<const Loop*>(data);
   char* at[3];
   for (intptr_t row = 0; row < rows; ++row) {
@@ -111,25 +115,27 @@ void call(void* data, int operands, char** args, intptr_t rows, intptr_t n, cons
 }
 
 // A loop over rows, and the same for one row.
-#define FORERUN_ARITHMETIC(name, T, result)                                                                                            \
-  FORERUN_CLONES void name##_rows(char** args, intptr_t rows, intptr_t n, const intptr_t* steps, const intptr_t* pitches, void* data) { \
-    auto f = [](auto a, auto b) __attribute__((always_inline)) { return result; };                                                     \
-    if (!binary<T>(args, rows, n, steps, pitches, f)) call(data, 3, args, rows, n, steps, pitches);                                    \
-  }                                                                                                                                    \
-  FORERUN_CLONES void name(char** args, const intptr_t* n, const intptr_t* steps, void* data) {                                        \
-    auto f = [](auto a, auto b) __attribute__((always_inline)) { return result; };                                                     \
-    if (!binary<T>(args, 1, *n, steps, steps, f)) call(data, 3, args, 1, *n, steps, steps);                                            \
+#define FORERUN_ARITHMETIC(name, T, result)                                                         \
+  FORERUN_CLONES void name##_rows(char** args, intptr_t rows, intptr_t n, const intptr_t* steps,    \
+                                  const intptr_t* pitches, void* data) {                            \
+    auto f = [](auto a, auto b) __attribute__((always_inline)) { return result; };                  \
+    if (!binary<T>(args, rows, n, steps, pitches, f)) call(data, 3, args, rows, n, steps, pitches); \
+  }                                                                                                 \
+  FORERUN_CLONES void name(char** args, const intptr_t* n, const intptr_t* steps, void* data) {     \
+    auto f = [](auto a, auto b) __attribute__((always_inline)) { return result; };                  \
+    if (!binary<T>(args, 1, *n, steps, steps, f)) call(data, 3, args, 1, *n, steps, steps);         \
   }
 
 FORERUN_ARITHMETIC(add_f32, float, a + b)
 FORERUN_ARITHMETIC(add_f64, double, a + b)
 FORERUN_ARITHMETIC(subtract_f32, float, a - b)
 FORERUN_ARITHMETIC(subtract_f64, double, a - b)
-FORERUN_ARITHMETIC(multiply_f32, float, a * b)
-FORERUN_ARITHMETIC(multiply_f64, double, a * b)
+FORERUN_ARITHMETIC(multiply_f32, float, a* b)
+FORERUN_ARITHMETIC(multiply_f64, double, a* b)
 FORERUN_ARITHMETIC(divide_f32, float, a / b)
 FORERUN_ARITHMETIC(divide_f64, double, a / b)
-// out[i] = f(a[i], b[i]) where compilers know better than we which vectors to use. False: not a case that is known here.
+// out[i] = f(a[i], b[i]) where compilers know better than we which vectors to use. False: not a case that is known
+// here.
 template <class T, class F>
 [[gnu::always_inline]] inline bool choose(char** args, intptr_t n, const intptr_t* steps, F f) {
   if (steps[2] != sizeof(T) || n <= 0 || (steps[0] == 0 && steps[1] == 0)) return false;
@@ -151,11 +157,12 @@ template <class T, class F>
   return true;
 }
 
-// A first operand that is not a number is the result; of two zeros the second one. NumPy's loops are slow where an operand is one number.
-#define FORERUN_CHOICE(name, T, sign)                                                                                                  \
-  FORERUN_CLONES void name(char** args, const intptr_t* n, const intptr_t* steps, void* data) {                                        \
-    auto f = [](T a, T b) __attribute__((always_inline)) { return a sign b || a != a ? a : b; };                                       \
-    if (!choose<T>(args, *n, steps, f)) call(data, 3, args, 1, *n, steps, steps);                                                      \
+// A first operand that is not a number is the result; of two zeros the second one. NumPy's loops are slow where an
+// operand is one number.
+#define FORERUN_CHOICE(name, T, sign)                                                            \
+  FORERUN_CLONES void name(char** args, const intptr_t* n, const intptr_t* steps, void* data) {  \
+    auto f = [](T a, T b) __attribute__((always_inline)) { return a sign b || a != a ? a : b; }; \
+    if (!choose<T>(args, *n, steps, f)) call(data, 3, args, 1, *n, steps, steps);                \
   }
 
 FORERUN_CHOICE(minimum_f32, float, <)
@@ -163,19 +170,23 @@ FORERUN_CHOICE(minimum_f64, double, <)
 FORERUN_CHOICE(maximum_f32, float, >)
 FORERUN_CHOICE(maximum_f64, double, >)
 
-#define FORERUN_SQUARE(name, T)                                                                                                        \
-  FORERUN_CLONES void name##_rows(char** args, intptr_t rows, intptr_t n, const intptr_t* steps, const intptr_t* pitches, void* data) { \
-    char* twice[3] = {args[0], args[0], args[1]};                                                                                      \
-    const intptr_t by[3] = {steps[0], steps[0], steps[1]}, apart[3] = {pitches[0], pitches[0], pitches[1]};                            \
-    auto f = [](auto a, auto b) __attribute__((always_inline)) { return a * b; };                                                      \
-    if (!binary<T>(twice, rows, n, by, apart, f)) call(data, 2, args, rows, n, steps, pitches);                                        \
-  }                                                                                                                                    \
-  void name(char** args, const intptr_t* n, const intptr_t* steps, void* data) { name##_rows(args, 1, *n, steps, steps, data); }
+#define FORERUN_SQUARE(name, T)                                                                             \
+  FORERUN_CLONES void name##_rows(char** args, intptr_t rows, intptr_t n, const intptr_t* steps,            \
+                                  const intptr_t* pitches, void* data) {                                    \
+    char* twice[3] = {args[0], args[0], args[1]};                                                           \
+    const intptr_t by[3] = {steps[0], steps[0], steps[1]}, apart[3] = {pitches[0], pitches[0], pitches[1]}; \
+    auto f = [](auto a, auto b) __attribute__((always_inline)) { return a * b; };                           \
+    if (!binary<T>(twice, rows, n, by, apart, f)) call(data, 2, args, rows, n, steps, pitches);             \
+  }                                                                                                         \
+  void name(char** args, const intptr_t* n, const intptr_t* steps, void* data) {                            \
+    name##_rows(args, 1, *n, steps, steps, data);                                                           \
+  }
 
 FORERUN_SQUARE(square_f32, float)
 FORERUN_SQUARE(square_f64, double)
 
-// --- two steps at once ----------------------------------------------------------------------------------------------------------
+// --- two steps at once
+// ----------------------------------------------------------------------------------------------------------
 
 // out = a (what) b, by reference: vectors are no return values where the CPU may not have them.
 template <Arithmetic what, class V>
@@ -191,13 +202,15 @@ template <class T, unsigned ones, class F>
 [[gnu::always_inline]] inline void each_of_three(char** args, intptr_t n, F f) {
   using Vector = typename Lanes<T>::Vector;
   constexpr intptr_t kCount = Lanes<T>::kCount;
-  const T *a = reinterpret_cast<const T*>(args[0]), *b = reinterpret_cast<const T*>(args[1]), *c = reinterpret_cast<const T*>(args[2]);
+  const T *a = reinterpret_cast<const T*>(args[0]), *b = reinterpret_cast<const T*>(args[1]),
+          *c = reinterpret_cast<const T*>(args[2]);
   T* out = reinterpret_cast<T*>(args[3]);
   const T x = *a, y = *b, z = *c;  // before anything is written
   const Vector xs = x - Vector{}, ys = y - Vector{}, zs = z - Vector{};
   intptr_t i = 0;
   for (; i + kCount <= n; i += kCount) {
-    const Vector va = ones & 1 ? xs : *reinterpret_cast<const Vector*>(a + i), vb = ones & 2 ? ys : *reinterpret_cast<const Vector*>(b + i);
+    const Vector va = ones & 1 ? xs : *reinterpret_cast<const Vector*>(a + i),
+                 vb = ones & 2 ? ys : *reinterpret_cast<const Vector*>(b + i);
     *reinterpret_cast<Vector*>(out + i) = f(va, vb, ones & 4 ? zs : *reinterpret_cast<const Vector*>(c + i));
   }
   for (; i < n; ++i) out[i] = f(ones & 1 ? x : a[i], ones & 2 ? y : b[i], ones & 4 ? z : c[i]);
@@ -240,13 +253,13 @@ struct Squared {
   }
 };
 
-constexpr int kPairs = 4;  // kinds of arithmetic that may be in one
+constexpr int kPairs = 4;       // kinds of arithmetic that may be in one
 constexpr int kArithmetic = 5;  // kinds of arithmetic; the others of arithmetic_loop() are known by their loops alone
 constexpr Arithmetic kind(int i) { return static_cast<Arithmetic>(i + 1); }
 
 template <class T, int... i>
 LoopFunction pair_function(int which, std::integer_sequence<int, i...>) {
-  static constexpr LoopFunction all[] = {Pair<T, kind(i / 2 / kPairs), kind(i / 2 % kPairs), i % 2 == 1>::run...};
+  static constexpr LoopFunction all[] = {Pair < T, kind(i / 2 / kPairs), kind(i / 2 % kPairs), i % 2 == 1 > ::run...};
   return all[which];
 }
 
@@ -281,7 +294,8 @@ bool agree(const Loop& one, const Loop& other) {
   };
   bool all = true;
   for (size_t i = 0; i < std::size(kSpecial); ++i)
-    all = all && same(values + i, values, 0, sizeof(T)) && same(values, values + i, sizeof(T), 0) && same(values + i, values, sizeof(T), sizeof(T));
+    all = all && same(values + i, values, 0, sizeof(T)) && same(values, values + i, sizeof(T), 0) &&
+          same(values + i, values, sizeof(T), sizeof(T));
   return all;
 }
 
@@ -289,8 +303,13 @@ bool agree(const Loop& one, const Loop& other) {
 
 Loop arithmetic_loop(const char* ufunc, DType dtype, Loop numpy) {
 #define FORERUN_KNOWN(name) {#name, name##_f32, name##_f64, name##_f32_rows, name##_f64_rows}
-  static const Known known[] = {FORERUN_KNOWN(add), FORERUN_KNOWN(subtract), FORERUN_KNOWN(multiply), FORERUN_KNOWN(divide), FORERUN_KNOWN(square), 
-                                {"minimum", minimum_f32, minimum_f64, nullptr, nullptr}, {"maximum", maximum_f32, maximum_f64, nullptr, nullptr}};
+  static const Known known[] = {FORERUN_KNOWN(add),
+                                FORERUN_KNOWN(subtract),
+                                FORERUN_KNOWN(multiply),
+                                FORERUN_KNOWN(divide),
+                                FORERUN_KNOWN(square),
+                                {"minimum", minimum_f32, minimum_f64, nullptr, nullptr},
+                                {"maximum", maximum_f32, maximum_f64, nullptr, nullptr}};
   if (dtype != DType::f32 && dtype != DType::f64) return numpy;
   const bool single = dtype == DType::f32;
   for (const Known& k : known) {

@@ -36,13 +36,15 @@ T load(const char* p) {
   }
 }
 
-// C leaves open what becomes of a value that the integer cannot hold, and compilers choose by how they vectorise. Here it is what
-// scalar code gives on x86: the integer part, of which the lowest bits are kept; and the least integer for NaN and for what is beyond
-// the integer that it is converted to first (32 bits for small dtypes and int32, otherwise 64).
+// C leaves open what becomes of a value that the integer cannot hold, and compilers choose by how they vectorise. Here
+// it is what scalar code gives on x86: the integer part, of which the lowest bits are kept; and the least integer for
+// NaN and for what is beyond the integer that it is converted to first (32 bits for small dtypes and int32, otherwise
+// 64).
 template <class Wide, class From>
 Wide whole(From v) {
   constexpr From least = static_cast<From>(std::numeric_limits<Wide>::min());
-  From inside = static_cast<int>(v >= least) & static_cast<int>(v < -least) ? v : least;  // chosen first, so that it vectorises
+  From inside =
+      static_cast<int>(v >= least) & static_cast<int>(v < -least) ? v : least;  // chosen first, so that it vectorises
   return static_cast<Wide>(inside);
 }
 
@@ -92,7 +94,8 @@ template <class From, class To>
 void cast(char** args, const intptr_t* n, const intptr_t* steps, void*) {
   const char* in = args[0];
   char* out = args[1];
-  if constexpr (is_complex_v<To> && !is_complex_v<From>) {  // part by part: compilers make little of a number of two parts
+  if constexpr (is_complex_v<To> &&
+                !is_complex_v<From>) {  // part by part: compilers make little of a number of two parts
     using Part = typename To::value_type;
     if (steps[0] == sizeof(From) && steps[1] == sizeof(To)) {
       auto* parts = reinterpret_cast<Part*>(out);
@@ -116,20 +119,24 @@ void cast(char** args, const intptr_t* n, const intptr_t* steps, void*) {
   }
 }
 
-// Rows of a turned matrix, which lie across the source: some columns after the other, so that its memory is read line by line.
+// Rows of a turned matrix, which lie across the source: some columns after the other, so that its memory is read line
+// by line.
 template <class T>
 void copy_turned(const char* in, char* out, intptr_t rows, intptr_t n, intptr_t in_step, intptr_t out_pitch) {
   constexpr intptr_t kSize = sizeof(T), kSome = 8;
   for (intptr_t i = 0; i < n; i += kSome)
     for (intptr_t row = 0; row < rows; ++row)
-      for (intptr_t k = i, end = std::min(n, i + kSome); k < end; ++k) std::memcpy(out + row * out_pitch + k * kSize, in + row * kSize + k * in_step, kSize);
+      for (intptr_t k = i, end = std::min(n, i + kSome); k < end; ++k)
+        std::memcpy(out + row * out_pitch + k * kSize, in + row * kSize + k * in_step, kSize);
 }
 
 // Bytes that follow one another, at least as many as a vector has; the last vector may overlap the one before.
 template <intptr_t size>
 [[gnu::always_inline]] inline void copy_vectors(const char* in, char* out, intptr_t bytes) {
   typedef char Vector __attribute__((vector_size(size), aligned(1), may_alias));
-  auto move = [&](intptr_t at) __attribute__((always_inline)) { *reinterpret_cast<Vector*>(out + at) = *reinterpret_cast<const Vector*>(in + at); };
+  auto move = [&](intptr_t at) __attribute__((always_inline)) {
+    *reinterpret_cast<Vector*>(out + at) = *reinterpret_cast<const Vector*>(in + at);
+  };
   intptr_t at = 0;
   for (; at + size <= bytes; at += size) move(at);
   if (at < bytes) move(bytes - size);
@@ -137,11 +144,13 @@ template <intptr_t size>
 
 // Elements that stay as they are. Rows are most often short: calls of memcpy would take longer than the copies.
 template <class T>
-FORERUN_CLONES void copy_rows(char** args, intptr_t rows, intptr_t n, const intptr_t* steps, const intptr_t* pitches, void*) {
+FORERUN_CLONES void copy_rows(char** args, intptr_t rows, intptr_t n, const intptr_t* steps, const intptr_t* pitches,
+                              void*) {
   constexpr intptr_t kSize = sizeof(T);
   const intptr_t from = steps[0], to = steps[1], bytes = n * kSize;
   const bool together = from == kSize && to == kSize;
-  if (!together && pitches[0] == kSize && to == kSize) return copy_turned<T>(args[0], args[1], rows, n, from, pitches[1]);
+  if (!together && pitches[0] == kSize && to == kSize)
+    return copy_turned<T>(args[0], args[1], rows, n, from, pitches[1]);
   const char* in = args[0];
   char* out = args[1];
   for (intptr_t row = 0, apart = pitches[0], out_apart = pitches[1]; row < rows; ++row, in += apart, out += out_apart) {
@@ -173,16 +182,20 @@ template <class From, class To>
   auto* in = reinterpret_cast<const Byte*>(args[0]);
   const intptr_t count = *n;
   auto value = [](Byte v) {
-    if constexpr (std::is_same_v<From, bool>) return v != 0;
-    else return v;
+    if constexpr (std::is_same_v<From, bool>)
+      return v != 0;
+    else
+      return v;
   };
   auto* out = reinterpret_cast<To*>(args[1]);
 #pragma GCC ivdep
   for (intptr_t i = 0; i < count; ++i) out[i] = static_cast<To>(value(in[i]));
 }
 
-#define FORERUN_WIDEN(name, From, To) \
-  FORERUN_CLONES void name(char** args, const intptr_t* n, const intptr_t* steps, void*) { widen<From, To>(args, n, steps); }
+#define FORERUN_WIDEN(name, From, To)                                                      \
+  FORERUN_CLONES void name(char** args, const intptr_t* n, const intptr_t* steps, void*) { \
+    widen<From, To>(args, n, steps);                                                       \
+  }
 FORERUN_WIDEN(bool_to_f32, bool, float)
 FORERUN_WIDEN(bool_to_f64, bool, double)
 FORERUN_WIDEN(bool_to_i64, bool, int64_t)
@@ -207,11 +220,11 @@ struct Widening {
   LoopFunction function;
 };
 constexpr Widening kWidenings[] = {
-    {DType::b1, DType::f32, bool_to_f32}, {DType::b1, DType::f64, bool_to_f64},  {DType::b1, DType::i64, bool_to_i64},
-    {DType::b1, DType::u8, bool_to_u8},   {DType::b1, DType::i32, bool_to_i32},  {DType::u8, DType::i64, u8_to_i64},
-    {DType::u8, DType::u64, u8_to_u64},   {DType::u8, DType::i32, u8_to_i32},    {DType::u8, DType::f32, u8_to_f32},
-    {DType::u8, DType::f64, u8_to_f64},   {DType::i8, DType::i64, i8_to_i64},    {DType::i32, DType::i64, i32_to_i64},
-    {DType::i32, DType::f64, i32_to_f64}, {DType::i64, DType::f64, i64_to_f64},  {DType::i64, DType::f32, i64_to_f32},
+    {DType::b1, DType::f32, bool_to_f32}, {DType::b1, DType::f64, bool_to_f64}, {DType::b1, DType::i64, bool_to_i64},
+    {DType::b1, DType::u8, bool_to_u8},   {DType::b1, DType::i32, bool_to_i32}, {DType::u8, DType::i64, u8_to_i64},
+    {DType::u8, DType::u64, u8_to_u64},   {DType::u8, DType::i32, u8_to_i32},   {DType::u8, DType::f32, u8_to_f32},
+    {DType::u8, DType::f64, u8_to_f64},   {DType::i8, DType::i64, i8_to_i64},   {DType::i32, DType::i64, i32_to_i64},
+    {DType::i32, DType::f64, i32_to_f64}, {DType::i64, DType::f64, i64_to_f64}, {DType::i64, DType::f32, i64_to_f32},
     {DType::f32, DType::f64, f32_to_f64}, {DType::f64, DType::f32, f64_to_f32},
 };
 
@@ -278,14 +291,25 @@ template <class T>
     return select_dense<T, true, true>(mask, a, b, out, n);
   }
   for (intptr_t i = 0; i < n; ++i)
-    std::memcpy(args[3] + i * steps[3], *(args[0] + i * steps[0]) ? args[1] + i * steps[1] : args[2] + i * steps[2], sizeof(T));
+    std::memcpy(args[3] + i * steps[3], *(args[0] + i * steps[0]) ? args[1] + i * steps[1] : args[2] + i * steps[2],
+                sizeof(T));
 }
 
-FORERUN_CLONES void select_1(char** args, const intptr_t* n, const intptr_t* steps, void*) { select_of<uint8_t>(args, *n, steps); }
-FORERUN_CLONES void select_2(char** args, const intptr_t* n, const intptr_t* steps, void*) { select_of<uint16_t>(args, *n, steps); }
-FORERUN_CLONES void select_4(char** args, const intptr_t* n, const intptr_t* steps, void*) { select_of<uint32_t>(args, *n, steps); }
-FORERUN_CLONES void select_8(char** args, const intptr_t* n, const intptr_t* steps, void*) { select_of<uint64_t>(args, *n, steps); }
-void select_16(char** args, const intptr_t* n, const intptr_t* steps, void*) { select_of<std::array<uint64_t, 2>>(args, *n, steps); }
+FORERUN_CLONES void select_1(char** args, const intptr_t* n, const intptr_t* steps, void*) {
+  select_of<uint8_t>(args, *n, steps);
+}
+FORERUN_CLONES void select_2(char** args, const intptr_t* n, const intptr_t* steps, void*) {
+  select_of<uint16_t>(args, *n, steps);
+}
+FORERUN_CLONES void select_4(char** args, const intptr_t* n, const intptr_t* steps, void*) {
+  select_of<uint32_t>(args, *n, steps);
+}
+FORERUN_CLONES void select_8(char** args, const intptr_t* n, const intptr_t* steps, void*) {
+  select_of<uint64_t>(args, *n, steps);
+}
+void select_16(char** args, const intptr_t* n, const intptr_t* steps, void*) {
+  select_of<std::array<uint64_t, 2>>(args, *n, steps);
+}
 
 Loop made_cast_loop(DType from, DType to) {
   if (from == to) return copy_loop(item_size(from));
@@ -315,7 +339,8 @@ struct CastLoops {
   Loop loops[kDTypes][kDTypes];
   CastLoops() {
     for (int from = 0; from < kDTypes; ++from)
-      for (int to = 0; to < kDTypes; ++to) loops[from][to] = made_cast_loop(static_cast<DType>(from), static_cast<DType>(to));
+      for (int to = 0; to < kDTypes; ++to)
+        loops[from][to] = made_cast_loop(static_cast<DType>(from), static_cast<DType>(to));
   }
 };
 

@@ -1,8 +1,8 @@
-// Convolutions forward and back. multiply_tile wants, for each term of a sum, a row of elements that follow one another: here a row has
-// the windows of a plane of the data. The data of an example is copied with its padding, elements that are a stride apart next to each
-// other ("phases": with stride 2, the even and the odd ones): then the elements at one place of all windows are the plane from some
-// offset on. At the end of each line a few sums are made that belong to no window; where these would be too many, the rows are written
-// out, for some examples together.
+// Convolutions forward and back. multiply_tile wants, for each term of a sum, a row of elements that follow one
+// another: here a row has the windows of a plane of the data. The data of an example is copied with its padding,
+// elements that are a stride apart next to each other ("phases": with stride 2, the even and the odd ones): then the
+// elements at one place of all windows are the plane from some offset on. At the end of each line a few sums are made
+// that belong to no window; where these would be too many, the rows are written out, for some examples together.
 #include "kernels/correlate.h"
 
 #include <algorithm>
@@ -49,7 +49,9 @@ class SweepKernel final : public Kernel {
     band_ = ceil_div(n_[band_axis_], bands_);
     cuts_ = 1, together_ = 1;
     int64_t places = c.examples * c.groups * bands_;
-    if (bands_ == 1) together_ = std::clamp<int64_t>(static_cast<int64_t>(kTileFlops * static_cast<double>(places) / c.flops()), 1, std::max<int64_t>(1, c.examples / kTiles));
+    if (bands_ == 1)
+      together_ = std::clamp<int64_t>(static_cast<int64_t>(kTileFlops * static_cast<double>(places) / c.flops()), 1,
+                                      std::max<int64_t>(1, c.examples / kTiles));
     if (places < kTiles) cuts_ = std::clamp<int64_t>(ceil_div(kTiles, places), 1, ceil_div(rows_, kTileRows));
     if (c.flops() < kTileFlops) cuts_ = 1;
     cut_rows_ = round_up(ceil_div(rows_, cuts_), kTileRows);
@@ -57,7 +59,8 @@ class SweepKernel final : public Kernel {
     tiles_ = ceil_div(c.examples, together_) * c.groups * bands_ * cuts_;
     int64_t windows = 1, span = 0;
     for (int a = 0; a < 3; ++a) windows *= n_[a], span = span * (n_[a] + reach_[a]) + n_[a] - 1;
-    written_out_ = bands_ == 1 && cuts_ == 1 && rows_ >= 2 * kTileRows && 3 * windows < 2 * tile_columns<float>(span + 1);
+    written_out_ =
+        bands_ == 1 && cuts_ == 1 && rows_ >= 2 * kTileRows && 3 * windows < 2 * tile_columns<float>(span + 1);
     if (written_out_) at_once_ = std::min(ceil_div(kAtOnce, windows), together_);
   }
 
@@ -143,8 +146,10 @@ class SweepKernel final : public Kernel {
       elements += n_panels * static_cast<size_t>(job.terms) * kTileRows;
       jobs_.push_back(job);
     };
-    if (back) each_place(c.stride, [&](int64_t i, int64_t j, int64_t k) { terms_of({i, j, k}); });
-    else terms_of({0, 0, 0});
+    if (back)
+      each_place(c.stride, [&](int64_t i, int64_t j, int64_t k) { terms_of({i, j, k}); });
+    else
+      terms_of({0, 0, 0});
     per_group_ = elements;
     packed_.assign(static_cast<size_t>(c.groups) * elements * sizeof(T), 0);
     T* to = reinterpret_cast<T*>(packed_.data());
@@ -155,22 +160,27 @@ class SweepKernel final : public Kernel {
         for (int64_t row = 0; row < static_cast<int64_t>(n_panels) * kTileRows; row += kTileRows)
           for (int64_t t = 0, n = std::min<int64_t>(kTileRows, rows_ - row); t < job.terms; ++t, to += kTileRows) {
             const char* from = w + row * row_step + sources[job.offsets + static_cast<size_t>(t)];
-            if (n == kTileRows) for (int64_t i = 0; i < kTileRows; ++i) to[i] = element<T>(from, i * row_step);
-            else for (int64_t i = 0; i < n; ++i) to[i] = element<T>(from, i * row_step);
+            if (n == kTileRows)
+              for (int64_t i = 0; i < kTileRows; ++i) to[i] = element<T>(from, i * row_step);
+            else
+              for (int64_t i = 0; i < n; ++i) to[i] = element<T>(from, i * row_step);
           }
   }
 
   template <class T>
   void run_as(Op& op, int64_t tile) {
     if (written_out_) return run_written_out<T>(op, tile);
-    int64_t cut = tile % cuts_, band_at = tile / cuts_ % bands_ * band_, group = tile / cuts_ / bands_ % c.groups, first = tile / cuts_ / bands_ / c.groups * together_;
+    int64_t cut = tile % cuts_, band_at = tile / cuts_ % bands_ * band_, group = tile / cuts_ / bands_ % c.groups,
+            first = tile / cuts_ / bands_ / c.groups * together_;
     Copy p = copy();
-    int64_t widest = tile_columns<T>(p.plane) + tile_columns<T>(1), beyond = widest;  // rows are read in full tiles, from any offset
+    int64_t widest = tile_columns<T>(p.plane) + tile_columns<T>(1),
+            beyond = widest;  // rows are read in full tiles, from any offset
     char* room = scratch(static_cast<size_t>((p.size + beyond + kTileRows * widest) * size_));
     T *planes = reinterpret_cast<T*>(room), *sums = planes + p.size + beyond;
     std::fill_n(planes + p.size, beyond, T{});
     for (int64_t example = first, end = std::min(c.examples, first + together_); example < end; ++example) {
-      fill(planes, p, operand_data(op, 0, source.offset + example * source.example + group * channels_ * source.channel), band_at);
+      fill(planes, p,
+           operand_data(op, 0, source.offset + example * source.example + group * channels_ * source.channel), band_at);
       char* to = operand_data(op, 2, target.offset + example * target.example + group * rows_ * target.channel);
       for (const Job& job : jobs_) {
         Place at = place_of(job, band_at);
@@ -179,8 +189,10 @@ class SweepKernel final : public Kernel {
         int64_t span = ((at.count[0] - 1) * p.extent[1] + at.count[1] - 1) * p.extent[2] + at.count[2];
         for (int64_t row = cut * cut_rows_, last = std::min(rows_, row + cut_rows_); row < last; row += kTileRows) {
           int n_rows = static_cast<int>(std::min<int64_t>(kTileRows, last - row));
-          multiply_tile(job.terms, panel_of<T>(job, row, group), planes + start, offsets_.data() + job.offsets, sums, widest, n_rows, span, false);
-          for (int i = 0; i < n_rows; ++i) store(at, sums + i * widest, p.extent[2], p.extent[1] * p.extent[2], to + (row + i) * target.channel);
+          multiply_tile(job.terms, panel_of<T>(job, row, group), planes + start, offsets_.data() + job.offsets, sums,
+                        widest, n_rows, span, false);
+          for (int i = 0; i < n_rows; ++i)
+            store(at, sums + i * widest, p.extent[2], p.extent[1] * p.extent[2], to + (row + i) * target.channel);
         }
       }
     }
@@ -208,11 +220,14 @@ class SweepKernel final : public Kernel {
         bool inside = u >= 0 && u < source_extent(0) && v >= 0 && v < source_extent(1) && along.begin < along.end;
         int64_t begin = inside ? along.begin : 0, end = inside ? along.end : 0;
         std::fill(to, to + begin, T{}), std::fill(to + end, to + p.extent[2], T{});
-        if (inside) gather(to + begin, from + u * source.axis[0] + v * source.axis[1] + start[2] * source.axis[2] + begin * step, step, end - begin);
+        if (inside)
+          gather(to + begin, from + u * source.axis[0] + v * source.axis[1] + start[2] * source.axis[2] + begin * step,
+                 step, end - begin);
       }
   }
 
-  // The results of a job in a band, along the axes: numbers of them, counted from the band's first; and elements of the target.
+  // The results of a job in a band, along the axes: numbers of them, counted from the band's first; and elements of the
+  // target.
   struct Place {
     int64_t begin[3], count[3], first[3], step[3];
     bool empty = false;
@@ -221,7 +236,8 @@ class SweepKernel final : public Kernel {
   Place place_of(const Job& job, int64_t band_at) const {
     Place at;
     for (int a = 0; a < 3; ++a) {
-      int64_t low = first_[a] + (a == band_axis_ ? band_at : 0), n = a == band_axis_ ? std::min(band_, n_[a] - band_at) : n_[a];
+      int64_t low = first_[a] + (a == band_axis_ ? band_at : 0),
+              n = a == band_axis_ ? std::min(band_, n_[a] - band_at) : n_[a];
       at.step[a] = back ? c.stride[a] : 1;
       at.first[a] = back ? low * c.stride[a] + job.phase[a] - c.pad[a] : low;
       Inside in(at.first[a], at.step[a], n, back ? c.extents[a] : c.counts[a]);
@@ -232,7 +248,8 @@ class SweepKernel final : public Kernel {
   }
   template <class T>
   const T* panel_of(const Job& job, int64_t row, int64_t group) const {
-    return reinterpret_cast<const T*>(packed_.data()) + static_cast<size_t>(group) * per_group_ + job.panels + static_cast<size_t>(row * job.terms);
+    return reinterpret_cast<const T*>(packed_.data()) + static_cast<size_t>(group) * per_group_ + job.panels +
+           static_cast<size_t>(row * job.terms);
   }
 
   // Sums of one row into the target. Lines and planes of sums are so many elements apart.
@@ -240,21 +257,24 @@ class SweepKernel final : public Kernel {
   void store(const Place& at, const T* from, int64_t line, int64_t plane, char* to) const {
     for (int64_t u = 0; u < at.count[0]; ++u)
       for (int64_t v = 0; v < at.count[1]; ++v) {
-        char* first = to + (at.first[0] + u * at.step[0]) * target.axis[0] + (at.first[1] + v * at.step[1]) * target.axis[1] + at.first[2] * target.axis[2];
+        char* first = to + (at.first[0] + u * at.step[0]) * target.axis[0] +
+                      (at.first[1] + v * at.step[1]) * target.axis[1] + at.first[2] * target.axis[2];
         spread(reinterpret_cast<T*>(first), from + u * plane + v * line, at.step[2], at.count[2]);
       }
   }
 
   template <class T>
   void run_written_out(Op& op, int64_t tile) {
-    int64_t group = tile % c.groups, first = tile / c.groups * together_, last = std::min(c.examples, first + together_);
+    int64_t group = tile % c.groups, first = tile / c.groups * together_,
+            last = std::min(c.examples, first + together_);
     const char* from = operand_data(op, 0, source.offset + group * channels_ * source.channel);
     char* to = operand_data(op, 2, target.offset + group * rows_ * target.channel);
     int64_t most = 0, terms = 0;
     for (const Job& job : jobs_) most = std::max(most, place_of(job, 0).windows()), terms = std::max(terms, job.terms);
     Copy p = copy();
     const int64_t step = tile_columns<T>(at_once_ * most), beyond = tile_columns<T>(p.extent[2] + 1);
-    T* planes = reinterpret_cast<T*>(scratch(static_cast<size_t>((at_once_ * (p.size + beyond) + terms * step + beyond + round_up(rows_, kTileRows) * step) * size_)));
+    T* planes = reinterpret_cast<T*>(scratch(static_cast<size_t>(
+        (at_once_ * (p.size + beyond) + terms * step + beyond + round_up(rows_, kTileRows) * step) * size_)));
     T *columns = planes + at_once_ * (p.size + beyond), *sums = columns + terms * step + beyond;
     int64_t offsets[kTerms];
     for (int64_t t = 0; t < kTerms; ++t) offsets[t] = t * step;
@@ -271,19 +291,22 @@ class SweepKernel final : public Kernel {
         write_out(job, at, p, planes, p.size + beyond, n, columns, step);
         for (int64_t t = 0; t < std::max<int64_t>(1, job.terms); t += kTerms)
           for (int64_t row = 0; row < rows_; row += kTileRows)
-            multiply_tile(std::min(kTerms, job.terms - t), panel_of<T>(job, row, group) + t * kTileRows, columns + t * step, offsets, sums + row * step, step,
+            multiply_tile(std::min(kTerms, job.terms - t), panel_of<T>(job, row, group) + t * kTileRows,
+                          columns + t * step, offsets, sums + row * step, step,
                           static_cast<int>(std::min<int64_t>(kTileRows, rows_ - row)), n * at.windows(), t > 0);
         for (int64_t e = 0; e < n; ++e)
           for (int64_t row = 0; row < rows_; ++row)
-            store(at, sums + row * step + e * at.windows(), at.count[2], at.count[1] * at.count[2], to + (example + e) * target.example + row * target.channel);
+            store(at, sums + row * step + e * at.windows(), at.count[2], at.count[1] * at.count[2],
+                  to + (example + e) * target.example + row * target.channel);
       }
     }
   }
 
-  // For each term a row: what it is multiplied with, for all windows of n examples. Lines are copied in order, short ones with what
-  // is behind them, which the next one overwrites.
+  // For each term a row: what it is multiplied with, for all windows of n examples. Lines are copied in order, short
+  // ones with what is behind them, which the next one overwrites.
   template <class T>
-  void write_out(const Job& job, const Place& at, const Copy& p, const T* planes, int64_t example_step, int64_t n, T* columns, int64_t step) const {
+  void write_out(const Job& job, const Place& at, const Copy& p, const T* planes, int64_t example_step, int64_t n,
+                 T* columns, int64_t step) const {
     int64_t start = (at.begin[0] * p.extent[1] + at.begin[1]) * p.extent[2] + at.begin[2], length = at.count[2];
     bool small = length <= tile_columns<T>(1);
     for (int64_t t = 0; t < job.terms; ++t) {
@@ -293,26 +316,29 @@ class SweepKernel final : public Kernel {
         for (int64_t u = 0; u < at.count[0]; ++u)
           for (int64_t v = 0; v < at.count[1]; ++v, to += length) {
             const T* line = from + (u * p.extent[1] + v) * p.extent[2];
-            if (small) std::memcpy(to, line, kTileBytes);
-            else copy_line(to, line, length);
+            if (small)
+              std::memcpy(to, line, kTileBytes);
+            else
+              copy_line(to, line, length);
           }
     }
   }
 
   // Set by plan().
   int64_t size_ = 4, rows_ = 0, channels_ = 0;  // rows: channels of the target, in a group; channels: of the source
-  int64_t reach_[3], first_[3], n_[3];         // results are first_ to first_ + n_, counted in strides; each looks at reach_ + 1 places
+  int64_t reach_[3], first_[3],
+      n_[3];  // results are first_ to first_ + n_, counted in strides; each looks at reach_ + 1 places
   int64_t phases_ = 1;
-  int band_axis_ = 0;                          // along which a large example is computed in bands
+  int band_axis_ = 0;  // along which a large example is computed in bands
   int64_t band_ = 1, bands_ = 1, cuts_ = 1, cut_rows_ = 8, together_ = 1, tiles_ = 1;
-  bool written_out_ = false;                   // then so many examples
-  int64_t at_once_ = 1;                        // are computed together
+  bool written_out_ = false;  // then so many examples
+  int64_t at_once_ = 1;       // are computed together
 
   // Set by prepare(), for all tiles.
   std::vector<Job> jobs_;
   std::vector<int64_t> offsets_;
-  std::vector<char> packed_;   // [group][job][panel][term][row of the panel]
-  size_t per_group_ = 0;       // elements
+  std::vector<char> packed_;  // [group][job][panel][term][row of the panel]
+  size_t per_group_ = 0;      // elements
 };
 
 void build_sweep(Op& op, const Correlation& what, bool back, const Array& source, const Array& w, const Array& target) {
@@ -324,7 +350,11 @@ void build_sweep(Op& op, const Correlation& what, bool back, const Array& source
 
 }  // namespace
 
-void build_correlate(Op& op, const Correlation& what, const Array& x, const Array& w, const Array& y) { build_sweep(op, what, false, x, w, y); }
-void build_correlate_back(Op& op, const Correlation& what, const Array& y, const Array& w, const Array& x) { build_sweep(op, what, true, y, w, x); }
+void build_correlate(Op& op, const Correlation& what, const Array& x, const Array& w, const Array& y) {
+  build_sweep(op, what, false, x, w, y);
+}
+void build_correlate_back(Op& op, const Correlation& what, const Array& y, const Array& w, const Array& x) {
+  build_sweep(op, what, true, y, w, x);
+}
 
 }  // namespace forerun

@@ -4,27 +4,29 @@
 
 namespace forerun {
 
-// What a convolution does apart from values. Three axes of extents; fewer have 1 in front. `in` and `out` are channels of a group.
+// What a convolution does apart from values. Three axes of extents; fewer have 1 in front. `in` and `out` are channels
+// of a group.
 struct Correlation {
   int64_t examples = 0, groups = 1, in = 0, out = 0;
   int64_t extents[3] = {1, 1, 1};  // of the data, without padding
   int64_t kernel[3] = {1, 1, 1}, stride[3] = {1, 1, 1}, dilate[3] = {1, 1, 1}, pad[3] = {0, 0, 0};
-  int64_t counts[3] = {1, 1, 1};   // of windows: the extents of the result; 1 at least
+  int64_t counts[3] = {1, 1, 1};  // of windows: the extents of the result; 1 at least
 
   int64_t elements() const { return kernel[0] * kernel[1] * kernel[2]; }
   int64_t windows() const { return counts[0] * counts[1] * counts[2]; }
   double flops() const {
-    return 2.0 * static_cast<double>(examples * groups * in) * static_cast<double>(out * elements()) * static_cast<double>(windows());
+    return 2.0 * static_cast<double>(examples * groups * in) * static_cast<double>(out * elements()) *
+           static_cast<double>(windows());
   }
 };
 
-// Data x (examples, groups * in, *extents), weight w (groups * out, in, *kernel), result y (examples, groups * out, *counts), of one to
-// three axes of extents. What is written must be dense.
+// Data x (examples, groups * in, *extents), weight w (groups * out, in, *kernel), result y (examples, groups * out,
+// *counts), of one to three axes of extents. What is written must be dense.
 void build_correlate(Op& op, const Correlation& what, const Array& x, const Array& w, const Array& y);
 // x[i] = sum over the windows of y that x[i] lies in: the gradient of the data, or the transposed convolution.
 void build_correlate_back(Op& op, const Correlation& what, const Array& y, const Array& w, const Array& x);
-// Sums of y times the windows of x, the gradient of the weight: sums (parts, groups * out, in, *kernel), whose sum over the first axis it
-// is. How many parts there are is decided by the shapes and the dtype.
+// Sums of y times the windows of x, the gradient of the weight: sums (parts, groups * out, in, *kernel), whose sum over
+// the first axis it is. How many parts there are is decided by the shapes and the dtype.
 int64_t correlate_parts(const Correlation& what, DType dtype);
 void build_correlate_weight(Op& op, const Correlation& what, const Array& y, const Array& x, const Array& sums);
 

@@ -1,5 +1,5 @@
-// The gradient of a convolution's weight. multiply_tile wants, for each term of a sum, a row of elements that follow one another: here a
-// row has the channels of the data, which is copied channels last, and the terms are the windows.
+// The gradient of a convolution's weight. multiply_tile wants, for each term of a sum, a row of elements that follow
+// one another: here a row has the channels of the data, which is copied channels last, and the terms are the windows.
 #include <algorithm>
 
 #include "kernels/correlate.h"
@@ -31,7 +31,9 @@ class WeightKernel final : public Kernel {
     int64_t per_row = lines_ * tile_columns<double>(run_length_) * size_;
     int64_t most = std::clamp<int64_t>(kSumsRoom / per_row / kTileRows, 1, ceil_div(c.out, kTileRows));
     cuts_ = ceil_div(ceil_div(c.out, kTileRows), most);
-    parts = c.flops() < kTileFlops ? 1 : std::clamp<int64_t>(ceil_div(kTiles / 2, c.groups * cuts_), 1, std::max<int64_t>(1, c.examples));
+    parts = c.flops() < kTileFlops
+                ? 1
+                : std::clamp<int64_t>(ceil_div(kTiles / 2, c.groups * cuts_), 1, std::max<int64_t>(1, c.examples));
     cut_rows_ = round_up(ceil_div(c.out, cuts_), kTileRows);
     cuts_ = ceil_div(c.out, cut_rows_);
     band_axis_ = 0;
@@ -39,7 +41,10 @@ class WeightKernel final : public Kernel {
     int64_t line = c.in * size_ * c.stride[band_axis_];
     for (int a = 0; a < 3; ++a) line *= a == band_axis_ ? 1 : span(a, c.counts[a]);
     band_ = std::clamp<int64_t>(kRoom / line, 1, c.counts[band_axis_]);
-    together_ = band_ < c.counts[band_axis_] ? 1 : std::clamp<int64_t>(std::min(ceil_div(kSums, c.windows()), kRoom / (line * band_)), 1, std::max<int64_t>(1, ceil_div(c.examples, parts)));
+    together_ = band_ < c.counts[band_axis_]
+                    ? 1
+                    : std::clamp<int64_t>(std::min(ceil_div(kSums, c.windows()), kRoom / (line * band_)), 1,
+                                          std::max<int64_t>(1, ceil_div(c.examples, parts)));
   }
 
   Correlation c;
@@ -64,7 +69,8 @@ class WeightKernel final : public Kernel {
     int64_t step = tile_columns<T>(run_length_), per_panel = lines_ * kTileRows * step;
     Piece largest = piece(first, together_, 0);
     int64_t copied = largest.size + step, packed = panels * largest.windows * kTileRows;
-    size_t bytes = static_cast<size_t>((copied + packed + panels * per_panel) * size_) + static_cast<size_t>(largest.windows) * sizeof(int64_t);
+    size_t bytes = static_cast<size_t>((copied + packed + panels * per_panel) * size_) +
+                   static_cast<size_t>(largest.windows) * sizeof(int64_t);
     int64_t* offsets = reinterpret_cast<int64_t*>(scratch(bytes));
     T *data = reinterpret_cast<T*>(offsets + largest.windows), *factors = data + copied, *sums = factors + packed;
     std::fill_n(sums, panels * per_panel, T{});
@@ -76,10 +82,12 @@ class WeightKernel final : public Kernel {
         pack(p, operand_data(op, 0, y.offset + (group * c.out + row) * y.channel), rows, factors);
         for (int64_t i = 0; i < panels; ++i)
           for (int64_t l = 0; l < lines_; ++l)
-            multiply_tile(p.windows, factors + i * p.windows * kTileRows, data + line_offset(p, l), offsets, sums + i * per_panel + l * kTileRows * step, step,
+            multiply_tile(p.windows, factors + i * p.windows * kTileRows, data + line_offset(p, l), offsets,
+                          sums + i * per_panel + l * kTileRows * step, step,
                           static_cast<int>(std::min<int64_t>(kTileRows, rows - i * kTileRows)), run_length_, true);
       }
-    T* to = reinterpret_cast<T*>(operand_data(op, 2, sums_offset)) + ((part * c.groups + group) * c.out + row) * c.in * c.elements();
+    T* to = reinterpret_cast<T*>(operand_data(op, 2, sums_offset)) +
+            ((part * c.groups + group) * c.out + row) * c.in * c.elements();
     for (int64_t i = 0; i < rows; ++i, to += c.in * c.elements())
       for (int64_t l = 0; l < lines_; ++l) {
         const T* from = sums + i / kTileRows * per_panel + (l * kTileRows + i % kTileRows) * step;
@@ -118,13 +126,17 @@ class WeightKernel final : public Kernel {
           }
           std::fill_n(to, in.begin * c.in, T{});
           std::fill_n(to + in.end * c.in, (p.extent[2] - in.end) * c.in, T{});
-          transpose(to + in.begin * c.in, from + (p.example + e) * x.example + u * x.axis[0] + v * x.axis[1] + (start[2] + in.begin) * x.axis[2], in.end - in.begin);
+          transpose(
+              to + in.begin * c.in,
+              from + (p.example + e) * x.example + u * x.axis[0] + v * x.axis[1] + (start[2] + in.begin) * x.axis[2],
+              in.end - in.begin);
         }
     for (int64_t e = 0, line = 0; e < p.examples; ++e, line += p.extent[0])
       for (int64_t i = 0; i < p.count[0]; ++i)
         for (int64_t j = 0; j < p.count[1]; ++j)
           for (int64_t k = 0; k < p.count[2]; ++k)
-            *offsets++ = (((line + i * c.stride[0]) * p.extent[1] + j * c.stride[1]) * p.extent[2] + k * c.stride[2]) * c.in;
+            *offsets++ =
+                (((line + i * c.stride[0]) * p.extent[1] + j * c.stride[1]) * p.extent[2] + k * c.stride[2]) * c.in;
   }
 
   // A line of n elements of each channel, channels last.
@@ -134,7 +146,8 @@ class WeightKernel final : public Kernel {
     constexpr int64_t block = 16;
     for (int64_t channel = 0; channel < c.in; channel += block)
       for (int64_t k = 0, m = std::min(block, c.in - channel); k < n; ++k)
-        for (int64_t i = 0; i < m; ++i) to[k * c.in + channel + i] = element<T>(from, (channel + i) * x.channel + k * x.axis[2]);
+        for (int64_t i = 0; i < m; ++i)
+          to[k * c.in + channel + i] = element<T>(from, (channel + i) * x.channel + k * x.axis[2]);
   }
 
   // The results in panels: [panel][window][row].
@@ -152,13 +165,15 @@ class WeightKernel final : public Kernel {
               continue;
             }
             for (int64_t r = 0; r < kTileRows; ++r)
-              for (int64_t k = 0; k < p.count[2]; ++k) to[k * kTileRows + r] = r < n ? element<T>(line, r * y.channel + k * y.axis[2]) : T{};
+              for (int64_t k = 0; k < p.count[2]; ++k)
+                to[k * kTileRows + r] = r < n ? element<T>(line, r * y.channel + k * y.axis[2]) : T{};
           }
     }
   }
 
   // Set by plan().
-  int64_t size_ = 4, joined_ = 1, run_length_ = 1, lines_ = 1;  // elements of the kernel that follow one another in the copy; lines of them
+  int64_t size_ = 4, joined_ = 1, run_length_ = 1,
+          lines_ = 1;  // elements of the kernel that follow one another in the copy; lines of them
   int64_t cuts_ = 1, cut_rows_ = kTileRows, together_ = 1, band_ = 1;
   int band_axis_ = 1;
 };

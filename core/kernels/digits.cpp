@@ -11,7 +11,7 @@ namespace forerun {
 
 namespace {
 
-constexpr int64_t kFewest = 128;       // elements: fewer are compared faster
+constexpr int64_t kFewest = 128;  // elements: fewer are compared faster
 constexpr int64_t kMostCounted = 1 << 14;
 constexpr int kMostBits = 11, kMostPasses = 3;
 constexpr int kTables = 4;  // neighbours are counted apart: equal ones would wait for each other
@@ -40,10 +40,13 @@ struct Keys {
   int64_t n;
   T least, most;
 
-  Keys(const char* from, int64_t n) : values(reinterpret_cast<const T*>(from)), n(n), least(values[0]), most(values[0]) {
+  Keys(const char* from, int64_t n)
+      : values(reinterpret_cast<const T*>(from)), n(n), least(values[0]), most(values[0]) {
     for (int64_t i = 1; i < n; ++i) least = std::min(least, values[i]), most = std::max(most, values[i]);
   }
-  Unsigned of(T value) const { return static_cast<Unsigned>(static_cast<Unsigned>(value) - static_cast<Unsigned>(least)); }
+  Unsigned of(T value) const {
+    return static_cast<Unsigned>(static_cast<Unsigned>(value) - static_cast<Unsigned>(least));
+  }
   uint64_t span() const { return of(most); }
   uint64_t operator[](int64_t i) const { return of(values[i]); }
 };
@@ -89,7 +92,8 @@ std::vector<uint32_t> places(const Keys<T>& keys, const Digits& digits) {
     for (int p = 0; p < digits.passes; ++p) ++first[static_cast<size_t>(p) * digits.values() + digits.of(keys[i], p)];
   for (int p = 0; p < digits.passes; ++p) {
     uint32_t sum = 0;
-    for (size_t d = 0; d < digits.values(); ++d) sum += std::exchange(first[static_cast<size_t>(p) * digits.values() + d], sum);
+    for (size_t d = 0; d < digits.values(); ++d)
+      sum += std::exchange(first[static_cast<size_t>(p) * digits.values() + d], sum);
   }
   return first;
 }
@@ -97,9 +101,12 @@ std::vector<uint32_t> places(const Keys<T>& keys, const Digits& digits) {
 template <class T>
 bool argsort_digits(const char* from, int64_t* to, int64_t n) {
   const Keys<T> keys(from, n);
-  const int bits = std::max(1, static_cast<int>(std::bit_width(keys.span()))), passes = (bits + kMostBits - 1) / kMostBits;
+  const int bits = std::max(1, static_cast<int>(std::bit_width(keys.span()))),
+            passes = (bits + kMostBits - 1) / kMostBits;
   const Digits digits{passes, (bits + passes - 1) / passes};
-  if (bits > 32 || passes > kMostPasses || static_cast<uint64_t>(passes) * digits.values() > static_cast<uint64_t>(n) * 2) return false;
+  if (bits > 32 || passes > kMostPasses ||
+      static_cast<uint64_t>(passes) * digits.values() > static_cast<uint64_t>(n) * 2)
+    return false;
   std::vector<uint32_t> first = places(keys, digits);
   if (passes == 1) {
     for (int64_t i = 0; i < n; ++i) to[first[keys[i]]++] = i;

@@ -31,12 +31,15 @@ class DenseKernel final : public Fusible {
     intptr_t count = std::min(n - from, tile + 1 == tiles() ? n : kTileElements);
     char* args[4];
     for (int i = 0; i < operands; ++i)
-      args[i] = access[i] < 0 ? reinterpret_cast<char*>(scalar[~access[i]].bytes) : operand_data(op, access[i], offset[i]) + from * steps[i];
+      args[i] = access[i] < 0 ? reinterpret_cast<char*>(scalar[~access[i]].bytes)
+                              : operand_data(op, access[i], offset[i]) + from * steps[i];
     loop.function(args, &count, steps, loop.data);
   }
   bool droppable() const override { return !loop.may_throw; }
   bool fusible() const override { return !loop.may_throw; }
-  bool may_share(Op& op, const Storage* in, const Storage* out) const override { return may_share_part(*this, op, in, out); }
+  bool may_share(Op& op, const Storage* in, const Storage* out) const override {
+    return may_share_part(*this, op, in, out);
+  }
   bool part(Part& p) const override {
     p.loop = loop, p.n_in = operands - 1, p.n = operands, p.elements = n;
     for (int i = 0; i < operands; ++i) {
@@ -67,7 +70,9 @@ class NestKernel final : public Fusible {
   bool droppable() const override { return !loop.may_throw; }
   // No operand must be copied first.
   bool fusible() const override { return fusible_; }
-  bool may_share(Op& op, const Storage* in, const Storage* out) const override { return may_share_part(*this, op, in, out); }
+  bool may_share(Op& op, const Storage* in, const Storage* out) const override {
+    return may_share_part(*this, op, in, out);
+  }
   bool part(Part& p) const override;
 
   void cut(bool one_tile) {
@@ -100,7 +105,6 @@ class NestKernel final : public Fusible {
   bool as_they_are_ = false;  // the loop takes all operands without casts or copies
   int64_t inner_ = 0, outer_ = 0, pieces_ = 1, rows_ = 1, tiles_ = 1;
 };
-
 
 bool NestKernel::part(Part& p) const {
   p.loop = loop, p.n_in = n_in, p.n = n, p.elements = product(nest.shape);
@@ -137,8 +141,14 @@ void NestKernel::run(Op& op, int64_t tile) {
     int64_t to = whole ? size : outer_ > 1 ? std::min(size, from + rows_ * inner_) : inner_ * (tile + 1) / pieces_;
     return walk_nest(loop, n, nest.shape, strides, base, nullptr, from, to - from);
   }
-  int64_t first = whole ? 0 : outer_ > 1 ? tile * rows_ : 0, last = whole ? outer_ : outer_ > 1 ? std::min(outer_, first + rows_) : 1;
-  int64_t from = whole || outer_ > 1 ? 0 : inner_ * tile / pieces_, to = whole || outer_ > 1 ? inner_ : inner_ * (tile + 1) / pieces_;
+  int64_t first = whole        ? 0
+                  : outer_ > 1 ? tile * rows_
+                               : 0,
+          last = whole        ? outer_
+                 : outer_ > 1 ? std::min(outer_, first + rows_)
+                              : 1;
+  int64_t from = whole || outer_ > 1 ? 0 : inner_ * tile / pieces_,
+          to = whole || outer_ > 1 ? inner_ : inner_ * (tile + 1) / pieces_;
   int axes = nest.shape.size() - 1;
   for (int64_t r = first; r < last; ++r) {
     char* args[kMost];
@@ -207,7 +217,8 @@ void NestKernel::row(char** args, int64_t count) {
 }  // namespace
 
 // Stretch by stretch of the innermost axis, or as many whole ones at once as the next axis has.
-void walk_nest(const Loop& loop, int operands, const Dims& shape, const Dims* const* strides, char* const* args, const intptr_t* sizes, int64_t at, int64_t n) {
+void walk_nest(const Loop& loop, int operands, const Dims& shape, const Dims* const* strides, char* const* args,
+               const intptr_t* sizes, int64_t at, int64_t n) {
   int axes = shape.size() - 1;
   int64_t inner = shape.back(), row = at / inner, column = at % inner;
   int64_t index[kMaxDims];
@@ -227,7 +238,8 @@ void walk_nest(const Loop& loop, int operands, const Dims& shape, const Dims* co
   for (int64_t done = 0; done < n;) {
     intptr_t rows = 1, count = std::min(inner - column, n - done);
     char* at_once[kMost];
-    for (int k = 0; k < operands; ++k) at_once[k] = strides[k] ? base[k] + column * steps[k] : args[k] + done * sizes[k];
+    for (int k = 0; k < operands; ++k)
+      at_once[k] = strides[k] ? base[k] + column * steps[k] : args[k] + done * sizes[k];
     if (loop.rows && axes > 0 && count == inner) rows = std::min((n - done) / inner, shape[axes - 1] - index[axes - 1]);
     // A step of 0 stays so for a row's last element alone: loops may look at it, as power does.
     if (rows > 1)
@@ -247,7 +259,8 @@ void walk_nest(const Loop& loop, int operands, const Dims& shape, const Dims* co
   }
 }
 
-void build_elementwise_dense(Op& op, const char* name, Loop loop, const DType* types, const Operand* inputs, int n_in, const Array& out) {
+void build_elementwise_dense(Op& op, const char* name, Loop loop, const DType* types, const Operand* inputs, int n_in,
+                             const Array& out) {
   int scalars = 0;
   for (int i = 0; i < n_in; ++i) scalars += !inputs[i].array;
   if (n_in > 3 || scalars > 2) {
@@ -281,8 +294,8 @@ void build_elementwise_dense(Op& op, const char* name, Loop loop, const DType* t
   op.cost = cost_of(k.n, k.operands);
 }
 
-void build_elementwise(Op& op, const char* name, Loop loop, const DType* types, const Operand* inputs, int n_in, const Array* const* outputs,
-                       int n_out) {
+void build_elementwise(Op& op, const char* name, Loop loop, const DType* types, const Operand* inputs, int n_in,
+                       const Array* const* outputs, int n_out) {
   const Dims& shape = outputs[0]->layout.shape;
   NestKernel& k = op.emplace<NestKernel>();
   k.name_ = name, k.loop = loop, k.n_in = n_in, k.n = n_in + n_out;

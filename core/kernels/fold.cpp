@@ -10,10 +10,10 @@ namespace forerun {
 
 namespace {
 
-constexpr int64_t kLongRow = 8 * kBlock;   // longer ones are cut
+constexpr int64_t kLongRow = 8 * kBlock;  // longer ones are cut
 constexpr int64_t kManyColumns = 2 * kBlock;
-constexpr int64_t kFewColumns = 256;       // rows this short are folded many at once
-constexpr int64_t kTogether = 4;           // longer rows are folded so many at once, if these are no longer than
+constexpr int64_t kFewColumns = 256;  // rows this short are folded many at once
+constexpr int64_t kTogether = 4;      // longer rows are folded so many at once, if these are no longer than
 constexpr int64_t kMostTogether = 4 * kBlock;
 
 // The sum of a vector's elements: of its halves, of their halves, and so on.
@@ -30,7 +30,8 @@ template <class T, int bytes, class V>
   }
 }
 
-// Sums with sixteen times four places, which become one at the end: as exact as adding in pairs, and the same on every CPU.
+// Sums with sixteen times four places, which become one at the end: as exact as adding in pairs, and the same on every
+// CPU.
 template <class T>
 [[gnu::always_inline]] inline T sum_of(const T* x, int64_t n) {
   constexpr int kLanes = 64 / sizeof(T), kRows = 4;
@@ -56,13 +57,18 @@ template <class T>
     for (int64_t i = 0; i < length; i += kBlock) to[row] += sum_of(from + i, std::min(kBlock, length - i));
 }
 
-FORERUN_CLONES void add_sums_f32(char* out, const char* in, int64_t rows, int64_t length) { add_sums_of<float>(out, in, rows, length); }
-FORERUN_CLONES void add_sums_f64(char* out, const char* in, int64_t rows, int64_t length) { add_sums_of<double>(out, in, rows, length); }
+FORERUN_CLONES void add_sums_f32(char* out, const char* in, int64_t rows, int64_t length) {
+  add_sums_of<float>(out, in, rows, length);
+}
+FORERUN_CLONES void add_sums_f64(char* out, const char* in, int64_t rows, int64_t length) {
+  add_sums_of<double>(out, in, rows, length);
+}
 
 }  // namespace
 
 Fold::Fold(Loop loop, DType dtype, const Scalar& neutral, int64_t a, int64_t r, int64_t c)
-    : loop_(c == 1 && !loop.adds && loop.fallback ? *loop.fallback : loop), dtype_(dtype), size_(static_cast<int64_t>(item_size(dtype))), neutral_(neutral), a_(a), r_(r), c_(c) {
+    : loop_(c == 1 && !loop.adds && loop.fallback ? *loop.fallback : loop), dtype_(dtype),
+      size_(static_cast<int64_t>(item_size(dtype))), neutral_(neutral), a_(a), r_(r), c_(c) {
   if (c == 1 && r <= kLongRow) {
     kind_ = Kind::rows;
     per_tile_ = std::max<int64_t>(1, kTileElements / std::max<int64_t>(1, r));
@@ -73,7 +79,8 @@ Fold::Fold(Loop loop, DType dtype, const Scalar& neutral, int64_t a, int64_t r, 
     tiles_ = a * cuts_;
   } else if (c > kManyColumns) {
     kind_ = Kind::columns;
-    per_tile_ = std::max<int64_t>(1, kTileElements / std::max<int64_t>(1, r) / kBlock) * kBlock, cuts_ = ceil_div(c, per_tile_);
+    per_tile_ = std::max<int64_t>(1, kTileElements / std::max<int64_t>(1, r) / kBlock) * kBlock,
+    cuts_ = ceil_div(c, per_tile_);
     tiles_ = a * cuts_;
   } else if (int64_t rows = std::max<int64_t>(1, kTileElements / c); r > rows) {
     kind_ = Kind::parts;
@@ -89,9 +96,13 @@ Fold::Fold(Loop loop, DType dtype, const Scalar& neutral, int64_t a, int64_t r, 
 
 Range Fold::range(int64_t tile) const {
   int64_t slab = tile / cuts_, from = tile % cuts_ * per_tile_;
-  auto some = [&](int64_t unit, int64_t block) { return Range{tile * per_tile_ * unit, std::max<int64_t>(0, std::min(per_tile_, a_ - tile * per_tile_)) * unit, 0, 1, block}; };
+  auto some = [&](int64_t unit, int64_t block) {
+    return Range{tile * per_tile_ * unit, std::max<int64_t>(0, std::min(per_tile_, a_ - tile * per_tile_)) * unit, 0, 1,
+                 block};
+  };
   auto whole = [](int64_t row) { return std::max<int64_t>(1, kBlock / row) * row; };
-  int64_t rows = c_ > kFewColumns ? std::max(whole(c_), std::min(kTogether, kMostTogether / c_) * c_) : whole(std::max<int64_t>(1, c_));
+  int64_t rows = c_ > kFewColumns ? std::max(whole(c_), std::min(kTogether, kMostTogether / c_) * c_)
+                                  : whole(std::max<int64_t>(1, c_));
   switch (kind_) {
     case Kind::rows: return some(r_, whole(std::max<int64_t>(1, r_)));
     case Kind::slabs: return some(r_ * c_, rows);
@@ -116,7 +127,8 @@ void Fold::apply(char* out, intptr_t out_step, const char* in, intptr_t in_step,
 void Fold::fill(char* out, int64_t n) const {
   int64_t bytes = n * size_, done = std::min(size_, bytes);
   std::memcpy(out, neutral_.bytes, static_cast<size_t>(done));
-  for (int64_t more; done < bytes; done += more) std::memcpy(out + done, out, static_cast<size_t>(more = std::min(done, bytes - done)));
+  for (int64_t more; done < bytes; done += more)
+    std::memcpy(out + done, out, static_cast<size_t>(more = std::min(done, bytes - done)));
 }
 
 // Rows of values into one each.
@@ -124,10 +136,12 @@ void Fold::fold_runs(char* out, const char* in, int64_t rows, int64_t length) co
   if (loop_.adds && dtype_ == DType::f32) return add_sums_f32(out, in, rows, length);
   if (loop_.adds && dtype_ == DType::f64) return add_sums_f64(out, in, rows, length);
   for (int64_t row = 0; row < rows; ++row, out += size_)
-    for (int64_t i = 0; i < length; i += kBlock) apply(out, 0, in + (row * length + i) * size_, size_, std::min(kBlock, length - i));
+    for (int64_t i = 0; i < length; i += kBlock)
+      apply(out, 0, in + (row * length + i) * size_, size_, std::min(kBlock, length - i));
 }
 
-// Rows of c values into one row. Short ones by halves: the lower half of the rows is combined with the upper one, and so on.
+// Rows of c values into one row. Short ones by halves: the lower half of the rows is combined with the upper one, and
+// so on.
 void Fold::fold_rows(char* out, const char* in, int64_t rows) const {
   int64_t row = c_ * size_;
   if (c_ > kFewColumns || rows < 4) {
@@ -181,7 +195,8 @@ void Fold::fold(int64_t tile, int64_t at, int64_t n, const char* data, char* out
         row = last;
       }
       return;
-    case Kind::columns: return apply(place(tile, out, partial) + (at % c_ - tile % cuts_ * per_tile_) * size_, size_, data, size_, n);
+    case Kind::columns:
+      return apply(place(tile, out, partial) + (at % c_ - tile % cuts_ * per_tile_) * size_, size_, data, size_, n);
   }
 }
 

@@ -1,4 +1,5 @@
-// Reductions of dense values: in[a, r, c] over r gives out[a, c]. What is added up in which order depends on A, R and C alone.
+// Reductions of dense values: in[a, r, c] over r gives out[a, c]. What is added up in which order depends on A, R and C
+// alone.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -23,7 +24,8 @@ struct Range {
 template <class F>
 void each_block(const Range& range, F f) {
   for (int64_t i = 0; i < range.count; ++i)
-    for (int64_t at = range.start + i * range.pitch, end = at + range.length; at < end; at += range.block) f(at, std::min(range.block, end - at));
+    for (int64_t at = range.start + i * range.pitch, end = at + range.length; at < end; at += range.block)
+      f(at, std::min(range.block, end - at));
 }
 
 class Fold {

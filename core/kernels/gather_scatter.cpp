@@ -17,10 +17,10 @@ namespace forerun {
 
 namespace {
 
-constexpr int64_t kTile = int64_t{1} << 17;  // elements that one worker writes at once
+constexpr int64_t kTile = int64_t{1} << 17;    // elements that one worker writes at once
 constexpr int64_t kPicked = int64_t{1} << 15;  // and picks
-constexpr int64_t kLeastRow = 64;            // of them next to each other, where rows are cut
-constexpr int64_t kChunk = 512;              // positions that are converted at once
+constexpr int64_t kLeastRow = 64;              // of them next to each other, where rows are cut
+constexpr int64_t kChunk = 512;                // positions that are converted at once
 
 uint32_t cost_of(int64_t bytes) { return static_cast<uint32_t>(std::min<int64_t>(50 + bytes / 4, INT32_MAX)); }
 
@@ -40,10 +40,10 @@ FORERUN_CLONES bool all_within(const int64_t* at, int64_t n, uint64_t below, uin
 
 // Elements that integer arrays select, and where each block of the rest lies.
 struct Selection {
-  std::vector<Layout> indices;            // of `shape`, or without axes: numbers; or a mask alone
-  bool masked = false;                    // it is a mask: the axes that it covers have these strides
+  std::vector<Layout> indices;  // of `shape`, or without axes: numbers; or a mask alone
+  bool masked = false;          // it is a mask: the axes that it covers have these strides
   Dims mask_strides;
-  Dims flat, flat_strides;                // of an array whose elements the positions count in C order; empty: they do not
+  Dims flat, flat_strides;  // of an array whose elements the positions count in C order; empty: they do not
   std::vector<int64_t> extents, strides;  // of the indexed axes
   Dims shape;                             // of the index positions
   bool from_end = true;                   // negative ones count from the end
@@ -60,7 +60,8 @@ struct Selection {
   }
   // Whether positions in a vector stand one after the other as they are needed: then nobody has to write down offsets.
   bool plain() const {
-    return indices.size() == 1 && !masked && flat.empty() && own.size() <= 1 && indices[0].ndim() > 0 && indices[0].dtype == DType::i64 && indices[0].contiguous();
+    return indices.size() == 1 && !masked && flat.empty() && own.size() <= 1 && indices[0].ndim() > 0 &&
+           indices[0].dtype == DType::i64 && indices[0].contiguous();
   }
   // Those positions, all of them in range. Throws at the first that is not.
   const int64_t* checked(Op& op, const char* what) const {
@@ -72,7 +73,9 @@ struct Selection {
   }
 
  private:
-  const char* data(Op& op, size_t k) const { return operand_data(op, first_access + static_cast<int>(k), indices[k].offset); }
+  const char* data(Op& op, size_t k) const {
+    return operand_data(op, first_access + static_cast<int>(k), indices[k].offset);
+  }
   void own_offsets(int64_t* all) const {
     const Rows rows{shape};
     const int64_t n = shape.back(), step = own.back();
@@ -96,7 +99,8 @@ struct Selection {
     int64_t values[kChunk];
     for (int64_t r = 0, count = positions ? rows.count() : 0; r < count; ++r) {
       for (int64_t done = 0; done < n; done += kChunk) {
-        char* args[2] = {const_cast<char*>(base) + rows.at(r, l.strides) + done * step, reinterpret_cast<char*>(values)};
+        char* args[2] = {const_cast<char*>(base) + rows.at(r, l.strides) + done * step,
+                         reinterpret_cast<char*>(values)};
         intptr_t length = std::min(kChunk, n - done), steps[2] = {static_cast<intptr_t>(step), 8};
         widen.function(args, &length, steps, widen.data);
         int64_t* to = all + r * n + done;
@@ -111,11 +115,13 @@ struct Selection {
     intptr_t one = 1, steps[2] = {0, 8};
     const Loop widen = cast_loop(l.dtype, DType::i64);
     widen.function(args, &one, steps, widen.data);
-    if (l.dtype == DType::u64 && value < 0) throw out_of_range(ErrorKind::overflow, what, extents[k], std::to_string(static_cast<uint64_t>(value)));
+    if (l.dtype == DType::u64 && value < 0)
+      throw out_of_range(ErrorKind::overflow, what, extents[k], std::to_string(static_cast<uint64_t>(value)));
     return offset_along(k, value, what);
   }
   int64_t offset_along(size_t k, int64_t i, const char* what) const {
-    if (i < (from_end ? -extents[k] : 0) || i >= extents[k]) throw out_of_range(ErrorKind::index, what, extents[k], std::to_string(i));
+    if (i < (from_end ? -extents[k] : 0) || i >= extents[k])
+      throw out_of_range(ErrorKind::index, what, extents[k], std::to_string(i));
     if (i < 0) i += extents[k];
     return flat.empty() ? i * strides[k] : offset_of(i, flat, flat_strides.begin());
   }
@@ -133,10 +139,12 @@ struct Selection {
         if (*mask && found++ < positions) all[found - 1] = at;
     }
     if (found != positions)
-      throw Error(ErrorKind::value, std::string(what) + ": there must be a value for each of " + std::to_string(found) + " elements under the mask, got " + std::to_string(positions));
+      throw Error(ErrorKind::value, std::string(what) + ": there must be a value for each of " + std::to_string(found) +
+                                        " elements under the mask, got " + std::to_string(positions));
   }
   Error out_of_range(ErrorKind kind, const char* what, int64_t extent, const std::string& got) const {
-    return Error(kind, std::string(what) + ": index must be in [" + std::to_string(from_end ? -extent : 0) + ", " + std::to_string(extent) + "), got " + got);
+    return Error(kind, std::string(what) + ": index must be in [" + std::to_string(from_end ? -extent : 0) + ", " +
+                           std::to_string(extent) + "), got " + got);
   }
 };
 
@@ -144,8 +152,8 @@ class IndexKernel final : public Kernel {
  public:
   enum class Do { gather, set, combine };
   const char* name() const override { return what == Do::gather ? "take" : what == Do::set ? "put" : combine.name; }
-  // What is picked is cut by units: one position of the index, in one place of the axes before it. What is written is cut along the
-  // last axis, as positions may come more than once.
+  // What is picked is cut by units: one position of the index, in one place of the axes before it. What is written is
+  // cut along the last axis, as positions may come more than once.
   int64_t tiles() const override { return tiles_; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
   void prepare(Op& op) override {
@@ -161,7 +169,7 @@ class IndexKernel final : public Kernel {
   Selection selection;
   Layout array, other;  // the indexed array; what is read from or put into it
   int axis = 0, axes = 0, a_access = 0, b_access = 0;
-  int64_t cycle = 0;           // how many values there are, which come again from the first one; 0: one for each position
+  int64_t cycle = 0;  // how many values there are, which come again from the first one; 0: one for each position
   const char* said = nullptr;  // what errors call it, if it is part of something else
   Combine combine;
   bool overlaps = false;  // what is put lies where it is put
@@ -170,8 +178,9 @@ class IndexKernel final : public Kernel {
 
   IndexKernel() = default;
   IndexKernel(const IndexKernel& o)
-      : Kernel(o), what(o.what), selection(o.selection), array(o.array), other(o.other), axis(o.axis), axes(o.axes), a_access(o.a_access), b_access(o.b_access),
-        cycle(o.cycle), said(o.said), combine(o.combine), overlaps(o.overlaps), per_tile_(o.per_tile_), tiles_(o.tiles_) {}
+      : Kernel(o), what(o.what), selection(o.selection), array(o.array), other(o.other), axis(o.axis), axes(o.axes),
+        a_access(o.a_access), b_access(o.b_access), cycle(o.cycle), said(o.said), combine(o.combine),
+        overlaps(o.overlaps), per_tile_(o.per_tile_), tiles_(o.tiles_) {}
 
  private:
   std::unique_ptr<int64_t[]> offsets_;  // of the positions
@@ -181,7 +190,8 @@ class IndexKernel final : public Kernel {
   // Whether elements of a vector are copied or combined, and their positions stay as they are meanwhile.
   bool is_direct(Op& op) const {
     bool apart = what == Do::gather || op.access(selection.first_access).storage != op.access(a_access).storage;
-    return (what != Do::combine || combine.each) && apart && array.ndim() == 1 && selection.plain() && (other.ndim() == 1 || other.contiguous());
+    return (what != Do::combine || combine.each) && apart && array.ndim() == 1 && selection.plain() &&
+           (other.ndim() == 1 || other.contiguous());
   }
   void run_direct(char* a, char* b, int64_t tile) const;
   void singles(char* a, const int64_t* offsets, char* b, int64_t step, int64_t n) const;
@@ -198,7 +208,8 @@ void IndexKernel::cut() {
     tiles_ = std::max<int64_t>(1, ceil_div(units, per_tile_));
     return;
   }
-  const bool rows = selection.own.empty() && selection.flat.empty() && array.ndim() > axis + axes;  // there is an axis that is not indexed
+  const bool rows = selection.own.empty() && selection.flat.empty() &&
+                    array.ndim() > axis + axes;  // there is an axis that is not indexed
   const int64_t n = rows ? std::max<int64_t>(1, array.shape.back()) : 1;
   const int64_t pieces = overlaps ? 1 : std::clamp<int64_t>(other.size / kTile, 1, ceil_div(n, kLeastRow));
   per_tile_ = round_up(ceil_div(n, pieces), kLeastRow);
@@ -226,7 +237,8 @@ void IndexKernel::run(Op& op, int64_t tile) {
     after[last] = std::min(per_tile_, after[last] - first);
   }
   const bool one = std::all_of(middle_b.begin(), middle_b.end(), [](int64_t s) { return s == 0; });
-  const bool even = after.empty() && (n_index == 1 || one || other.contiguous());  // single elements, of which the others are a step apart
+  const bool even = after.empty() && (n_index == 1 || one ||
+                                      other.contiguous());  // single elements, of which the others are a step apart
   const int64_t step = n_index == 1 ? middle_b[0] : one ? 0 : static_cast<int64_t>(item_size(other.dtype));
   const Rows rows{after.empty() ? Dims{1} : after};
   const Dims none{0};
@@ -242,15 +254,18 @@ void IndexKernel::run(Op& op, int64_t tile) {
       continue;
     }
     for (; p < stop; ++p)
-      block(row_a + offsets_[p], after.empty() ? none : after_a, row_b + offset_of(p, index_shape, middle_b.begin()), after.empty() ? none : after_b, rows);
+      block(row_a + offsets_[p], after.empty() ? none : after_a, row_b + offset_of(p, index_shape, middle_b.begin()),
+            after.empty() ? none : after_b, rows);
   }
 }
 
 // a at positions, and elements of b a step apart.
 void IndexKernel::run_direct(char* a, char* b, int64_t tile) const {
   const bool gathers = what == Do::gather;
-  const int64_t first = gathers ? tile * per_tile_ : 0, end = gathers ? std::min(selection.positions, first + per_tile_) : selection.positions;
-  const int64_t n = array.size, by = array.strides[0], step = other.ndim() == 1 ? other.strides[0] : static_cast<int64_t>(item_size(other.dtype));
+  const int64_t first = gathers ? tile * per_tile_ : 0,
+                end = gathers ? std::min(selection.positions, first + per_tile_) : selection.positions;
+  const int64_t n = array.size, by = array.strides[0],
+                step = other.ndim() == 1 ? other.strides[0] : static_cast<int64_t>(item_size(other.dtype));
   const int64_t* at = at_;
   if (what == Do::combine) {
     int64_t offsets[kChunk];
@@ -313,7 +328,8 @@ void IndexKernel::combine_one(char* a, char* b) const {
 void IndexKernel::block(char* a, const Dims& a_strides, char* b, const Dims& b_strides, const Rows& rows) const {
   const int64_t n = rows.shape.back();
   const intptr_t sa = a_strides.back(), sb = b_strides.back();
-  const bool as_they_are = what == Do::combine && combine.n_in == 2 && combine.types[0] == array.dtype && combine.types[2] == array.dtype;
+  const bool as_they_are =
+      what == Do::combine && combine.n_in == 2 && combine.types[0] == array.dtype && combine.types[2] == array.dtype;
   const Loop copy = cast_loop(array.dtype, array.dtype);
   for (int64_t r = 0, count = rows.count(); r < count; ++r) {
     char *pa = a + rows.at(r, a_strides), *pb = b + rows.at(r, b_strides);
@@ -366,10 +382,14 @@ Loop add_in_vectors(DType t) {
 Loop add_loop(DType t) {
   switch (t) {
     case DType::b1: return {add_bool};
-    case DType::i8: case DType::u8: return {add_loop_of<uint8_t>};
-    case DType::i16: case DType::u16: return {add_loop_of<uint16_t>};
-    case DType::i32: case DType::u32: return {add_loop_of<uint32_t>};
-    case DType::i64: case DType::u64: return {add_loop_of<uint64_t>};
+    case DType::i8:
+    case DType::u8: return {add_loop_of<uint8_t>};
+    case DType::i16:
+    case DType::u16: return {add_loop_of<uint16_t>};
+    case DType::i32:
+    case DType::u32: return {add_loop_of<uint32_t>};
+    case DType::i64:
+    case DType::u64: return {add_loop_of<uint64_t>};
     case DType::f16: return {add_loop_of<_Float16>};
     case DType::bf16: return {add_loop_of<Bfloat16>};
     case DType::f32: return add_in_vectors<float>(t);
@@ -392,7 +412,8 @@ void each_one(char* at, const int64_t* offsets, const char* from, int64_t step, 
   }
 }
 
-IndexKernel& build_index(Op& op, IndexKernel::Do what, const Array& array, const std::vector<Array>& indices, int axis, const Array& other) {
+IndexKernel& build_index(Op& op, IndexKernel::Do what, const Array& array, const std::vector<Array>& indices, int axis,
+                         const Array& other) {
   IndexKernel& k = op.emplace<IndexKernel>();
   k.what = what;
   k.array = array.layout, k.other = other.layout, k.axis = axis, k.axes = static_cast<int>(indices.size());
@@ -415,8 +436,10 @@ IndexKernel& build_index(Op& op, IndexKernel::Do what, const Array& array, const
   return k;
 }
 
-// One index array, of which each position counts along all other axes, too; an axis of `array` with extent 1 is repeated.
-IndexKernel& build_along(Op& op, IndexKernel::Do what, const Array& array, const Array& index, int axis, const Array& other) {
+// One index array, of which each position counts along all other axes, too; an axis of `array` with extent 1 is
+// repeated.
+IndexKernel& build_along(Op& op, IndexKernel::Do what, const Array& array, const Array& index, int axis,
+                         const Array& other) {
   IndexKernel& k = build_index(op, what, array, {index}, axis, other);
   k.axis = 0;
   k.selection.own = array.layout.strides;
@@ -457,16 +480,19 @@ EachFunction each_of(const char* ufunc, DType t) {
   }
 }
 
-void build_gather(Op& op, const Array& from, const std::vector<Array>& indices, int axis, const Array& to, const char* said) {
+void build_gather(Op& op, const Array& from, const std::vector<Array>& indices, int axis, const Array& to,
+                  const char* said) {
   build_index(op, IndexKernel::Do::gather, from, indices, axis, to).said = said;
 }
 
-void build_scatter(Op& op, const Array& to, const std::vector<Array>& indices, int axis, const Array& values, const Combine* combine) {
+void build_scatter(Op& op, const Array& to, const std::vector<Array>& indices, int axis, const Array& values,
+                   const Combine* combine) {
   IndexKernel& k = build_index(op, what_of(combine), to, indices, axis, values);
   if (combine) k.combine = *combine, k.said = combine->name;
 }
 
-void build_scatter_masked(Op& op, const Array& to, const Array& mask, int axis, const Array& values, const Combine* combine, const char* said) {
+void build_scatter_masked(Op& op, const Array& to, const Array& mask, int axis, const Array& values,
+                          const Combine* combine, const char* said) {
   IndexKernel& k = op.emplace<IndexKernel>();
   const int covered = mask.layout.ndim();
   k.what = what_of(combine);
@@ -494,7 +520,8 @@ void build_put(Op& op, const Array& to, const Array& index, const Array& values,
   k.selection.indices = {index.layout};
   k.selection.extents = {to.layout.size}, k.selection.strides = {static_cast<int64_t>(item_size(to.layout.dtype))};
   k.selection.flat = to.layout.shape, k.selection.flat_strides = to.layout.strides;
-  if (to.layout.contiguous()) k.selection.flat = Dims{to.layout.size}, k.selection.flat_strides = Dims{k.selection.strides[0]};
+  if (to.layout.contiguous())
+    k.selection.flat = Dims{to.layout.size}, k.selection.flat_strides = Dims{k.selection.strides[0]};
   k.selection.shape = index.layout.shape, k.selection.positions = index.layout.size;
   op.add(index.storage(), Mode::read);
   op.add(to.storage(), Mode::update);
@@ -505,12 +532,14 @@ void build_put(Op& op, const Array& to, const Array& index, const Array& values,
   op.cost = cost_of(index.layout.nbytes() * 4);
 }
 
-void build_gather_along(Op& op, const Array& from, const Array& index, int axis, const Array& to, const char* said, bool from_end) {
+void build_gather_along(Op& op, const Array& from, const Array& index, int axis, const Array& to, const char* said,
+                        bool from_end) {
   IndexKernel& k = build_along(op, IndexKernel::Do::gather, from, index, axis, to);
   k.said = said, k.selection.from_end = from_end;
 }
 
-void build_scatter_along(Op& op, const Array& to, const Array& index, int axis, const Array& values, const Combine* combine) {
+void build_scatter_along(Op& op, const Array& to, const Array& index, int axis, const Array& values,
+                         const Combine* combine) {
   IndexKernel& k = build_along(op, what_of(combine), to, index, axis, values);
   if (combine) k.combine = *combine;
 }

@@ -21,9 +21,10 @@ namespace {
 constexpr size_t kMostOps = 512;
 // Values of a block stand in the L1 cache together, about; shorter blocks cost more calls of loops than they save.
 constexpr int64_t kNearBytes = 32 << 10, kLeastBlock = 256;
-constexpr int64_t kVector = 16;  // elements
+constexpr int64_t kVector = 16;                              // elements
 constexpr int64_t kFoldBytes = 64 << 10, kMostBlock = 8192;  // of blocks that have whole rows
-// Arrays that do not stay in caches: of so many of them, lines of the next block are fetched beside the steps of this one.
+// Arrays that do not stay in caches: of so many of them, lines of the next block are fetched beside the steps of this
+// one.
 constexpr int64_t kStreamBytes = 8 << 20, kLine = 64, kLeastAhead = 4 * kLine;
 constexpr size_t kMostStreams = 4;
 // Elements of a row that is worth a call of a loop.
@@ -54,7 +55,8 @@ bool repeats_rows(const Part::Operand& operand, int64_t row_length, int64_t size
 
 }  // namespace
 
-// --- which ops go together ----------------------------------------------------------------------------------------------------
+// --- which ops go together
+// ----------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -70,9 +72,11 @@ FusedKernel::FusedKernel() : number_(next_number()) {
 }
 
 bool FusedKernel::Held::as(Use other, const Part::Operand& operand) const {
-  if (mixed || use != other || offset != operand.offset || size != static_cast<int64_t>(item_size(operand.dtype))) return false;
+  if (mixed || use != other || offset != operand.offset || size != static_cast<int64_t>(item_size(operand.dtype)))
+    return false;
   if (use != Use::other) return true;
-  return nest && operand.nest && nest->shape == operand.nest->shape && nest->strides[place] == operand.nest->strides[operand.place];
+  return nest && operand.nest && nest->shape == operand.nest->shape &&
+         nest->strides[place] == operand.nest->strides[operand.place];
 }
 
 int64_t FusedKernel::tile_elements() const {
@@ -128,7 +132,8 @@ bool FusedKernel::add(Op& op) {
     if (where[i] < 0) {
       where[i] = static_cast<int>(held_.size());
       storage->place = static_cast<uint32_t>(where[i]), storage->placed_by = number_;
-      held_.push_back({storage, uses[i], writes, false, operand.offset, size, ops_.size(), ops_.size(), operand.nest, operand.place, false});
+      held_.push_back({storage, uses[i], writes, false, operand.offset, size, ops_.size(), ops_.size(), operand.nest,
+                       operand.place, false});
       continue;
     }
     Held& held = held_[where[i]];
@@ -153,7 +158,8 @@ void FusedKernel::sign(const Part& part, const int* where) {
   if (part.fold) word(part.fold->rows()), word(part.fold->row_length());
   for (int i = 0; i < part.n; ++i) {
     const Part::Operand& o = part.operand[i];
-    word(static_cast<uint64_t>(where[i] + 1) << 32 | static_cast<uint64_t>(o.dtype) << 16 | static_cast<uint64_t>(o.loop_dtype) << 8 | (o.nest ? o.nest->shape.size() : 0));
+    word(static_cast<uint64_t>(where[i] + 1) << 32 | static_cast<uint64_t>(o.dtype) << 16 |
+         static_cast<uint64_t>(o.loop_dtype) << 8 | (o.nest ? o.nest->shape.size() : 0));
     if (!o.nest) continue;
     word(o.offset - held_[static_cast<size_t>(where[i])].offset);  // whether it is the same as another of this storage
     for (int64_t extent : o.nest->shape) word(extent);
@@ -163,13 +169,17 @@ void FusedKernel::sign(const Part& part, const int* where) {
 
 bool FusedKernel::elide(Storage* storage) {
   Held* held = find(storage);
-  held->elided = held->use == Use::each && held->written && held->offset == 0 && held->size * elements_ == static_cast<int64_t>(storage->bytes);
+  held->elided = held->use == Use::each && held->written && held->offset == 0 &&
+                 held->size * elements_ == static_cast<int64_t>(storage->bytes);
   return held->elided;
 }
 
 bool FusedKernel::may_share(Op&, const Storage* in, const Storage* out) const {
   const Held *from = find(in), *to = find(out);
-  auto whole = [&](const Held* held) { return held->use == Use::each && held->offset == 0 && held->size * elements_ == static_cast<int64_t>(held->storage->bytes); };
+  auto whole = [&](const Held* held) {
+    return held->use == Use::each && held->offset == 0 &&
+           held->size * elements_ == static_cast<int64_t>(held->storage->bytes);
+  };
   return whole(from) && whole(to) && from->last_use <= to->first_write && !from->written;
 }
 
@@ -182,12 +192,15 @@ bool may_share_part(const Fusible& kernel, Op& op, const Storage* in, const Stor
     if (o.access < 0) continue;
     const Storage* s = op.access(o.access).storage;
     if (s != in && s != out) continue;
-    good = !o.nest && o.offset == 0 && part.elements * static_cast<int64_t>(item_size(o.dtype)) == static_cast<int64_t>(s->bytes) && o.dtype == part.operand[part.n_in].dtype;
+    good = !o.nest && o.offset == 0 &&
+           part.elements * static_cast<int64_t>(item_size(o.dtype)) == static_cast<int64_t>(s->bytes) &&
+           o.dtype == part.operand[part.n_in].dtype;
   }
   return good;
 }
 
-// --- plans ---------------------------------------------------------------------------------------------------------------------
+// --- plans
+// ---------------------------------------------------------------------------------------------------------------------
 
 class PlanMaker {
  public:
@@ -208,7 +221,8 @@ class PlanMaker {
     int from = -1, free_from = -1;  // steps: the first that uses it, and the first that may use its place
     int64_t offset = 0;
   };
-  // Inputs whose elements do not follow one another, and that several steps walk in the same way: they are copied once for all of them.
+  // Inputs whose elements do not follow one another, and that several steps walk in the same way: they are copied once
+  // for all of them.
   struct Walk {
     const Part::Operand* first;
     int where;
@@ -244,15 +258,15 @@ class PlanMaker {
   std::vector<int> value_at_;   // of what is held: its value, if it is elided; -1: none yet
   std::vector<bool> streamed_;  // of what is held: it has been found in one piece
   std::vector<Walk> walks_;
-  std::vector<Part> parts_;     // of the ops, in order
+  std::vector<Part> parts_;  // of the ops, in order
   int sources_ = 0, folds_ = 0;
 };
 
 PlanMaker::Walk* PlanMaker::walk_of(const Part::Operand& operand, int where) {
   for (Walk& walk : walks_) {
     const Part::Operand& o = *walk.first;
-    if (walk.where == where && o.offset == operand.offset && o.dtype == operand.dtype && o.nest->shape == operand.nest->shape &&
-        o.nest->strides[o.place] == operand.nest->strides[operand.place])
+    if (walk.where == where && o.offset == operand.offset && o.dtype == operand.dtype &&
+        o.nest->shape == operand.nest->shape && o.nest->strides[o.place] == operand.nest->strides[operand.place])
       return &walk;
   }
   return nullptr;
@@ -267,7 +281,8 @@ void PlanMaker::count_walks() {
     kernel_of(*group_.ops_[k]).part(part);
     for (int i = 0; i < part.n; ++i, ++where) {
       const Part::Operand& operand = part.operand[i];
-      if (!operand.nest || i >= part.n_in || part.elements != group_.elements_ || group_.held_[*where].written) continue;
+      if (!operand.nest || i >= part.n_in || part.elements != group_.elements_ || group_.held_[*where].written)
+        continue;
       Walk* walk = walk_of(operand, *where);
       if (!walk) walks_.push_back({&operand, *where}), walk = &walks_.back();
       ++walk->uses;
@@ -304,7 +319,8 @@ const int* PlanMaker::add_steps(const Part& part, const int* where) {
     } else {
       const bool walked = !operand.nest && !step.of_rows && !(part.fold && i >= part.n_in) && !streamed_[*where];
       if (walked) streamed_[*where] = true;
-      if (walked && group_.elements_ * place.size >= kStreamBytes && plan_->streams.size() < kMostStreams) plan_->streams.push_back({sources_, place.size});
+      if (walked && group_.elements_ * place.size >= kStreamBytes && plan_->streams.size() < kMostStreams)
+        plan_->streams.push_back({sources_, place.size});
       place.source = sources_++;
     }
     if (operand.nest) place = nested(place, operand);
@@ -343,25 +359,30 @@ bool PlanMaker::walked_together(const Plan::Step& a, const Plan::Step& b) {
   auto look = [&](const Plan::Place& place) {
     if (!place.nest) return;
     const int64_t inner = place.nest->strides[place.place].back();
-    good = good && (inner == 0 || inner == place.size) && place.nest->shape.back() >= kLongRow && (!shape || *shape == place.nest->shape);
+    good = good && (inner == 0 || inner == place.size) && place.nest->shape.back() >= kLongRow &&
+           (!shape || *shape == place.nest->shape);
     shape = &place.nest->shape;
   };
   std::for_each_n(a.place, a.n, look), std::for_each_n(b.place, b.n, look);
   return good;
 }
 
-// Whether the second step may do the work of the first, too: nothing between them writes what the first reads. Arrays of different
-// storages may share memory, if one ends before the other is written (Engine::reuse).
+// Whether the second step may do the work of the first, too: nothing between them writes what the first reads. Arrays
+// of different storages may share memory, if one ends before the other is written (Engine::reuse).
 bool PlanMaker::pair(size_t first, size_t second) const {
   const Plan::Step &a = plan_->steps[first], &b = plan_->steps[second];
   if (a.loop.arithmetic == Arithmetic::none || a.loop.arithmetic_dtype != b.loop.arithmetic_dtype) return false;
-  auto one = [](const Plan::Place& place) { return place.nest ? place.nest->strides[place.place].back() == 0 : place.size == 0; };
+  auto one = [](const Plan::Place& place) {
+    return place.nest ? place.nest->strides[place.place].back() == 0 : place.size == 0;
+  };
   if (a.of_rows || b.of_rows || !walked_together(a, b) || (one(a.place[0]) && one(a.place[a.n_in - 1]))) return false;
   for (size_t s = first + 1; s < second; ++s) {
     const Plan::Step& step = plan_->steps[s];
     for (int out = step.n_in; out < step.n; ++out)
       for (int in = 0; in < a.n_in; ++in)
-        if (step.place[out].value < 0 ? a.place[in].value < 0 && a.place[in].size != 0 : step.place[out].value == a.place[in].value) return false;
+        if (step.place[out].value < 0 ? a.place[in].value < 0 && a.place[in].size != 0
+                                      : step.place[out].value == a.place[in].value)
+          return false;
   }
   return true;
 }
@@ -379,7 +400,8 @@ void PlanMaker::join_pairs() {
     bool joined = false;
     for (int i = 0; step.loop.arithmetic != Arithmetic::none && i < step.n_in && !joined; ++i) {
       int v = step.place[i].value;
-      if (v < 0 || writes[v] != 1 || reads[v] != 1 || writer[v] < 0 || !pair(static_cast<size_t>(writer[v]), s)) continue;
+      if (v < 0 || writes[v] != 1 || reads[v] != 1 || writer[v] < 0 || !pair(static_cast<size_t>(writer[v]), s))
+        continue;
       const Plan::Step& before = steps[writer[v]];
       Plan::Step both;
       both.loop = pair_loop(before.loop, step.loop, i == 0);
@@ -400,8 +422,8 @@ void PlanMaker::join_pairs() {
   steps.resize(kept);
 }
 
-// Elements of a block, if each of them takes so many bytes of values. A block has whole rows of what is walked, if all of it has rows of
-// one length; and whole vectors, if it can.
+// Elements of a block, if each of them takes so many bytes of values. A block has whole rows of what is walked, if all
+// of it has rows of one length; and whole vectors, if it can.
 int64_t PlanMaker::block_of(int64_t bytes) const {
   int64_t block = kBlock, row = 1;
   while (block > kLeastBlock && block * bytes > kNearBytes) block /= 2;
@@ -421,7 +443,8 @@ int64_t PlanMaker::fold_block_of(int64_t bytes) const {
   const int64_t least = fold.range(0).block;
   if (!fold.by_rows()) return std::max(kBlock, least);
   if (!plan_->streams.empty()) return least;  // so that what is fetched for the next block is still near then
-  return std::max(least, std::min(kMostBlock, kFoldBytes / std::max<int64_t>(bytes, 1)) / fold.row_length() * fold.row_length());
+  return std::max(
+      least, std::min(kMostBlock, kFoldBytes / std::max<int64_t>(bytes, 1)) / fold.row_length() * fold.row_length());
 }
 
 // Gives values that live at different times the same place.
@@ -432,8 +455,8 @@ void PlanMaker::place_values() {
       if (step.place[i].value < 0) continue;
       Value& value = values_[step.place[i].value];
       if (value.from < 0) value.from = static_cast<int>(now);
-      // A step may write where it reads for the last time: its loop sees the same elements at the same place. Two of its
-      // results may not share one, though nobody may read the first.
+      // A step may write where it reads for the last time: its loop sees the same elements at the same place. Two of
+      // its results may not share one, though nobody may read the first.
       value.free_from = static_cast<int>(now) + (i < step.n_in ? 0 : 1);
     }
   }
@@ -447,7 +470,8 @@ void PlanMaker::place_values() {
   std::vector<size_t> order;
   for (size_t v = 0; v < values_.size(); ++v)
     if (values_[v].from >= 0) order.push_back(v);
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return std::pair(values_[a].from, a) < std::pair(values_[b].from, b); });
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return std::pair(values_[a].from, a) < std::pair(values_[b].from, b); });
   int64_t bytes = 0;  // of an element of all rooms
   for (size_t v : order) {
     const Value& value = values_[v];
@@ -515,7 +539,8 @@ Plans& plans() {
 
 PlanStats plan_stats() { return plans().stats(); }
 
-// --- running ---------------------------------------------------------------------------------------------------------------------
+// --- running
+// ---------------------------------------------------------------------------------------------------------------------
 
 void FusedKernel::prepare(Op&) {
   uint64_t elided = 0;
@@ -551,7 +576,8 @@ class Ahead {
   Ahead(const Plan& plan, const std::vector<char*>& sources, int64_t at, int64_t n) {
     const auto steps = static_cast<int64_t>(plan.steps.size()) - 1;
     if (at < 0 || steps < 2 || plan.streams.empty()) return;  // with fewer steps nothing is there to do beside them
-    for (const Plan::Stream& s : plan.streams) from_[streams_] = sources[static_cast<size_t>(s.source)] + at * s.size, left_[streams_++] = n * s.size;
+    for (const Plan::Stream& s : plan.streams)
+      from_[streams_] = sources[static_cast<size_t>(s.source)] + at * s.size, left_[streams_++] = n * s.size;
     share_ = std::max(kLeastAhead, ceil_div(*std::max_element(left_, left_ + streams_), steps * kLine) * kLine);
   }
   void fetch() {
@@ -579,7 +605,8 @@ void FusedKernel::run(Op&, int64_t tile) {
   char* memory = scratch(plan_->scratch_bytes);
   for (size_t i = 0; i < folds_.size(); ++i) folds_[i]->begin(tile, results_[i], partials_[i].get());
   const int64_t of_tile = tile_elements();
-  Range range = fold_ ? fold_->range(tile) : Range{tile * of_tile, std::min(of_tile, elements_ - tile * of_tile), 0, 1, plan_->block};
+  Range range = fold_ ? fold_->range(tile)
+                      : Range{tile * of_tile, std::min(of_tile, elements_ - tile * of_tile), 0, 1, plan_->block};
   if (fold_ && fold_->by_rows()) range.block = plan_->block;
   Range block{0, 0};  // that is next
   each_block(range, [&](int64_t at, int64_t n) {
@@ -603,7 +630,8 @@ void FusedKernel::run_block(int64_t tile, int64_t at, int64_t n, int64_t next, c
     for (int i = 0; i < step.n; ++i) {
       const Plan::Place& place = step.place[i];
       steps[i] = place.size;
-      args[i] = place.value >= 0 ? memory + place.offset : sources_[place.source] + (place.nest ? 0 : first * place.size);
+      args[i] =
+          place.value >= 0 ? memory + place.offset : sources_[place.source] + (place.nest ? 0 : first * place.size);
     }
     if (step.fold >= 0)
       folds_[step.fold]->fold(tile, at, n, args[0], results_[step.fold], partials_[step.fold].get());

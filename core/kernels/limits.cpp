@@ -41,9 +41,11 @@ void copy_limited(char** args, const intptr_t* n, const intptr_t* steps, void* d
     intptr_t count = std::min(kBlock, *n - i), wide[] = {steps[0], sizeof(double)};
     char* operands[] = {args[0] + i * steps[0], reinterpret_cast<char*>(values)};
     limited.to_double.function(operands, &count, wide, limited.to_double.data);
-    const double* wrong = std::find_if(values, values + count, [&](double v) { return !lies_within(*limited.limits, v); });
+    const double* wrong =
+        std::find_if(values, values + count, [&](double v) { return !lies_within(*limited.limits, v); });
     if (wrong != values + count)
-      throw Error(limited.limits->overflow ? ErrorKind::overflow : ErrorKind::value, limited.limits->message + ", got " + text_of(*wrong, limited.whole));
+      throw Error(limited.limits->overflow ? ErrorKind::overflow : ErrorKind::value,
+                  limited.limits->message + ", got " + text_of(*wrong, limited.whole));
     for (intptr_t k = i; k < i + count; ++k) std::memcpy(args[1] + k * steps[1], args[0] + k * steps[0], limited.size);
   }
 }

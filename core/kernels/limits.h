@@ -15,7 +15,8 @@ struct Limits {
   bool overflow;  // raise OverflowError, not ValueError
 };
 
-// The loop that copies elements of dtype t, and throws Error for the first one outside. Keeps `limits`, which must live for ever.
+// The loop that copies elements of dtype t, and throws Error for the first one outside. Keeps `limits`, which must live
+// for ever.
 Loop limiting_loop(DType t, const Limits* limits);
 
 }  // namespace forerun

@@ -14,7 +14,7 @@ constexpr int64_t kTileNs = 200'000;  // that a tile takes at least: what the lo
 struct Lines {
   Loop loop;
   Scalar factor;
-  intptr_t n = 0, m = 0;                // elements of a line of the input and of the output
+  intptr_t n = 0, m = 0;               // elements of a line of the input and of the output
   intptr_t in_step = 0, out_step = 0;  // bytes from one of them to the next
 };
 
@@ -35,8 +35,10 @@ Dims without(const Dims& dims, int axis) {
 
 class LineKernel final : public Kernel {
  public:
-  LineKernel(const char* name, const Lines& lines, const Nest& nest, int64_t per_tile, int64_t in_offset, int64_t out_offset)
-      : name_(name), lines_(lines), nest_(nest), number_(product(nest.shape)), per_tile_(per_tile), in_offset_(in_offset), out_offset_(out_offset) {}
+  LineKernel(const char* name, const Lines& lines, const Nest& nest, int64_t per_tile, int64_t in_offset,
+             int64_t out_offset)
+      : name_(name), lines_(lines), nest_(nest), number_(product(nest.shape)), per_tile_(per_tile),
+        in_offset_(in_offset), out_offset_(out_offset) {}
   const char* name() const override { return name_; }
   int64_t tiles() const override { return std::max<int64_t>(1, ceil_div(number_, per_tile_)); }
   bool droppable() const override { return true; }
@@ -58,11 +60,13 @@ class LineKernel final : public Kernel {
 
 }  // namespace
 
-void build_line_loop(Op& op, const char* name, Loop loop, const Array& in, int axis, const Scalar& factor, int64_t per_line, const Array& out) {
+void build_line_loop(Op& op, const char* name, Loop loop, const Array& in, int axis, const Scalar& factor,
+                     int64_t per_line, const Array& out) {
   add(op, in, Mode::read);
   op.add(out.storage(), Mode::write);
   const Layout &from = in.layout, &to = out.layout;
-  const Dims shape = without(to.shape, axis), in_strides = without(from.strides, axis), out_strides = without(to.strides, axis);
+  const Dims shape = without(to.shape, axis), in_strides = without(from.strides, axis),
+             out_strides = without(to.strides, axis);
   const Dims* strides[] = {&in_strides, &out_strides};
   const Lines lines{loop, factor, from.shape[axis], to.shape[axis], from.strides[axis], to.strides[axis]};
   const int64_t per_tile = std::max<int64_t>(1, kTileNs / per_line);

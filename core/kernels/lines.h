@@ -11,9 +11,9 @@
 
 namespace forerun {
 
-inline constexpr int64_t kRoom = 1 << 18;   // bytes of a copy of data that should stay in a core's cache
-inline constexpr double kTileFlops = 4e6;   // less is not cut
-inline constexpr int64_t kTiles = 16;       // as many tiles should there be, if the work can be cut so
+inline constexpr int64_t kRoom = 1 << 18;  // bytes of a copy of data that should stay in a core's cache
+inline constexpr double kTileFlops = 4e6;  // less is not cut
+inline constexpr int64_t kTiles = 16;      // as many tiles should there be, if the work can be cut so
 
 // Where the elements of an operand lie: steps in bytes.
 struct Field {
@@ -44,16 +44,22 @@ void copy_line(T* to, const T* from, int64_t n) {
 template <class T>
 void gather(T* to, const char* from, int64_t step, int64_t n) {
   constexpr int64_t size = sizeof(T);
-  if (step == size) copy_line(to, reinterpret_cast<const T*>(from), n);
-  else if (step == 2 * size) for (int64_t i = 0; i < n; ++i) to[i] = element<T>(from, i * 2 * size);  // in vectors
-  else for (int64_t i = 0; i < n; ++i) to[i] = element<T>(from, i * step);
+  if (step == size)
+    copy_line(to, reinterpret_cast<const T*>(from), n);
+  else if (step == 2 * size)
+    for (int64_t i = 0; i < n; ++i) to[i] = element<T>(from, i * 2 * size);  // in vectors
+  else
+    for (int64_t i = 0; i < n; ++i) to[i] = element<T>(from, i * step);
 }
 // The way back; step in elements.
 template <class T>
 void spread(T* to, const T* from, int64_t step, int64_t n) {
-  if (step == 1) copy_line(to, from, n);
-  else if (step == 2) for (int64_t i = 0; i < n; ++i) to[i * 2] = from[i];
-  else for (int64_t i = 0; i < n; ++i) to[i * step] = from[i];
+  if (step == 1)
+    copy_line(to, from, n);
+  else if (step == 2)
+    for (int64_t i = 0; i < n; ++i) to[i * 2] = from[i];
+  else
+    for (int64_t i = 0; i < n; ++i) to[i * step] = from[i];
 }
 
 // Of n elements that are `step` apart from `first` on, those that are inside [0, extent): from `begin` up to `end`.

@@ -9,7 +9,8 @@ namespace forerun {
 // args: first element of each operand (inputs, then outputs); n[0]: how many; steps: bytes to the next element.
 using LoopFunction = void (*)(char** args, const intptr_t* n, const intptr_t* steps, void* data);
 // The same for rows of n elements, each operand's `pitches` bytes after the one before.
-using RowsFunction = void (*)(char** args, intptr_t rows, intptr_t n, const intptr_t* steps, const intptr_t* pitches, void* data);
+using RowsFunction = void (*)(char** args, intptr_t rows, intptr_t n, const intptr_t* steps, const intptr_t* pitches,
+                              void* data);
 
 // What a loop of plain arithmetic computes; `square` has one input.
 enum class Arithmetic : uint8_t { none, add, subtract, multiply, divide, square };
@@ -17,12 +18,13 @@ enum class Arithmetic : uint8_t { none, add, subtract, multiply, divide, square 
 struct Loop {
   LoopFunction function = nullptr;
   void* data = nullptr;
-  bool packed = false;  // its last bits depend on strides: for the same bits whatever the layout, operands must be packed
-  bool may_throw = false;  // for values that it does not take
-  bool adds = false;       // of two operands; in a sum, faster ways of adding may be used
+  bool packed =
+      false;  // its last bits depend on strides: for the same bits whatever the layout, operands must be packed
+  bool may_throw = false;                    // for values that it does not take
+  bool adds = false;                         // of two operands; in a sum, faster ways of adding may be used
   Arithmetic arithmetic = Arithmetic::none;  // of elements of one floating dtype:
   DType arithmetic_dtype = DType::f32;
-  RowsFunction rows = nullptr;  // null: row by row
+  RowsFunction rows = nullptr;     // null: row by row
   const Loop* fallback = nullptr;  // NumPy's, which it calls for steps that it does not know
   explicit operator bool() const { return function != nullptr; }
 };

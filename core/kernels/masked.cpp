@@ -15,17 +15,21 @@ namespace forerun {
 namespace {
 
 constexpr int kMost = Nest::kMaxOperands;
-constexpr int64_t kChunk = 512;               // elements that go through scratch memory at once
-constexpr int64_t kTile = int64_t{1} << 16;   // elements that one worker takes at once
+constexpr int64_t kChunk = 512;              // elements that go through scratch memory at once
+constexpr int64_t kTile = int64_t{1} << 16;  // elements that one worker takes at once
 constexpr uint64_t kEightOnes = 0x0101010101010101;
-constexpr int64_t kWorthOneCall = 16;         // elements that a loop computes in the time of a call of it, about
+constexpr int64_t kWorthOneCall = 16;  // elements that a loop computes in the time of a call of it, about
 
-uint32_t cost_of(int64_t elements, int operands) { return static_cast<uint32_t>(std::min<int64_t>(60 + elements * operands / 2, INT32_MAX)); }
+uint32_t cost_of(int64_t elements, int operands) {
+  return static_cast<uint32_t>(std::min<int64_t>(60 + elements * operands / 2, INT32_MAX));
+}
 
-// --- elements of one size, chosen by bytes that are 0 or 1 ------------------------------------------------------------------
+// --- elements of one size, chosen by bytes that are 0 or 1
+// ------------------------------------------------------------------
 
 template <class T>
-[[gnu::always_inline]] inline void blend(const uint8_t* mask, const char* from, intptr_t from_step, char* to, intptr_t to_step, intptr_t n) {
+[[gnu::always_inline]] inline void blend(const uint8_t* mask, const char* from, intptr_t from_step, char* to,
+                                         intptr_t to_step, intptr_t n) {
   constexpr intptr_t kSize = sizeof(T);
   if (to_step == kSize && (from_step == kSize || from_step == 0)) {
     auto* out = reinterpret_cast<T*>(to);
@@ -44,9 +48,10 @@ template <class T>
     if (mask[i]) std::memcpy(to + i * to_step, from + i * from_step, kSize);
 }
 
-#define FORERUN_BLEND(name, type)                                                                                                    \
-  FORERUN_CLONES void name(const uint8_t* mask, const char* from, intptr_t from_step, char* to, intptr_t to_step, intptr_t n) {      \
-    blend<type>(mask, from, from_step, to, to_step, n);                                                                              \
+#define FORERUN_BLEND(name, type)                                                                                 \
+  FORERUN_CLONES void name(const uint8_t* mask, const char* from, intptr_t from_step, char* to, intptr_t to_step, \
+                           intptr_t n) {                                                                          \
+    blend<type>(mask, from, from_step, to, to_step, n);                                                           \
   }
 FORERUN_BLEND(blend_1, uint8_t)
 FORERUN_BLEND(blend_2, uint16_t)
@@ -54,7 +59,8 @@ FORERUN_BLEND(blend_4, uint32_t)
 FORERUN_BLEND(blend_8, uint64_t)
 #undef FORERUN_BLEND
 
-void blend_any(size_t size, const uint8_t* mask, const char* from, intptr_t from_step, char* to, intptr_t to_step, intptr_t n) {
+void blend_any(size_t size, const uint8_t* mask, const char* from, intptr_t from_step, char* to, intptr_t to_step,
+               intptr_t n) {
   switch (size) {
     case 1: return blend_1(mask, from, from_step, to, to_step, n);
     case 2: return blend_2(mask, from, from_step, to, to_step, n);
@@ -66,7 +72,8 @@ void blend_any(size_t size, const uint8_t* mask, const char* from, intptr_t from
     if (mask[i]) std::memcpy(to + i * to_step, from + i * from_step, size);
 }
 
-// How many bytes of a mask hold, and how often one that holds follows one that does not; the mask as bytes that are 0 or 1.
+// How many bytes of a mask hold, and how often one that holds follows one that does not; the mask as bytes that are 0
+// or 1.
 struct Count {
   int64_t held = 0, runs = 0;
 };
@@ -83,7 +90,8 @@ FORERUN_CLONES Count read_mask(const char* from, intptr_t step, uint8_t* to, int
   return {held, runs};
 }
 
-// --- a loop under a mask ------------------------------------------------------------------------------------------------------
+// --- a loop under a mask
+// ------------------------------------------------------------------------------------------------------
 
 class MaskedKernel final : public Kernel {
  public:
@@ -111,7 +119,8 @@ class MaskedKernel final : public Kernel {
  private:
   struct Scratch {
     alignas(64) uint8_t mask[kChunk];
-    alignas(64) char loop[kMost][kChunk * 16], cast[kMost][kChunk * 16];  // operands as the loop wants them; outputs as they stand in memory
+    alignas(64) char loop[kMost][kChunk * 16],
+        cast[kMost][kChunk * 16];  // operands as the loop wants them; outputs as they stand in memory
   };
   struct Stretch {
     char* args[kMost];
@@ -158,7 +167,8 @@ void MaskedKernel::run(Op& op, int64_t tile) {
   }
   const Rows rows{nest.shape};
   const int axis = nest.shape.size() - 1;
-  const int64_t from = outer_ > 1 ? 0 : inner_ * tile / pieces_, to = outer_ > 1 ? inner_ : inner_ * (tile + 1) / pieces_;
+  const int64_t from = outer_ > 1 ? 0 : inner_ * tile / pieces_,
+                to = outer_ > 1 ? inner_ : inner_ * (tile + 1) / pieces_;
   for (int64_t r = outer_ > 1 ? tile * rows_ : 0, last = outer_ > 1 ? std::min(outer_, r + rows_) : 1; r < last; ++r) {
     char* args[kMost];
     for (int k = 0; k <= n; ++k) args[k] = base[k] + rows.at(r, nest.strides[k]) + from * nest.strides[k][axis];
@@ -196,7 +206,8 @@ void MaskedKernel::row(char** args, int64_t count, Scratch& scratch) const {
 
 // All elements of a stretch.
 void MaskedKernel::compute(const Stretch& s, Scratch& scratch, intptr_t n_elements) const {
-  if (!loop.function) return convert(part_[0].dtype, part_[1].dtype, s.args[0], s.steps[0], s.args[1], s.steps[1], n_elements);
+  if (!loop.function)
+    return convert(part_[0].dtype, part_[1].dtype, s.args[0], s.steps[0], s.args[1], s.steps[1], n_elements);
   char* args[kMost];
   intptr_t steps[kMost];
   for (int k = 0; k < n_in; ++k) args[k] = packed(s, scratch, k, n_elements, &steps[k]);
@@ -208,7 +219,8 @@ void MaskedKernel::compute(const Stretch& s, Scratch& scratch, intptr_t n_elemen
   intptr_t length = n_elements;
   loop.function(args, &length, steps, loop.data);  // others' loops may move `args` on
   for (int k = n_in; k < n; ++k)
-    if (!takes_as_it_is(s, k)) convert(part_[k].loop_dtype, part_[k].dtype, scratch.loop[k], steps[k], s.args[k], s.steps[k], n_elements);
+    if (!takes_as_it_is(s, k))
+      convert(part_[k].loop_dtype, part_[k].dtype, scratch.loop[k], steps[k], s.args[k], s.steps[k], n_elements);
 }
 
 // All elements of a stretch are computed, those under the mask are stored.
@@ -216,7 +228,8 @@ void MaskedKernel::choose(const Stretch& s, Scratch& scratch, intptr_t n_element
   char* args[kMost];
   intptr_t steps[kMost];
   for (int k = 0; k < n_in; ++k) args[k] = packed(s, scratch, k, n_elements, &steps[k]);
-  for (int k = n_in; k < n; ++k) args[k] = scratch.loop[k], steps[k] = static_cast<intptr_t>(item_size(part_[k].loop_dtype));
+  for (int k = n_in; k < n; ++k)
+    args[k] = scratch.loop[k], steps[k] = static_cast<intptr_t>(item_size(part_[k].loop_dtype));
   intptr_t length = n_elements;
   if (loop.function)
     loop.function(args, &length, steps, loop.data);
@@ -225,7 +238,8 @@ void MaskedKernel::choose(const Stretch& s, Scratch& scratch, intptr_t n_element
   for (int k = n_in; k < n; ++k) {
     const size_t size = item_size(part_[k].dtype);
     if (part_[k].dtype != part_[k].loop_dtype) {
-      convert(part_[k].loop_dtype, part_[k].dtype, args[k], steps[k], scratch.cast[k], static_cast<intptr_t>(size), n_elements);
+      convert(part_[k].loop_dtype, part_[k].dtype, args[k], steps[k], scratch.cast[k], static_cast<intptr_t>(size),
+              n_elements);
       args[k] = scratch.cast[k], steps[k] = static_cast<intptr_t>(size);
     }
     blend_any(size, scratch.mask, args[k], steps[k], s.args[k], s.steps[k], n_elements);
@@ -234,8 +248,8 @@ void MaskedKernel::choose(const Stretch& s, Scratch& scratch, intptr_t n_element
 
 }  // namespace
 
-void build_masked(Op& op, const char* name, Loop loop, const DType* types, const Operand* inputs, int n_in, const Array* const* outputs, int n_out,
-                  const Array& mask) {
+void build_masked(Op& op, const char* name, Loop loop, const DType* types, const Operand* inputs, int n_in,
+                  const Array* const* outputs, int n_out, const Array& mask) {
   const Dims& shape = outputs[0]->layout.shape;
   MaskedKernel& k = op.emplace<MaskedKernel>();
   k.name_ = name, k.loop = loop, k.n_in = n_in, k.n = n_in + n_out;
@@ -273,7 +287,8 @@ void build_masked(Op& op, const char* name, Loop loop, const DType* types, const
 
 namespace {
 
-// --- values one after the other under a mask ------------------------------------------------------------------------------------
+// --- values one after the other under a mask
+// ------------------------------------------------------------------------------------
 
 class PlaceKernel final : public Kernel {
  public:
@@ -293,14 +308,16 @@ class PlaceKernel final : public Kernel {
   int64_t tiles_ = 1;
 
  private:
-  // Calls f(first flat position, offset in `to`, offset in the mask, n) for each row, as far as it lies between two flat positions.
+  // Calls f(first flat position, offset in `to`, offset in the mask, n) for each row, as far as it lies between two
+  // flat positions.
   template <class F>
   void each_row(int64_t from, int64_t to, F f) const {
     const Rows rows{shape};
     const int64_t n = shape.back();
     while (from < to) {
       const int64_t row = from / n, column = from % n, length = std::min(n - column, to - from);
-      f(from, rows.at(row, to_strides) + column * to_strides.back(), rows.at(row, mask_strides) + column * mask_strides.back(), length);
+      f(from, rows.at(row, to_strides) + column * to_strides.back(),
+        rows.at(row, mask_strides) + column * mask_strides.back(), length);
       from += length;
     }
   }
@@ -316,8 +333,9 @@ class PlaceKernel final : public Kernel {
  public:
   PlaceKernel() = default;
   PlaceKernel(const PlaceKernel& o)
-      : Kernel(o), shape(o.shape), to_strides(o.to_strides), mask_strides(o.mask_strides), size(o.size), to_offset(o.to_offset), mask_offset(o.mask_offset),
-        values_offset(o.values_offset), values_step(o.values_step), values(o.values), item(o.item), placing(o.placing), said(o.said), mask_range(o.mask_range),
+      : Kernel(o), shape(o.shape), to_strides(o.to_strides), mask_strides(o.mask_strides), size(o.size),
+        to_offset(o.to_offset), mask_offset(o.mask_offset), values_offset(o.values_offset), values_step(o.values_step),
+        values(o.values), item(o.item), placing(o.placing), said(o.said), mask_range(o.mask_range),
         values_range(o.values_range), copies_mask(o.copies_mask), copies_values(o.copies_values), tiles_(o.tiles_) {}
 };
 
@@ -332,13 +350,17 @@ void PlaceKernel::prepare(Op& op) {
   for (int64_t tile = 0; tile < tiles_ && size; ++tile) {
     first_[tile] = total;
     each_row(tile * kTile, end_of(tile), [&](int64_t, int64_t, int64_t at, int64_t n) {
-      for (int64_t i = 0; i < n; i += kChunk) total += read_mask(mask_ + at + i * mask_strides.back(), mask_strides.back(), bytes, std::min(kChunk, n - i)).held;
+      for (int64_t i = 0; i < n; i += kChunk)
+        total +=
+            read_mask(mask_ + at + i * mask_strides.back(), mask_strides.back(), bytes, std::min(kChunk, n - i)).held;
     });
   }
   if (placing == Placing::each && total != values)
-    throw Error(ErrorKind::value, std::string(said) + ": there must be a value for each of " + std::to_string(total) + " elements under the mask, got " + std::to_string(values));
+    throw Error(ErrorKind::value, std::string(said) + ": there must be a value for each of " + std::to_string(total) +
+                                      " elements under the mask, got " + std::to_string(values));
   if (total && !values)
-    throw Error(ErrorKind::value, std::string(said) + ": there must be at least one value, got none for " + std::to_string(total) + " elements");
+    throw Error(ErrorKind::value, std::string(said) + ": there must be at least one value, got none for " +
+                                      std::to_string(total) + " elements");
 }
 
 // next: the value of the first element under the mask, or of the first element; afterwards the one that comes then.
@@ -380,7 +402,9 @@ void PlaceKernel::run(Op& op, int64_t tile) {
   char* to = operand_data(op, 0, to_offset);
   int64_t next = (placing == Placing::in_place ? tile * kTile : first_[tile]) % values;
   each_row(tile * kTile, end_of(tile), [&](int64_t, int64_t at, int64_t of_mask, int64_t n) {
-    auto with = [&](auto element) { put<decltype(element)>(to + at, mask_ + of_mask, n, to_strides.back(), mask_strides.back(), &next); };
+    auto with = [&](auto element) {
+      put<decltype(element)>(to + at, mask_ + of_mask, n, to_strides.back(), mask_strides.back(), &next);
+    };
     with_item(item, with);
   });
 }

@@ -15,20 +15,24 @@ BlasLimits blas_limits;
 namespace {
 
 constexpr int kRowMajor = 101, kNoTrans = 111, kTrans = 112;
-constexpr double kTileFlops = 1e7;               // batch items together make at least about this much
-constexpr double kCutFlops = 3e7, kGrowth = 12;  // products above are cut in two, and in twice as many for each `kGrowth` times more
-constexpr int64_t kTall = 512;                   // rows of a tile, at least, where they need not be packed
-constexpr double kMostFlops = 8.2e9;             // of a block: a waiting thread that computes one must see Ctrl-C soon
-constexpr int64_t kRowStep = 24;                 // the best kernels take so many rows at once, or a half, or a third
-constexpr int64_t kLeast = 8;                    // rows and columns, below which BLAS is faster,
-constexpr double kLeastFlops = 1e5;              // and operations
-constexpr int64_t kVectorBytes = 1 << 20;        // of a matrix that is multiplied by a vector, per tile
+constexpr double kTileFlops = 1e7;  // batch items together make at least about this much
+constexpr double kCutFlops = 3e7,
+                 kGrowth = 12;  // products above are cut in two, and in twice as many for each `kGrowth` times more
+constexpr int64_t kTall = 512;  // rows of a tile, at least, where they need not be packed
+constexpr double kMostFlops = 8.2e9;       // of a block: a waiting thread that computes one must see Ctrl-C soon
+constexpr int64_t kRowStep = 24;           // the best kernels take so many rows at once, or a half, or a third
+constexpr int64_t kLeast = 8;              // rows and columns, below which BLAS is faster,
+constexpr double kLeastFlops = 1e5;        // and operations
+constexpr int64_t kVectorBytes = 1 << 20;  // of a matrix that is multiplied by a vector, per tile
 
 // A matrix as BLAS sees it.
 struct Matrix {
   char* data;
   int64_t rows, columns, row_step, column_step;  // steps in elements
-  bool fits() const { return (column_step == 1 && row_step >= std::max<int64_t>(1, columns)) || (row_step == 1 && column_step >= std::max<int64_t>(1, rows)); }
+  bool fits() const {
+    return (column_step == 1 && row_step >= std::max<int64_t>(1, columns)) ||
+           (row_step == 1 && column_step >= std::max<int64_t>(1, rows));
+  }
   bool transposed() const { return !(column_step == 1 && row_step >= std::max<int64_t>(1, columns)); }
   int64_t leading() const { return transposed() ? column_step : row_step; }
 };
@@ -41,8 +45,12 @@ void multiply(DType t, const Matrix& a, const Matrix& b, char* out, int64_t ldc,
   const double one[2] = {1, 0}, beta[2] = {add ? 1.0 : 0.0, 0};
   const float one_f[2] = {1, 0}, beta_f[2] = {add ? 1.0f : 0.0f, 0};
   switch (t) {
-    case DType::f32: return blas.sgemm(kRowMajor, ta, tb, m, n, k, 1, reinterpret_cast<float*>(a.data), lda, reinterpret_cast<float*>(b.data), ldb, beta_f[0], reinterpret_cast<float*>(out), ld);
-    case DType::f64: return blas.dgemm(kRowMajor, ta, tb, m, n, k, 1, reinterpret_cast<double*>(a.data), lda, reinterpret_cast<double*>(b.data), ldb, beta[0], reinterpret_cast<double*>(out), ld);
+    case DType::f32:
+      return blas.sgemm(kRowMajor, ta, tb, m, n, k, 1, reinterpret_cast<float*>(a.data), lda,
+                        reinterpret_cast<float*>(b.data), ldb, beta_f[0], reinterpret_cast<float*>(out), ld);
+    case DType::f64:
+      return blas.dgemm(kRowMajor, ta, tb, m, n, k, 1, reinterpret_cast<double*>(a.data), lda,
+                        reinterpret_cast<double*>(b.data), ldb, beta[0], reinterpret_cast<double*>(out), ld);
     case DType::c64: return blas.cgemm(kRowMajor, ta, tb, m, n, k, one_f, a.data, lda, b.data, ldb, beta_f, out, ld);
     default: return blas.zgemm(kRowMajor, ta, tb, m, n, k, one, a.data, lda, b.data, ldb, beta, out, ld);
   }
@@ -55,9 +63,11 @@ void multiply_vector(DType t, const Matrix& a, const char* x, int64_t x_step, ch
   int rows = static_cast<int>(across ? a.columns : a.rows), columns = static_cast<int>(across ? a.rows : a.columns);
   int trans = across ? kTrans : kNoTrans, lda = static_cast<int>(a.leading()), ix = static_cast<int>(x_step);
   if (t == DType::f32)
-    blas.sgemv(kRowMajor, trans, rows, columns, 1, reinterpret_cast<float*>(a.data), lda, reinterpret_cast<const float*>(x), ix, add ? 1 : 0, reinterpret_cast<float*>(y), 1);
+    blas.sgemv(kRowMajor, trans, rows, columns, 1, reinterpret_cast<float*>(a.data), lda,
+               reinterpret_cast<const float*>(x), ix, add ? 1 : 0, reinterpret_cast<float*>(y), 1);
   else
-    blas.dgemv(kRowMajor, trans, rows, columns, 1, reinterpret_cast<double*>(a.data), lda, reinterpret_cast<const double*>(x), ix, add ? 1 : 0, reinterpret_cast<double*>(y), 1);
+    blas.dgemv(kRowMajor, trans, rows, columns, 1, reinterpret_cast<double*>(a.data), lda,
+               reinterpret_cast<const double*>(x), ix, add ? 1 : 0, reinterpret_cast<double*>(y), 1);
 }
 
 template <size_t size>
@@ -80,7 +90,8 @@ class MatmulKernel final : public Kernel {
       for (int64_t i = tile * per_tile, end = std::min(batch, i + per_tile); i < end; ++i) block(op, i, 0, m, 0, n);
       return;
     }
-    int64_t item = tile / blocks, rest = tile % blocks, r = rest / across * rows_at_once, c = rest % across * columns_at_once;
+    int64_t item = tile / blocks, rest = tile % blocks, r = rest / across * rows_at_once,
+            c = rest % across * columns_at_once;
     block(op, item, r, std::min(m, r + rows_at_once), c, std::min(n, c + columns_at_once));
   }
 
@@ -94,7 +105,8 @@ class MatmulKernel final : public Kernel {
     if (fallback || m * n == 0 || batch == 0) return;
     double flops = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(std::max<int64_t>(k, 1));
     auto whole = [&](const Layout& l) { return l.strides[axes - 2] % size == 0 && l.strides[axes - 1] % size == 0; };
-    gemm_ = (dtype == DType::f32 || dtype == DType::f64) && std::min(m, n) >= kLeast && flops >= kLeastFlops && whole(a) && whole(b) && gemm_pays();
+    gemm_ = (dtype == DType::f32 || dtype == DType::f64) && std::min(m, n) >= kLeast && flops >= kLeastFlops &&
+            whole(a) && whole(b) && gemm_pays();
     int64_t down = 1;
     across = 1;
     if (n == 1 || m == 1) {  // with a vector, the other operand is read once: what counts is its memory
@@ -103,9 +115,13 @@ class MatmulKernel final : public Kernel {
     } else {
       double pieces = 1;
       for (double limit = kCutFlops; flops * static_cast<double>(batch) > limit; limit *= kGrowth) pieces *= 2;
-      auto few = [&](double blocks) { return blocks * static_cast<double>(batch) < pieces || flops > blocks * kMostFlops; };
-      while (flops > kCutFlops && few(static_cast<double>(down * across))) (m / down >= n / across ? down : across) *= 2;
-      const bool lies = gemm_ && a.strides[axes - 1] == size;  // rows of a are not packed: more tiles cost next to nothing
+      auto few = [&](double blocks) {
+        return blocks * static_cast<double>(batch) < pieces || flops > blocks * kMostFlops;
+      };
+      while (flops > kCutFlops && few(static_cast<double>(down * across)))
+        (m / down >= n / across ? down : across) *= 2;
+      const bool lies =
+          gemm_ && a.strides[axes - 1] == size;  // rows of a are not packed: more tiles cost next to nothing
       while (lies && m / down >= 2 * kTall && flops > 2 * kTileFlops * static_cast<double>(down * across)) down *= 2;
       if (!gemm_) {
         while (m / down > blas_limits.extent) down *= 2;
@@ -150,9 +166,12 @@ class MatmulKernel final : public Kernel {
     if (x.columns == 1 && x.row_step == 1) x.column_step = std::max<int64_t>(1, x.rows);
     if (x.fits() && x.leading() <= blas_limits.step) return x;
     packed.resize(static_cast<size_t>(x.rows * x.columns * size));
-    if (size == 4) pack<4>(packed.data(), data, x.rows, x.columns, rs, cs);
-    else if (size == 8) pack<8>(packed.data(), data, x.rows, x.columns, rs, cs);
-    else pack<16>(packed.data(), data, x.rows, x.columns, rs, cs);
+    if (size == 4)
+      pack<4>(packed.data(), data, x.rows, x.columns, rs, cs);
+    else if (size == 8)
+      pack<8>(packed.data(), data, x.rows, x.columns, rs, cs);
+    else
+      pack<16>(packed.data(), data, x.rows, x.columns, rs, cs);
     return Matrix{packed.data(), x.rows, x.columns, std::max<int64_t>(1, x.columns), 1};
   }
 
@@ -161,23 +180,28 @@ class MatmulKernel final : public Kernel {
     if (k == 0) {
       for (int64_t r = r0; r < r1; ++r) std::memset(c + (r - r0) * n * size, 0, static_cast<size_t>((c1 - c0) * size));
     } else if (gemm_) {
-      size == 4 ? multiply_here<float>(op, item, r0, r1, c0, c1, c) : multiply_here<double>(op, item, r0, r1, c0, c1, c);
+      size == 4 ? multiply_here<float>(op, item, r0, r1, c0, c1, c)
+                : multiply_here<double>(op, item, r0, r1, c0, c1, c);
     } else if (n > blas_limits.step && r1 - r0 > 1) {  // too far from row to row
       for (int64_t r = r0; r < r1; ++r) block(op, item, r, r + 1, c0, c1);
     } else {
-      for (int64_t k0 = 0; k0 < k; k0 += blas_limits.extent) terms(op, item, r0, r1, c0, c1, k0, std::min(k, k0 + blas_limits.extent), c);
+      for (int64_t k0 = 0; k0 < k; k0 += blas_limits.extent)
+        terms(op, item, r0, r1, c0, c1, k0, std::min(k, k0 + blas_limits.extent), c);
     }
   }
 
   template <class T>
   void multiply_here(Op& op, int64_t item, int64_t r0, int64_t r1, int64_t c0, int64_t c1, char* c) const {
     auto view = [&](int i, const Layout& l, int64_t row, int64_t column) {
-      return MatrixView<T>{reinterpret_cast<const T*>(element(op, i, l, item, row, column)), l.strides[l.ndim() - 2] / size, l.strides[l.ndim() - 1] / size};
+      return MatrixView<T>{reinterpret_cast<const T*>(element(op, i, l, item, row, column)),
+                           l.strides[l.ndim() - 2] / size, l.strides[l.ndim() - 1] / size};
     };
-    gemm(r1 - r0, c1 - c0, k, view(0, a, r0, 0), view(1, b, 0, c0), reinterpret_cast<T*>(c), n, rows_at_once < m && batch == 1 ? ScratchOwner{op.seq, c0} : ScratchOwner{});
+    gemm(r1 - r0, c1 - c0, k, view(0, a, r0, 0), view(1, b, 0, c0), reinterpret_cast<T*>(c), n,
+         rows_at_once < m && batch == 1 ? ScratchOwner{op.seq, c0} : ScratchOwner{});
   }
 
-  // Adds the products of columns k0 to k1 of a and rows k0 to k1 of b to a block of the result, or sets it to the first of them.
+  // Adds the products of columns k0 to k1 of a and rows k0 to k1 of b to a block of the result, or sets it to the first
+  // of them.
   void terms(Op& op, int64_t item, int64_t r0, int64_t r1, int64_t c0, int64_t c1, int64_t k0, int64_t k1, char* c) {
     thread_local std::vector<char> packed_a, packed_b;
     Matrix ma = matrix(element(op, 0, a, item, r0, k0), a, r1 - r0, k1 - k0, packed_a);
@@ -198,7 +222,8 @@ class MatmulKernel final : public Kernel {
   void run_fallback(Op& op) {
     int axes = a.ndim();
     for (int64_t i = 0; i < batch; ++i) {
-      char* args[3] = {operand_data(op, 0, position(i, a)), operand_data(op, 1, position(i, b)), operand_data(op, 2, position(i, out))};
+      char* args[3] = {operand_data(op, 0, position(i, a)), operand_data(op, 1, position(i, b)),
+                       operand_data(op, 2, position(i, out))};
       intptr_t dims[4] = {1, m, k, n};
       intptr_t steps[9] = {0,
                            0,
@@ -222,7 +247,8 @@ class MatmulKernel final : public Kernel {
 void build_matmul(Op& op, const Array& a, const Array& b, const Array& out, Loop fallback) {
   DType t = out.layout.dtype;
   bool by_blas = t >= DType::f32 && blas.sgemm;
-  if (!by_blas && !fallback) throw Error(ErrorKind::not_implemented, std::string("matmul: dtype must have a kernel, got ") + name(t));
+  if (!by_blas && !fallback)
+    throw Error(ErrorKind::not_implemented, std::string("matmul: dtype must have a kernel, got ") + name(t));
   add(op, a, Mode::read);
   add(op, b, Mode::read);
   op.add(out.storage(), out.write_mode());

@@ -30,11 +30,21 @@ class CopyKernel final : public Fusible {
   bool fusible() const override { return !empty && !overlaps; }
   int64_t tiles() const override { return tiles_; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
-  bool may_share(Op& op, const Storage* in, const Storage* out) const override { return may_share_part(*this, op, in, out); }
+  bool may_share(Op& op, const Storage* in, const Storage* out) const override {
+    return may_share_part(*this, op, in, out);
+  }
   bool part(Part& p) const override {
     p.loop = cast_loop(from_type, to_type), p.n_in = 1, p.n = 2, p.elements = elements_;
-    auto walked = [&](int k, DType type) { return is_dense(nest, k, static_cast<int64_t>(item_size(type))) ? nullptr : &nest; };
-    p.operand[0] = {scalar ? -1 : 0, scalar ? &*scalar : nullptr, from_offset, from_type, from_type, scalar ? nullptr : walked(0, from_type), 0};
+    auto walked = [&](int k, DType type) {
+      return is_dense(nest, k, static_cast<int64_t>(item_size(type))) ? nullptr : &nest;
+    };
+    p.operand[0] = {scalar ? -1 : 0,
+                    scalar ? &*scalar : nullptr,
+                    from_offset,
+                    from_type,
+                    from_type,
+                    scalar ? nullptr : walked(0, from_type),
+                    0};
     p.operand[1] = {scalar ? 0 : 1, nullptr, to_offset, to_type, to_type, walked(1, to_type), 1};
     return true;
   }
@@ -120,7 +130,8 @@ class ConcatenateKernel final : public Kernel {
     if (f.size == 0) return;
     const Dims* strides[] = {&f.strides, &t.strides};
     Nest nest = make_nest(f.shape, strides, 2);
-    copy_nest(nest, operand_data(op, static_cast<int>(i), f.offset), operand_data(op, static_cast<int>(from.size()), t.offset), 0, f.size, cast_loop(t.dtype, t.dtype));
+    copy_nest(nest, operand_data(op, static_cast<int>(i), f.offset),
+              operand_data(op, static_cast<int>(from.size()), t.offset), 0, f.size, cast_loop(t.dtype, t.dtype));
   }
 };
 

@@ -13,9 +13,9 @@ namespace {
 constexpr int64_t kTile = int64_t{1} << 15;  // elements that one worker takes at once
 constexpr int64_t kBlock = 1 << 10;          // of which as many are added to again and again, in the fastest cache
 
-#define FORERUN_ADD_PRODUCTS(type)                                                                    \
-  FORERUN_CLONES void add_products(const type* values, type weight, type* sums, int64_t n) {         \
-    for (int64_t i = 0; i < n; ++i) sums[i] += values[i] * weight;                                    \
+#define FORERUN_ADD_PRODUCTS(type)                                                           \
+  FORERUN_CLONES void add_products(const type* values, type weight, type* sums, int64_t n) { \
+    for (int64_t i = 0; i < n; ++i) sums[i] += values[i] * weight;                           \
   }
 FORERUN_ADD_PRODUCTS(float)
 FORERUN_ADD_PRODUCTS(double)
@@ -24,8 +24,9 @@ FORERUN_ADD_PRODUCTS(double)
 class NeighboursKernel final : public Kernel {
  public:
   NeighboursKernel(const Array& in, const Array& weights, int64_t first, const Array& out)
-      : in_offset_(in.layout.offset), weights_offset_(weights.layout.offset), out_offset_(out.layout.offset), step_(weights.layout.strides[0]), n_(in.layout.size),
-        count_(weights.layout.size), size_(out.layout.size), first_(first), wide_(out.layout.dtype == DType::f64) {}
+      : in_offset_(in.layout.offset), weights_offset_(weights.layout.offset), out_offset_(out.layout.offset),
+        step_(weights.layout.strides[0]), n_(in.layout.size), count_(weights.layout.size), size_(out.layout.size),
+        first_(first), wide_(out.layout.dtype == DType::f64) {}
   const char* name() const override { return "correlate"; }
   int64_t tiles() const override { return std::max<int64_t>(1, ceil_div(size_, kTile)); }
   bool droppable() const override { return true; }
@@ -40,7 +41,8 @@ class NeighboursKernel final : public Kernel {
     T* out = reinterpret_cast<T*>(operand_data(op, 2, out_offset_));
     T weights[kMostWeights];
     for (int64_t j = 0; j < count_; ++j) std::memcpy(&weights[j], from + j * step_, sizeof(T));
-    for (int64_t i = tile * kTile, end = std::min(size_, i + kTile); i < end; i += kBlock) block(in, weights, out, i, std::min(kBlock, end - i));
+    for (int64_t i = tile * kTile, end = std::min(size_, i + kTile); i < end; i += kBlock)
+      block(in, weights, out, i, std::min(kBlock, end - i));
   }
   // n of the sums, from the one with number i on.
   template <class T>
@@ -62,7 +64,8 @@ void build_neighbours(Op& op, const Array& in, const Array& weights, int64_t fir
   add(op, in, Mode::read);
   add(op, weights, Mode::read);
   op.add(out.storage(), out.write_mode());
-  op.cost = static_cast<uint32_t>(std::min<int64_t>(60 + out.layout.nbytes() / 16 * (2 + weights.layout.size), INT32_MAX));
+  op.cost =
+      static_cast<uint32_t>(std::min<int64_t>(60 + out.layout.nbytes() / 16 * (2 + weights.layout.size), INT32_MAX));
   op.emplace<NeighboursKernel>(in, weights, first, out);
 }
 

@@ -22,7 +22,8 @@ constexpr int64_t kBeside = 8;               // lines that are copied together w
 // Lines of `n` elements along one axis of the input; `make(line, values, out)` is called for each.
 class LinesKernel : public Kernel {
  public:
-  LinesKernel(const char* name, const Layout& in, int axis, const Layout& out) : name_(name), in_(in), axis_(axis), n_(in.shape[axis]), out_offset_(out.offset) {
+  LinesKernel(const char* name, const Layout& in, int axis, const Layout& out)
+      : name_(name), in_(in), axis_(axis), n_(in.shape[axis]), out_offset_(out.offset) {
     lines_ = n_ ? in.size / n_ : 0;
     per_tile_ = std::max<int64_t>(1, kTile / std::max<int64_t>(1, n_));
   }
@@ -44,7 +45,8 @@ class LinesKernel : public Kernel {
     if (step == size) return void(std::memcpy(to, from, static_cast<size_t>(n_ * size)));
     for (int64_t i = 0; i < n_; ++i) std::memcpy(to + i * size, from + i * step, static_cast<size_t>(size));
   }
-  // Elements before the first one of a line in a dense array of the input's shape, and from one of its elements to the next.
+  // Elements before the first one of a line in a dense array of the input's shape, and from one of its elements to the
+  // next.
   int64_t dense_offset(int64_t number) const { return number / after() * after() * n_ + number % after(); }
   int64_t after() const {
     int64_t n = 1;
@@ -73,14 +75,14 @@ class LinesKernel : public Kernel {
   Layout in_;
   int axis_;
   int64_t n_, lines_, per_tile_, out_offset_;
-
 };
 
 char* data_of(Op& op, int i) { return static_cast<Buffer*>(op.access(i).storage)->data(); }
 
 class ArgKernel final : public LinesKernel {
  public:
-  ArgKernel(const char* name, ArgFunction function, const Layout& in, int axis, const Layout& out) : LinesKernel(name, in, axis, out), function_(function) {}
+  ArgKernel(const char* name, ArgFunction function, const Layout& in, int axis, const Layout& out)
+      : LinesKernel(name, in, axis, out), function_(function) {}
   bool copy_to(Op& op) const override { return op.copy(*this); }
   void run(Op& op, int64_t tile) override {
     std::vector<char> room;
@@ -98,7 +100,8 @@ class ArgKernel final : public LinesKernel {
 
 class SortKernel final : public LinesKernel {
  public:
-  SortKernel(SortFunction function, const Layout& in, int axis, const Layout& out) : LinesKernel("sort", in, axis, out), function_(function) {
+  SortKernel(SortFunction function, const Layout& in, int axis, const Layout& out)
+      : LinesKernel("sort", in, axis, out), function_(function) {
     if (after() > 1) per_tile_ = round_up(per_tile_, kBeside);
   }
   bool copy_to(Op& op) const override { return op.copy(*this); }
@@ -138,7 +141,8 @@ class SortKernel final : public LinesKernel {
       auto copy = [&](auto start_of_line, auto lines) {
         for (int64_t row = 0; row < n_; ++row)
           for (int64_t k = 0; k < lines; ++k) {
-            char *there = const_cast<char*>(array) + row * step + start_of_line(k), *here = room + (k * n_ + row) * kSize;
+            char *there = const_cast<char*>(array) + row * step + start_of_line(k),
+                 *here = room + (k * n_ + row) * kSize;
             reads ? std::memcpy(here, there, sizeof(T)) : std::memcpy(there, here, sizeof(T));
           }
       };
@@ -152,7 +156,8 @@ class SortKernel final : public LinesKernel {
   SortFunction function_;
 };
 
-// Positions that a fast function has sorted, where equal values stand in any order: brings those of each run into order.
+// Positions that a fast function has sorted, where equal values stand in any order: brings those of each run into
+// order.
 template <class T>
 void order_equals(const char* values, intptr_t* positions, int64_t n) {
   const T* v = reinterpret_cast<const T*>(values);
@@ -179,7 +184,8 @@ void order_equals(DType t, const char* values, intptr_t* positions, int64_t n) {
 
 class ArgSortKernel final : public LinesKernel {
  public:
-  ArgSortKernel(ArgSortFunction function, const Layout& in, int axis, const Layout& out) : LinesKernel("argsort", in, axis, out), function_(function) {}
+  ArgSortKernel(ArgSortFunction function, const Layout& in, int axis, const Layout& out)
+      : LinesKernel("argsort", in, axis, out), function_(function) {}
   bool copy_to(Op& op) const override { return op.copy(*this); }
   void run(Op& op, int64_t tile) override {
     std::vector<char> room;
@@ -220,7 +226,8 @@ void add_both(Op& op, const Array& in, const Array& out) {
 
 bool sorts_stably(DType t) { return !(is_integer(t) && item_size(t) >= 4) && t != DType::f32 && t != DType::f64; }
 
-void build_arg(Op& op, const char* name, ArgFunction function, bool largest, const Array& in, int axis, const Array& out) {
+void build_arg(Op& op, const char* name, ArgFunction function, bool largest, const Array& in, int axis,
+               const Array& out) {
   add_both(op, in, out);
   if (build_arg_columns(op, name, largest, in, axis, out)) return;
   op.cost = cost_of(in.layout.size, 1, 1);

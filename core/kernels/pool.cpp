@@ -15,7 +15,7 @@ constexpr int64_t kTile = int64_t{1} << 16;  // elements of planes that make a t
 
 // A number for each of n windows.
 template <class T, int n>
-struct Numbers : Vector<T, n * static_cast<int>(sizeof(T))> {};
+struct Numbers : Vector<T, n* static_cast<int>(sizeof(T))> {};
 template <class T>
 struct Numbers<T, 1> {
   using type = T;
@@ -23,7 +23,9 @@ struct Numbers<T, 1> {
 template <class T, int n>
 using Lanes = typename Numbers<T, n>::type;
 template <class T>
-using Place = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;  // from a window's first element on; as wide as T: comparisons choose by lane
+using Place =
+    std::conditional_t<sizeof(T) == 4, int32_t,
+                       int64_t>;  // from a window's first element on; as wide as T: comparisons choose by lane
 
 template <class T, int n>
 FORERUN_EACH Lanes<T, n> load(const T* from) {
@@ -38,10 +40,14 @@ FORERUN_EACH void store(T* to, Lanes<T, n> v) {
 template <class T, int... i>
 FORERUN_EACH Lanes<T, sizeof...(i)> every(const T* x, int64_t step, std::integer_sequence<int, i...>) {
   constexpr int n = sizeof...(i);
-  if constexpr (n == 1) return *x;
-  else if (step == 1) return load<T, n>(x);
-  else if (step == 2) return __builtin_shufflevector(load<T, n>(x), load<T, n>(x + n), 2 * i...);
-  else return Lanes<T, n>{x[i * step]...};
+  if constexpr (n == 1)
+    return *x;
+  else if (step == 1)
+    return load<T, n>(x);
+  else if (step == 2)
+    return __builtin_shufflevector(load<T, n>(x), load<T, n>(x + n), 2 * i...);
+  else
+    return Lanes<T, n>{x[i * step]...};
 }
 template <class T, int n>
 FORERUN_EACH Lanes<T, n> every(const T* x, int64_t step) {
@@ -54,11 +60,13 @@ FORERUN_EACH void each_row(const Pooling& p, F f) {
   int64_t window = 0;
   for (int64_t plane = 0; plane < p.planes; ++plane)
     for (int64_t u = 0; u < p.counts[0]; ++u)
-      for (int64_t v = 0; v < p.counts[1]; ++v, window += p.counts[2]) f(plane * p.plane() + p.place(u * p.stride[0], v * p.stride[1], 0), window);
+      for (int64_t v = 0; v < p.counts[1]; ++v, window += p.counts[2])
+        f(plane * p.plane() + p.place(u * p.stride[0], v * p.stride[1], 0), window);
 }
 
-// Along a row of windows that begins so, f(an element, a window's number, how many are left, n) for n windows at once, of which some may
-// lie behind the row's end; where these, or the `last` elements that come after theirs, would not lie in the tile, f(..., 1) for one.
+// Along a row of windows that begins so, f(an element, a window's number, how many are left, n) for n windows at once,
+// of which some may lie behind the row's end; where these, or the `last` elements that come after theirs, would not lie
+// in the tile, f(..., 1) for one.
 template <int n, class F>
 FORERUN_EACH void each(const Pooling& p, int64_t at, int64_t window, int64_t last, F f) {
   const bool pays = p.stride[2] <= 2 || 2 * p.counts[2] > n;  // else each lane is loaded on its own, and most in vain
@@ -84,9 +92,10 @@ struct Forward {
     each_row(p, [f = *this](int64_t corner, int64_t row) __attribute__((always_inline)) {
       for (int64_t i = 0; i < f.p.kernel[0]; ++i)
         for (int64_t j = 0; j < f.p.kernel[1]; ++j)
-          each<bytes / sizeof(T)>(f.p, corner + f.p.place(i, j, 0), row, f.p.kernel[2] - 1, [&](int64_t at, int64_t window, int64_t, auto n) __attribute__((always_inline)) {
-            f.template line<n>(f.x + at, f.y + window, i == 0 && j == 0);
-          });
+          each<bytes / sizeof(T)>(f.p, corner + f.p.place(i, j, 0), row, f.p.kernel[2] - 1,
+                                  [&](int64_t at, int64_t window, int64_t, auto n) __attribute__((always_inline)) {
+                                    f.template line<n>(f.x + at, f.y + window, i == 0 && j == 0);
+                                  });
     });
   }
 
@@ -96,8 +105,10 @@ struct Forward {
     Lanes<T, n> a = first ? every<T, n>(from, p.stride[2]) : load<T, n>(to);
     for (int64_t k = first; k < p.kernel[2]; ++k) {
       Lanes<T, n> b = every<T, n>(from + k, p.stride[2]);
-      if (p.largest) b = a != a ? a : b, a = a >= b ? a : b;
-      else a += b;
+      if (p.largest)
+        b = a != a ? a : b, a = a >= b ? a : b;
+      else
+        a += b;
     }
     store<T, n>(to, a);
   }
@@ -114,9 +125,9 @@ struct ToFirst {
     std::fill_n(to, p.planes * p.plane(), T{});
     each_row(p, [f = *this](int64_t corner, int64_t row) __attribute__((always_inline)) {
       const int64_t last = f.p.place(f.p.kernel[0] - 1, f.p.kernel[1] - 1, f.p.kernel[2] - 1);
-      each<bytes / sizeof(T)>(f.p, corner, row, last, [&](int64_t at, int64_t window, int64_t left, auto n) __attribute__((always_inline)) {
-        f.template windows<n>(at, window, left);
-      });
+      each<bytes / sizeof(T)>(f.p, corner, row, last,
+                              [&](int64_t at, int64_t window, int64_t left, auto n)
+                                  __attribute__((always_inline)) { f.template windows<n>(at, window, left); });
     });
   }
 
@@ -153,7 +164,8 @@ struct ToFirst {
   }
 };
 
-// Where windows of a line meet, sums are in their order: what is the last element of one is an earlier element of the next.
+// Where windows of a line meet, sums are in their order: what is the last element of one is an earlier element of the
+// next.
 template <class T>
 void to_all(const Pooling& p, const T* g, T* to) {
   std::fill_n(to, p.planes * p.plane(), T{});
@@ -172,7 +184,9 @@ class PoolKernel final : public Kernel {
  public:
   enum class Way { forward, to_first, to_all };
 
-  const char* name() const override { return way == Way::forward ? "pool" : way == Way::to_first ? "pool_first" : "pool_all"; }
+  const char* name() const override {
+    return way == Way::forward ? "pool" : way == Way::to_first ? "pool_first" : "pool_all";
+  }
   bool droppable() const override { return true; }
   int64_t tiles() const override { return (p.planes + per_tile() - 1) / per_tile(); }
   bool copy_to(Op& op) const override { return op.copy(*this); }
@@ -195,7 +209,8 @@ class PoolKernel final : public Kernel {
     auto operand = [&](int i) { return reinterpret_cast<T*>(operand_data(op, i, offsets[i])); };
     switch (way) {
       case Way::forward: return in_best_version(Forward<T>{part, operand(0) + n, operand(1) + m});
-      case Way::to_first: return in_best_version(ToFirst<T>{part, operand(0) + m, operand(1) + n, operand(2) + m, operand(3) + n});
+      case Way::to_first:
+        return in_best_version(ToFirst<T>{part, operand(0) + m, operand(1) + n, operand(2) + m, operand(3) + n});
       case Way::to_all: return to_all(part, operand(0) + m, operand(1) + n);
     }
   }
@@ -216,10 +231,14 @@ void build(Op& op, const Pooling& what, PoolKernel::Way way, std::initializer_li
 
 }  // namespace
 
-void build_pool(Op& op, const Pooling& what, const Array& x, const Array& y) { build(op, what, PoolKernel::Way::forward, {&x, &y}); }
+void build_pool(Op& op, const Pooling& what, const Array& x, const Array& y) {
+  build(op, what, PoolKernel::Way::forward, {&x, &y});
+}
 void build_pool_first(Op& op, const Pooling& what, const Array& g, const Array& x, const Array& y, const Array& to) {
   build(op, what, PoolKernel::Way::to_first, {&g, &x, &y, &to});
 }
-void build_pool_all(Op& op, const Pooling& what, const Array& g, const Array& to) { build(op, what, PoolKernel::Way::to_all, {&g, &to}); }
+void build_pool_all(Op& op, const Pooling& what, const Array& g, const Array& to) {
+  build(op, what, PoolKernel::Way::to_all, {&g, &to});
+}
 
 }  // namespace forerun

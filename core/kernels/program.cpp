@@ -13,7 +13,8 @@ constexpr uint64_t kWholeCost = 200'000;  // ns: above, workers share the steps
 // Runs all steps in order, on the thread that has the op.
 class ProgramKernel final : public Kernel {
  public:
-  ProgramKernel(std::shared_ptr<const Program> program, uint64_t seed, uint64_t number) : program_(std::move(program)), seed_(seed), number_(number) {}
+  ProgramKernel(std::shared_ptr<const Program> program, uint64_t seed, uint64_t number)
+      : program_(std::move(program)), seed_(seed), number_(number) {}
   const char* name() const override { return program_->name_; }
   bool droppable() const override { return program_->droppable_; }
 
@@ -83,7 +84,8 @@ bool Program::takes(const std::vector<const Array*>& inputs) const {
     const Layout &have = inputs[i]->layout, &want = inputs_[i].layout;
     const Slot& slot = slots_[inputs_[i].slot];
     Buffer* buffer = inputs[i]->storage();
-    bool same = buffer && have.dtype == want.dtype && have.offset == want.offset && have.shape == want.shape && have.strides == want.strides;
+    bool same = buffer && have.dtype == want.dtype && have.offset == want.offset && have.shape == want.shape &&
+                have.strides == want.strides;
     if (!same || buffer->budget != slot.budget || (slot.written && buffer->bytes != slot.bytes)) return false;
     if (buffer != inputs[slot.first]->storage()) return false;  // they shared memory
   }
@@ -96,13 +98,16 @@ bool Program::apart(const std::vector<const Array*>& inputs) const {
   if (inputs.size() <= kFew) {
     for (size_t i = 0; i < inputs.size(); ++i)
       for (size_t k = 0; k < i; ++k)
-        if (inputs[i]->storage() == inputs[k]->storage() && inputs_[i].slot != inputs_[k].slot && (writes(i) || writes(k))) return false;
+        if (inputs[i]->storage() == inputs[k]->storage() && inputs_[i].slot != inputs_[k].slot &&
+            (writes(i) || writes(k)))
+          return false;
     return true;
   }
   std::unordered_map<const Buffer*, int> slots;
   for (size_t i = 0; i < inputs.size(); ++i) {
     auto [at, fresh] = slots.try_emplace(inputs[i]->storage(), inputs_[i].slot);
-    if (!fresh && at->second != inputs_[i].slot && (slots_[at->second].written || slots_[inputs_[i].slot].written)) return false;
+    if (!fresh && at->second != inputs_[i].slot && (slots_[at->second].written || slots_[inputs_[i].slot].written))
+      return false;
   }
   return true;
 }
@@ -138,12 +143,19 @@ void Program::build_step(Op& op, const Step& step, const Storages& storages, uin
   }
 }
 
-// --- recording ------------------------------------------------------------------------------------------------------------
+// --- recording
+// ------------------------------------------------------------------------------------------------------------
 
 Recording::Recording(const std::vector<Array>& inputs) {
   for (const Array& a : inputs) {
     auto [at, fresh] = slots_.try_emplace(a.storage(), static_cast<int>(program_->slots_.size()));
-    if (fresh) program_->slots_.push_back({Program::Place::input, a.storage()->bytes, a.storage()->budget, a.storage()->form, {}, program_->inputs_.size()});
+    if (fresh)
+      program_->slots_.push_back({Program::Place::input,
+                                  a.storage()->bytes,
+                                  a.storage()->budget,
+                                  a.storage()->form,
+                                  {},
+                                  program_->inputs_.size()});
     program_->inputs_.push_back({at->second, a.layout});
   }
 }
@@ -156,7 +168,8 @@ int Recording::slot_of(Buffer* buffer, Mode mode) {
   int slot = static_cast<int>(all.size());
   slots_[buffer] = slot;
   // A constant is held from now on: no other storage takes its address.
-  all.push_back({fresh ? Program::Place::temporary : Program::Place::constant, buffer->bytes, buffer->budget, buffer->form, fresh ? Array() : Array(buffer, Layout{}), 0});
+  all.push_back({fresh ? Program::Place::temporary : Program::Place::constant, buffer->bytes, buffer->budget,
+                 buffer->form, fresh ? Array() : Array(buffer, Layout{}), 0});
   return slot;
 }
 
@@ -180,7 +193,10 @@ std::pair<int, const char*> Recording::maker(const Storage* storage) const {
   const Program::Slot& slot = program_->slots_[at->second];
   if (slot.place == Program::Place::input) return {static_cast<int>(slot.first), nullptr};
   auto& steps = program_->steps_;
-  auto writes = [&](auto& step) { return std::any_of(step->uses.begin(), step->uses.end(), [&](auto use) { return use.slot == at->second && use.mode != Mode::read; }); };
+  auto writes = [&](auto& step) {
+    return std::any_of(step->uses.begin(), step->uses.end(),
+                       [&](auto use) { return use.slot == at->second && use.mode != Mode::read; });
+  };
   auto last = std::find_if(steps.rbegin(), steps.rend(), writes);
   return {-1, last == steps.rend() ? "constant" : (*last)->op.kernel()->name()};
 }
@@ -214,7 +230,8 @@ std::shared_ptr<Program> Recording::finish(const std::vector<Array>& outputs) {
   bool together = true;
   for (auto& step : p.steps_) {
     p.droppable_ = p.droppable_ && step->op.kernel()->droppable();
-    together = together && step->op.queue == queue && queue->kind == Queue::Kind::compute && step->op.cost != UINT32_MAX;
+    together =
+        together && step->op.queue == queue && queue->kind == Queue::Kind::compute && step->op.cost != UINT32_MAX;
     p.cost_ += step->op.cost;
     for (const auto& use : step->uses) {
       Program::Slot& slot = p.slots_[use.slot];
@@ -224,11 +241,13 @@ std::shared_ptr<Program> Recording::finish(const std::vector<Array>& outputs) {
     }
   }
   p.whole_ = together && p.cost_ <= kWholeCost;
-  for (auto& slot : p.slots_) p.writes_inputs_ = p.writes_inputs_ || (slot.written && slot.place == Program::Place::input);
+  for (auto& slot : p.slots_)
+    p.writes_inputs_ = p.writes_inputs_ || (slot.written && slot.place == Program::Place::input);
   for (size_t s = 0; s < p.slots_.size(); ++s) {
     auto place = p.slots_[s].place;
     if (place == Program::Place::constant) p.constants_.push_back(static_cast<int>(s));
-    if (place == Program::Place::output || (place == Program::Place::temporary && !p.whole_)) p.made_.push_back(static_cast<int>(s));
+    if (place == Program::Place::output || (place == Program::Place::temporary && !p.whole_))
+      p.made_.push_back(static_cast<int>(s));
   }
   for (size_t s = 0; s < p.slots_.size(); ++s)
     if (p.slots_[s].used && p.slots_[s].place != Program::Place::temporary) p.outer_.push_back(static_cast<int>(s));

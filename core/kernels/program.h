@@ -33,11 +33,12 @@ class Program : public std::enable_shared_from_this<Program> {
     size_t bytes;
     Budget* budget;
     Form form;
-    Array held;               // of a constant
-    size_t first;             // of an input: the first one that has this storage
-    bool used = false;        // by a step
-    bool written = false;     // by a step
-    Mode mode = Mode::read;   // of the program as a whole: of its first access, or update where it also reads or writes parts
+    Array held;            // of a constant
+    size_t first;          // of an input: the first one that has this storage
+    bool used = false;     // by a step
+    bool written = false;  // by a step
+    Mode mode =
+        Mode::read;  // of the program as a whole: of its first access, or update where it also reads or writes parts
   };
   Buffer* make(size_t slot) const;  // a new storage for it
   struct View {
@@ -93,14 +94,14 @@ class Program : public std::enable_shared_from_this<Program> {
   std::vector<int> made_;   // slots that each run makes anew
   std::vector<int> constants_;
   uint64_t drawn_ = 0;
-  uint64_t cost_ = 0;       // ns
+  uint64_t cost_ = 0;  // ns
   bool whole_ = false, droppable_ = true, writes_inputs_ = false;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Instance>> free_;  // guarded by mutex_
 };
 
-// What a thread issues between begin and end. Storages are known by address: a new one that takes the place of one that is
-// gone is told apart by its first access, which fills it.
+// What a thread issues between begin and end. Storages are known by address: a new one that takes the place of one that
+// is gone is told apart by its first access, which fills it.
 class Recording {
  public:
   explicit Recording(const std::vector<Array>& inputs);
@@ -118,7 +119,8 @@ class Recording {
   int look_line() const { return look_line_; }  // 0: there was none
   bool repeatable() const { return strict || refused_.empty(); }
   bool strict = false;  // a look at values raises instead
-  // The number of the input that a storage is, or -1 and the name of the last op that wrote it ("constant" if there is none).
+  // The number of the input that a storage is, or -1 and the name of the last op that wrote it ("constant" if there is
+  // none).
   std::pair<int, const char*> maker(const Storage* storage) const;
   // A storage made with values, which no op writes.
   void forget(Storage* storage) { slots_.erase(storage); }

@@ -24,20 +24,21 @@ constexpr uint64_t kNarrow = 1 << 20;  // ranges below are drawn from 32 bits, a
 struct Draw {
   Distribution kind;
   DType dtype;
-  uint64_t key[2];        // seed, and number of the op in its stream
-  double lo, hi;          // ends, or what standard numbers are moved and stretched by
-  uint64_t low, range;    // of integers: range = last - low
+  uint64_t key[2];      // seed, and number of the op in its stream
+  double lo, hi;        // ends, or what standard numbers are moved and stretched by
+  uint64_t low, range;  // of integers: range = last - low
   int64_t size;
 
   bool wide() const { return kind == Distribution::integers ? range >= kNarrow : dtype == DType::f64; }
   int64_t per_chunk() const { return wide() ? kWords / 2 : kWords; }  // numbers: each takes one word of 32 or 64 bits
 };
 
-// The words of a chunk: ChaCha with eight rounds (Bernstein 2008, "ChaCha, a variant of Salsa20"), a block per i. Position
-// decides, nothing is carried over. `attempt` is for words that were refused.
+// The words of a chunk: ChaCha with eight rounds (Bernstein 2008, "ChaCha, a variant of Salsa20"), a block per i.
+// Position decides, nothing is carried over. `attempt` is for words that were refused.
 FORERUN_EACH void make_words(const Draw& d, uint64_t chunk, uint32_t attempt, uint32_t* out) {
-  const uint32_t seed0 = static_cast<uint32_t>(d.key[0]), seed1 = static_cast<uint32_t>(d.key[0] >> 32), number0 = static_cast<uint32_t>(d.key[1]),
-                 number1 = static_cast<uint32_t>(d.key[1] >> 32), counter0 = static_cast<uint32_t>(chunk * kBlocks),
+  const uint32_t seed0 = static_cast<uint32_t>(d.key[0]), seed1 = static_cast<uint32_t>(d.key[0] >> 32),
+                 number0 = static_cast<uint32_t>(d.key[1]), number1 = static_cast<uint32_t>(d.key[1] >> 32),
+                 counter0 = static_cast<uint32_t>(chunk * kBlocks),
                  counter1 = static_cast<uint32_t>(chunk * kBlocks >> 32);
   constexpr uint32_t k0 = 0x61707865, k1 = 0x3320646e, k2 = 0x79622d32, k3 = 0x6b206574;  // "expand 32-byte k"
   for (uint32_t i = 0; i < kBlocks; ++i) {
@@ -68,10 +69,16 @@ template <>
 struct Float<float> {
   using Word = uint32_t;
   static constexpr int kMantissa = 23, kBits = 31, kTerms = 5;  // kBits: of whole() and centred()
-  FORERUN_EACH static float unit(Word w) { return static_cast<float>(static_cast<int32_t>(w >> 8)) * 0x1p-24f; }  // [0, 1)
-  FORERUN_EACH static float whole(Word w) { return static_cast<float>(static_cast<int32_t>(w >> 1)); }           // [0, 2^31)
-  FORERUN_EACH static float below(Word w) { return static_cast<float>(static_cast<int32_t>(w >> 1 | 1u << 31)); }  // whole() - 2^31
-  FORERUN_EACH static float centred(Word w) { return static_cast<float>(static_cast<int32_t>(w) >> 1); }         // [-2^30, 2^30)
+  FORERUN_EACH static float unit(Word w) {
+    return static_cast<float>(static_cast<int32_t>(w >> 8)) * 0x1p-24f;
+  }  // [0, 1)
+  FORERUN_EACH static float whole(Word w) { return static_cast<float>(static_cast<int32_t>(w >> 1)); }  // [0, 2^31)
+  FORERUN_EACH static float below(Word w) {
+    return static_cast<float>(static_cast<int32_t>(w >> 1 | 1u << 31));
+  }  // whole() - 2^31
+  FORERUN_EACH static float centred(Word w) {
+    return static_cast<float>(static_cast<int32_t>(w) >> 1);
+  }  // [-2^30, 2^30)
   FORERUN_EACH static float exponent(Word e) { return static_cast<float>(static_cast<int32_t>(e)); }
 };
 
@@ -80,7 +87,8 @@ struct Float<double> {
   using Word = uint64_t;
   static constexpr int kMantissa = 52, kBits = 52, kTerms = 10;
   FORERUN_EACH static double joined(Word bits, Word high) { return std::bit_cast<double>(bits | high); }
-  static constexpr Word k2p52 = 0x4330000000000000, k2p84 = 0x4530000000000000;  // 2^52, 2^84: bits below are whole numbers, or times 2^32
+  static constexpr Word k2p52 = 0x4330000000000000,
+                        k2p84 = 0x4530000000000000;  // 2^52, 2^84: bits below are whole numbers, or times 2^32
   FORERUN_EACH static double unit(Word w) {
     return ((joined(w >> 32, k2p84) - (0x1p84 + 0x1p52)) + joined(w & 0xfffff800, k2p52)) * 0x1p-64;
   }
@@ -102,7 +110,8 @@ template <class T>
 FORERUN_EACH T minus_log(typename Float<T>::Word w) {
   using F = Float<T>;
   using Word = typename F::Word;
-  constexpr T scale = T(1) / static_cast<T>(Word{1} << F::kBits), root_half = T(0.70710678118654752440), ln2 = T(0.69314718055994530942);
+  constexpr T scale = T(1) / static_cast<T>(Word{1} << F::kBits), root_half = T(0.70710678118654752440),
+              ln2 = T(0.69314718055994530942);
   // u = m * 2^e, m in [sqrt(1/2), sqrt(2)).
   Word bits = std::bit_cast<Word>((F::whole(w) + T(0.5)) * scale);
   Word e = (bits - std::bit_cast<Word>(root_half) + (Word{64} << F::kMantissa)) >> F::kMantissa;  // + 64
@@ -115,13 +124,15 @@ FORERUN_EACH T minus_log(typename Float<T>::Word w) {
   return (T(64) - F::exponent(e)) * ln2 - 2 * (s + s * sum);
 }
 
-// Box and Muller (1958): a point of the plane, of normal coordinates, has an exponential squared radius and an even angle.
+// Box and Muller (1958): a point of the plane, of normal coordinates, has an exponential squared radius and an even
+// angle.
 template <class T>
 FORERUN_EACH void normal_pair(typename Float<T>::Word radius, typename Float<T>::Word angle, T& x, T& y) {
   using F = Float<T>;
   constexpr T to_angle = T(0.78539816339744830962) / static_cast<T>(typename F::Word{1} << (F::kBits - 1));
   T r = std::sqrt(2 * minus_log<T>(radius));
-  T a = (F::centred(angle) + T(0.5)) * to_angle, z = a * a, sine = 0, cosine = 0;  // an eighth of the circle to either side
+  T a = (F::centred(angle) + T(0.5)) * to_angle, z = a * a, sine = 0,
+    cosine = 0;  // an eighth of the circle to either side
   constexpr int terms = sizeof(T) == 4 ? 5 : 8;
   for (int i = terms; i-- > 0;) {
     sine = (1 - sine) * z * (T(1) / static_cast<T>((2 * i + 2) * (2 * i + 3)));
@@ -155,10 +166,12 @@ FORERUN_EACH void draw_real(const Draw& d, const uint32_t* words, T* out) {
   }
 }
 
-[[gnu::noinline]] void make_words_again(const Draw& d, uint64_t chunk, uint32_t attempt, uint32_t* out) { make_words(d, chunk, attempt, out); }
+[[gnu::noinline]] void make_words_again(const Draw& d, uint64_t chunk, uint32_t attempt, uint32_t* out) {
+  make_words(d, chunk, attempt, out);
+}
 
-// Lemire (2019), "Fast random integer generation in an interval": a product's upper half. Words that would make some numbers
-// likelier than others are replaced by those of the next attempt.
+// Lemire (2019), "Fast random integer generation in an interval": a product's upper half. Words that would make some
+// numbers likelier than others are replaced by those of the next attempt.
 template <class T, class Real, class Product>
 FORERUN_EACH void draw_integers(const Draw& d, uint32_t* words, uint64_t chunk, T* out) {
   using Word = typename Float<Real>::Word;
@@ -181,7 +194,8 @@ FORERUN_EACH void draw_integers(const Draw& d, uint32_t* words, uint64_t chunk, 
     uint32_t next[kWords];
     make_words_again(d, chunk, attempt, next);
     for (int i = 0; i < n; ++i)
-      if (static_cast<Word>(product(i)) < refuse) std::memcpy(words + i * (kWords / n), next + i * (kWords / n), sizeof(Word));
+      if (static_cast<Word>(product(i)) < refuse)
+        std::memcpy(words + i * (kWords / n), next + i * (kWords / n), sizeof(Word));
   }
 }
 
@@ -221,8 +235,12 @@ FORERUN_EACH void draw_chunks(const Draw& d, char* out, int64_t first, int64_t l
 }
 
 void draw_any(const Draw& d, char* out, int64_t first, int64_t last) { draw_chunks(d, out, first, last); }
-[[gnu::target("avx2")]] void draw_avx2(const Draw& d, char* out, int64_t first, int64_t last) { draw_chunks(d, out, first, last); }
-[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")]] void draw_avx512(const Draw& d, char* out, int64_t first, int64_t last) {
+[[gnu::target("avx2")]] void draw_avx2(const Draw& d, char* out, int64_t first, int64_t last) {
+  draw_chunks(d, out, first, last);
+}
+[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")]] void draw_avx512(const Draw& d, char* out,
+                                                                                               int64_t first,
+                                                                                               int64_t last) {
   draw_chunks(d, out, first, last);
 }
 
@@ -258,7 +276,8 @@ class RandomKernel final : public Kernel {
 
 }  // namespace
 
-void build_random(Op& op, Distribution kind, uint64_t seed, uint64_t number, double lo, double hi, int64_t low, uint64_t range, const Array& out) {
+void build_random(Op& op, Distribution kind, uint64_t seed, uint64_t number, double lo, double hi, int64_t low,
+                  uint64_t range, const Array& out) {
   add(op, out, out.write_mode());
   op.cost = static_cast<uint32_t>(std::min<int64_t>(300 + out.layout.size, INT32_MAX));
   RandomKernel& k = op.emplace<RandomKernel>();

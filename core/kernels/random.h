@@ -1,5 +1,5 @@
-// Random numbers from counter-based bits: the number at a position is a function of (seed, number of the op, position), whoever
-// fills which tile, on whatever processor, and however long the array is.
+// Random numbers from counter-based bits: the number at a position is a function of (seed, number of the op, position),
+// whoever fills which tile, on whatever processor, and however long the array is.
 #pragma once
 #include "array/array.h"
 
@@ -7,9 +7,10 @@ namespace forerun {
 
 enum class Distribution { uniform, normal, exponential, integers };
 
-// Fills `out` (dense). uniform: float32/float64 in [lo, hi); normal: float32/float64, mean lo, deviation hi; exponential: the same
-// dtypes, lo + hi times the standard one; integers: any integer dtype (bool too), from low to low + range inclusive. ChaCha8's key is (seed, number of the op in its stream),
-// its counter the position.
-void build_random(Op& op, Distribution kind, uint64_t seed, uint64_t number, double lo, double hi, int64_t low, uint64_t range, const Array& out);
+// Fills `out` (dense). uniform: float32/float64 in [lo, hi); normal: float32/float64, mean lo, deviation hi;
+// exponential: the same dtypes, lo + hi times the standard one; integers: any integer dtype (bool too), from low to low
+// + range inclusive. ChaCha8's key is (seed, number of the op in its stream), its counter the position.
+void build_random(Op& op, Distribution kind, uint64_t seed, uint64_t number, double lo, double hi, int64_t low,
+                  uint64_t range, const Array& out);
 
 }  // namespace forerun

@@ -31,8 +31,10 @@ FORERUN_EACH T minus_one(T x) {
   constexpr bool narrow = std::is_same_v<T, float>;
   using Bits = std::conditional_t<narrow, int32_t, int64_t>;
   constexpr int mantissa = narrow ? 23 : 52, bias = narrow ? 127 : 1023;
-  constexpr T most = narrow ? T(88) : T(709), shift = narrow ? T(12582912.0) : T(6755399441055744.0);  // 1.5 * 2^mantissa
-  constexpr T high = narrow ? T(0.693359375) : T(0.693147180369123816490), low = narrow ? T(-2.12194440054690582e-4) : T(1.90821492927058770002e-10);
+  constexpr T most = narrow ? T(88) : T(709),
+              shift = narrow ? T(12582912.0) : T(6755399441055744.0);  // 1.5 * 2^mantissa
+  constexpr T high = narrow ? T(0.693359375) : T(0.693147180369123816490),
+              low = narrow ? T(-2.12194440054690582e-4) : T(1.90821492927058770002e-10);
   x = x > most ? most : x;
   x = x < -most ? -most : x;
   T shifted = x * T(1.44269504088896340736) + shift, n = shifted - shift;
@@ -57,7 +59,8 @@ FORERUN_EACH T tangent(T x) {
   return e / (e + 2);
 }
 
-// One row of one step. All have n units; x, u: what the input and the state give to the gates; kept: n elements for each, maybe where x is.
+// One row of one step. All have n units; x, u: what the input and the state give to the gates; kept: n elements for
+// each, maybe where x is.
 template <class T>
 struct Row {
   int64_t n;
@@ -69,7 +72,7 @@ template <class T>
 FORERUN_EACH void step_of(Rule rule, const Row<T>& r) {
   const int64_t n = r.n;
   const T *x = r.x, *__restrict u = r.u, *__restrict h = r.h;
-  T *__restrict y = r.y, *kept = r.kept;
+  T* __restrict y = r.y, *kept = r.kept;
   switch (rule) {
     case Rule::tanh:
 #pragma GCC ivdep
@@ -87,7 +90,8 @@ FORERUN_EACH void step_of(Rule rule, const Row<T>& r) {
       T* __restrict cell = r.cell;
 #pragma GCC ivdep
       for (int64_t i = 0; i < n; ++i) {
-        T in = sigmoid(x[i] + u[i]), forget = sigmoid(x[n + i] + u[n + i]), fresh = tangent(x[2 * n + i] + u[2 * n + i]), out = sigmoid(x[3 * n + i] + u[3 * n + i]);
+        T in = sigmoid(x[i] + u[i]), forget = sigmoid(x[n + i] + u[n + i]),
+          fresh = tangent(x[2 * n + i] + u[2 * n + i]), out = sigmoid(x[3 * n + i] + u[3 * n + i]);
         T sum = forget * c[i] + in * fresh;
         kept[i] = in, kept[n + i] = forget, kept[2 * n + i] = fresh, kept[3 * n + i] = out;
         cell[i] = sum, y[i] = out * tangent(sum);
@@ -97,15 +101,16 @@ FORERUN_EACH void step_of(Rule rule, const Row<T>& r) {
     case Rule::gru:
 #pragma GCC ivdep
       for (int64_t i = 0; i < n; ++i) {
-        T reset = sigmoid(x[i] + u[i]), update = sigmoid(x[n + i] + u[n + i]), inner = u[2 * n + i], fresh = tangent(x[2 * n + i] + reset * inner);
+        T reset = sigmoid(x[i] + u[i]), update = sigmoid(x[n + i] + u[n + i]), inner = u[2 * n + i],
+          fresh = tangent(x[2 * n + i] + reset * inner);
         kept[i] = reset, kept[n + i] = update, kept[2 * n + i] = fresh, kept[3 * n + i] = inner;
         y[i] = fresh + update * (h[i] - fresh);
       }
   }
 }
 
-// The way back of one row of one step. dh and dc are the gradients of its states; they become what goes to the states before
-// without U. gx may be where kept is.
+// The way back of one row of one step. dh and dc are the gradients of its states; they become what goes to the states
+// before without U. gx may be where kept is.
 template <class T>
 struct RowBack {
   int64_t n;
@@ -117,7 +122,7 @@ template <class T>
 FORERUN_EACH void step_back_of(Rule rule, const RowBack<T>& r) {
   const int64_t n = r.n;
   const T *kept = r.kept, *__restrict gy = r.gy, *__restrict y = r.y;
-  T *__restrict dh = r.dh, *gx = r.gx;
+  T* __restrict dh = r.dh, *gx = r.gx;
   switch (rule) {
     case Rule::tanh:
 #pragma GCC ivdep
@@ -131,7 +136,7 @@ FORERUN_EACH void step_back_of(Rule rule, const RowBack<T>& r) {
       }
       return;
     case Rule::lstm: {
-      const T *__restrict c = r.c, *__restrict cell = r.cell;
+      const T* __restrict c = r.c, * __restrict cell = r.cell;
       T* __restrict dc = r.dc;
 #pragma GCC ivdep
       for (int64_t i = 0; i < n; ++i) {
@@ -149,7 +154,8 @@ FORERUN_EACH void step_back_of(Rule rule, const RowBack<T>& r) {
 #pragma GCC ivdep
       for (int64_t i = 0; i < n; ++i) {
         T reset = kept[i], update = kept[n + i], fresh = kept[2 * n + i], inner = kept[3 * n + i], g = dh[i] + gy[i];
-        T gn = g * (1 - update) * (1 - fresh * fresh), gz = g * (h[i] - fresh) * (update * (1 - update)), gr = gn * inner * (reset * (1 - reset));
+        T gn = g * (1 - update) * (1 - fresh * fresh), gz = g * (h[i] - fresh) * (update * (1 - update)),
+          gr = gn * inner * (reset * (1 - reset));
         gx[i] = gu[i] = gr, gx[n + i] = gu[n + i] = gz, gx[2 * n + i] = gn, gu[2 * n + i] = gn * reset;
         dh[i] = g * update;
       }
@@ -270,7 +276,9 @@ class RecurKernel final : public RecurBase {
  public:
   enum { kX, kH, kC, kU, kB, kY, kCells, kKept };
   const char* name() const override { return "recur"; }
-  bool may_share(Op& op, const Storage* in, const Storage* out) const override { return in_rows(op, kX, in, kKept, out); }
+  bool may_share(Op& op, const Storage* in, const Storage* out) const override {
+    return in_rows(op, kX, in, kKept, out);
+  }
   bool copy_to(Op& op) const override { return op.copy(*this); }
 
   void build(Op& op, const RecurArrays& a) {
@@ -282,11 +290,13 @@ class RecurKernel final : public RecurBase {
  private:
   template <class T>
   void run_as(Op& op, int64_t tile) const {
-    const int64_t n = what.units, g = what.gates() * n, row = tile * rows_at_once(), rows = std::min(rows_at_once(), what.batch - row);
+    const int64_t n = what.units, g = what.gates() * n, row = tile * rows_at_once(),
+                  rows = std::min(rows_at_once(), what.batch - row);
     const T *x = operand<T>(op, kX), *b = operand<T>(op, kB), *matrix = operand<T>(op, kU);
     T *y = operand<T>(op, kY), *cells = operand<T>(op, kCells), *kept = operand<T>(op, kKept);
     const int64_t room_size = round_up(gemm_room(n), kGemmColumns);
-    T *room = reinterpret_cast<T*>(scratch(static_cast<size_t>(room_size + rows * g + n) * sizeof(T))), *u = room + room_size, *none = u + rows * g;
+    T *room = reinterpret_cast<T*>(scratch(static_cast<size_t>(room_size + rows * g + n) * sizeof(T))),
+      *u = room + room_size, *none = u + rows * g;
     std::fill_n(none, n, T{});
     States<T> before{operand<T>(op, kH), operand<T>(op, kC), none, n};
     before.move(row);
@@ -296,7 +306,9 @@ class RecurKernel final : public RecurBase {
       if (before.h) gemm_packed(rows, g, n, MatrixView<T>{before.h, n, 1}, matrix, u, g, true, room);
       for (int64_t r = 0; r < rows; ++r) {
         const int64_t at = (first + r) * n;
-        in_best_version(Step<T>{what.rule, {n, x + (first + r) * g, u + r * g, before.h_of(r), before.c_of(r), y + at, cells ? cells + at : nullptr, kept ? kept + at * what.kept() : nullptr}});
+        in_best_version(Step<T>{what.rule,
+                                {n, x + (first + r) * g, u + r * g, before.h_of(r), before.c_of(r), y + at,
+                                 cells ? cells + at : nullptr, kept ? kept + at * what.kept() : nullptr}});
       }
       before.h = y + first * n, before.c = cells ? cells + first * n : nullptr;
     }
@@ -307,7 +319,9 @@ class RecurBackKernel final : public RecurBase {
  public:
   enum { kGy, kGc, kH, kC, kU, kY, kCells, kKept, kGx, kGh, kGc0, kGu };
   const char* name() const override { return "recur_back"; }
-  bool may_share(Op& op, const Storage* in, const Storage* out) const override { return in_rows(op, kKept, in, kGx, out); }
+  bool may_share(Op& op, const Storage* in, const Storage* out) const override {
+    return in_rows(op, kKept, in, kGx, out);
+  }
   bool copy_to(Op& op) const override { return op.copy(*this); }
 
   void build(Op& op, const RecurBackArrays& a) {
@@ -319,11 +333,14 @@ class RecurBackKernel final : public RecurBase {
  private:
   template <class T>
   void run_as(Op& op, int64_t tile) const {
-    const int64_t n = what.units, g = what.gates() * n, row = tile * rows_at_once(), rows = std::min(rows_at_once(), what.batch - row);
-    const T *gy = operand<T>(op, kGy), *gc = operand<T>(op, kGc), *matrix = operand<T>(op, kU), *y = operand<T>(op, kY), *cells = operand<T>(op, kCells), *kept = operand<T>(op, kKept);
+    const int64_t n = what.units, g = what.gates() * n, row = tile * rows_at_once(),
+                  rows = std::min(rows_at_once(), what.batch - row);
+    const T *gy = operand<T>(op, kGy), *gc = operand<T>(op, kGc), *matrix = operand<T>(op, kU), *y = operand<T>(op, kY),
+            *cells = operand<T>(op, kCells), *kept = operand<T>(op, kKept);
     T *gx = operand<T>(op, kGx), *dh = operand<T>(op, kGh), *dc = operand<T>(op, kGc0), *gu = operand<T>(op, kGu);
     const int64_t room_size = round_up(gemm_room(g), kGemmColumns);
-    T *room = reinterpret_cast<T*>(scratch(static_cast<size_t>(room_size + (2 * rows + 1) * n) * sizeof(T))), *own = room + room_size, *none = own + 2 * rows * n;
+    T *room = reinterpret_cast<T*>(scratch(static_cast<size_t>(room_size + (2 * rows + 1) * n) * sizeof(T))),
+      *own = room + room_size, *none = own + 2 * rows * n;
     std::fill_n(none, n, T{});
     States<T> start{operand<T>(op, kH), operand<T>(op, kC), none, n};
     start.move(row);
@@ -336,8 +353,10 @@ class RecurBackKernel final : public RecurBase {
       const States<T> before = i ? States<T>{y + last * n, cells ? cells + last * n : nullptr, none, n} : start;
       for (int64_t r = 0; r < rows; ++r) {
         const int64_t at = (first + r) * n;
-        in_best_version(StepBack<T>{what.rule, {n, before.h_of(r), before.c_of(r), y + at, cells ? cells + at : nullptr, kept ? kept + at * what.kept() : nullptr, gy + at, dh + r * n, dc + r * n,
-                                                gx + (first + r) * g, gu ? gu + (first + r) * g : nullptr}});
+        in_best_version(StepBack<T>{what.rule,
+                                    {n, before.h_of(r), before.c_of(r), y + at, cells ? cells + at : nullptr,
+                                     kept ? kept + at * what.kept() : nullptr, gy + at, dh + r * n, dc + r * n,
+                                     gx + (first + r) * g, gu ? gu + (first + r) * g : nullptr}});
       }
       if (before.h) gemm_packed(rows, n, g, MatrixView<T>{(gu ? gu : gx) + first * g, g, 1}, matrix, dh, n, true, room);
     }
@@ -349,7 +368,8 @@ void build(Op& op, const Recurrence& what, const Arrays& arrays, DType dtype) {
   K& k = op.emplace<K>();
   k.what = what, k.dtype = dtype;
   k.build(op, arrays);
-  double flops = 2.0 * static_cast<double>(what.steps * what.batch) * static_cast<double>(what.gates() * what.units * (what.units + 20));
+  double flops = 2.0 * static_cast<double>(what.steps * what.batch) *
+                 static_cast<double>(what.gates() * what.units * (what.units + 20));
   op.cost = static_cast<uint32_t>(std::min(500 + flops / 60, 2e9));
 }
 
@@ -369,7 +389,11 @@ void build_recur_pack(Op& op, const Recurrence& what, bool back, const Array& w,
   op.cost = static_cast<uint32_t>(std::min<int64_t>(500 + k.size.terms * k.size.columns / 4, INT32_MAX));
 }
 
-void build_recur(Op& op, const Recurrence& what, const RecurArrays& arrays) { build<RecurKernel>(op, what, arrays, arrays.y->layout.dtype); }
-void build_recur_back(Op& op, const Recurrence& what, const RecurBackArrays& arrays) { build<RecurBackKernel>(op, what, arrays, arrays.gx->layout.dtype); }
+void build_recur(Op& op, const Recurrence& what, const RecurArrays& arrays) {
+  build<RecurKernel>(op, what, arrays, arrays.y->layout.dtype);
+}
+void build_recur_back(Op& op, const Recurrence& what, const RecurBackArrays& arrays) {
+  build<RecurBackKernel>(op, what, arrays, arrays.gx->layout.dtype);
+}
 
 }  // namespace forerun

@@ -16,25 +16,29 @@ struct Recurrence {
   int64_t steps = 0, batch = 0, units = 0;
 
   int64_t gates() const { return rule == Rule::lstm ? 4 : rule == Rule::gru ? 3 : 1; }
-  int64_t kept() const { return rule == Rule::lstm || rule == Rule::gru ? 4 : 0; }  // of each unit and step: the gates; of a gru also (U h + b)_n
+  int64_t kept() const {
+    return rule == Rule::lstm || rule == Rule::gru ? 4 : 0;
+  }  // of each unit and step: the gates; of a gru also (U h + b)_n
 };
 
-// All arrays are dense and not empty, of one dtype. Those that a rule does not have are null, and so are states that are zeros.
+// All arrays are dense and not empty, of one dtype. Those that a rule does not have are null, and so are states that
+// are zeros.
 
-// U, laid out for the products with the states, or with their gradients: an operand of what follows. w (gates * units, units) is U,
-// packed (recur_packed_size(),).
+// U, laid out for the products with the states, or with their gradients: an operand of what follows. w (gates * units,
+// units) is U, packed (recur_packed_size(),).
 int64_t recur_packed_size(const Recurrence& what, bool back);
 void build_recur_pack(Op& op, const Recurrence& what, bool back, const Array& w, const Array& packed);
 
-// x (steps, batch, gates * units): what the inputs give to the gates. h, c (batch, units): the states before; u: U packed, b (gates * units,).
-// Results: y (steps, batch, units), of an lstm also its cells in the same shape, and for the way back `kept` (steps, batch, kept * units).
+// x (steps, batch, gates * units): what the inputs give to the gates. h, c (batch, units): the states before; u: U
+// packed, b (gates * units,). Results: y (steps, batch, units), of an lstm also its cells in the same shape, and for
+// the way back `kept` (steps, batch, kept * units).
 struct RecurArrays {
   const Array *x, *h, *c, *u, *b, *y, *cells, *kept;
 };
 void build_recur(Op& op, const Recurrence& what, const RecurArrays& arrays);
 
-// From the gradients of y and of the last cells, gy and gc, those of x and of the states. u: U packed for the way back; gu: the gradient
-// of U h + b, for a gru; else it is gx's.
+// From the gradients of y and of the last cells, gy and gc, those of x and of the states. u: U packed for the way back;
+// gu: the gradient of U h + b, for a gru; else it is gx's.
 struct RecurBackArrays {
   const Array *gy, *gc, *h, *c, *u, *y, *cells, *kept, *gx, *gh, *gc0, *gu;
 };

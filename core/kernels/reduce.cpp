@@ -16,7 +16,7 @@ namespace forerun {
 namespace {
 
 constexpr int64_t kFullBlock = int64_t{1} << 16;  // a full reduction is cut into blocks of this many elements
-constexpr int64_t kChunk = 1024;              // elements cast at once
+constexpr int64_t kChunk = 1024;                  // elements cast at once
 
 uint32_t cost_of(int64_t elements) { return static_cast<uint32_t>(std::min<int64_t>(60 + elements, INT32_MAX)); }
 
@@ -106,7 +106,7 @@ class ReduceKernel final : public Kernel {
   int64_t inner = 1;             // the inner loop: a kept axis (out_step != 0) or a reduced one (out_step == 0)
   intptr_t in_step = 0, out_step = 0;
   int64_t per_tile = 1, tiles_ = 1;
-  int64_t blocks = 0;            // of a full reduction of dense memory
+  int64_t blocks = 0;  // of a full reduction of dense memory
   std::shared_ptr<Partial> partial;
 
  private:
@@ -116,7 +116,8 @@ class ReduceKernel final : public Kernel {
     int64_t count = product(reduced);
     bool rowwise = out_step != 0;
     bool skip_first = !has_identity;
-    for (int64_t j = 0; has_identity && j < (rowwise ? inner : 1); ++j) std::memcpy(out + j * out_step, identity.bytes, size);
+    for (int64_t j = 0; has_identity && j < (rowwise ? inner : 1); ++j)
+      std::memcpy(out + j * out_step, identity.bytes, size);
     walk(reduced, reduced_in, reduced_in, 0, count, [&](int64_t i, int64_t) {
       const char* p = in + i;
       int64_t n = inner;
@@ -155,7 +156,9 @@ class FoldKernel final : public Fusible {
       : name_(name), fold_(fold), from_(from), in_offset_(in_offset), out_offset_(out_offset) {}
   const char* name() const override { return name_; }
   int64_t tiles() const override { return fold_.tiles(); }
-  bool copy_to(Op& op) const override { return op.emplace<FoldKernel>(name_, fold_, from_, in_offset_, out_offset_), true; }
+  bool copy_to(Op& op) const override {
+    return op.emplace<FoldKernel>(name_, fold_, from_, in_offset_, out_offset_), true;
+  }
   void prepare(Op&) override { partial_ = fold_.partial(); }
   bool part(Part& p) const override {
     p.n_in = 1, p.n = 2, p.elements = fold_.elements(), p.fold = &fold_;
@@ -209,12 +212,14 @@ int64_t magnitude(int64_t v) { return v < 0 ? -v : v; }
 
 }  // namespace
 
-void build_reduce(Op& op, const char* name, Loop loop, const Array& in, const bool* is_reduced, const Scalar* identity, const Scalar* neutral, const Array& out) {
+void build_reduce(Op& op, const char* name, Loop loop, const Array& in, const bool* is_reduced, const Scalar* identity,
+                  const Scalar* neutral, const Array& out) {
   add(op, in, Mode::read);
   op.add(out.storage(), out.write_mode());
   op.cost = cost_of(in.layout.size + out.layout.size);
   if (int64_t a, r, c; neutral && one_stretch(in.layout, is_reduced, &a, &r, &c)) {
-    op.emplace<FoldKernel>(name, Fold(loop, out.layout.dtype, *neutral, a, r, c), in.layout.dtype, in.layout.offset, out.layout.offset);
+    op.emplace<FoldKernel>(name, Fold(loop, out.layout.dtype, *neutral, a, r, c), in.layout.dtype, in.layout.offset,
+                           out.layout.offset);
     return;
   }
   ReduceKernel& k = op.emplace<ReduceKernel>();
@@ -233,7 +238,8 @@ void build_reduce(Op& op, const char* name, Loop loop, const Array& in, const bo
     if (!is_reduced[i]) ++o;
     if (axis.extent == 1) continue;
     // Neighbours of one kind whose memory is regular are one axis.
-    if (!axes.empty() && axes.back().reduced == axis.reduced && axes.back().in == axis.in * axis.extent && axes.back().out == axis.out * axis.extent)
+    if (!axes.empty() && axes.back().reduced == axis.reduced && axes.back().in == axis.in * axis.extent &&
+        axes.back().out == axis.out * axis.extent)
       axes.back() = {axes.back().extent * axis.extent, axis.in, axis.out, axis.reduced};
     else
       axes.push_back(axis);
@@ -308,7 +314,8 @@ void build_scan(Op& op, const char* name, Loop loop, const Array& in, int axis, 
     if (i == axis) {
       k.n = in.layout.shape[i], k.in_step = in.layout.strides[i], k.out_step = out.layout.strides[i];
     } else {
-      k.outer.push_back(in.layout.shape[i]), k.outer_in.push_back(in.layout.strides[i]), k.outer_out.push_back(out.layout.strides[i]);
+      k.outer.push_back(in.layout.shape[i]), k.outer_in.push_back(in.layout.strides[i]),
+          k.outer_out.push_back(out.layout.strides[i]);
     }
   }
   int64_t rows = product(k.outer);

@@ -36,7 +36,8 @@ void select(const char* mask, const T* from, T* to, int64_t n) {
     }
     T some[8];
     int k = 0;
-    for (int j = 0; j < 8; ++j) some[k] = from[i + j], k += static_cast<int>(eight >> 8 * j & 1);  // no branch, which nobody could predict
+    for (int j = 0; j < 8; ++j)
+      some[k] = from[i + j], k += static_cast<int>(eight >> 8 * j & 1);  // no branch, which nobody could predict
     std::memcpy(to, some, static_cast<size_t>(k) * sizeof(T));
     to += k;
   }
@@ -55,7 +56,10 @@ class SelectKernel final : public Kernel {
     const char* mask = operand_data(op, 1, mask_offset) + first;
     const char* from = operand_data(op, 0, from_offset);
     char* to = operand_data(op, 2, 0);
-    with_item(item, [&]<class T>(T) { select(mask, reinterpret_cast<const T*>(from) + first, reinterpret_cast<T*>(to) + before[static_cast<size_t>(tile)], n); });
+    with_item(item, [&]<class T>(T) {
+      select(mask, reinterpret_cast<const T*>(from) + first,
+             reinterpret_cast<T*>(to) + before[static_cast<size_t>(tile)], n);
+    });
   }
 
   int64_t size = 0, from_offset = 0, mask_offset = 0;
@@ -67,7 +71,8 @@ class SelectKernel final : public Kernel {
 
 std::vector<int64_t> held_before(const char* mask, int64_t n) {
   std::vector<int64_t> before{0};
-  for (int64_t first = 0; first < n; first += kTile) before.push_back(before.back() + count_true(mask + first, std::min(kTile, n - first)));
+  for (int64_t first = 0; first < n; first += kTile)
+    before.push_back(before.back() + count_true(mask + first, std::min(kTile, n - first)));
   return before;
 }
 

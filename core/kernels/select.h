@@ -10,7 +10,8 @@ namespace forerun {
 // How many bytes of a dense mask hold before each piece of it that build_select() cuts, and in all of it, at the end.
 std::vector<int64_t> held_before(const char* mask, int64_t n);
 
-// to = from[mask], both dense and of one shape. before: held_before() of the mask; `to` is a vector of so many elements.
+// to = from[mask], both dense and of one shape. before: held_before() of the mask; `to` is a vector of so many
+// elements.
 void build_select(Op& op, const Array& from, const Array& mask, const Array& to, std::vector<int64_t> before);
 
 }  // namespace forerun

@@ -81,11 +81,13 @@ FORERUN_EACH void Tile<T>::run() const {
 TileVersion tile_version = TileVersion::best;
 
 template <class T>
-void multiply_tile(int64_t terms, const T* panel, const T* b, const int64_t* offsets, T* c, int64_t step, int rows, int64_t columns, bool add) {
+void multiply_tile(int64_t terms, const T* panel, const T* b, const int64_t* offsets, T* c, int64_t step, int rows,
+                   int64_t columns, bool add) {
   in_best_version(Tile<T>{terms, panel, b, offsets, c, step, add, rows, tile_columns<T>(columns)});
 }
 
 template void multiply_tile(int64_t, const float*, const float*, const int64_t*, float*, int64_t, int, int64_t, bool);
-template void multiply_tile(int64_t, const double*, const double*, const int64_t*, double*, int64_t, int, int64_t, bool);
+template void multiply_tile(int64_t, const double*, const double*, const int64_t*, double*, int64_t, int, int64_t,
+                            bool);
 
 }  // namespace forerun

@@ -1,5 +1,5 @@
-// Squares as wide as 16 bytes are turned over, as many at once as vectors hold. Where a number of columns is no multiple of that, the last
-// square has some of those before once more.
+// Squares as wide as 16 bytes are turned over, as many at once as vectors hold. Where a number of columns is no
+// multiple of that, the last square has some of those before once more.
 #include "kernels/turn.h"
 
 #include <algorithm>
@@ -28,11 +28,13 @@ FORERUN_EACH Of<T, bytes> collect(const char* from, int64_t step) {
   if constexpr (bytes == 16)
     return *reinterpret_cast<const Of<T, 16>*>(from);
   else
-    return join<T, bytes>(collect<T, bytes / 2>(from, step), collect<T, bytes / 2>(from + bytes / 32 * step, step), kAll<T, bytes>);
+    return join<T, bytes>(collect<T, bytes / 2>(from, step), collect<T, bytes / 2>(from + bytes / 32 * step, step),
+                          kAll<T, bytes>);
 }
 template <class T, int bytes, int... i>
 FORERUN_EACH Of<T, bytes / 2> half(Of<T, bytes> v, std::integer_sequence<int, i...>, int first) {
-  return first ? __builtin_shufflevector(v, v, (static_cast<int>(sizeof...(i)) + i)...) : __builtin_shufflevector(v, v, i...);
+  return first ? __builtin_shufflevector(v, v, (static_cast<int>(sizeof...(i)) + i)...)
+               : __builtin_shufflevector(v, v, i...);
 }
 // The way back; step in elements.
 template <class T, int bytes>
@@ -58,8 +60,10 @@ FORERUN_EACH void turn(Of<T, bytes> (&v)[kSide<T>]) {
     Of<T, bytes> left = pick<T, bytes, 0, 2>(v[0], v[1], all);
     v[1] = pick<T, bytes, 1, 3>(v[0], v[1], all), v[0] = left;
   } else {
-    Of<T, bytes> left = pick<T, bytes, 0, 4, 1, 5>(v[0], v[1], all), lower = pick<T, bytes, 0, 4, 1, 5>(v[2], v[3], all);
-    Of<T, bytes> right = pick<T, bytes, 2, 6, 3, 7>(v[0], v[1], all), last = pick<T, bytes, 2, 6, 3, 7>(v[2], v[3], all);
+    Of<T, bytes> left = pick<T, bytes, 0, 4, 1, 5>(v[0], v[1], all),
+                 lower = pick<T, bytes, 0, 4, 1, 5>(v[2], v[3], all);
+    Of<T, bytes> right = pick<T, bytes, 2, 6, 3, 7>(v[0], v[1], all),
+                 last = pick<T, bytes, 2, 6, 3, 7>(v[2], v[3], all);
     v[0] = pick<T, bytes, 0, 1, 4, 5>(left, lower, all), v[1] = pick<T, bytes, 2, 3, 6, 7>(left, lower, all);
     v[2] = pick<T, bytes, 0, 1, 4, 5>(right, last, all), v[3] = pick<T, bytes, 2, 3, 6, 7>(right, last, all);
   }
@@ -98,7 +102,8 @@ struct TurnIn {
       turn<T, size>(v);
       for (int j = 0; j < side; ++j) *reinterpret_cast<Of<T, size>*>(to + (k + j) * places + i) = v[j];
     };
-    each_square<T, bytes>(0, lines, n, square, [&](int64_t i, int64_t k) { to[k * places + i] = *reinterpret_cast<const T*>(at(i, k)); });
+    each_square<T, bytes>(0, lines, n, square,
+                          [&](int64_t i, int64_t k) { to[k * places + i] = *reinterpret_cast<const T*>(at(i, k)); });
   }
 };
 
@@ -118,7 +123,8 @@ struct TurnOut {
       turn<T, size>(v);
       for (int j = 0; j < side; ++j) spread<T, size>(v[j], to + (i + j) * step + k, side * step);
     };
-    each_square<T, bytes>(0, lines, n, square, [this](int64_t i, int64_t k) { to[i * step + k] = from[k * places + i]; });
+    each_square<T, bytes>(0, lines, n, square,
+                          [this](int64_t i, int64_t k) { to[i * step + k] = from[k * places + i]; });
   }
 };
 
@@ -131,6 +137,8 @@ void turn_in(const char* from, int64_t step, int64_t lines, int64_t n, T* to, in
 template void turn_in(const char*, int64_t, int64_t, int64_t, float*, int64_t);
 template void turn_in(const char*, int64_t, int64_t, int64_t, double*, int64_t);
 
-void turn_out(const float* from, int64_t places, int64_t lines, int64_t n, float* to, int64_t step) { in_best_version(TurnOut<float>{from, places, lines, n, to, step}); }
+void turn_out(const float* from, int64_t places, int64_t lines, int64_t n, float* to, int64_t step) {
+  in_best_version(TurnOut<float>{from, places, lines, n, to, step});
+}
 
 }  // namespace forerun

@@ -36,7 +36,10 @@ template <class Job>
 void in_best_version(const Job& job) {
   using Run = void (*)(const Job&);
   static const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  static const Run versions[] = {has_avx512() ? in_avx512<Job> : avx2 ? in_avx2<Job> : in_plain<Job>, in_avx2<Job>, in_plain<Job>};
+  static const Run versions[] = {has_avx512() ? in_avx512<Job>
+                                 : avx2       ? in_avx2<Job>
+                                              : in_plain<Job>,
+                                 in_avx2<Job>, in_plain<Job>};
   versions[static_cast<int>(tile_version)](job);
 }
 

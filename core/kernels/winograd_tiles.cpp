@@ -52,7 +52,8 @@ struct TilesToPoints {
         Floats<bytes> t[4][4], u[4];  // t: by column of the tile
         for (int64_t k = 0; k < 4; ++k) {
           const int64_t i = (2 * tile + k) * step + j;
-          meet(load<bytes>(lines[0] + i), load<bytes>(lines[1] + i), load<bytes>(lines[2] + i), load<bytes>(lines[3] + i), t[k]);
+          meet(load<bytes>(lines[0] + i), load<bytes>(lines[1] + i), load<bytes>(lines[2] + i),
+               load<bytes>(lines[3] + i), t[k]);
         }
         for (int i = 0; i < 4; ++i) {
           meet(t[0][i], t[1][i], t[2][i], t[3][i], u);
@@ -81,7 +82,8 @@ struct PointsToTiles {
         const Floats<bytes> y[4] = {t[0] + t[1] + t[2], t[1] - t[2] - t[3], b[0] + b[1] + b[2], b[1] - b[2] - b[3]};
         for (const Floats<bytes>& v : y) unlike += v * 0;
         const int64_t i = 2 * tile * step + j;
-        store<bytes>(top + i, y[0]), store<bytes>(top + i + step, y[1]), store<bytes>(bottom + i, y[2]), store<bytes>(bottom + i + step, y[3]);
+        store<bytes>(top + i, y[0]), store<bytes>(top + i + step, y[1]), store<bytes>(bottom + i, y[2]),
+            store<bytes>(bottom + i + step, y[3]);
       }
     store<bytes>(zeros, unlike);
   }
@@ -98,7 +100,8 @@ struct RowsToPoints {
     constexpr int own = bytes < 32 ? bytes : 32;
     for (int64_t j = 0; j < kTileRows; j += kPlaces<own>) {
       Floats<own> left[4], right[4], u[4];
-      weigh(load<own>(top + j), load<own>(bottom + j), left), weigh(load<own>(top + step + j), load<own>(bottom + step + j), right);
+      weigh(load<own>(top + j), load<own>(bottom + j), left),
+          weigh(load<own>(top + step + j), load<own>(bottom + step + j), right);
       for (int i = 0; i < 4; ++i) {
         weigh(left[i], right[i], u);
         store_four<own>(points + j + 4 * i * plane, plane, u);
@@ -156,7 +159,8 @@ struct PointsToKernels {
 
 }  // namespace
 
-void turn_line(const char* from, const Field& field, int64_t channels, int64_t line, int64_t first, int64_t lines, int64_t extent, int64_t n, float* to, int64_t step) {
+void turn_line(const char* from, const Field& field, int64_t channels, int64_t line, int64_t first, int64_t lines,
+               int64_t extent, int64_t n, float* to, int64_t step) {
   const Inside in(first, 1, n, line >= 0 && line < lines ? extent : 0);
   std::fill_n(to, in.begin * step, 0.0F), std::fill(to + in.end * step, to + n * step, 0.0F);
   if (in.begin >= in.end) return;
@@ -164,29 +168,36 @@ void turn_line(const char* from, const Field& field, int64_t channels, int64_t l
   from += line * field.axis[1] + (first + in.begin) * field.axis[2], to += in.begin * step;
   if (field.axis[2] == sizeof(float)) return turn_in(from, field.channel, channels, inside, to, step);
   for (int64_t channel = 0; channel < channels; ++channel)
-    for (int64_t k = 0; k < inside; ++k) to[k * step + channel] = element<float>(from, channel * field.channel + k * field.axis[2]);
+    for (int64_t k = 0; k < inside; ++k)
+      to[k * step + channel] = element<float>(from, channel * field.channel + k * field.axis[2]);
 }
 
 StripLines::StripLines(float* room, int64_t width, int64_t step) : width_(width), step_(step) {
   for (int64_t i = 0; i < 4; ++i) lines_[i] = room + i * size(width, step) / 4;
   std::fill_n(room, size(width, step), 0.0F);
 }
-void StripLines::to_points(const char* from, const Field& field, int64_t channels, const Strips::At& strip, bool first, const int64_t (&pad)[2],
-                           const int64_t (&extents)[2], float* points, int64_t plane) {
+void StripLines::to_points(const char* from, const Field& field, int64_t channels, const Strips::At& strip, bool first,
+                           const int64_t (&pad)[2], const int64_t (&extents)[2], float* points, int64_t plane) {
   const bool below = !first && strip.line > 0;
   if (below) std::swap(lines_[0], lines_[2]), std::swap(lines_[1], lines_[3]);
   for (int64_t k = below ? 2 : 0; k < 4; ++k)
-    turn_line(from, field, channels, strip.line + k - pad[0], strip.first - pad[1], extents[0], extents[1], 2 * width_ + 2, lines_[k], step_);
+    turn_line(from, field, channels, strip.line + k - pad[0], strip.first - pad[1], extents[0], extents[1],
+              2 * width_ + 2, lines_[k], step_);
   in_best_version(TilesToPoints{lines_, width_, step_, points, plane});
 }
 
-void points_to_tiles(const float* points, int64_t plane, int64_t tiles, int64_t step, float* top, float* bottom, float* zeros) {
+void points_to_tiles(const float* points, int64_t plane, int64_t tiles, int64_t step, float* top, float* bottom,
+                     float* zeros) {
   in_best_version(PointsToTiles{points, plane, tiles, step, top, bottom, zeros});
 }
 void rows_to_points(const float* top, const float* bottom, int64_t step, float* points, int64_t plane) {
   in_best_version(RowsToPoints{top, bottom, step, points, plane});
 }
-void kernels_to_points(const float* w, bool turned, float* points, int64_t plane) { in_best_version(KernelsToPoints{w, turned, points, plane}); }
-void points_to_kernels(const float* points, int64_t plane, float* to, int64_t n) { in_best_version(PointsToKernels{points, plane, to, n}); }
+void kernels_to_points(const float* w, bool turned, float* points, int64_t plane) {
+  in_best_version(KernelsToPoints{w, turned, points, plane});
+}
+void points_to_kernels(const float* points, int64_t plane, float* to, int64_t n) {
+  in_best_version(PointsToKernels{points, plane, to, n});
+}
 
 }  // namespace forerun

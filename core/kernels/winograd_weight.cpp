@@ -1,6 +1,6 @@
-// The gradient of the weight of a 3 x 3 convolution by Winograd's method, F(3 x 3, 2 x 2): 2 x 2 elements of y stand for a kernel, and
-// 4 x 4 of x make 3 x 3 results of 16 products instead of 36. Data and results are copied channels last; what multiply_tile sums over are
-// the tiles.
+// The gradient of the weight of a 3 x 3 convolution by Winograd's method, F(3 x 3, 2 x 2): 2 x 2 elements of y stand
+// for a kernel, and 4 x 4 of x make 3 x 3 results of 16 products instead of 36. Data and results are copied channels
+// last; what multiply_tile sums over are the tiles.
 #include <algorithm>
 
 #include "kernels/lines.h"
@@ -39,11 +39,16 @@ class WinogradWeightKernel final : public Kernel {
     const int64_t cut = tile % cuts_, group = tile / cuts_ % c.groups, part = tile / cuts_ / c.groups;
     const int64_t row = cut * cut_rows_, rows = std::min(cut_rows_, c.out - row), panels = ceil_div(rows, kTileRows);
     const int64_t first = strips_.count * part / parts, last = strips_.count * (part + 1) / parts;
-    const int64_t points_plane = block_ * strips_.width * step_, rows_plane = panels * block_ * strips_.width * kTileRows, sums_plane = panels * kTileRows * step_;
-    const int64_t y_step = panels * kTileRows, y_line = 2 * strips_.width * y_step, lines_size = StripLines::size(strips_.width, step_);
+    const int64_t points_plane = block_ * strips_.width * step_,
+                  rows_plane = panels * block_ * strips_.width * kTileRows, sums_plane = panels * kTileRows * step_;
+    const int64_t y_step = panels * kTileRows, y_line = 2 * strips_.width * y_step,
+                  lines_size = StripLines::size(strips_.width, step_);
     const int64_t pad[2] = {c.pad[1], c.pad[2]}, extents[2] = {c.extents[1], c.extents[2]};
-    float* at = reinterpret_cast<float*>(scratch(static_cast<size_t>(lines_size + 2 * y_line + kPoints * (points_plane + rows_plane + sums_plane) + 9 * step_) * sizeof(float)));
-    float *top = at + lines_size, *bottom = top + y_line, *points = bottom + y_line, *factors = points + kPoints * points_plane, *sums = factors + kPoints * rows_plane;
+    float* at = reinterpret_cast<float*>(scratch(
+        static_cast<size_t>(lines_size + 2 * y_line + kPoints * (points_plane + rows_plane + sums_plane) + 9 * step_) *
+        sizeof(float)));
+    float *top = at + lines_size, *bottom = top + y_line, *points = bottom + y_line,
+          *factors = points + kPoints * points_plane, *sums = factors + kPoints * rows_plane;
     StripLines lines(at, strips_.width, step_);
     std::fill_n(top, 2 * y_line, 0.0F), std::fill_n(sums, kPoints * sums_plane, 0.0F);
     int64_t offsets[kBlock];
@@ -54,20 +59,25 @@ class WinogradWeightKernel final : public Kernel {
       int64_t n = std::min(block_, last - begin), terms = n * strips_.width;
       for (int64_t i = 0; i < n; ++i) {
         Strips::At s = strips_.at(begin + i);
-        lines.to_points(from + s.example * x.example, x, c.in, s, i == 0, pad, extents, points + i * strips_.width * step_, points_plane);
+        lines.to_points(from + s.example * x.example, x, c.in, s, i == 0, pad, extents,
+                        points + i * strips_.width * step_, points_plane);
         for (int64_t k = 0; k < 2; ++k)
-          turn_line(y_from + s.example * y.example, y, rows, s.line + k, s.first, c.counts[1], c.counts[2], 2 * strips_.width, k ? bottom : top, y_step);
+          turn_line(y_from + s.example * y.example, y, rows, s.line + k, s.first, c.counts[1], c.counts[2],
+                    2 * strips_.width, k ? bottom : top, y_step);
         for (int64_t t = 0; t < strips_.width; ++t)
           for (int64_t panel = 0; panel < panels; ++panel)
-            rows_to_points(top + 2 * t * y_step + panel * kTileRows, bottom + 2 * t * y_step + panel * kTileRows, y_step, factors + (panel * terms + i * strips_.width + t) * kTileRows, rows_plane);
+            rows_to_points(top + 2 * t * y_step + panel * kTileRows, bottom + 2 * t * y_step + panel * kTileRows,
+                           y_step, factors + (panel * terms + i * strips_.width + t) * kTileRows, rows_plane);
       }
       for (int p = 0; p < kPoints; ++p)
         for (int64_t panel = 0; panel < panels; ++panel)
-          multiply_tile(terms, factors + p * rows_plane + panel * terms * kTileRows, points + p * points_plane, offsets, sums + p * sums_plane + panel * kTileRows * step_, step_,
+          multiply_tile(terms, factors + p * rows_plane + panel * terms * kTileRows, points + p * points_plane, offsets,
+                        sums + p * sums_plane + panel * kTileRows * step_, step_,
                         static_cast<int>(std::min<int64_t>(kTileRows, rows - panel * kTileRows)), c.in, true);
     }
     float* kernels = sums + kPoints * sums_plane;
-    float* to = reinterpret_cast<float*>(operand_data(op, 2, sums_offset)) + ((part * c.groups + group) * c.out + row) * c.in * 9;
+    float* to = reinterpret_cast<float*>(operand_data(op, 2, sums_offset)) +
+                ((part * c.groups + group) * c.out + row) * c.in * 9;
     for (int64_t i = 0; i < rows; ++i) {
       points_to_kernels(sums + i * step_, sums_plane, kernels, step_);
       bool finite = true;
@@ -77,7 +87,8 @@ class WinogradWeightKernel final : public Kernel {
         continue;
       }
       for (int64_t channel = 0; channel < c.in; ++channel)
-        for (int k = 0; k < 9; ++k) *to++ = sum(y_from + i * y.channel, from + channel * x.channel, k / 3, k % 3, first, last);
+        for (int k = 0; k < 9; ++k)
+          *to++ = sum(y_from + i * y.channel, from + channel * x.channel, k / 3, k % 3, first, last);
     }
   }
 
@@ -96,7 +107,8 @@ class WinogradWeightKernel final : public Kernel {
         for (int64_t column = s.first; column < std::min(s.first + 2 * strips_.width, c.counts[2]); ++column) {
           int64_t u = line + i - c.pad[1], v = column + j - c.pad[2];
           if (u < 0 || v < 0 || u >= c.extents[1] || v >= c.extents[2]) continue;
-          found += element<float>(ys, s.example * y.example + line * y.axis[1] + column * y.axis[2]) * element<float>(xs, s.example * x.example + u * x.axis[1] + v * x.axis[2]);
+          found += element<float>(ys, s.example * y.example + line * y.axis[1] + column * y.axis[2]) *
+                   element<float>(xs, s.example * x.example + u * x.axis[1] + v * x.axis[2]);
         }
     }
     return found;

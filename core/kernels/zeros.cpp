@@ -25,7 +25,8 @@ class ZerosKernel final : public Kernel {
 
 void write_zeros(char* data, size_t bytes) {
   constexpr uintptr_t kPage = 4096;
-  auto from = reinterpret_cast<uintptr_t>(data), first = (from + kPage - 1) / kPage * kPage, last = (from + bytes) / kPage * kPage;
+  auto from = reinterpret_cast<uintptr_t>(data), first = (from + kPage - 1) / kPage * kPage,
+       last = (from + bytes) / kPage * kPage;
   char *begin = data + (first - from), *end = data + (last - from);
   if (madvise(begin, static_cast<size_t>(end - begin), MADV_DONTNEED) != 0) begin = end = data + bytes;
   std::memset(data, 0, static_cast<size_t>(begin - data));

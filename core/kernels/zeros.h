@@ -4,7 +4,8 @@
 
 namespace forerun {
 
-// Bytes from which on zeros are pages that the system gives when they are first used, as calloc's are, instead of memory written now.
+// Bytes from which on zeros are pages that the system gives when they are first used, as calloc's are, instead of
+// memory written now.
 constexpr int64_t kPagesOfZeros = int64_t{16} << 20;
 
 // Makes a dense array's memory zeros, of pages where whole ones lie in it.

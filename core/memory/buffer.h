@@ -17,7 +17,8 @@ struct Block {
   void (*drop)(void* owner) = nullptr;  // tells them that we need it no longer; must not wait
   void* owner = nullptr;
   bool given = false;  // they go on using nothing: it is as good as ours
-  // Nobody else can see a write. Readers only ever let go of a block that is not given to new ones while a write runs: true is final.
+  // Nobody else can see a write. Readers only ever let go of a block that is not given to new ones while a write runs:
+  // true is final.
   bool exclusive() const { return (!drop || given) && refs.load(std::memory_order_acquire) == 1; }
   void retain() { refs.fetch_add(1, std::memory_order_relaxed); }
   void release();  // the last one gives the memory back

@@ -106,7 +106,8 @@ void MemoryCache::give(char* data, size_t bytes) {
   release(leaving);
 }
 
-// Sizes that have not been asked for the longest go first: a program whose sizes have changed does not pay for those it had.
+// Sizes that have not been asked for the longest go first: a program whose sizes have changed does not pay for those it
+// had.
 MemoryCache::Idle* MemoryCache::shrink(size_t keep) {
   Idle* leaving = nullptr;
   while (cached_ > keep) {

@@ -9,11 +9,11 @@
 
 namespace forerun {
 
-// One for all CPU devices. Sizes are rounded up to classes (at most an eighth more); blocks of 1 MiB and more are mapped for
-// themselves on huge pages. Any thread.
+// One for all CPU devices. Sizes are rounded up to classes (at most an eighth more); blocks of 1 MiB and more are
+// mapped for themselves on huge pages. Any thread.
 //
-// Two limits: of what is cached, and of that and what is in use together. Over the first, blocks of the sizes that have not
-// been asked for the longest go; over the second, the cache makes room for fresh blocks, but never refuses one.
+// Two limits: of what is cached, and of that and what is in use together. Over the first, blocks of the sizes that have
+// not been asked for the longest go; over the second, the cache makes room for fresh blocks, but never refuses one.
 class MemoryCache {
  public:
   static MemoryCache& get();
@@ -21,7 +21,7 @@ class MemoryCache {
   void give(char* data, size_t bytes);  // bytes as asked for
   size_t trim(size_t keep = 0);         // gives cached blocks back to the system; returns how many bytes
   size_t cached() const;
-  size_t in_use() const;                // of blocks taken and not given back, as rounded up
+  size_t in_use() const;  // of blocks taken and not given back, as rounded up
   void set_limits(size_t cached, size_t total);
   void before_fork() { mutex_.lock(); }
   void after_fork() { mutex_.unlock(); }
@@ -40,7 +40,8 @@ class MemoryCache {
     Idle* first = nullptr;
     uint64_t used = 0;  // when a block of it was asked for last, in calls of take()
   };
-  // Takes blocks off the lists until at most `keep` bytes are cached; the caller gives them to the system once the lock is gone.
+  // Takes blocks off the lists until at most `keep` bytes are cached; the caller gives them to the system once the lock
+  // is gone.
   Idle* shrink(size_t keep);
   static size_t release(Idle* first);
 

@@ -28,7 +28,9 @@ struct Step final : Kernel {
 struct Failing final : Kernel {
   const char* name() const override { return "failing"; }
   bool droppable() const override { return false; }
-  void run(Op& op, int64_t) override { throw Error(ErrorKind::value, "failing: told to, got " + std::to_string(op.site)); }
+  void run(Op& op, int64_t) override {
+    throw Error(ErrorKind::value, "failing: told to, got " + std::to_string(op.site));
+  }
 };
 
 // Runs until it is let go.
@@ -115,7 +117,8 @@ void small_work_runs_here_without_a_worker() {
   check(!step(numbers, 50'000), "what costs more is issued");
   check(numbers.first() == 7, "and runs, too");
   EngineStats now = Engine::get().stats();
-  check(now.at_once == before.at_once + 2 && now.issued == before.issued + 3 && now.ended == before.ended + 3, "they are counted");
+  check(now.at_once == before.at_once + 2 && now.issued == before.issued + 3 && now.ended == before.ended + 3,
+        "they are counted");
   check(Engine::get().mark() == mark + 1, "those that ran at once took no number");
 }
 
@@ -179,13 +182,14 @@ void threads_take_turns() {
   std::mutex front_end;
   std::vector<std::thread> threads;
   Numbers shared;
-  for (uint32_t t = 0; t < 4; ++t) threads.emplace_back([&, t] {
-    std::mt19937 random(t);
-    for (int i = 0; i < (kSanitized ? 500 : 5000); ++i) {
-      std::lock_guard<std::mutex> held(front_end);
-      step(shared, random() % 3 ? 100 : 50'000);
-    }
-  });
+  for (uint32_t t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      std::mt19937 random(t);
+      for (int i = 0; i < (kSanitized ? 500 : 5000); ++i) {
+        std::lock_guard<std::mutex> held(front_end);
+        step(shared, random() % 3 ? 100 : 50'000);
+      }
+    });
   for (std::thread& thread : threads) thread.join();
   check(shared.first() == 5 + 4 * (kSanitized ? 500 : 5000), "every step has been made once");
 }

@@ -1,4 +1,5 @@
-// The cache of blocks and the lists of objects: what they keep is bounded, whatever was asked for before. `test_cache [steps]`.
+// The cache of blocks and the lists of objects: what they keep is bounded, whatever was asked for before. `test_cache
+// [steps]`.
 #include <unistd.h>
 
 #include <cmath>
@@ -34,7 +35,8 @@ size_t resident() {
 
 MemoryCache& cache() { return MemoryCache::get(); }
 
-// Blocks of mixed sizes: as many bytes as fit are held, random ones are given back. Each bears its own mark while it is held.
+// Blocks of mixed sizes: as many bytes as fit are held, random ones are given back. Each bears its own mark while it is
+// held.
 class Holder {
  public:
   Holder(uint32_t seed, size_t most) : random_(seed), most_(most) {}
@@ -56,7 +58,8 @@ class Holder {
     while (bytes_ > keep) {
       std::swap(held_[random_() % held_.size()], held_.back());
       Held& one = held_.back();
-      for (size_t at = 0; at + 8 < one.bytes; at += 4096) check(std::memcmp(one.data + at, &one.mark, 8) == 0, "nobody else has written a block that is held");
+      for (size_t at = 0; at + 8 < one.bytes; at += 4096)
+        check(std::memcmp(one.data + at, &one.mark, 8) == 0, "nobody else has written a block that is held");
       bytes_ -= one.bytes;
       cache().give(one.data, one.bytes);
       held_.pop_back();
@@ -83,7 +86,8 @@ void what_is_kept_stays_within_the_limits_through_days_and_nights(int steps) {
   struct Phase {
     size_t least, largest;
   };
-  const Phase kPhases[] = {{64, 8 * kMiB}, {64, 4096}, {300'000, 3 * kMiB}, {100, 900'000}, {2 * kMiB, 12 * kMiB}, {64, 200}};
+  const Phase kPhases[] = {{64, 8 * kMiB},        {64, 4096}, {300'000, 3 * kMiB}, {100, 900'000},
+                           {2 * kMiB, 12 * kMiB}, {64, 200}};
   constexpr int kDays = 4;
   for (int phase = 0; phase < kDays * 6; ++phase) {
     const Phase& now = kPhases[phase % 6];
@@ -97,8 +101,11 @@ void what_is_kept_stays_within_the_limits_through_days_and_nights(int steps) {
       });
     for (std::thread& thread : threads) thread.join();
     check(cache().in_use() == 0, "all blocks came back");
-    // Pages of blocks below a mebibyte are shared with what is still used; half of what may be there on top is allowed for.
-    if (kResident) check(resident() - std::min(before, resident()) <= kTotal + kTotal / 2, "pages stay near what is cached, got " + std::to_string((resident() - before) / kMiB) + " MiB");
+    // Pages of blocks below a mebibyte are shared with what is still used; half of what may be there on top is allowed
+    // for.
+    if (kResident)
+      check(resident() - std::min(before, resident()) <= kTotal + kTotal / 2,
+            "pages stay near what is cached, got " + std::to_string((resident() - before) / kMiB) + " MiB");
   }
   cache().trim();
   check(cache().cached() == 0, "nothing is left in an emptied cache");
@@ -169,7 +176,8 @@ void a_list_keeps_no_more_than_a_loop_needs() {
   List::give(again);
 }
 
-// Others find what a thread does not need, though it lives on: they need not make new objects. Of very many threads each would.
+// Others find what a thread does not need, though it lives on: they need not make new objects. Of very many threads
+// each would.
 void a_thread_holds_no_more_than_it_needs() {
   using List = FreeList<Counted>;
   constexpr int kThere = 1000, kOthers = 500;

@@ -1,5 +1,5 @@
-// Random calculations over arrays of one space: element-wise ops and reductions, in place and into new arrays, whole, by rows and
-// through views; and the same calculations executed in order.
+// Random calculations over arrays of one space: element-wise ops and reductions, in place and into new arrays, whole,
+// by rows and through views; and the same calculations executed in order.
 #pragma once
 #include <cstring>
 #include <utility>
@@ -30,7 +30,9 @@ inline uint64_t checked(uint64_t a, uint64_t b) {
 }
 using Function = uint64_t (*)(uint64_t, uint64_t);
 template <Function f>
-void loop_of(char** args, const intptr_t* n, const intptr_t* steps, void*) { loop(args, n, steps, f); }
+void loop_of(char** args, const intptr_t* n, const intptr_t* steps, void*) {
+  loop(args, n, steps, f);
+}
 
 struct Named {
   const char* name;
@@ -43,7 +45,8 @@ inline const Named kAdd{"add", sum, {loop_of<sum>}}, kScale{"scale", scaled, {lo
 // One front-end thread's program over arrays of rows x columns, of rows, of columns and of one value.
 class Calculation {
  public:
-  Calculation(uint32_t seed, int64_t rows, int64_t columns) : random_(seed), shapes_{{rows, columns}, {rows, 1}, {1, columns}, {1, 1}} {
+  Calculation(uint32_t seed, int64_t rows, int64_t columns)
+      : random_(seed), shapes_{{rows, columns}, {rows, 1}, {1, columns}, {1, 1}} {
     for (size_t i = 0; i < kSlots; ++i) fill(slots_[i], i % 4);
   }
 
@@ -54,7 +57,9 @@ class Calculation {
       case 1: return reduce(out, a);
       case 2: return through_view(a, b);
       case 3: return binary(kCheck, out, a, b);
-      case 4: case 5: case 6: return update(random_() % 2 ? kAdd : kScale, a, b);
+      case 4:
+      case 5:
+      case 6: return update(random_() % 2 ? kAdd : kScale, a, b);
       case 7: {
         Slot wasted;
         binary(kAdd, wasted, a, b), reduce(wasted, wasted), update(kScale, wasted, wasted);
@@ -64,15 +69,19 @@ class Calculation {
     }
   }
 
-  // `all_fit`: there is memory for everything; otherwise an array may be poisoned for want of it, and so may what was made of it.
+  // `all_fit`: there is memory for everything; otherwise an array may be poisoned for want of it, and so may what was
+  // made of it.
   void check_all(bool all_fit = true) {
     for (Slot& slot : slots_) {
       wait_for(*slot.array.storage());
       const FailurePtr& failure = slot.array.storage()->failure;
       if (!all_fit && failure && failure->kind == ErrorKind::memory) continue;
-      check((failure ? failure->message : "") == slot.failure, "failure: got '" + (failure ? failure->message : "") + "' instead of '" + slot.failure + "'");
+      check((failure ? failure->message : "") == slot.failure,
+            "failure: got '" + (failure ? failure->message : "") + "' instead of '" + slot.failure + "'");
       if (failure) continue;
-      check(std::memcmp(slot.array.storage()->data(), slot.values.data(), slot.values.size() * 8) == 0, "values of an array of kind " + std::to_string(slot.kind) + (all_fit ? ", all fits" : ", something was refused"));
+      check(std::memcmp(slot.array.storage()->data(), slot.values.data(), slot.values.size() * 8) == 0,
+            "values of an array of kind " + std::to_string(slot.kind) +
+                (all_fit ? ", all fits" : ", something was refused"));
     }
   }
 
@@ -87,7 +96,8 @@ class Calculation {
   };
   // Of several failures the earliest stays.
   static void inherit(Slot& slot, const Slot& from) {
-    if (!from.failure.empty() && (slot.failure.empty() || from.failed < slot.failed)) slot.failure = from.failure, slot.failed = from.failed;
+    if (!from.failure.empty() && (slot.failure.empty() || from.failed < slot.failed))
+      slot.failure = from.failure, slot.failed = from.failed;
   }
   struct Shape {
     int64_t rows, columns;
@@ -179,15 +189,18 @@ class Calculation {
     inherit(a, b);
     if (!a.failure.empty()) return;
     Values old = b.values;
-    for (size_t i = static_cast<size_t>(columns); i < a.values.size(); ++i) a.values[i] += old[i - static_cast<size_t>(columns)];
+    for (size_t i = static_cast<size_t>(columns); i < a.values.size(); ++i)
+      a.values[i] += old[i - static_cast<size_t>(columns)];
   }
 
   void reduce(Slot& out, const Slot& from) {
     int kind = 1 + random_() % 3;
     if (together(kind, from.kind) != from.kind) return;
     bool reduced[] = {kind != 1, kind != 2};
-    Slot made{make(kind), kind, Values(static_cast<size_t>(shapes_[kind].rows * shapes_[kind].columns)), from.failure, from.failed};
-    Array kept(made.array.storage(), Layout::dense(DType::u64, kind == 3 ? Dims(0) : Dims{shapes_[kind].rows * shapes_[kind].columns}));
+    Slot made{make(kind), kind, Values(static_cast<size_t>(shapes_[kind].rows * shapes_[kind].columns)), from.failure,
+              from.failed};
+    Array kept(made.array.storage(),
+               Layout::dense(DType::u64, kind == 3 ? Dims(0) : Dims{shapes_[kind].rows * shapes_[kind].columns}));
     Scalar zero{};
     issue([&](Op& op) { build_reduce(op, "sum", kAdd.loop, from.array, reduced, nullptr, &zero, kept); });
     for (int64_t r = 0; from.failure.empty() && r < shapes_[from.kind].rows; ++r)

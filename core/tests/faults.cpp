@@ -1,5 +1,5 @@
-// Memory that cannot be had: each allocation that the engine makes is refused once, then many of them at random. What is sound has the
-// right values, what is not says why, nothing hangs, and all memory comes back.
+// Memory that cannot be had: each allocation that the engine makes is refused once, then many of them at random. What
+// is sound has the right values, what is not says why, nothing hangs, and all memory comes back.
 #include <sys/mman.h>
 
 #include "base/free_list.h"
@@ -25,7 +25,8 @@ void drop_what_is_kept() {
 
 void forget_failures() {
   for (const FailurePtr& failure : Engine::get().take_unseen().failures)
-    check(failure->kind == ErrorKind::memory || failure->kind == ErrorKind::value, "an error for want of memory says so, got " + failure->message);
+    check(failure->kind == ErrorKind::memory || failure->kind == ErrorKind::value,
+          "an error for want of memory says so, got " + failure->message);
 }
 
 // Some steps are held back until all of them are issued, so that they become groups.
@@ -51,7 +52,8 @@ void check_idle() {
   wait_all();
   forget_failures();
   Budget& budget = *Engine::get().device(0).budget;
-  check(Engine::get().idle() && budget.running == 0 && budget.reserved.load() == 0, "nothing runs, nothing is reserved");
+  check(Engine::get().idle() && budget.running == 0 && budget.reserved.load() == 0,
+        "nothing runs, nothing is reserved");
   check(budget.live.load() == 0, "all memory came back, but for " + std::to_string(budget.live.load()) + " bytes");
 }
 
@@ -86,7 +88,8 @@ int main(int argc, char** argv) {
     engine.set_fuse_from(0);
     int64_t tried = each_once(7, false, step) + each_once(8, true, step);
     check_idle();
-    std::printf("%d workers: %ld requests for memory, one in %ld refused once\n", workers, static_cast<long>(tried), static_cast<long>(step));
+    std::printf("%d workers: %ld requests for memory, one in %ld refused once\n", workers, static_cast<long>(tried),
+                static_cast<long>(step));
     check(tried > 100, "there was something to refuse");
   }
   long before = refusal::refused.load();

@@ -1,5 +1,5 @@
-// Ops that are run in groups, and ops that are dropped: element-wise ops and reductions over arrays of one space, in place and into
-// new arrays, whole, by rows and through views. `test_groups [steps]`.
+// Ops that are run in groups, and ops that are dropped: element-wise ops and reductions over arrays of one space, in
+// place and into new arrays, whole, by rows and through views. `test_groups [steps]`.
 #include <memory>
 #include <thread>
 #include <utility>
@@ -49,7 +49,8 @@ void run(const std::vector<int>& workers, int threads, size_t soft, int passes, 
   budget.soft.store(SIZE_MAX);
 }
 
-// --- groups that fail ---------------------------------------------------------------------------------------------------------------
+// --- groups that fail
+// ---------------------------------------------------------------------------------------------------------------
 
 // A storage whose memory cannot be had some times.
 struct Scarce final : Storage {
@@ -125,7 +126,8 @@ void one_of_a_group_fails(Readers readers, int refusals, bool throws) {
     bool fails = throws || (refusals > 1 && (i == 3 || (i > 3 && readers == Readers::of_one_another)));
     check(!failure == !fails, "failure of " + std::to_string(i) + ": " + (failure ? failure->message : "none"));
     int value = readers == Readers::of_one_value ? 1 : static_cast<int>(i);
-    if (!failure) check(made[i]->value == value, "value of " + std::to_string(i) + ", got " + std::to_string(made[i]->value));
+    if (!failure)
+      check(made[i]->value == value, "value of " + std::to_string(i) + ", got " + std::to_string(made[i]->value));
   }
   check(budget->running == 0 && budget->reserved.load() == 0, "nothing runs, nothing is reserved");
   engine.take_unseen();
@@ -149,7 +151,8 @@ int main(int argc, char** argv) {
   run({2}, 4, SIZE_MAX, 2, false, steps);
   run({2}, 4, SIZE_MAX, 4, false, steps);
   EngineStats after = engine.stats();
-  check(after.dropped > 100 && after.grouped > 2 * after.groups && after.groups > 100 && after.elided > 1 << 20, "ops were dropped and joined");
+  check(after.dropped > 100 && after.grouped > 2 * after.groups && after.groups > 100 && after.elided > 1 << 20,
+        "ops were dropped and joined");
   check(after.reused > 1 << 20, "outputs took the memory of inputs");
   engine.set_passes(7);
   for (Readers readers : {Readers::of_one_another, Readers::of_one_value}) {

@@ -53,7 +53,8 @@ void nothing_starts_behind_a_closed_gate() {
   op->emplace<Fill>(1);
   op->add(buffer, Mode::write);
   engine.issue(op);
-  check(!engine.wait(*buffer, std::chrono::milliseconds(5)), "a wait behind a closed gate comes back without the value");
+  check(!engine.wait(*buffer, std::chrono::milliseconds(5)),
+        "a wait behind a closed gate comes back without the value");
   engine.gate(false);
   wait_for(*buffer);
   check(reinterpret_cast<uint64_t*>(buffer->data())[99] == 100, "the value is there once the gate is open");

@@ -67,7 +67,8 @@ struct Mix final : Kernel {
   void run(Op& op, int64_t tile) override {
     if (throws && tile == parts - 1) throw Error(ErrorKind::value, "mix: told to fail, got " + std::to_string(c));
     auto at = [&](int i) { return reinterpret_cast<uint64_t*>(static_cast<Buffer*>(op.access(i).storage)->data()); };
-    size_t n = op.access(0).storage->bytes / 8, nb = op.access(2).storage->bytes / 8, na = op.access(1).storage->bytes / 8;
+    size_t n = op.access(0).storage->bytes / 8, nb = op.access(2).storage->bytes / 8,
+           na = op.access(1).storage->bytes / 8;
     uint64_t *out = at(0), *a = at(1), *b = at(2);
     for (size_t i = n * tile / parts, end = n * (tile + 1) / parts; i < end; ++i)
       out[i] = (update ? 3 * out[i] : 0) + a[i % na] + 7 * b[i % nb] + c;
@@ -118,8 +119,10 @@ class Program {
     auto found = Engine::get().needed({arrays_[i].buffer}, 50);
     std::vector<uint64_t> read;
     for (size_t k = found.size(); k-- > 0;) {
-      check(k + 1 == found.size() || std::count(read.begin(), read.end(), found[k].seq), "an op is needed by a later one");
-      for (uint64_t seq : found[k].reads) check(seq < found[k].seq, "what an op reads was issued before it"), read.push_back(seq);
+      check(k + 1 == found.size() || std::count(read.begin(), read.end(), found[k].seq),
+            "an op is needed by a later one");
+      for (uint64_t seq : found[k].reads)
+        check(seq < found[k].seq, "what an op reads was issued before it"), read.push_back(seq);
     }
     check(found.size() <= 50, "no more than asked for");
   }
@@ -196,12 +199,15 @@ class Program {
   void execute(Expected& out, const Expected& a, const Expected& b, uint64_t c, bool update, bool throws) {
     Expected bad;
     for (const Expected* x : {update ? &out : &a, &a, &b})
-      if (!x->failure.empty() && (bad.failure.empty() || x->failed < bad.failed)) bad.failure = x->failure, bad.failed = x->failed;
-    if (bad.failure.empty() && throws) bad.failure = "mix: told to fail, got " + std::to_string(c), bad.failed = ++failed_;
+      if (!x->failure.empty() && (bad.failure.empty() || x->failed < bad.failed))
+        bad.failure = x->failure, bad.failed = x->failed;
+    if (bad.failure.empty() && throws)
+      bad.failure = "mix: told to fail, got " + std::to_string(c), bad.failed = ++failed_;
     out.failure = bad.failure, out.failed = bad.failed;
     if (!out.failure.empty()) return;
     for (size_t i = 0; i < out.values.size(); ++i)
-      out.values[i] = (update ? 3 * out.values[i] : 0) + a.values[i % a.values.size()] + 7 * b.values[i % b.values.size()] + c;
+      out.values[i] =
+          (update ? 3 * out.values[i] : 0) + a.values[i % a.values.size()] + 7 * b.values[i % b.values.size()] + c;
   }
 
   std::mt19937 random_;

@@ -50,13 +50,14 @@ size_t look_at(const std::string& all, bool quiet = false) {
 void while_others_issue(int threads, int steps) {
   std::atomic<bool> over{false};
   std::vector<std::thread> front;
-  for (int t = 0; t < threads; ++t) front.emplace_back([&, t] {
-    for (uint32_t seed = 0; !over.load(); ++seed) {
-      Program program(seed * 10 + static_cast<uint32_t>(t), 24, true);
-      for (int i = 0; i < steps; ++i) program.step();
-      program.check_all();
-    }
-  });
+  for (int t = 0; t < threads; ++t)
+    front.emplace_back([&, t] {
+      for (uint32_t seed = 0; !over.load(); ++seed) {
+        Program program(seed * 10 + static_cast<uint32_t>(t), 24, true);
+        for (int i = 0; i < steps; ++i) program.step();
+        program.check_all();
+      }
+    });
   Engine& engine = Engine::get();
   size_t recorded = 0;
   for (int round = 0; round < 8 || recorded == 0; ++round) {
@@ -100,10 +101,12 @@ void long_run() {
   std::string all = engine.take_record();
   Found found = parts(all);
   size_t recorded = look_at(all, true), early = 0;
-  for (size_t i = 0; i < found.n; ++i) early += counts(found, i) && found.ops[i].seq - first < (found.head->next - first) / 2;
+  for (size_t i = 0; i < found.n; ++i)
+    early += counts(found, i) && found.ops[i].seq - first < (found.head->next - first) / 2;
   check(recorded > 0 && recorded <= kBlocks * kBlockOps, "no more than there is room for");
   check(found.head->level == 1, "one block of two was recorded");
-  check(recorded / 4 < early && early < recorded - recorded / 4, "as much of the first half as of the second, or nearly");
+  check(recorded / 4 < early && early < recorded - recorded / 4,
+        "as much of the first half as of the second, or nearly");
 }
 
 }  // namespace

@@ -31,7 +31,9 @@ void* operator new(size_t size) {
   if (!memory) throw std::bad_alloc();
   return memory;
 }
-void* operator new(size_t size, const std::nothrow_t&) noexcept { return refusal::refuse() ? nullptr : std::malloc(size ? size : 1); }
+void* operator new(size_t size, const std::nothrow_t&) noexcept {
+  return refusal::refuse() ? nullptr : std::malloc(size ? size : 1);
+}
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 extern "C" void* aligned_alloc(size_t alignment, size_t size) {

@@ -1,5 +1,5 @@
-// Ops that use blocks, rows and columns of the same matrices: what overlaps is in order, what does not may run at the same time, and each
-// failure spoils what overlaps it. `test_regions [steps]`.
+// Ops that use blocks, rows and columns of the same matrices: what overlaps is in order, what does not may run at the
+// same time, and each failure spoils what overlaps it. `test_regions [steps]`.
 #include <atomic>
 #include <cstring>
 #include <set>
@@ -16,7 +16,8 @@ using namespace forerun::test;
 
 namespace {
 
-// --- regions of layouts -----------------------------------------------------------------------------------------------------------
+// --- regions of layouts
+// -----------------------------------------------------------------------------------------------------------
 
 using Random = std::mt19937;
 
@@ -26,14 +27,16 @@ Layout part_of(const Layout& whole, Random& random, bool stepped) {
   std::vector<int64_t> shape, strides;
   part.size = 1;
   for (int i = 0; i < whole.ndim(); ++i) {
-    int64_t n = whole.shape[i], step = stepped && random() % 3 == 0 ? 2 : 1, from = static_cast<int64_t>(random() % n), count = 1 + static_cast<int64_t>(random()) % ((n - from + step - 1) / step);
+    int64_t n = whole.shape[i], step = stepped && random() % 3 == 0 ? 2 : 1, from = static_cast<int64_t>(random() % n),
+            count = 1 + static_cast<int64_t>(random()) % ((n - from + step - 1) / step);
     if (stepped && random() % 4 == 0) from += (count - 1) * step, step = -step;
     part.offset += from * whole.strides[i];
     if (stepped && count == 1 && random() % 2) continue;
     shape.push_back(count), strides.push_back(step * whole.strides[i]);
     part.size *= count;
   }
-  part.shape = Dims(shape.data(), static_cast<int>(shape.size())), part.strides = Dims(strides.data(), static_cast<int>(strides.size()));
+  part.shape = Dims(shape.data(), static_cast<int>(shape.size())),
+  part.strides = Dims(strides.data(), static_cast<int>(strides.size()));
   return part;
 }
 
@@ -41,7 +44,8 @@ std::set<int64_t> bytes_of(const Layout& layout) {
   std::set<int64_t> bytes;
   for (int64_t i = 0; i < layout.size; ++i) {
     int64_t at = layout.offset, rest = i;
-    for (int k = layout.ndim() - 1; k >= 0; --k) at += rest % layout.shape[k] * layout.strides[k], rest /= layout.shape[k];
+    for (int k = layout.ndim() - 1; k >= 0; --k)
+      at += rest % layout.shape[k] * layout.strides[k], rest /= layout.shape[k];
     for (int64_t b = 0; b < static_cast<int64_t>(item_size(layout.dtype)); ++b) bytes.insert(at + b);
   }
   return bytes;
@@ -51,7 +55,8 @@ bool meet(const std::set<int64_t>& a, const std::set<int64_t>& b) {
   return std::any_of(a.begin(), a.end(), [&](int64_t at) { return b.count(at); });
 }
 
-// Regions never miss an overlap; and of two blocks of a matrix, or of boxes that differ along one axis, none is seen where there is none.
+// Regions never miss an overlap; and of two blocks of a matrix, or of boxes that differ along one axis, none is seen
+// where there is none.
 void check_regions(int rounds) {
   Random random(5);
   int told = 0, apart = 0;
@@ -71,15 +76,20 @@ void check_regions(int rounds) {
     check(low == 0 && high <= bytes && copy.size == a.size, "a copy has room for its elements");
     check(!copy.overlaps_itself() && copy.contiguous() == a.contiguous(), "a copy lies as its elements did");
   }
-  check(told * 10 >= apart * 9, "nearly all that does not overlap is known to: " + std::to_string(told) + " of " + std::to_string(apart));
+  check(told * 10 >= apart * 9,
+        "nearly all that does not overlap is known to: " + std::to_string(told) + " of " + std::to_string(apart));
   // The diagonal and what is beside it; even and odd elements.
-  Layout square = Layout::dense(DType::f64, Dims{8, 8}), even = Layout::dense(DType::f64, Dims{4}), odd = even, diagonal = even, under = even;
+  Layout square = Layout::dense(DType::f64, Dims{8, 8}), even = Layout::dense(DType::f64, Dims{4}), odd = even,
+         diagonal = even, under = even;
   even.strides = odd.strides = Dims{16}, odd.offset = 8;
   diagonal.strides = under.strides = Dims{72}, under.offset = 64;
-  check(even.region().apart(odd.region()) && diagonal.region().apart(under.region()) && !diagonal.region().apart(square.region()), "steps");
+  check(even.region().apart(odd.region()) && diagonal.region().apart(under.region()) &&
+            !diagonal.region().apart(square.region()),
+        "steps");
 }
 
-// --- programs ------------------------------------------------------------------------------------------------------------------------
+// --- programs
+// ------------------------------------------------------------------------------------------------------------------------
 
 uint64_t sum(uint64_t a, uint64_t b) { return a + b; }
 uint64_t scaled(uint64_t a, uint64_t b) { return 3 * a + 7 * b; }
@@ -102,7 +112,9 @@ struct Named {
   Function f;
   Loop loop;
 };
-const Named kFunctions[] = {{"sum", sum, {loop_of<sum>}}, {"scaled", scaled, {loop_of<scaled>}}, {"refused", refused, {loop_of<refused>, nullptr, false, true}}};
+const Named kFunctions[] = {{"sum", sum, {loop_of<sum>}},
+                            {"scaled", scaled, {loop_of<scaled>}},
+                            {"refused", refused, {loop_of<refused>, nullptr, false, true}}};
 
 constexpr int64_t kSide = 24;
 
@@ -130,7 +142,8 @@ class Blocks {
 
   void check_all() {
     for (Matrix& m : matrices_) check_layout(m, Layout::dense(DType::u64, Dims{kSide, kSide}));
-    for (auto& [block, bytes] : given_) check(std::memcmp(block->data, bytes.data(), bytes.size()) == 0, "what was given away stays as it was");
+    for (auto& [block, bytes] : given_)
+      check(std::memcmp(block->data, bytes.data(), bytes.size()) == 0, "what was given away stays as it was");
   }
 
  private:
@@ -151,7 +164,8 @@ class Blocks {
     if (random_() % 4 == 0) return part_of(whole, random_, random_() % 4 == 0);
     Layout block = whole;
     block.shape = Dims{kSide / 4, kSide / 4}, block.size = kSide * kSide / 16;
-    block.offset = static_cast<int64_t>(random_() % 4) * kSide / 4 * whole.strides[0] + static_cast<int64_t>(random_() % 4) * kSide / 4 * 8;
+    block.offset = static_cast<int64_t>(random_() % 4) * kSide / 4 * whole.strides[0] +
+                   static_cast<int64_t>(random_() % 4) * kSide / 4 * 8;
     return block;
   }
   // One of this shape.
@@ -166,7 +180,8 @@ class Blocks {
   void each(const Layout& layout, F f) {
     for (int64_t i = 0; i < layout.size; ++i) {
       int64_t at = layout.offset, rest = i;
-      for (int k = layout.ndim() - 1; k >= 0; --k) at += rest % layout.shape[k] * layout.strides[k], rest /= layout.shape[k];
+      for (int k = layout.ndim() - 1; k >= 0; --k)
+        at += rest % layout.shape[k] * layout.strides[k], rest /= layout.shape[k];
       f(i, static_cast<size_t>(at / 8));
     }
   }
@@ -193,7 +208,8 @@ class Blocks {
   void fill(Matrix& m) {
     m.values.resize(kSide * kSide), m.bad.clear();
     uint64_t value = random_() % 1000 * 256;
-    if (random_() % 4 == 0 && m.array.storage()->issued.load() == 0) {  // part by part, into memory that is not there yet
+    if (random_() % 4 == 0 &&
+        m.array.storage()->issued.load() == 0) {  // part by part, into memory that is not there yet
       for (int64_t row = 0; row < kSide; row += 4) {
         Op* op = make();
         Layout rows = Layout::dense(DType::u64, Dims{4, kSide});
@@ -220,7 +236,9 @@ class Blocks {
       if (!bad.region.apart(region) && (!first || bad.number < first->number)) first = &bad;
     return first;
   }
-  static Region region_of(const Layout& layout) { return layout.nbytes() == kSide * kSide * 8 ? Region{} : layout.region(); }
+  static Region region_of(const Layout& layout) {
+    return layout.nbytes() == kSide * kSide * 8 ? Region{} : layout.region();
+  }
 
   void mix(Matrix& m, const Layout& to) {
     const Named& named = kFunctions[random_() % (failures_ ? 3 : 2)];
@@ -277,7 +295,8 @@ class Blocks {
     while (!storage.settled()) wait_for(storage);
     const Bad* bad = worst(m, layout);
     FailurePtr failure = storage.failure_in(region_of(layout));
-    check((failure ? failure->message : "") == (bad ? bad->text : ""), "failure: got '" + (failure ? failure->message : "") + "' instead of '" + (bad ? bad->text : "") + "'");
+    check((failure ? failure->message : "") == (bad ? bad->text : ""),
+          "failure: got '" + (failure ? failure->message : "") + "' instead of '" + (bad ? bad->text : "") + "'");
     if (bad) return;
     auto* data = reinterpret_cast<uint64_t*>(m.array.storage()->data());
     each(layout, [&](int64_t, size_t at) {
@@ -297,7 +316,8 @@ class Blocks {
   std::vector<std::pair<Block*, std::vector<char>>> given_;
 };
 
-void run(const std::vector<int>& workers, int threads, bool failures, int passes, bool traced, uint32_t apart_from, int steps) {
+void run(const std::vector<int>& workers, int threads, bool failures, int passes, bool traced, uint32_t apart_from,
+         int steps) {
   Engine& engine = Engine::get();
   wait_all();
   stop_workers();
@@ -327,7 +347,8 @@ void run(const std::vector<int>& workers, int threads, bool failures, int passes
   check(budget.running == 0 && budget.reserved.load() == 0, "nothing runs");
 }
 
-// --- at the same time ----------------------------------------------------------------------------------------------------------------
+// --- at the same time
+// ----------------------------------------------------------------------------------------------------------------
 
 // Waits until another of its kind has begun.
 struct Meets final : Kernel {
@@ -374,7 +395,8 @@ void check_memory_after_failure() {
   Engine& engine = Engine::get();
   engine.configure({2}, 3);
   engine.gate(true);
-  Array bad = Array::make(DType::u64, Dims{8}, engine.device(0).budget.get()), array = Array::make(DType::u64, Dims{8, 8}, bad.storage()->budget);
+  Array bad = Array::make(DType::u64, Dims{8}, engine.device(0).budget.get()),
+        array = Array::make(DType::u64, Dims{8, 8}, bad.storage()->budget);
   auto issue = [&](auto build) {
     Op* op = engine.make_op();
     op->queue = engine.device(0).compute.get(), op->budget = bad.storage()->budget;
@@ -387,7 +409,10 @@ void check_memory_after_failure() {
     one.offset = i * 64;
     return Array(array.storage(), one);
   };
-  issue([&](Op& op) { op.emplace<Mix>(1, 5, false, true), op.add(bad.storage(), Mode::write), op.add(bad.storage(), Mode::read), op.add(bad.storage(), Mode::read); });
+  issue([&](Op& op) {
+    op.emplace<Mix>(1, 5, false, true), op.add(bad.storage(), Mode::write), op.add(bad.storage(), Mode::read),
+        op.add(bad.storage(), Mode::read);
+  });
   issue([&](Op& op) { build_copy(op, bad, row(0)); });
   for (int64_t i = 1; i < 8; ++i) {
     Scalar scalar{};
@@ -399,7 +424,8 @@ void check_memory_after_failure() {
   check(row(0).failure() && array.failure() == row(0).failure(), "what was written with it is poisoned");
   for (int64_t i = 1; i < 8; ++i) {
     check(!row(i).failure(), "the rest is not");
-    for (int64_t k = 0; k < 8; ++k) check(reinterpret_cast<int64_t*>(array.storage()->data())[8 * i + k] == i, "values of the rest");
+    for (int64_t k = 0; k < 8; ++k)
+      check(reinterpret_cast<int64_t*>(array.storage()->data())[8 * i + k] == i, "values of the rest");
   }
   engine.take_unseen();
 }
@@ -449,7 +475,8 @@ int main(int argc, char** argv) {
   use_cpu_workers(Engine::get());
   check_regions(kSanitized ? 3000 : 30000);
   for (bool memory_comes : {false, true})
-    for (Mode mode : {Mode::read, Mode::update}) check_independence(Mode::update, mode, memory_comes), check_independence(mode, Mode::update, memory_comes);
+    for (Mode mode : {Mode::read, Mode::update})
+      check_independence(Mode::update, mode, memory_comes), check_independence(mode, Mode::update, memory_comes);
   stop_workers();
   check_order_of_ends();
   stop_workers();

@@ -36,7 +36,8 @@ void walk(uint64_t room, uint64_t dense, uint32_t seed) {
     check(set.empty() == all.empty(), "empty");
     check(set.first() == (all.empty() ? NumberSet::kNone : *all.begin()), "the smallest");
     uint64_t some = from + random() % room;
-    if (all.empty() || some - *all.begin() < room) check(set.next(some) == after(all, some), "the one behind " + std::to_string(some));
+    if (all.empty() || some - *all.begin() < room)
+      check(set.next(some) == after(all, some), "the one behind " + std::to_string(some));
   }
 }
 

@@ -1,5 +1,5 @@
-// Threads that use the same arrays: they update and read them, wait for them, and drop and replace them, while the engine is stopped, held,
-// and told to improve in other ways. `test_shared [steps]`.
+// Threads that use the same arrays: they update and read them, wait for them, and drop and replace them, while the
+// engine is stopped, held, and told to improve in other ways. `test_shared [steps]`.
 #include <algorithm>
 #include <memory>
 #include <thread>
@@ -23,13 +23,17 @@ struct Add final : Kernel {
   explicit Add(uint64_t by) : by(by) {}
   const char* name() const override { return "add"; }
   bool droppable() const override { return true; }
-  void run(Op& op, int64_t) override { std::for_each_n(values(op.access(0).storage), kElements, [&](uint64_t& x) { x += by; }); }
+  void run(Op& op, int64_t) override {
+    std::for_each_n(values(op.access(0).storage), kElements, [&](uint64_t& x) { x += by; });
+  }
 };
 
 struct CopyAll final : Kernel {
   const char* name() const override { return "copy"; }
   bool droppable() const override { return true; }
-  void run(Op& op, int64_t) override { std::copy_n(values(op.access(1).storage), kElements, values(op.access(0).storage)); }
+  void run(Op& op, int64_t) override {
+    std::copy_n(values(op.access(1).storage), kElements, values(op.access(0).storage));
+  }
 };
 
 template <class K, class... Args>
@@ -61,7 +65,8 @@ struct Counter {
   void check_total() {
     wait_for(*buffer);
     check(!buffer->failure, "nothing has failed");
-    for (size_t i = 0; i < kElements; ++i) check(values(buffer)[i] == added.load() + i, "a counter has what all threads added");
+    for (size_t i = 0; i < kElements; ++i)
+      check(values(buffer)[i] == added.load() + i, "a counter has what all threads added");
   }
 };
 

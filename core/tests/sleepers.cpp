@@ -20,7 +20,9 @@ cpu_set_t only(std::initializer_list<int> cpus) {
   return set;
 }
 
-void allow(pthread_t thread, const cpu_set_t& set) { check(pthread_setaffinity_np(thread, sizeof set, &set) == 0, "a thread may be put on a CPU"); }
+void allow(pthread_t thread, const cpu_set_t& set) {
+  check(pthread_setaffinity_np(thread, sizeof set, &set) == 0, "a thread may be put on a CPU");
+}
 
 bool may(pthread_t thread, const cpu_set_t& set) {
   cpu_set_t now;
@@ -32,19 +34,20 @@ Sleepers sleepers;
 
 // A thread that falls asleep on a CPU.
 struct Sleeper {
-  bool asleep = false;                        // guarded by mutex
+  bool asleep = false;  // guarded by mutex
   std::atomic<bool> up{false}, leave{false};
   std::thread thread;
 
-  explicit Sleeper(int cpu, std::chrono::microseconds limit = Sleepers::kForever) : thread([this, cpu, limit] {
-    allow(pthread_self(), only({cpu}));
-    Lock held(mutex);
-    asleep = true;
-    sleepers.sleep(held, limit);
-    up.store(true);
-    held.unlock();
-    while (!leave.load()) std::this_thread::yield();
-  }) {
+  explicit Sleeper(int cpu, std::chrono::microseconds limit = Sleepers::kForever)
+      : thread([this, cpu, limit] {
+          allow(pthread_self(), only({cpu}));
+          Lock held(mutex);
+          asleep = true;
+          sleepers.sleep(held, limit);
+          up.store(true);
+          held.unlock();
+          while (!leave.load()) std::this_thread::yield();
+        }) {
     for (bool now = false; !now; now = is_asleep()) std::this_thread::yield();
   }
   ~Sleeper() { leave.store(true), thread.join(); }
@@ -93,7 +96,8 @@ void chooses(int here, int other) {
   one.wait_until_up();
 }
 
-// Whose CPU is taken wakes up on a free one, where the system has been seen to place threads badly, and may then go everywhere again.
+// Whose CPU is taken wakes up on a free one, where the system has been seen to place threads badly, and may then go
+// everywhere again.
 void moves(int here, int other) {
   const cpu_set_t both = only({here, other});
   for (bool badly : {false, true}) {
@@ -108,11 +112,13 @@ void moves(int here, int other) {
       {
         Lock held(mutex);
         sleepers.wake_one(places);
-        check(may(thread, badly ? only({other}) : both), badly ? "it wakes up on the free CPU" : "it wakes up where the system puts it");
+        check(may(thread, badly ? only({other}) : both),
+              badly ? "it wakes up on the free CPU" : "it wakes up where the system puts it");
         if (others) allow(thread, only({here}));
       }
       sleeper.wait_until_up();
-      check(may(thread, others ? only({here}) : both), others ? "what others have set stays" : "it may run where it might before");
+      check(may(thread, others ? only({here}) : both),
+            others ? "what others have set stays" : "it may run where it might before");
     }
   }
   Places places;
@@ -129,7 +135,8 @@ void moves(int here, int other) {
     {
       Lock held(mutex);
       sleepers.wake_one(places);
-      check(may(thread, taken ? both : only({here})), taken ? "nobody is moved to a taken CPU" : "nobody is moved where it may not run");
+      check(may(thread, taken ? both : only({here})),
+            taken ? "nobody is moved to a taken CPU" : "nobody is moved where it may not run");
     }
     sleeper.wait_until_up();
   }

@@ -1,5 +1,6 @@
-// Tasks that wait for what they have issued, other tasks among it, and for what is issued after them: they end, however few workers
-// there are and however little memory, and nothing that does not wait runs beside more of its kind than there are workers.
+// Tasks that wait for what they have issued, other tasks among it, and for what is issued after them: they end, however
+// few workers there are and however little memory, and nothing that does not wait runs beside more of its kind than
+// there are workers.
 #include <atomic>
 #include <filesystem>
 #include <thread>
@@ -12,7 +13,7 @@ using namespace forerun::test;
 
 namespace {
 
-constexpr size_t kBytes = 800;  // of a plain op's result; a task's needs no memory
+constexpr size_t kBytes = 800;             // of a plain op's result; a task's needs no memory
 constexpr uint32_t kLong = 1'000'000'000;  // ns: nothing for a thread that waits
 
 std::atomic<int> active{0}, most{0};
@@ -49,7 +50,9 @@ uint64_t taken(Buffer* buffer) {
   return value;
 }
 
-void put(Op& op, uint64_t value) { *reinterpret_cast<uint64_t*>(static_cast<Buffer*>(op.access(0).storage)->data()) = value; }
+void put(Op& op, uint64_t value) {
+  *reinterpret_cast<uint64_t*>(static_cast<Buffer*>(op.access(0).storage)->data()) = value;
+}
 
 // Issues some ops, of which some are tasks like itself, and gives the sum of what they give.
 struct Tree final : Kernel {
@@ -77,7 +80,8 @@ struct Tree final : Kernel {
     {
       AtWork at_work;
       each([&](int device, bool task, uint32_t cost, uint32_t value) {
-        parts.push_back(task ? issued<Tree>(device, UINT32_MAX, true, value, depth - 1) : issued<Fill>(device, cost, true, value));
+        parts.push_back(task ? issued<Tree>(device, UINT32_MAX, true, value, depth - 1)
+                             : issued<Fill>(device, cost, true, value));
       });
     }
     uint64_t sum = 0;
@@ -149,14 +153,16 @@ size_t threads() {
 void a_task_of_a_task_comes_before_what_lacks_memory() {
   set_up({2, 1}, true);
   std::atomic<bool> begun{false}, may_begin{false}, go{false};
-  std::vector<Buffer*> all{issued<Held>(0, UINT32_MAX, false, begun, go), issued<Frees>(0, UINT32_MAX, false, may_begin, go)};
+  std::vector<Buffer*> all{issued<Held>(0, UINT32_MAX, false, begun, go),
+                           issued<Frees>(0, UINT32_MAX, false, may_begin, go)};
   while (!begun) std::this_thread::yield();
   for (int i = 0; i < 40; ++i) all.push_back(issued<Fill>(0, kLong, false, 1));
   may_begin = true;
   for (Buffer* b : all) taken(b);
 }
 
-// While tasks wait for tasks of their own, these go first: else nearly each of the others would take a thread, to wait too.
+// While tasks wait for tasks of their own, these go first: else nearly each of the others would take a thread, to wait
+// too.
 void few_threads_wait() {
   set_up({2, 1}, false);
   size_t before = threads();
@@ -165,18 +171,22 @@ void few_threads_wait() {
   for (uint32_t i = 0; i < kTrees; ++i) trees.push_back(issued<Tree>(0, UINT32_MAX, false, i, 2));
   for (Buffer* tree : trees) taken(tree);
   size_t more = threads() - before;
-  check(more <= kTrees / 2, "tasks do not wait in a thread each, got " + std::to_string(more) + " for " + std::to_string(kTrees));
+  check(more <= kTrees / 2,
+        "tasks do not wait in a thread each, got " + std::to_string(more) + " for " + std::to_string(kTrees));
 }
 
 void run_all(const std::vector<int>& workers, bool tight, uint32_t seed) {
   set_up(workers, tight);
   std::vector<Buffer*> trees;
-  for (uint32_t i = 0; i < 20; ++i) trees.push_back(issued<Tree>(static_cast<int>(i % 2), UINT32_MAX, false, seed + i, 3));
-  for (uint32_t i = 0; i < 20; ++i) check(taken(trees[i]) == Tree(seed + i, 3).expected(), "a tree has the sum of its parts");
+  for (uint32_t i = 0; i < 20; ++i)
+    trees.push_back(issued<Tree>(static_cast<int>(i % 2), UINT32_MAX, false, seed + i, 3));
+  for (uint32_t i = 0; i < 20; ++i)
+    check(taken(trees[i]) == Tree(seed + i, 3).expected(), "a tree has the sum of its parts");
   for (uint32_t i = 0; i < 10; ++i) {
     int device = static_cast<int>(i % 2);
     std::atomic<Buffer*> awaited{nullptr};
-    Buffer *task = issued<Later>(device, UINT32_MAX, false, awaited, std::chrono::milliseconds(i < 2 ? 40 : 0)), *between = issued<Fill>(device, kLong, false, 1);
+    Buffer *task = issued<Later>(device, UINT32_MAX, false, awaited, std::chrono::milliseconds(i < 2 ? 40 : 0)),
+           *between = issued<Fill>(device, kLong, false, 1);
     Buffer* last = i < 5 ? issued<Fill>(device, kLong, false, i) : issued<Tree>(device, UINT32_MAX, false, seed + i, 2);
     awaited = last;
     check(taken(task) == (i < 5 ? i : Tree(seed + i, 2).expected()), "a task has what was issued after it");
@@ -199,7 +209,8 @@ int main() {
   uint32_t seed = 1;
   for (int round = 0; round < (kSanitized ? 3 : 20); ++round)
     for (bool tight : {false, true})
-      for (const std::vector<int>& workers : {std::vector<int>{1, 1}, {2, 1}, {3, 3}}) run_all(workers, tight, seed += 100);
+      for (const std::vector<int>& workers : {std::vector<int>{1, 1}, {2, 1}, {3, 3}})
+        run_all(workers, tight, seed += 100);
   wait_all();
   stop_workers();
   return 0;

@@ -24,7 +24,7 @@ struct Put final : Kernel {
 };
 
 struct Watch : Watcher {
-  bool fails;      // what the last write before it did
+  bool fails;  // what the last write before it did
   bool told = false, gone = false;
 };
 
@@ -46,7 +46,8 @@ class Loop {
   void step() {
     Value& value = values_[random_() % 8];
     switch (random_() % 8) {
-      case 0: case 1: return watch(value);
+      case 0:
+      case 1: return watch(value);
       case 2: return let_go();
       case 3: return hear(false);
       default: return issue(value);
