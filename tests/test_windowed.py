@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy
 import pytest
+from forerun.ops.nn.functions.conv_windows import Windows
 
 import windowed
 from forerun import _core, autograd, np, npx
-from forerun.ops import convolution, pooling
-from forerun.ops.strided import Windows
+from forerun.ops.nn.functions import conv as convolution
+from forerun.ops.nn.functions import pool as pooling
 
 RNG = numpy.random.default_rng(5)
 

@@ -21,7 +21,7 @@ import numpy
 from . import autograd, np
 from ._registry import known_by, looked_up
 from .npx import load as _load
-from .ops.host import host
+from .ops._base.host_task import host
 
 __all__ = [
     "Initializer", "Zero", "One", "Constant", "Uniform", "Normal", "TruncNorm", "Xavier", "MSRAPrelu", "He",

@@ -25,7 +25,7 @@ from . import _core
 from .autograd.leaf import Variable
 from .autograd.piece import NotRepeatable, Piece
 from .device import Device
-from .ops import traced
+from .ops._base import traced
 
 __all__ = ["Recorded", "hybrid"]
 

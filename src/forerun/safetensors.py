@@ -21,7 +21,7 @@ from typing import Any
 import numpy
 
 from .device import Device, resolve
-from .ops.convert import asarray, one_of
+from .ops._base.convert import asarray, one_of
 from .storage import issue, order
 from .storage import tensors as form
 from .storage.npy import Header, Room

@@ -11,7 +11,7 @@ import numpy
 
 from .. import _core, np
 from ..np.scalars import scalar
-from ..ops.base import Elementwise
+from ..ops._base.primitive import Elementwise
 from .conversion import Numpy, back, values
 
 __all__ = ["classes", "extended"]

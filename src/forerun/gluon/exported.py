@@ -1,6 +1,6 @@
 """What a block computes, as a list of operations in JSON: taken from the tape, and read back with distrust.
 
-Operations, and classes of named tuples, are called by their names in `forerun.ops.registry`.
+Operations, and classes of named tuples, are called by their names in `forerun.ops._base.registry`.
 A value in the list is a number, a text, null, a list; or an object with one word: {"input": 0}, {"parameter": name},
 {"result": [operation, which]}, {"full": [shape, number, dtype]}, {"tuple": [...]}, {"dtype": name}, {"slice": [...]},
 {"record": [class, ...]}, and, where the number of examples counts, {"examples": [a, b]} for a * examples + b.
@@ -15,8 +15,8 @@ import numpy
 
 from .. import _core
 from ..autograd.leaf import Variable
-from ..ops import creation
-from ..ops.registry import operations, tuples
+from ..ops._base.registry import operations, tuples
+from ..ops.create import fill as creation
 from .format_1 import of_format_1
 
 __all__ = ["FORMAT", "FORMATS", "Reader", "Untold", "computed", "fitted", "told"]

@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from .. import np, npx
-from ..ops.convert import asarrays
+from ..ops._base.convert import asarrays
 from .hybrid import HybridBlock
 
 __all__ = [

@@ -14,7 +14,7 @@ import numpy
 from .. import autograd, np
 from ..device import Device, resolve
 from ..init import Constant, Initializer, create
-from ..ops.convert import as_dtype
+from ..ops._base.convert import as_dtype
 from . import changes
 from .deferred import DeferredInitializationError, Shape, UninitializedError, completes, known
 from .exchange import exchanging

@@ -10,7 +10,7 @@ import numpy
 
 from .. import autograd
 from .._registry import known_by, looked_up
-from ..ops.convert import asarray
+from ..ops._base.convert import asarray
 
 __all__ = ["EvalMetric", "CompositeEvalMetric", "CustomMetric", "Loss", "alias", "create", "register", "sized"]
 

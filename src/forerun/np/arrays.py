@@ -12,25 +12,23 @@ from .. import _core
 from ..autograd import backward_pass, leaf
 from ..device import Device, resolve, used_devices
 from ..notebook import nbytes, preformatted
-from ..ops import (
-    arithmetic,
-    choosing,
-    convert,
-    diagonals,
-    editing,
-    indexing,
-    joining,
-    linear,
-    moments,
-    products,
-    reduction,
-    scans,
-    shape,
-    sorting,
-)  # fmt: skip
-from ..ops import random as random_ops
-from ..ops.base import direct, numpy_when_small, numpy_writes, view_of_numpy
-from ..ops.traced import placeholder
+from ..ops._base import convert
+from ..ops._base.primitive import direct, numpy_when_small, numpy_writes, view_of_numpy
+from ..ops._base.traced import placeholder
+from ..ops.elementwise import arithmetic, select
+from ..ops.index import diagonal as diagonals
+from ..ops.index import getitem as indexing
+from ..ops.index import insert_delete as editing
+from ..ops.index import select_by as choosing
+from ..ops.linalg import matmul as products
+from ..ops.linalg import tensordot as linear
+from ..ops.random import basic as random_ops
+from ..ops.reduce import mean_variance as moments
+from ..ops.reduce import product, reduction
+from ..ops.reduce import scan as scans
+from ..ops.shape import join as joining
+from ..ops.shape import views as shape
+from ..ops.sort import sort as sorting  # fmt: skip
 from . import files, protocols
 from .methods import NumpyMethods
 from .mxnet_methods import MxnetMethods
@@ -233,7 +231,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         where: Any = True,
     ) -> ndarray:  # fmt: skip
         """The product over axes."""
-        return reduction.prod(self, axis, dtype, out, keepdims, initial, where)
+        return product.prod(self, axis, dtype, out, keepdims, initial, where)
 
     @direct("mean")
     def mean(
@@ -361,7 +359,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
 
     def clip(self, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> ndarray:
         """Elements limited to [min, max]."""
-        return indexing.clip(self, min, max, out, **kwargs)
+        return select.clip(self, min, max, out, **kwargs)
 
     def round(self, decimals: int = 0, out: Any = None) -> ndarray:
         """Elements rounded to decimals; halves go to the even digit."""
@@ -375,7 +373,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     @numpy_when_small(numpy.ndarray.nonzero, "self", "a", "biufc", waits=True)
     def nonzero(self) -> tuple[Any, ...]:
         """Positions of elements that are not zero. Waits."""
-        return indexing.nonzero(self)
+        return select.nonzero(self)
 
     @numpy_writes(numpy.ndarray.put, "self indices values", "wpv")
     def put(self, indices: Any, values: Any, mode: str = "raise") -> None:

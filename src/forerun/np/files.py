@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy
 
-from ..ops.convert import as_dtype, asarray, default_float
+from ..ops._base.convert import as_dtype, asarray, default_float
 from ..storage import issue, npy, order
 from ..storage.archive import Archive, Given
 from ..storage.npy import Header

@@ -10,7 +10,8 @@ from typing import Any
 import numpy
 
 from .. import _core
-from ..ops import convert, host
+from ..ops._base import convert
+from ..ops._base import host_task as host
 
 __all__ = ["Flags", "NumpyMethods"]
 

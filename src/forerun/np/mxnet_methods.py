@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
-from ..ops import arithmetic, indexing, nn
+from ..ops.elementwise import arithmetic
+from ..ops.index import getitem as indexing
+from ..ops.nn import functions as nn
 
 if TYPE_CHECKING:
     from ..typing import Array

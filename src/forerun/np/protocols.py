@@ -11,8 +11,8 @@ from typing import Any
 import numpy
 
 from .. import _core
-from ..ops import ufuncs
-from ..ops.convert import asarray, is_supported
+from .._array import ufunc_protocol as ufuncs
+from ..ops._base.convert import asarray, is_supported
 
 # NumPy's classes of arrays whose values are all there is to them; others know better what is to be done.
 _PLAIN = (numpy.ndarray, numpy.memmap, numpy.generic)

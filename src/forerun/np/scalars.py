@@ -10,7 +10,8 @@ from typing import Any
 import numpy
 
 from .. import _core
-from ..ops import iterating, shape
+from ..ops.index import flatiter as iterating
+from ..ops.shape import views as shape
 from .arrays import _unpickled as unpickled_array
 from .arrays import ndarray
 

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 import numpy
 
 from .. import _core
-from ..ops.convert import asarray
+from ..ops._base.convert import asarray
 from . import npy, order
 from .direct import Reading
 from .npy import Header, Room

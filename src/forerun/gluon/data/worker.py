@@ -19,7 +19,7 @@ import numpy
 
 from ... import _core
 from ...config import configure
-from ...ops import convert
+from ...ops._base import convert
 from .epoch import Epoch
 from .shared import Slot, packed
 

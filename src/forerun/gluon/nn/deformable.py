@@ -6,7 +6,7 @@ from typing import Any
 
 from ... import npx
 from ...init import Initializer
-from ...ops.strided import check_layout, per_axis
+from ...ops.nn.conv_windows import check_layout, per_axis
 from ..hybrid import HybridBlock
 from ..parameter import Parameter
 from .function import Activation

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import npx
-from ...ops.strided import channels_last, per_axis
+from ...ops.nn.conv_windows import channels_last, per_axis
 from ..hybrid import HybridBlock
 
 __all__ = [
