@@ -12,7 +12,8 @@ import pytest
 import forerun
 from children import output
 from conftest import closed_gate, running
-from forerun import aio, np, npx
+from forerun import np, npx
+from forerun._runtime import asyncio as aio
 from loops import LOOPS, descriptors, held, run, turns
 
 

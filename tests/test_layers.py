@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import forerun
+
 ROOT = Path(__file__).parents[1]
 CORE = ROOT / "core"
 PACKAGE = ROOT / "src" / "forerun"
@@ -20,18 +22,17 @@ PYTHON_HEADERS = re.compile(r"(Python\.h|nanobind/|numpy/)")
 
 # From the bottom up; names in one row may use each other. The package itself (`__init__`) stands on top.
 PYTHON_ORDER = [
-    {"_blas"},
-    {"_core", "notebook", "log", "config", "device", "lifecycle", "engine", "pace", "pending", "aio"},
+    {"_core", "_runtime", "_display"},
     {"autograd"},
     {"ops"},
-    {"_interop", "_array"},
-    {"storage"},
+    {"_capture", "_io"},
+    {"_array"},
+    {"_interop"},
     {"np", "npx", "nd", "safetensors", "typing", "extend"},
-    {"recorded"},
-    {"_registry", "init", "optimizer", "lr_scheduler", "metric", "image", "gluon"},
-    {"torch", "d2l", "compat", "as_numpy", "compat_modules"},
+    {"init", "optimizer", "lr_scheduler", "metric", "image", "gluon"},
+    {"torch", "d2l", "compat", "as_numpy"},
     {"profiler"},
-    {"terminal", "bars", "tour", "cli", "testing", "__main__"},
+    {"tour", "cli", "testing", "__main__"},
     {"_wiring"},
 ]
 PYTHON_RANK = {name: rank for rank, row in enumerate(PYTHON_ORDER) for name in row}
@@ -45,14 +46,13 @@ MOST_FILES = 15  # in a folder
 LATE_IMPORTS = {
     ("ops/_base/primitive.py", "forerun._array.ufunc_protocol"),  # methods of ufuncs, as `add.reduce`, need all ops
     ("ops/_base/convert.py", "forerun.ops.shape.join"),  # lists of arrays are stacked, by an op with a gradient
-    ("_wiring.py", "forerun.np"),  # `import forerun` without NumPy's names is short
+    ("_wiring.py", "forerun._array"),  # `import forerun` without NumPy's names is short
     ("_wiring.py", "forerun.ops"),
     ("_wiring.py", "forerun.profiler.guarding"),
-    ("np/arrays.py", "forerun.aio"),  # asyncio is long to import
+    ("_array/ndarray.py", "forerun._runtime.asyncio"),  # asyncio is long to import
     ("torch/__init__.py", "forerun.npx"),
-    ("storage/issue.py", "forerun.storage.archive"),
     ("gluon/block.py", "forerun.gluon.summary"),
-    ("gluon/block.py", "forerun.notebook"),
+    ("gluon/block.py", "forerun._display.notebook"),
     ("gluon/hybrid.py", "forerun.gluon.symbol"),
     ("gluon/parameter.py", "forerun.gluon.parameters"),
     ("profiler/events.py", "forerun.profiler.picture"),
@@ -63,7 +63,7 @@ LATE_IMPORTS = {
     ("cli/tour.py", "forerun"),
     ("cli/trace.py", "forerun"),
 }
-FULL = {".": 27, "gluon": 26, "np": 18, "profiler": 26}  # folders that still have more
+FULL = {"gluon": 26, "profiler": 26}  # folders that still have more
 
 
 def core_files() -> list[Path]:
@@ -242,3 +242,11 @@ def test_the_check_sees_relative_imports(tmp_path: Path, monkeypatch: pytest.Mon
     found = dict(imported_modules(file))
     assert found == {1: "forerun.gluon", 2: "forerun.ops.basic.add", 3: "forerun.np"}
     assert [import_rank(name) for name in found.values()] == [PYTHON_RANK[x] for x in ("gluon", "ops", "np")]
+
+
+def test_what_stands_on_top_is_what_users_import() -> None:
+    """All else is in folders with `_`; and no function of the package hides a module of its name."""
+    modules = {path.stem for path in PACKAGE.iterdir() if path.is_dir() or path.suffix == ".py"}
+    modules = {name for name in modules if not name.startswith("_")}
+    assert modules == {*forerun._MODULES, "cli", "compat", "nd", "ops"}
+    assert not modules & {name for name in forerun.__all__ if name not in forerun._MODULES}

@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy
 
-from . import _core, device, log, pending
+from . import _core
+from ._runtime import device, pending
+from ._runtime import logging as log
 
 __all__ = ["wire_arrays", "wire_engine"]
 
@@ -41,8 +43,8 @@ def _engine() -> dict[str, Any]:
 
 
 def _arrays() -> dict[str, Any]:
-    from .np.arrays import ndarray
-    from .np.scalars import scalar
+    from ._array.ndarray import ndarray
+    from ._array.scalar import scalar
     from .ops._base import convert
     from .ops._base import promotion as dtype_rules
     from .ops.elementwise import arithmetic as a

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import numpy
 
 from . import autograd, np
-from ._registry import known_by, looked_up
+from ._runtime.registry import known_by, looked_up
 from .npx import load as _load
 from .ops._base.host_task import host
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _core
-from ..device import Device, current_device, resolve
+from .._runtime.device import Device, current_device, resolve
 from ..ops._base.convert import copy as copied
 from ..ops._base.convert import is_array, to_device
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 
 from .. import _core
-from ..device import current_device
+from .._runtime.device import current_device
 from ..ops._base.convert import asarray
 from ..ops.create.fill import array
 from . import dlpack as exchange

@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 
 from .. import _core, np
-from ..np.scalars import scalar
+from .._array.scalar import scalar
 from ..ops._base.primitive import Elementwise
 from .conversion import Numpy, back, values
 

@@ -11,7 +11,7 @@ import numpy
 
 from .. import _core
 from .._interop.dlpack import from_dlpack
-from ..device import current_device
+from .._runtime.device import current_device
 from ..ops._base.convert import asarray, is_supported
 from .report import Report
 

@@ -192,7 +192,7 @@ class Block:
         ==============================================================================
         ...
         """
-        from ..notebook import show
+        from .._display.notebook import show
         from .summary import summary
 
         show(summary(self, inputs))

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from .. import _core
-from ..device import Device
+from .._runtime.device import Device
 
 __all__ = ["exchanging", "owners", "hand_round", "total"]
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _core, nd, np, npx
-from ..device import Device
-from ..recorded import Recorded, _flat
+from .._capture.captured import Recorded, _flat
+from .._runtime.device import Device
 from . import changes
 from .block import Block
 from .parameter import Parameter

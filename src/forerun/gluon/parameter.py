@@ -12,7 +12,7 @@ from typing import Any
 import numpy
 
 from .. import autograd, np
-from ..device import Device, resolve
+from .._runtime.device import Device, resolve
 from ..init import Constant, Initializer, create
 from ..ops._base.convert import as_dtype
 from . import changes

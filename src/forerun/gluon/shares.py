@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from .. import _core
-from ..device import Device, resolve
+from .._runtime.device import Device, resolve
 from .exchange import exchanging
 
 __all__ = ["Shares"]

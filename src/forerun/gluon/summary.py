@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _core, autograd
-from ..notebook import Shown, table
+from .._display.notebook import Shown, table
 from .parameter import Parameter
 
 if TYPE_CHECKING:

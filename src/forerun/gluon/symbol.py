@@ -10,9 +10,9 @@ from typing import Any
 import numpy
 
 from .. import _core, autograd, np
-from ..recorded import _filled, _flat
-from ..storage.named import save_named
-from ..storage.replacing import place, replacing
+from .._capture.captured import _filled, _flat
+from .._io.atomic_write import place, replacing
+from .._io.named_arrays import save_named
 from .exported import FORMAT, FORMATS, Reader, Untold, computed, fitted, told
 from .hybrid import HybridBlock, Spec, written
 from .loading import set_values

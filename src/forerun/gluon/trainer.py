@@ -15,10 +15,10 @@ from typing import Any
 import numpy
 
 from .. import _core
-from ..device import Device
+from .._io.file_ops import opened, save_arrays
+from .._io.npy import read_arrays
+from .._runtime.device import Device
 from ..optimizer import Item, Optimizer, State, create
-from ..storage.issue import opened, save_arrays
-from ..storage.npy import read_arrays
 from . import changes
 from .exchange import Copies, exchanging, hand_round, owners, total
 from .parameter import Parameter

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import autograd, np
-from ..device import Device
+from .._runtime.device import Device
 from .deferred import known
 from .download import check_sha1, download
 from .shares import Shares as Shares

@@ -20,7 +20,14 @@ from typing import Any as _Any
 import numpy as _numpy
 
 from .. import _core, _wiring
+from .._array.ndarray import _unpickled as _unpickled
+from .._array.ndarray import ndarray as ndarray
+from .._array.scalar import _unpickled_scalar as _unpickled_scalar
+from .._interop import array_api_compat as _array_api_compat
+from .._interop import dask as _dask
+from .._interop import einops as _einops
 from .._interop.dlpack import *  # noqa: F403
+from .._io.numpy_files import *  # noqa: F403
 from ..ops._base.convert import asarrays as _asarrays
 from ..ops._base.convert import axes_of as _axes_of
 from ..ops._base.convert import cast as _cast
@@ -70,17 +77,12 @@ from ..ops.sort.unique import *  # noqa: F403
 from ..ops.statistics.covariance import *  # noqa: F403
 from ..ops.statistics.histogram import *  # noqa: F403
 from ..ops.statistics.quantile import *  # noqa: F403
-from . import array_api_compat as _array_api_compat
-from . import dask as _dask
-from . import einops as _einops
 from . import emath as emath
 from . import fft as fft
 from . import lib as lib
 from . import linalg as linalg
 from . import random as random
 from ._printing import *  # noqa: F403
-from .arrays import ndarray as ndarray
-from .files import *  # noqa: F403
 from .former import *  # noqa: F403
 from .inspection import __array_namespace_info__ as __array_namespace_info__
 

@@ -12,12 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _core, np
 from .._interop.lending import *  # noqa: F403
-from ..device import cpu as cpu
-from ..device import cpu_pinned as cpu_pinned
-from ..device import current_device as current_device
-from ..device import gpu as gpu
-from ..device import num_gpus as num_gpus
-from ..np.files import savez as savez
+from .._io import file_ops as _issue
+from .._io import named_arrays as _named
+from .._io.atomic_write import place as _place
+from .._io.npz import Archive as _Archive
+from .._io.numpy_files import savez as savez
+from .._runtime.device import cpu as cpu
+from .._runtime.device import cpu_pinned as cpu_pinned
+from .._runtime.device import current_device as current_device
+from .._runtime.device import gpu as gpu
+from .._runtime.device import num_gpus as num_gpus
 from ..ops._base import convert
 from ..ops._base.host_task import host as host
 from ..ops.elementwise.erf import *  # noqa: F403
@@ -39,10 +43,6 @@ from ..ops.vision.anchors import *  # noqa: F403
 from ..ops.vision.boxes import *  # noqa: F403
 from ..ops.vision.detection import *  # noqa: F403
 from ..ops.vision.regions import *  # noqa: F403
-from ..storage import issue as _issue
-from ..storage import named as _named
-from ..storage.archive import Archive as _Archive
-from ..storage.replacing import place as _place
 from . import image as image
 from . import random as random
 

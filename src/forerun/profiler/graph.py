@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import _core
-from ..device import used_devices
+from .._runtime.device import used_devices
 from .boxes import Boxes, of_pending, of_tape, of_trace
 from .dot import dot
 from .events import Trace

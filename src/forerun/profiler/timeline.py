@@ -7,7 +7,7 @@ from collections.abc import Callable
 from html import escape
 from pathlib import Path
 
-from ..notebook import Shown
+from .._display.notebook import Shown
 from .chrome import chrome
 from .events import Trace
 from .lanes import lanes

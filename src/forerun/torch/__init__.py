@@ -17,7 +17,7 @@ import builtins
 import math as _math
 from typing import Any
 
-from ..device import Device as Device
+from .._runtime.device import Device as Device
 from ..np import ndarray
 from ..npx import load as load
 from . import cuda as cuda

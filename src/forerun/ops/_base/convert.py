@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 
 from ... import _core
-from ...device import Device, resolve
+from ..._runtime.device import Device, resolve
 from .primitive import primitive
 from .promotion import (
     SUPPORTED,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ... import _core
-from ...device import Device, resolve
+from ..._runtime.device import Device, resolve
 from .convert import as_dtype, asarray, is_inexact
 from .primitive import primitive
 

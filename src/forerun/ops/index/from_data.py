@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ... import _core
-from ...device import Device
+from ..._runtime.device import Device
 from .._base.convert import as_dtype, axes_of, unsupported
 from ..create.fill import _device, asarray
 from ..shape.join import vstack

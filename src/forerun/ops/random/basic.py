@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ... import _core
-from ...device import Device, resolve
+from ..._runtime.device import Device, resolve
 from .._base.convert import (
     as_dtype,
     asarray,

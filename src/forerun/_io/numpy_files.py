@@ -12,10 +12,11 @@ from typing import Any
 import numpy
 
 from ..ops._base.convert import as_dtype, asarray, default_float
-from ..storage import issue, npy, order
-from ..storage.archive import Archive, Given
-from ..storage.npy import Header
-from ..storage.replacing import place
+from . import file_ops, npy
+from . import ordering as order
+from .atomic_write import place
+from .npy import Header, Room
+from .npz import Archive, Given, Members, Promised
 
 __all__ = [
     "save", "savez", "savez_compressed", "load", "savetxt", "loadtxt", "genfromtxt", "fromfile",
@@ -40,12 +41,12 @@ def save(file: Any, arr: Any, allow_pickle: Any = True, *, wait: bool = True) ->
     ([0, 1, 2], 152)
     """
     x = asarray(arr)
-    header = issue.header_of(x)
+    header = file_ops.header_of(x)
     if hasattr(file, "write"):
         values = x.numpy()
-        return issue.written_to(file, lambda out: npy.write_array(out, values, header))
+        return file_ops.written_to(file, lambda out: npy.write_array(out, values, header))
     write = lambda out, values: npy.write_array(out, values, header, 0)
-    return issue.save("save", place(file, ".npy"), "npy", {"": x}, [header], write, wait)
+    return file_ops.save("save", place(file, ".npy"), "npy", {"": x}, [header], write, wait)
 
 
 def _savez(
@@ -56,7 +57,7 @@ def _savez(
     unnamed = {f"arr_{i}": x for i, x in enumerate(args)}
     if twice := unnamed.keys() & named.keys():
         raise ValueError(f"{op}: names must differ from those of unnamed arrays, got {sorted(twice)}")
-    return issue.save_arrays(op, file, {**unnamed, **named}, ".npz", compressed, wait)
+    return file_ops.save_arrays(op, file, {**unnamed, **named}, ".npz", compressed, wait)
 
 
 def savez(file: Any, *args: Any, allow_pickle: Any = True, wait: Any = True, **kwds: Any) -> Any:
@@ -125,7 +126,7 @@ def load(
         max_header_size,
     )  # for pickles, and for headers as numbers never have them
     if not hasattr(file, "read"):
-        return issue.by_name("load", place(file))
+        return _by_name("load", place(file))
     if npy.is_archive(file):
         return Archive(Given({name: asarray(x) for name, x in npy.read_arrays(file).items()}))
     return asarray(npy.read_array(file))
@@ -134,6 +135,34 @@ def load(
 # --- text and bytes ---
 
 _COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}  # modules, imported by those who use them
+
+
+def _by_name(op: str, path: str, device: Any = None) -> Any:
+    """What an npy or npz file has, as an array that is being read, or an `Archive`."""
+    write = order.under_way(path)
+    if write and write.kind == "npy":
+        header = write.headers[""]
+        return file_ops.reads(op, header, lambda room: _again(op, path, header, room), write.mark, device)
+    if write and write.kind == "npz":
+        return Archive(Promised(op, path, write, device))
+    if write:
+        write.mark.wait()
+    file = file_ops.Opened(path)
+    with file.stream() as stream:
+        if npy.is_archive(stream):
+            return Archive(Members(op, file, device))
+        header = npy.read_header(stream, file.size, op)
+        start = stream.tell()
+    return file_ops.reads(op, header, lambda room: file_ops.values(op, file, start, header, room), None, device)
+
+
+def _again(op: str, path: str, header: Header, room: Room) -> None:
+    """Reads what has been written by now, as the write said that it would."""
+    file = file_ops.Opened(path)
+    with file.stream() as stream:
+        file_ops.checked(op, header, npy.read_header(stream, file.size, op))
+        start = stream.tell()
+    file_ops.values(op, file, start, header, room)
 
 
 def savetxt(fname: Any, X: Any, *args: Any, wait: bool = True, **kwargs: Any) -> Any:
@@ -164,7 +193,7 @@ def savetxt(fname: Any, X: Any, *args: Any, wait: bool = True, **kwargs: Any) ->
         with opener(out, "wb") if opener else nullcontext(out) as text:
             numpy.savetxt(text, values, *args, **kwargs)
 
-    return issue.save("savetxt", path, "text", {"": x}, [issue.header_of(x)], write, wait)
+    return file_ops.save("savetxt", path, "text", {"": x}, [file_ops.header_of(x)], write, wait)
 
 
 def _from_text(
@@ -220,12 +249,12 @@ def fromfile(file: Any, dtype: Any = float, count: int = -1, sep: str = "", offs
         order.settled(place(file))
     if sep or not isinstance(file, (str, os.PathLike)):
         return asarray(numpy.fromfile(file, given, count, sep, offset=offset))
-    found = issue.Opened(place(file))
+    found = file_ops.Opened(place(file))
     if not 0 <= offset <= found.size:
         raise ValueError(f"fromfile: offset must be within the file of {found.size} bytes, got {offset}")
     there = (found.size - offset) // given.itemsize
     header = Header((there if count < 0 else min(count, there),), given, False)
-    return issue.reads("fromfile", header, partial(issue.values, "fromfile", found, offset, header))
+    return file_ops.reads("fromfile", header, partial(file_ops.values, "fromfile", found, offset, header))
 
 
 def tofile(x: Any, fid: Any, sep: str = "", format: str = "%s", *, wait: bool = True) -> Any:
@@ -250,5 +279,5 @@ def tofile(x: Any, fid: Any, sep: str = "", format: str = "%s", *, wait: bool = 
 
     if hasattr(fid, "write"):
         values = x.numpy()
-        return issue.written_to(fid, lambda out: write(out, values))
-    return issue.save("tofile", place(fid), "bytes", {"": x}, [issue.header_of(x)], write, wait)
+        return file_ops.written_to(fid, lambda out: write(out, values))
+    return file_ops.save("tofile", place(fid), "bytes", {"": x}, [file_ops.header_of(x)], write, wait)

@@ -7,9 +7,9 @@ import os
 import sys
 from functools import partial
 
-from . import _core
-from .config import config
-from .log import say
+from .. import _core
+from .logging import say
+from .settings import config
 
 __all__: list[str] = []
 

@@ -21,11 +21,11 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import _core
-from .autograd.leaf import Variable
-from .autograd.piece import NotRepeatable, Piece
-from .device import Device
-from .ops._base import traced
+from .. import _core
+from .._runtime.device import Device
+from ..autograd.leaf import Variable
+from ..ops._base import traced
+from .tape_template import NotRepeatable, Piece
 
 __all__ = ["Recorded", "hybrid"]
 

@@ -12,9 +12,13 @@ from typing import Any, BinaryIO
 
 import numpy
 
-from . import issue, npy, order, params, tensors
+from . import file_ops as issue
+from . import mxnet_params as params
+from . import npy
+from . import ordering as order
+from . import safetensors as tensors
+from .atomic_write import place
 from .npy import Header
-from .replacing import place
 
 __all__ = ["format_of", "read_named", "save_named", "params_by_name"]
 

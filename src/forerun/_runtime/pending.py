@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from typing import NamedTuple
 
-from . import _core
-from .log import say
+from .. import _core
+from .logging import say
 
 __all__ = ["Pending", "pending"]
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy
 from numpy.lib import format as npy
 
-from . import direct
+from . import direct_io as direct
 
 if TYPE_CHECKING:
     import zipfile  # with its compressors: for those who use archives

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO
 
-from .direct import Direct
+from .direct_io import Direct
 
 __all__ = ["replacing", "place"]
 

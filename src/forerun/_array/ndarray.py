@@ -9,9 +9,10 @@ from typing import Any
 import numpy
 
 from .. import _core
+from .._display.notebook import nbytes, preformatted
+from .._io import numpy_files as files
+from .._runtime.device import Device, resolve, used_devices
 from ..autograd import backward_pass, leaf
-from ..device import Device, resolve, used_devices
-from ..notebook import nbytes, preformatted
 from ..ops._base import convert
 from ..ops._base.primitive import direct, numpy_when_small, numpy_writes, view_of_numpy
 from ..ops._base.traced import placeholder
@@ -29,9 +30,9 @@ from ..ops.reduce import scan as scans
 from ..ops.shape import join as joining
 from ..ops.shape import views as shape
 from ..ops.sort import sort as sorting  # fmt: skip
-from . import files, protocols
-from .methods import NumpyMethods
+from . import numpy_protocols as protocols
 from .mxnet_methods import MxnetMethods
+from .numpy_methods import NumpyMethods
 
 __all__ = ["ndarray"]
 
@@ -490,7 +491,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         Raises what the computation raised.
         """
         if not _core.arrived(self):
-            from .. import aio  # asyncio's 20 ms are for those who use it
+            from .._runtime import asyncio as aio  # asyncio's 20 ms are for those who use it
 
             yield from aio.arrival(self)
         return self
@@ -519,3 +520,6 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
 def _unpickled(values: numpy.ndarray, device: str) -> Any:
     there = Device("cpu", int(device.partition(":")[2]))
     return _core.from_numpy(values, there if there in used_devices() else resolve())
+
+
+_unpickled.__module__ = "forerun.np"  # files of pickles say so: they outlive the files of the package

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from . import _core
+from .. import _core
 
 __all__ = ["Device", "cpu", "cpu_pinned", "gpu", "num_gpus", "num_cpus", "current_device", "resolve", "devices"]
 

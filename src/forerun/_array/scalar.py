@@ -12,8 +12,8 @@ import numpy
 from .. import _core
 from ..ops.index import flatiter as iterating
 from ..ops.shape import views as shape
-from .arrays import _unpickled as unpickled_array
-from .arrays import ndarray
+from .ndarray import _unpickled as unpickled_array
+from .ndarray import ndarray
 
 __all__ = ["scalar"]
 
@@ -86,11 +86,14 @@ class scalar(ndarray):
         return iterating.flatiter(self)
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return _unpickled, super().__reduce__()[1]
+        return _unpickled_scalar, super().__reduce__()[1]
 
 
-def _unpickled(values: numpy.ndarray, device: str) -> Any:
+def _unpickled_scalar(values: numpy.ndarray, device: str) -> Any:
     return _core.as_scalar(unpickled_array(values, device))
+
+
+_unpickled_scalar.__module__ = "forerun.np"
 
 
 numbers.Number.register(scalar)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from . import _core
+from .. import _core
 from .device import Device
 
 __all__ = ["wait", "waitall", "memory", "empty_cache", "stats"]

@@ -19,7 +19,7 @@ from typing import Any
 import numpy
 
 from .. import _core
-from ..config import config
+from .._runtime.settings import config
 
 __all__ = ["BLOCK", "LEAST", "Direct", "Reading"]
 

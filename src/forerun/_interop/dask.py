@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 
 from .. import _core
-from .arrivals import when_imported
+from .import_hooks import when_imported
 
 
 def _add_percentile(backends: ModuleType) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from .. import _core
-from .leaf import Variable
+from ..autograd.leaf import Variable
 
 __all__ = ["NotRepeatable", "Piece"]
 

@@ -8,8 +8,9 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from . import _core, device
-from .log import say
+from .. import _core
+from . import device
+from .logging import say
 
 __all__ = ["configure", "config"]
 
@@ -223,7 +224,7 @@ def _start() -> None:
             raise
         print(f"forerun: {error}", file=sys.stderr)
         raise SystemExit(2) from None
-    package = pathlib.Path(__file__).parent
+    package = pathlib.Path(__file__).parent.parent
     library = package / "lib" / "libforerun_openblas.so"
     _core.load_blas(str(library if library.exists() else pathlib.Path(_core.__file__).parent / "lib" / library.name))
 

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 import numpy
 
 from .. import _core
-from .direct import BLOCK, LEAST
+from .direct_io import BLOCK, LEAST
 from .npy import Header, possible, write_values
 
 __all__ = ["Contents", "Place", "read_contents", "laid_out", "write", "LONGEST"]

@@ -11,8 +11,8 @@ from typing import Any
 import numpy
 
 from .. import _core
-from .._array import ufunc_protocol as ufuncs
 from ..ops._base.convert import asarray, is_supported
+from . import ufunc_protocol as ufuncs
 
 # NumPy's classes of arrays whose values are all there is to them; others know better what is to be done.
 _PLAIN = (numpy.ndarray, numpy.memmap, numpy.generic)
@@ -39,7 +39,7 @@ def _knows_better(kind: type, protocol: str) -> bool:
 
 def namespace() -> Any:
     """`forerun.np`, which imports this module."""
-    return importlib.import_module(__package__)
+    return importlib.import_module("forerun.np")
 
 
 _VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")

@@ -9,8 +9,8 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
-from .arrivals import when_imported
-from .protocols import namespace
+from .._array.numpy_protocols import namespace
+from .import_hooks import when_imported
 
 
 def _add_backend(backends: ModuleType) -> None:

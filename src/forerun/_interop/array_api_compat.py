@@ -9,8 +9,8 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
-from .arrivals import when_imported
-from .scalars import scalar
+from .._array.scalar import scalar
+from .import_hooks import when_imported
 
 _HELPERS = "array_api_compat.common._helpers"
 _COPIES = (_HELPERS, f"scipy._lib.{_HELPERS}", f"sklearn.externals.{_HELPERS}")

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
-from . import issue, npy, order
+from . import file_ops as issue
+from . import npy
+from . import ordering as order
 from .npy import Header, Room
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from . import _core
+from .. import _core
 
 __all__ = ["gather", "as_completed", "arrival"]
 

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
-from . import _core
+from .. import _core
 
 __all__ = ["pace"]
 

@@ -18,12 +18,13 @@ import numpy
 
 from .. import _core
 from ..ops._base.convert import asarray
-from . import npy, order
-from .direct import Reading
+from . import npy
+from . import ordering as order
+from .atomic_write import place, replacing
+from .direct_io import Reading
 from .npy import Header, Room
-from .replacing import place, replacing
 
-__all__ = ["save", "written_to", "Opened", "reads", "header_of", "opened", "save_arrays", "by_name"]
+__all__ = ["save", "written_to", "Opened", "reads", "header_of", "opened", "save_arrays"]
 
 PIECE = 16 << 20  # bytes that are read at once: between two pieces a thread may have to wait for a core
 
@@ -237,39 +238,9 @@ def opened(file: Any) -> Iterator[BinaryIO]:
         yield found
 
 
-def by_name(op: str, path: str, device: Any = None) -> Any:
-    """What an npy or npz file has, as an array that is being read, or an `Archive`."""
-    from .archive import Archive, Members, Promised
-
-    write = order.under_way(path)
-    if write and write.kind == "npy":
-        header = write.headers[""]
-        return reads(op, header, lambda room: _again(op, path, header, room), write.mark, device)
-    if write and write.kind == "npz":
-        return Archive(Promised(op, path, write, device))
-    if write:
-        write.mark.wait()
-    file = Opened(path)
-    with file.stream() as stream:
-        if npy.is_archive(stream):
-            return Archive(Members(op, file, device))
-        header = npy.read_header(stream, file.size, op)
-        start = stream.tell()
-    return reads(op, header, lambda room: values(op, file, start, header, room), None, device)
-
-
 def values(op: str, file: Opened, start: int, header: Header, room: Room) -> None:
     file.fill(room, start, op)
     npy.swapped(room, header.dtype)
-
-
-def _again(op: str, path: str, header: Header, room: Room) -> None:
-    """Reads what has been written by now, as the write said that it would."""
-    file = Opened(path)
-    with file.stream() as stream:
-        checked(op, header, npy.read_header(stream, file.size, op))
-        start = stream.tell()
-    values(op, file, start, header, room)
 
 
 def checked(op: str, expected: Header, found: Header) -> None:
