@@ -18,6 +18,7 @@ import math
 import re
 import statistics
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -273,6 +274,7 @@ def main() -> None:
     rows = chosen(given.names)
     if not rows:
         parser.error(f"--names must be in names of rows, got {given.names}")
+    warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, of products that overflow
     columns: dict[int, list[float]] = {n: [] for n in sizes}
     print_row("call (x NumPy)", [f"{n:,}" for n in sizes])
     for name, code, set_up, most in rows:

@@ -9,7 +9,7 @@ import numpy
 import pytest
 
 from cases.compare import same_bits
-from forerun import np
+from forerun import autograd, np
 from indices import agree, outcome
 
 M = numpy.arange(6, dtype="int32").reshape(2, 3)
@@ -181,3 +181,36 @@ def test_piecewise_calls_functions_with_all_elements() -> None:
     shapes: list[Any] = []
     np.piecewise(np.ones(4), [np.arange(4) > 2], [lambda v: shapes.append(v.shape) or v, 0])
     assert shapes == [(4,)]
+
+
+def test_elements_of_flat_are_read_and_written_where_they_lie() -> None:
+    theirs, mine = numpy.arange(24.0).reshape(2, 3, 4), np.arange(24.0).reshape(2, 3, 4)
+    for turn in (lambda x: x, lambda x: x.T, lambda x: x[:, ::-1, ::2], lambda x: x[1]):
+        a, b = turn(mine), turn(theirs)
+        for i in (0, 1, -1, b.size - 1, -b.size, 3):
+            a.flat[i] = b.flat[i] = i + 0.5
+            assert a.flat[i].item() == b.flat[i]
+        assert mine.tolist() == theirs.tolist()
+        assert [e.item() for e in a.flat] == list(b.flat)
+    with pytest.raises(IndexError):
+        mine.flat[24] = 1
+    with pytest.raises(TypeError):
+        del mine.flat[0]
+    with pytest.raises(TypeError, match="base must be a forerun array"):
+        np.flatiter([1])
+
+
+def test_flat_of_what_must_not_be_written() -> None:
+    view = np.broadcast_to(np.arange(3), (2, 3))
+    with pytest.raises(ValueError, match="destination must"):
+        view.flat[0] = 1
+    view.flat[0]
+    x = np.ones(3)
+    x.attach_grad()
+    with autograd.record():
+        y = x * 2
+        with pytest.raises(RuntimeError, match="must not be written in place"):
+            y.flat[0] = 1
+        z = y.flat[1] * 3
+    z.backward()
+    assert x.grad.tolist() == [0, 6, 0]

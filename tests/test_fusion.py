@@ -294,3 +294,27 @@ def test_short_rows_are_copied_and_computed_to_their_ends(dtype):
         return made
 
     as_numpy_does(program, x)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_pairs_walk_long_rows_of_any_layout(dtype):
+    """Of slices, rows and columns that are broadcast, and views that run backwards, in steps, or across."""
+
+    def program(lib: Any, x: Any, wide: Any, row: Any, column: Any) -> list[Any]:
+        views = [x, x[:, ::-1], x[::-1], wide[:, 1:141], wide[:, ::2], x.T, row, column]
+        made = [(a - b) ** 2 for a, b in itertools.product(views, repeat=2)]
+        for (i, a), b, c in itertools.product(enumerate(views), views, views):
+            made += [a * b - c] if i % 2 else [c / (a + b)]
+        out = wide.copy()
+        out[:, 1:141] -= x * row
+        out[:, :-1] = (out[:, :-1] + column) * out[:, :-1]
+        return [*made, out]
+
+    as_numpy_does(program, *(floats(*shape, dtype=dtype) for shape in ((140, 140), (140, 280), (140,), (140, 1))))
+
+    def blocks(lib: Any, x: Any, *others: Any) -> list[Any]:
+        """Axes of operands that are broadcast in different ways are merged in different ways."""
+        return [y for a, b in itertools.product(others, repeat=2) for y in (x * a - b, a / (x + b))]
+
+    shapes = ((4, 5, 140), (140,), (5, 140), (4, 1, 1), (4, 5, 1))
+    as_numpy_does(blocks, *(floats(*shape, dtype=dtype) for shape in shapes))

@@ -36,3 +36,49 @@ def test_iterating_waits_for_nothing(gate: None) -> None:
     first, second = np.arange(2) + 1
     assert not first.ready
     assert not second.ready
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int16", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("step", [1, 3, -1])
+def test_elements_are_values_of_their_own(dtype: str, step: int) -> None:
+    values = (numpy.arange(100) % 7).astype(dtype)
+    x = np.array(values)
+    found = list(x[::step])
+    x[...] = 1
+    assert [e.item() for e in found] == values[::step].tolist()
+    assert all(e.dtype == dtype and e.shape == () for e in found)
+    assert [(e + 0).item() for e in found] == values[::step].tolist()
+    assert np.array(found).tolist() == values[::step].tolist()
+
+
+def test_what_is_written_meanwhile_is_seen() -> None:
+    x, y = np.arange(40), numpy.arange(40)
+    for mine, theirs in zip(x, y):
+        assert mine.item() == theirs
+        for array in (x, y):
+            array[theirs + 1 : theirs + 3] += 100
+            array[-1] = 7
+
+
+def test_an_element_becomes_an_array_without_a_word_to_its_neighbours() -> None:
+    x = np.arange(8.0)
+    found = list(x)
+    changed = np.asarray(found[3])
+    changed += 10
+    assert [e.item() for e in found] == list(range(8))
+    assert x.tolist() == list(range(8))
+
+
+def test_an_iterator_ends_once_and_for_all() -> None:
+    steps = iter(np.arange(2))
+    assert [e.item() for e in steps] == [0, 1]
+    assert list(steps) == []
+    assert len(list(iter(np.zeros(5)))) == 5
+    assert iter(np.zeros((3, 2))).__length_hint__() == 3
+
+
+def test_elements_that_fail_say_so_each() -> None:
+    x = np.arange(3)[np.array([0, 7])]
+    for e in x:
+        with pytest.raises(IndexError, match="got 7"):
+            e.item()

@@ -52,8 +52,9 @@ IGNORED = {
     "optimizer*:*.step.weight": "rules are called alike; not all need the weight",
     "optimizer/sgd.py:SGLD.step.state": "rules are called alike; this one has no state",
     # names that are there for programs of others: whatever the value, results are those that it asks for
+    "ops/_base/primitive.py:Elementwise.__call__.*": "said for type checkers; calls are the core's",
     "torch/nn/layers.py:Identity.__init__.*": "PyTorch's takes anything, too: the layer can stand for any other",
-    "_runtime/device.py:cpu_pinned.device_id": "which GPU copies from it; there is none here, and the memory is the host's",
+    "_runtime/device.py:cpu_pinned.device_id": "which GPU copies from it; there is none: the memory is the host's",
     "*.cudnn_off": "which library computes; there is one here",
     "*.subok": "there is one class of arrays",
     "np/__init__.py:may_share_memory.max_work": "a limit to the search; this one takes no time",

@@ -166,5 +166,5 @@ _core.__prefix__:
 _core\.(empty|full|from_numpy|taken|cast|copy|view|reshape|transpose|broadcast_to|getitem|read|as_scalar|as_array|detach|scalars|blank|rebased|capture_end)$:
     def \1(*args: Any, **kwargs: Any) -> Any: ...
 
-_core\.(reduce|sum_to|scan|matmul|correlate|correlate_back|correlate_weight|pool|pool_back|recur|recur_back|gather|gather_along|concatenate|random|host|record|walk|current_site)$:
+_core\.(reduce|sum_to|scan|matmul|correlate|correlate_back|correlate_weight|pool|pool_back|recur|recur_back|gather|gather_along|neighbours|concatenate|random|host|record|walk|current_site)$:
     def \1(*args: Any, **kwargs: Any) -> Any: ...

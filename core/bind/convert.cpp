@@ -138,10 +138,16 @@ Array from_object(const char* op, PyObject* o, int device) {
     throw std::bad_alloc();
   }
   made.storage()->promised = true;
-  PyObject* view = numpy_view(made.layout, made.storage()->data(), true, nullptr);
-  int failed = view ? PyArray_CopyInto(reinterpret_cast<PyArrayObject*>(view), source) : -1;
+  int failed = 0;
+  constexpr int64_t kFew = 1 << 14;  // bytes that are copied faster without NumPy, which lets other threads run meanwhile
+  if (made.layout.nbytes() <= kFew && typenums[static_cast<int>(t)] == PyArray_TYPE(source) && PyArray_ISCARRAY_RO(source)) {
+    std::memcpy(made.storage()->data(), PyArray_DATA(source), static_cast<size_t>(made.layout.nbytes()));
+  } else {
+    PyObject* view = numpy_view(made.layout, made.storage()->data(), true, nullptr);
+    failed = view ? PyArray_CopyInto(reinterpret_cast<PyArrayObject*>(view), source) : -1;
+    Py_XDECREF(view);
+  }
   if (t == DType::b1 && !failed) make_bools(made.storage()->data(), made.layout.size);
-  Py_XDECREF(view);
   Py_DECREF(any);
   if (failed) throw PythonError{};
   return with_values(std::move(made));

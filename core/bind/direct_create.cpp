@@ -359,17 +359,37 @@ PyObject* converted(PyObject* self, DType t) {
   return wrap(copied(*from, t, as_array(self)->device));
 }
 
+// A dense copy of a small matrix that lies otherwise. No storage: an operation must make it.
+Array turned_at_once(const Array& from) {
+  const Layout& l = from.layout;
+  const bool few = l.ndim() == 2 && l.size > 0 && l.nbytes() <= static_cast<int64_t>(kFilledAtOnce) && may_work_at_once();
+  const char* values = few ? values_at_once(from) : nullptr;
+  Array made = values ? made_at_once(l.dtype, l.shape, device_of(from)) : Array();
+  if (!made.storage()) return made;
+  with_item(item_size(l.dtype), [&]<class T>(T) {
+    T* to = reinterpret_cast<T*>(made.storage()->data());
+    for (int64_t i = 0; i < l.shape[0]; ++i)
+      for (int64_t k = 0; k < l.shape[1]; ++k) std::memcpy(to++, values + i * l.strides[0] + k * l.strides[1], sizeof(T));
+  });
+  written_at_once(made);
+  return made;
+}
+
 PyObject* copy(const DirectCall& call) {
   if (call.n != 1 || call.kwnames) return nullptr;
   const Array* a = plain_array(call.args[0]);
-  return a ? converted(call.args[0], a->layout.dtype) : nullptr;
+  if (!a) return nullptr;
+  if (Array made = a->layout.contiguous() ? Array() : turned_at_once(*a); made.storage()) return wrap(std::move(made));
+  return converted(call.args[0], a->layout.dtype);
 }
 
 // The array itself if it is dense, else a dense copy.
 PyObject* contiguous(const DirectCall& call) {
   const Array* a = call.n == 1 && !call.kwnames ? plain_array(call.args[0]) : nullptr;
   if (!a || a->layout.ndim() == 0) return nullptr;
-  return a->layout.contiguous() ? Py_NewRef(call.args[0]) : wrap(copied(*a, a->layout.dtype, as_array(call.args[0])->device));
+  if (a->layout.contiguous()) return Py_NewRef(call.args[0]);
+  Array made = turned_at_once(*a);
+  return wrap(made.storage() ? std::move(made) : copied(*a, a->layout.dtype, as_array(call.args[0])->device));
 }
 
 PyObject* astype(const DirectCall& call) {

@@ -246,7 +246,7 @@ PyObject* ours(PyObject* result, const NumpyCall& call) {
     return named ? PyObject_CallObject(call.gives, all.ptr()) : all.release().ptr();
   }
   const bool is_array = PyArray_Check(result);
-  nb::object values = is_array || PyArray_IsScalar(result, Generic) || plain_int(result) ? nb::steal(PyArray_FROM_O(result)) : nb::object();
+  nb::object values = is_array ? nb::borrow(result) : PyArray_IsScalar(result, Generic) || plain_int(result) ? nb::steal(PyArray_FROM_O(result)) : nb::object();
   if (!values) return nullptr;
   auto* array = reinterpret_cast<PyArrayObject*>(values.ptr());
   int type = PyArray_TYPE(array);

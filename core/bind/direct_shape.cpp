@@ -51,6 +51,53 @@ PyObject* diag(const DirectCall& call) {
   return wrap(std::move(made));
 }
 
+// A view that is reversed along an axis; all: along each.
+PyObject* flipped(PyObject* self, int axis, bool all) {
+  const Array* a = plain_array(self);
+  if (!a || a->layout.size == 0 || a->layout.ndim() == 0 || (!all && axis >= a->layout.ndim())) return nullptr;
+  Layout to = a->layout;
+  for (int i = 0; i < to.ndim(); ++i) {
+    if (!all && i != axis) continue;
+    to.offset += (to.shape[i] - 1) * to.strides[i];
+    to.strides[i] = -to.strides[i];
+  }
+  return wrap(Array(a->storage(), std::move(to)));
+}
+
+PyObject* flip(const DirectCall& call) {
+  static constexpr const char* names[] = {"m", "axis"};
+  PyObject* v[2];
+  int axis = 0;
+  if (!call.arrange(names, v) || !plain_array(v[0]) || (!absent(v[1]) && !plain_axis(v[1], plain_array(v[0])->layout.ndim(), &axis))) return nullptr;
+  return flipped(v[0], axis, absent(v[1]));
+}
+
+template <int axis>
+PyObject* flip_along(const DirectCall& call) { return call.n == 1 && !call.kwnames ? flipped(call.args[0], axis, false) : nullptr; }
+
+// A small matrix with zeros above a diagonal of it, or below.
+template <bool lower>
+PyObject* triangle(const DirectCall& call) {
+  static constexpr const char* names[] = {"m", "k"};
+  PyObject* v[2];
+  const Array* a = call.arrange(names, v) && (!v[1] || plain_int(v[1])) ? plain_array(v[0]) : nullptr;
+  if (!a || a->layout.ndim() != 2 || a->layout.size == 0 || !a->layout.contiguous() || a->layout.nbytes() > static_cast<int64_t>(kFilledAtOnce)) return nullptr;
+  int beyond = 0;
+  const long long k = v[1] ? PyLong_AsLongLongAndOverflow(v[1], &beyond) : 0;
+  const char* values = !beyond && std::abs(k) <= INT32_MAX && may_work_at_once() ? values_at_once(*a) : nullptr;
+  Array made = values ? made_at_once(a->layout.dtype, a->layout.shape, as_array(v[0])->device) : Array();
+  if (!made.storage()) return nullptr;
+  const int64_t n = a->layout.shape[1], size = static_cast<int64_t>(item_size(a->layout.dtype));
+  char* to = made.storage()->data();
+  for (int64_t i = 0; i < a->layout.shape[0]; ++i, to += n * size, values += n * size) {
+    const int64_t kept = std::clamp<int64_t>(i + k + lower, 0, n) * size;  // bytes up to the diagonal, and with it in the lower triangle
+    std::memset(to, 0, static_cast<size_t>(n * size));
+    lower ? std::memcpy(to, values, static_cast<size_t>(kept)) : std::memcpy(to + kept, values + kept, static_cast<size_t>(n * size - kept));
+  }
+  written_at_once(made);
+  return wrap(std::move(made));
+}
+
 // x.reshape(2, 3), x.reshape((2, 3)), x.reshape(6).
 PyObject* reshape_method(const DirectCall& call) {
   const Array* a = call.n >= 2 && !call.kwnames ? plain_array(call.args[0]) : nullptr;
@@ -158,13 +205,18 @@ PyObject* concatenate(const DirectCall& call) {
   return joined(all, axis, device);
 }
 
+constexpr int64_t kFewOfMany = 4096;  // bytes of each of many arrays
+
 // The same of arrays of one shape, along a new first axis. Null: others must look at them.
 PyObject* stacked_at_once(PyObject* list) {
   if (!list || !(PyList_CheckExact(list) || PyTuple_CheckExact(list)) || !may_work_at_once()) return nullptr;
   const Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
   PyObject* const* items = PySequence_Fast_ITEMS(list);
   const Array* first = n > 0 ? plain_array(items[0]) : nullptr;
-  if (!first || first->layout.ndim() >= Dims::kInline || first->layout.nbytes() * n > static_cast<int64_t>(kFilledAtOnce)) return nullptr;
+  if (!first || first->layout.ndim() >= Dims::kInline) return nullptr;
+  // To give an operation many arrays takes as long as to copy some of each; but memory is to be taken in the program's order.
+  const int64_t bytes_of_one = first->layout.nbytes(), most = static_cast<int64_t>(kFilledAtOnce);
+  if (bytes_of_one * n > most && (bytes_of_one > kFewOfMany || !Engine::get().idle())) return nullptr;
   const auto good = [&](PyObject* o) {
     const Array* a = plain_array(o);
     return a && a->layout.dtype == first->layout.dtype && a->layout.shape == first->layout.shape && as_array(o)->device == as_array(items[0])->device && a->layout.contiguous() && values_at_once(*a);
@@ -255,6 +307,11 @@ void add_direct_shapes() {
   add_direct("transpose", transpose);
   add_direct("diagonal", diagonal);
   add_direct("diag", diag);
+  add_direct("flip", flip);
+  add_direct("fliplr", flip_along<1>);
+  add_direct("flipud", flip_along<0>);
+  add_direct("tril", triangle<true>);
+  add_direct("triu", triangle<false>);
   add_direct("reshape", reshape);
   add_direct("reshape_method", reshape_method);
   add_direct("ravel", ravel);

@@ -14,6 +14,7 @@
 #include "bind/reduce.h"
 #include "bind/ufunc.h"
 #include "kernels/matmul.h"
+#include "kernels/neighbours.h"
 #include "kernels/move.h"
 #include "kernels/random.h"
 #include "kernels/reduce.h"
@@ -278,6 +279,20 @@ nb::object matmul(nb::handle a_object, nb::handle b_object, bool transpose_a, bo
   return wrapped_result(product_of(a, b));
 }
 
+// Sums of neighbours with weights, of vectors of one dtype; none where there is nothing for them.
+nb::object neighbours(nb::handle in_object, nb::handle weights_object, int64_t first, int64_t length) {
+  const Array &in = arg("correlate", in_object), &weights = arg("correlate", weights_object);
+  const DType t = in.layout.dtype;
+  const bool good = (t == DType::f32 || t == DType::f64) && weights.layout.dtype == t && in.layout.ndim() == 1 && weights.layout.ndim() == 1 && in.layout.contiguous() &&
+                    in.layout.size > 0 && weights.layout.size > 0 && weights.layout.size <= kMostWeights && length > 0;
+  if (!good) return nb::none();
+  Array out = Array::make(t, Dims{length}, budget_of(same_device("correlate", in, weights)));
+  Building op;
+  build_neighbours(*op, in, weights, first, out);
+  op.issue(device_of(in));
+  return wrapped(std::move(out));
+}
+
 nb::object concatenate(nb::handle sequence, int64_t axis) {
   std::vector<Array> arrays = args("concatenate", sequence);
   if (arrays.empty()) throw Error(ErrorKind::value, "concatenate: there must be at least one array, got none");
@@ -407,6 +422,8 @@ void init_families(nb::module_& m) {
   m.def("sum_to", [](nb::handle a, nb::handle shape) { return wrapped(sum_to(arg("sum_to", a), parse_dims("sum_to", shape.ptr()))); });
   m.def("scan", scan, nb::arg("op"), nb::arg("a"), nb::arg("axis"), nb::arg("dtype").none() = nb::none(), nb::arg("name") = "");
   m.def("matmul", matmul, nb::arg("a"), nb::arg("b"), nb::arg("transpose_a") = false, nb::arg("transpose_b") = false);
+  m.def("neighbours", neighbours, nb::arg("a"), nb::arg("weights"), nb::arg("first"), nb::arg("length"),
+        "Sums of a[first + i + j] * weights[j] over j, of few weights; None if it does not suit them.");
   m.def("concatenate", concatenate, nb::arg("arrays"), nb::arg("axis") = 0);
   m.def("random", [](const char* kind, nb::handle shape, nb::handle dtype, nb::handle device, nb::handle lo, nb::handle hi, nb::handle stream) { return random(kind, shape, dtype, device, lo, hi, stream); }, nb::arg("kind"), nb::arg("shape"), nb::arg("dtype"), nb::arg("device").none(), nb::arg("lo"), nb::arg("hi"), nb::arg("stream") = nb::none());
   m.def("random_key", [] { return draws_on_host(), next_number++; });

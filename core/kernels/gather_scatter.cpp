@@ -17,7 +17,8 @@ namespace forerun {
 
 namespace {
 
-constexpr int64_t kTile = int64_t{1} << 17;  // elements that one worker takes at once
+constexpr int64_t kTile = int64_t{1} << 17;  // elements that one worker writes at once
+constexpr int64_t kPicked = int64_t{1} << 15;  // and picks
 constexpr int64_t kLeastRow = 64;            // of them next to each other, where rows are cut
 constexpr int64_t kChunk = 512;              // positions that are converted at once
 
@@ -193,7 +194,7 @@ void IndexKernel::cut() {
   for (int i = 0; i < axis; ++i) units *= array.shape[i];
   if (what == Do::gather) {
     int64_t block = units > 0 ? std::max<int64_t>(1, other.size / units) : 1;
-    per_tile_ = std::max<int64_t>(1, kTile / block);
+    per_tile_ = std::max<int64_t>(1, kPicked / block);
     tiles_ = std::max<int64_t>(1, ceil_div(units, per_tile_));
     return;
   }

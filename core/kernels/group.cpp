@@ -23,6 +23,8 @@ constexpr size_t kMostOps = 512;
 constexpr int64_t kNearBytes = 32 << 10, kLeastBlock = 256;
 constexpr int64_t kVector = 16;  // elements
 constexpr int64_t kFoldBytes = 64 << 10, kMostBlock = 8192;  // of blocks that have whole rows
+// Elements of a row that is worth a call of a loop.
+constexpr int64_t kLongRow = 128;
 // A tile of a long string of ops has fewer elements, so that several threads share what is not long.
 constexpr int64_t kTileOps = 4, kLeastTile = 4096;
 // Longer than a page by some lines: values that start at the same place of a page get into each other's way.
@@ -227,6 +229,7 @@ class PlanMaker {
   void count_walks();
   Walk* walk_of(const Part::Operand& operand, int where);
   const int* add_steps(const Part& part, const int* where);
+  static bool walked_together(const Plan::Step& a, const Plan::Step& b);
   bool pair(size_t first, size_t second) const;
   void join_pairs();
   int64_t block_of(int64_t bytes) const, fold_block_of(int64_t bytes) const;
@@ -326,12 +329,27 @@ const int* PlanMaker::add_steps(const Part& part, const int* where) {
   return where;
 }
 
+// Whether one loop can walk the operands of both steps: in rows that are long enough to be walked one by one.
+bool PlanMaker::walked_together(const Plan::Step& a, const Plan::Step& b) {
+  const Dims* shape = nullptr;
+  bool good = true;
+  auto look = [&](const Plan::Place& place) {
+    if (!place.nest) return;
+    const int64_t inner = place.nest->strides[place.place].back();
+    good = good && (inner == 0 || inner == place.size) && place.nest->shape.back() >= kLongRow && (!shape || *shape == place.nest->shape);
+    shape = &place.nest->shape;
+  };
+  std::for_each_n(a.place, a.n, look), std::for_each_n(b.place, b.n, look);
+  return good;
+}
+
 // Whether the second step may do the work of the first, too: nothing between them writes what the first reads. Arrays of different
 // storages may share memory, if one ends before the other is written (Engine::reuse).
 bool PlanMaker::pair(size_t first, size_t second) const {
   const Plan::Step &a = plan_->steps[first], &b = plan_->steps[second];
   if (a.loop.arithmetic == Arithmetic::none || a.loop.arithmetic_dtype != b.loop.arithmetic_dtype) return false;
-  if (a.nested || b.nested || a.of_rows || b.of_rows || (a.place[0].size == 0 && a.place[a.n_in - 1].size == 0)) return false;
+  auto one = [](const Plan::Place& place) { return place.nest ? place.nest->strides[place.place].back() == 0 : place.size == 0; };
+  if (a.of_rows || b.of_rows || !walked_together(a, b) || (one(a.place[0]) && one(a.place[a.n_in - 1]))) return false;
   for (size_t s = first + 1; s < second; ++s) {
     const Plan::Step& step = plan_->steps[s];
     for (int out = step.n_in; out < step.n; ++out)
@@ -361,6 +379,7 @@ void PlanMaker::join_pairs() {
       both.place[0] = before.place[0], both.place[1] = before.place[before.n_in - 1], both.n_in = 2;
       if (step.n_in == 2) both.place[both.n_in++] = step.place[1 - i];
       both.place[both.n_in] = step.place[step.n_in], both.n = both.n_in + 1;
+      both.nested = before.nested || step.nested;
       gone[writer[v]] = true;
       step = both;
       joined = true;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <type_traits>
 #include <vector>
 
 #include "base/error.h"
@@ -16,7 +17,7 @@ namespace forerun {
 namespace {
 
 constexpr int64_t kTile = int64_t{1} << 15;  // elements that one worker takes at once, in whole lines
-constexpr int64_t kBeside = 16;              // lines that are copied together where they lie side by side
+constexpr int64_t kBeside = 8;               // lines that are copied together where they lie side by side
 
 // Lines of `n` elements along one axis of the input; `make(line, values, out)` is called for each.
 class LinesKernel : public Kernel {
@@ -130,12 +131,21 @@ class SortKernel final : public LinesKernel {
   void turn(const char* array, int64_t i, int64_t count, bool reads, char* room) const {
     int64_t starts[kBeside], step = reads ? in_.strides[axis_] : after() * item();
     for (int64_t k = 0; k < count; ++k) starts[k] = reads ? start_of(i + k) : k * item();
+    bool dense = true;
+    for (int64_t k = 1; k < count; ++k) dense = dense && starts[k] == starts[0] + k * item();
     with_item(item_size(in_.dtype), [&]<class T>(T) {
-      for (int64_t row = 0; row < n_; ++row)
-        for (int64_t k = 0; k < count; ++k) {
-          char *there = const_cast<char*>(array) + row * step + starts[k], *here = room + (k * n_ + row) * static_cast<int64_t>(sizeof(T));
-          reads ? std::memcpy(here, there, sizeof(T)) : std::memcpy(there, here, sizeof(T));
-        }
+      constexpr int64_t kSize = sizeof(T);
+      auto copy = [&](auto start_of_line, auto lines) {
+        for (int64_t row = 0; row < n_; ++row)
+          for (int64_t k = 0; k < lines; ++k) {
+            char *there = const_cast<char*>(array) + row * step + start_of_line(k), *here = room + (k * n_ + row) * kSize;
+            reads ? std::memcpy(here, there, sizeof(T)) : std::memcpy(there, here, sizeof(T));
+          }
+      };
+      if (dense && count == kBeside)  // nearly always: in numbers that are known here
+        copy([first = starts[0]](int64_t k) { return first + k * kSize; }, std::integral_constant<int64_t, kBeside>{});
+      else
+        copy([&](int64_t k) { return starts[k]; }, count);
     });
   }
 

@@ -16,7 +16,7 @@ import importlib
 import os
 from typing import TYPE_CHECKING, Any
 
-from ._runtime import blas as blas  # before anything else imports NumPy
+from ._runtime import blas as blas  # before anything else imports the core, or NumPy
 from . import _core as _core
 from . import _wiring as _wiring
 from ._runtime import lifecycle as lifecycle

@@ -16,15 +16,16 @@ _VARIABLE = "OPENBLAS_THREAD_TIMEOUT"
 _CYCLES = "16"  # 2**16 cycles: about as long as it takes to wake a thread
 
 
-def _load_numpy() -> None:
-    """Import NumPy with short spinning of its threads, unless it has been imported or the user has set the variable."""
+def _load_core() -> None:
+    """Import the core, which imports NumPy, with short spinning of NumPy's threads: unless NumPy has been imported or
+    the user has set the variable."""
     if "numpy" in sys.modules or _VARIABLE in os.environ:
         return
     os.environ[_VARIABLE] = _CYCLES
     try:
-        importlib.import_module("numpy")
+        importlib.import_module("forerun._core")
     finally:
         del os.environ[_VARIABLE]
 
 
-_load_numpy()
+_load_core()

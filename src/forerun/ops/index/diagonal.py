@@ -94,6 +94,7 @@ def _triangle(x: Any, k: int, lower: bool) -> Any:
     return where(_core.from_numpy(mask if lower else ~mask, x.device), x, x.dtype.kind != "b" and 0)
 
 
+@direct("tril")
 def tril(m: Any, k: int = 0) -> Array:
     """The lower triangle of the last two axes, or of a matrix with the vector m as each row.
 
@@ -106,6 +107,7 @@ def tril(m: Any, k: int = 0) -> Array:
     return _triangle(m, k, True)
 
 
+@direct("triu")
 def triu(m: Any, k: int = 0) -> Array:
     """The upper triangle of the last two axes, or of a matrix with the vector m as each row.
 

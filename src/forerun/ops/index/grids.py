@@ -25,7 +25,7 @@ from .._base.convert import (
     unsupported,
     vector_of,
 )
-from ..create.fill import Where, array, ones_like
+from ..create.fill import Where, ones_like
 from ..create.ranges import arange, linspace
 from ..elementwise.arithmetic import multiply
 from ..shape.join import concatenate, stack
@@ -95,12 +95,12 @@ class _Row:
     [[1, 2], [3, 4]]
     """
 
-    def __init__(self, name: str, axis: int, ndim: int, begin: int) -> None:
+    def __init__(self, name: str, how: tuple[int, int, int]) -> None:
         self._name = name
-        self._how = (axis, ndim, begin)
+        self._how = how  # the axis, the least number of axes, and where those of smaller arrays begin
 
     def __getitem__(self, key: Any) -> Any:
-        if self._how == _ROW and isinstance(key, tuple) and (vectors := _vectors(key)):
+        if self._how is _ROW and type(key) is tuple and (vectors := _vectors(key)):
             return concatenate(vectors)
         entries = list(key) if isinstance(key, tuple) else [key]
         how = list(self._how)
@@ -157,14 +157,14 @@ _ROW = (0, 1, -1)  # as r_ puts together
 
 def _vectors(entries: tuple[Any, ...]) -> list[Any]:
     """The entries of r_ as vectors of one dtype, where they are such vectors and numbers that it holds; else none."""
-    first = next((e for e in entries if is_array(e)), None)
+    first = next((e for e in entries if isinstance(e, _core.Array)), None)
     if first is None:
         return []
-    found = []
+    dtype, device, found = first.dtype, first.device, []
     for e in entries:
-        if type(e) is float and first.dtype == numpy.float64:
-            e = array([e], first.dtype, device=first.device)
-        elif not is_array(e) or e.ndim != 1 or e.dtype != first.dtype or e.device != first.device:
+        if type(e) is float and dtype.char == "d":
+            e = _core.scalars((e,), dtype, device)
+        elif not isinstance(e, _core.Array) or e.ndim != 1 or e.dtype is not dtype or e.device is not device:
             return []
         found.append(e)
     return found
@@ -188,7 +188,7 @@ def _range(s: slice) -> Any:
     return arange(start, s.stop, step)
 
 
-r_, c_ = _Row("r_", 0, 1, -1), _Row("c_", -1, 2, 0)
+r_, c_ = _Row("r_", _ROW), _Row("c_", (-1, 2, 0))
 
 
 # --- coordinates ---
@@ -219,6 +219,9 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     return tuple(map(_copied, placed) if copy else placed)
 
 
+_POSITIONS = numpy.dtype("int64")
+
+
 def indices(dimensions: Sequence[int], dtype: Any = int, sparse: bool = False, *, device: Where = None) -> Any:
     """Positions in a grid: one array of shape `dimensions` per axis, along a new first axis. int64 by default.
 
@@ -228,7 +231,8 @@ def indices(dimensions: Sequence[int], dtype: Any = int, sparse: bool = False, *
     >>> np.indices((2, 2)).tolist()
     [[[0, 0], [1, 1]], [[0, 1], [0, 1]]]
     """
-    want, where = as_dtype("indices", dtype), resolve(device)
+    want = _POSITIONS if dtype is int else as_dtype("indices", dtype)
+    where = resolve(device)
     if sparse:
         return tuple(_core.from_numpy(x, where) for x in numpy.indices(tuple(dimensions), want, True))
     return _core.taken(numpy.indices(tuple(dimensions), want), where)

@@ -27,8 +27,7 @@ Where = Device | str | None
 
 
 def _placed(arrays: Sequence[numpy.ndarray], device: Where) -> tuple[Any, ...]:
-    made = _core.taken if len(set(map(id, arrays))) == len(arrays) else _core.from_numpy
-    return tuple(made(a, resolve(device)) for a in arrays)
+    return tuple(_core.taken(a, resolve(device)) for a in arrays)
 
 
 def tril_indices(n: int, k: int = 0, m: int | None = None, *, device: Where = None) -> tuple[Any, Any]:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy
+
 from .._base.convert import axis_of, together
+from .._base.primitive import numpy_when_small
 from ..create.fill import zeros
 from ..shape.join import concatenate, stack
 from ..shape.views import broadcast_arrays, moveaxis
@@ -16,6 +19,14 @@ if TYPE_CHECKING:
 __all__ = ["cross"]
 
 
+def _cross_of_three(a: numpy.ndarray, b: numpy.ndarray) -> numpy.ndarray:
+    """NumPy's cross product of vectors of three elements; IndexError of others, of which it warns."""
+    if a.shape[-1] != 3 or b.shape[-1] != 3:
+        raise IndexError("cross: vectors must have three elements")
+    return numpy.cross(a, b)
+
+
+@numpy_when_small(_cross_of_three, "a b", "aa", "iuf")
 def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Array:
     """The cross product of vectors of three elements along axes of a and b, or of two, whose third counts as 0.
 

@@ -350,7 +350,7 @@ def atleast_3d(*arys: Any) -> Any:
 # --- reversing ------------------------------------------------------------------------------------
 
 
-@view_of_numpy(numpy.flip, "m axis", "ai")
+@direct("flip")
 def flip(m: Any, axis: Axis = None, *, out: Any = None) -> Array:
     """A view with the order of elements reversed along the axes; by default all. out: an array for a copy of it.
 
@@ -363,7 +363,7 @@ def flip(m: Any, axis: Axis = None, *, out: Any = None) -> Array:
     return store("flip", x[tuple(slice(None, None, -1) if i in at else slice(None) for i in range(x.ndim))], out)
 
 
-@view_of_numpy(numpy.fliplr, "m", "a")
+@direct("fliplr")
 def fliplr(m: Any) -> Array:
     """A view reversed along axis 1: columns from right to left. IndexError if there is no such axis.
 
@@ -374,7 +374,7 @@ def fliplr(m: Any) -> Array:
     return flip(m, 1)
 
 
-@view_of_numpy(numpy.flipud, "m", "a")
+@direct("flipud")
 def flipud(m: Any) -> Array:
     """A view reversed along axis 0: rows from bottom to top. IndexError if there is no axis.
 

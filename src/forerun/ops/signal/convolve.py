@@ -63,7 +63,19 @@ def _convolve_grad(g: Any, other: Any, n: int) -> Any:
     op="convolve",
 )  # fmt: skip
 def _convolve(a: Any, b: Any) -> Any:
-    return host_op("convolve", numpy.convolve, [a, b], (a.size + b.size - 1,), a.dtype)
+    n = a.size + b.size - 1
+    for longer, other in ((a, b), (b, a)):
+        if (found := _summed(longer, flip(other), 1 - other.size, n)) is not None:
+            return found
+    return host_op("convolve", numpy.convolve, [a, b], (n,), a.dtype)
+
+
+_SMALL = 1 << 15  # bytes of an array that NumPy's functions go through in the call, where it is there
+
+
+def _summed(a: Any, weights: Any, first: int, n: int) -> Any:
+    """n sums of a[first + i + j] * weights[j], of a large array and few weights; otherwise None."""
+    return _core.neighbours(a, weights, first, n) if a.nbytes > _SMALL and a.size >= weights.size else None
 
 
 _FEW = 1 << 15  # elements that NumPy goes through in less time than it takes to make an operation of each step
@@ -118,6 +130,9 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Array:
     if not _recorded(a, v) and v.dtype.kind != "c":
         longer, shorter = max(a.size, v.size), min(a.size, v.size)
         length = {"full": longer + shorter - 1, "same": longer, "valid": longer - shorter + 1}[mode]
+        first = {"full": 1 - v.size, "same": -(v.size // 2), "valid": 0}[mode]
+        if a.size >= v.size and (found := _summed(a, v, first, length)) is not None:
+            return found
         return host_op("correlate", lambda a, v: numpy.correlate(a, v, mode), [a, v], (length,), a.dtype)
     first = (v.size - 1) // 2 if v.size <= a.size else a.size // 2
     return _cut(_convolve(a, conjugate(flip(v))), a.size, v.size, mode, first)

@@ -179,6 +179,7 @@ def poly(seq_of_zeros: Any) -> Array:
     )
 
 
+@numpy_when_small(numpy.polyfit, "x y deg", "ddc", "D")
 def polyfit(
     x: Any, y: Any, deg: Any, rcond: float | None = None, full: bool = False, w: Any = None, cov: Any = False
 ) -> Any:

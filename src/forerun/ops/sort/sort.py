@@ -298,10 +298,11 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Array:
     if weights is not None and weights.shape != x.shape:
         raise ValueError(f"bincount: weights must have shape {x.shape}, got {weights.shape}")
     values = x.numpy()
-    if values.min(initial=0) < 0:
-        raise ValueError(f"bincount: numbers must not be negative, got {values.min()}")
-    counts = numpy.bincount(values, None if weights is None else weights.numpy(), minlength)
-    return asarray(counts, device=there)
+    try:
+        counts = numpy.bincount(values, None if weights is None else weights.numpy(), minlength)
+    except ValueError:
+        raise ValueError(f"bincount: numbers must not be negative, got {values.min()}") from None
+    return _core.taken(counts, there)
 
 
 _BYTES = 64  # of a table for each element, at most

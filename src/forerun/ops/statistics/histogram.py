@@ -21,7 +21,7 @@ from .._base.convert import (
     promote,
     vector_of,
 )
-from .._base.host_task import host, host_op, host_ops
+from .._base.host_task import host_op, host_ops
 from .._base.primitive import numpy_when_small
 from ..create.fill import _known
 from ..shape.join import stack
@@ -53,6 +53,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Array:
     return host_op("digitize", lambda v, b: numpy.digitize(v, b, right), [x, bins], x.shape, "int64")
 
 
+_MANY_BYTES = 1 << 14  # from which it is worth it to count them by their values first
 _RULES = ("auto", "doane", "fd", "rice", "scott", "sqrt", "stone", "sturges")
 
 
@@ -64,6 +65,17 @@ def _estimated(x: Any, rule: str, limits: Any, weights: Any) -> int:
     known = x if x.dtype.kind != "V" else cast(x, numpy.dtype("float32"))
     with numpy.errstate(all="ignore"):
         return numpy.histogram_bin_edges(known.numpy(), rule, limits).size - 1
+
+
+def _distinct_bytes(x: numpy.ndarray) -> tuple[numpy.ndarray, numpy.ndarray]:
+    """The distinct integers in an array of one byte each, in the order of their bits without a sign, and how often each
+    occurs. Two are counted at once."""
+    flat = numpy.ascontiguousarray(x).reshape(-1).view(numpy.uint8)
+    pairs = numpy.bincount(flat[: flat.size // 2 * 2].view(numpy.uint16), minlength=1 << 16).reshape(256, 256)
+    counts = pairs.sum(0) + pairs.sum(1)
+    counts[flat[flat.size // 2 * 2 :]] += 1
+    there = numpy.flatnonzero(counts)
+    return there.astype(numpy.uint8).view(x.dtype), counts[there]
 
 
 @numpy_when_small(numpy.histogram, "a bins", "ac", "f")
@@ -108,7 +120,10 @@ def histogram(
     def counted(*values: numpy.ndarray) -> tuple[numpy.ndarray, numpy.ndarray]:
         known = bins if edges is None else values[-1]
         given = None if weights is None else values[1]
-        found, ends = numpy.histogram(values[0], known, range, density, given)
+        numbers = values[0]
+        if given is None and numbers.dtype.itemsize == 1 and numbers.dtype.kind != "b" and numbers.size > _MANY_BYTES:
+            numbers, given = _distinct_bytes(numbers)
+        found, ends = numpy.histogram(numbers, known, range, density, given)
         return found.astype(counts, copy=False), ends.astype(dtype, copy=False)
 
     found, ends = host_ops("histogram", counted, inputs, [((count,), counts), ((count + 1,), dtype)])
@@ -198,10 +213,17 @@ def histogramdd(
         return found.astype(dtype), *(e.astype(k) for e, k in zip(ends, kinds))
 
     outs = [(counts, dtype), *(((k + 1,), kind) for k, kind in zip(counts, kinds))]
-    found, *ends = host(counted, inputs, outs, name="histogramdd")
+    found, *ends = host_ops("histogramdd", counted, inputs, outs)
     return found, tuple(ends)
 
 
+def _of_few(x: numpy.ndarray, y: numpy.ndarray, bins: int = 10) -> tuple[numpy.ndarray, ...]:
+    """NumPy's two-dimensional histogram, with everything in the default float."""
+    counts, *edges = numpy.histogram2d(x, y, bins)
+    return tuple(v.astype(default_float()) for v in (counts, *edges))
+
+
+@numpy_when_small(_of_few, "x y bins", "ddc", "D")
 def histogram2d(
     x: Any, y: Any, bins: Any = 10, range: Any = None, density: bool | None = None, weights: Any = None
 ) -> tuple[Any, Any, Any]:

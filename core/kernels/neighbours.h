@@ -1,0 +1,14 @@
+// Sums of neighbouring elements of a vector with weights: its correlation with a short one.
+#pragma once
+#include "array/array.h"
+
+namespace forerun {
+
+// Most weights for which this is faster than what is made for long ones.
+constexpr int64_t kMostWeights = 32;
+
+// out[i] = the sum of in[first + i + j] * weights[j], as far as there are such elements; j rises. All are vectors of one dtype, float32 or
+// float64, in and out dense; there are 1 to kMostWeights weights.
+void build_neighbours(Op& op, const Array& in, const Array& weights, int64_t first, const Array& out);
+
+}  // namespace forerun
