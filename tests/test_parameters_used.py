@@ -37,13 +37,13 @@ IGNORED = {
     "as_numpy/__init__.py:*load_ipython_extension.shell": "IPython calls it so",
     "as_numpy/arrays.py:_methods_of_ops.otherwise.kwargs": "ways out are called alike; an op's options are one of args",
     "_capture/captured.py:Recorded._record.args": "their values stand on the tape that is looked at",
-    "gluon/block.py:Block.infer_shape.args": "a block without deferred shapes has nothing to infer",
+    "gluon/block/block.py:Block.infer_shape.args": "a block without deferred shapes has nothing to infer",
     "gluon/data/dataset.py:Hosting._planned.late": "plans of all data sets are asked for alike",
     "gluon/data/vision/datasets.py:*._planned.late": "plans of all data sets are asked for alike",
     "gluon/rnn/cell.py:RecurrentCell._take.x": "a cell without weights has no width to take from an input",
     "gluon/rnn/*.infer_shape.states": "states have the shapes that the layer says",
     "gluon/rnn/combined.py:DropoutCell.state_info.batch_size": "the cell has no states",
-    "gluon/summary.py:summary.note.args": "hooks are called with the arguments and the result",
+    "gluon/block/summary.py:summary.note.args": "hooks are called with the arguments and the result",
     "init.py:*._init_weight.name": "rules are called with the name, which those that go by it need",
     "metric/*:*.value.n": "metrics are asked alike; these go by their sums alone",
     "metric/base.py:Loss.*.label*": "a mean of losses has no labels, in MXNet neither",
@@ -72,7 +72,7 @@ IGNORED = {
     "gluon/data/loader.py:DataLoader.__init__.try_nopython": "how functions are run; the values are the same",
     "gluon/data/vision/transform.py:Transform.hybridize.active": "transforms are not recorded, as they draw anew",
     "_io/npz.py:Source.read.name": "a protocol, which has no body",
-    "gluon/hybrid.py:HybridBlock.export.remove_amp_cast": "there are no casts of that kind to be left out",
+    "gluon/block/hybrid.py:HybridBlock.export.remove_amp_cast": "there are no casts of that kind to be left out",
 }
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

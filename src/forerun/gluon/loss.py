@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import np, npx
 from ..ops._base.convert import asarrays
-from .hybrid import HybridBlock
+from .block.hybrid import HybridBlock
 
 __all__ = [
     "Loss", "L1Loss", "L2Loss", "HuberLoss", "HingeLoss", "SquaredHingeLoss", "LogisticLoss",

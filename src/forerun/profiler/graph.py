@@ -9,10 +9,10 @@ from typing import Any
 
 from .. import _core
 from .._runtime.device import used_devices
-from .boxes import Boxes, of_pending, of_tape, of_trace
-from .dot import dot
+from ._picture.boxes import Boxes, of_pending, of_tape, of_trace
+from ._picture.dot import dot
+from ._picture.graph_svg import picture
 from .events import Trace
-from .graph_svg import picture
 
 __all__ = ["Graph", "graph"]
 

@@ -8,11 +8,11 @@ from html import escape
 from pathlib import Path
 
 from .._display.notebook import Shown
-from .chrome import chrome
+from ._picture.chrome import chrome
+from ._picture.lanes import lanes
+from ._picture.picture import figures, picture
 from .events import Trace
-from .lanes import lanes
 from .page import page
-from .picture import figures, picture
 
 __all__ = ["timeline"]
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import count
 from typing import Any
 
-from .events import Event, Trace
+from ..events import Event, Trace
 from .lanes import Lane, Span, in_turn, lanes
 from .live import live
 

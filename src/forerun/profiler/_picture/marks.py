@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from .axis import Axis, milliseconds
-from .events import Event
+from ..axis import Axis, milliseconds
+from ..events import Event
 from .lanes import Span
 
 __all__ = ["Mark", "marks", "tooltip"]

@@ -7,12 +7,12 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from .. import _core, nd, np, npx
-from .._capture.captured import Recorded, _flat
-from .._runtime.device import Device
-from . import changes
+from ... import _core, nd, np, npx
+from ..._capture.captured import Recorded, _flat
+from ..._runtime.device import Device
+from ..parameter import changes
+from ..parameter.parameter import Parameter
 from .block import Block
-from .parameter import Parameter
 
 __all__ = ["HybridBlock"]
 
@@ -97,7 +97,7 @@ class HybridBlock(Block):
         RuntimeError before `hybridize()` and a call. ValueError if `forward` looks at values, or does what is not an
         operation of forerun's on its arguments and parameters: host tasks, random numbers, `autograd.Function`.
         """
-        from .symbol import export
+        from .._export.symbol import export
 
         del remove_amp_cast
         if self._recorded is None or self._recorded.called is None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .. import _core
-from . import changes
+from ... import _core
+from ..parameter import changes
 
 __all__ = ["Hook", "Hooks", "monitor"]
 

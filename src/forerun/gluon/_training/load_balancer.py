@@ -8,9 +8,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from .. import _core
-from .._runtime.device import Device, resolve
-from .exchange import exchanging
+from ... import _core
+from ..._runtime.device import Device, resolve
+from .collectives import exchanging
 
 __all__ = ["Shares"]
 

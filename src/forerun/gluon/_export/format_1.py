@@ -6,8 +6,8 @@ be gone: this table stays as it is, but for values that are renamed.
 
 from __future__ import annotations
 
-from ..ops._base.primitive import Elementwise
-from ..ops._base.registry import operations
+from ...ops._base.primitive import Elementwise
+from ...ops._base.registry import operations
 
 __all__ = ["of_format_1"]
 

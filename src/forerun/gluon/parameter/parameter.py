@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy
 
-from .. import autograd, np
-from .._runtime.device import Device, resolve
-from ..init import Constant, Initializer, create
-from ..ops._base.convert import as_dtype
+from ... import autograd, np
+from ..._runtime.device import Device, resolve
+from ...init import Constant, Initializer, create
+from ...ops._base.convert import as_dtype
+from .._training.collectives import exchanging
 from . import changes
 from .deferred import DeferredInitializationError, Shape, UninitializedError, completes, known
-from .exchange import exchanging
 
 __all__ = ["Parameter"]
 
@@ -276,15 +276,6 @@ class Parameter:
             raise RuntimeError(
                 f'Parameter {self.name}: grad_req must not be "null" for a gradient, got "null"'
             )
-
-
-def __getattr__(name: str) -> Any:
-    """ParameterDict, which MXNet keeps here; its module needs this one."""
-    if name != "ParameterDict":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from .parameters import ParameterDict
-
-    return ParameterDict
 
 
 def _devices(given: Devices) -> list[Device]:

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import _core, autograd
-from .._display.notebook import Shown, table
-from .parameter import Parameter
+from ... import _core, autograd
+from ..._display.notebook import Shown, table
+from ..parameter.parameter import Parameter
 
 if TYPE_CHECKING:
     from .block import Block

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy
 
-from .._io.file_ops import opened
-from .._io.named_arrays import read_named, save_named
-from .._runtime.logging import say
-from ..init import Initializer
+from ..._io.file_ops import opened
+from ..._io.named_arrays import read_named, save_named
+from ..._runtime.logging import say
+from ...init import Initializer
 from .constant import Constant
 from .deferred import UninitializedError, placed
 from .loading import set_values

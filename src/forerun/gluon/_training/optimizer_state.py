@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from ..optimizer import State
+from ...optimizer import State
 
 __all__ = ["beside", "check", "moved", "number", "of_number", "restore"]
 

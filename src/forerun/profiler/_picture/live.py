@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from .events import Trace
+from ..events import Trace
 
 __all__ = ["live"]
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .. import _core
-from .events import Event, Trace
+from ... import _core
+from ..events import Event, Trace
 from .marks import tooltip
 
 __all__ = ["Box", "Boxes", "Op", "of_pending", "of_tape", "of_trace"]

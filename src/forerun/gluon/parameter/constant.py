@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import init, np
+from ... import init, np
 from .parameter import Parameter
 
 __all__ = ["Constant"]

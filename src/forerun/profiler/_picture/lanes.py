@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
-from .events import Event, Trace
-from .intervals import Interval, length
+from ..events import Event, Trace
+from ..intervals import Interval, length
 
 __all__ = ["Lane", "Span", "in_turn", "lanes"]
 

@@ -10,15 +10,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from .. import _core, np
-from ..init import Initializer
-from . import changes
-from .deferred import DeferredInitializationError, UninitializedError, placed
+from ... import _core, np
+from ..._display.notebook import show
+from ...init import Initializer
+from ..parameter import changes
+from ..parameter.deferred import DeferredInitializationError, UninitializedError, placed
+from ..parameter.dictionary import ParameterDict
+from ..parameter.loading import set_values
+from ..parameter.parameter import Devices, Parameter
+from ..parameter.sharing import share, taking_params
 from .hooks import Hook, Hooks, monitor
-from .loading import set_values
-from .parameter import Devices, Parameter
-from .parameters import ParameterDict
-from .sharing import share, taking_params
+from .summary import summary as summary_of
 
 __all__ = ["Block", "Hook"]
 
@@ -192,10 +194,7 @@ class Block:
         ==============================================================================
         ...
         """
-        from .._display.notebook import show
-        from .summary import summary
-
-        show(summary(self, inputs))
+        show(summary_of(self, inputs))
 
     def register_op_hook(self, callback: Callable[[str, str, Any], Any], monitor_all: bool = False) -> Hooks:
         """Calls `callback(name, kind, array)` for each array that a layer gives, in the whole tree.

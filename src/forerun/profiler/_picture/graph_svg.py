@@ -8,10 +8,10 @@ from pathlib import PurePath
 from typing import Any
 from xml.sax.saxutils import escape
 
+from ..svg import FAINT, INK, QUIET, document, element, fitted, text, text_width
 from .boxes import Box, Boxes, Op
 from .layers import Node, layered
 from .places import places
-from .svg import FAINT, INK, QUIET, document, element, fitted, text, text_width
 
 __all__ = ["picture"]
 

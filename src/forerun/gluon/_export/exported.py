@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy
 
-from .. import _core
-from ..autograd.leaf import Variable
-from ..ops._base.registry import operations, tuples
-from ..ops.create import fill as creation
+from ... import _core
+from ...autograd.leaf import Variable
+from ...ops._base.registry import operations, tuples
+from ...ops.create import fill as creation
 from .format_1 import of_format_1
 
 __all__ = ["FORMAT", "FORMATS", "Reader", "Untold", "computed", "fitted", "told"]

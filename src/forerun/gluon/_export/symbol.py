@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy
 
-from .. import _core, autograd, np
-from .._capture.captured import _filled, _flat
-from .._io.atomic_write import place, replacing
-from .._io.named_arrays import save_named
+from ... import _core, autograd, np
+from ..._capture.captured import _filled, _flat
+from ..._io.atomic_write import place, replacing
+from ..._io.named_arrays import save_named
+from ..block.hybrid import HybridBlock, Spec, written
+from ..parameter.dictionary import load
+from ..parameter.loading import set_values
+from ..parameter.parameter import Devices, Parameter
 from .exported import FORMAT, FORMATS, Reader, Untold, computed, fitted, told
-from .hybrid import HybridBlock, Spec, written
-from .loading import set_values
-from .parameter import Devices, Parameter
-from .parameters import load
 
 __all__ = ["SymbolBlock", "export"]
 
