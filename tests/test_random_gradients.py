@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy
 import pytest
-from forerun.ops.random.basic.implicit import gamma_slope
 from scipy import special
 
 from forerun import autograd, gluon, np, npx
+from forerun.ops.random.implicit import gamma_slope
 
 CLOSED: dict[str, tuple[float, ...]] = {
     "exponential": (1.5,), "weibull": (1.7,), "pareto": (3.5,), "power": (1.3,), "rayleigh": (0.7,),

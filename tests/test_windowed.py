@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy
 import pytest
-from forerun.ops.nn.functions.conv_windows import Windows
 
 import windowed
 from forerun import _core, autograd, np, npx
-from forerun.ops.nn.functions import conv as convolution
-from forerun.ops.nn.functions import pool as pooling
+from forerun.ops.nn import conv as convolution
+from forerun.ops.nn import pool as pooling
+from forerun.ops.nn.conv_windows import Windows
 
 RNG = numpy.random.default_rng(5)
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ... import _core
@@ -151,12 +152,19 @@ def _rules(
         if gradient is None:
             rules.append(None)
             continue
-        names = tuple(inspect.signature(gradient).parameters)
+        names = _parameters(gradient)
         rules.append((gradient, bytes(sources[name] for name in names)))
         save |= SAVE_OUTPUTS * ("y" in names)
         for name in names:
             save |= 1 << inputs.index(name) if name in inputs else 0
     return tuple(rules), save
+
+
+def _parameters(gradient: Gradient) -> tuple[str, ...]:
+    """The names of its parameters. There are hundreds when the package is imported, and `inspect` takes long."""
+    if type(gradient) is FunctionType and not gradient.__code__.co_kwonlyargcount:
+        return gradient.__code__.co_varnames[: gradient.__code__.co_argcount]
+    return tuple(inspect.signature(gradient).parameters)
 
 
 class Elementwise(_core.Ufunc):
