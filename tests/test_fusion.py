@@ -54,6 +54,17 @@ def test_hundreds_of_operations_are_one_group(n):
     assert did["elided"] == 400 * n * 8
 
 
+def test_arrays_larger_than_a_cache_are_walked_to_their_ends():
+    """Lines of the next block are fetched beside the steps of this one."""
+
+    def program(lib: Any, x: Any, y: Any, row: Any) -> list[Any]:
+        z = (x - y) * (x + y) + row
+        return [z / (1.0 + z * z), (z[:, :1000] + x[:, :1000]) * y[:, :1000] - 0.5, x * 2.0]
+
+    for n in (131, 1100):
+        as_numpy_does(program, *(floats(n, 1031, dtype="float64") for _ in range(2)), floats(1031, dtype="float64"))
+
+
 def test_a_group_ends_somewhere():
     did = same_bits(lambda x: polynomial(x, 700), floats(300))
     assert 2 <= did["groups"] <= 4
@@ -318,3 +329,19 @@ def test_pairs_walk_long_rows_of_any_layout(dtype):
 
     shapes = ((4, 5, 140), (140,), (5, 140), (4, 1, 1), (4, 5, 1))
     as_numpy_does(blocks, *(floats(*shape, dtype=dtype) for shape in shapes))
+
+
+@pytest.mark.parametrize("length", [128, 150, 1000, 3000])
+def test_blocks_of_many_values_have_whole_rows(length):
+    """Of so many that a block has no more rows than a reduction by itself would take."""
+
+    def program(lib: Any, x: Any) -> list[Any]:
+        y = x - x.max(1, keepdims=True)
+        powers = [y * float(i) for i in range(1, 40)]
+        total = sum(powers[1:], powers[0])
+        for a, b in itertools.pairwise(powers):
+            total = lib.maximum(total, a * b)
+        return [total - total.min(1, keepdims=True), y]
+
+    did = as_numpy_does(program, floats(40, length, dtype="float64"))
+    assert did["groups"] == 1

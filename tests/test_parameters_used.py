@@ -13,6 +13,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "forerun"
 
 # "file:function.parameter", or a pattern of them; functions of classes and functions have the names around them before.
 IGNORED = {
+    "*Elementwise.__call__.*": "what type checkers see of a call that the core takes",
     "*.__exit__.*": "Python calls it with three arguments, whoever needs them",
     # what a function of a family is called with, though only others of the family need it
     "autograd/function.py:Function.gradients.attrs": "the tape calls all operations alike",

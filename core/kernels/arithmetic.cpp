@@ -298,7 +298,8 @@ Loop arithmetic_loop(const char* ufunc, DType dtype, Loop numpy) {
     Loop own = numpy;
     own.function = single ? k.f32 : k.f64;
     own.rows = single ? k.rows_f32 : k.rows_f64;
-    own.data = new Loop(numpy);  // never freed, as ops that are under way may use it
+    auto* fallback = new Loop(numpy);  // never freed, as ops that are under way may use it
+    own.data = fallback, own.fallback = fallback;
     const auto number = static_cast<int>(&k - known);
     if (number < kArithmetic)
       own.arithmetic = kind(number), own.arithmetic_dtype = dtype;

@@ -62,7 +62,7 @@ FORERUN_CLONES void add_sums_f64(char* out, const char* in, int64_t rows, int64_
 }  // namespace
 
 Fold::Fold(Loop loop, DType dtype, const Scalar& neutral, int64_t a, int64_t r, int64_t c)
-    : loop_(loop), dtype_(dtype), size_(static_cast<int64_t>(item_size(dtype))), neutral_(neutral), a_(a), r_(r), c_(c) {
+    : loop_(c == 1 && !loop.adds && loop.fallback ? *loop.fallback : loop), dtype_(dtype), size_(static_cast<int64_t>(item_size(dtype))), neutral_(neutral), a_(a), r_(r), c_(c) {
   if (c == 1 && r <= kLongRow) {
     kind_ = Kind::rows;
     per_tile_ = std::max<int64_t>(1, kTileElements / std::max<int64_t>(1, r));

@@ -23,6 +23,9 @@ constexpr size_t kMostOps = 512;
 constexpr int64_t kNearBytes = 32 << 10, kLeastBlock = 256;
 constexpr int64_t kVector = 16;  // elements
 constexpr int64_t kFoldBytes = 64 << 10, kMostBlock = 8192;  // of blocks that have whole rows
+// Arrays that do not stay in caches: of so many of them, lines of the next block are fetched beside the steps of this one.
+constexpr int64_t kStreamBytes = 8 << 20, kLine = 64, kLeastAhead = 4 * kLine;
+constexpr size_t kMostStreams = 4;
 // Elements of a row that is worth a call of a loop.
 constexpr int64_t kLongRow = 128;
 // A tile of a long string of ops has fewer elements, so that several threads share what is not long.
@@ -239,6 +242,7 @@ class PlanMaker {
   std::shared_ptr<Plan> plan_ = std::make_shared<Plan>();
   std::vector<Value> values_;
   std::vector<int> value_at_;   // of what is held: its value, if it is elided; -1: none yet
+  std::vector<bool> streamed_;  // of what is held: it has been found in one piece
   std::vector<Walk> walks_;
   std::vector<Part> parts_;     // of the ops, in order
   int sources_ = 0, folds_ = 0;
@@ -255,7 +259,7 @@ PlanMaker::Walk* PlanMaker::walk_of(const Part::Operand& operand, int where) {
 }
 
 void PlanMaker::count_walks() {
-  value_at_.assign(group_.held_.size(), -1);
+  value_at_.assign(group_.held_.size(), -1), streamed_.assign(group_.held_.size(), false);
   parts_.resize(group_.ops_.size());
   const int* where = group_.where_.data();
   for (size_t k = 0; k < parts_.size(); ++k) {
@@ -298,6 +302,9 @@ const int* PlanMaker::add_steps(const Part& part, const int* where) {
       if (value < 0) value = new_value(place.size);
       place.value = value;
     } else {
+      const bool walked = !operand.nest && !step.of_rows && !(part.fold && i >= part.n_in) && !streamed_[*where];
+      if (walked) streamed_[*where] = true;
+      if (walked && group_.elements_ * place.size >= kStreamBytes && plan_->streams.size() < kMostStreams) plan_->streams.push_back({sources_, place.size});
       place.source = sources_++;
     }
     if (operand.nest) place = nested(place, operand);
@@ -411,9 +418,10 @@ int64_t PlanMaker::block_of(int64_t bytes) const {
 // The same where there are reductions. Those of rows come out alike however many rows a block has, if they are whole.
 int64_t PlanMaker::fold_block_of(int64_t bytes) const {
   const Fold& fold = *group_.fold_;
-  const int64_t block = fold.range(0).block;
-  if (!fold.by_rows()) return std::max(kBlock, block);
-  return std::max(block, std::min(kMostBlock, kFoldBytes / std::max<int64_t>(bytes, 1)) / fold.row_length() * fold.row_length());
+  const int64_t least = fold.range(0).block;
+  if (!fold.by_rows()) return std::max(kBlock, least);
+  if (!plan_->streams.empty()) return least;  // so that what is fetched for the next block is still near then
+  return std::max(least, std::min(kMostBlock, kFoldBytes / std::max<int64_t>(bytes, 1)) / fold.row_length() * fold.row_length());
 }
 
 // Gives values that live at different times the same place.
@@ -535,18 +543,58 @@ void FusedKernel::prepare(Op&) {
   }
 }
 
+namespace {
+
+// Fetches lines of the next block, some beside each step but the first, which waits for memory itself.
+class Ahead {
+ public:
+  Ahead(const Plan& plan, const std::vector<char*>& sources, int64_t at, int64_t n) {
+    const auto steps = static_cast<int64_t>(plan.steps.size()) - 1;
+    if (at < 0 || steps < 2 || plan.streams.empty()) return;  // with fewer steps nothing is there to do beside them
+    for (const Plan::Stream& s : plan.streams) from_[streams_] = sources[static_cast<size_t>(s.source)] + at * s.size, left_[streams_++] = n * s.size;
+    share_ = std::max(kLeastAhead, ceil_div(*std::max_element(left_, left_ + streams_), steps * kLine) * kLine);
+  }
+  void fetch() {
+    if (streams_ == 0 || std::exchange(first_, false)) return;
+    bool more = false;
+    for (int i = 0; i < streams_; ++i) {
+      const int64_t bytes = std::min(share_, left_[i]);
+      for (int64_t b = 0; b < bytes; b += kLine) __builtin_prefetch(from_[i] + b);
+      from_[i] += bytes, left_[i] -= bytes, more = more || left_[i] > 0;
+    }
+    if (!more) streams_ = 0;
+  }
+
+ private:
+  int streams_ = 0;
+  bool first_ = true;
+  int64_t share_ = 0;  // bytes of each stream that are fetched beside a step
+  const char* from_[kMostStreams];
+  int64_t left_[kMostStreams];
+};
+
+}  // namespace
+
 void FusedKernel::run(Op&, int64_t tile) {
   char* memory = scratch(plan_->scratch_bytes);
   for (size_t i = 0; i < folds_.size(); ++i) folds_[i]->begin(tile, results_[i], partials_[i].get());
   const int64_t of_tile = tile_elements();
   Range range = fold_ ? fold_->range(tile) : Range{tile * of_tile, std::min(of_tile, elements_ - tile * of_tile), 0, 1, plan_->block};
   if (fold_ && fold_->by_rows()) range.block = plan_->block;
-  each_block(range, [&](int64_t at, int64_t n) { run_block(tile, at, n, memory); });
+  Range block{0, 0};  // that is next
+  each_block(range, [&](int64_t at, int64_t n) {
+    if (block.length > 0) run_block(tile, block.start, block.length, at, memory);
+    block.start = at, block.length = n;
+  });
+  if (block.length > 0) run_block(tile, block.start, block.length, -1, memory);
   for (size_t i = 0; i < folds_.size(); ++i) folds_[i]->end(results_[i], partials_[i].get());
 }
 
-void FusedKernel::run_block(int64_t tile, int64_t at, int64_t n, char* memory) const {
+// next: where the next block starts, or -1.
+void FusedKernel::run_block(int64_t tile, int64_t at, int64_t n, int64_t next, char* memory) const {
+  Ahead ahead(*plan_, sources_, next, n);
   for (const Plan::Step& step : plan_->steps) {
+    ahead.fetch();
     int64_t first = at;
     intptr_t count = n;
     if (step.of_rows) first /= fold_->row_length(), count /= fold_->row_length();

@@ -34,6 +34,12 @@ struct Plan {
   std::vector<uint64_t> signature;  // all that the steps follow from
   std::vector<Step> steps;
   std::vector<std::unique_ptr<Nest>> nests;
+  // Long arrays that are walked from end to end, by the number of their address, and their elements' sizes.
+  struct Stream {
+    int source;
+    intptr_t size;
+  };
+  std::vector<Stream> streams;
   size_t scratch_bytes = 0;
   int64_t block = kBlock;           // elements of a block, unless reductions cut the elements
 };
@@ -82,7 +88,7 @@ class FusedKernel final : public Group {
   Held* find(const Storage* storage) { return const_cast<Held*>(std::as_const(*this).find(storage)); }
   int64_t tile_elements() const;
   void sign(const Part& part, const int* where);
-  void run_block(int64_t tile, int64_t at, int64_t n, char* memory) const;
+  void run_block(int64_t tile, int64_t at, int64_t n, int64_t next, char* memory) const;
   void run_nested(const Plan::Step& step, char** args, const intptr_t* steps, int64_t at, int64_t n) const;
 
   const uint64_t number_;            // of the group; no other has the same

@@ -23,6 +23,7 @@ struct Loop {
   Arithmetic arithmetic = Arithmetic::none;  // of elements of one floating dtype:
   DType arithmetic_dtype = DType::f32;
   RowsFunction rows = nullptr;  // null: row by row
+  const Loop* fallback = nullptr;  // NumPy's, which it calls for steps that it does not know
   explicit operator bool() const { return function != nullptr; }
 };
 

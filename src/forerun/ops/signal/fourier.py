@@ -45,11 +45,7 @@ def _wide(op: str, x: Any) -> Any:
     x = asarray(x, op=op)
     if x.dtype.kind in "biu":
         return cast(x, default_float())
-    return (
-        x
-        if x.dtype.name in ("float32", "float64", "complex64", "complex128")
-        else cast(x, numpy.dtype("float32"))
-    )
+    return x if x.dtype.char in "fdFD" else cast(x, numpy.dtype("float32"))
 
 
 def _complex(op: str, x: Any) -> Any:
