@@ -9,7 +9,7 @@ from pathlib import Path
 
 import forerun
 from forerun import _core
-from forerun.storage import order
+from forerun._io import ordering as order
 
 
 def held() -> dict[str, int]:

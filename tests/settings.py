@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import forerun
-from forerun.config import _apply as put_back
+from forerun._runtime.settings import _apply as put_back
 
 
 @contextmanager

@@ -18,7 +18,7 @@ import forerun
 import standard
 from conftest import closed_gate
 from forerun import autograd, cpu, np, npx
-from forerun.ops.base import Elementwise
+from forerun.ops._base.primitive import Elementwise
 
 # Defaults of ours that mean what the standard's do.
 SAME = {("norm", None, "backward"), ("correction", None, 0.0), ("stable", None, True)}

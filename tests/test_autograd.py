@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from forerun import _core, autograd, np, profiler
-from forerun.ops.base import primitive
+from forerun.ops._base.primitive import primitive
 
 
 def leaf(values: Any, grad_req: str = "write") -> Any:

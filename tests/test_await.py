@@ -12,7 +12,8 @@ import pytest
 import forerun
 from children import output
 from conftest import closed_gate, running
-from forerun import aio, np, npx
+from forerun import np, npx
+from forerun._runtime import asyncio as aio
 from loops import LOOPS, descriptors, held, run, turns
 
 
@@ -303,7 +304,8 @@ class TestManyLoops:
         assert output(
             """
 import asyncio, os, threading
-from forerun import aio, npx
+from forerun import npx
+from forerun._runtime import asyncio as aio
 def late(go):
     return npx.host(lambda v: (go.wait(60), v)[1], [np.ones(3)], [((3,), "float32")])[0]
 async def main():

@@ -17,10 +17,10 @@ import pytest
 import forerun
 from conftest import running
 from forerun import cli
+from forerun._display.terminal import Terminal, columns
+from forerun._runtime.settings import KNOWN, VARIABLES
 from forerun.cli import bench
 from forerun.cli.comparison import ROWS, Library, Row, libraries, measured
-from forerun.config import KNOWN, VARIABLES
-from forerun.terminal import Terminal, columns
 
 ROOT = Path(__file__).parents[1]
 COMMANDS = ("tour", "bench", "trace", "info")

@@ -10,7 +10,8 @@ import numpy
 
 import forerun
 from forerun import _core, np
-from forerun.ops import assigning, indexing
+from forerun.ops.index import getitem as indexing
+from forerun.ops.index import setitem as assigning
 from test_direct import DTYPES, LAYOUTS, NUMBERS, outcome, shown, vector
 
 INDICES: list[Any] = [

@@ -12,7 +12,7 @@ import pytest
 
 from conftest import closed_gate
 from forerun import autograd, np, profiler
-from forerun.ops.base import Elementwise
+from forerun.ops._base.primitive import Elementwise
 from test_at_once import at_once
 
 DTYPES = (

@@ -14,7 +14,7 @@ import pytest
 from cases.compare import same_bits
 from cases.table import EVERY_DTYPE
 from forerun import np, npx
-from forerun.ops.convert import is_real_float
+from forerun.ops._base.convert import is_real_float
 
 BF16 = numpy.dtype(ml_dtypes.bfloat16)
 Function = Callable[[Any, Any, Any], Any]

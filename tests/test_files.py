@@ -18,7 +18,7 @@ import forerun
 import forerun.safetensors
 from cases.table import EVERY_DTYPE
 from forerun import gluon, np, npx
-from forerun.storage import replacing
+from forerun._io import atomic_write as replacing
 from fuzz.files import EXECUTED, Payload, header, npy, npz, trained
 from leaks import Peak
 
@@ -201,7 +201,7 @@ class TestCode:
             found = Reader(io.BytesIO(pickle.dumps(np.arange(3), protocol))).load()
             assert found.tolist() == [0, 1, 2]
         assert set(names) == {
-            "forerun.np.arrays._unpickled", "numpy._core.multiarray._reconstruct", "numpy._core.numeric._frombuffer",
+            "forerun.np._unpickled", "numpy._core.multiarray._reconstruct", "numpy._core.numeric._frombuffer",
             "numpy.ndarray", "numpy.dtype", "_codecs.encode",
         }  # fmt: skip
 

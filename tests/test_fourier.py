@@ -11,7 +11,7 @@ import pytest
 
 from conftest import running
 from forerun import np
-from forerun.ops import fourier
+from forerun.ops.signal import fourier
 
 FUNCTIONS = {
     "fft": "fdFD", "ifft": "fdFD", "rfft": "fd", "irfft": "FD", "hfft": "FD", "ihfft": "fd",

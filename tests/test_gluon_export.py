@@ -12,8 +12,8 @@ import forerun
 from forerun import autograd, gluon, np, npx
 from forerun.extend import primitive
 from forerun.gluon import SymbolBlock, nn, rnn
-from forerun.gluon.format_1 import of_format_1
-from forerun.ops.registry import operations, tuples
+from forerun.gluon._export.format_1 import of_format_1
+from forerun.ops._base.registry import operations, tuples
 from gluon_tools import RNG, close
 
 

@@ -11,10 +11,10 @@ import forerun
 from conftest import closed_gate
 from forerun import _core, autograd, np, npx, profiler
 from forerun.profiler import Graph
-from forerun.profiler.boxes import Box, Op
-from forerun.profiler.dot import dot
-from forerun.profiler.graph_svg import picture
-from forerun.profiler.layers import layered
+from forerun.profiler._picture.boxes import Box, Op
+from forerun.profiler._picture.dot import dot
+from forerun.profiler._picture.graph_svg import picture
+from forerun.profiler._picture.layers import layered
 from settings import configured
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -1,4 +1,7 @@
-"""Folders use only what stands below them: C++ includes in core/, Python imports in src/forerun/."""
+"""Folders use only what stands below them: C++ includes in core/, Python imports in src/forerun/.
+
+Inside of a folder of the package too: neither its files nor its folders use each other around.
+"""
 
 import ast
 import re
@@ -6,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+import forerun
 
 ROOT = Path(__file__).parents[1]
 CORE = ROOT / "core"
@@ -17,23 +22,43 @@ PYTHON_HEADERS = re.compile(r"(Python\.h|nanobind/|numpy/)")
 
 # From the bottom up; names in one row may use each other. The package itself (`__init__`) stands on top.
 PYTHON_ORDER = [
-    {"_blas"},
-    {"_core", "notebook", "log", "config", "device", "lifecycle", "engine", "pace", "pending", "aio"},
+    {"_core", "_runtime", "_display"},
     {"autograd"},
     {"ops"},
-    {"storage"},
+    {"_capture", "_io"},
+    {"_array"},
+    {"_interop"},
     {"np", "npx", "nd", "safetensors", "typing", "extend"},
-    {"recorded"},
-    {"_registry", "init", "optimizer", "lr_scheduler", "metric", "image", "gluon"},
-    {"torch", "d2l", "compat", "as_numpy", "compat_modules"},
+    {"init", "optimizer", "lr_scheduler", "metric", "image", "gluon"},
+    {"torch", "d2l", "compat", "as_numpy"},
     {"profiler"},
-    {"terminal", "bars", "tour", "cli", "testing", "__main__"},
+    {"tour", "cli", "testing", "__main__"},
     {"_wiring"},
 ]
 PYTHON_RANK = {name: rank for rank, row in enumerate(PYTHON_ORDER) for name in row}
 TOP = len(PYTHON_ORDER)
 # What stands on top puts the parts together as they are imported; one of them asks for it, when it is complete itself.
 FROM_ABOVE = {("np/__init__.py", "forerun._wiring")}
+
+MOST_FILES = 15  # in a folder
+
+# Imports of the package inside of functions. The list is to become shorter.
+LATE_IMPORTS = {
+    ("ops/_base/primitive.py", "forerun._array.ufunc_protocol"),  # methods of ufuncs, as `add.reduce`, need all ops
+    ("ops/_base/convert.py", "forerun.ops.shape.join"),  # lists of arrays are stacked, by an op with a gradient
+    ("_wiring.py", "forerun._array"),  # `import forerun` without NumPy's names is short
+    ("_wiring.py", "forerun.ops"),
+    ("_wiring.py", "forerun.profiler.guarding"),
+    ("_array/ndarray.py", "forerun._runtime.asyncio"),  # asyncio is long to import
+    ("gluon/block/hybrid.py", "forerun.gluon._export.symbol"),  # what is exported is read again, and compared
+    ("profiler/events.py", "forerun.profiler._picture.picture"),  # a notebook shows a trace as a picture
+    ("cli/bench.py", "forerun"),  # a command imports what it runs
+    ("cli/comparison.py", "forerun"),
+    ("cli/info.py", "forerun"),
+    ("cli/run.py", "forerun"),
+    ("cli/tour.py", "forerun"),
+    ("cli/trace.py", "forerun"),
+}
 
 
 def core_files() -> list[Path]:
@@ -72,6 +97,57 @@ def for_types_alone(path: Path) -> set[int]:
     return {line.lineno for block in blocks for line in block.body}
 
 
+def inside_functions(path: Path) -> set[int]:
+    """Lines of imports that are executed when a function is called."""
+    kinds = ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda
+    functions = [n for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(n, kinds)]
+    imports = (ast.Import, ast.ImportFrom)
+    return {n.lineno for function in functions for n in ast.walk(function) if isinstance(n, imports)}
+
+
+def is_listed(path: Path, name: str) -> bool:
+    """Whether an import inside of a function is in the list, itself or by what it is part of."""
+    file = path.relative_to(PACKAGE).as_posix()
+    return any(file == f and f"{name}.".startswith(f"{listed}.") for f, listed in LATE_IMPORTS)
+
+
+def uses(folder: Path) -> dict[str, set[str]]:
+    """Which of the files and folders in a folder import which others; listed late imports do not count."""
+    prefix = ".".join(["forerun", *folder.relative_to(PACKAGE).parts, ""])
+    children = {path.stem for path in folder.iterdir() if path.is_dir() or path.suffix == ".py"} - {"__init__"}
+    found: dict[str, set[str]] = {child: set() for child in children}
+    for path in sorted(folder.rglob("*.py")):
+        own = path.relative_to(folder).parts[0].removesuffix(".py")
+        passed = for_types_alone(path), inside_functions(path)
+        for line, name in imported_modules(path):
+            used = name.removeprefix(prefix).split(".")[0] if name.startswith(prefix) else ""
+            listed = line in passed[1] and is_listed(path, name)
+            if own in children and used in children - {own} and line not in passed[0] and not listed:
+                found[own].add(used)
+    return found
+
+
+def circles(graph: dict[str, set[str]]) -> set[str]:
+    """The groups of names that use each other, around."""
+    def reached(start: str) -> set[str]:
+        seen: set[str] = set()
+        left = list(graph[start])
+        while left:
+            if (name := left.pop()) not in seen:
+                seen.add(name)
+                left += graph[name]
+        return seen
+
+    below = {name: reached(name) for name in graph}
+    around = (name for name in graph if name in below[name])
+    return {" ".join(sorted(other for other in below[name] if name in below[other])) for name in around}
+
+
+def folders() -> list[Path]:
+    """All folders of the package, itself too."""
+    return [PACKAGE, *sorted({path.parent for path in python_files()} - {PACKAGE})]
+
+
 def import_rank(name: str) -> int:
     """Return the rank of what an import reaches: the package's own names count as on top."""
     parts = name.split(".")
@@ -105,9 +181,50 @@ def test_package_imports_only_what_stands_below(path: Path) -> None:
         if line in of_types and name.startswith("forerun.typing."):
             continue  # which names the class of arrays for annotations
         place = f"src/forerun/{path.relative_to(PACKAGE)}:{line}"
-        if (path.relative_to(PACKAGE).as_posix(), name) in FROM_ABOVE:
+        if (path.relative_to(PACKAGE).as_posix(), name) in FROM_ABOVE or is_listed(path, name):
             continue
         assert import_rank(name) <= PYTHON_RANK[own], f"{place}: {own} may not import {name}"
+
+
+@pytest.mark.parametrize("path", folders(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_parts_of_a_folder_use_each_other_in_one_direction(path: Path) -> None:
+    """The package's own order is above: the modules in one row of it may use each other."""
+    if path == PACKAGE:
+        return
+    assert not circles(uses(path))
+
+
+@pytest.mark.parametrize("path", folders(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_folder_has_few_files(path: Path) -> None:
+    count = sum(file.suffix == ".py" for file in path.iterdir())
+    assert count <= MOST_FILES
+
+
+def test_imports_inside_of_functions_are_listed() -> None:
+    found = set()
+    for path in python_files():
+        late = inside_functions(path)
+        for line, name in imported_modules(path):
+            assert line not in late or is_listed(path, name), f"{path.relative_to(PACKAGE)}:{line}: {name}"
+            found |= {(path.relative_to(PACKAGE).as_posix(), name)} if line in late else set()
+    unused = {(f, n) for f, n in LATE_IMPORTS if not any(f == g and f"{m}.".startswith(f"{n}.") for g, m in found)}
+    assert not unused, "these are not imported inside of a function any more"
+
+
+def test_the_check_sees_circles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(globals(), "PACKAGE", tmp_path)
+    for name, text in {
+        "ops/a/one.py": "from ..b.two import f\n",
+        "ops/b/two.py": "def f():\n    from ..c import three\n",
+        "ops/c/three.py": "from ...ops import a\n",
+        "ops/d.py": "from . import a\nif TYPE_CHECKING:\n    from .e import g\n",
+        "ops/e.py": "from .d import h\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert circles(uses(tmp_path / "ops")) == {"a b c"}
+    monkeypatch.setitem(globals(), "LATE_IMPORTS", {("ops/b/two.py", "forerun.ops.c")})
+    assert circles(uses(tmp_path / "ops")) == set()
 
 
 def test_the_check_sees_relative_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,3 +237,11 @@ def test_the_check_sees_relative_imports(tmp_path: Path, monkeypatch: pytest.Mon
     found = dict(imported_modules(file))
     assert found == {1: "forerun.gluon", 2: "forerun.ops.basic.add", 3: "forerun.np"}
     assert [import_rank(name) for name in found.values()] == [PYTHON_RANK[x] for x in ("gluon", "ops", "np")]
+
+
+def test_what_stands_on_top_is_what_users_import() -> None:
+    """All else is in folders with `_`; and no function of the package hides a module of its name."""
+    modules = {path.stem for path in PACKAGE.iterdir() if path.is_dir() or path.suffix == ".py"}
+    modules = {name for name in modules if not name.startswith("_")}
+    assert modules == {*forerun._MODULES, "cli", "compat", "nd", "ops"}
+    assert not modules & {name for name in forerun.__all__ if name not in forerun._MODULES}

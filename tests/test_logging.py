@@ -11,7 +11,7 @@ import pytest
 import children
 import forerun
 from forerun import np
-from forerun.log import say
+from forerun._runtime.logging import say
 
 LISTENING = (
     "import logging; logging.basicConfig(level='INFO', format='%(levelname)s %(name)s: %(message)s')\n"

@@ -13,8 +13,8 @@ import pytest
 
 import forerun
 from forerun import autograd, gluon, np
+from forerun._interop.mxnet_modules import ABSENT, MODULES
 from forerun.compat import install_as_mxnet, uninstall_as_mxnet
-from forerun.compat_modules import ABSENT, MODULES
 from forerun.gluon import nn
 
 

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from forerun import np
-from forerun.ops.base import Elementwise
+from forerun.ops._base.primitive import Elementwise
 
 EXAMPLES = int(os.environ.get("NAMES_EXAMPLES", "20"))
 bounded = settings(

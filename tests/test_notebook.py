@@ -12,8 +12,8 @@ import pytest
 import forerun
 from children import PATIENCE
 from forerun import _core, np, npx, profiler
+from forerun._display.notebook import Shown, show, table
 from forerun.gluon import nn
-from forerun.notebook import Shown, show, table
 from forerun.profiler import Event, Trace
 
 

@@ -17,7 +17,7 @@ from cases.table import EVERY_DTYPE, Case, mapped, named, ours
 from conftest import ENGINES, running
 from forerun import np
 from forerun.np import ndarray
-from forerun.ops.base import Elementwise
+from forerun.ops._base.primitive import Elementwise
 
 UFUNCS = [c for c in CASES if isinstance(c.op, Elementwise)]
 SCALAR_TYPES = {n for n, v in vars(np).items() if isinstance(v, type) and issubclass(v, numpy.generic)}

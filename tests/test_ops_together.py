@@ -10,7 +10,7 @@ from cases.compare import by_name, same_bits
 from cases.table import EVERY_DTYPE, Case, Draw, ours
 from forerun import np
 from forerun.np import ndarray
-from forerun.ops.base import Elementwise
+from forerun.ops._base.primitive import Elementwise
 
 UFUNCS = [c for c in CASES if isinstance(c.op, Elementwise)]
 BINARY = ["add", "subtract", "multiply", "divide", "maximum", "equal", "power", "arctan2", "remainder"]

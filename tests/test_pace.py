@@ -7,7 +7,7 @@ import pytest
 
 import forerun
 from forerun import _core, np, pace
-from forerun.ops.host import host
+from forerun.ops._base.host_task import host
 
 
 @pytest.fixture(autouse=True)

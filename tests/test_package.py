@@ -20,7 +20,7 @@ import pytest
 
 import forerun
 from forerun import _core
-from forerun.ops import arithmetic, exponential
+from forerun.ops.elementwise import arithmetic, exponential
 
 ROOT = pathlib.Path(__file__).parents[1]
 FRONT_ENDS = ("np", "npx", "autograd", "gluon", "init", "torch", "d2l", "profiler", "tour", "optimizer", "typing",

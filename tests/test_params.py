@@ -10,9 +10,9 @@ import pytest
 
 import forerun
 from forerun import _core, gluon, np, npx
+from forerun._io import mxnet_params as params
 from forerun.gluon import nn
-from forerun.gluon.parameters import load
-from forerun.storage import params
+from forerun.gluon.parameter.dictionary import load
 from leaks import Peak
 
 FILES = Path(__file__).parent / "mxnet_files"

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import forerun
 from conftest import closed_gate
 from forerun import _core, autograd, gluon, np, npx, profiler
-from forerun.config import _PASSES
+from forerun._runtime.settings import _PASSES
 from forerun.np import host
 from fuzz.modes import all_at_once, in_order, running_ahead
 from fuzz.pool import Entry

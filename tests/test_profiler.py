@@ -13,9 +13,9 @@ import pytest
 import forerun
 from forerun import np, profiler
 from forerun.profiler import Event, Trace
-from forerun.profiler.lanes import lanes
-from forerun.profiler.layers import layered
-from forerun.profiler.places import places
+from forerun.profiler._picture.lanes import lanes
+from forerun.profiler._picture.layers import layered
+from forerun.profiler._picture.places import places
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -10,7 +10,8 @@ import weakref
 import pytest
 
 import forerun
-from forerun import _core, bars, np
+from forerun import _core, np
+from forerun._display import progress as bars
 
 
 class Screen(io.StringIO):

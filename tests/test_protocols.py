@@ -385,7 +385,7 @@ def test_ufuncs_are_not_forgotten_while_their_loops_run() -> None:
 
 
 def test_later_ufuncs_are_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
-    from forerun.ops import ufunc_calls
+    from forerun._array import ufunc_calls
 
     monkeypatch.setattr(ufunc_calls, "_MOST", 0)
     y = made(b"one-too-many", lambda a, b: a * b)(np.arange(5.0, dtype="float64"), 3.0)

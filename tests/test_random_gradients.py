@@ -8,7 +8,7 @@ import pytest
 from scipy import special
 
 from forerun import autograd, gluon, np, npx
-from forerun.ops.implicit import gamma_slope
+from forerun.ops.random.implicit import gamma_slope
 
 CLOSED: dict[str, tuple[float, ...]] = {
     "exponential": (1.5,), "weibull": (1.7,), "pareto": (3.5,), "power": (1.3,), "rayleigh": (0.7,),

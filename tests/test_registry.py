@@ -13,8 +13,8 @@ import pytest
 
 import forerun
 from forerun import _core
-from forerun.ops.base import elementwise, primitive
-from forerun.ops.registry import Names, operations, tuples
+from forerun.ops._base.primitive import elementwise, primitive
+from forerun.ops._base.registry import Names, operations, tuples
 
 PACKAGES = ("forerun.ops", "forerun.gluon", "forerun.autograd", "forerun.np", "forerun.npx", "forerun.torch")
 NEVER_ON_THE_TAPE = {"_frexp", "_modf"}  # what other operations are made of
@@ -48,7 +48,7 @@ def test_every_named_tuple_of_operations_is_registered():
         for m in modules()
         for v in vars(m).values()
         if m.__name__.startswith("forerun.ops.") and isinstance(v, type) and issubclass(v, tuple)
-        and hasattr(v, "_fields") and v.__module__ == m.__name__ and m.__name__ != "forerun.ops.registry"
+        and hasattr(v, "_fields") and v.__module__ == m.__name__ and m.__name__ != "forerun.ops._base.registry"
     }  # fmt: skip
     assert {kind for kind in found if tuples.name_of(kind) is None} == set()
 
@@ -72,7 +72,8 @@ def test_ufuncs_and_functions_are_named_as_numpy_names_them():
 
 def test_all_are_there_when_exported_blocks_can_be_read():
     """Whatever else the program has imported."""
-    code = "from forerun.gluon import SymbolBlock\nfrom forerun.ops.registry import operations\nprint(*operations)"
+    code = "from forerun.gluon import SymbolBlock\n"
+    code += "from forerun.ops._base.registry import operations\nprint(*operations)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     modules()
     assert set(found.stdout.split()) == of_forerun()

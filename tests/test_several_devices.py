@@ -13,8 +13,8 @@ import pytest
 import forerun
 from forerun import _core, autograd, gluon, np, npx, profiler
 from forerun.gluon import nn
-from forerun.gluon.exchange import exchanging, owners
-from forerun.gluon.shares import Shares
+from forerun.gluon._training.collectives import exchanging, owners
+from forerun.gluon._training.load_balancer import Shares
 from forerun.gluon.utils import split_and_load
 from gluon_tools import RNG, close
 from settings import configured

@@ -11,7 +11,7 @@ import pytest
 from cases import CASES
 from cases.table import Options, call, ours, results
 from forerun import np
-from forerun.ops.base import Elementwise
+from forerun.ops._base.primitive import Elementwise
 
 LOOPS = "axes, casting and the like belong to NumPy's loops; protocols take what our operations take"
 TEXT = "what is not named goes to NumPy as it is"

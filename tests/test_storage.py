@@ -23,9 +23,11 @@ import forerun
 import leaks
 from conftest import closed_gate
 from forerun import _core, gluon, np, npx, profiler
-from forerun.config import _apply as put_back
+from forerun._io import atomic_write as replacing
+from forerun._io import npy, numpy_files
+from forerun._io import ordering as order
+from forerun._runtime.settings import _apply as put_back
 from forerun.safetensors import save_file
-from forerun.storage import issue, npy, order, replacing
 from settings import configured
 from test_ops_blocking import returns, waits_for_values
 
@@ -284,7 +286,7 @@ class TestFailure:
             "while values are written": f"npy.write_values = lambda out, x: (out.write(b'half'), out.flush(), {stop})",
             "before the name changes": f"os.replace = lambda *a, **k: {stop}",
         }[moment]
-        start = "import os, time\nfrom forerun.storage import npy\n"
+        start = "import os, time\nfrom forerun._io import npy\n"
         program = f"{start}{hook}\nnp.save({str(tmp_path / 'x')!r}, np.arange(9))\n"
         with subprocess.Popen(children.command(program), env=children.environment(), stdout=subprocess.PIPE) as child:
             assert child.stdout
@@ -423,8 +425,8 @@ class TestLoad:
 
     def test_a_load_that_is_held_up_keeps_later_saves_of_the_file(self, monkeypatch: Any, tmp_path: Path) -> None:
         """Also once the save that it comes after has ended."""
-        began, go, real = threading.Event(), threading.Event(), issue._again
-        monkeypatch.setattr(issue, "_again", lambda *a: (began.set(), go.wait(60), real(*a)))
+        began, go, real = threading.Event(), threading.Event(), numpy_files._again
+        monkeypatch.setattr(numpy_files, "_again", lambda *a: (began.set(), go.wait(60), real(*a)))
         with closed_gate():
             np.save(tmp_path / "x", np.arange(3), wait=False)
             early = np.load(tmp_path / "x.npy")

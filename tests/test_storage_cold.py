@@ -16,8 +16,9 @@ import pytest
 import leaks
 from conftest import closed_gate
 from forerun import _core, np
+from forerun._io import direct_io as direct
+from forerun._io import file_ops as issue
 from forerun.safetensors import load_file, save_file
-from forerun.storage import direct, issue
 from settings import configured
 from test_storage_direct import BLOCK, LEAST, PIECE, kind_of, noted, resident, same, values
 

@@ -22,9 +22,11 @@ import children
 import forerun
 from conftest import closed_gate
 from forerun import np
+from forerun._io import direct_io as direct
+from forerun._io import file_ops as issue
+from forerun._io import npy
+from forerun._io.atomic_write import replacing
 from forerun.safetensors import load_file, safe_open, save_file
-from forerun.storage import direct, issue, npy
-from forerun.storage.replacing import replacing
 from settings import configured
 
 BLOCK, LEAST = direct.BLOCK, direct.LEAST

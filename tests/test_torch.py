@@ -9,7 +9,7 @@ import pytest
 
 import forerun
 from forerun import _core, np, npx, torch
-from forerun.ops.host import host
+from forerun.ops._base.host_task import host
 from forerun.torch import nn
 from forerun.torch.nn import functional as F
 

@@ -10,7 +10,7 @@ import forerun
 from cases import CASES
 from cases.table import Case, call, ours
 from forerun import np
-from forerun.ops.base import Elementwise
+from forerun.ops._base.primitive import Elementwise
 from forerun.typing import Array, ArrayLike, Axis, DeviceLike, DTypeLike, Shape
 
 

@@ -8,7 +8,7 @@ import numpy
 import pytest
 
 from forerun import np
-from forerun.ops import sorting
+from forerun.ops.sort import sort as sorting
 
 INTEGERS = "bBhHiIlL"
 

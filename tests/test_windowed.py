@@ -11,8 +11,9 @@ import pytest
 
 import windowed
 from forerun import _core, autograd, np, npx
-from forerun.ops import convolution, pooling
-from forerun.ops.strided import Windows
+from forerun.ops.nn import conv as convolution
+from forerun.ops.nn import pool as pooling
+from forerun.ops.nn.conv_windows import Windows
 
 RNG = numpy.random.default_rng(5)
 

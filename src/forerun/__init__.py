@@ -16,26 +16,26 @@ import importlib
 import os
 from typing import TYPE_CHECKING, Any
 
-from . import _blas as _blas  # before anything else imports the core, or NumPy
+from ._runtime import blas as blas  # before anything else imports the core, or NumPy
 from . import _core as _core
 from . import _wiring as _wiring
-from . import lifecycle as lifecycle
-from .config import config as config
-from .config import configure as configure
-from .device import Device as Device
-from .device import cpu as cpu
-from .device import current_device as current_device
-from .device import devices as devices
-from .device import gpu as gpu
-from .device import num_gpus as num_gpus
-from .engine import empty_cache as empty_cache
-from .engine import memory as memory
-from .engine import stats as stats
-from .engine import wait as wait
-from .engine import waitall as waitall
-from .pace import pace as pace
-from .pending import Pending as Pending
-from .pending import pending as pending
+from ._runtime import lifecycle as lifecycle
+from ._runtime.settings import config as config
+from ._runtime.settings import configure as configure
+from ._runtime.device import Device as Device
+from ._runtime.device import cpu as cpu
+from ._runtime.device import current_device as current_device
+from ._runtime.device import devices as devices
+from ._runtime.device import gpu as gpu
+from ._runtime.device import num_gpus as num_gpus
+from ._runtime.engine import empty_cache as empty_cache
+from ._runtime.engine import memory as memory
+from ._runtime.engine import stats as stats
+from ._runtime.engine import wait as wait
+from ._runtime.engine import waitall as waitall
+from ._runtime.pacing import pace as pace
+from ._runtime.pending import Pending as Pending
+from ._runtime.pending import pending as pending
 
 if TYPE_CHECKING:  # what is imported when it is first used
     from . import as_numpy as as_numpy
@@ -56,13 +56,13 @@ if TYPE_CHECKING:  # what is imported when it is first used
     from . import torch as torch
     from . import tour as tour
     from . import typing as typing
-    from .aio import as_completed as as_completed
-    from .aio import gather as gather
+    from ._runtime.asyncio import as_completed as as_completed
+    from ._runtime.asyncio import gather as gather
     from .as_numpy import install_as_numpy as install_as_numpy
-    from .bars import progress as progress
+    from ._display.progress import progress as progress
     from .compat import install_as_mxnet as install_as_mxnet
     from .profiler import graph as graph  # type: ignore[no-redef]  # which has a module of that name
-    from .recorded import hybrid as hybrid
+    from ._capture.captured import hybrid as hybrid
 
 __version__ = "0.1.0"
 
@@ -74,8 +74,9 @@ _MODULES = (
     "optimizer", "profiler", "safetensors", "testing", "torch", "tour", "typing",
 )  # fmt: skip
 _FUNCTIONS = {
-    "as_completed": "aio", "gather": "aio", "graph": "profiler", "hybrid": "recorded", "install_as_mxnet": "compat",
-    "install_as_numpy": "as_numpy", "progress": "bars",
+    "as_completed": "_runtime.asyncio", "gather": "_runtime.asyncio", "graph": "profiler",
+    "hybrid": "_capture.captured",
+    "install_as_mxnet": "compat", "install_as_numpy": "as_numpy", "progress": "_display.progress",
 }  # fmt: skip
 
 __all__ = [

@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy
 
-from . import _core, device, log, pending
+from . import _core
+from ._runtime import device, pending
+from ._runtime import logging as log
 
 __all__ = ["wire_arrays", "wire_engine"]
 
@@ -41,13 +43,21 @@ def _engine() -> dict[str, Any]:
 
 
 def _arrays() -> dict[str, Any]:
-    from .np.arrays import ndarray
-    from .np.scalars import scalar
-    from .ops import arithmetic as a
-    from .ops import assigning, convert, dtype_rules, fitting, indexing, iterating, products, shape
+    from ._array.ndarray import ndarray
+    from ._array.scalar import scalar
+    from .ops._base import convert
+    from .ops._base import promotion as dtype_rules
+    from .ops.elementwise import arithmetic as a
+    from .ops.elementwise import exponential
+    from .ops.index import flatiter as iterating
+    from .ops.index import getitem as indexing
+    from .ops.index import setitem as assigning
+    from .ops.linalg import matmul as products
+    from .ops.shape import fit as fitting
+    from .ops.shape import views as shape
 
     operators = (
-        a.add, a.subtract, a.multiply, a.divide, a.floor_divide, a.remainder, a.power, a.negative, a.positive,
+        a.add, a.subtract, a.multiply, a.divide, a.floor_divide, a.remainder, exponential.power, a.negative, a.positive,
         a.absolute, a.invert, a.bitwise_and, a.bitwise_or, a.bitwise_xor, a.left_shift, a.right_shift,
         a.less, a.less_equal, a.equal, a.not_equal, a.greater, a.greater_equal, a.square, a.sqrt, a.reciprocal,
     )  # fmt: skip

@@ -21,8 +21,9 @@ import types
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from . import device, nd, npx
-from .compat_modules import ABSENT, MODULES
+from . import nd, npx
+from ._interop.mxnet_modules import ABSENT, MODULES
+from ._runtime import device
 
 __all__ = ["install_as_mxnet", "uninstall_as_mxnet"]
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as _numpy
 
 from . import _core, autograd, gluon, np, npx
-from .device import Device, cpu, devices, gpu, num_gpus
+from ._runtime.device import Device, cpu, devices, gpu, num_gpus
 
 __all__ = [
     "Timer", "Benchmark", "Accumulator", "try_gpu", "try_all_gpus", "synthetic_data", "load_array", "linreg",

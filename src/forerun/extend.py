@@ -17,7 +17,7 @@ when its inputs are there; `nondifferentiable` is the gradient of what is piecew
 
 from __future__ import annotations
 
-from .ops.base import Elementwise, Primitive, elementwise, nondifferentiable, primitive
-from .ops.host import host
+from .ops._base.host_task import host
+from .ops._base.primitive import Elementwise, Primitive, elementwise, nondifferentiable, primitive
 
 __all__ = ["Elementwise", "Primitive", "elementwise", "host", "nondifferentiable", "primitive"]

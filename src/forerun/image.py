@@ -19,10 +19,10 @@ from typing import Any
 import numpy
 
 from . import _core, np
-from .ops.convert import asarray
-from .ops.host import host_op
-from .ops.resizing import pillow, resized
-from .ops.streams import current
+from .ops._base.convert import asarray
+from .ops._base.host_task import host_op
+from .ops._base.random_stream import current
+from .ops.vision.resize import pillow, resized
 
 __all__ = [
     "imread", "imdecode", "imresize", "resize_short", "fixed_crop", "random_crop", "center_crop", "random_size_crop",

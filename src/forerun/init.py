@@ -19,9 +19,9 @@ from typing import Any, TypeVar
 import numpy
 
 from . import autograd, np
-from ._registry import known_by, looked_up
+from ._runtime.registry import known_by, looked_up
 from .npx import load as _load
-from .ops.host import host
+from .ops._base.host_task import host
 
 __all__ = [
     "Initializer", "Zero", "One", "Constant", "Uniform", "Normal", "TruncNorm", "Xavier", "MSRAPrelu", "He",

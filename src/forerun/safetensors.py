@@ -20,12 +20,13 @@ from typing import Any
 
 import numpy
 
-from .device import Device, resolve
-from .ops.convert import asarray, one_of
-from .storage import issue, order
-from .storage import tensors as form
-from .storage.npy import Header, Room
-from .storage.replacing import place
+from ._io import file_ops as issue
+from ._io import ordering as order
+from ._io import safetensors as form
+from ._io.atomic_write import place
+from ._io.npy import Header, Room
+from ._runtime.device import Device, resolve
+from .ops._base.convert import asarray, one_of
 
 __all__ = ["save_file", "load_file", "save", "load", "safe_open"]
 

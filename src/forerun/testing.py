@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 
 from . import _core, autograd, np
-from .config import config
+from ._runtime.settings import config
 from .profiler import guard
 from .typing import Array, ArrayLike
 

@@ -16,8 +16,8 @@ from typing import SupportsIndex, TypeAlias, Union
 
 import numpy.typing
 
-from .device import Device
-from .np.arrays import ndarray as Array
+from ._array.ndarray import ndarray as Array
+from ._runtime.device import Device
 
 __all__ = ["Array", "ArrayLike", "Axis", "DTypeLike", "DeviceLike", "Shape"]
 

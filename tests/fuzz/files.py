@@ -23,8 +23,8 @@ import numpy
 
 import forerun
 from forerun import autograd, gluon, np, npx, safetensors
-from forerun.config import _environment
-from forerun.device import resolve
+from forerun._runtime.device import resolve
+from forerun._runtime.settings import _environment
 from fuzz.batch import say
 from leaks import Peak
 

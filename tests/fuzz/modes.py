@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import Any
 
 from forerun import _core, np
-from forerun.config import _PASSES
+from forerun._runtime.settings import _PASSES
 from fuzz.forerun_back import AllAtOnce, RunningAhead
 from fuzz.numpy_back import InOrder
 from fuzz.pool import Entry

@@ -19,7 +19,7 @@ import sys
 from contextlib import ExitStack
 from typing import Any
 
-from ..ops import dtype_rules
+from ..ops._base import promotion as dtype_rules
 from .arrays import extended
 from .conversion import Numpy
 from .importing import Imports, line_of

@@ -10,8 +10,8 @@ from typing import Any
 import numpy
 
 from .. import _core, np
-from ..np.scalars import scalar
-from ..ops.base import Elementwise
+from .._array.scalar import scalar
+from ..ops._base.primitive import Elementwise
 from .conversion import Numpy, back, values
 
 __all__ = ["classes", "extended"]

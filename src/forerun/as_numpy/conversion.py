@@ -10,9 +10,9 @@ from typing import Any
 import numpy
 
 from .. import _core
-from ..device import current_device
-from ..ops.convert import asarray, is_supported
-from ..ops.exchange import from_dlpack
+from .._interop.dlpack import from_dlpack
+from .._runtime.device import current_device
+from ..ops._base.convert import asarray, is_supported
 from .report import Report
 
 __all__ = ["Numpy", "back", "taken", "values"]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 
 from .. import _core
-from ..ops.convert import is_supported
+from ..ops._base.convert import is_supported
 from .conversion import taken, values
 
 __all__ = ["streams"]

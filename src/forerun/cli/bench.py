@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from .misuse import Misuse
 
 if TYPE_CHECKING:
-    from ..terminal import Terminal
+    from .._display.terminal import Terminal
 
 HELP = "a few programs beside NumPy: until issued, and until completed"
 EPILOG = """\
@@ -48,7 +48,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Measures, and prints each row as soon as it is there."""
-    from ..terminal import Terminal
+    from .._display.terminal import Terminal
     from .comparison import ROWS, libraries, measured
     from .facts import machine
 

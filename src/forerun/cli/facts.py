@@ -13,8 +13,8 @@ from typing import Any
 import numpy
 
 from .. import _core
-from ..config import config, unknown_variables, worker_counts
-from ..device import devices, used_devices
+from .._runtime.device import devices, used_devices
+from .._runtime.settings import config, unknown_variables, worker_counts
 
 __all__ = ["facts", "machine"]
 

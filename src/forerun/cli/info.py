@@ -26,7 +26,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Prints it."""
-    from ..terminal import Terminal
+    from .._display.terminal import Terminal
     from .facts import facts
 
     found = facts()

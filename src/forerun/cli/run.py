@@ -74,7 +74,7 @@ def _recorded(program: Program) -> tuple[int, Any]:
 
 def _report(trace: Any) -> None:
     from .. import as_numpy, profiler
-    from ..terminal import Terminal
+    from .._display.terminal import Terminal
 
     screen = Terminal(sys.stderr)
     for line in str(profiler.report(trace)).splitlines():

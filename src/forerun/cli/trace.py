@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..terminal import Terminal
+from .._display.terminal import Terminal
 from .misuse import Misuse, writable
 from .program import Program, output_to_stderr
 from .run import replace_numpy

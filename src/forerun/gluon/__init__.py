@@ -10,14 +10,14 @@ from . import model_zoo as model_zoo
 from . import nn as nn
 from . import rnn as rnn
 from . import utils as utils
-from .block import Block as Block
-from .constant import Constant as Constant
-from .deferred import DeferredInitializationError as DeferredInitializationError
-from .deferred import UninitializedError as UninitializedError
-from .hybrid import HybridBlock as HybridBlock
-from .parameter import Parameter as Parameter
-from .parameters import ParameterDict as ParameterDict
-from .symbol import SymbolBlock as SymbolBlock
+from ._export.symbol import SymbolBlock as SymbolBlock
+from .block.block import Block as Block
+from .block.hybrid import HybridBlock as HybridBlock
+from .parameter.constant import Constant as Constant
+from .parameter.deferred import DeferredInitializationError as DeferredInitializationError
+from .parameter.deferred import UninitializedError as UninitializedError
+from .parameter.dictionary import ParameterDict as ParameterDict
+from .parameter.parameter import Parameter as Parameter
 from .trainer import Trainer as Trainer
 
 sys.modules[f"{__name__}.metric"] = metric  # MXNet 2.0's place of what 1.x has at the top

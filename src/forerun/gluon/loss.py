@@ -10,8 +10,8 @@ import math
 from typing import Any
 
 from .. import np, npx
-from ..ops.convert import asarrays
-from .hybrid import HybridBlock
+from ..ops._base.convert import asarrays
+from .block.hybrid import HybridBlock
 
 __all__ = [
     "Loss", "L1Loss", "L2Loss", "HuberLoss", "HingeLoss", "SquaredHingeLoss", "LogisticLoss",

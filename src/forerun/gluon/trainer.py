@@ -15,16 +15,16 @@ from typing import Any
 import numpy
 
 from .. import _core
-from ..device import Device
+from .._io.file_ops import opened, save_arrays
+from .._io.npy import read_arrays
+from .._runtime.device import Device
 from ..optimizer import Item, Optimizer, State, create
-from ..storage.issue import opened, save_arrays
-from ..storage.npy import read_arrays
-from . import changes
-from .exchange import Copies, exchanging, hand_round, owners, total
-from .parameter import Parameter
-from .parameters import named
-from .shares import Shares
-from .states import beside, check, moved, number, of_number, restore
+from ._training.collectives import Copies, exchanging, hand_round, owners, total
+from ._training.load_balancer import Shares
+from ._training.optimizer_state import beside, check, moved, number, of_number, restore
+from .parameter import changes
+from .parameter.dictionary import named
+from .parameter.parameter import Parameter
 
 __all__ = ["Trainer"]
 

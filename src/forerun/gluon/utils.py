@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import autograd, np
-from ..device import Device
-from .deferred import known
+from .._runtime.device import Device
+from ._training.load_balancer import Shares as Shares
 from .download import check_sha1, download
-from .shares import Shares as Shares
+from .parameter.deferred import known
 
 __all__ = [
     "Shares", "split_data", "split_and_load", "clip_global_norm", "check_sha1", "download", "replace_file",

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import numpy
 
 from .. import autograd
-from .._registry import known_by, looked_up
-from ..ops.convert import asarray
+from .._runtime.registry import known_by, looked_up
+from ..ops._base.convert import asarray
 
 __all__ = ["EvalMetric", "CompositeEvalMetric", "CustomMetric", "Loss", "alias", "create", "register", "sized"]
 

@@ -20,64 +20,69 @@ from typing import Any as _Any
 import numpy as _numpy
 
 from .. import _core, _wiring
-from ..ops import arithmetic as _arithmetic
-from ..ops import exponential as _exponential
-from ..ops.applying import *  # noqa: F403
-from ..ops.arithmetic import *  # noqa: F403
-from ..ops.arithmetic import round as _round
-from ..ops.base import direct as _direct
-from ..ops.bins import *  # noqa: F403
-from ..ops.choosing import *  # noqa: F403
-from ..ops.convert import asarrays as _asarrays
-from ..ops.convert import axes_of as _axes_of
-from ..ops.convert import cast as _cast
-from ..ops.convert import default_float as _default_float
-from ..ops.convert import is_inexact as _is_inexact
-from ..ops.convert import store as _store
-from ..ops.convert import together as _together
-from ..ops.creation import *  # noqa: F403
-from ..ops.creation import asarray as asarray
-from ..ops.diagonals import *  # noqa: F403
-from ..ops.dtypes import *  # noqa: F403
-from ..ops.editing import *  # noqa: F403
-from ..ops.einstein import *  # noqa: F403
-from ..ops.exchange import *  # noqa: F403
-from ..ops.exponential import *  # noqa: F403
-from ..ops.grids import *  # noqa: F403
-from ..ops.host import host as host
-from ..ops.host import host_op as _host_op
-from ..ops.indexing import *  # noqa: F403
-from ..ops.iterating import *  # noqa: F403
-from ..ops.joining import *  # noqa: F403
-from ..ops.linear import *  # noqa: F403
-from ..ops.making import *  # noqa: F403
-from ..ops.moments import *  # noqa: F403
-from ..ops.nans import *  # noqa: F403
-from ..ops.polynomials import *  # noqa: F403
-from ..ops.positions import *  # noqa: F403
-from ..ops.printing import *  # noqa: F403
-from ..ops.products import *  # noqa: F403
-from ..ops.quantiles import *  # noqa: F403
-from ..ops.queries import *  # noqa: F403
-from ..ops.ranges import *  # noqa: F403
-from ..ops.reduction import *  # noqa: F403
-from ..ops.scans import *  # noqa: F403
-from ..ops.sets import *  # noqa: F403
-from ..ops.shape import *  # noqa: F403
-from ..ops.signal import *  # noqa: F403
-from ..ops.sorting import *  # noqa: F403
-from ..ops.statistics import *  # noqa: F403
-from ..ops.windows import *  # noqa: F403
-from . import array_api_compat as _array_api_compat
-from . import dask as _dask
-from . import einops as _einops
+from .._array.ndarray import _unpickled as _unpickled
+from .._array.ndarray import ndarray as ndarray
+from .._array.scalar import _unpickled_scalar as _unpickled_scalar
+from .._interop import array_api_compat as _array_api_compat
+from .._interop import dask as _dask
+from .._interop import einops as _einops
+from .._interop.dlpack import *  # noqa: F403
+from .._io.numpy_files import *  # noqa: F403
+from ..ops._base.convert import asarrays as _asarrays
+from ..ops._base.convert import axes_of as _axes_of
+from ..ops._base.convert import cast as _cast
+from ..ops._base.convert import default_float as _default_float
+from ..ops._base.convert import is_inexact as _is_inexact
+from ..ops._base.convert import store as _store
+from ..ops._base.convert import together as _together
+from ..ops._base.dtypes import *  # noqa: F403
+from ..ops._base.host_task import host as host
+from ..ops._base.host_task import host_op as _host_op
+from ..ops._base.primitive import direct as _direct
+from ..ops.create.fill import *  # noqa: F403
+from ..ops.create.fill import asarray as asarray
+from ..ops.create.ranges import *  # noqa: F403
+from ..ops.elementwise import arithmetic as _arithmetic
+from ..ops.elementwise import exponential as _exponential
+from ..ops.elementwise.arithmetic import *  # noqa: F403
+from ..ops.elementwise.arithmetic import round as _round
+from ..ops.elementwise.exponential import *  # noqa: F403
+from ..ops.elementwise.select import *  # noqa: F403
+from ..ops.index.diagonal import *  # noqa: F403
+from ..ops.index.flatiter import *  # noqa: F403
+from ..ops.index.from_data import *  # noqa: F403
+from ..ops.index.getitem import *  # noqa: F403
+from ..ops.index.grids import *  # noqa: F403
+from ..ops.index.index_builders import *  # noqa: F403
+from ..ops.index.insert_delete import *  # noqa: F403
+from ..ops.index.select_by import *  # noqa: F403
+from ..ops.linalg.cross import *  # noqa: F403
+from ..ops.linalg.einsum import *  # noqa: F403
+from ..ops.linalg.matmul import *  # noqa: F403
+from ..ops.linalg.tensordot import *  # noqa: F403
+from ..ops.reduce.mean_variance import *  # noqa: F403
+from ..ops.reduce.nan import *  # noqa: F403
+from ..ops.reduce.product import *  # noqa: F403
+from ..ops.reduce.queries import *  # noqa: F403
+from ..ops.reduce.reduction import *  # noqa: F403
+from ..ops.reduce.scan import *  # noqa: F403
+from ..ops.shape.join import *  # noqa: F403
+from ..ops.shape.views import *  # noqa: F403
+from ..ops.signal.apply_along import *  # noqa: F403
+from ..ops.signal.convolve import *  # noqa: F403
+from ..ops.signal.polynomials import *  # noqa: F403
+from ..ops.signal.windows import *  # noqa: F403
+from ..ops.sort.sort import *  # noqa: F403
+from ..ops.sort.unique import *  # noqa: F403
+from ..ops.statistics.covariance import *  # noqa: F403
+from ..ops.statistics.histogram import *  # noqa: F403
+from ..ops.statistics.quantile import *  # noqa: F403
 from . import emath as emath
 from . import fft as fft
 from . import lib as lib
 from . import linalg as linalg
 from . import random as random
-from .arrays import ndarray as ndarray
-from .files import *  # noqa: F403
+from ._printing import *  # noqa: F403
 from .former import *  # noqa: F403
 from .inspection import __array_namespace_info__ as __array_namespace_info__
 
@@ -100,7 +105,7 @@ true_divide, mod, abs, conj = (
 )
 bitwise_not = bitwise_invert = _arithmetic.invert
 pow, bitwise_left_shift, bitwise_right_shift = (
-    _arithmetic.power,
+    _exponential.power,
     _arithmetic.left_shift,
     _arithmetic.right_shift,
 )

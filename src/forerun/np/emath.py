@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ..ops import arithmetic, exponential
-from ..ops.convert import asarray, asarrays, cast, default_float, promote
+from ..ops._base.convert import asarray, asarrays, cast, default_float, promote
+from ..ops.elementwise import arithmetic, exponential
 
 if TYPE_CHECKING:
     from ..typing import Array
@@ -96,7 +96,7 @@ def power(x: Any, p: Any) -> Array:
     x, p = asarrays(x, p)
     if p.dtype.kind == "i" and (p.numpy() < 0).any():
         p = cast(p, default_float())
-    return arithmetic.power(_widened(x, _negative), p)
+    return exponential.power(_widened(x, _negative), p)
 
 
 def arccos(x: Any) -> Array:

@@ -1,4 +1,4 @@
 """Fourier transforms, in NumPy's names: `forerun.np.fft`."""
 
-from ..ops.fourier import *  # noqa: F403
-from ..ops.fourier import __all__ as __all__
+from ..ops.signal.fourier import *  # noqa: F403
+from ..ops.signal.fourier import __all__ as __all__

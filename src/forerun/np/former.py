@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from ..ops.convert import asarrays
-from ..ops.reduction import all as all_
-from ..ops.reduction import any as any_
-from ..ops.reduction import prod
-from ..ops.sets import isin
-from ..ops.shape import ravel
-from ..ops.signal import trapezoid
-from ..ops.sorting import sort
+from ..ops._base.convert import asarrays
+from ..ops.reduce.product import prod
+from ..ops.reduce.reduction import all as all_
+from ..ops.reduce.reduction import any as any_
+from ..ops.shape.views import ravel
+from ..ops.signal.convolve import trapezoid
+from ..ops.sort.sort import sort
+from ..ops.sort.unique import isin
 
 if TYPE_CHECKING:
     from ..typing import Array

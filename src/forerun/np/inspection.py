@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy
 
-from ..device import Device, current_device, devices, resolve
-from ..ops.convert import as_dtype, default_float
+from .._runtime.device import Device, current_device, devices, resolve
+from ..ops._base.convert import as_dtype, default_float
 
 __all__ = ["Info", "__array_namespace_info__"]
 

@@ -4,18 +4,18 @@ from typing import Any as _Any
 
 import numpy as _numpy
 
-from ..ops.choices import *  # noqa: F403
-from ..ops.choices import __all__ as _choices
-from ..ops.counts import *  # noqa: F403
-from ..ops.counts import __all__ as _counts
-from ..ops.densities import *  # noqa: F403
-from ..ops.densities import __all__ as _densities
-from ..ops.distributions import *  # noqa: F403
-from ..ops.distributions import __all__ as _distributions
-from ..ops.generators import *  # noqa: F403
-from ..ops.generators import __all__ as _generators
-from ..ops.random import *  # noqa: F403
-from ..ops.random import __all__ as _basic
+from ..ops.random.basic import *  # noqa: F403
+from ..ops.random.basic import __all__ as _basic
+from ..ops.random.choice import *  # noqa: F403
+from ..ops.random.choice import __all__ as _choices
+from ..ops.random.counts import *  # noqa: F403
+from ..ops.random.counts import __all__ as _counts
+from ..ops.random.densities import *  # noqa: F403
+from ..ops.random.densities import __all__ as _densities
+from ..ops.random.distributions import *  # noqa: F403
+from ..ops.random.distributions import __all__ as _distributions
+from ..ops.random.generator import *  # noqa: F403
+from ..ops.random.generator import __all__ as _generators
 
 __all__ = ["SeedSequence", *_basic, *_choices, *_distributions, *_densities, *_counts, *_generators]  # noqa: F405
 

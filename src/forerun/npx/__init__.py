@@ -11,38 +11,38 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from .. import _core, np
-from ..device import cpu as cpu
-from ..device import cpu_pinned as cpu_pinned
-from ..device import current_device as current_device
-from ..device import gpu as gpu
-from ..device import num_gpus as num_gpus
-from ..np.files import savez as savez
-from ..ops import convert
-from ..ops.activations import *  # noqa: F403
-from ..ops.anchors import *  # noqa: F403
-from ..ops.attention import *  # noqa: F403
-from ..ops.boxes import *  # noqa: F403
-from ..ops.branching import *  # noqa: F403
-from ..ops.convolution import *  # noqa: F403
-from ..ops.ctc import *  # noqa: F403
-from ..ops.deformable import *  # noqa: F403
-from ..ops.detection import *  # noqa: F403
-from ..ops.erf import *  # noqa: F403
-from ..ops.host import host as host
-from ..ops.indexing import one_hot as one_hot
-from ..ops.lending import *  # noqa: F403
-from ..ops.mxnet_functions import *  # noqa: F403
-from ..ops.nn import *  # noqa: F403
-from ..ops.normalization import *  # noqa: F403
-from ..ops.pooling import *  # noqa: F403
-from ..ops.regions import *  # noqa: F403
-from ..ops.sampling import *  # noqa: F403
-from ..ops.sequences import *  # noqa: F403
-from ..ops.special import *  # noqa: F403
-from ..storage import issue as _issue
-from ..storage import named as _named
-from ..storage.archive import Archive as _Archive
-from ..storage.replacing import place as _place
+from .._interop.lending import *  # noqa: F403
+from .._io import file_ops as _issue
+from .._io import named_arrays as _named
+from .._io.atomic_write import place as _place
+from .._io.npz import Archive as _Archive
+from .._io.numpy_files import savez as savez
+from .._runtime.device import cpu as cpu
+from .._runtime.device import cpu_pinned as cpu_pinned
+from .._runtime.device import current_device as current_device
+from .._runtime.device import gpu as gpu
+from .._runtime.device import num_gpus as num_gpus
+from ..ops._base import convert
+from ..ops._base.host_task import host as host
+from ..ops.elementwise.erf import *  # noqa: F403
+from ..ops.elementwise.special import *  # noqa: F403
+from ..ops.index.getitem import one_hot as one_hot
+from ..ops.nn.activation import *  # noqa: F403
+from ..ops.nn.attention import *  # noqa: F403
+from ..ops.nn.control_flow import *  # noqa: F403
+from ..ops.nn.conv import *  # noqa: F403
+from ..ops.nn.ctc import *  # noqa: F403
+from ..ops.nn.deformable import *  # noqa: F403
+from ..ops.nn.functions import *  # noqa: F403
+from ..ops.nn.mxnet_functions import *  # noqa: F403
+from ..ops.nn.norm import *  # noqa: F403
+from ..ops.nn.pool import *  # noqa: F403
+from ..ops.nn.sequence import *  # noqa: F403
+from ..ops.random.npx_sampling import *  # noqa: F403
+from ..ops.vision.anchors import *  # noqa: F403
+from ..ops.vision.boxes import *  # noqa: F403
+from ..ops.vision.detection import *  # noqa: F403
+from ..ops.vision.regions import *  # noqa: F403
 from . import image as image
 from . import random as random
 

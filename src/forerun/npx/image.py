@@ -1,4 +1,4 @@
 """Functions of images, (height, width, channels) or batches of such: `forerun.npx.image`."""
 
-from ..ops.images import *  # noqa: F403
-from ..ops.images import __all__ as __all__
+from ..ops.vision.images import *  # noqa: F403
+from ..ops.vision.images import __all__ as __all__

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from .. import _core, np
-from .._registry import known_by, looked_up
-from ..recorded import warn_of_look
+from .._capture.captured import warn_of_look
+from .._runtime.registry import known_by, looked_up
 
 __all__ = ["Optimizer", "State", "Item", "Advanced", "create", "register"]
 

@@ -107,7 +107,7 @@ class Trace:
         return f"<trace of {', '.join(parts)}>"
 
     def _repr_html_(self) -> str:
-        from .picture import picture
+        from ._picture.picture import picture
 
         return picture(self, "Timeline")
 

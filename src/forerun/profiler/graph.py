@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from .. import _core
-from ..device import used_devices
-from .boxes import Boxes, of_pending, of_tape, of_trace
-from .dot import dot
+from .._runtime.device import used_devices
+from ._picture.boxes import Boxes, of_pending, of_tape, of_trace
+from ._picture.dot import dot
+from ._picture.graph_svg import picture
 from .events import Trace
-from .graph_svg import picture
 
 __all__ = ["Graph", "graph"]
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from .. import _core
-from ..device import used_devices
+from .._runtime.device import used_devices
 from .decode import decoded
 from .events import Line, Trace
 

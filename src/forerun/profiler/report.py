@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from html import escape
 
-from ..notebook import Shown, preformatted, table
+from .._display.notebook import Shown, preformatted, table
 from .axis import counted, milliseconds
 from .blockers import Blocker, blockers
 from .cost import bound

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from html import escape
 from pathlib import Path
 
-from ..notebook import Shown
-from .chrome import chrome
+from .._display.notebook import Shown
+from ._picture.chrome import chrome
+from ._picture.lanes import lanes
+from ._picture.picture import figures, picture
 from .events import Trace
-from .lanes import lanes
 from .page import page
-from .picture import figures, picture
 
 __all__ = ["timeline"]
 

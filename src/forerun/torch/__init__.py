@@ -17,9 +17,10 @@ import builtins
 import math as _math
 from typing import Any
 
-from ..device import Device as Device
+from .._runtime.device import Device as Device
 from ..np import ndarray
 from ..npx import load as load
+from ..npx import save as _write
 from . import cuda as cuda
 from . import methods as _methods
 from .creation import *  # noqa: F403
@@ -49,9 +50,7 @@ def save(tensors: object, file: object, *, wait: builtins.bool = True) -> Any:
 
     wait: the file is written when the call returns; with wait=False the call returns at once, as `np.save` does.
     """
-    from ..npx import save as write
-
-    return write(file, tensors, wait=wait)
+    return _write(file, tensors, wait=wait)
 
 
 del annotations

@@ -11,7 +11,7 @@ from typing import Any
 import numpy
 
 from .. import np
-from ..ops.limits import PROBABILITY, limited
+from ..ops.random.limits import PROBABILITY, limited
 from .dtypes import as_dtype, float32, int64
 from .grad import begin
 from .places import Where, where

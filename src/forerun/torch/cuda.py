@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import _core
-from ..device import num_gpus
+from .._runtime.device import num_gpus
 from .places import Where, where
 
 __all__ = ["is_available", "device_count", "current_device", "synchronize", "empty_cache", "memory_allocated"]

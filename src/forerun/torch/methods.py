@@ -21,8 +21,8 @@ from typing import Any
 import numpy
 
 from .. import np
+from .._runtime.device import Device
 from ..autograd.leaf import Variable
-from ..device import Device
 from . import dtypes, functions, reductions
 from .creation import extents
 from .grad import begin

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..device import Device, resolve
+from .._runtime.device import Device, resolve
 
 __all__ = ["device", "where", "Where"]
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .. import _core
-from ..config import config
-from ..device import devices
-from ..terminal import Terminal
+from .._display.terminal import Terminal
+from .._runtime.device import devices
+from .._runtime.settings import config
 from .asynchronous import (
     barriers,
     blockers,

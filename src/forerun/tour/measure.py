@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from .. import _core
-from ..config import config, configure
+from .._runtime.settings import config, configure
 
 
 def seconds(program: Callable[[], Any]) -> float:

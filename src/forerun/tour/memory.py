@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from .. import _core, autograd, gluon, np, profiler
-from ..engine import memory
+from .._runtime.engine import memory
+from .._runtime.pacing import pace
 from ..gluon import nn
-from ..pace import pace
 from .measure import ms
 from .screen import Finding
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import _core, np, profiler
-from ..device import cpu
+from .._runtime.device import cpu
 from .measure import medians, ms, settings, times
 from .screen import Finding
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..terminal import Row, Terminal
+from .._display.terminal import Row, Terminal
 
 
 @dataclass

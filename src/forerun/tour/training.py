@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 
 from .. import _core, autograd, gluon, np, profiler
-from ..device import cpu
+from .._runtime.device import cpu
 from ..gluon import nn
 from .measure import settings
 from .screen import Finding

@@ -11,7 +11,7 @@ from typing import Any
 import numpy
 
 from ... import _core
-from ...ops.streams import WorkStream, current, drawing_from
+from ...ops._base.random_stream import WorkStream, current, drawing_from
 from . import memory
 from .batchify import Stack
 from .dataset import ArrayDataset, Plan, planned

@@ -14,7 +14,7 @@ from typing import Any
 import numpy
 
 from ... import np
-from ...ops.convert import default_float, ints_become_floats, is_supported
+from ...ops._base.convert import default_float, ints_become_floats, is_supported
 
 __all__ = ["empty", "placed", "is_placed", "ours", "created"]
 

@@ -18,7 +18,7 @@ from multiprocessing import connection, reduction
 from typing import Any
 
 from ... import _core
-from ...ops import convert
+from ...ops._base import convert
 from .epoch import Epoch
 from .shared import Slot, Span, unpacked
 from .worker import ANSWER, run

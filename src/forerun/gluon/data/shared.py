@@ -19,7 +19,7 @@ from typing import Any
 import numpy
 
 from ... import np
-from ...ops.convert import is_array
+from ...ops._base.convert import is_array
 
 __all__ = ["Slot", "packed", "unpacked"]
 

@@ -18,8 +18,8 @@ from typing import Any
 import numpy
 
 from ... import _core
-from ...config import configure
-from ...ops import convert
+from ..._runtime.settings import configure
+from ...ops._base import convert
 from .epoch import Epoch
 from .shared import Slot, packed
 

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..block import Block
-from ..parameter import Devices
+from ..block.block import Block
+from ..parameter.parameter import Devices
 
 __all__ = ["finished", "folder"]
 

@@ -1,8 +1,8 @@
 """Layers."""
 
-from ..block import Block as Block
-from ..hybrid import HybridBlock as HybridBlock
-from ..symbol import SymbolBlock as SymbolBlock
+from .._export.symbol import SymbolBlock as SymbolBlock
+from ..block.block import Block as Block
+from ..block.hybrid import HybridBlock as HybridBlock
 from .activation import ELU as ELU
 from .activation import GELU as GELU
 from .activation import SELU as SELU

@@ -7,8 +7,8 @@ from typing import Any
 
 from ... import npx
 from ...init import Initializer
-from ..hybrid import HybridBlock
-from ..parameter import Parameter
+from ..block.hybrid import HybridBlock
+from ..parameter.parameter import Parameter
 from .function import Activation
 
 __all__ = ["Dense"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..block import Block
-from ..hybrid import HybridBlock
+from ..block.block import Block
+from ..block.hybrid import HybridBlock
 
 __all__ = ["Sequential", "HybridSequential"]
 

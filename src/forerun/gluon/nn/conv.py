@@ -6,9 +6,9 @@ from typing import Any
 
 from ... import npx
 from ...init import Initializer
-from ...ops.strided import channels_last, per_axis
-from ..hybrid import HybridBlock
-from ..parameter import Parameter
+from ...ops.nn.conv_windows import channels_last, per_axis
+from ..block.hybrid import HybridBlock
+from ..parameter.parameter import Parameter
 from .function import Activation
 
 __all__ = ["Conv1D", "Conv2D", "Conv3D", "Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose"]

@@ -6,8 +6,8 @@ from typing import Any
 
 from ... import npx
 from ...init import Initializer
-from ..hybrid import HybridBlock
-from ..parameter import Parameter
+from ..block.hybrid import HybridBlock
+from ..parameter.parameter import Parameter
 
 __all__ = ["Embedding"]
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import np, npx
-from ..block import Block
-from ..hybrid import HybridBlock
+from ..block.block import Block
+from ..block.hybrid import HybridBlock
 
 __all__ = ["Activation", "Dropout", "Flatten", "Identity", "Lambda", "HybridLambda"]
 

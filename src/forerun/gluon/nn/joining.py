@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import np
-from ..hybrid import HybridBlock
+from ..block.hybrid import HybridBlock
 from .container import Sequential
 
 __all__ = ["Concatenate", "HybridConcatenate"]

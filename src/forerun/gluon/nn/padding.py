@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from ... import np
-from ..hybrid import HybridBlock
+from ..block.hybrid import HybridBlock
 
 __all__ = ["ReflectionPad2D"]
 

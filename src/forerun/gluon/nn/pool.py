@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ... import npx
-from ...ops.strided import channels_last, per_axis
-from ..hybrid import HybridBlock
+from ...ops.nn.conv_windows import channels_last, per_axis
+from ..block.hybrid import HybridBlock
 
 __all__ = [
     "MaxPool1D", "MaxPool2D", "MaxPool3D", "AvgPool1D", "AvgPool2D", "AvgPool3D",

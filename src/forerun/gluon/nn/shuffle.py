@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..hybrid import HybridBlock
+from ..block.hybrid import HybridBlock
 
 __all__ = ["PixelShuffle1D", "PixelShuffle2D", "PixelShuffle3D"]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from ... import np, npx
 from ...init import Initializer
-from ..hybrid import HybridBlock
-from ..parameter import Parameter
+from ..block.hybrid import HybridBlock
+from ..parameter.parameter import Parameter
 from .steps import GATES, STATES, Activation, check_states, rule_of
 
 __all__ = ["RecurrentCell", "HybridRecurrentCell", "RNNCell", "LSTMCell", "GRUCell"]

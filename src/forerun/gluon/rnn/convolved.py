@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import npx
-from ...ops.strided import LAYOUTS, Windows, channels_last, per_axis
-from ..parameter import Parameter
+from ...ops.nn.conv_windows import LAYOUTS, Windows, channels_last, per_axis
+from ..parameter.parameter import Parameter
 from .cell import Init, RecurrentCell
 from .steps import GATES, STATES, Activation, check_states, rule_of
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from ... import np, npx
 from ...init import Initializer
-from ..hybrid import HybridBlock
-from ..parameter import Parameter
+from ..block.hybrid import HybridBlock
+from ..parameter.parameter import Parameter
 from .sequence import projected, run
 from .steps import GATES, STATES, check_states, rule_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import npx
-from ..parameter import Parameter
+from ..parameter.parameter import Parameter
 from .cell import Init, RecurrentCell
 from .steps import check_states, rule_of
 

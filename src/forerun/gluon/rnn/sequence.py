@@ -8,8 +8,8 @@ from typing import Any
 
 from ... import _core, np, npx
 from ...autograd.backward_pass import of_steps
-from ...ops.base import SAVE_OUTPUTS
-from ...ops.registry import register
+from ...ops._base.primitive import SAVE_OUTPUTS
+from ...ops._base.registry import register
 from .steps import STATES, rule_of, steps_of
 
 __all__ = ["projected", "run"]

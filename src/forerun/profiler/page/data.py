@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
+from .._picture.lanes import Lane, Span, in_turn, lanes
+from .._picture.live import live
 from ..axis import milliseconds
 from ..blockers import Blocker, blockers
 from ..events import Event, Trace
-from ..lanes import Lane, Span, in_turn, lanes
-from ..live import live
 from ..svg import colours, ink_on
 
 __all__ = ["tables_and_columns"]

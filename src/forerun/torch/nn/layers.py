@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ...ops import convert
+from ...ops._base import convert
 from .. import creation, functions
 from ..places import Where
 from . import functional

@@ -8,8 +8,8 @@ from typing import Any
 import numpy
 
 from .... import image, np
-from ...block import Block, check_hybrid_settings
-from ...hybrid import HybridBlock
+from ...block.block import Block, check_hybrid_settings
+from ...block.hybrid import HybridBlock
 from ...nn.container import Sequential
 from ...nn.function import Lambda
 

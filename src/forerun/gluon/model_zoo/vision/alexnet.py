@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import nn
-from ...parameter import Devices
+from ...parameter.parameter import Devices
 from ..store import finished
 from .parts import Classifier
 

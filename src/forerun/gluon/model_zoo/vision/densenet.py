@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import nn
-from ...block import Block
-from ...parameter import Devices
+from ...block.block import Block
+from ...parameter.parameter import Devices
 from ..store import finished
 from .parts import Classifier, row
 

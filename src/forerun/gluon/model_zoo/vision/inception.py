@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ... import nn
-from ...block import Block
-from ...parameter import Devices
+from ...block.block import Block
+from ...parameter.parameter import Devices
 from ..store import finished
 from .parts import Classifier, conv_norm, row
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ... import nn
-from ...hybrid import HybridBlock
-from ...parameter import Devices
+from ...block.hybrid import HybridBlock
+from ...parameter.parameter import Devices
 from ..store import finished
 from .parts import Classifier, ReLU6, conv_norm, row
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from .... import np
 from ... import nn
-from ...block import Block
-from ...hybrid import HybridBlock
+from ...block.block import Block
+from ...block.hybrid import HybridBlock
 
 __all__ = ["Classifier", "ReLU6", "conv_norm", "row"]
 

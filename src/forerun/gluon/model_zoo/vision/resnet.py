@@ -7,9 +7,9 @@ from typing import Any
 
 from .... import npx
 from ... import nn
-from ...block import Block
-from ...hybrid import HybridBlock
-from ...parameter import Devices
+from ...block.block import Block
+from ...block.hybrid import HybridBlock
+from ...parameter.parameter import Devices
 from ..store import finished
 from .parts import Classifier, conv_norm, row
 

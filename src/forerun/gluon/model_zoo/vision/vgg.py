@@ -7,7 +7,7 @@ from typing import Any
 
 from ....init import Xavier
 from ... import nn
-from ...parameter import Devices
+from ...parameter.parameter import Devices
 from ..store import finished
 from .parts import Classifier
 

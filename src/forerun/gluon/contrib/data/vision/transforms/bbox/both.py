@@ -18,7 +18,7 @@ from typing import Any
 import numpy
 
 from ....... import _core, image, np
-from ......block import Block
+from ......block.block import Block
 from ......data.vision.transform import constant, space
 from .utils import bbox_crop, bbox_flip, bbox_iou, bbox_resize, bbox_translate
 

@@ -1,0 +1,4 @@
+"""The class of arrays, and what NumPy calls of it.
+
+`ufunc_calls`, `ufunc_protocol`: ufuncs; `numpy_protocols`; `numpy_methods`, `mxnet_methods`, `ndarray`; `scalar`.
+"""

@@ -1,0 +1,59 @@
+"""Methods that arrays of MXNet have and NumPy's have not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from .. import _core
+from ..ops.elementwise import arithmetic
+from ..ops.index import getitem as indexing
+from ..ops.nn import functions as nn
+
+if TYPE_CHECKING:
+    from ..typing import Array
+
+__all__ = ["MxnetMethods"]
+
+
+class MxnetMethods:
+    """Functions as methods, in MXNet's spelling."""
+
+    __slots__ = ()
+
+    def abs(self) -> Array:
+        """The absolute value of each element."""
+        return arithmetic.absolute(self)
+
+    def relu(self) -> Array:
+        """max(x, 0) of each element."""
+        return nn.relu(self)
+
+    def sigmoid(self) -> Array:
+        """1 / (1 + exp(-x)) of each element."""
+        return nn.sigmoid(self)
+
+    def one_hot(self, depth: int, on_value: float = 1.0, off_value: float = 0.0, dtype: Any = None) -> Array:
+        """A new last axis of extent `depth` with on_value at the element's number: `npx.one_hot`."""
+        return indexing.one_hot(self, depth, on_value, off_value, dtype)
+
+    def asscalar(self) -> Any:
+        """The only element as a Python scalar. Waits. ValueError if there is not one."""
+        return self.item()  # type: ignore[attr-defined]
+
+    def reshape_view(self, *shape: Any) -> Array:
+        """A view in another shape. ValueError where memory does not allow one."""
+        y = self.reshape(*shape)  # type: ignore[attr-defined]
+        if y.size and not _core.shares_storage(self, y):
+            raise ValueError(f"reshape_view: memory must allow a view, got shape {self.shape}")  # type: ignore[attr-defined]
+        return y
+
+    def slice_assign(
+        self, rhs: Any, begin: Sequence[int | None], end: Sequence[int | None], step: Sequence[int | None] = ()
+    ) -> Any:
+        """Writes rhs to self[begin[0]:end[0]:step[0], ...], and gives self."""
+        steps = [*step, *[None] * (len(begin) - len(step))]
+        self[tuple(slice(*bounds) for bounds in zip(begin, end, steps, strict=True))] = rhs  # type: ignore[index]
+        return self
+
+    slice_assign_scalar = slice_assign

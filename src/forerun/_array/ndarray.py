@@ -1,0 +1,525 @@
+"""The array that users hold: NumPy's methods, and MXNet's where NumPy has none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator, Sequence
+from typing import Any
+
+import numpy
+
+from .. import _core
+from .._display.notebook import nbytes, preformatted
+from .._io import numpy_files as files
+from .._runtime.device import Device, resolve, used_devices
+from ..autograd import backward_pass, leaf
+from ..ops._base import convert
+from ..ops._base.primitive import direct, numpy_when_small, numpy_writes, view_of_numpy
+from ..ops._base.traced import placeholder
+from ..ops.elementwise import arithmetic, select
+from ..ops.index import diagonal as diagonals
+from ..ops.index import getitem as indexing
+from ..ops.index import insert_delete as editing
+from ..ops.index import select_by as choosing
+from ..ops.linalg import matmul as products
+from ..ops.linalg import tensordot as linear
+from ..ops.random import basic as random_ops
+from ..ops.reduce import mean_variance as moments
+from ..ops.reduce import product, reduction
+from ..ops.reduce import scan as scans
+from ..ops.shape import join as joining
+from ..ops.shape import views as shape
+from ..ops.sort import sort as sorting  # fmt: skip
+from . import numpy_protocols as protocols
+from .mxnet_methods import MxnetMethods
+from .numpy_methods import NumpyMethods
+
+__all__ = ["ndarray"]
+
+
+def _extents(args: tuple[Any, ...]) -> Any:
+    """`f(2, 3)` and `f((2, 3))` mean the same."""
+    return args[0] if len(args) == 1 and not isinstance(args[0], (int, numpy.integer)) else args
+
+
+class ndarray(NumpyMethods, MxnetMethods, _core.Array):
+    """An array of numbers that may still be on their way. Made by the functions of `forerun.np`.
+
+    Every method returns at once but those that hand out values: `wait`, `asnumpy`, `item`, `tolist`,
+    `print`, `float(x)`, `bool(x)` and the like wait for the values, and raise what their computation
+    raised.
+
+    >>> from forerun import np
+    >>> x = np.arange(6).reshape(2, 3)
+    >>> x.sum(axis=0)
+    array([3, 5, 7])
+    """
+
+    __slots__ = ()
+    __array_priority__ = 1000.0
+    __array_ufunc__ = protocols.array_ufunc
+    __array_function__ = protocols.array_function
+    __array_namespace__ = protocols.array_namespace
+
+    # --- shape: views where memory allows ---
+
+    @property
+    def mT(self) -> ndarray:
+        """A view with the last two axes exchanged."""
+        return shape.matrix_transpose(self)
+
+    @direct("reshape_method")
+    def reshape(self, *args: Any, order: str = "C", copy: bool | None = None) -> ndarray:
+        """The same elements with another shape; one extent may be -1. order, copy: as for `np.reshape`."""
+        return shape.reshape(self, _extents(args), order, copy=copy)
+
+    @direct("transpose")
+    def transpose(self, *axes: Any) -> ndarray:
+        """A view with the axes in another order, by default reversed."""
+        return shape.transpose(self, _extents(axes) if axes and axes[0] is not None else None)
+
+    @view_of_numpy(numpy.ndarray.swapaxes, "self axis1 axis2", "akk")
+    def swapaxes(self, axis1: int, axis2: int) -> ndarray:
+        """A view with two axes exchanged."""
+        return shape.swapaxes(self, axis1, axis2)
+
+    @direct("ravel")
+    def ravel(self, order: str = "C") -> ndarray:
+        """The elements as one axis: a view where they lie one after the other, otherwise a copy."""
+        return shape.ravel(self, order)
+
+    @direct("flatten")
+    def flatten(self, order: str = "C") -> ndarray:
+        """A copy of the elements as one axis."""
+        return shape.flatten(self, order)
+
+    @view_of_numpy(numpy.ndarray.squeeze, "self axis", "ai")
+    def squeeze(self, axis: Any = None) -> ndarray:
+        """A view without axes of extent 1."""
+        return shape.squeeze(self, axis)
+
+    def expand_dims(self, axis: Any) -> ndarray:
+        """A view with axes of extent 1 put in."""
+        return shape.expand_dims(self, axis)
+
+    def broadcast_to(self, shape_: Sequence[int]) -> ndarray:
+        """A view repeated to a larger shape."""
+        return shape.broadcast_to(self, shape_)
+
+    @numpy_when_small(numpy.ndarray.repeat, "self repeats axis", "aci", "biufc")
+    def repeat(self, repeats: Any, axis: int | None = None) -> ndarray:
+        """Each element several times along an axis."""
+        return joining.repeat(self, repeats, axis)
+
+    def split(self, indices_or_sections: Any, axis: int = 0) -> Any:
+        """Views of equal parts along an axis."""
+        return joining.split(self, indices_or_sections, axis)
+
+    # --- values: copies, dtypes, devices ---
+
+    @direct("copy")
+    def copy(self, order: str = "C") -> ndarray:
+        """A copy in C order; order: "F" for one whose first axis runs fastest, "A" if that of the array does."""
+        convert.one_of("copy", "order", order, ("C", "F", "A", "K"))
+        return shape.copied_in(self, order)
+
+    @direct("astype")
+    def astype(
+        self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
+    ) -> ndarray:
+        """The elements converted to a dtype; without `copy`, the array itself if it has that dtype and order.
+
+        order: of a result in memory: "F" if the first axis is to run fastest, "A" if it does in the array; "K" takes
+        the array itself as it lies; otherwise the last axis does. casting: by which rule this must be possible
+        (`np.can_cast`), TypeError if it is not. Floats lose their fraction in integers; what an integer cannot hold
+        is kept by its lowest bits.
+        """
+        convert.one_of("astype", "order", order, ("C", "F", "A", "K"))
+        want = convert.as_dtype("astype", dtype)
+        if want == self.dtype:
+            return shape.copied_in(self, order) if copy or not shape.in_order(self, order) else self
+        if casting != "unsafe" and not convert.castable(self.dtype, want, casting):
+            raise TypeError(
+                f"astype: casting must be possible by rule {casting!r}, got {self.dtype} to {want}"
+            )
+        turned = order == "F" or (order == "A" and shape.fortran(self))
+        return convert.converted(self.T, want).T if turned else convert.converted(self, want)
+
+    @direct("fill")
+    def fill(self, value: Any) -> None:
+        """Writes one value everywhere, in place."""
+        self[...] = value
+
+    def asnumpy(self) -> numpy.ndarray:
+        """A NumPy array with a copy of the values. Waits."""
+        return super().asnumpy()
+
+    @property
+    def ctx(self) -> Device:
+        """The device: MXNet's older word."""
+        return self.device
+
+    context = ctx
+
+    def to_device(self, device: Device | str, /, *, stream: None = None) -> ndarray:
+        """The array itself if it is on that device, otherwise a copy there, made on the copy queue.
+
+        stream: there are none to choose from, so it must be None (ValueError).
+        """
+        if stream is not None:
+            raise ValueError(f"to_device: stream must be None, got {stream!r}")
+        where = resolve(device)
+        return self if where == self.device else convert.to_device(self, where)
+
+    as_in_ctx = as_in_context = to_device
+
+    def copyto(self, other: Any) -> Any:
+        """A copy on another device, made on the copy queue; or writes the values into another array, which
+        is returned."""
+        if isinstance(other, _core.Array):
+            _core.assign(other, self)
+            return other
+        return convert.to_device(self, resolve(other))
+
+    def as_nd_ndarray(self) -> ndarray:
+        """The array itself: there is one kind."""
+        return self
+
+    as_np_ndarray = as_nd_ndarray
+
+    def tofile(self, fid: Any, sep: str = "", format: str = "%s", *, wait: bool = True) -> Any:
+        """Writes the values to a file, as bytes, or as text with a separator; returns its size, an array."""
+        return files.tofile(self, fid, sep, format, wait=wait)
+
+    # --- gradients ---
+
+    def attach_grad(self, grad_req: str = "write") -> None:
+        """Makes the array a leaf of the tape: `backward` puts a gradient into `grad`.
+
+        TypeError if not of floats.
+        """
+        leaf.attach_grad(self, grad_req)
+
+    def backward(self, out_grad: Any = None, retain_graph: bool = False, train_mode: bool = True) -> None:
+        """Computes the gradients of this array with respect to the leaves that it was computed from.
+
+        out_grad: gradient of this array, of its shape; ones by default.
+        """
+        backward_pass.backward([self], None if out_grad is None else [out_grad], retain_graph, train_mode)
+
+    def detach(self) -> ndarray:
+        """The same values as an array that gradients do not flow through."""
+        return _core.detach(self)
+
+    def zero_grad(self) -> None:
+        """Sets the gradient of a leaf to zero."""
+        if self.grad is not None:
+            _core.assign(self.grad, 0)
+
+    # --- reductions: (axis=None, dtype=None, out=None, keepdims=False) as in NumPy ---
+
+    @direct("total", arithmetic.add, 0)
+    def sum(
+        self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
+        where: Any = True,
+    ) -> ndarray:  # fmt: skip
+        """The sum over axes."""
+        return reduction.sum(self, axis, dtype, out, keepdims, initial, where)
+
+    @direct("total", arithmetic.multiply, 1)
+    def prod(
+        self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
+        where: Any = True,
+    ) -> ndarray:  # fmt: skip
+        """The product over axes."""
+        return product.prod(self, axis, dtype, out, keepdims, initial, where)
+
+    @direct("mean")
+    def mean(
+        self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
+    ) -> ndarray:
+        """The mean over axes."""
+        return moments.mean(self, axis, dtype, out, keepdims, where=where)
+
+    def var(
+        self,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+        mean: Any = None,
+        correction: float | None = None,
+    ) -> ndarray:
+        """The variance over axes."""
+        known = {"where": where, "mean": mean, "correction": correction}
+        return moments.var(self, axis, dtype, out, ddof, keepdims, **known)
+
+    def std(
+        self,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+        mean: Any = None,
+        correction: float | None = None,
+    ) -> ndarray:
+        """The standard deviation over axes."""
+        known = {"where": where, "mean": mean, "correction": correction}
+        return moments.std(self, axis, dtype, out, ddof, keepdims, **known)
+
+    @direct("extreme", arithmetic.maximum, 2)
+    def max(
+        self, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
+    ) -> ndarray:
+        """The largest element over axes."""
+        return reduction.max(self, axis, out, keepdims, initial, where)
+
+    @direct("extreme", arithmetic.minimum, 3)
+    def min(
+        self, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
+    ) -> ndarray:
+        """The smallest element over axes."""
+        return reduction.min(self, axis, out, keepdims, initial, where)
+
+    @direct("truth", arithmetic.logical_and, 4)
+    def all(
+        self, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
+    ) -> ndarray:
+        """Whether all elements over axes are true."""
+        return reduction.all(self, axis, out, keepdims, where=where)
+
+    @direct("truth", arithmetic.logical_or, 5)
+    def any(
+        self, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
+    ) -> ndarray:
+        """Whether any element over axes is true."""
+        return reduction.any(self, axis, out, keepdims, where=where)
+
+    def ptp(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> ndarray:
+        """Largest minus smallest element over axes."""
+        return reduction.ptp(self, axis, out, keepdims)
+
+    def cumsum(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> ndarray:
+        """Running sums along an axis."""
+        return scans.cumsum(self, axis, dtype, out)
+
+    def cumprod(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> ndarray:
+        """Running products along an axis."""
+        return scans.cumprod(self, axis, dtype, out)
+
+    @direct("argmax")
+    def argmax(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> ndarray:
+        """Position of the largest element."""
+        return sorting.argmax(self, axis, out, keepdims=keepdims)
+
+    @direct("argmin")
+    def argmin(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> ndarray:
+        """Position of the smallest element."""
+        return sorting.argmin(self, axis, out, keepdims=keepdims)
+
+    @direct("argsort")
+    def argsort(
+        self, axis: int | None = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None
+    ) -> ndarray:
+        """Positions that sort the array along an axis."""
+        return sorting.argsort(self, axis, kind, order, stable=stable)
+
+    def sort(
+        self, axis: int = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None
+    ) -> None:
+        """Brings elements into ascending order along an axis, in place."""
+        _core.assign(self, sorting.sort(_core.detach(self), axis, kind, order, stable=stable))
+
+    def argpartition(
+        self, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None
+    ) -> ndarray:
+        """Positions that partition the array along an axis."""
+        return sorting.argpartition(self, kth, axis, kind, order)
+
+    def partition(self, kth: Any, axis: int = -1, kind: str = "introselect", order: None = None) -> None:
+        """Brings the elements that are kth in order to their places along an axis, in place."""
+        _core.assign(self, sorting.partition(_core.detach(self), kth, axis, kind, order))
+
+    @numpy_when_small(numpy.ndarray.searchsorted, "self v side", "hns")
+    def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> ndarray:
+        """Positions at which values would keep the sorted vector sorted."""
+        return sorting.searchsorted(self, v, side, sorter)
+
+    # --- elements, products, parts ---
+
+    @direct("dot")
+    def dot(self, other: Any, out: Any = None) -> ndarray:
+        """The dot product."""
+        return linear.dot(self, other, out)
+
+    def clip(self, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> ndarray:
+        """Elements limited to [min, max]."""
+        return select.clip(self, min, max, out, **kwargs)
+
+    def round(self, decimals: int = 0, out: Any = None) -> ndarray:
+        """Elements rounded to decimals; halves go to the even digit."""
+        return protocols.namespace().round(self, decimals, out)
+
+    @numpy_when_small(numpy.ndarray.take, "self indices axis out mode", "aai-s", "biufc")
+    def take(self, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> ndarray:
+        """Elements at positions along an axis."""
+        return indexing.take(self, indices, axis, out, mode)
+
+    @numpy_when_small(numpy.ndarray.nonzero, "self", "a", "biufc", waits=True)
+    def nonzero(self) -> tuple[Any, ...]:
+        """Positions of elements that are not zero. Waits."""
+        return select.nonzero(self)
+
+    @numpy_writes(numpy.ndarray.put, "self indices values", "wpv")
+    def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
+        """Writes values at positions of the flat array, in place."""
+        editing.put(self, indices, values, mode)
+
+    def choose(self, choices: Any, out: Any = None, mode: str = "raise") -> ndarray:
+        """For each element, a number, the element of the choice of that number."""
+        return choosing.choose(self, choices, out, mode)
+
+    def compress(self, condition: Any, axis: int | None = None, out: Any = None) -> ndarray:
+        """Slices where a condition holds. Waits."""
+        return indexing.compress(condition, self, axis, out)
+
+    @direct("diagonal")
+    @view_of_numpy(numpy.ndarray.diagonal, "self offset axis1 axis2", "akkk")
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:
+        """A diagonal of two axes."""
+        return diagonals.diagonal(self, offset, axis1, axis2)
+
+    @direct("trace")
+    def trace(
+        self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
+    ) -> ndarray:
+        """The sum of a diagonal."""
+        return diagonals.trace(self, offset, axis1, axis2, dtype, out)
+
+    def conj(self) -> ndarray:
+        """The complex conjugate; the array itself if its dtype is not complex."""
+        return arithmetic.conjugate(self) if self.dtype.kind == "c" else self
+
+    conjugate = conj
+
+    @property
+    @direct("real")
+    def real(self) -> ndarray:
+        """The real part, as a view."""
+        return shape.real(self)
+
+    @real.setter
+    def real(self, values: Any) -> None:
+        shape.real(self)[...] = values
+
+    @property
+    def imag(self) -> ndarray:
+        """The imaginary part, as a view; zeros, which are new, if the dtype is not complex."""
+        return shape.imag(self)
+
+    @imag.setter
+    def imag(self, values: Any) -> None:
+        if self.dtype.kind != "c":
+            raise TypeError(f"imag: dtype must be complex, got {self.dtype}")
+        shape.imag(self)[...] = values
+
+    def tostype(self, stype: str) -> Any:
+        """The array itself: arrays are dense. ValueError for another storage type."""
+        if stype != "default":
+            raise ValueError(f'tostype: stype must be "default", got {stype!r}')
+        return self
+
+    # --- Python ---
+
+    def __repr__(self) -> str:
+        if (name := placeholder(self)) is not None:
+            return name
+        text = repr(self.numpy())
+        default = convert.default_float()
+        if self.dtype == default == numpy.float64:
+            pass  # NumPy's default too
+        elif self.dtype == default:
+            text = re.sub(rf",\s+dtype={default}\)$", ")", text)
+        elif self.dtype == numpy.float64:
+            text = f"{text[:-1]}, dtype=float64)"
+        return text if self.device == resolve("cpu") else f"{text[:-1]}, device={self.device})"
+
+    def __str__(self) -> str:
+        return placeholder(self) or str(self.numpy())
+
+    def _repr_html_(self) -> str:
+        """The values, for a notebook, as `repr` has them, below what the array is; or what its computation raised.
+
+        Waits for this array, and no other; of a large one only the corners are looked at.
+        """
+        about = f"{self.dtype} {self.shape}, {nbytes(self.nbytes)}, {self.device}"
+        try:
+            return preformatted(repr(self), about)
+        except Exception as error:
+            said = "\n".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", [])])
+            return preformatted(said, about)
+
+    def __format__(self, spec: str) -> str:
+        if self.ndim and spec:
+            raise TypeError(f"format: an array with axes must have no format of its own, got {spec!r}")
+        return placeholder(self) or format(self.item() if spec else self.numpy(), spec)
+
+    def __contains__(self, value: Any) -> bool:
+        return bool(reduction.any(self == value))
+
+    def __imatmul__(self, other: Any) -> ndarray:
+        return convert.store("matmul", products.matmul(self, other), self)
+
+    def __divmod__(self, other: Any) -> tuple[Any, Any]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> tuple[Any, Any]:
+        return other // self, other % self
+
+    def __round__(self, decimals: int = 0) -> Any:
+        return self.round(decimals)
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        """`await x` in asyncio: lets other tasks go on until the values are there, then gives the array.
+
+        Raises what the computation raised.
+        """
+        if not _core.arrived(self):
+            from .._runtime import asyncio as aio  # asyncio's 20 ms are for those who use it
+
+            yield from aio.arrival(self)
+        return self
+
+    def __copy__(self) -> ndarray:
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ndarray:
+        copied = _core.copy(_core.detach(self))
+        memo[id(self)] = copied
+        return copied
+
+    def __dask_tokenize__(self) -> tuple[Any, ...]:
+        """What Dask makes a name of: the values, which are waited for if there are any."""
+        values = self.numpy() if self.size else None  # Dask keeps an array without elements of each kind
+        return type(self).__name__, self.shape, str(self.dtype), str(self.device), values
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return _unpickled, (numpy.asarray(self.numpy(), order="C"), str(self.device).replace("(", ":").rstrip(")"))
+
+    def shuffle(self) -> None:
+        """Brings rows into random order, in place."""
+        random_ops.shuffle(self)
+
+
+def _unpickled(values: numpy.ndarray, device: str) -> Any:
+    there = Device("cpu", int(device.partition(":")[2]))
+    return _core.from_numpy(values, there if there in used_devices() else resolve())
+
+
+_unpickled.__module__ = "forerun.np"  # files of pickles say so: they outlive the files of the package

@@ -1,0 +1,151 @@
+"""Methods and attributes that NumPy's arrays have: how values lie in memory, and values as bytes."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import types
+from typing import Any
+
+import numpy
+
+from .. import _core
+from ..ops._base import convert
+from ..ops._base import host_task as host
+
+__all__ = ["Flags", "NumpyMethods"]
+
+
+class Flags:
+    """How an array lies in memory, in NumPy's words, as attributes or items. They cannot be set.
+
+    >>> from forerun import np
+    >>> x = np.zeros((2, 3))
+    >>> x.flags.c_contiguous, x.T.flags["C_CONTIGUOUS"], x.T.flags["F"]
+    (True, False, True)
+    """
+
+    __slots__ = ("c_contiguous", "f_contiguous", "owndata", "writeable", "aligned", "writebackifcopy")
+    c_contiguous: bool
+    f_contiguous: bool
+    owndata: bool
+    writeable: bool
+    aligned: bool
+    writebackifcopy: bool
+
+    def __init__(self, x: Any) -> None:
+        like = numpy.lib.stride_tricks.as_strided(numpy.empty(1, x.dtype), x.shape, x.strides).flags
+        written = _core.is_writable(x) and not _core.is_scalar(x)
+        values = (like.c_contiguous, like.f_contiguous, False, written, True, False)
+        for name, value in zip(self.__slots__, values, strict=True):
+            object.__setattr__(self, name, bool(value))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"flags: {name} must stay as it is, got {value!r}")
+
+    @property
+    def contiguous(self) -> bool:
+        """In C order without gaps."""
+        return self.c_contiguous
+
+    @property
+    def fortran(self) -> bool:
+        """In Fortran's order without gaps, and not in C order."""
+        return self.f_contiguous and not self.c_contiguous
+
+    fnc = fortran
+
+    @property
+    def forc(self) -> bool:
+        """In one of the two orders without gaps."""
+        return self.c_contiguous or self.f_contiguous
+
+    def __getitem__(self, name: str) -> bool:
+        names = {n.upper(): n for n in (*self.__slots__, "contiguous", "fortran", "fnc", "forc")}
+        names |= {"C": "c_contiguous", "F": "f_contiguous", "O": "owndata", "W": "writeable", "A": "aligned"}
+        names |= {"X": "writebackifcopy"}
+        if name not in names:
+            raise KeyError(f"flags: name must be one of {', '.join(names)}, got {name!r}")
+        return getattr(self, names[name])
+
+    def __repr__(self) -> str:
+        return "\n".join(f"  {name.upper()} : {getattr(self, name)}" for name in self.__slots__)
+
+
+class NumpyMethods:
+    """What NumPy's arrays have beside operations. A part of the class of arrays."""
+
+    __slots__ = ()
+
+    @property
+    def flags(self) -> Flags:
+        """How the elements lie in memory, and whether they may be written. Does not wait."""
+        return Flags(self)
+
+    def view(self: Any, dtype: Any = None) -> Any:
+        """A view: of the same elements, or of the same bytes with another dtype.
+
+        Where elements of the two differ in size, the last axis gets longer or shorter: it must be without gaps and fit
+        (ValueError). Gradients do not flow through a change of dtype.
+        """
+        if dtype is None:
+            return self[...]
+        if isinstance(dtype, type) and issubclass(dtype, (numpy.ndarray, _core.Array)):
+            raise TypeError(f"view: dtype must be a dtype, got {dtype}")
+        result = _core.reinterpret(self, convert.as_dtype("view", dtype))
+        host.no_gradient("view", [self], [result])
+        return result
+
+    def tobytes(self: Any, order: str = "C") -> bytes:
+        """A copy of the values as bytes, in C order or Fortran's. Waits."""
+        return self.numpy().tobytes(order)
+
+    def dumps(self) -> bytes:
+        """The array, pickled. Waits."""
+        return pickle.dumps(self)
+
+    def dump(self, file: Any) -> None:
+        """Pickles the array into a file, named or open. Waits."""
+        if not isinstance(file, (str, os.PathLike)):
+            pickle.dump(self, file)
+            return
+        with open(file, "wb") as out:
+            pickle.dump(self, out)
+
+    def byteswap(self: Any, inplace: bool = False) -> Any:
+        """The array with the bytes of each element (of each part of a complex one) in reverse order."""
+        swapped = host.host_op("byteswap", lambda v: v.byteswap(), [self], self.shape, self.dtype)
+        if not inplace:
+            return swapped
+        _core.assign(self, swapped)
+        return self
+
+    def __dlpack__(
+        self: Any,
+        *,
+        stream: None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """The values as they are now, in a capsule of DLPack. Waits. No later operation changes them.
+
+        From version 1 on the capsule is marked as read-only, unless copy is True. To a reader of older ones,
+        which cannot be told, a copy is given; BufferError if copy is False. RuntimeError for a stream: the host
+        has none.
+        """
+        if stream is not None:
+            raise RuntimeError(f"__dlpack__: stream must be None on the host, got {stream!r}")
+        if dl_device is not None and tuple(dl_device) != (1, 0):
+            raise BufferError(f"__dlpack__: dl_device must be (1, 0), the host, got {dl_device}")
+        versioned = max_version is not None and max_version[0] >= 1
+        if not versioned and copy is False:
+            raise BufferError("__dlpack__: max_version must be (1, 0) or more to share memory, which is read-only")
+        return _core.to_dlpack(self, versioned, bool(copy) or not versioned)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Memory of the host, whichever device of ours computes with it."""
+        return (1, 0)
+
+    def __class_getitem__(cls, item: Any) -> types.GenericAlias:
+        return types.GenericAlias(cls, item)

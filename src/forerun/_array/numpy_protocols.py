@@ -1,0 +1,151 @@
+"""NumPy's protocols: its functions called with our arrays run here where they can, and give our arrays."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy
+
+from .. import _core
+from ..ops._base.convert import asarray, is_supported
+from . import ufunc_protocol as ufuncs
+
+# NumPy's classes of arrays whose values are all there is to them; others know better what is to be done.
+_PLAIN = (numpy.ndarray, numpy.memmap, numpy.generic)
+
+# Functions that write into their first argument.
+_WRITERS = frozenset(("copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"))
+_FILES = frozenset((numpy.save, numpy.savez, numpy.savez_compressed, numpy.savetxt))
+
+
+def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
+    """`__array_ufunc__`: a NumPy ufunc, or one of its methods, called with one of our arrays."""
+    outs = out if isinstance(out, tuple) else (out,)
+    if any(_knows_better(type(x), "__array_ufunc__") for x in (*inputs, *outs)):
+        return NotImplemented
+    return ufuncs.call(ufunc, method, inputs, out, **kwargs)
+
+
+def _knows_better(kind: type, protocol: str) -> bool:
+    """Whether a class is to be asked before us."""
+    if issubclass(kind, _core.Array) or kind in _PLAIN or issubclass(kind, numpy.generic):
+        return False
+    return hasattr(kind, protocol)
+
+
+def namespace() -> Any:
+    """`forerun.np`, which imports this module."""
+    return importlib.import_module("forerun.np")
+
+
+_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
+
+
+def array_namespace(self: Any, /, *, api_version: str | None = None) -> Any:
+    """`__array_namespace__`: where libraries find the functions of the Python array API standard, `forerun.np`.
+
+    ValueError for a version of the standard that it does not hold.
+    """
+    if api_version is not None and api_version not in _VERSIONS:
+        raise ValueError(
+            f"__array_namespace__: api_version must be one of {', '.join(_VERSIONS)}, got {api_version!r}"
+        )
+    return namespace()
+
+
+def array_function(self: Any, func: Any, types: Iterable[type], args: Any, kwargs: Any) -> Any:
+    """`__array_function__`: any other NumPy function called with one of our arrays.
+
+    Runs the function of that name here if it takes the arguments, and none is an array of strings or objects. If not
+    it waits, runs NumPy's with the values, and makes our arrays of what that returns.
+    """
+    if any(_knows_better(kind, "__array_function__") for kind in types):
+        return NotImplemented
+    ours = _ours(func)
+    foreign = _is_foreign((args, [*kwargs.values()])) or (func is numpy.broadcast_arrays and _has_none(args))
+    if ours is not None and not foreign and _takes(ours, args, kwargs):
+        found = ours(*args, **kwargs)
+        return found.wait() if func in _FILES else found  # who calls NumPy's expects the file to be there
+    if func.__name__ in _WRITERS:
+        return _written(func, args, kwargs)
+    out = kwargs.get("out")
+    if isinstance(out, _core.Array):
+        out[...] = func(*_values(args), **_values({**kwargs, "out": out.asnumpy()}))
+        return out
+    return _wrapped(func(*_values(args), **_values(kwargs)), self.device)
+
+
+@functools.cache
+def _ours(func: Any) -> Callable[..., Any] | None:
+    ours: Any = namespace()
+    for part in func.__module__.split(".")[1:]:
+        ours = ours if part.startswith("_") else getattr(ours, part, None)
+    ours = getattr(ours, func.__name__, None)
+    return ours if callable(ours) else None
+
+
+@functools.cache
+def _signature(function: Callable[..., Any]) -> inspect.Signature | None:
+    try:
+        return inspect.signature(function)
+    except ValueError:  # compiled
+        return None
+
+
+def _takes(function: Callable[..., Any], args: Any, kwargs: Any) -> bool:
+    signature = _signature(function)
+    try:
+        if signature is not None:
+            signature.bind(*args, **kwargs)
+    except TypeError:
+        return False
+    return True
+
+
+def _is_foreign(x: Any) -> bool:
+    """Whether arrays of dtypes that ours cannot have are among arguments."""
+    if isinstance(x, numpy.ndarray):
+        return not is_supported(x.dtype)
+    return isinstance(x, (list, tuple)) and any(map(_is_foreign, x))
+
+
+def _has_none(args: Any) -> bool:
+    """Whether None is among arguments that all are arrays, where NumPy makes an array of objects of it."""
+    return any(a is None for a in args)
+
+
+def _written(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    to = args[0]
+    values = to.asnumpy() if isinstance(to, _core.Array) else to
+    result = func(values, *_values(args[1:]), **_values(kwargs))
+    if isinstance(to, _core.Array):
+        to[...] = values
+    return result
+
+
+def _values(x: Any) -> Any:
+    """NumPy arrays in place of ours, in nested sequences too."""
+    if isinstance(x, _core.Array):
+        return x.numpy()
+    if isinstance(x, (list, tuple)):
+        kept = [_values(v) for v in x]
+        return type(x)(*kept) if hasattr(x, "_fields") else type(x)(kept)
+    return {k: _values(v) for k, v in x.items()} if type(x) is dict else x
+
+
+def _wrapped(x: Any, device: Any) -> Any:
+    """Our arrays in place of NumPy's arrays and scalars of numbers, in tuples and lists too."""
+    if isinstance(x, (numpy.ndarray, numpy.generic)):
+        plain = type(x) in _PLAIN or isinstance(x, numpy.generic)
+        if not plain or not is_supported(x.dtype):
+            return x
+        made = asarray(x, x.dtype, device)
+        return _core.as_scalar(made) if isinstance(x, numpy.generic) else made
+    if isinstance(x, (list, tuple)):
+        kept = [_wrapped(v, device) for v in x]
+        return type(x)(*kept) if hasattr(x, "_fields") else type(x)(kept)
+    return x

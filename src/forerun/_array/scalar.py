@@ -1,0 +1,99 @@
+"""Scalars: what reading one element, reducing all of them, and computing with numbers give."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from .. import _core
+from ..ops.index import flatiter as iterating
+from ..ops.shape import views as shape
+from .ndarray import _unpickled as unpickled_array
+from .ndarray import ndarray
+
+__all__ = ["scalar"]
+
+
+class scalar(ndarray):
+    """A number that may still be on its way: an array without axes that is a value, as NumPy's scalars are.
+
+    `x[0]`, `x.sum()`, `x[0] + 1` and iterating over a vector give scalars; `np.array(5.0)` and views do not. Later
+    writes to x do not change them, they cannot be written to, and `s += 1` makes a new one. They are hashed and
+    compared by value. As any array they come at once, have gradients and can be awaited; `hash`, `round` to an
+    integer, `math.floor` and the like wait for the value.
+
+    >>> from forerun import np
+    >>> x = np.array([3, 1, 2])
+    >>> first = x[0]
+    >>> x[:] = 0
+    >>> first.item(), {3: "three"}[first], [0] * first
+    (3, 'three', [0, 0, 0])
+    """
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:
+        return hash(self.item())
+
+    def __round__(self, decimals: Any = None) -> Any:
+        return round(self.item()) if decimals is None else self.round(decimals)
+
+    def __trunc__(self) -> int:
+        return math.trunc(self.item())
+
+    def __floor__(self) -> int:
+        return math.floor(self.item())
+
+    def __ceil__(self) -> int:
+        return math.ceil(self.item())
+
+    def is_integer(self) -> bool:
+        """Whether the value is a whole number. Waits. AttributeError if the dtype is complex.
+
+        >>> from forerun import np
+        >>> np.array([2.0, 2.5])[0].is_integer()
+        True
+        """
+        value = self.item()
+        return isinstance(value, int) or value.is_integer()
+
+    def as_integer_ratio(self) -> tuple[int, int]:
+        """Two whole numbers whose quotient is the value. Waits.
+
+        >>> from forerun import np
+        >>> np.array([0.25])[0].as_integer_ratio()
+        (1, 4)
+        """
+        return self.item().as_integer_ratio()
+
+    @property  # type: ignore[misc]
+    def real(self) -> Any:
+        """The real part."""
+        return shape.real(self)
+
+    @property  # type: ignore[misc]
+    def imag(self) -> Any:
+        """The imaginary part."""
+        return _core.as_scalar(shape.imag(self))
+
+    @property  # type: ignore[misc]
+    def flat(self) -> Any:
+        """The element, as the only one of an iterator."""
+        return iterating.flatiter(self)
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return _unpickled_scalar, super().__reduce__()[1]
+
+
+def _unpickled_scalar(values: numpy.ndarray, device: str) -> Any:
+    return _core.as_scalar(unpickled_array(values, device))
+
+
+_unpickled_scalar.__module__ = "forerun.np"
+
+
+numbers.Number.register(scalar)

@@ -1,0 +1,382 @@
+"""Calls of ufuncs with our arrays: the loop that is meant, and what runs it."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy
+
+from .. import _core
+from ..ops._base.convert import (
+    as_dtype,
+    asarray,
+    default_float,
+    is_array,
+    is_inexact,
+    one_of,
+    promote,
+    together,
+)
+from ..ops._base.host_task import host, no_gradient
+from ..ops._base.primitive import Elementwise
+from ..ops.elementwise import arithmetic, exponential
+from ..ops.index.setitem import untaped
+from ..ops.linalg import matmul as products
+
+_OPS: dict[Any, Elementwise] = {
+    op.ufunc: op
+    for module in (arithmetic, exponential)
+    for op in vars(module).values()
+    if isinstance(op, Elementwise) and not op.name.startswith("_")
+}
+_FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    numpy.modf: exponential.modf, numpy.frexp: exponential.frexp, numpy.divmod: exponential.divmod,
+}  # fmt: skip
+_PRODUCTS: dict[Any, Callable[..., Any]] = {
+    getattr(numpy, name): getattr(products, name)
+    for name in products.__all__
+    if hasattr(numpy, name)  # two are there since 2.2
+}
+SCALARS = (bool, int, float, complex)
+_CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe", "same_value")
+_OPTIONS = {"casting", "dtype", "order", "sig", "signature", "subok", "where"}
+_OF_GENERALISED = {"axes", "axis", "keepdims"}
+
+Dtypes = tuple[numpy.dtype, ...]
+
+
+def outs_of(ufunc: Any, method: str, out: Any) -> list[Any]:
+    """One entry per output, None where there is to be a new array."""
+    n = ufunc.nout if method == "__call__" else 1
+    given = list(out) if isinstance(out, tuple) else [out] + [None] * (n - 1)
+    if len(given) != n:
+        raise ValueError(f"{ufunc.__name__}: out must have {n} entries, got {len(given)}")
+    for o in given:
+        if o is not None and not is_array(o) and not isinstance(o, numpy.ndarray):
+            raise TypeError(f"{ufunc.__name__}: out must be an array, got {type(o).__name__}")
+    return given
+
+
+def delivered(name: str, results: Sequence[Any], outs: Sequence[Any], casting: str) -> Any:
+    """The results, those with an array to go to in that."""
+    found = tuple(r if o is None else _put(name, o, r, casting) for r, o in zip(results, outs, strict=True))
+    return found[0] if len(found) == 1 else found
+
+
+def _put(name: str, out: Any, result: Any, casting: str) -> Any:
+    _check_out(name, out, result.shape, result.dtype, casting)
+    if is_array(out):
+        out[...] = result
+    else:
+        numpy.copyto(out, result.numpy(), casting="unsafe")
+    return out
+
+
+def _check_out(name: str, out: Any, shape: tuple[int, ...], dtype: numpy.dtype, casting: str) -> None:
+    if together(name, shape, out.shape) != out.shape:
+        raise ValueError(f"{name}: out must have a shape that {shape} broadcasts to, got {out.shape}")
+    if not numpy.can_cast(dtype, out.dtype, casting):  # type: ignore[arg-type]
+        raise TypeError(f"{name}: result of dtype {dtype} must be castable to out's, got {out.dtype}")
+
+
+# --- calls ----------------------------------------------------------------------------------------------------
+
+
+def called(ufunc: Any, inputs: list[Any], outs: list[Any], **options: Any) -> Any:
+    """Issues a call of a ufunc; one entry of `outs` per output, None where there is to be a new array."""
+    if len(inputs) != ufunc.nin:
+        raise TypeError(f"{ufunc.__name__}: takes {ufunc.nin} operands, got {len(inputs)}")
+    if unknown := sorted(set(options) - _OPTIONS - (_OF_GENERALISED if ufunc.signature else set())):
+        raise TypeError(f"{ufunc.__name__}: keywords must be those of a ufunc, got {', '.join(unknown)}")
+    options = {k: v for k, v in options.items() if not _says_nothing(ufunc.__name__, k, v)}
+    if simple := _simple(ufunc, inputs, outs, options):
+        return simple()
+    name, casting = ufunc.__name__, options.pop("casting", "same_kind")
+    one_of(name, "casting", casting, _CASTINGS)
+    where = options.pop("where", True)
+    device = next(x for x in (*inputs, *outs, where) if is_array(x)).device
+    operands = [x if type(x) in SCALARS else asarray(x, device=None if is_array(x) else device) for x in inputs]
+    loop = loop_of(ufunc, operands, casting, options)
+    results: Sequence[Any]
+    if ufunc.signature is not None:
+        results = _generalised(ufunc, operands, loop, options)
+    elif where is not True:
+        return _masked(ufunc, operands, loop, asarray(where, device=None if is_array(where) else device), outs, casting)
+    elif op := looped(ufunc, loop):
+        results = _several(op(*operands, loop=loop))
+    else:
+        shape = together(name, *(x.shape for x in operands if is_array(x)))
+        results = _issued(ufunc, operands, loop, [shape] * ufunc.nout, {})
+    return delivered(name, results, outs, casting)
+
+
+def _several(result: Any) -> tuple[Any, ...]:
+    return result if isinstance(result, tuple) else (result,)
+
+
+def _says_nothing(name: str, option: str, value: Any) -> bool:
+    """Whether an option is as if it were not there."""
+    if option == "order":
+        one_of(name, "order", value, ("K", "A", "C"))  # arrays are in C order
+        return True
+    return option == "subok" or value is None or (option == "where" and value is True)
+
+
+def _simple(ufunc: Any, inputs: list[Any], outs: list[Any], options: dict[str, Any]) -> Callable[[], Any] | None:
+    """The call of an op of ours that knows what the options mean; None if there is none."""
+    if ufunc in _FUNCTIONS and not options:
+        results = lambda: _several(_FUNCTIONS[ufunc](*inputs))
+        return lambda: delivered(ufunc.__name__, results(), outs, "same_kind")
+    if ufunc in _PRODUCTS:
+        named = {"signature" if k == "sig" else k: v for k, v in options.items()}
+        return lambda: _PRODUCTS[ufunc](*inputs, out=outs[0], **named)
+    op = _OPS.get(ufunc)
+    if op is None or set(options) - {"dtype"}:
+        return None
+    dtype = {k: as_dtype(op.name, v) for k, v in options.items()}
+    shape = together(op.name, *(getattr(x, "shape", ()) for x in inputs))
+    if len(outs) == 1 and (outs[0] is None or (is_array(outs[0]) and outs[0].shape == shape)):
+        return lambda: op(*inputs, out=outs[0], **dtype)
+    return lambda: delivered(op.name, _several(op(*inputs, **dtype)), outs, "same_kind")
+
+
+# --- which loop -----------------------------------------------------------------------------------------------
+
+
+def loop_of(ufunc: Any, operands: list[Any], casting: str, options: dict[str, Any]) -> Dtypes:
+    """The dtypes that a call computes in: NumPy's choice, by our rule for integers with floats."""
+    name = ufunc.__name__
+    wanted = _wanted(ufunc, options) if options else None
+    given = [_seen(x) for x in operands]
+    if wanted is None:
+        found = _found(ufunc, ufunc.ntypes, tuple(given), casting, default_float())
+    else:
+        found = _resolved(ufunc, given, wanted, casting)
+    for x, to in zip(operands, found, strict=False):
+        if is_array(x) and casting in ("no", "equiv", "safe") and not numpy.can_cast(x.dtype, to, casting):  # type: ignore[arg-type]
+            raise TypeError(f"{name}: operands must be castable by rule {casting!r}, got {x.dtype} to {to}")
+    return found
+
+
+@functools.lru_cache(4096)
+def _found(ufunc: Any, loops: int, given: tuple[Any, ...], casting: str, default: numpy.dtype) -> Dtypes:
+    return _narrowed(ufunc, list(given), casting, _resolved(ufunc, list(given), None, casting))
+
+
+def _whole(d: Any) -> bool:
+    return isinstance(d, numpy.dtype) and d.kind in "biu"
+
+
+def _seen(x: Any) -> Any:
+    """What NumPy is told of an operand: a dtype, or a Python type whose numbers are weak."""
+    if is_array(x):
+        return x.dtype
+    return numpy.dtype(bool) if type(x) is bool else type(x)
+
+
+def _wanted(ufunc: Any, options: dict[str, Any]) -> tuple[Any, ...] | None:
+    """The dtypes that the call names, with None for those that it leaves open."""
+    named = options.pop("signature", options.pop("sig", None))
+    dtype = options.pop("dtype", None)
+    if isinstance(named, str) and "->" in named:
+        named = tuple(named.replace("->", ""))
+    if named is None and dtype is not None:
+        named = (*(None,) * ufunc.nin, *(dtype,) * ufunc.nout)
+    elif isinstance(named, (str, type, numpy.dtype)):
+        named = (*(None,) * ufunc.nin, *(named,) * ufunc.nout)
+    if named is None:
+        return None
+    return tuple(d if d is None else as_dtype(ufunc.__name__, d) for d in named)
+
+
+def _resolved(ufunc: Any, given: list[Any], wanted: tuple[Any, ...] | None, casting: str) -> Dtypes:
+    if not any(isinstance(d, numpy.dtype) for d in given):
+        given = [numpy.dtype(d) for d in given]
+    named = {} if wanted is None else {"signature": wanted}
+    try:
+        found = ufunc.resolve_dtypes((*given, *(None,) * ufunc.nout), casting=casting, **named)
+        for d in found:
+            as_dtype(ufunc.__name__, d)
+        return found
+    except TypeError as error:
+        shown = ", ".join(getattr(d, "name", str(d)) for d in given)
+        raise TypeError(f"{ufunc.__name__}: there must be a loop for the operands, got {shown}: {error}") from None
+
+
+def _narrowed(ufunc: Any, given: list[Any], casting: str, found: Dtypes) -> Dtypes:
+    """NumPy's choice, but what becomes floats (integers, Python's numbers) takes the dtype of the floats beside it, or
+    the default float."""
+    floats = [d for d in given if isinstance(d, numpy.dtype) and is_inexact(d)]
+    common = promote(*floats) if floats else default_float()
+    if common.kind == "c":
+        common = numpy.dtype(f"float{common.itemsize * 4}")
+
+    def narrow(d: Any, to: numpy.dtype) -> Any:
+        becomes_float = is_inexact(to) and (_whole(d) or d in (int, float))
+        return common if becomes_float else promote(common, "complex64") if d is complex else d
+
+    try:
+        return _resolved(ufunc, [narrow(d, to) for d, to in zip(given, found, strict=False)], None, casting)
+    except TypeError:
+        return found
+
+
+# --- ops made of others' loops ----------------------------------------------------------------------------------
+
+_MOST = 1024  # there may be endlessly many ufuncs, and what ops run must not go away: later ones are host tasks
+_MOST_OPERANDS = 6
+_made: dict[Any, tuple[list[str], Elementwise | None]] = {}
+
+
+def looped(ufunc: Any, loop: Dtypes) -> Elementwise | None:
+    """An op that has the loop of these dtypes; None if there can be none."""
+    op = _OPS.get(ufunc) or _op_of(ufunc)
+    return op if op and _has_loop(ufunc, ufunc.ntypes, loop) else None
+
+
+@functools.lru_cache(4096)
+def _has_loop(ufunc: Any, loops: int, loop: Dtypes) -> bool:
+    chars = [[numpy.dtype(c).name for c in types.replace("->", "")] for types in ufunc.types]
+    return [d.name for d in loop] in chars
+
+
+def _op_of(ufunc: Any) -> Elementwise | None:
+    types, op = _made.get(ufunc, (None, None))
+    if types != ufunc.types and (types is not None or len(_made) < _MOST):  # a ufunc can get more loops
+        op = _made_of(ufunc)
+        _made[ufunc] = (ufunc.types, op)
+    return op
+
+
+def _made_of(ufunc: Any) -> Elementwise | None:
+    if ufunc.nargs > _MOST_OPERANDS:
+        return None
+    try:
+        return Elementwise(ufunc, ufunc.__name__, (), (None,) * ufunc.nin, ufunc.__doc__ or "")
+    except TypeError:  # none of its loops is for dtypes of arrays
+        return None
+
+
+# --- host tasks -------------------------------------------------------------------------------------------------
+
+
+def _issued(
+    ufunc: Any, operands: list[Any], loop: Dtypes, shapes: list[tuple[int, ...]], options: dict[str, Any]
+) -> list[Any]:
+    """The ufunc as a task, with results of these shapes."""
+    arrays = [x for x in operands if is_array(x)]
+    fixed = [None if is_array(x) else numpy.asarray(x, d) for x, d in zip(operands, loop, strict=False)]
+
+    def task(*values: numpy.ndarray) -> Any:
+        rest = iter(values)
+        with numpy.errstate(all="ignore"):
+            return ufunc(*(next(rest) if x is None else x for x in fixed), signature=loop, casting="unsafe", **options)
+
+    return host(task, arrays, list(zip(shapes, loop[ufunc.nin :], strict=True)), name=ufunc.__name__)
+
+
+# --- under a mask -----------------------------------------------------------------------------------------------
+
+
+def _masked(ufunc: Any, operands: list[Any], loop: Dtypes, where: Any, outs: list[Any], casting: str) -> Any:
+    """A call with `where`: elsewhere, outputs keep what they had; new ones are 0 there. It is one operation."""
+    name = ufunc.__name__
+    if where.dtype != bool:
+        raise TypeError(f"{name}: where must be an array of bools, got {where.dtype}")
+    arrays = [x for x in operands if is_array(x)]
+    shape = together(name, where.shape, *(x.shape for x in arrays), *(o.shape for o in outs if o is not None))
+    for o, dtype in zip(outs, loop[ufunc.nin :], strict=True):
+        if o is not None:
+            _check_out(name, o, shape, dtype, casting)
+    untaped(name, *(o for o in outs if is_array(o)), *(arrays if any(map(is_array, outs)) else ()))
+    written = [_to_write(o, shape, d, where.device) for o, d in zip(outs, loop[ufunc.nin :], strict=True)]
+    fixed = [x if is_array(x) else numpy.asarray(x, d).item() for x, d in zip(operands, loop, strict=False)]
+    if ufunc.nargs <= _MOST_MASKED and (op := looped(ufunc, loop)):
+        _core.masked(op, fixed, where, written, loop)
+    else:
+        _masked_task(ufunc, fixed, loop, where, written)
+    no_gradient(name, [where, *arrays], [w for w, o in zip(written, outs, strict=True) if o is None])
+    for w, o in zip(written, outs, strict=True):
+        if isinstance(o, numpy.ndarray):
+            numpy.copyto(o, w.numpy(), casting="unsafe")
+    found = tuple(w if o is None else o for w, o in zip(written, outs, strict=True))
+    return found[0] if len(found) == 1 else found
+
+
+_MOST_MASKED = 5  # operands of a loop that the core runs under a mask
+
+
+def _to_write(out: Any, shape: tuple[int, ...], dtype: numpy.dtype, device: Any) -> Any:
+    """What is written for an output: itself, what it has if it is NumPy's, zeros if there is none."""
+    if out is None:
+        return _core.full(shape, 0, dtype, device)
+    return out if is_array(out) else asarray(out, device=device)
+
+
+def _masked_task(ufunc: Any, operands: list[Any], loop: Dtypes, where: Any, outs: list[Any]) -> None:
+    """The same as a task, which reads and writes outputs as a whole."""
+    arrays = [x for x in operands if is_array(x)]
+
+    def task(mask: numpy.ndarray, *values: numpy.ndarray) -> Any:
+        rest = iter(values)
+        given = [next(rest) if is_array(x) else numpy.asarray(x, d) for x, d in zip(operands, loop, strict=False)]
+        into = tuple(next(rest).copy() for _ in outs)
+        with numpy.errstate(all="ignore"):
+            return ufunc(*given, out=into, where=mask, signature=loop, casting="unsafe")
+
+    _core.host(task, [where, *arrays, *outs], outs, None, ufunc.__name__)
+
+
+def _generalised(ufunc: Any, operands: list[Any], loop: Dtypes, options: dict[str, Any]) -> list[Any]:
+    """A ufunc whose operands have core axes, as a task."""
+    operands = [x if is_array(x) else asarray(numpy.asarray(x, d)) for x, d in zip(operands, loop, strict=False)]
+    options = _from_the_end(ufunc, operands, options)
+    return _issued(ufunc, operands, loop, _core_shapes(ufunc, operands, loop, options), options)
+
+
+def core_axes(ufunc: Any) -> list[int]:
+    """How many core axes each operand has, inputs first."""
+    return [len(re.findall(r"[^,\s]+", names)) for names in re.findall(r"\(([^)]*)\)", ufunc.signature)]
+
+
+def _lead(ufunc: Any, operands: list[Any]) -> int:
+    counts = core_axes(ufunc)
+    for x, n in zip(operands, counts, strict=False):
+        if x.ndim < n:  # also where NumPy would do without an axis marked with "?"
+            raise ValueError(f"{ufunc.__name__}: operands must have the axes of {ufunc.signature}, got shape {x.shape}")
+    return max((x.ndim - n for x, n in zip(operands, counts, strict=False)), default=0)
+
+
+def _from_the_end(ufunc: Any, operands: list[Any], options: dict[str, Any]) -> dict[str, Any]:
+    """The options with axes counted from the end, so that they still hold when there are more axes in front."""
+    if "axes" not in options:
+        return options
+    ndims = [x.ndim for x in operands]
+    ndims += [_lead(ufunc, operands) + n for n in core_axes(ufunc)[ufunc.nin :]]
+    counted = [
+        tuple(a - n if a >= 0 else a for a in ((axes,) if isinstance(axes, int) else axes))
+        for axes, n in zip(options["axes"], ndims, strict=False)
+    ]
+    return options | {"axes": counted}
+
+
+def _core_shapes(
+    ufunc: Any, operands: list[Any], loop: Dtypes, options: dict[str, Any]
+) -> list[tuple[int, ...]]:
+    """The shapes of the results: those of a call with one more axis in front, of extent 0: nothing is computed."""
+    lead, counts = _lead(ufunc, operands), core_axes(ufunc)
+    axis = options.get("axis", -1)
+    empty = [
+        numpy.empty((0,) + (1,) * (lead - x.ndim + n) + x.shape, d)
+        for x, n, d in zip(operands, counts, loop, strict=False)
+    ]
+    if axis >= 0 and len({x.ndim for x in operands}) == 1:
+        options = options | {"axis": axis - operands[0].ndim}
+    try:
+        found = _several(ufunc(*empty, signature=loop, casting="unsafe", **options))
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"{ufunc.__name__}: operands must fit {ufunc.signature}, got {error}") from None
+    return [f.shape[1:] for f in found]

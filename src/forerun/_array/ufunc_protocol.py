@@ -1,0 +1,271 @@
+"""NumPy's ufuncs, whoever made them, called with our arrays: every call is issued.
+
+Three ways, and the first that can is taken:
+
+- an op of ours that has the ufunc, with its gradient;
+- the ufunc's compiled loops, as an op made for it and kept;
+- a host task, whose results' shapes and dtypes are known beforehand.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy
+
+from .. import _core
+from ..ops._base.convert import as_dtype, asarray, axes_of, axis_of, default_float, is_array
+from ..ops._base.host_task import host
+from ..ops.index.parser import Key, entries_of, is_mask
+from ..ops.index.setitem import no_scalar, under_mask, untaped
+from ..ops.reduce import product, reduction
+from ..ops.reduce import scan as scans
+from .ufunc_calls import SCALARS, called, core_axes, delivered, loop_of, looped, outs_of
+
+__all__ = ["call", "call_with_an_array"]
+
+_REDUCTIONS: dict[Any, Callable[..., Any]] = {
+    numpy.add: reduction.sum, numpy.multiply: product.prod, numpy.maximum: reduction.max, numpy.minimum:
+    reduction.min, numpy.logical_and: reduction.all, numpy.logical_or: reduction.any,
+}  # fmt: skip
+_SCANS: dict[Any, Callable[..., Any]] = {numpy.add: scans.cumsum, numpy.multiply: scans.cumprod}
+
+
+def call(ufunc: Any, method: str, inputs: Sequence[Any], out: Any = None, **options: Any) -> Any:
+    """Issues a call of a ufunc, or of one of its methods, with inputs of which at least one is our array.
+
+    out and options are NumPy's. Returns arrays; an array given as `out` is returned itself, and one of NumPy's is
+    waited for. Raises what NumPy raises.
+
+    >>> import numpy
+    >>> from forerun import np
+    >>> call(numpy.hypot, "__call__", [np.array([3.0]), 4.0]).tolist()
+    [5.0]
+    """
+    if not isinstance(ufunc, numpy.ufunc):
+        ufunc = _inner(ufunc, method, inputs)
+    return _METHODS[method](ufunc, list(inputs), outs_of(ufunc, method, out), **options)
+
+
+def call_with_an_array(ufunc: Any, method: str, inputs: Sequence[Any], **options: Any) -> Any:
+    """`call`, with inputs of which none need be our array: then the first becomes one, but for what `at` writes into.
+
+    >>> import numpy
+    >>> call_with_an_array(numpy.add, "reduce", [[1, 2]]).item()
+    3
+    """
+    if method != "at" and not any(map(is_array, inputs)):
+        inputs = (asarray(inputs[0]), *inputs[1:])
+    return call(ufunc, method, inputs, **options)
+
+
+def _inner(outer: Any, method: str, inputs: Sequence[Any]) -> Any:
+    """The ufunc in what compiles its loops when it meets dtypes, as numba's do; with a loop for these inputs."""
+    ufunc = getattr(outer, "ufunc", None)
+    if not isinstance(ufunc, numpy.ufunc):
+        raise TypeError(f"ufunc: must be NumPy's or hold one, got {type(outer).__name__}")
+    whole = {"__call__": tuple(inputs), "outer": tuple(inputs), "at": (inputs[0], *inputs[2:])}
+    operands = [x if type(x) in SCALARS else asarray(x) for x in whole.get(method, (inputs[0],) * ufunc.nin)]
+    common = numpy.result_type(*(x.dtype if is_array(x) else x for x in operands))
+    core = core_axes(ufunc) if ufunc.signature else [0] * ufunc.nargs
+    dtypes = [x.dtype if is_array(x) else common for x in operands]
+    outer(*(numpy.empty((0,) + (1,) * n, d) for n, d in zip(core, dtypes, strict=False)))
+    return ufunc
+
+
+def _binary(ufunc: Any, method: str) -> None:
+    if ufunc.nin != 2 or ufunc.nout != 1 or ufunc.signature is not None:
+        raise ValueError(f"{ufunc.__name__}: {method} must be of a ufunc with two inputs and one output")
+
+
+def _tiny(ufunc: Any, method: str, x: Any, *args: Any, **options: Any) -> Any:
+    """What the method makes of ones of x's dtype, an element (or none) per axis: its errors and its dtype."""
+    if x.dtype.kind in "biu" and default_float() != numpy.float64 and options.get("dtype") is None:
+        found = loop_of(ufunc, [x, x], "same_kind", {})
+        options["dtype"] = found[-1] if found[-1] == default_float() else None
+    ones = numpy.ones([min(n, 1) for n in x.shape], x.dtype)
+    try:
+        with numpy.errstate(all="ignore"):
+            return getattr(ufunc, method)(ones, *args, **options)
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"{ufunc.__name__}.{method}: {error}") from None
+
+
+def _reduced(ufunc: Any, inputs: list[Any], outs: list[Any], axis: Any = 0, dtype: Any = None, **options: Any) -> Any:
+    _binary(ufunc, "reduce")
+    options = {k: v for k, v in options.items() if not (k == "where" and v is True)}
+    x, name = asarray(inputs[0]), ufunc.__name__
+    keepdims = bool(options.pop("keepdims", False))
+    dtype = None if dtype is None else as_dtype(name, dtype)
+    if ufunc in _REDUCTIONS and not options and (dtype is None or ufunc in _SCANS):
+        result = _REDUCTIONS[ufunc](x, axis=axis, keepdims=keepdims, **({} if dtype is None else {"dtype": dtype}))
+        return delivered(name, [result], outs, "same_kind")
+    at = axes_of(name, axis, x.ndim)
+    mask = options.pop("where", None)
+    masked = {} if mask is None else {"where": numpy.ones((1,) * x.ndim, bool)}
+    found = _tiny(ufunc, "reduce", x, axis=at, dtype=dtype, **options, **masked)
+    shape = tuple(1 if i in at else n for i, n in enumerate(x.shape) if keepdims or i not in at)
+    to = as_dtype(name, found.dtype)
+
+    def task(v: numpy.ndarray, *where: numpy.ndarray) -> Any:
+        more = {"where": where[0]} if where else {}
+        with numpy.errstate(all="ignore"):
+            return ufunc.reduce(v, axis=at, dtype=to if dtype is None else dtype, keepdims=keepdims, **options, **more)
+
+    inputs = [x] if mask is None else [x, asarray(mask)]
+    return delivered(name, host(task, inputs, [(shape, to)], name=f"{name}.reduce"), outs, "same_kind")
+
+
+def _accumulated(ufunc: Any, inputs: list[Any], outs: list[Any], axis: int = 0, dtype: Any = None) -> Any:
+    _binary(ufunc, "accumulate")
+    x, name = asarray(inputs[0]), ufunc.__name__
+    at = axis_of(name, axis, x.ndim)
+    dtype = None if dtype is None else as_dtype(name, dtype)
+    if ufunc in _SCANS:
+        return delivered(name, [_SCANS[ufunc](x, at, dtype)], outs, "same_kind")
+    taped = _core.recording() and x.node is not None
+    plain = ufunc in (numpy.maximum, numpy.minimum) and dtype is None and not taped
+    if plain and (op := looped(ufunc, (x.dtype,) * 3)):
+        return delivered(name, [_core.scan(op, x, at)], outs, "same_kind")
+    to = as_dtype(name, _tiny(ufunc, "accumulate", x, axis=at, dtype=dtype).dtype)
+
+    def task(v: numpy.ndarray) -> Any:
+        with numpy.errstate(all="ignore"):
+            return ufunc.accumulate(v, axis=at, dtype=to if dtype is None else dtype)
+
+    return delivered(name, host(task, [x], [(x.shape, to)], name=f"{name}.accumulate"), outs, "same_kind")
+
+
+def _reduced_at(ufunc: Any, inputs: list[Any], outs: list[Any], axis: int = 0, dtype: Any = None) -> Any:
+    _binary(ufunc, "reduceat")
+    x, name = asarray(inputs[0]), ufunc.__name__
+    indices = asarray(inputs[1] if is_array(inputs[1]) else numpy.asarray(inputs[1], "int64"))
+    at = axis_of(name, axis, x.ndim)
+    if indices.ndim != 1 or indices.dtype.kind not in "iu":
+        raise ValueError(f"{name}.reduceat: indices must be a vector of integers, got shape {indices.shape}")
+    dtype = None if dtype is None else as_dtype(name, dtype)
+    to = as_dtype(name, _tiny(ufunc, "reduce", x, axis=at, dtype=dtype, **_starts(ufunc)).dtype)
+    shape = (*x.shape[:at], indices.shape[0], *x.shape[at + 1 :])
+
+    def task(v: numpy.ndarray, i: numpy.ndarray) -> Any:
+        with numpy.errstate(all="ignore"):
+            return ufunc.reduceat(v, i, axis=at, dtype=to if dtype is None else dtype)
+
+    return delivered(name, host(task, [x, indices], [(shape, to)], name=f"{name}.reduceat"), outs, "same_kind")
+
+
+def _starts(ufunc: Any) -> dict[str, Any]:
+    """What lets a reduction of nothing pass, where there is no identity."""
+    return {"initial": 1} if ufunc.identity is None else {}
+
+
+def _outer(ufunc: Any, inputs: list[Any], outs: list[Any], **options: Any) -> Any:
+    if ufunc.nin != 2 or ufunc.signature is not None:
+        raise ValueError(f"{ufunc.__name__}: outer must be of a ufunc with two inputs")
+    a, b = (x if type(x) in SCALARS else asarray(x) for x in inputs)
+    if is_array(a) and is_array(b):
+        a = a.reshape(a.shape + (1,) * b.ndim)
+    return called(ufunc, [a, b], outs, **options)
+
+
+def _at(ufunc: Any, inputs: list[Any], outs: list[Any]) -> None:
+    """In place, and unbuffered: what an index names twice is done twice. One operation, on these elements alone."""
+    x, indices, *operands = inputs
+    name = f"{ufunc.__name__}.at"
+    if not is_array(x):
+        ufunc.at(x, _with_values(indices), *map(_with_values, operands))
+        return
+    wide = x.dtype.kind in "fc"  # a number is an array to NumPy here, of double precision
+    operands = [numpy.asarray(o) if wide and type(o) in (float, complex) else o for o in operands]
+    rest = [asarray(o, device=None if is_array(o) else x.device) for o in operands]
+    untaped(name, x, *rest)
+    no_scalar(name, x)
+    loop = _loop_at(ufunc, x.dtype, *(o.dtype for o in rest))
+    key = Key(name, x, entries_of(name, indices, x.device))
+    op = looped(ufunc, loop) if ufunc.nargs <= 3 else None
+    unknown = [a for a in key.arrays if is_array(a) and is_mask(a)]
+    if op is None or (unknown and len(key.arrays) > 1):
+        _at_task(ufunc, x, indices, rest, name)
+    elif unknown:
+        _at_mask(op, loop, key.view(x), unknown[0], key.axis, rest)
+    else:
+        _at_positions(op, loop, key, x, rest)
+
+
+@functools.lru_cache(1024)
+def _loop_at(ufunc: Any, *dtypes: numpy.dtype) -> Any:
+    """The dtypes that `at` computes in. Errors as NumPy's for operands that do not fit."""
+    ufunc.at(numpy.ones(1, dtypes[0]), [0], *(numpy.ones(1, d) for d in dtypes[1:]))
+    return ufunc.resolve_dtypes((*dtypes, None), casting="unsafe")
+
+
+def _at_positions(op: Any, loop: Any, key: Key, x: Any, rest: list[Any]) -> None:
+    if not key.arrays:
+        v = _core.getitem(x, tuple(key.basic))  # a view of one element, too
+        op(v, *rest, out=v, loop=loop)
+        return
+    v = key.view(x)
+    value = cast_to(rest[0], loop[1]) if rest else _core.full((), 0, x.dtype, x.device)
+    _core.scatter(v, key.positions(v), key.axis, value, False, op, loop)
+
+
+def _at_mask(op: Any, loop: Any, v: Any, mask: Any, axis: int, rest: list[Any]) -> None:
+    """The same for a mask whose values nobody knows yet: it names each element once."""
+    wide, value = under_mask(v, mask, axis, rest[0] if rest else None)
+    if wide is None:
+        _core.scatter_masked(v, mask, axis, cast_to(value, loop[1]), op.name, op, loop)
+    else:
+        _core.masked(op, [v, value][: len(rest) + 1], wide, [v], loop)
+
+
+def cast_to(x: Any, dtype: numpy.dtype) -> Any:
+    """x, cast if it has another dtype.
+
+    >>> cast_to(asarray([1.5]), numpy.dtype("int8")).tolist()
+    [1]
+    """
+    return x if x.dtype == dtype else _core.cast(x, dtype)
+
+
+def _at_task(ufunc: Any, x: Any, indices: Any, rest: list[Any], name: str) -> None:
+    """As a task, which reads and writes all of x."""
+    arrays: list[Any] = []
+    index = _placed(indices, arrays)
+    if not arrays:  # out of range is seen now
+        numpy.broadcast_to(numpy.int8(0), x.shape)[indices]
+
+    def task(v: numpy.ndarray, *values: numpy.ndarray) -> Any:
+        changed = v.copy()
+        with numpy.errstate(all="ignore"):
+            ufunc.at(changed, index(values), *values[len(arrays) :])
+        return changed
+
+    _core.host(task, [x, *arrays, *rest], [x], None, name)
+
+
+def _placed(indices: Any, arrays: list[Any]) -> Callable[[tuple[Any, ...]], Any]:
+    """Takes our arrays out of an index; the function puts their values in."""
+    parts = indices if isinstance(indices, tuple) else (indices,)
+    places = {i: len(arrays) + k for k, i in enumerate(i for i, p in enumerate(parts) if is_array(p))}
+    arrays.extend(parts[i] for i in places)
+    whole = isinstance(indices, tuple)
+
+    def index(values: tuple[Any, ...]) -> Any:
+        found = tuple(values[places[i]] if i in places else p for i, p in enumerate(parts))
+        return found if whole else found[0]
+
+    return index
+
+
+def _with_values(x: Any) -> Any:
+    if is_array(x):
+        return x.numpy()
+    return tuple(map(_with_values, x)) if isinstance(x, tuple) else x
+
+
+_METHODS: dict[str, Callable[..., Any]] = {
+    "__call__": called, "reduce": _reduced, "accumulate": _accumulated, "reduceat": _reduced_at, "outer": _outer,
+    "at": _at,
+}  # fmt: skip

@@ -1,0 +1,1 @@
+"""Calls as programs: `tape_template`, their gradients; `captured`, the calls."""

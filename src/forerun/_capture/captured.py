@@ -1,0 +1,331 @@
+"""Functions of arrays whose calls are recorded once, and then issued as one program.
+
+>>> import forerun
+>>> from forerun import np
+>>> @forerun.hybrid
+... def gelu(x):
+...     return 0.5 * x * (1 + np.tanh(0.79788456 * (x + 0.044715 * x * x * x)))
+>>> [gelu(np.array([value])).tolist() for value in (0.0, 10.0)]
+[[0.0], [10.0]]
+
+The first call runs as it is written, and the core takes down which operations it issues. Further calls with arrays of
+the same shapes, dtypes and devices do not run the function: the core issues the operations again, for the new arrays.
+On the tape such a call is one node, and its gradients are programs likewise.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import _core
+from .._runtime.device import Device
+from ..autograd.leaf import Variable
+from ..ops._base import traced
+from .tape_template import NotRepeatable, Piece
+
+__all__ = ["Recorded", "hybrid"]
+
+_MOST = 32  # programs of one function; the oldest goes
+_PLAIN = (type(None), bool, int, float, complex, str, bytes, Device)  # arguments besides arrays
+
+Arrays = tuple[Any, ...]
+
+
+class _Passes:
+    """Stands on the tape between an argument and what a function that is being recorded gets for it."""
+
+    name = "argument"
+
+    def gradients(self, g: Any, inputs: Arrays, attrs: Any) -> Arrays:
+        return (g,)
+
+
+_passes = _Passes()
+
+
+class _Call:
+    """One program of a function: what its results look like, and its gradients."""
+
+    name: str
+    program: Any
+
+    def __init__(self, name: str, shape: Any, result: Any, piece: Piece | None) -> None:
+        self.name = name
+        self.shape = shape
+        self.result = result
+        self.piece = piece
+
+    def unfold(self, saved: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
+        """The operations on the tape again, for a walk through them: their results."""
+        assert self.piece is not None
+        return _recording(self.piece.unfold, saved, inputs)
+
+    def record_back(self, inputs: Arrays, heads: list[Any], saved: Arrays) -> tuple[list[Any], Any, list[int]]:
+        """Walks back op by op: the gradients of inputs, the program of that, and which inputs have one.
+
+        heads: gradients of the results, or None. No program: None.
+        """
+        ends: list[Any] = [_core.blank(x) for x in inputs]
+        for x in ends:
+            x.node = Variable(None, "null")
+        given = [g for g in heads if g is not None]
+        _core.capture((*given, *saved))
+        try:
+            results = [y for y, g in zip(self.unfold(saved, ends), heads) if g is not None]
+            all_ = _core.walk("backward", results, given, ends, False, False, _core.training(), zeros=False)
+            flows = [i for i, g in enumerate(all_) if g is not None]
+            found = [all_[i] for i in flows]
+            program = None
+            if not _core.capture_refused():
+                both, name = (*given, *saved), f"{self.name} backward"
+                program = _core.capture_end(both, len(given), found, (), None, [], (), name)
+            return found, program, flows
+        finally:
+            _core.capture_drop()
+
+
+def _recording(function: Callable[..., Any], *args: Any) -> Any:
+    before = _core.set_recording(True)
+    try:
+        return function(*args)
+    finally:
+        _core.set_recording(before)
+
+
+_warning = threading.Lock()
+
+
+def warn_of_look(name: str, look: Any, more: str = "") -> None:
+    """Warns, at a line that looks at values, that what cannot be recorded for that reason runs as it is written."""
+    file, line = look
+    message = f"{name} runs as written, without hybridization, as its code depends on values at {file}:{line}"
+    warnings.warn_explicit(f"hybridize: {message}{more}", UserWarning, file, line)
+
+
+class Recorded:
+    """A function, and the programs of its calls.
+
+    name: what traces and errors call it. refused: why calls run as they are written, by (recording, training).
+    strict: a look at values raises; otherwise calls run as they are written, and the first of them warns.
+    held_names: what to call the arrays besides the arguments.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], name: str, strict: bool = False,
+        held_names: Callable[[], Sequence[str]] = lambda: (),
+    ) -> None:  # fmt: skip
+        self.function = function
+        self.name = name
+        self.strict = strict
+        self.held_names = held_names
+        self.calls: list[_Call] = []
+        self.refused: dict[tuple[bool, bool], str] = {}
+        self._warned = False
+
+    def clear(self) -> None:
+        """Forgets all programs."""
+        self.calls.clear()
+        self.refused.clear()
+
+    def __call__(self, args: Arrays, held: Arrays = ()) -> Any:
+        """The function's results for these arguments. held: other arrays that it reads or writes, as they are now."""
+        shape: Any = len(args)
+        arrays = args
+        for x in args:
+            if not isinstance(x, _core.Array):
+                arrays, shape = _flat(args)
+                break
+        inputs = arrays + held if held else arrays
+        for call in self.calls:
+            if call.shape == shape and (found := call.program(inputs)) is not None:
+                return found[0] if call.result is None else _filled(call.result, iter(found))
+        if _core.capturing():
+            return self.inside(self.function, args)
+        if shape is None or (_core.recording(), _core.training()) in self.refused:
+            return self.function(*args)
+        return self._record(args, shape, arrays, held)
+
+    def inside(self, function: Callable[..., Any], args: Arrays) -> Any:
+        """Calls a function whose operations belong to the program of another one, which is being recorded."""
+        looked, strict = _core.capture_look(), _core.capture_strict(True) if self.strict else False
+        try:
+            return function(*args)
+        finally:
+            if self.strict:
+                _core.capture_strict(strict)
+            if looked is None and _core.capture_look() is not None:
+                self._warned = True  # the other one's warning names the line
+
+    def _record(self, args: Arrays, shape: Any, arrays: Arrays, held: Arrays) -> Any:
+        """Runs the function as it is written, and keeps what it issues as a program."""
+        since = _core.tape_position()
+        ends: list[tuple[int, int]] = []  # places of the inputs on the tape
+        given = tuple(self._given(x, ends) for x in arrays)
+        ends += [(id(x.node), x.index) for x in held if _core.recording() and x.node is not None]
+        before = [_core.version(x) for x in given]
+        names, traced.inputs.names = traced.inputs.names, lambda: self._names(len(arrays))
+        _core.capture(given + held)
+        _core.capture_strict(self.strict)
+        try:
+            result = self.function(*(given if isinstance(shape, int) else _filled(shape, iter(given))))
+            for x, y, version in zip(arrays, given, before):
+                if _core.version(y) != version and not _core.shares_storage(x, y):
+                    _core.assign(x, y)
+                    _core.capture_refuse("it writes into a part of an array")
+            try:
+                call = self._finish(result, shape, arrays + held, len(arrays), ends, since)
+                self.calls.insert(0, call)
+                del self.calls[_MOST:]
+            except NotRepeatable as why:
+                self.refused[_core.recording(), _core.training()] = str(why)
+            look = _core.capture_look()
+        finally:
+            _core.capture_drop()
+            traced.inputs.names = names
+        if look is not None:
+            self.warn(look)
+        return result
+
+    def _names(self, arguments: int) -> list[str]:
+        return [*(f"argument {i}" for i in range(arguments)), *self.held_names()]
+
+    def warn(self, look: Any) -> None:
+        """Says, once, that calls run as they are written, and which line looks at values."""
+        with _warning:
+            warned, self._warned = self._warned, True
+        if not warned:
+            warn_of_look(self.name, look, "; hybridize(strict=True) makes this an error")
+
+    def _given(self, x: Any, ends: list[tuple[int, int]]) -> Any:
+        """What the function gets for an array: the array, or a place of its own on the tape."""
+        y = _core.rebased(x)
+        if _core.recording() and x.node is not None:
+            y = _core.detach(y)
+            _core.record(_passes, (x,), (y,), None, 0)
+            ends.append((id(y.node), y.index))
+        return y
+
+    def _finish(
+        self, result: Any, shape: Any, inputs: Arrays, free: int, ends: list[tuple[int, int]], since: int
+    ) -> _Call:
+        if refused := _core.capture_refused():
+            raise NotRepeatable(refused)
+        found, form = _flat((result,))
+        if form is None:
+            raise NotRepeatable(f"it returns more than arrays, got {type(result).__name__}")
+        graded = [i for i, y in enumerate(found) if y.node is not None] if _core.recording() else []
+        piece = None
+        if graded:
+            places = {place: i for i, place in enumerate(ends)}
+            try:
+                piece = Piece([found[i] for i in graded], places, len(ends), since)
+            except RuntimeError as error:
+                raise NotRepeatable(str(error)) from error
+        alone = isinstance(result, _core.Array)
+        call = _Call(self.name, shape, None if alone else form[0], piece)
+        saved, leaves = (piece.saved, tuple(piece.leaves)) if piece else ((), ())
+        call.program = _core.capture_end(inputs, free, found, saved, call, graded, leaves, self.name)
+        return call
+
+
+# --- arguments and results that are not just arrays ---------------------------------------------------------------
+
+
+class _Hole:
+    """Where an array stands in a structure of arguments or results."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Hole)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+_hole = _Hole()
+
+
+class _Exactly:
+    """A value that stands for itself: 1, 1.0 and True are different, and so are 0.0 and -0.0."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _Exactly) or type(self.value) is not type(other.value):
+            return False
+        return repr(self.value) == repr(other.value)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _flat(value: Any) -> tuple[tuple[Any, ...], Any]:
+    """The arrays in a structure of tuples, lists and dicts, and its form without them; None if other objects are in it.
+
+    >>> from forerun import np
+    >>> arrays, form = _flat((np.ones(2), [np.ones(3), 0.5]))
+    >>> [x.shape for x in arrays], _flat((np.ones(1), [np.ones(1), 0.5]))[1] == form
+    ([(2,), (3,)], True)
+    """
+    arrays: list[Any] = []
+
+    def form(v: Any) -> Any:
+        if isinstance(v, _core.Array):
+            arrays.append(v)
+            return _hole
+        if type(v) in (tuple, list):
+            return type(v)(form(item) for item in v)
+        if type(v) is dict:
+            return {k: form(item) for k, item in v.items()}
+        if isinstance(v, _PLAIN):
+            return _Exactly(v)
+        raise TypeError
+
+    try:
+        made = form(value)
+    except TypeError:
+        made = None
+    return tuple(arrays), made
+
+
+def _filled(form: Any, arrays: Any) -> Any:
+    if form is _hole:
+        return next(arrays)
+    if isinstance(form, _Exactly):
+        return form.value
+    if isinstance(form, dict):
+        return {k: _filled(v, arrays) for k, v in form.items()}
+    return type(form)(_filled(v, arrays) for v in form)
+
+
+def hybrid(function: Callable[..., Any] | None = None, *, strict: bool = False) -> Callable[..., Any]:
+    """A function that is recorded on its first call, and issued as one program afterwards.
+
+    The function takes and returns arrays (also in tuples, lists and dicts, beside plain values). What it does besides
+    issuing operations happens only while it is recorded; other arrays that it uses are those of that call, with the
+    values that they have later. An array that is printed meanwhile gives a placeholder. Where the function looks at
+    values (`bool`, `item`, `asnumpy`), its calls run as they are written, with one warning.
+
+    strict: such a look raises RuntimeError instead: `@forerun.hybrid(strict=True)`.
+
+    >>> from forerun import autograd, np
+    >>> square = hybrid(lambda x: x * x)
+    >>> x = np.array([3.0]); x.attach_grad()
+    >>> for _ in range(2):
+    ...     with autograd.record():
+    ...         y = square(x)
+    ...     y.backward()
+    >>> y.item(), x.grad.item()
+    (9.0, 6.0)
+    """
+    if function is None:
+        return functools.partial(hybrid, strict=strict)
+    recorded = Recorded(function, getattr(function, "__name__", "function"), strict)
+
+    @functools.wraps(function)
+    def call(*args: Any) -> Any:
+        return recorded(args)
+
+    return call

@@ -1,0 +1,159 @@
+"""A piece of the tape without its values: it can be put back onto the tape with others.
+
+A recorded program stands on the tape as one node. What its gradients are is told by the nodes of its ops, as they were
+when it was recorded: `Piece` keeps them, and makes nodes of them again when gradients are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from .. import _core
+from ..autograd.leaf import Variable
+
+__all__ = ["NotRepeatable", "Piece"]
+
+
+class NotRepeatable(Exception):
+    """Why a computation cannot be issued again as it was."""
+
+
+class _Place(NamedTuple):
+    """Where an array stands on the tape: an output of a node of the piece (from 0), or an input of the piece (-1)."""
+
+    node: int
+    number: int
+
+
+class _Array(NamedTuple):
+    """An input or output of a node: a blank of it, which of the saved values it has (-1: none), and its place."""
+
+    blank: Any
+    saved: int
+    place: _Place | None
+
+
+class _Node(NamedTuple):
+    op: Any
+    inputs: tuple[Any, ...]
+    outputs: tuple[_Array, ...]
+    attrs: Any
+    save: int
+
+
+class Piece:
+    """The nodes between results and inputs, with their values taken out and collected in `saved`.
+
+    inputs: places on the tape, (id of node or leaf, index), and which of the piece's `count` inputs each is. since: the
+    number of the newest node before. Leaves met that are not among the inputs become further ones, in `leaves`.
+    Raises NotRepeatable if the nodes refer to what cannot be replaced.
+
+    >>> from forerun import autograd, np
+    >>> x = np.array([3.0]); x.attach_grad()
+    >>> with autograd.record():
+    ...     y = x * x
+    >>> piece = Piece([y], {(id(x.node), 0): 0}, count=1, since=0)
+    >>> [node.op.name for node in piece.nodes], len(piece.saved)
+    (['multiply'], 1)
+    """
+
+    def __init__(
+        self, results: Sequence[Any], inputs: dict[tuple[int, int], int], count: int, since: int
+    ) -> None:
+        self.saved: list[Any] = []
+        self.leaves: list[Any] = []
+        self.nodes: list[_Node] = []
+        self._inputs = dict(inputs)
+        self._count = count
+        self._since = since
+        self._known: dict[Any, int] = {}
+        found = self._reached(results)
+        self._numbers = {id(node): i for i, node in enumerate(found)}
+        for node in found:
+            self.nodes.append(self._emptied(node))
+        self.results = [self._place(y) for y in results]
+        self._inputs, self._numbers, self._known = {}, {}, {}
+
+    def _reached(self, results: Sequence[Any]) -> list[Any]:
+        """The piece's nodes, oldest first."""
+        found: dict[int, Any] = {}
+        todo = list(results)
+        while todo:
+            array = todo.pop()
+            node = array.node
+            if node is None or id(node) in found or (id(node), array.index) in self._inputs:
+                continue
+            if isinstance(node, Variable):
+                self._inputs[id(node), 0] = self._count + len(self.leaves)
+                self.leaves.append(array)
+                continue
+            if node.seq <= self._since or node.inputs is None:
+                raise NotRepeatable("it uses an array that was computed under record() before")
+            _core.check_versions(node)
+            found[id(node)] = node
+            todo += [x for x in node.inputs if isinstance(x, _core.Array)]
+        return sorted(found.values(), key=lambda node: node.seq)
+
+    def _emptied(self, node: Any) -> _Node:
+        op = node.op
+        rules = getattr(op, "grads", None) or ()
+        if not getattr(op, "stateless", False) or any(rule and _encloses(rule[0]) for rule in rules):
+            raise NotRepeatable(f"the gradient of {op.name} may depend on what is not on the tape")
+        inputs = tuple(self._array(x) if isinstance(x, _core.Array) else x for x in node.inputs)
+        return _Node(op, inputs, tuple(map(self._array, node.outputs)), _mapped(node.attrs, self._array), node.save)
+
+    def _array(self, x: Any) -> _Array:
+        saved = self._save(x) if _core.has_value(x) else -1
+        return _Array(_core.blank(x), saved, self._place(x))
+
+    def _save(self, x: Any) -> int:
+        number = self._known.setdefault(_core.place(x), len(self.saved))
+        if number == len(self.saved):
+            self.saved.append(_core.detach(x))
+        return number
+
+    def _place(self, x: Any) -> _Place | None:
+        if x.node is None:
+            return None
+        if (given := self._inputs.get((id(x.node), x.index))) is not None:
+            return _Place(-1, given)
+        return _Place(self._numbers[id(x.node)], x.index)
+
+    def unfold(self, saved: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
+        """Records the nodes anew, with other values and inputs; the results, to walk back from.
+
+        Recording must be on.
+        """
+        made: list[Any] = []
+
+        def array(like: _Array) -> Any:
+            x: Any = _core.detach(saved[like.saved]) if like.saved >= 0 else _core.blank(like.blank)
+            if like.place is not None:
+                at = inputs if like.place.node < 0 else made[like.place.node]
+                x.node, x.index = at[like.place.number].node, at[like.place.number].index
+            return x
+
+        for node in self.nodes:
+            outputs = tuple(map(array, node.outputs))
+            filled = tuple(array(x) if isinstance(x, _Array) else x for x in node.inputs)
+            _core.record(node.op, filled, outputs, _mapped(node.attrs, array, _Array), node.save)
+            made.append(outputs)
+        return [(inputs if p.node < 0 else made[p.node])[p.number] for p in self.results if p is not None]
+
+
+def _mapped(value: Any, function: Callable[[Any], Any], kind: Any = None) -> Any:
+    """The value with all arrays (or what is of that kind) in it replaced."""
+    if isinstance(value, kind or _core.Array):
+        return function(value)
+    if type(value) in (tuple, list):
+        return type(value)(_mapped(v, function, kind) for v in value)
+    if type(value) is dict:
+        return {k: _mapped(v, function, kind) for k, v in value.items()}
+    return value
+
+
+def _encloses(gradient: Any) -> bool:
+    """Whether a gradient function was made around an array."""
+    cells = getattr(gradient, "__closure__", None) or ()
+    return any(isinstance(cell.cell_contents, _core.Array) for cell in cells)

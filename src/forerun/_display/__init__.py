@@ -1,0 +1,1 @@
+"""What people see: `terminal`; `notebook`; `progress` of loops, in both."""

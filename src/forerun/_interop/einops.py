@@ -1,0 +1,39 @@
+"""einops on our arrays.
+
+einops asks the subclasses of its backend class who knows an array. Ours is made when einops is imported, by whomever
+and whether before or after this package, which does not import it.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from .._array.numpy_protocols import namespace
+from .import_hooks import when_imported
+
+
+def _add_backend(backends: ModuleType) -> None:
+    """Makes einops's backend for our arrays: NumPy's, with our namespace in place of NumPy's."""
+
+    class Backend(backends.NumpyBackend):  # type: ignore[misc, name-defined]
+        framework_name = "forerun"
+
+        def __init__(self) -> None:
+            self.np = namespace()
+
+        def from_numpy(self, x: Any) -> Any:
+            return self.np.asarray(x)
+
+        def to_numpy(self, x: Any) -> Any:
+            return x.asnumpy()
+
+        def is_float_type(self, x: Any) -> bool:
+            return x.dtype.kind == "f" or x.dtype.name == "bfloat16"
+
+    backends.forerun_backend = Backend  # type: ignore[attr-defined]  # subclasses are known as long as they are held
+
+
+def register() -> None:
+    """Makes einops know our arrays: at once if it is imported, else when it is."""
+    when_imported("einops._backends", _add_backend)

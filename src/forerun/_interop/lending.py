@@ -1,0 +1,61 @@
+"""Arrays taken from NumPy and from capsules of DLPack, in MXNet's spelling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from .. import _core
+from .._runtime.device import current_device
+from ..ops._base.convert import asarray
+from ..ops.create.fill import array
+from . import dlpack as exchange
+
+__all__ = ["from_dlpack", "from_numpy", "to_dlpack_for_read"]
+
+
+def from_numpy(ndarray: numpy.ndarray, zero_copy: bool = True) -> Any:
+    """An array with the values of one of NumPy's.
+
+    zero_copy: it shares the memory, and NumPy's array is marked as read-only, as operations may still have to read it.
+    Writes here go to a copy. TypeError if it is no array of NumPy's.
+
+    >>> import numpy
+    >>> from forerun import npx
+    >>> values = numpy.arange(3.0)
+    >>> npx.from_numpy(values).tolist(), values.flags.writeable
+    ([0.0, 1.0, 2.0], False)
+    """
+    if not isinstance(ndarray, numpy.ndarray):
+        raise TypeError(f"from_numpy: ndarray must be an array of NumPy's, got {type(ndarray).__name__}")
+    if not zero_copy:
+        return array(ndarray, dtype=ndarray.dtype)
+    shared = exchange.from_dlpack(ndarray)
+    ndarray.flags.writeable = False
+    return shared
+
+
+def to_dlpack_for_read(data: Any) -> Any:
+    """A capsule of DLPack with the values of an array as they are now. Waits. No later operation changes them.
+
+    >>> from forerun import np, npx
+    >>> npx.from_dlpack(npx.to_dlpack_for_read(np.arange(3))).tolist()
+    [0, 1, 2]
+    """
+    return asarray(data).__dlpack__()
+
+
+def from_dlpack(dlpack: Any) -> Any:
+    """An array with the values in a capsule of DLPack, or of what has `__dlpack__`, as `np.from_dlpack` takes it.
+
+    A capsule can be taken once: ValueError for one that has been.
+
+    >>> import numpy
+    >>> from forerun import npx
+    >>> npx.from_dlpack(numpy.arange(3)).tolist()
+    [0, 1, 2]
+    """
+    if type(dlpack).__name__ == "PyCapsule":
+        return _core.from_dlpack(dlpack, current_device(), -1)
+    return exchange.from_dlpack(dlpack)

@@ -1,0 +1,126 @@
+"""Large values from and to the disk without a copy of them in the system's memory for files (O_DIRECT).
+
+That is possible where the file system takes it, between memory and a place of the file that begin with a block.
+Everything else goes the ordinary way.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import fcntl
+import io
+import mmap
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy
+
+from .. import _core
+from .._runtime.settings import config
+
+__all__ = ["BLOCK", "LEAST", "Direct", "Reading"]
+
+BLOCK = 4096  # bytes; devices that want 512 take it too
+LEAST = 1 << 20  # bytes that are worth it; arrays of so many begin with a block in memory (core/memory/cache.cpp)
+_libc = ctypes.PyDLL(None)  # with the interpreter lock: its calls take microseconds
+_libc.mincore.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
+_REFUSED = (errno.EINVAL, errno.EOPNOTSUPP)  # by the file system, or by a device of larger blocks
+
+
+def _whole(data: Any, at: int) -> int:
+    """How many bytes can go between memory and a place of a file without a copy; 0: none, or too few."""
+    size = memoryview(data).nbytes // BLOCK * BLOCK
+    if size < LEAST or at % BLOCK:
+        return 0
+    return 0 if _address(data) % BLOCK else size
+
+
+def _address(data: Any) -> int:
+    return int(numpy.frombuffer(data, "u1").__array_interface__["data"][0])
+
+
+class Direct(io.FileIO):
+    """A file that is written by one thread. Behind a buffer, so that what is small comes in pieces of some size."""
+
+    _possible = True
+
+    def write(self, data: Any) -> int:
+        """Writes some of the bytes, from the first on; returns how many."""
+        if self._possible and (whole := _whole(data, self.tell())):
+            try:
+                with memoryview(data)[:whole] as blocks, _without_copy(self.fileno()):
+                    return super().write(blocks)
+            except OSError as error:
+                if error.errno not in _REFUSED:
+                    raise
+                self._possible = False
+        return super().write(data)
+
+
+@contextmanager
+def _without_copy(descriptor: int) -> Iterator[None]:
+    flags = fcntl.fcntl(descriptor, fcntl.F_GETFL)
+    fcntl.fcntl(descriptor, fcntl.F_SETFL, flags | os.O_DIRECT)
+    try:
+        yield
+    finally:
+        fcntl.fcntl(descriptor, fcntl.F_SETFL, flags)
+
+
+def _remembered(descriptor: int, at: int, size: int) -> bool:
+    """Whether the system has most of some bytes of a file in its memory, or does not tell.
+
+    By a map of the file that nobody touches: to ask with a read that must not wait (RWF_NOWAIT) brings pages there.
+    """
+    pages = numpy.zeros(-(-size // mmap.PAGESIZE), "u1")
+    try:
+        with mmap.mmap(descriptor, size, mmap.MAP_SHARED, mmap.PROT_READ, offset=at) as bytes_:
+            failed = _libc.mincore(_address(bytes_), size, _address(pages))
+    except (OSError, ValueError):  # a file that cannot be mapped, or has become shorter
+        return True
+    return bool(failed or 2 * numpy.count_nonzero(pages & 1) > pages.size)
+
+
+class Reading:
+    """Reads from an open file, which other threads may read as well; without a copy if `direct_reads` says so.
+
+    What was read so is not in the system's memory for whoever reads the file again. If the setting says nothing, that
+    is done for what is not there now, and only while all cores compute, which makes the copy dear. A program that
+    waits for its files leaves cores idle: it reads in the ordinary way, and finds them there the next time.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._own: int | None = None  # the same file, to be read without a copy
+        self._wanted = config()["direct_reads"]
+        self._possible = self._wanted is not False
+
+    def read(self, room: Any, at: int) -> int:
+        """Reads some of the bytes from a place on, into the beginning of `room`; returns how many, 0 at the end."""
+        if self._possible and (whole := _whole(room, at)) and self._worth(at, whole):
+            try:
+                with memoryview(room)[:whole] as blocks:
+                    return os.preadv(self._opened(), [blocks], at)
+            except OSError as error:
+                if error.errno not in _REFUSED and self._own is not None:
+                    raise
+                self._possible = False
+        return os.preadv(self._descriptor, [room], at)
+
+    def _worth(self, at: int, size: int) -> bool:
+        return bool(self._wanted) or (_core.cores_taken() and not _remembered(self._descriptor, at, size))
+
+    def _opened(self) -> int:
+        if self._own is None:
+            self._own = os.open(f"/proc/self/fd/{self._descriptor}", os.O_RDONLY | os.O_DIRECT | os.O_CLOEXEC)
+        return self._own
+
+    def __enter__(self) -> Reading:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._own is not None:
+            os.close(self._own)

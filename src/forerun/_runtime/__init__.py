@@ -1,0 +1,5 @@
+"""The engine as Python sees it, and what starts with the package.
+
+`blas` and `settings` are read before anything runs; `device`; `engine`, memory and waits; `lifecycle`, forks and
+exit; `pacing`; `pending`; `logging`; `asyncio`; `registry`, classes that are known by names.
+"""

@@ -1,0 +1,251 @@
+"""Arrays in asyncio: one, several, or in the order in which they come. No thread waits.
+
+Each event loop has a bell, a file descriptor that it polls beside its sockets. When writes end that somebody awaits,
+the core rings it, and the loop tells the tasks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import select
+import threading
+import weakref
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from .. import _core
+
+__all__ = ["gather", "as_completed", "arrival"]
+
+_AT_ONCE = 8  # watches that are told in one turn of the loop, as what their tasks then do all happens in the next
+
+
+async def gather(*arrays: Any, return_exceptions: bool = False) -> list[Any]:
+    """Waits, as `await` does, for all the arrays, also those inside lists, tuples and dicts; gives the same structure.
+
+    When all have ended and one computation has failed, its error is raised, however many arrays it has poisoned; of
+    several computations, an ExceptionGroup. return_exceptions: no error is raised, it stands in its array's place.
+
+    Raises TypeError for anything that is neither an array nor a list, tuple or dict of them.
+
+    >>> import asyncio, forerun
+    >>> from forerun import np
+    >>> async def main():
+    ...     x = np.arange(3)
+    ...     total, parts = await forerun.gather(x.sum(), {"twice": x * 2})
+    ...     return total.item(), parts["twice"].tolist()
+    >>> asyncio.run(main())
+    (3, [0, 2, 4])
+    """
+    leaves = list(_leaves(arrays))
+    arrivals = _Arrivals(leaves)
+    while arrivals.left:
+        await arrivals.next()
+    errors: dict[int, BaseException] = {}
+    for watch in arrivals.watches:
+        if watch.failure and watch.failure not in errors:
+            errors[watch.failure] = _error(watch)
+    try:
+        if not errors or return_exceptions:
+            ends = (errors[w.failure] if w.failure else x for w, x in zip(arrivals.watches, leaves))
+            return [_rebuilt(part, ends) for part in arrays]
+        if len(errors) == 1:
+            raise next(iter(errors.values()))
+        raise BaseExceptionGroup(f"gather: {len(errors)} computations failed", list(errors.values()))
+    finally:
+        del errors  # an error's traceback holds this frame
+
+
+def as_completed(arrays: Iterable[Any]) -> AsyncIterator[Any]:
+    """Gives arrays in the order in which they become ready, for `async for`; those that are there already come first.
+
+    Each comes as often as it was given. One whose computation failed comes like the others; to read or to await it
+    raises. Leaving the loop early, or cancelling it, is always possible: the computations go on.
+
+    Raises TypeError for what is no array, RuntimeError where no event loop runs.
+
+    >>> import asyncio, forerun
+    >>> from forerun import np
+    >>> async def main():
+    ...     return sorted([x.item() async for x in forerun.as_completed([np.sum(np.ones(n)) for n in (3, 1, 2)])])
+    >>> asyncio.run(main())
+    [1.0, 2.0, 3.0]
+    """
+    return _AsCompleted(list(arrays))
+
+
+def arrival(x: Any) -> Generator[Any, None, None]:
+    """Suspends the running task until the values are there; raises what their computation raised."""
+    loop = asyncio.get_running_loop()
+    watch = _Watch(_bell(loop).core, x)
+    if watch.waits:
+        future = loop.create_future()
+        watch.told = partial(_settle, future)
+        yield from future
+    else:  # a little work has just been done for it, here: the other tasks have their turn
+        yield
+    watch.check()
+
+
+class _Watch(_core.Watch):
+    """Has `told()` called by the loop when its array has come; unless it is gone by then, as after a cancellation."""
+
+    __slots__ = ("told",)
+    told: Callable[[], object]
+
+
+def _settle(future: asyncio.Future[None]) -> None:
+    if not future.done():  # its task has been cancelled, and has not run since
+        future.set_result(None)
+
+
+class _Arrivals:
+    """Watches on arrays, and who has come. left: how many have not been given by `next`."""
+
+    def __init__(self, arrays: list[Any]) -> None:
+        bell = _bell(asyncio.get_running_loop()).core
+        self.came: asyncio.Queue[int] = asyncio.Queue()
+        self.left = len(arrays)
+        self.watches = [_Watch(bell, x) for x in arrays]
+        for number, watch in enumerate(self.watches):
+            watch.told = partial(self.came.put_nowait, number)
+            if not watch.waits:
+                watch.told()
+
+    async def next(self) -> int:
+        number = await self.came.get()
+        self.left -= 1
+        return number
+
+
+class _AsCompleted(AsyncIterator[Any]):
+    def __init__(self, arrays: list[Any]) -> None:
+        self.arrays = arrays
+        self.arrivals = _Arrivals(arrays)
+
+    async def __anext__(self) -> Any:
+        if not self.arrivals.left:
+            raise StopAsyncIteration
+        return self.arrays[await self.arrivals.next()]
+
+
+# --- structures ---
+
+
+def _leaves(part: Any) -> Iterator[Any]:
+    if isinstance(part, _core.Array):
+        yield part
+    elif isinstance(part, (list, tuple, dict)):
+        for inner in part.values() if isinstance(part, dict) else part:
+            yield from _leaves(inner)
+    else:
+        raise TypeError(f"gather: must be given arrays, or lists, tuples and dicts of them, got {part!r}")
+
+
+def _rebuilt(part: Any, ends: Iterator[Any]) -> Any:
+    """The structure of `part`, with the next of `ends` in each array's place."""
+    if isinstance(part, _core.Array):
+        return next(ends)
+    if isinstance(part, dict):
+        return {key: _rebuilt(inner, ends) for key, inner in part.items()}
+    inner_parts = [_rebuilt(inner, ends) for inner in part]
+    if hasattr(part, "_fields"):  # a named tuple
+        return type(part)(*inner_parts)
+    return tuple(inner_parts) if isinstance(part, tuple) else inner_parts
+
+
+def _error(watch: _Watch) -> BaseException:
+    try:
+        watch.check()
+    except BaseException as error:
+        return error
+    raise AssertionError("only of watches with a failure")
+
+
+# --- bells ---
+
+
+class _Bell:
+    """What calls one event loop. The loop owns it, as the reader of its descriptor: it goes when the loop is closed."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.core = _core.Bell()
+        try:
+            loop.add_reader(self.core.fileno(), self.ring)
+        except NotImplementedError:
+            _poller().add(self, loop)
+
+    def ring(self) -> None:
+        """Tells watches. If there are more, the descriptor stays readable: the loop calls again in its next turn."""
+        for watch in self.core.take(_AT_ONCE):
+            watch.told()
+
+
+_bells: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, weakref.ref[_Bell]] = weakref.WeakKeyDictionary()
+
+
+def _bell(loop: asyncio.AbstractEventLoop) -> _Bell:
+    known = _bells.get(loop)
+    bell = known() if known else None
+    if bell is None:
+        bell = _Bell(loop)
+        _bells[loop] = weakref.ref(bell)
+    return bell
+
+
+class _Poller:
+    """One thread, which polls the bells of all loops that cannot poll descriptors themselves."""
+
+    def __init__(self) -> None:
+        self.poll = select.epoll()
+        self.bells: dict[int, tuple[weakref.ref[asyncio.AbstractEventLoop], _Bell]] = {}
+        threading.Thread(target=self.run, name="forerun-await", daemon=True).start()
+
+    def add(self, bell: _Bell, loop: asyncio.AbstractEventLoop) -> None:
+        descriptor = bell.core.fileno()
+        self.bells[descriptor] = weakref.ref(loop), bell
+        weakref.finalize(loop, self.remove, descriptor).atexit = False
+        self.poll.register(descriptor, select.EPOLLIN | select.EPOLLONESHOT)
+
+    def remove(self, descriptor: int) -> None:
+        self.poll.unregister(descriptor)
+        del self.bells[descriptor]
+
+    def run(self) -> None:
+        while True:
+            for descriptor, _ in self.poll.poll():
+                loop = self.bells[descriptor][0]() if descriptor in self.bells else None
+                if loop:
+                    with suppress(RuntimeError):  # it has been closed
+                        loop.call_soon_threadsafe(self.ring, descriptor)
+                del loop
+
+    def ring(self, descriptor: int) -> None:
+        """In the loop's thread. The thread does not look at the descriptor again before."""
+        self.bells[descriptor][1].ring()
+        self.poll.modify(descriptor, select.EPOLLIN | select.EPOLLONESHOT)
+
+
+_the_poller: _Poller | None = None
+_starting = threading.Lock()
+
+
+def _poller() -> _Poller:
+    global _the_poller
+    with _starting:
+        if _the_poller is None:
+            _the_poller = _Poller()
+        return _the_poller
+
+
+def _after_fork() -> None:
+    """A child has no threads, and its loops have bells of their own."""
+    global _the_poller, _starting
+    _bells.clear()
+    _the_poller, _starting = None, threading.Lock()
+
+
+os.register_at_fork(after_in_child=_after_fork)

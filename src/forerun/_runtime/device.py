@@ -1,0 +1,193 @@
+"""Devices: where arrays live and ops run."""
+
+from __future__ import annotations
+
+import threading
+
+from .. import _core
+
+__all__ = ["Device", "cpu", "cpu_pinned", "gpu", "num_gpus", "num_cpus", "current_device", "resolve", "devices"]
+
+
+class Device:
+    """A place where arrays live, with a queue of its own and a share of the cores.
+
+    Equal devices compare and hash equal. As a context manager it is where this thread makes new arrays:
+
+    >>> import forerun
+    >>> with forerun.cpu(0):
+    ...     x = forerun.np.ones(3)
+    >>> x.device
+    cpu(0)
+    """
+
+    __slots__ = ("device_type", "device_id", "_before")
+
+    def __init__(self, device_type: str = "cpu", device_id: int = 0) -> None:
+        self.device_type = device_type
+        self.device_id = device_id
+        self._before: dict[int, list[Device | None]] = {}  # by thread
+
+    @property
+    def index(self) -> int:
+        """Number of the engine's device, which is made if it is used for the first time.
+
+        Raises ValueError if there can be no such device.
+        """
+        if self.device_type != "cpu" or self.device_id not in _used:
+            most = max(_MOST, len(_devices))
+            if self.device_type != "cpu" or not 0 <= self.device_id < most:
+                raise ValueError(f"device: must be one of cpu(0) to cpu({most - 1}), got {self!r}")
+            _use(self.device_id)
+        return self.device_id
+
+    def __enter__(self) -> Device:
+        device = resolve(self)
+        self._before.setdefault(threading.get_ident(), []).append(_here.device)
+        _go_to(device)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        before = self._before[threading.get_ident()]
+        _go_to(before.pop())
+        if not before:
+            del self._before[threading.get_ident()]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Device):
+            return NotImplemented
+        return (self.device_type, self.device_id) == (other.device_type, other.device_id)
+
+    def __hash__(self) -> int:
+        return hash((self.device_type, self.device_id))
+
+    def __repr__(self) -> str:
+        return f"{self.device_type}({self.device_id})"
+
+
+_MOST = 64
+_devices: list[Device] = []  # over which the cores are split
+_used: set[int] = set()  # the numbers of these, and of others that have been used since the former were set
+known: list[Device] = []  # by number: those that there have been, and those between; arrays say where they are
+
+
+_making = threading.Lock()
+
+
+class _Here(threading.local):
+    device: Device | None = None  # None: the first one
+
+
+_here = _Here()
+
+
+def _go_to(device: Device | None) -> None:
+    """Makes a device the one where this thread makes new arrays; None for the first one."""
+    _here.device = device
+    _core.set_default_device(0 if device is None else device.device_id)
+
+
+def cpu(device_id: int = 0) -> Device:
+    """The logical CPU device number `device_id`, from 0 to 63.
+
+    `FORERUN_CPU_DEVICES` says over how many of them the cores are split: one, by default. Any other is made when it is
+    used for the first time: it has queues of its own, and shares cores and memory with all.
+
+    >>> from forerun import np, npx
+    >>> np.zeros(2, device=npx.cpu(0)).device
+    cpu(0)
+    """
+    return Device("cpu", device_id)
+
+
+def cpu_pinned(device_id: int = 0) -> Device:
+    """Memory of the host that the GPU number `device_id` can copy without a detour: without GPUs, that of cpu(0).
+
+    >>> from forerun import np, npx
+    >>> np.zeros(2, device=npx.cpu_pinned()).device
+    cpu(0)
+    """
+    return Device("cpu", 0)
+
+
+def gpu(device_id: int = 0) -> Device:
+    """The GPU number `device_id`. Using it raises ValueError: this version has no GPU devices.
+
+    >>> from forerun import npx
+    >>> npx.gpu(1)
+    gpu(1)
+    """
+    return Device("gpu", device_id)
+
+
+def num_gpus() -> int:
+    """How many GPUs there are: none in this version.
+
+    >>> from forerun import npx
+    >>> npx.num_gpus()
+    0
+    """
+    return 0
+
+
+def num_cpus() -> int:
+    """Over how many logical CPU devices the cores are split."""
+    return len(_devices)
+
+
+def devices() -> list[Device]:
+    """The devices over which the cores are split, in the order of their numbers. Others may be used: see `cpu`."""
+    return list(_devices)
+
+
+def used_devices() -> list[Device]:
+    """These, and others that have been used, in the order of their numbers."""
+    return [known[i] for i in sorted(_used)]
+
+
+def current_device() -> Device:
+    """Where this thread makes new arrays when nothing else is said.
+
+    >>> from forerun import npx
+    >>> npx.current_device()
+    cpu(0)
+    """
+    return _here.device or _devices[0]
+
+
+def resolve(device: Device | str | None = None) -> Device:
+    """The device meant by a Device, a string such as "cpu" or "cpu:1", or None (the current one).
+
+    Raises ValueError if it cannot exist, TypeError for anything else.
+    """
+    if device is None:
+        return current_device()
+    if isinstance(device, str):
+        kind, _, number = device.partition(":")
+        if not (number or "0").isdecimal():
+            raise ValueError(f'device: must be "cpu" or "cpu:" and a number, got {device!r}')
+        device = Device(kind, int(number or 0))
+    if not isinstance(device, Device):
+        raise TypeError(f"device: must be a Device, a string or None, got {type(device).__name__}")
+    return known[device.index]
+
+
+def set_count(n: int) -> None:
+    """Makes `n` logical CPU devices known; the engine has been told before."""
+    _know(n)
+    _devices[:] = known[:n]
+    _used.clear()
+    _used.update(range(n))
+
+
+def _use(i: int) -> None:
+    """Makes a device, or has it served again."""
+    _know(i + 1)
+    _core.use_device(i)
+    _core.trace_say("d", i, repr(known[i]))  # if a recording has begun without it
+    _used.add(i)
+
+
+def _know(n: int) -> None:
+    with _making:
+        known.extend(Device("cpu", i) for i in range(len(known), n))

@@ -1,0 +1,74 @@
+"""Fork and exit: no work is lost, no error goes unheard."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+from functools import partial
+
+from .. import _core
+from .logging import say
+from .settings import config
+
+__all__: list[str] = []
+
+
+def _at_exit() -> None:
+    """Finishes pending work, and reports errors that nobody has seen."""
+    if _core.gave_up():
+        return
+    _core.tell()
+    interrupted = _finish()
+    _core.tell()
+    errors = _core.unseen_failures()
+    for message, site in errors:
+        where = f"{site[0]}:{site[1]}: " if message and site else ""
+        text = f"{where}an error that no read has raised: {message}" if message else f"and {site} more"
+        say("error", "%s", text)
+        _say(text)
+    # A program that embeds Python, and has given it no command line, has a status of its own.
+    if (errors or interrupted) and config()["exit_status"] and sys.orig_argv:
+        _core.set_exit_status(1)
+
+
+def _finish() -> bool:
+    """Waits for all work. True if a signal's handler ended that (Ctrl-C): the rest is given up."""
+    try:
+        _core.finish()
+    except BaseException as error:
+        stats = _core.stats()
+        _core.give_up()
+        left = stats["issued"] - stats["done"]
+        _say(f"{type(error).__name__} while the program waited for its last operations at exit; {left} have not ended")
+        return True
+    return False
+
+
+def _say(text: str) -> None:
+    if sys.stderr is not None:
+        print(f"forerun: {text}", file=sys.stderr)
+
+
+def _join_multiprocessing() -> None:
+    """Children of multiprocessing may leave without `atexit`: what is to be done at exit is a finalizer of theirs."""
+    if util := sys.modules.get("multiprocessing.util"):
+        # When a child begins to run, it forgets the finalizers that it has, and then calls what is registered here.
+        util.register_after_fork(_core, _finalize)
+        if sys.modules["multiprocessing.process"].parent_process():
+            _finalize()
+
+
+def _finalize(_: object = None) -> None:
+    sys.modules["multiprocessing.util"].Finalize(None, _at_exit, exitpriority=-1000)
+
+
+atexit.register(_at_exit)
+os.register_at_fork(
+    before=_core.before_fork,
+    # Not functions of Python: a signal's handler that raises as they begin would leave the engine closed.
+    after_in_parent=partial(_core.after_fork, False),
+    after_in_child=partial(_core.after_fork, True),
+)
+os.register_at_fork(after_in_child=_join_multiprocessing)
+_join_multiprocessing()

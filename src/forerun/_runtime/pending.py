@@ -1,0 +1,92 @@
+"""What has been issued and has not ended, and what it waits for: for people who wonder why a program stands still."""
+
+from __future__ import annotations
+
+import sys
+from typing import NamedTuple
+
+from .. import _core
+from .logging import say
+
+__all__ = ["Pending", "pending"]
+
+_MOST = 1_000_000  # ops that a report looks at
+_LINES = 12  # that it prints
+
+
+class Pending(NamedTuple):
+    """An operation that has not ended.
+
+    number: its place in the order of the program. name: what it computes. site: file and line that issued it, or
+    None. state: "issued" (not planned yet), "waiting" (for other operations), "ready" (for a thread, or memory) or
+    "running". after: the number of the oldest operation that it waits for, or 0. device: the number of its device,
+    queue: "compute", "copy" or "io". needs: bytes of memory that it has yet to be given.
+    """
+
+    number: int
+    name: str
+    site: tuple[str, int] | None
+    state: str
+    after: int
+    device: int
+    queue: str
+    needs: int
+
+    def __str__(self) -> str:
+        where = f" of {self.site[0]}:{self.site[1]}" if self.site else ""
+        return f"operation {self.number}, {self.name}{where}: {self._why()}"
+
+    def _why(self) -> str:
+        if self.state == "waiting":
+            return f"waits for operation {self.after}"
+        if self.state == "issued":
+            return "nobody has looked at it yet"
+        if self.state == "running":
+            return "runs"
+        if not self.needs:
+            return "ready, waits for a thread"
+        memory = _core.memory(self.device)
+        held = ", ".join(f"{key} {memory[key]}" for key in ("live", "budget", "limit"))
+        return f"ready, waits for a thread or for {self.needs} bytes of memory ({held})"
+
+
+def pending(most: int = 100) -> list[Pending]:
+    """Operations that have been issued and have not ended, the oldest first; at most so many.
+
+    It waits for nothing. Raises ValueError if `most` is negative.
+
+    >>> import forerun
+    >>> forerun.waitall()
+    >>> forerun.pending()
+    []
+    """
+    if most < 0:
+        raise ValueError(f"pending: most must not be negative, got {most}")
+    return [Pending(*fields) for fields in _core.pending(most)]
+
+
+def _chain(target: int, found: list[Pending]) -> list[Pending]:
+    """The operation that is waited for, what it waits for, and so on; without a target, the oldest ones."""
+    by_number = {one.number: one for one in found}
+    if target not in by_number:
+        return found[:_LINES]
+    chain = [by_number[target]]
+    while chain[-1].after in by_number and len(chain) < len(found):
+        chain.append(by_number[chain[-1].after])
+    return chain
+
+
+def report(what: str, target: int, seconds: float) -> None:
+    """Called by a wait during which nothing has ended for some time; prints what it waits for."""
+    found = pending(_MOST)
+    site = _core.current_site()
+    where = f" at {site[0]}:{site[1]}" if site else ""
+    lines = [f"forerun: no operation has ended for {seconds:.1f} s, during a wait ({what}){where} for"]
+    chain = _chain(target, found)
+    cut = chain if len(chain) <= _LINES else [*chain[: _LINES // 2], *chain[-_LINES // 2 :]]
+    lines += [f"  {one}" for one in cut]
+    if len(chain) > len(cut):
+        lines.insert(1 + _LINES // 2, f"  ... {len(chain) - len(cut)} operations between ...")
+    lines.append(f"  {len(found)} operations have not ended; forerun.pending() lists them")
+    say("warning", "%s", "\n".join(lines))
+    print("\n".join(lines), file=sys.stderr, flush=True)

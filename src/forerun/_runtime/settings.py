@@ -1,0 +1,232 @@
+"""Settings of the engine: read from the environment at import, changed with `configure`."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from .. import _core
+from . import device
+from .logging import say
+
+__all__ = ["configure", "config"]
+
+_settings: dict[str, Any] = {}
+_SAME: Any = object()  # what is not given stays as it is
+
+
+def _size(text: str) -> int:
+    """Bytes from text such as "512M" or "2G"."""
+    units = {"K": 10, "M": 20, "G": 30, "T": 40}
+    unit = text.strip()[-1:].upper()
+    return int(float(text.strip()[:-1]) * 2 ** units[unit]) if unit in units else int(text)
+
+
+def _switch(text: str) -> bool:
+    """True or False from "1" or "0"."""
+    if text not in ("0", "1"):
+        raise ValueError
+    return text == "1"
+
+
+VARIABLES: dict[str, tuple[str, Callable[[str], Any]]] = {  # of the environment: the setting, and how it is read
+    "FORERUN_ENGINE": ("engine", str),
+    "FORERUN_WORKERS": ("workers", int),
+    "FORERUN_CPU_DEVICES": ("cpu_devices", int),
+    "FORERUN_OPS_AHEAD": ("ops_ahead", int),
+    "FORERUN_MEMORY_BUDGET": ("memory_budget", _size),
+    "FORERUN_MEMORY_LIMIT": ("memory_limit", _size),
+    "FORERUN_IO_THREADS": ("io_threads", int),
+    "FORERUN_IO_MEMORY": ("io_memory", _size),
+    "FORERUN_DIRECT_READS": ("direct_reads", _switch),
+    "FORERUN_PASSES": ("passes", str),
+    "FORERUN_EXIT_STATUS": ("exit_status", _switch),
+    "FORERUN_HANG_REPORT": ("hang_report", float),
+}
+KNOWN = {*VARIABLES, "FORERUN_PROFILE"}
+
+
+def unknown_variables() -> list[str]:
+    """Variables of the environment that look like settings and are none."""
+    return sorted(name for name in os.environ if name.startswith("FORERUN_") and name not in KNOWN)
+
+
+def _environment() -> dict[str, Any]:
+    found = {}
+    for name, (key, read) in VARIABLES.items():
+        if (text := os.environ.get(name)) or (text is not None and key == "passes"):
+            try:
+                found[key] = read(text)
+            except ValueError:
+                kind = "0 or 1" if read is _switch else read.__name__.strip("_")
+                raise ValueError(f"{name}: must be {kind}, got {text!r}") from None
+    return found
+
+
+def configure(
+    *,
+    engine: str = _SAME,
+    workers: int | None = _SAME,
+    cpu_devices: int = _SAME,
+    ops_ahead: int = _SAME,
+    memory_budget: int | None = _SAME,
+    memory_limit: int | None = _SAME,
+    io_threads: int = _SAME,
+    io_memory: int = _SAME,
+    direct_reads: bool | None = _SAME,
+    passes: str = _SAME,
+    exit_status: bool = _SAME,
+    hang_report: float | None = _SAME,
+) -> None:
+    """Changes settings of the engine; what is not given stays as it is. Waits for all pending work first.
+
+    engine: "async" (the default), or "sync": each op has ended when its call returns, errors are raised there.
+    workers: threads of each CPU device. None (the default): the cores that the process may use, shared by the devices.
+    cpu_devices: into how many logical devices the cores are split. Others that are used share the cores with these.
+    ops_ahead: how many ops may be issued and not yet ended.
+    memory_budget: bytes of live arrays per device above which no op starts before its turn. None (the
+    default): half of the memory that the process may use, shared by the devices.
+    memory_limit: bytes of live arrays per device above which ops fail with MemoryError. None (the default):
+    nine tenths of that memory.
+    io_threads: threads of each CPU device that read and write files, and run host tasks with `queue="io"`.
+    io_memory: bytes per device that arrays may take on top of what the program in order needs, for what is being
+    read from files and written to files while the program computes with something else. 256 MiB by default.
+    direct_reads: whether large arrays are read past the system's memory for files (docs/storage.md): for files that are
+    read once. None (the default): while all cores compute, what does not stand there.
+    passes: what is done to make waiting ops better before they run, as names with commas between them: "drop" (ops
+    whose results nobody reads do not run), "fuse" (element-wise ops and reductions run together, tile by tile,
+    without memory for what stands between them), "reuse" (a result is written where an operand stood that nobody
+    needs any more), "at_once" (an op that costs less than handing it to a worker runs in the call, if its operands are
+    there), "apart" (ops that use parts of one array that do not overlap are not ordered). "" for none. Results are the
+    same bits.
+    exit_status: whether a program that would end in success, but with an error that no read has raised, ends with the
+    status 1. True by default. The error is reported either way.
+    hang_report: seconds after which a wait during which no op has ended prints what it waits for, line by line, to
+    standard error, and again each time they have passed. None (the default): never.
+
+    Raises ValueError for values out of range, TypeError for those of a wrong type, RuntimeError in a host task.
+    """
+    given = {k: v for k, v in locals().items() if v is not _SAME}
+    new = {**_settings, **given}
+    _check(new)
+    changed = ", ".join(f"{key}={value!r}" for key, value in given.items() if value != _settings[key])
+    _apply(new)
+    _core.tell()  # of threads that have ended
+    if changed:
+        say("info", "configured: %s", changed)
+
+
+_PASSES = {"drop": 1, "fuse": 2, "reuse": 4, "at_once": 8, "apart": 16}
+_MOST = {
+    "workers": 4096, "cpu_devices": 256, "ops_ahead": 1 << 24, "memory_budget": 1 << 62, "memory_limit": 1 << 62,
+    "io_threads": 256, "io_memory": 1 << 62,
+}  # fmt: skip
+
+
+def _check(new: dict[str, Any]) -> None:
+    if new["engine"] not in ("async", "sync"):
+        raise ValueError(f'configure: engine must be "async" or "sync", got {new["engine"]!r}')
+    if not isinstance(new["passes"], str) or not set(_names(new["passes"])) <= set(_PASSES):
+        raise ValueError(f"configure: passes must be some of {', '.join(_PASSES)}, got {new['passes']!r}")
+    seconds = new["hang_report"]
+    if seconds is not None and (not isinstance(seconds, (int, float)) or isinstance(seconds, bool)):
+        raise TypeError(f"configure: hang_report must be a number of seconds, got {seconds!r}")
+    if seconds is not None and not 0 < seconds < float("inf"):
+        raise ValueError(f"configure: hang_report must be positive, got {seconds}")
+    if not isinstance(new["exit_status"], bool):
+        raise TypeError(f"configure: exit_status must be True or False, got {new['exit_status']!r}")
+    if new["direct_reads"] is not None and not isinstance(new["direct_reads"], bool):
+        raise TypeError(f"configure: direct_reads must be True, False or None, got {new['direct_reads']!r}")
+    for key, most in _MOST.items():
+        value = new[key]
+        if value is None and key in ("workers", "memory_budget", "memory_limit"):
+            continue
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise TypeError(f"configure: {key} must be an integer, got {value!r}")
+        if not 1 <= value <= most:
+            raise ValueError(f"configure: {key} must be between 1 and {most}, got {value}")
+
+
+def _names(passes: str) -> list[str]:
+    return [name for name in passes.replace(" ", "").split(",") if name]
+
+
+def _apply(new: dict[str, Any]) -> None:
+    n = new["cpu_devices"]
+    workers, busy = worker_counts(new)
+    _core.configure_queues(workers, busy, new["ops_ahead"], new["io_threads"])
+    _core.set_synchronous(new["engine"] == "sync")
+    _core.set_passes(sum({_PASSES[name] for name in _names(new["passes"])}))
+    memory = _core.granted_memory() // n
+    budget, limit = new["memory_budget"] or memory // 2, new["memory_limit"] or memory - memory // 10
+    for i in range(n):
+        _core.set_memory(i, budget, limit, new["io_memory"])
+    _core.limit_shared_memory(budget, limit, new["io_memory"], n)
+    _core.set_hang_report(new["hang_report"] or 0.0)
+    _core.set_cache_limits(min(4 << 30, n * limit // 4), n * limit)
+    device.set_count(n)
+    _settings.update(new)
+
+
+def worker_counts(settings: dict[str, Any]) -> tuple[list[int], int]:
+    """Threads that compute on each device, and how many kernels may run at once."""
+    n, cores = settings["cpu_devices"], _core.granted_cores()
+    if settings["engine"] == "sync":
+        return [0] * n, 1
+    if (given := settings["workers"]) is not None:
+        return [given] * n, max(cores, given * n) if n > 1 else given
+    return [max(1, cores // n + (i < cores % n)) for i in range(n)], max(cores, n)
+
+
+def config() -> dict[str, Any]:
+    """The settings in force, as `configure` takes them."""
+    return dict(_settings)
+
+
+def _tell_of_surroundings() -> None:
+    machine, granted = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), _core.granted_memory()
+    if granted < machine:
+        say("info", "memory: %d bytes of the machine's %d are granted to this process", granted, machine)
+    for name in unknown_variables():
+        say("warning", "environment: %s is no setting; there are %s", name, ", ".join(sorted(KNOWN)))
+
+
+def _is_the_command() -> bool:
+    """Whether this import is that of the command, whose users are told what is wrong in one line."""
+    program = getattr(sys, "argv", [""])[:1]
+    return (program == ["-m"] and "forerun" in sys.orig_argv) or os.path.basename("".join(program)) == "forerun"
+
+
+def _start() -> None:
+    defaults = {
+        "engine": "async",
+        "workers": None,
+        "cpu_devices": 1,
+        "ops_ahead": 1 << 14,
+        "memory_budget": None,
+        "memory_limit": None,
+        "io_threads": 2,
+        "io_memory": 256 << 20,
+        "direct_reads": None,
+        "passes": ",".join(_PASSES),
+        "exit_status": True,
+        "hang_report": None,
+    }
+    _settings.update(defaults)
+    _tell_of_surroundings()
+    try:
+        configure(**_environment()) if _environment() else _apply(defaults)
+    except ValueError as error:
+        if not _is_the_command():
+            raise
+        print(f"forerun: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
+    package = pathlib.Path(__file__).parent.parent
+    library = package / "lib" / "libforerun_openblas.so"
+    _core.load_blas(str(library if library.exists() else pathlib.Path(_core.__file__).parent / "lib" / library.name))
+
+
+_start()

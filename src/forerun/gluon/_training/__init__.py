@@ -1,0 +1,4 @@
+"""What `Trainer` does beside updates.
+
+`collectives`, values to and from several devices; `load_balancer`, how many examples each gets; `optimizer_state`.
+"""

@@ -1,0 +1,55 @@
+"""What an optimizer remembers of a parameter: on which device it is, and values for it from files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy
+
+from ...optimizer import State
+
+__all__ = ["beside", "check", "moved", "number", "of_number", "restore"]
+
+
+def beside(state: State, weight: Any) -> bool:
+    """Whether a state is on its weight's device."""
+    return all(x.device == weight.device for name, x in state.items() if name != "t")
+
+
+def moved(state: State, weight: Any) -> State:
+    """A state of its own for a weight, with the values of another one."""
+    return {name: x if name == "t" else x.copyto(weight.device) for name, x in state.items()}
+
+
+def number(value: numpy.ndarray | None) -> int:
+    """A count that a file has. ValueError if it is none."""
+    if value is None or value.size != 1 or value.dtype.kind not in "iu":
+        raise ValueError(f"load_states: counts must be integers, got {value!r}")
+    return int(value.item())
+
+
+def of_number(values: Mapping[str, numpy.ndarray], i: int) -> dict[str, numpy.ndarray]:
+    """The values of a parameter's state, of all named "number.name"."""
+    return {name.partition(".")[2]: v for name, v in values.items() if name.startswith(f"{i}.")}
+
+
+def check(parameter: str, state: State, values: dict[str, numpy.ndarray]) -> None:
+    """ValueError if values are not those of such a state."""
+    if state.keys() != values.keys():
+        raise ValueError(f"load_states: file must have {sorted(state)}, got {sorted(values)} for {parameter}")
+    for name, value in values.items():
+        if name == "t":
+            number(value)
+        elif value.shape != state[name].shape or value.dtype.kind not in "biuf":
+            text = f"{name} of {parameter} must be of {state[name].shape}, got {value.dtype} of {value.shape}"
+            raise ValueError(f"load_states: {text}")
+
+
+def restore(state: State, values: dict[str, numpy.ndarray]) -> None:
+    """Takes over values that have been checked."""
+    for name, value in values.items():
+        if name == "t":
+            state[name] = number(value)
+        else:
+            state[name][...] = value

@@ -1,0 +1,80 @@
+"""Functions that blocks call when they run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ... import _core
+from ..parameter import changes
+
+__all__ = ["Hook", "Hooks", "monitor"]
+
+
+class Hook:
+    """A function that a block calls; `detach`, or the end of a `with` block, takes it away again."""
+
+    def __init__(self, hooks: dict[int, Callable[..., Any]], function: Callable[..., Any]) -> None:
+        self._hooks = hooks
+        hooks[id(self)] = function
+        changes.note()
+
+    def detach(self) -> None:
+        """Ends the calls."""
+        self._hooks.pop(id(self), None)
+        changes.note()
+
+    def __enter__(self) -> Hook:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.detach()
+
+
+class Hooks:
+    """Several hooks as one."""
+
+    def __init__(self, hooks: list[Hook]) -> None:
+        self._all = hooks
+
+    def detach(self) -> None:
+        """Ends the calls."""
+        for hook in self._all:
+            hook.detach()
+
+    def __enter__(self) -> Hooks:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.detach()
+
+
+def monitor(place: str, callback: Callable[[str, str, Any], Any], everything: bool) -> Callable[..., None]:
+    """A forward hook that tells of a block's arrays by name: its results, or everything that it uses."""
+
+    def tell(block: Any, inputs: Any, result: Any) -> None:
+        kind = type(block).__name__
+        if everything:
+            for name, x in _numbered("data", inputs):
+                callback(place + name, kind, x)
+            device = next((x.device for _, x in _numbered("", inputs)), None)
+            for name, parameter in block.params.items():
+                callback(place + name, kind, parameter.data(device))
+        for name, x in _numbered("output", result):
+            callback(place + name, kind, x)
+
+    return tell
+
+
+def _numbered(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """The arrays in a structure, with names: a number behind all but the first."""
+    flat = [value] if isinstance(value, _core.Array) else list(_arrays(value))
+    return ((name + (str(i) if i else ""), x) for i, x in enumerate(flat))
+
+
+def _arrays(value: Any) -> Iterator[Any]:
+    for x in value if isinstance(value, (tuple, list)) else ():
+        if isinstance(x, _core.Array):
+            yield x
+        else:
+            yield from _arrays(x)

@@ -1,0 +1,237 @@
+"""Blocks whose calls can be recorded and issued as one program; may be written over a namespace `F`, as in MXNet."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from ... import _core, nd, np, npx
+from ..._capture.captured import Recorded, _flat
+from ..._runtime.device import Device
+from ..parameter import changes
+from ..parameter.parameter import Parameter
+from .block import Block
+
+__all__ = ["HybridBlock"]
+
+Spec = tuple[tuple[int, ...], Any, Device]
+"""Shape, dtype and device of an argument."""
+
+_aside = threading.local()  # .on: blocks inside are not recorded by themselves, as one around them will be
+
+
+class _Functions(type):
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(nd, name)
+
+
+class HybridBlock(Block):
+    """A block that `hybridize` makes faster. It may define `hybrid_forward(F, x, **params)` instead of `forward`.
+
+    After `hybridize()`, the first call with arrays of some shapes, dtypes and devices runs `forward` as it is
+    written, and the operations that it issues are recorded. Further such calls issue these operations as one program,
+    which costs a few microseconds of Python, whatever their number; results and gradients are the same. Training
+    and predicting, recording and not, have programs of their own. Blocks inside belong to the outermost one's program.
+
+    So `forward` must do the same whatever the values are. What it does besides issuing operations is done when it is
+    recorded only; `print(x)` shows a placeholder with name, shape and dtype then. A `forward` that looks at values
+    (`if x.sum() > 0`, `item`, `np.unique`) runs as written each time, with one warning that names the line; so does one
+    that sets attributes of blocks, draws random numbers on the host (permutations, choices), or uses an
+    `autograd.Function`, without a warning: `hybridized` says so. Setting an attribute of a block makes it record anew.
+
+    >>> from forerun import np
+    >>> from forerun.gluon import nn
+    >>> net = nn.HybridSequential()
+    >>> net.add(nn.Dense(4, activation="relu", in_units=2), nn.Dense(1, in_units=4))
+    >>> net.initialize()
+    >>> net.hybridize()
+    >>> [net(np.ones((3, 2))).shape for _ in range(2)]
+    [(3, 1), (3, 1)]
+    >>> net.hybridized
+    '1 program: matmul, add, maximum, matmul, add'
+
+    >>> class Twice(HybridBlock):
+    ...     def hybrid_forward(self, F, x):
+    ...         return F.np.add(x, x)
+    >>> Twice()(np.ones(2)).tolist()
+    [2.0, 2.0]
+    """
+
+    class F(metaclass=_Functions):
+        """What `hybrid_forward` gets as its first argument: `np`, `npx`, and functions of `nd`, such as `F.relu`."""
+
+        np = np
+        npx = npx
+
+    _recorded: _Block | None = None
+
+    def forward(self, *args: Any) -> Any:
+        """Calls `hybrid_forward` with the block's parameters by name."""
+        function = getattr(self, "hybrid_forward", None)
+        if function is None:
+            return super().forward(*args)
+        device = getattr(args[0], "device", None) if args else None
+        params = {name: parameter.data(device) for name, parameter in self._params.items()}
+        return function(self.F, *args, **params)
+
+    def hybridize(self, active: bool = True, *, strict: bool = False, **settings: Any) -> None:
+        """Records calls from now on, and issues them as programs. active=False: no longer, and forgets the programs.
+
+        strict: a look at values raises RuntimeError while a call is recorded. Otherwise calls of the block, and those
+        of blocks around it, run as they are written from then on, with one warning; blocks inside that do not look have
+        programs of their own.
+        """
+        super().hybridize(active, strict=strict, **settings)
+        self._recorded = _Block(self, strict) if active else None
+
+    def export(self, path: str, epoch: int = 0, remove_amp_cast: bool = True) -> tuple[str, str]:
+        """Writes what the block computes when predicting, and its parameters: path-symbol.json and path-0000.params.
+
+        Returns both names; `SymbolBlock.imports` reads them, without the block's code, for arrays of the shapes of the
+        first call since `hybridize()`, and any number of examples if that makes no difference. The operations are those
+        that `forward` issues; they are compared with the block on values of their own before anything is written. The
+        formats are forerun's (npz for the parameters, with "arg:" and "aux:" before the names). Waits.
+
+        RuntimeError before `hybridize()` and a call. ValueError if `forward` looks at values, or does what is not an
+        operation of forerun's on its arguments and parameters: host tasks, random numbers, `autograd.Function`.
+        """
+        from .._export.symbol import export
+
+        del remove_amp_cast
+        if self._recorded is None or self._recorded.called is None:
+            raise RuntimeError(f"export: {self.name} must be hybridized and called first, got no call")
+        return export(self, os.fspath(path), epoch, self._recorded.called)
+
+    @property
+    def hybridized(self) -> str:
+        """What `hybridize` has come to: the last program's operations, or why calls run as they are written."""
+        return self._recorded.state() if self._recorded is not None else "not hybridized"
+
+    def __call__(self, *args: Any) -> Any:
+        """Runs `forward`, or the program recorded of it, with the hooks before and after."""
+        recorded = self._recorded
+        if recorded is None:
+            return super().__call__(*args)
+        if _core.capturing():
+            return recorded.recorded.inside(super().__call__, args)
+        if self._before or self._after:
+            for hook in list(self._before.values()):
+                hook(self, args)
+            result = recorded.call(args)
+            for hook in list(self._after.values()):
+                hook(self, args, result)
+            return result
+        return recorded.call(args)
+
+
+def written(block: HybridBlock) -> Callable[..., Any]:
+    """The block's `forward` as it is written, also in blocks inside."""
+
+    def run(*args: Any) -> Any:
+        before = getattr(_aside, "on", False)
+        _aside.on = True
+        try:
+            return block._plain(*args)
+        finally:
+            _aside.on = before
+
+    return run
+
+
+class _Block:
+    """The programs of a block, and what must be as it was for them to be right."""
+
+    def __init__(self, block: HybridBlock, strict: bool) -> None:
+        self.block = block
+        self.recorded = Recorded(block._plain, block.name, strict, self._names)
+        self.count = -1                               # changes.count when the rest was worked out
+        self.state_of: list[tuple[Block, int]] = []   # the blocks of the tree, and how often each had changed
+        self.held: dict[Device, tuple[Any, ...]] = {}  # all parameters' arrays by device
+        self.parameters: list[Parameter] = []
+        self.called: tuple[Any, list[Spec]] | None = None  # arguments of the first call, without their values
+        self.plain = ""                               # why calls run as they are written, whatever the arguments
+
+    def _names(self) -> list[str]:
+        """Of the parameters, by their place in the block."""
+        names: dict[int, str] = {}
+        for name, parameter in self.block.collect_params().items():
+            names.setdefault(id(parameter), name)
+        return list(names.values())
+
+    def call(self, args: tuple[Any, ...]) -> Any:
+        if self.count != changes.count:
+            self._look()
+        if self.called is None:
+            arrays, form = _flat(args)
+            self.called = form, [(x.shape, x.dtype, x.device) for x in arrays]
+        if self.plain or getattr(_aside, "on", False):
+            return self._plain_call(args)
+        device: Any = args[0].device if args and isinstance(args[0], _core.Array) else _device(args)
+        held = self.held.get(device)
+        if held is None:
+            held = self._held_on(device)
+        return self.block._plain(*args) if held is None else self.recorded(args, held)
+
+    def _plain_call(self, args: tuple[Any, ...]) -> Any:
+        before = getattr(_aside, "on", False)
+        _aside.on = before or self.plain == _DEFERRED
+        try:
+            return self.block._plain(*args)
+        finally:
+            _aside.on = before
+
+    def _look(self) -> None:
+        """Works out again what depends on blocks and parameters."""
+        count = changes.count
+        blocks = list(self.block._tree())
+        state_of = [(block, block.__dict__.get("_changes", 0)) for block in blocks]
+        if state_of != self.state_of:
+            self.recorded.clear()
+        self.state_of = state_of
+        self.held.clear()
+        parameters = self.block.collect_params().distinct()
+        self.plain = ""
+        if any(block._before or block._after for block in blocks[1:]):
+            self.plain = "a block inside has hooks"
+        elif any(p.is_deferred or not p._copies for p in parameters):
+            self.plain = _DEFERRED
+        self.parameters = parameters
+        self.count = count
+
+    def _held_on(self, device: Device | None) -> tuple[Any, ...] | None:
+        """The parameters' arrays on a device; None if there is none of some."""
+        found = []
+        for p in self.parameters:
+            copy = next((array for array in p._copies if device is None or array.device == device), None)
+            if copy is None:
+                return None
+            found.append(copy)
+        if device is not None:
+            self.held[device] = tuple(found)
+        return tuple(found)
+
+    def state(self) -> str:
+        """One line for people."""
+        if self.plain:
+            return f"runs as written: {self.plain}"
+        if self.recorded.refused:
+            return "runs as written: " + next(reversed(self.recorded.refused.values()))
+        n = len(self.recorded.calls)
+        if n == 0:
+            return "0 programs"
+        return f"{n} program{'s' * (n > 1)}: " + ", ".join(self.recorded.calls[0].program.steps)
+
+
+_DEFERRED = "parameters wait for their shapes"
+
+
+def _device(args: Any) -> Device | None:
+    """Of the first array in a structure of arguments."""
+    for x in args.values() if isinstance(args, dict) else args:
+        if isinstance(x, _core.Array):
+            return x.device
+        if isinstance(x, (tuple, list, dict)) and (found := _device(x)) is not None:
+            return found
+    return None

@@ -1,0 +1,290 @@
+"""Parameters: named arrays that training changes, one copy per device.
+
+A parameter may be initialised before its shape is known; it is then made when its block first sees data.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+from ... import autograd, np
+from ..._runtime.device import Device, resolve
+from ...init import Constant, Initializer, create
+from ...ops._base.convert import as_dtype
+from .._training.collectives import exchanging
+from . import changes
+from .deferred import DeferredInitializationError, Shape, UninitializedError, completes, known
+
+__all__ = ["Parameter"]
+
+Devices = Device | str | Sequence[Device | str] | None
+Rule = str | Initializer | None
+_GRAD_REQS = ("write", "add", "null")
+_taking = threading.Lock()  # held by a thread that gives a parameter the arrays that it has made; that takes no time
+
+
+class Parameter:
+    """A named array that training changes.
+
+    grad_req: "write" (backward replaces the gradient), "add" (adds to it), "null" (there is none).
+    shape: extents that are not known yet are 0, -1 or None; shape None means that nothing is known.
+    lr_mult, wd_mult: factors that an optimizer applies to its learning rate and weight decay.
+    init: name or Initializer that wins over the one that a block is initialised with.
+
+    >>> w = Parameter("weight", shape=(2, 3), init="ones")
+    >>> w.initialize()
+    >>> w.data().sum().item()
+    6.0
+    >>> w
+    Parameter weight (shape=(2, 3), dtype=float32)
+    """
+
+    def __init__(
+        self,
+        name: str = "weight",
+        grad_req: str = "write",
+        shape: Shape = None,
+        dtype: Any = "float32",
+        lr_mult: float = 1.0,
+        wd_mult: float = 1.0,
+        init: Rule = None,
+        allow_deferred_init: bool = False,
+        differentiable: bool = True,
+    ) -> None:
+        self.name = name
+        self.dtype = as_dtype("Parameter", dtype)
+        self.lr_mult = lr_mult
+        self.wd_mult = wd_mult
+        self.init = init
+        self.allow_deferred_init = allow_deferred_init
+        self.differentiable = differentiable
+        self._shape = known(shape)
+        self._copies: list[Any] = []
+        self._deferred: tuple[Initializer, list[Device]] | None = None
+        self.grad_req = grad_req
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        changes.note()
+        super().__setattr__(name, value)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__} {self.name} (shape={self.shape}, dtype={self.dtype})"
+
+    @property
+    def shape(self) -> tuple[int, ...] | None:
+        """The shape, with -1 for what is not known yet. May be set to one that completes it, else ValueError."""
+        return self._shape
+
+    @shape.setter
+    def shape(self, shape: Shape) -> None:
+        new = known(shape)
+        if self._shape is not None and not completes(new, self._shape):
+            raise ValueError(f"Parameter {self.name}: shape must complete {self._shape}, got {new}")
+        self._shape = new
+
+    @property
+    def grad_req(self) -> str:
+        """What backward does with the gradient: "write", "add" or "null"."""
+        return self._grad_req
+
+    @grad_req.setter
+    def grad_req(self, grad_req: str) -> None:
+        if grad_req not in _GRAD_REQS:
+            raise ValueError(f"Parameter {self.name}: grad_req must be one of {_GRAD_REQS}, got {grad_req!r}")
+        before = getattr(self, "_grad_req", None)
+        self._grad_req = grad_req if self.differentiable else "null"
+        if before not in (None, self._grad_req):
+            self._copies = [self._attached(array.detach()) for array in self._copies]
+
+    @property
+    def is_deferred(self) -> bool:
+        """Whether `initialize` was called and the shape is still awaited."""
+        return self._deferred is not None
+
+    def initialize(
+        self,
+        init: Rule = None,
+        ctx: Devices = None,
+        default_init: Rule = None,
+        force_reinit: bool = False,
+        *,
+        device: Devices = None,
+    ) -> None:
+        """Makes the array on one device or several (`ctx` and `device` mean the same), with equal values on all.
+
+        The rule is `init`, else the parameter's own, else `default_init`, else Uniform(0.07). What has been initialised
+        stays as it is unless `force_reinit`. Raises ValueError if the shape is not known and may not be deferred.
+        """
+        if (self._copies or self._deferred is not None) and not force_reinit:
+            return
+        self._copies = []
+        self._deferred = (
+            _rule(init, self.init, default_init),
+            _devices(device if device is not None else ctx),
+        )
+        if self._shape is not None and -1 not in self._shape:
+            self.finish_deferred_init()
+        elif not self.allow_deferred_init:
+            self._deferred = None
+            raise ValueError(f"Parameter {self.name}: shape must be known to initialise, got {self._shape}")
+
+    def finish_deferred_init(self) -> None:
+        """Makes the arrays of a deferred initialisation; an error while the shape is not known."""
+        deferred = self._deferred
+        if deferred is None:
+            return
+        if self._shape is None or -1 in self._shape:
+            raise DeferredInitializationError(
+                f"Parameter {self.name}: shape must be known, got {self._shape}"
+            )
+        rule, devices = deferred
+        with autograd.pause():
+            first = np.zeros(self._shape, dtype=self.dtype, device=devices[0])
+            rule(first, self.name)
+            copies = self._spread(first, devices)
+        with _taking:  # never while operations are issued, which may wait for a task that needs the parameter, too
+            if self._deferred is deferred:  # else another thread has been faster: its arrays are the parameter's
+                self._copies = copies  # these first: a parameter has them, or awaits them, at any moment
+                self._deferred = None
+
+    def _spread(self, first: Any, devices: list[Device]) -> list[Any]:
+        """The copies, with gradients: `first` is that of the first device."""
+        others = [first.as_in_ctx(device) for device in devices[1:]]
+        return [self._attached(array) for array in (first, *others)]
+
+    def _attached(self, array: Any) -> Any:
+        if self._grad_req != "null":
+            array.attach_grad(self._grad_req)
+        return array
+
+    def data(self, ctx: Device | str | None = None, *, device: Device | str | None = None) -> Any:
+        """The array on a device; without one, the copy of the first device it was initialised on.
+
+        Raises UninitializedError (a RuntimeError) before initialisation, DeferredInitializationError (one of these)
+        while the shape is awaited, RuntimeError for a device without a copy.
+        """
+        where = ctx if ctx is not None else device
+        if where is None and self._copies:
+            return self._copies[0]
+        for array in self._copies:
+            if array.device is where:
+                return array
+        self._check_ready()
+        wanted = resolve(where)
+        for array in self._copies:
+            if array.device == wanted:
+                return array
+        have = [array.device for array in self._copies]
+        raise RuntimeError(f"Parameter {self.name}: device must be one of {have}, got {wanted}")
+
+    def list_data(self) -> list[Any]:
+        """The copies, in the order of the devices. Raises as `data` does."""
+        self._check_ready()
+        return list(self._copies)
+
+    def grad(self, ctx: Device | str | None = None, *, device: Device | str | None = None) -> Any:
+        """The gradient on a device. Raises as `data` does, and RuntimeError if grad_req is "null"."""
+        self._check_grad()
+        return self.data(ctx, device=device).grad
+
+    def list_grad(self) -> list[Any]:
+        """The gradients, in the order of the devices. Raises as `grad` does."""
+        self._check_grad()
+        return [array.grad for array in self.list_data()]
+
+    def list_ctx(self) -> list[Device]:
+        """The devices: of the copies, or those that a deferred initialisation will use."""
+        if (deferred := self._deferred) is not None:
+            return list(deferred[1])
+        return [array.device for array in self.list_data()]
+
+    list_device = list_ctx
+
+    def mean_data(self) -> Any:
+        """The mean over the devices' copies: what files get, where devices differ, as in running statistics.
+
+        Where all are equal that is the value, to the bit; what is no float is the first device's. Raises as `data`.
+        """
+        first, *others = self.list_data()
+        if first.dtype.kind != "f" or not others:
+            return first
+        with exchanging():
+            apart = [np.where(x == first, 0, x - first) for x in others]
+            return first + sum(apart[1:], apart[0]) / len(self._copies)
+
+    def var(self) -> Any:
+        """The array that stands for the parameter: the copy of the first device."""
+        return self.data()
+
+    def set_data(self, data: Any) -> None:
+        """Copies values into all devices, in place; completes a deferred initialisation.
+
+        Raises ValueError for values of another shape, RuntimeError before initialisation.
+        """
+        self.shape = data.shape if hasattr(data, "shape") else numpy.shape(data)
+        if self._deferred is not None:
+            self._deferred = (Constant(data), self._deferred[1])
+            self.finish_deferred_init()
+            return
+        self._check_ready()
+        with autograd.pause():
+            for array in self._copies:
+                array[...] = data
+
+    def zero_grad(self) -> None:
+        """Sets the gradients to zero on all devices; nothing to do without gradients."""
+        with autograd.pause():
+            for array in self._copies if self._grad_req != "null" else ():
+                array.grad[...] = 0
+
+    def reset_ctx(self, ctx: Devices = None, *, device: Devices = None) -> None:
+        """Moves the parameter to one device or several; gradients start anew. RuntimeError before initialisation."""
+        devices = _devices(device if device is not None else ctx)
+        if self._deferred is not None:
+            self._deferred = (self._deferred[0], devices)
+            return
+        self._check_ready()
+        with autograd.pause():
+            self._copies = self._spread(self._copies[0].detach().as_in_ctx(devices[0]), devices)
+
+    reset_device = reset_ctx
+
+    def cast(self, dtype: Any) -> None:
+        """Converts data and gradients to a dtype. Raises TypeError for a dtype that arrays cannot have."""
+        self.dtype = as_dtype("Parameter", dtype)
+        with autograd.pause():
+            self._copies = [self._attached(array.detach().astype(self.dtype)) for array in self._copies]
+
+    def _check_ready(self) -> None:
+        if self._deferred is not None:
+            text = f"the block must have seen data, got deferred shape {self._shape}"
+            raise self._unready(DeferredInitializationError, text)
+        if not self._copies:
+            raise self._unready(UninitializedError, "initialize() must be called first, got no data")
+
+    def _unready(self, kind: type[UninitializedError], text: str) -> UninitializedError:
+        error = kind(f"Parameter {self.name}: {text}")
+        error.parameter, error.text = self, text
+        return error
+
+    def _check_grad(self) -> None:
+        if self._grad_req == "null":
+            raise RuntimeError(
+                f'Parameter {self.name}: grad_req must not be "null" for a gradient, got "null"'
+            )
+
+
+def _devices(given: Devices) -> list[Device]:
+    if isinstance(given, (list, tuple)):
+        if not given:
+            raise ValueError(f"device: must be one device, or several in a list, got {given!r}")
+        return [resolve(d) for d in given]
+    return [resolve(given)]  # type: ignore[arg-type]
+
+
+def _rule(*choices: Rule) -> Initializer:
+    return create(next((choice for choice in choices if choice is not None), None))

@@ -1,0 +1,233 @@
+"""Arrays and numbers as text, and the settings of that; NumPy does the writing."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Any
+
+import numpy
+
+from ..ops._base.convert import asarray, is_array
+from ..ops._base.traced import placeholder
+
+__all__ = [
+    "array2string", "array_repr", "array_str", "base_repr", "binary_repr", "errstate", "format_float_positional",
+    "format_float_scientific", "get_printoptions", "geterr", "printoptions", "set_printoptions", "seterr",
+    "typename",
+]  # fmt: skip
+
+
+# --- arrays ---------------------------------------------------------------------------------------
+
+
+def array2string(
+    a: Any, max_line_width: int | None = None, precision: int | None = None, suppress_small: bool | None = None,
+    separator: str = " ", prefix: str = "", *, formatter: Any = None, threshold: int | None = None,
+    edgeitems: int | None = None, sign: Any = None, floatmode: Any = None, suffix: str = "",
+    legacy: Any = None,
+) -> str:  # fmt: skip
+    """An array's values as text, with NumPy's options. Waits.
+
+    >>> from forerun import np
+    >>> np.array2string(np.array([1.0, 2.5]), separator=", ")
+    '[1. , 2.5]'
+    """
+    a = asarray(a)
+    return placeholder(a) or numpy.array2string(
+        a.numpy(), max_line_width, precision, suppress_small, separator, prefix, formatter=formatter,
+        threshold=threshold, edgeitems=edgeitems, sign=sign, floatmode=floatmode, suffix=suffix, legacy=legacy,
+    )  # type: ignore[call-overload]  # fmt: skip
+
+
+def array_repr(
+    arr: Any, max_line_width: int | None = None, precision: int | None = None, suppress_small: bool | None = None
+) -> str:
+    """An array as `repr` gives it, with NumPy's options. Waits.
+
+    >>> from forerun import np
+    >>> np.array_repr(np.array([0.25, 1.0]), precision=1)
+    'array([0.2, 1. ])'
+    """
+    with _widths(max_line_width, precision, suppress_small):
+        return repr(asarray(arr))
+
+
+def array_str(
+    a: Any, max_line_width: int | None = None, precision: int | None = None, suppress_small: bool | None = None
+) -> str:
+    """An array as `str` gives it, with NumPy's options. Waits.
+
+    >>> from forerun import np
+    >>> np.array_str(np.array([0.25, 1.0]), precision=1)
+    '[0.2 1. ]'
+    """
+    with _widths(max_line_width, precision, suppress_small):
+        return str(asarray(a))
+
+
+def _widths(width: int | None, precision: int | None, suppress: bool | None) -> AbstractContextManager[Any]:
+    given = {"linewidth": width, "precision": precision, "suppress": suppress}
+    return numpy.printoptions(**{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
+
+
+def set_printoptions(
+    precision: int | None = None, threshold: int | None = None, edgeitems: int | None = None,
+    linewidth: int | None = None, suppress: bool | None = None, nanstr: str | None = None,
+    infstr: str | None = None, formatter: Any = None, sign: Any = None, floatmode: Any = None, *,
+    legacy: Any = None, override_repr: Any = None,
+) -> None:  # fmt: skip
+    """NumPy's print options: arrays are shown by NumPy.
+
+    >>> from forerun import np
+    >>> np.set_printoptions(precision=3); np.array([1 / 3])
+    array([0.333])
+    >>> np.set_printoptions(precision=8)
+    """
+    numpy.set_printoptions(
+        precision, threshold, edgeitems, linewidth, suppress, nanstr, infstr, formatter, sign, floatmode,
+        legacy=legacy, override_repr=override_repr,
+    )  # fmt: skip
+
+
+def get_printoptions() -> dict[str, Any]:
+    """NumPy's print options as they are.
+
+    >>> from forerun import np
+    >>> np.get_printoptions()["precision"]
+    8
+    """
+    return dict(numpy.get_printoptions())
+
+
+def printoptions(*args: Any, **kwargs: Any) -> AbstractContextManager[Any]:
+    """`set_printoptions` for the statements of a with block.
+
+    >>> from forerun import np
+    >>> with np.printoptions(precision=2):
+    ...     np.array([1 / 3])
+    array([0.33])
+    """
+    return numpy.printoptions(*args, **kwargs)
+
+
+# --- numbers --------------------------------------------------------------------------------------
+
+
+def _number(x: Any) -> Any:
+    """The NumPy scalar of an array without axes; anything else as it is."""
+    return x.numpy()[()] if is_array(x) else x
+
+
+def format_float_positional(
+    x: Any, precision: int | None = None, unique: bool = True, fractional: bool = True, trim: Any = "k",
+    sign: bool = False, pad_left: int | None = None, pad_right: int | None = None, min_digits: int | None = None,
+) -> str:  # fmt: skip
+    """A number without an exponent, with NumPy's options. Waits for an array without axes.
+
+    >>> from forerun import np
+    >>> np.format_float_positional(np.array(1e-5))
+    '0.00001'
+    """
+    return numpy.format_float_positional(
+        _number(x), precision, unique, fractional, trim, sign, pad_left, pad_right, min_digits
+    )  # type: ignore[arg-type]
+
+
+def format_float_scientific(
+    x: Any, precision: int | None = None, unique: bool = True, trim: Any = "k", sign: bool = False,
+    pad_left: int | None = None, exp_digits: int | None = None, min_digits: int | None = None,
+) -> str:  # fmt: skip
+    """A number with an exponent, with NumPy's options. Waits for an array without axes.
+
+    >>> from forerun import np
+    >>> np.format_float_scientific(np.array(150.0))
+    '1.5e+02'
+    """
+    return numpy.format_float_scientific(
+        _number(x), precision, unique, trim, sign, pad_left, exp_digits, min_digits
+    )  # type: ignore[arg-type]
+
+
+def base_repr(number: Any, base: int = 2, padding: int = 0) -> str:
+    """An integer in a base from 2 to 36 (ValueError if another), with zeros in front. Waits for an array.
+
+    >>> from forerun import np
+    >>> np.base_repr(10, 16), np.base_repr(5, padding=2)
+    ('A', '00101')
+    """
+    return numpy.base_repr(int(_number(number)), base, padding)
+
+
+def binary_repr(num: Any, width: int | None = None) -> str:
+    """An integer in base two; with a width, negative ones as two's complement. Waits for an array.
+
+    ValueError if the width is too small.
+
+    >>> from forerun import np
+    >>> np.binary_repr(5), np.binary_repr(-3, width=4)
+    ('101', '1101')
+    """
+    return numpy.binary_repr(int(_number(num)), width)
+
+
+def typename(char: str) -> str:
+    """The meaning of a letter that stands for a dtype. KeyError if none does.
+
+    >>> from forerun import np
+    >>> np.typename("f")
+    'single precision'
+    """
+    return numpy.typename(char)
+
+
+# --- floating-point errors ------------------------------------------------------------------------
+
+_QUIET = (None, "ignore", "warn")
+
+
+def _accepted(op: str, settings: dict[str, Any]) -> None:
+    for name, value in settings.items():
+        if value not in _QUIET:
+            raise NotImplementedError(f"{op}: {name} must be 'ignore' or 'warn', got {value!r}")
+
+
+class errstate(numpy.errstate):
+    """A with block in which NumPy ignores floating-point errors, or warns of them.
+
+    Arrays of forerun never do: values are computed later, on another thread. The settings hold for NumPy's own
+    arrays. NotImplementedError for "raise", "call", "print" and "log".
+
+    >>> from forerun import np
+    >>> with np.errstate(divide="ignore"):
+    ...     (np.array([1.0]) / 0).tolist()
+    [inf]
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        _accepted("errstate", {name: value for name, value in kwargs.items() if name != "call"})
+        super().__init__(**kwargs)
+
+
+def seterr(
+    all: Any = None, divide: Any = None, over: Any = None, under: Any = None, invalid: Any = None
+) -> dict[str, Any]:
+    """Sets what NumPy does at floating-point errors, and returns what it did before. See `errstate`.
+
+    >>> from forerun import np
+    >>> before = np.seterr(over="ignore")
+    >>> np.geterr()["over"], sorted(np.seterr(**before)) == sorted(before)
+    ('ignore', True)
+    """
+    settings = {"all": all, "divide": divide, "over": over, "under": under, "invalid": invalid}
+    _accepted("seterr", settings)
+    return dict(numpy.seterr(**settings))
+
+
+def geterr() -> dict[str, Any]:
+    """What NumPy does at floating-point errors.
+
+    >>> from forerun import np
+    >>> sorted(np.geterr())
+    ['divide', 'invalid', 'over', 'under']
+    """
+    return dict(numpy.geterr())

@@ -1,0 +1,381 @@
+"""From whatever a user passes to arrays and axes; what all families share."""
+
+from __future__ import annotations
+
+import operator
+import reprlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+from ... import _core
+from ..._runtime.device import Device, resolve
+from .primitive import primitive
+from .promotion import (
+    SUPPORTED,
+    as_dtype,
+    castable,
+    default_float,
+    ints_become_floats,
+    is_bfloat16,
+    is_inexact,
+    is_real_float,
+    is_supported,
+    promote,
+    set_defaults,
+    warn_of_lost_parts,
+)
+
+__all__ = [
+    "asarray", "asarrays", "as_dtype", "as_real_float", "axes_of", "axes_to_reduce", "axis_of", "beside",
+    "castable", "converted", "count_of", "counts_of", "default_float", "device_of", "is_array",
+    "is_bfloat16", "is_inexact", "is_real_float", "is_supported", "one_of", "promote", "set_defaults", "store",
+    "together", "unsupported", "vector_of", "warn_of_lost_parts", "whole",
+]  # fmt: skip
+
+
+def is_array(x: Any) -> bool:
+    """Whether x is one of our arrays.
+
+    >>> is_array(asarray(1)), is_array(1)
+    (True, False)
+    """
+    return isinstance(x, _core.Array)
+
+
+def asarray(x: Any, dtype: Any = None, device: Device | str | None = None, op: str = "asarray") -> Any:
+    """x as an array: itself if it is one of that dtype and device, otherwise a new one.
+
+    Python floats get the default float; Python integers int64 (the default float after `npx.set_np()`);
+    NumPy arrays and scalars, and what has `__array__`, keep their dtype. ValueError if lists at one depth differ in
+    length, TypeError if values are no numbers, OverflowError for a Python integer that does not fit into the dtype.
+
+    >>> from forerun import np
+    >>> x = np.asarray([1, 2, 3])
+    >>> np.asarray(x) is x, np.asarray(x, dtype=float).tolist()
+    (True, [1.0, 2.0, 3.0])
+    """
+    if is_array(x):
+        if dtype is not None and x.dtype != as_dtype(op, dtype):
+            x = converted(x, as_dtype(op, dtype))
+        if device is not None and x.device != resolve(device):
+            x = to_device(x, resolve(device))
+        return x
+    if isinstance(x, (list, tuple)) and _has_arrays(x):
+        from ..shape.join import stack
+
+        x = stack(x if device is None else [asarray(v, device=device) for v in x])
+        return x if dtype is None else asarray(x, dtype)
+    want = as_dtype(op, dtype) if dtype is not None else None
+    if hasattr(x, "__array__"):
+        if type(x) is not numpy.ndarray and not isinstance(x, numpy.generic) and _core.numpy_rules():
+            raise TypeError(f"{op}: values must not be of a class with rules of its own, got {type(x).__name__}")
+        x = numpy.asarray(x)
+        values = x if is_supported(x.dtype) else numpy.asarray(x, want)
+        if want is None and values.dtype == numpy.float64 and ints_become_floats():
+            want = default_float()  # as MXNet does
+    else:
+        values = _numbers_of(op, x, want)
+        want = want if want is not None else _made(values.dtype)
+    if not is_supported(values.dtype):
+        raise TypeError(f"{op}: values must be {SUPPORTED}, got dtype {values.dtype}")
+    made = _core.from_numpy(values, resolve(device))
+    return made if want is None or made.dtype == want else converted(made, want)
+
+
+def device_of(*values: Any) -> Device | None:
+    """The device of the first of our arrays among values, or in lists of them; None if there is none.
+
+    >>> device_of(1, [2, asarray(3)]), device_of(1, [2, 3])
+    (cpu(0), None)
+    """
+    for v in values:
+        if is_array(v):
+            return v.device
+        if isinstance(v, (list, tuple)) and (found := device_of(*v)) is not None:
+            return found
+    return None
+
+
+def beside(x: Any, *others: Any, op: str = "asarray") -> Any:
+    """x as an array: if it is none yet, on the device of the first of the others that is one.
+
+    >>> beside([1, 2], asarray(3)).device
+    cpu(0)
+    """
+    return x if is_array(x) else asarray(x, device=device_of(x, *others), op=op)
+
+
+def asarrays(*values: Any, op: str = "asarray") -> list[Any]:
+    """Each as an array, but None: those that are none yet on the device of the first that is one.
+
+    >>> [x if x is None else x.tolist() for x in asarrays([1, 2], None, asarray(3))]
+    [[1, 2], None, 3]
+    """
+    return [x if x is None or is_array(x) else beside(x, *values, op=op) for x in values]
+
+
+def _numbers_of(op: str, x: Any, want: numpy.dtype | None) -> numpy.ndarray:
+    """Python's numbers as NumPy takes them: what does not fit into the dtype is refused."""
+    try:
+        with numpy.errstate(over="ignore"):
+            return numpy.array(x, want)
+    except ValueError as error:
+        if "inhomogeneous" not in str(error):
+            raise
+        raise ValueError(f"{op}: lists at one depth must have one length, got {reprlib.repr(x)}") from None
+    except OverflowError as error:
+        raise OverflowError(f"{op}: values must fit into {want}, got {reprlib.repr(x)}: {error}") from None
+
+
+def _made(found: numpy.dtype) -> numpy.dtype:
+    """The dtype that Python's numbers get which NumPy would give `found`."""
+    if found == numpy.float64 or (found.kind in "iu" and ints_become_floats()):
+        return default_float()
+    return as_dtype("asarray", complex) if found == numpy.complex128 else found
+
+
+def converted(x: Any, dtype: numpy.dtype) -> Any:
+    """x cast to a dtype on a user's word, who is warned as by NumPy if imaginary parts get lost.
+
+    >>> converted(asarray([1.5]), numpy.dtype("int8")).tolist()
+    [1]
+    """
+    warn_of_lost_parts(x.dtype, dtype)
+    return cast(x, dtype)
+
+
+def whole(x: Any, device: Device | str | None = None, op: str = "asarray") -> Any:
+    """x as an array for a parameter that counts: Python's integers stay integers, whatever `npx.set_np` says.
+
+    >>> whole([1, 2]).dtype
+    dtype('int64')
+    """
+    values = x if is_array(x) else numpy.asarray(x)
+    return asarray(x if is_array(x) or values.dtype.kind not in "iu" else values, device=device, op=op)
+
+
+def _has_arrays(x: Any) -> bool:
+    return is_array(x) or (isinstance(x, (list, tuple)) and any(map(_has_arrays, x)))
+
+
+def axes_of(op: str, axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
+    """Axes as non-negative numbers; None means all.
+
+    IndexError out of range, ValueError for a repeated one, TypeError for what is no integer.
+
+    >>> axes_of("op", (0, -1), 3), axes_of("op", None, 2)
+    ((0, 2), (0, 1))
+    """
+    if axis is None:
+        return tuple(range(ndim))
+    if type(axis) is int and -ndim <= axis < ndim:
+        return (axis % ndim,)
+    given = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
+    axes = []
+    for a in given:
+        try:
+            a = operator.index(a)
+        except TypeError:
+            raise TypeError(f"{op}: axis must be an integer, got {a!r}") from None
+        if not -ndim <= a < ndim:
+            raise numpy.exceptions.AxisError(f"{op}: axis must be in [{-ndim}, {ndim}), got {a}")
+        axes.append(a % ndim)
+    if len(set(axes)) != len(axes):
+        raise ValueError(f"{op}: axes must be different, got {axis}")
+    return tuple(axes)
+
+
+def axis_of(op: str, axis: Any, ndim: int) -> int:
+    """One axis as a non-negative number. IndexError out of range, TypeError for what is no integer.
+
+    >>> axis_of("op", -1, 3)
+    2
+    """
+    if isinstance(axis, (tuple, list)) or axis is None:
+        raise TypeError(f"{op}: axis must be an integer, got {axis!r}")
+    return axes_of(op, axis, ndim)[0]
+
+
+def axes_to_reduce(op: str, axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
+    """Axes as `axes_of` gives them; as in NumPy, an array without axes may be reduced over axis 0 or -1.
+
+    >>> axes_to_reduce("op", -1, 2), axes_to_reduce("op", 0, 0)
+    ((1,), ())
+    """
+    if ndim == 0 and type(axis) is int and axis in (0, -1):
+        return ()
+    return axes_of(op, axis, ndim)
+
+
+def count_of(op: str, name: str, n: Any) -> int:
+    """A number of things. TypeError if it is not an integer, ValueError if it is negative.
+
+    >>> count_of("op", "n", 3)
+    3
+    """
+    try:
+        n = operator.index(n)
+    except TypeError:
+        raise TypeError(f"{op}: {name} must be an integer, got {n!r}") from None
+    if n < 0:
+        raise ValueError(f"{op}: {name} must not be negative, got {n}")
+    return n
+
+
+def counts_of(op: str, name: str, values: Any, shape: tuple[int, ...]) -> numpy.ndarray:
+    """Numbers of things as int64, broadcast to a shape.
+
+    TypeError if not integers, ValueError if one is negative or they do not fit.
+
+    >>> counts_of("op", "repeats", 2, (3,)).tolist()
+    [2, 2, 2]
+    """
+    found = numpy.asarray(values)
+    if found.dtype.kind not in "iub" and found.size:
+        raise TypeError(f"{op}: {name} must be integers, got {values}")
+    if (found < 0).any():
+        raise ValueError(f"{op}: {name} must not be negative, got {values}")
+    try:
+        return numpy.broadcast_to(found.astype("int64"), shape)
+    except ValueError:
+        raise ValueError(f"{op}: {name} must broadcast to {shape}, got {values}") from None
+
+
+def one_of(op: str, name: str, value: Any, allowed: Sequence[str]) -> None:
+    """Checks a word among those there are. ValueError if it is another one.
+
+    >>> one_of("op", "mode", "clip", ("clip", "wrap"))
+    """
+    if value not in allowed:
+        raise ValueError(f"{op}: {name} must be one of {', '.join(allowed)}, got {value!r}")
+
+
+def store(op: str, result: Any, out: Any) -> Any:
+    """The result, or `out` with the result written into it. A NumPy array as `out` waits.
+
+    ValueError if out has another shape, TypeError if it is no array or its dtype is of another kind; RuntimeError
+    if one of both is on the tape while recording, as gradients would get lost.
+
+    >>> into = asarray([0.0, 0.0])
+    >>> store("op", asarray([1, 2]), into) is into, into.tolist()
+    (True, [1.0, 2.0])
+    """
+    if out is None:
+        return result
+    if not isinstance(out, (_core.Array, numpy.ndarray)):
+        raise TypeError(f"{op}: out must be an array, got {type(out).__name__}")
+    if out.shape != result.shape:
+        raise ValueError(f"{op}: out must have shape {result.shape}, got {out.shape}")
+    if not castable(result.dtype, out.dtype, "same_kind"):
+        raise TypeError(f"{op}: out must be of a dtype that {result.dtype} casts to, got {out.dtype}")
+    if isinstance(out, numpy.ndarray):
+        out[...] = result.numpy()
+        return out
+    if _core.recording() and (out.node is not None or result.node is not None):
+        raise RuntimeError(f"{op}: an array on the tape must not be written in place while recording")
+    _core.assign(out, result)
+    return out
+
+
+def unsupported(op: str, **options: Any) -> None:
+    """Refuses arguments of NumPy's that mean nothing here, unless they are None. NotImplementedError.
+
+    >>> unsupported("op", like=None)
+    >>> unsupported("op", like=1)
+    Traceback (most recent call last):
+    NotImplementedError: op: like must not be given, got 1
+    """
+    for name, value in options.items():
+        if value is not None:
+            raise NotImplementedError(f"{op}: {name} must not be given, got {value!r}")
+
+
+def together(op: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape that arrays of these shapes have together. ValueError if they have none.
+
+    >>> together("op", (2, 1), (3,))
+    (2, 3)
+    """
+    try:
+        return numpy.broadcast_shapes(*shapes)
+    except ValueError:
+        listed = " and ".join(map(str, shapes))
+        raise ValueError(f"{op}: shapes must broadcast together, got {listed}") from None
+
+
+def into(op: str, out: Any, result: Any) -> Any:
+    """A result, or `out` with the result in it if that is an array, of ours or NumPy's (then this waits).
+
+    ValueError if out has another shape.
+
+    >>> into("op", None, 1)
+    1
+    """
+    if out is None:
+        return result
+    if out.shape != result.shape:
+        raise ValueError(f"{op}: out must have shape {result.shape}, got {out.shape}")
+    if is_array(out):
+        _core.assign(out, result)
+    else:
+        out[...] = result.numpy()
+    return out
+
+
+def vector_of(op: str, x: Any) -> Any:
+    """x as an array of one axis. ValueError if it has another number of axes.
+
+    >>> vector_of("op", [1, 2]).shape
+    (2,)
+    """
+    x = asarray(x, op=op)
+    if x.ndim != 1:
+        raise ValueError(f"{op}: array must have one axis, got shape {x.shape}")
+    return x
+
+
+@primitive(lambda g, dtype: _cast_back(g, dtype), op="cast")
+def cast(x: Any, dtype: Any) -> Any:
+    """x with its elements converted to `dtype`."""
+    return _core.cast(x, dtype)
+
+
+def as_real_float(op: str, x: Any) -> Any:
+    """x as an array of floats: itself if it is one; of integers and bools in the default float. TypeError if complex.
+
+    >>> as_real_float("erf", [1, 2]).dtype
+    dtype('float32')
+    """
+    x = asarray(x)
+    if x.dtype.kind == "c":
+        raise TypeError(f"{op}: array must be real, got {x.dtype}")
+    return x if is_real_float(x.dtype) else cast(x, default_float())
+
+
+def _cast_back(g: Any, dtype: numpy.dtype) -> Any:
+    if not is_inexact(dtype):
+        return None
+    if g.dtype.kind == "c" and is_real_float(dtype):
+        g = g.real
+    return cast(g, dtype)
+
+
+@primitive(lambda g, inputs: to_device(g, inputs[0].device), op="to_device")
+def to_device(x: Any, device: Any) -> Any:
+    """A copy of x on `device`, made on the copy queue."""
+    return _core.copy(x, device, True)
+
+
+@primitive(lambda g: g, op="copy")
+def copy(x: Any) -> Any:
+    """A copy of an array in C order, with its dtype, on its device. TypeError if x is no array.
+
+    >>> from forerun import np
+    >>> x = np.zeros(2)
+    >>> y = np.copy(x); y += 1
+    >>> x.tolist(), y.tolist()
+    ([0.0, 0.0], [1.0, 1.0])
+    """
+    return _core.copy(asarray(x))

@@ -1,0 +1,284 @@
+"""Dtypes by NumPy's names, and questions about them. A dtype says what the elements of an array are.
+
+The names stand for NumPy's scalar types: they may be called, and `x.dtype == np.float32` holds. bfloat16 comes
+from the package ml_dtypes, when it is first asked for.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+from numpy import (
+    bool_,
+    byte,
+    cdouble,
+    complex64,
+    complex128,
+    complexfloating,
+    csingle,
+    double,
+    dtype,
+    float16,
+    float32,
+    float64,
+    floating,
+    generic,
+    half,
+    inexact,
+    int8,
+    int16,
+    int32,
+    int64,
+    int_,
+    intc,
+    integer,
+    intp,
+    long,
+    longlong,
+    number,
+    short,
+    signedinteger,
+    single,
+    ubyte,
+    uint,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    uintc,
+    uintp,
+    ulong,
+    ulonglong,
+    unsignedinteger,
+    ushort,
+)  # fmt: skip
+
+from ... import _core
+from .convert import (
+    as_dtype,
+    asarray,
+    castable,
+    default_float,
+    is_array,
+    is_bfloat16,
+    is_inexact,
+    promote,
+)
+
+__all__ = [
+    "bool_", "byte", "cdouble", "complex64", "complex128", "complexfloating", "csingle", "double", "dtype",
+    "float16", "float32", "float64", "floating", "generic", "half", "inexact", "int8", "int16", "int32", "int64",
+    "int_", "intc", "integer", "intp", "long", "longlong", "number", "short", "signedinteger", "single",
+    "ubyte", "uint", "uint8", "uint16", "uint32", "uint64", "uintc", "uintp", "ulong", "ulonglong",
+    "unsignedinteger", "ushort",
+    "finfo", "iinfo", "result_type", "promote_types", "can_cast", "issubdtype", "isdtype", "min_scalar_type",
+    "common_type",
+]  # fmt: skip
+
+
+def _dtype_of(op: str, x: Any) -> numpy.dtype:
+    """The dtype of an array (ours or NumPy's) or of a number's type, or the dtype meant."""
+    if isinstance(x, (bool, int, float, complex)) and not isinstance(x, numpy.generic):
+        x = type(x)
+    return as_dtype(op, getattr(x, "dtype", x) if not isinstance(x, type) else x)
+
+
+def _limits(dtype: numpy.dtype) -> Any:
+    if not is_bfloat16(dtype):
+        return numpy.finfo(dtype)
+    import ml_dtypes  # there, as the dtype is
+
+    return ml_dtypes.finfo(dtype)
+
+
+class finfo:
+    """The limits of floats of a dtype, or of an array's dtype; of complex numbers those of their parts.
+
+    As `numpy.finfo`: bits, eps, max, min, smallest_normal, dtype and more, but limits are Python's floats, which leave
+    the dtype of arrays alone. ValueError if it is no dtype of floats.
+
+    >>> from forerun import np
+    >>> np.finfo(np.float32).eps, np.finfo(np.ones(2, "complex128")).bits
+    (1.1920928955078125e-07, 64)
+    """
+
+    def __init__(self, dtype: Any, /) -> None:
+        found = _dtype_of("finfo", dtype)
+        if not is_inexact(found):
+            raise ValueError(f"finfo: dtype must be of floats, got {found}")
+        self._known = _limits(found)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # also while a copy is made, which has nothing yet
+            raise AttributeError(name)
+        value = getattr(self._known, name)
+        known = isinstance(value, (int, str, numpy.dtype))
+        return value if known else float(value)
+
+    def __dir__(self) -> list[str]:
+        return dir(self._known)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return finfo, (self.dtype,)
+
+    def __repr__(self) -> str:
+        return repr(self._known)
+
+
+def iinfo(dtype: Any) -> Any:
+    """The limits of integers of a dtype, or of an array's dtype: bits, max, min, dtype.
+
+    ValueError if it is no dtype of integers.
+
+    >>> from forerun import np
+    >>> np.iinfo("int8").min, np.iinfo(np.arange(2)).max
+    (-128, 9223372036854775807)
+    """
+    found = _dtype_of("iinfo", dtype)
+    if found.kind not in "iu":
+        raise ValueError(f"iinfo: dtype must be of integers, got {found}")
+    return numpy.iinfo(found)
+
+
+_WEAK = (bool, int, float, complex)  # types of Python's numbers, each a step up from the one before
+
+
+def result_type(*arrays_and_dtypes: Any) -> numpy.dtype:
+    """The dtype that arrays and dtypes have together, by the rule of `promote_types`.
+
+    Python numbers take part with their kind alone: a float makes integers floats, and nothing wider. Does not
+    wait. ValueError without arguments, TypeError for a dtype that arrays cannot have.
+
+    >>> from forerun import np
+    >>> np.result_type(np.arange(2), np.float32, 1.5), np.result_type("int8", 1), np.result_type("int8", 1.0)
+    (dtype('float32'), dtype('int8'), dtype('float32'))
+    """
+    if not arrays_and_dtypes:
+        raise ValueError("result_type: there must be at least one array or dtype, got none")
+    weak = [_WEAK.index(type(x)) for x in arrays_and_dtypes if type(x) in _WEAK]
+    known = [_dtype_of("result_type", x) for x in arrays_and_dtypes if type(x) not in _WEAK]
+    if not known:
+        return as_dtype("result_type", _WEAK[max(weak)])
+    return _with_weak(promote(*known), max(weak, default=0))
+
+
+def _with_weak(found: numpy.dtype, rank: int) -> numpy.dtype:
+    """The dtype that a Python number makes of one."""
+    if rank == 3 and found.kind != "c":
+        wide = found if is_inexact(found) else default_float()
+        return numpy.dtype("complex128" if wide.itemsize == 8 else "complex64")
+    if rank == 2 and not is_inexact(found):
+        return default_float()
+    return numpy.dtype("int64") if rank == 1 and found.kind == "b" else found
+
+
+def promote_types(type1: Any, type2: Any) -> numpy.dtype:
+    """The dtype that arrays of two dtypes have together: an integer and a float give that float.
+
+    bfloat16 and float16, of which neither holds the other, give float32. TypeError for a dtype that arrays cannot
+    have.
+
+    >>> from forerun import np
+    >>> np.promote_types("int64", "float16"), np.promote_types("int8", "uint8")
+    (dtype('float16'), dtype('int16'))
+    """
+    return promote(as_dtype("promote_types", type1), as_dtype("promote_types", type2))
+
+
+def can_cast(from_: Any, to: Any, casting: Any = "safe") -> Any:
+    """Whether a dtype, or that of an array, can be cast to another one by a rule of NumPy's. Does not wait.
+
+    casting: "no", "equiv", "safe" (each value is kept), "same_kind" (safe, or between floats, or from signed to
+    signed integers and the like) or "unsafe" (any). TypeError for a Python number, which has no dtype of its own.
+
+    >>> from forerun import np
+    >>> np.can_cast("int32", "int64"), np.can_cast("int64", "int32", casting="same_kind")
+    (True, True)
+    """
+    if type(from_) in _WEAK:
+        raise TypeError(f"can_cast: from_ must be a dtype or an array, got the Python number {from_!r}")
+    source, target = _meant(from_ if isinstance(from_, type) else getattr(from_, "dtype", from_)), _meant(to)
+    return castable(source, target, casting)
+
+
+def _meant(dtype: Any) -> numpy.dtype:
+    """Any dtype of NumPy's, or bfloat16."""
+    return (
+        numpy.dtype(_core.bfloat16())
+        if isinstance(dtype, str) and dtype == "bfloat16"
+        else numpy.dtype(dtype)
+    )
+
+
+_ABSTRACT = {generic, number, integer, signedinteger, unsignedinteger, inexact, floating, complexfloating}
+
+
+def issubdtype(arg1: Any, arg2: Any) -> Any:
+    """Whether a dtype is another one, or of a class of them such as `np.floating`. bfloat16 counts as floating.
+
+    >>> from forerun import np
+    >>> np.issubdtype(np.float32, np.floating), np.issubdtype("int8", np.floating)
+    (True, False)
+    """
+    if arg2 in (floating, inexact, number) and not (isinstance(arg1, type) and arg1 in _ABSTRACT):
+        arg1 = _meant(arg1)
+        return is_bfloat16(arg1) or numpy.issubdtype(arg1, arg2)
+    return numpy.issubdtype(arg1, arg2)
+
+
+def isdtype(dtype: Any, kind: Any) -> Any:
+    """Whether a dtype is of a kind: another dtype, a word, or one of a tuple of these.
+
+    Words: "bool", "signed integer", "unsigned integer", "integral", "real floating", "complex floating",
+    "numeric". TypeError if dtype is none (text, say) or kind is neither, ValueError for another word.
+
+    >>> from forerun import np
+    >>> np.isdtype(np.float32, "real floating"), np.isdtype(np.int8, ("bool", np.float64))
+    (True, False)
+    """
+    kinds = kind if isinstance(kind, tuple) else (kind,)
+    known = tuple(k for k in kinds if not _means_bfloat16(k))
+    if not _means_bfloat16(dtype):
+        return numpy.isdtype(dtype, known)
+    like = numpy.isdtype(float32, known)  # in words, a dtype as any other of floats
+    return len(known) < len(kinds) or (
+        like and numpy.isdtype(float32, tuple(k for k in known if isinstance(k, str)))
+    )
+
+
+def _means_bfloat16(x: Any) -> bool:
+    """Whether it is the dtype or its scalar type, which NumPy's own function refuses."""
+    if isinstance(x, type) and issubclass(x, generic) and x.__name__ == "bfloat16":
+        return True
+    return isinstance(x, numpy.dtype) and is_bfloat16(x)
+
+
+def min_scalar_type(a: Any) -> numpy.dtype:
+    """The smallest dtype that holds a number's value; of an array with axes, its dtype. Waits for an array without.
+
+    >>> from forerun import np
+    >>> np.min_scalar_type(300), np.min_scalar_type(-1), np.min_scalar_type(np.ones(2))
+    (dtype('uint16'), dtype('int8'), dtype('float32'))
+    """
+    if is_array(a) and (a.ndim or is_bfloat16(a.dtype)):
+        return a.dtype
+    return numpy.min_scalar_type(a.numpy() if is_array(a) else a)
+
+
+def common_type(*arrays: Any) -> Any:
+    """The type of floats that holds what arrays have together; that of integers is the default float.
+
+    TypeError for bools.
+
+    >>> from forerun import np
+    >>> np.common_type(np.arange(2)) is np.float32, np.common_type(np.ones(2), np.ones(2, "complex128")).__name__
+    (True, 'complex128')
+    """
+    found = [asarray(x, op="common_type").dtype for x in arrays]
+    if any(d.kind == "b" for d in found):
+        raise TypeError("common_type: arrays must be of numbers, got bool")
+    floats = [d for d in found if is_inexact(d)]
+    if not found:
+        return float16
+    return promote(*(floats or [default_float()])).type

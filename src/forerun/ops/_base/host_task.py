@@ -1,0 +1,118 @@
+"""Host tasks: Python callables that workers run on zero-copy views; breadth from NumPy."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ... import _core
+from ..._runtime.device import Device, resolve
+from .convert import as_dtype, asarray, is_inexact
+from .primitive import primitive
+
+__all__ = ["host", "host_op", "host_ops"]
+
+
+def host(
+    fn: Callable[..., Any],
+    inputs: Sequence[Any],
+    outs: Sequence[tuple[Sequence[int], Any]],
+    *,
+    device: Device | str | None = None,
+    name: str = "host",
+    queue: str = "compute",
+) -> list[Any]:
+    """Issues `fn` as an op: a worker calls it with the inputs as read-only NumPy arrays, when they are there.
+
+    outs: shape and dtype of each result. `fn` returns the result, or a tuple where there is not exactly
+    one. What it raises is raised by every read of the results. queue: "compute", or "io" for callables that
+    read or write files.
+
+    >>> import numpy
+    >>> from forerun import np
+    >>> x = np.array([3.0, 1.0, 2.0])
+    >>> host(numpy.sort, [x], [(x.shape, x.dtype)])[0].tolist()
+    [1.0, 2.0, 3.0]
+    """
+    arrays = [asarray(a) for a in inputs]
+    where = resolve(device) if device is not None or not arrays else None  # None: where the inputs are
+    specs = [(tuple(shape), as_dtype(name, dtype)) for shape, dtype in outs]
+    for shape, _ in specs:
+        if min(shape, default=0) < 0:
+            raise ValueError(f"{name}: extents must not be negative, got {shape}")
+    results = _core.host(fn, arrays, specs, where, name, queue)
+    no_gradient(name, arrays, results)
+    return results
+
+
+def no_gradient(name: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
+    """Lets the walk over the tape raise NotImplementedError where it would come through an op."""
+    if _core.recording() and (_core.tracing() or any(is_inexact(y.dtype) for y in outputs)):
+        _core.record(_NoGradient(name), tuple(inputs), tuple(outputs), None, 0)
+
+
+class _NoGradient:
+    """Stands on the tape for a callable: nobody knows its gradient, and zeros would be a lie."""
+
+    stateless = True
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def gradients(self, g: Any, inputs: tuple[Any, ...], attrs: Any) -> Any:
+        """Raises NotImplementedError: use autograd.Function to give a callable a gradient."""
+        i = next(i for i, x in enumerate(inputs) if x.node is not None)
+        raise NotImplementedError(f"{self.name}: gradient of operand {i} must be defined, got a host task")
+
+
+def host_op(
+    name: str, fn: Callable[..., Any], inputs: Sequence[Any], shape: Sequence[int], dtype: Any
+) -> Any:
+    """Issues a function of the library as `host` does, with one result of a shape and dtype, which is returned.
+
+    Its cost must grow with its elements, and it must not wait: of few elements it runs in the call.
+
+    >>> from forerun import np
+    >>> host_op("twice", lambda v: 2 * v, [np.arange(3)], (3,), "int64").tolist()
+    [0, 2, 4]
+    """
+    return host_ops(name, fn, inputs, [(shape, dtype)])[0]
+
+
+def host_ops(
+    name: str, fn: Callable[..., Any], inputs: Sequence[Any], outs: Sequence[tuple[Sequence[int], Any]]
+) -> list[Any]:
+    """The same with several results, whose shapes and dtypes `outs` gives.
+
+    >>> import numpy
+    >>> from forerun import np
+    >>> y, z = host_ops("modf", numpy.modf, [np.ones(3) * 1.5], [((3,), "float32")] * 2)
+    >>> y.tolist(), z.tolist()
+    ([0.5, 0.5, 0.5], [1.0, 1.0, 1.0])
+    """
+    arrays = [asarray(a) for a in inputs]
+    where = resolve() if not arrays else None
+    specs = [(tuple(shape), as_dtype(name, dtype)) for shape, dtype in outs]
+    # Trusted not to write: NumPy would copy what is marked as read-only.
+    results = _core.host(fn, arrays, specs, where, name, trusted=True, cheap=True)
+    no_gradient(name, arrays, results)
+    return results
+
+
+@primitive(lambda g: g, op="checked")
+def checked(x: Any, name: str, check: Callable[..., None]) -> Any:
+    """x, once a look at its values has raised nothing. Gradients come through."""
+
+    def looked(v: Any) -> Any:
+        check(v)
+        return v
+
+    return host_op(name, looked, [x], x.shape, x.dtype)
+
+
+def quiet(fn: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """What a function of NumPy's gives, without warnings: the values say what there is to say."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return fn(*args, **options)

@@ -1,0 +1,337 @@
+"""What an op is made of: how it is issued, its gradients, its docstring, in one paragraph.
+
+Two kinds. `elementwise` wraps a NumPy ufunc; the core issues it and records it on the tape. `primitive` is
+for everything else: a Python function that calls the core, and says what its gradients are.
+
+A gradient is a function of what it needs, by name: `g` is the gradient of the output, `y` the output, the
+op's own parameter names stand for its inputs and keyword attributes, and `shape` and `dtype` are those of
+the input that is differentiated. What no gradient names is not kept. Where an input was broadcast, the tape
+sums its gradient; the op need not.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ... import _core
+from .registry import register
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
+__all__ = [
+    "Elementwise", "Primitive", "direct", "elementwise", "nondifferentiable", "numpy_when_small", "numpy_writes",
+    "primitive", "view_of_numpy",
+]  # fmt: skip
+
+Gradient = Callable[..., Any]
+SAVE_OUTPUTS = 1 << 7
+
+
+def nondifferentiable(g: Any) -> None:
+    """The gradient of what is piecewise constant, or of no use: nothing flows back.
+
+    >>> nondifferentiable(1.0) is None
+    True
+    """
+    return None
+
+
+# Where a gradient's argument comes from, as the core numbers it: inputs from 0, attributes from 64.
+_ATTRIBUTE = 64
+_SOURCES = {name: 128 + i for i, name in enumerate(("g", "y", "i", "inputs", "shape", "dtype"))}
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def direct(entry: str, *data: Any) -> Callable[[F], F]:
+    """Lets the core handle the plain calls of a function itself, by one of its entries (core/bind/direct.h).
+
+    A plain call has arrays that are not on the tape, and arguments that need no conversion; the result is the same.
+    All others go to the Python function. data: what the entry needs besides, such as an op.
+
+    >>> from forerun import np
+    >>> np.zeros.__name__, np.zeros(2).tolist(), np.zeros([2]).tolist()
+    ('zeros', [0.0, 0.0], [0.0, 0.0])
+    """
+
+    def make(function: F) -> F:
+        wrapped: Any = _core.Function(entry, function, data)
+        functools.update_wrapper(wrapped, function)
+        return wrapped  # type: ignore[no-any-return]
+
+    return make
+
+
+# What the core lets NumPy's functions have in plain calls, for the three decorators below (core/bind/direct_numpy.cpp
+# reads both). A letter says what a parameter may be:
+#   a  an array                         A  an array or None             l  a list or tuple of arrays
+#   d  a vector                         m  a small matrix, as the cost grows faster than its size
+#   e  an array, or a list of integers beside arrays of 64 bits
+#   h  an array of any size, of which little is read
+#   r  an array of any size, where the Python function waits for it, too
+#   n  an array, or a number that takes the dtype of the arrays without a change
+#   i  an integer or None               k  an integer                   t  an integer or a tuple of integers
+#   c  a small number of things         b  a bool                       s  a str
+#   S  a str, beside no real floats of less than 64 bits
+#   -  nothing: it may not be given
+# and of a function that writes:
+#   w  the array that is written, of any size, the first parameter
+#   p  a position in that vector, or several
+#   v  its new values: numbers that it takes as they are, or an array of its dtype
+# Kinds of dtypes are NumPy's letters b, i, u, f, c; or F, floats of 32 and 64 bits, and D, of 64 bits.
+
+
+def numpy_when_small(
+    function: Callable[..., Any], parameters: str, sorts: str, kinds: str = "biuf", *, waits: bool = False,
+    gives: type | None = None,
+) -> Callable[[F], F]:  # fmt: skip
+    """Lets a function of NumPy's run in the call for few values that are there: plain calls, outside of recording.
+
+    parameters: the names of those that plain calls may give, in order. sorts: a letter for each of them, from the
+    table above. kinds: of the dtypes of arrays, from there too. waits: the Python function waits for its arrays too.
+    gives: the named tuple that it returns. It must give the same bits; where NumPy's raises, it is called.
+
+    >>> import numpy
+    >>> from forerun import np
+    >>> found = numpy_when_small(numpy.flatnonzero, "a", "a")(lambda a: np.flatnonzero(a))
+    >>> found(np.array([0, 2, 3])).tolist()
+    [1, 2]
+    """
+    return direct("numpy", _inner(function), tuple(parameters.split()), sorts, kinds, waits, gives)
+
+
+def _inner(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What a function of NumPy's does once it has seen that no operand has another one for it."""
+    return getattr(function, "_implementation", function)
+
+
+def numpy_writes(
+    function: Callable[..., Any], parameters: str, sorts: str, kinds: str = "biufc"
+) -> Callable[[F], F]:
+    """The same for a function that writes into its first argument, "w", of any size, and gives None.
+
+    >>> import numpy
+    >>> from forerun import np
+    >>> x = np.arange(3)
+    >>> numpy_writes(numpy.ndarray.put, "a ind v", "wpv")(np.put)(x, [0, -1], 7), x.tolist()
+    (None, [7, 1, 7])
+    """
+    return direct("numpy_writes", _inner(function), tuple(parameters.split()), sorts, kinds, False, None)
+
+
+def view_of_numpy(function: Callable[..., Any], parameters: str, sorts: str) -> Callable[[F], F]:
+    """Lets a function of NumPy's that makes a view of its first argument say how the view lies. It sees no values.
+
+    >>> import numpy
+    >>> from forerun import np
+    >>> view_of_numpy(numpy.flip, "m axis", "ai")(np.flip)(np.arange(3)).tolist()
+    [2, 1, 0]
+    """
+    return direct("numpy_views", _inner(function), tuple(parameters.split()), sorts, "biufc", False, None)
+
+
+Rules = tuple[tuple[Gradient, bytes] | None, ...]
+
+
+def _rules(
+    gradients: Sequence[Gradient | None], inputs: Sequence[str], attributes: Sequence[str] = ()
+) -> tuple[Rules, int]:
+    """Gradients as the core calls them, with the sources of their arguments; and what the tape keeps for
+    them."""
+    sources = {name: i for i, name in enumerate(inputs)}
+    sources |= {name: _ATTRIBUTE + i for i, name in enumerate(attributes)}
+    sources |= _SOURCES
+    rules: list[tuple[Gradient, bytes] | None] = []
+    save = 0
+    for gradient in gradients:
+        if gradient is None:
+            rules.append(None)
+            continue
+        names = _parameters(gradient)
+        rules.append((gradient, bytes(sources[name] for name in names)))
+        save |= SAVE_OUTPUTS * ("y" in names)
+        for name in names:
+            save |= 1 << inputs.index(name) if name in inputs else 0
+    return tuple(rules), save
+
+
+def _parameters(gradient: Gradient) -> tuple[str, ...]:
+    """The names of its parameters. There are hundreds when the package is imported, and `inspect` takes long."""
+    if type(gradient) is FunctionType and not gradient.__code__.co_kwonlyargcount:
+        return gradient.__code__.co_varnames[: gradient.__code__.co_argcount]
+    return tuple(inspect.signature(gradient).parameters)
+
+
+class Elementwise(_core.Ufunc):
+    """An element-wise op: issues the compiled loops of a NumPy ufunc, tile by tile, without the interpreter
+    lock."""
+
+    stateless = True  # gradients depend on what stands on the tape, and on nothing else
+
+    def __init__(
+        self,
+        ufunc: Any,
+        name: str,
+        parameters: tuple[str, ...],
+        grads: tuple[Gradient | None, ...] | None,
+        doc: str,
+    ) -> None:
+        rules, save = _rules(grads, parameters) if grads is not None else (None, 0)
+        super().__init__(ufunc, name, rules, save)
+        self.__name__ = self.__qualname__ = name
+        self.__doc__ = doc
+
+    def __repr__(self) -> str:
+        return f"<forerun op {self.name!r}>"
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "__signature__":  # inspect.signature asks for it
+            return _signature(self.nin, self.nout)
+        if name not in _OF_UFUNCS:
+            raise AttributeError(f"{self!r} has no attribute {name!r}")
+        return getattr(self.ufunc, name)
+
+    if TYPE_CHECKING:
+
+        def __call__(self, *inputs: Any, out: Any = None, dtype: Any = None, **options: Any) -> Array: ...
+
+    def with_options(self, *operands: Any, **options: Any) -> Any:
+        """A call with keywords of NumPy's other than `dtype`."""
+        if len(operands) < self.nin:
+            raise TypeError(f"{self.name}: takes {self.nin} operands, got {len(operands)}")
+        if len(operands) > self.nin and options.get("out") is None:  # those after the inputs
+            options["out"] = operands[self.nin :]
+            operands = operands[: self.nin]
+        return self._method("__call__", operands, options)
+
+    @direct("ufunc_reduce")
+    def reduce(self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, **options: Any) -> Array:
+        """NumPy's method: combines the elements along axes; keepdims, initial and where as there."""
+        return self._method("reduce", (array,), {"axis": axis, "dtype": dtype, "out": out, **options})
+
+    @direct("ufunc_accumulate")
+    def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Array:
+        """NumPy's method: what `reduce` has combined by each element."""
+        return self._method("accumulate", (array,), {"axis": axis, "dtype": dtype, "out": out})
+
+    def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Array:
+        """NumPy's method: reductions of slices, each from an index to the next one."""
+        return self._method("reduceat", (array, indices), {"axis": axis, "dtype": dtype, "out": out})
+
+    def outer(self, a: Any, b: Any, **options: Any) -> Array:
+        """NumPy's method: the op for each pair of an element of a and one of b."""
+        return self._method("outer", (a, b), options)
+
+    @direct("ufunc_at")
+    def at(self, a: Any, indices: Any, *b: Any) -> None:
+        """NumPy's method: writes into a at indices, once for each time that an element is named."""
+        self._method("at", (a, indices, *b), {})
+
+    def _method(self, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        from ..._array.ufunc_protocol import call_with_an_array
+
+        return call_with_an_array(self.ufunc, method, inputs, **options)
+
+
+def _signature(nin: int, nout: int) -> inspect.Signature:
+    """The parameters of NumPy's ufuncs with so many inputs and outputs."""
+    inputs = ["x"] if nin == 1 else [f"x{i}" for i in range(1, nin + 1)]
+    options = {"where": True, "casting": "same_kind", "order": "K", "dtype": None, "subok": True, "signature": None}
+    make = inspect.Parameter
+    parameters = [make(name, make.POSITIONAL_ONLY) for name in inputs]
+    parameters.append(make("out", make.POSITIONAL_OR_KEYWORD, default=None if nout == 1 else (None,) * nout))
+    return inspect.Signature(
+        parameters + [make(name, make.KEYWORD_ONLY, default=default) for name, default in options.items()]
+    )
+
+
+_OF_UFUNCS = ("nargs", "ntypes", "types", "identity", "signature", "resolve_dtypes")
+
+
+def elementwise(
+    ufunc: Any,
+    *,
+    dx: Gradient | None = None,
+    da: Gradient | None = None,
+    db: Gradient | None = None,
+    constant: bool = False,
+    name: str | None = None,
+    doc: str,
+) -> Elementwise:
+    """An op that applies `ufunc` to each element.
+
+    One input is called `x` (gradient `dx`), two are `a` and `b`. `constant`: the result does not change
+    with the inputs as far as gradients go.
+
+    >>> import numpy
+    >>> from forerun import np
+    >>> turned = elementwise(numpy.negative, dx=lambda g: -g, name="turned", doc="-x.")
+    >>> turned(np.arange(3)).tolist()
+    [0, -1, -2]
+    """
+    unary = ufunc.nin == 1
+    parameters = ("x",) if unary else ("a", "b")
+    grads: tuple[Gradient | None, ...] | None
+    if constant:
+        grads = None
+    else:
+        grads = (dx,) if unary else (da, db)
+    return Elementwise(ufunc, name or ufunc.__name__, parameters, grads, doc)
+
+
+class Primitive(_core.Primitive):
+    """An op whose call is a Python function over the core's functions."""
+
+    stateless = True
+
+    def __init__(
+        self,
+        forward: Callable[..., Any],
+        grads: tuple[Gradient | None, ...],
+        arrays: int,
+        kept: tuple[str, ...],
+        name: str,
+    ) -> None:
+        functools.update_wrapper(self, forward)
+        parameters = inspect.signature(forward).parameters
+        names = tuple(parameters)
+        rules, save = _rules(grads, names[:arrays], names[arrays:] + kept)
+        defaults = tuple(p.default for p in parameters.values())
+        super().__init__(forward, name, names, defaults, arrays, rules, save, len(kept))
+
+    def __repr__(self) -> str:
+        return f"<forerun op {self.name!r}>"
+
+
+def primitive(
+    *gradients: Gradient | None, arrays: int | None = None, kept: tuple[str, ...] = (), op: str | None = None
+) -> Callable[[Callable[..., Any]], Primitive]:
+    """Makes an op of a function whose first parameters are arrays.
+
+    As many of them as there are gradients, or `arrays`. kept: names by which gradients use what the function
+    returns, in a tuple, after its result. Nothing flows back through that: a gradient that is itself recorded
+    must do without. op: the name by which it is registered (`forerun.ops._base.registry`), and files of exported
+    blocks know it; without one it has the function's name, and cannot be exported.
+
+    >>> from forerun import autograd, np
+    >>> cube = primitive(lambda g, x: g * 3 * x * x)(lambda x: x * x * x)
+    >>> x = np.array([2.0]); x.attach_grad()
+    >>> with autograd.record():
+    ...     y = cube(x)
+    >>> y.backward(); x.grad.tolist()
+    [12.0]
+    """
+
+    def make(forward: Callable[..., Any]) -> Primitive:
+        count = arrays if arrays is not None else len(gradients)
+        made = Primitive(forward, gradients, count, kept, op or forward.__name__)
+        if op is not None:
+            register(forward.__module__, made)
+        return made
+
+    return make

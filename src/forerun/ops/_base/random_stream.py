@@ -1,0 +1,134 @@
+"""Streams of random numbers: a seed, and how many operations have drawn from it.
+
+What an operation draws is a function of both and of the position, so it is fixed when the operation is issued.
+There is one stream for all, which `np.random.seed` starts anew, and one in each generator.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import numpy
+
+from ... import _core
+
+__all__ = ["Stream", "current", "drawing_from"]
+
+_MASK = 2**64 - 1
+_ON_HOST = "it draws random numbers on the host"  # and a program would not
+
+
+class Stream:
+    """The seed and number of the stream that all functions of `np.random` share."""
+
+    def take(self) -> tuple[int, int]:
+        """The seed, and the number of an operation that draws next."""
+        return _core.random_seed(), _core.random_key()
+
+    def fill(self, kind: str, shape: Any, dtype: Any, device: Any, low: Any, high: Any) -> Any:
+        """Issues the filling of an array with numbers of one kind."""
+        return _core.random(kind, shape, dtype, device, low, high)
+
+    def generator(self) -> Callable[[], numpy.random.Generator]:
+        """A maker of NumPy's generator for an operation that draws on the host: its stream is fixed now."""
+        seed, number = self.take()
+        return lambda: numpy.random.Generator(numpy.random.Philox(key=seed | number << 64))
+
+    def draws(self) -> numpy.random.Generator:
+        """A generator of NumPy's for draws that are made here and now: another one at each call."""
+        return self.generator()()
+
+    def chance(self) -> float:
+        """A number in [0, 1)."""
+        return self.draws().random()
+
+
+class OwnStream(Stream):
+    """A stream of a generator's own. Threads may share it: each operation gets a number of its own."""
+
+    def __init__(self, seed: int, drawn: int = 0) -> None:
+        self.seed = seed & _MASK
+        self.drawn = drawn  # guarded by lock_
+        self.lock_ = threading.Lock()
+
+    def take(self) -> tuple[int, int]:
+        """The seed, and the number of an operation that draws next."""
+        with self.lock_:
+            number, self.drawn = self.drawn, self.drawn + 1
+        return self.seed, number
+
+    def fill(self, kind: str, shape: Any, dtype: Any, device: Any, low: Any, high: Any) -> Any:
+        """Issues the filling of an array with numbers of one kind."""
+        return _core.random(kind, shape, dtype, device, low, high, self.take())
+
+    def __reduce__(self) -> tuple[Any, tuple[int, int]]:
+        return OwnStream, (self.seed, self.drawn)
+
+
+class WorkStream(OwnStream):
+    """A stream for a piece of work that one thread does by itself, such as a batch: it has one generator of NumPy's.
+
+    key: what its seed is made of.
+    """
+
+    def __init__(self, *key: int) -> None:
+        seed = 0
+        for number in key:
+            seed = _mixed(seed ^ number)
+        super().__init__(seed)
+        self.draws_: numpy.random.Generator | None = None
+        self.chances_: list[float] = []  # drawn ahead
+
+    def draws(self) -> numpy.random.Generator:
+        """The generator, made at the first call."""
+        _core.capture_refuse(_ON_HOST)
+        if self.draws_ is None:
+            self.draws_ = super().draws()
+        return self.draws_
+
+    def chance(self) -> float:
+        """A number in [0, 1). Many are drawn at once, which is quicker."""
+        _core.capture_refuse(_ON_HOST)
+        if not self.chances_:
+            self.chances_ = self.draws().random(128).tolist()
+        return self.chances_.pop()
+
+
+def _mixed(x: int) -> int:
+    """Another number of 64 bits for each: SplitMix64 (Steele, Lea and Flood 2014)."""
+    x = (x + 0x9E3779B97F4A7C15) & _MASK
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 & _MASK
+    x = (x ^ x >> 27) * 0x94D049BB133111EB & _MASK
+    return x ^ x >> 31
+
+
+_shared = Stream()
+_current: ContextVar[Stream] = ContextVar("stream of random numbers", default=_shared)
+
+
+def current() -> Stream:
+    """The stream that functions draw from, here and now.
+
+    >>> isinstance(current(), Stream)
+    True
+    """
+    return _current.get()
+
+
+@contextmanager
+def drawing_from(stream: Stream) -> Iterator[None]:
+    """Lets functions draw from a stream for the statements of a with block, in this thread.
+
+    >>> with drawing_from(OwnStream(3)):
+    ...     current().take()
+    (3, 0)
+    """
+    token = _current.set(stream)
+    try:
+        yield
+    finally:
+        _current.reset(token)

@@ -1,0 +1,36 @@
+"""Arrays while `hybridize` records: what they are printed as, as there is no need to wait for their values."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ... import _core
+
+__all__ = ["inputs", "placeholder"]
+
+
+class _Inputs(threading.local):
+    names: Callable[[], Sequence[str]] = staticmethod(lambda: ())  # of the call that this thread records
+
+
+inputs = _Inputs()
+
+
+def placeholder(x: Any) -> str | None:
+    """What stands for an array's values where this thread records: its name, shape and dtype. Elsewhere None.
+
+    The name is that of an argument ("argument 0") or a parameter ("0.weight"), or of the operation that made it.
+
+    >>> from forerun import np
+    >>> placeholder(np.ones(2)) is None
+    True
+    """
+    made_by = _core.capture_maker(x)
+    if made_by is None:
+        return None
+    if isinstance(made_by, int):
+        names = inputs.names()
+        made_by = names[made_by] if made_by < len(names) else "argument"
+    return f"<traced array {made_by}: shape {x.shape}, {x.dtype}>"

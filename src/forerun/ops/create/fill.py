@@ -1,0 +1,339 @@
+"""New arrays from shapes, numbers and other arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from ... import _core
+from ..._runtime.device import Device, resolve
+from .._base import convert
+from .._base.convert import (
+    as_dtype,
+    copy,
+    default_float,
+    ints_become_floats,
+    is_array,
+    is_inexact,
+    one_of,
+    unsupported,
+)
+from .._base.primitive import direct
+from ..shape.views import broadcast_to, copied_in, fortran, in_order, reshape, transpose
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
+__all__ = [
+    "array", "asarray", "empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like",
+    "eye", "identity", "tri",
+]  # fmt: skip
+
+Where = Device | str | None
+
+
+def _device(device: Where, ctx: Where) -> Device:
+    """MXNet's `ctx` is another word for `device`."""
+    return resolve(device if device is not None else ctx)
+
+
+def _shape(shape: int | Sequence[int]) -> tuple[int, ...]:
+    return (shape,) if isinstance(shape, (int, numpy.integer)) else tuple(shape)
+
+
+def _new(op: str, shape: Any, order: Any, like: None, make: Callable[[tuple[int, ...]], Any]) -> Any:
+    """What make(shape) gives; with order "F", so that the first axis runs fastest in memory."""
+    if order == "C" and like is None:
+        return make(_shape(shape))
+    unsupported(op, like=like)
+    order = order or "C"
+    one_of(op, "order", order, ("C", "F", "A", "K"))
+    return transpose(make(_shape(shape)[::-1])) if order == "F" else make(_shape(shape))
+
+
+@direct("array")
+def array(
+    object: Any, dtype: Any = None, *, copy: bool | None = True, order: str = "K", subok: bool = False,
+    ndmin: int = 0, ndmax: int = 0, like: None = None, device: Where = None, ctx: Where = None,
+) -> Array:  # fmt: skip
+    """A new array with the values of numbers, nested lists, NumPy arrays or arrays.
+
+    Python floats get the default float (float32), Python integers int64; arrays keep their dtype. copy: None
+    returns an array as it is if its dtype and device fit, False does so or raises ValueError. ndmin: as many axes
+    at least, new ones in front. order: "F" for an array whose first axis runs fastest in memory, "C" for one whose last
+    does. like and ndmax must not be given, subok changes nothing.
+    ValueError if lists at one depth differ in length, TypeError if values are no numbers.
+
+    >>> from forerun import np
+    >>> np.array([[1, 2], [3, 4]]).dtype, np.array([1.5]).dtype
+    (dtype('int64'), dtype('float32'))
+    """
+    unsupported("array", like=like, ndmax=ndmax or None)
+    where = _device(device, ctx) if device is not None or ctx is not None else None
+    result = _made("array", object, dtype, where, copy, order)
+    missing = ndmin - result.ndim
+    return reshape(result, (1,) * missing + result.shape) if missing > 0 else result
+
+
+@direct("asarray")
+def asarray(
+    a: Any, dtype: Any = None, order: str | None = None, *, device: Where = None, copy: bool | None = None,
+    like: None = None,
+) -> Array:  # fmt: skip
+    """`a` as an array: itself if it is one of that dtype and device, otherwise a new one.
+
+    Python floats get the default float; Python integers int64 (the default float after `npx.set_np()`);
+    NumPy arrays keep their dtype. copy: True for a new one in any case, False for ValueError if it takes a new one.
+    Other errors: as for `array`.
+
+    >>> from forerun import np
+    >>> x = np.asarray([1, 2, 3])
+    >>> np.asarray(x) is x, np.asarray(x, dtype=float).tolist()
+    (True, [1.0, 2.0, 3.0])
+    """
+    unsupported("asarray", like=like)
+    return _made("asarray", a, dtype, device, copy, order)
+
+
+def _made(op: str, x: Any, dtype: Any, device: Where, copy: bool | None, order: str | None) -> Any:
+    result = convert.asarray(x, dtype, device, op)
+    if order is not None:
+        one_of(op, "order", order, ("C", "F", "A", "K"))
+        if order != "A" and not in_order(result, order):
+            result = copied_in(result, order)
+    if copy is False and (result is not x or _core.is_scalar(x)):
+        raise ValueError(f"{op}: copy must not be False where values are copied, got {type(x).__name__}")
+    if _core.is_scalar(result):
+        return _core.as_array(copied_in(result, order))
+    return copied_in(result, order) if result is x and copy else result
+
+
+@direct("empty")
+def empty(
+    shape: int | Sequence[int], dtype: Any = None, order: str = "C", *, device: Where = None, like: None = None,
+    ctx: Where = None,
+) -> Array:  # fmt: skip
+    """A new array of any values; memory is taken when it is first written or read.
+
+    The default float unless dtype is given. order: "F" for an array whose first axis runs fastest in memory. like must
+    not be given. ValueError if an extent is negative.
+
+    >>> from forerun import np
+    >>> np.empty((2, 3)).shape
+    (2, 3)
+    """
+    want, where = _float_or(dtype, "empty"), _device(device, ctx)
+    return _new("empty", shape, order, like, lambda extents: _core.empty(extents, want, where))
+
+
+def _float_or(dtype: Any, op: str) -> numpy.dtype:
+    return default_float() if dtype is None else as_dtype(op, dtype)
+
+
+@direct("full")
+def full(
+    shape: int | Sequence[int], fill_value: Any, dtype: Any = None, order: str = "C", *, device: Where = None,
+    like: None = None, ctx: Where = None, out: Any = None,
+) -> Array:  # fmt: skip
+    """A new array with one value everywhere, or with values that broadcast to the shape.
+
+    The dtype is that of the value (a Python float: the default float) unless given; a float loses its fraction in
+    integers. order, like: as for `empty`. out: an array for the result.
+    ValueError if an extent is negative or shapes do not fit, OverflowError for an integer that does not fit
+    into the dtype.
+
+    >>> from forerun import np
+    >>> np.full((2, 2), 7).tolist(), np.full(2, [1.5, 2.0]).tolist()
+    ([[7, 7], [7, 7]], [1.5, 2.0])
+    """
+    if out is not None:
+        made = full(shape, fill_value, dtype or out.dtype, order, device=device or ctx, like=like)
+        return convert.into("full", out, made)
+    where = _device(device, ctx)
+    kind = type(fill_value)
+    if kind in (bool, int, float, complex):
+        want = as_dtype("full", (float if kind is int and ints_become_floats() else kind) if dtype is None else dtype)
+        if _core_takes(kind, want):
+            return _new("full", shape, order, like, lambda extents: _core.full(extents, fill_value, want, where))
+        fill_value, dtype = numpy.asarray(fill_value), want
+    value = convert.asarray(fill_value, dtype, where, "full")
+    wide = broadcast_to(value, _shape(shape))
+    return _new("full", wide.shape, order, like, lambda _: copy(transpose(wide) if order == "F" else wide))
+
+
+def _core_takes(kind: type, dtype: numpy.dtype) -> bool:
+    """Whether a Python number becomes one of a dtype without losing a part."""
+    return kind in (bool, int) or dtype.kind in "bc" or (kind is float and is_inexact(dtype))
+
+
+@direct("zeros")
+def zeros(
+    shape: int | Sequence[int], dtype: Any = None, order: str = "C", *, device: Where = None, like: None = None,
+    ctx: Where = None,
+) -> Array:  # fmt: skip
+    """A new array of zeros, of the default float (float32) unless dtype is given.
+
+    order, like: as for `empty`. ValueError if an extent is negative, TypeError for a dtype that arrays cannot have.
+
+    >>> from forerun import np
+    >>> np.zeros((2, 2)).tolist(), np.zeros(2, int).tolist()
+    ([[0.0, 0.0], [0.0, 0.0]], [0, 0])
+    """
+    want, where = _float_or(dtype, "zeros"), _device(device, ctx)
+    return _new("zeros", shape, order, like, lambda extents: _core.full(extents, 0, want, where))
+
+
+@direct("ones")
+def ones(
+    shape: int | Sequence[int], dtype: Any = None, order: str = "C", *, device: Where = None, like: None = None,
+    ctx: Where = None,
+) -> Array:  # fmt: skip
+    """A new array of ones, of the default float (float32) unless dtype is given. Errors: as `zeros`.
+
+    >>> from forerun import np
+    >>> np.ones(3).tolist()
+    [1.0, 1.0, 1.0]
+    """
+    want, where = _float_or(dtype, "ones"), _device(device, ctx)
+    return _new("ones", shape, order, like, lambda extents: _core.full(extents, 1, want, where))
+
+
+def _as(
+    op: str, x: Any, dtype: Any, order: str | None, shape: Any, device: Where
+) -> tuple[Any, numpy.dtype, str, Device]:
+    """Shape, dtype, order and device of an array that is like another, but for what is given."""
+    x = convert.asarray(x)
+    order = order or "K"
+    one_of(op, "order", order, ("C", "F", "A", "K"))
+    if order != "C":
+        order = "F" if order == "F" or fortran(x) else "C"
+    want = x.dtype if dtype is None else as_dtype(op, dtype)
+    where = x.device if device is None else resolve(device)
+    return (x.shape if shape is None else _shape(shape)), want, order, where
+
+
+@direct("empty_like")
+def empty_like(
+    prototype: Any, /, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
+    device: Where = None, ctx: Where = None,
+) -> Array:  # fmt: skip
+    """A new array of any values with the shape, dtype and device of another one unless given.
+
+    order: "K" for the layout of that array, "C" or "F". subok changes nothing.
+
+    >>> from forerun import np
+    >>> np.empty_like(np.arange(6).reshape(2, 3)).shape
+    (2, 3)
+    """
+    extents, want, how, where = _as("empty_like", prototype, dtype, order, shape, device or ctx)
+    return empty(extents, want, how, device=where)
+
+
+@direct("zeros_like")
+def zeros_like(
+    a: Any, dtype: Any = None, order: str | None = "K", subok: bool = True, shape: Any = None, *,
+    device: Where = None, ctx: Where = None, out: Any = None,
+) -> Array:  # fmt: skip
+    """Zeros with the shape, dtype, layout and device of an array unless given. out: an array for the result.
+
+    >>> from forerun import np
+    >>> np.zeros_like(np.arange(3)).tolist(), np.zeros_like(np.arange(3), shape=(1, 2)).tolist()
+    ([0, 0, 0], [[0, 0]])
+    """
+    extents, want, how, where = _as("zeros_like", a, dtype, order, shape, device or ctx)
+    return convert.into("zeros_like", out, zeros(extents, want, how, device=where))
+
+
+@direct("ones_like")
+def ones_like(
+    a: Any, dtype: Any = None, order: str | None = "K", subok: bool = True, shape: Any = None, *,
+    device: Where = None, ctx: Where = None, out: Any = None,
+) -> Array:  # fmt: skip
+    """Ones with the shape, dtype, layout and device of an array unless given. out: an array for the result.
+
+    >>> from forerun import np
+    >>> np.ones_like(np.arange(3), dtype=float).tolist()
+    [1.0, 1.0, 1.0]
+    """
+    extents, want, how, where = _as("ones_like", a, dtype, order, shape, device or ctx)
+    return convert.into("ones_like", out, ones(extents, want, how, device=where))
+
+
+@direct("full_like")
+def full_like(
+    a: Any, fill_value: Any, dtype: Any = None, order: str | None = "K", subok: bool = True, shape: Any = None, *,
+    device: Where = None, ctx: Where = None, out: Any = None,
+) -> Array:  # fmt: skip
+    """One value everywhere, with the shape, dtype, layout and device of an array unless given.
+
+    out: an array for the result. A float loses its fraction in integers. OverflowError for an integer that does not fit
+    into the dtype.
+
+    >>> from forerun import np
+    >>> np.full_like(np.arange(3), 7).tolist()
+    [7, 7, 7]
+    """
+    extents, want, how, where = _as("full_like", a, dtype, order, shape, device or ctx)
+    return convert.into("full_like", out, full(extents, fill_value, want, how, device=where))
+
+
+def _known(x: Any) -> Any:
+    """Values of an array argument that decides what is made: reading them waits."""
+    return x.numpy() if is_array(x) else x
+
+
+@direct("eye")
+def eye(
+    N: int, M: int | None = None, k: int = 0, dtype: Any = None, order: str = "C", *, device: Where = None,
+    like: None = None, ctx: Where = None,
+) -> Array:  # fmt: skip
+    """Ones on diagonal k (above the main one if positive) of an N by M matrix, zeros elsewhere.
+
+    M is N and the dtype the default float unless given. ValueError if an extent is negative.
+
+    >>> from forerun import np
+    >>> np.eye(2, 3, 1).tolist()
+    [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+    unsupported("eye", like=like)
+    if order == "F":
+        return transpose(eye(N if M is None else M, N, -k, dtype, device=device, ctx=ctx))
+    one_of("eye", "order", order, ("C", "F"))
+    columns = N if M is None else M
+    result = zeros((N, columns), dtype, device=device, ctx=ctx)
+    length = max(0, min(N + min(k, 0), columns - max(k, 0)))
+    if length:
+        size = result.itemsize
+        start = (max(-k, 0) * columns + max(k, 0)) * size
+        _core.assign(_core.view(result, (length,), ((columns + 1) * size,), start), 1)
+    return result
+
+
+@direct("identity")
+def identity(
+    n: int, dtype: Any = None, *, like: None = None, device: Where = None, ctx: Where = None
+) -> Array:
+    """The n by n identity matrix, of the default float unless dtype is given.
+
+    >>> from forerun import np
+    >>> np.identity(2).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    return eye(n, dtype=dtype, device=device, like=like, ctx=ctx)
+
+
+@direct("tri")
+def tri(
+    N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, device: Where = None,
+    like: None = None, ctx: Where = None,
+) -> Array:  # fmt: skip
+    """Ones at and below diagonal k of an N by M matrix, zeros above; the default float unless dtype is given.
+
+    >>> from forerun import np
+    >>> np.tri(2, 3, dtype=int).tolist()
+    [[1, 0, 0], [1, 1, 0]]
+    """
+    unsupported("tri", like=like)
+    return _core.taken(numpy.tri(N, M, k, _float_or(dtype, "tri")), _device(device, ctx))

@@ -1,0 +1,112 @@
+"""Vectors of numbers at equal distances or ratios."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from ... import _core
+from .._base.convert import as_dtype, count_of, default_float, ints_become_floats, is_inexact, unsupported
+from .._base.primitive import direct
+from .fill import Where, _device, _known
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
+__all__ = ["arange", "geomspace", "linspace", "logspace"]
+
+
+def _placed(values: numpy.ndarray, dtype: Any, device: Where, ctx: Where, op: str) -> Any:
+    """Values that NumPy made, in the default float if they are floats and nothing else is asked for."""
+    if dtype is not None:
+        values = values.astype(as_dtype(op, dtype), copy=False)
+    elif values.dtype.kind == "f" or (values.dtype.kind == "i" and ints_become_floats() and op == "arange"):
+        values = values.astype(default_float())
+    elif values.dtype.kind == "c":
+        values = values.astype(as_dtype(op, complex))
+    return _core.taken(values, _device(device, ctx))
+
+
+@direct("arange")
+def arange(
+    start: Any = None, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: Where = None, like: None = None,
+    ctx: Where = None,
+) -> Array:  # fmt: skip
+    """Numbers from start (by default 0) up to, not including, stop: a vector.
+
+    int64 from integers, otherwise the default float, unless dtype is given. start by keyword must come with stop.
+    ZeroDivisionError if step is 0, TypeError if neither start nor stop is given or one has axes.
+
+    >>> from forerun import np
+    >>> np.arange(3).tolist(), np.arange(1, 2, 0.5).tolist()
+    ([0, 1, 2], [1.0, 1.5])
+    """
+    unsupported("arange", like=like)
+    if start is None and stop is None:
+        raise TypeError("arange: start or stop must be given, got none")
+    if any(getattr(v, "ndim", 0) for v in (start, stop, step)):
+        raise TypeError(f"arange: numbers must have no axes, got {start!r}, {stop!r}, {step!r}")
+    if stop is None:
+        start, stop = 0, start
+    start = 0 if start is None else start
+    if step == 0:
+        raise ZeroDivisionError("arange: step must not be zero, got 0")
+    want = None if dtype is None else as_dtype("arange", dtype)
+    whole = want is not None and want.kind in "iub"  # NumPy counts in these; floats are rounded once, at the end
+    return _placed(numpy.arange(start, stop, step, want if whole else None), want, device, ctx, "arange")
+
+
+@direct("linspace")
+def linspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
+    axis: int = 0, *, device: Where = None, ctx: Where = None,
+) -> Any:  # fmt: skip
+    """num numbers at equal distances from start to stop, which is the last one unless `endpoint` is False.
+
+    The default float unless dtype is given; start and stop may be arrays, and the numbers lie along a new axis
+    `axis`. retstep: also returns the distance. ValueError if num is negative.
+
+    >>> from forerun import np
+    >>> np.linspace(0, 1, 5).tolist(), np.linspace(0, 1, 4, endpoint=False).tolist()
+    ([0.0, 0.25, 0.5, 0.75, 1.0], [0.0, 0.25, 0.5, 0.75])
+    """
+    num = count_of("linspace", "num", num)
+    want = None if dtype is None else as_dtype("linspace", dtype)
+    exact = None if want is None or is_inexact(want) else want
+    values, step = numpy.linspace(_known(start), _known(stop), num, endpoint, True, exact, axis)
+    placed = _placed(values, want, device, ctx, "linspace")
+    return (placed, step) if retstep else placed
+
+
+def logspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None,
+    axis: int = 0, *, device: Where = None, ctx: Where = None,
+) -> Array:  # fmt: skip
+    """base to the power of each number of `linspace(start, stop, num)`; the default float unless dtype is given.
+
+    >>> from forerun import np
+    >>> np.logspace(0, 3, 4, base=2).tolist()
+    [1.0, 2.0, 4.0, 8.0]
+    """
+    num = count_of("logspace", "num", num)
+    values = numpy.logspace(_known(start), _known(stop), num, endpoint, _known(base), None, axis)
+    return _placed(values, dtype, device, ctx, "logspace")
+
+
+def geomspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0, *,
+    device: Where = None, ctx: Where = None,
+) -> Array:  # fmt: skip
+    """num numbers at equal ratios from start to stop; the default float unless dtype is given.
+
+    ValueError if start or stop is 0, or num is negative.
+
+    >>> from forerun import np
+    >>> np.geomspace(1, 8, 4).tolist()
+    [1.0, 2.0, 4.0, 8.0]
+    """
+    num, start, stop = count_of("geomspace", "num", num), _known(start), _known(stop)
+    if not (numpy.all(start) and numpy.all(stop)):
+        raise ValueError(f"geomspace: start and stop must not be zero, got {start} and {stop}")
+    return _placed(numpy.geomspace(start, stop, num, endpoint, None, axis), dtype, device, ctx, "geomspace")

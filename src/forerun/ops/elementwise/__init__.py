@@ -1,0 +1,1 @@
+"""Element-wise operations: `arithmetic`, `exponential`, `select` (`where`, `clip`), `erf`, `special`."""

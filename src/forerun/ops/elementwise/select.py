@@ -1,0 +1,126 @@
+"""Elements chosen by conditions and bounds: where, clip; and nonzero, which `where` is with a condition alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from ... import _core
+from .._base.convert import asarray, beside, copy, store
+from .._base.primitive import Elementwise, numpy_when_small
+from .._base.registry import register
+from .arithmetic import maximum, minimum, positive
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
+__all__ = ["clip", "nonzero", "where"]
+
+
+_select = Elementwise(
+    "select",
+    "where",
+    ("condition", "a", "b"),
+    (
+        lambda g: None,
+        lambda g, condition: where(condition, g, 0),
+        lambda g, condition: where(condition, 0, g),
+    ),
+    "a where the condition holds, b elsewhere.",
+)
+register(__name__, _select)
+
+
+@numpy_when_small(numpy.ndarray.nonzero, "condition", "r", "biufc", waits=True)
+def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    """x where the condition holds (is not zero), y elsewhere.
+
+    All three broadcast; the dtypes of x and y are promoted; a Python integer that an integer dtype does not hold
+    wraps around. With the condition alone: `nonzero`, which waits.
+    ValueError if shapes do not fit or only one of x and y is given.
+
+    >>> from forerun import np
+    >>> np.where([True, False], [1, 2], 0).tolist()
+    [1, 0]
+    """
+    if x is None and y is None:
+        return nonzero(condition)
+    if x is None or y is None:
+        raise ValueError("where: both x and y must be given, or none")
+    result = _select(beside(condition, x, y), _wrapped(x, y), _wrapped(y, x))
+    return result if result.ndim else _core.as_array(result)  # as NumPy's, which is no scalar
+
+
+def _wrapped(n: Any, other: Any) -> Any:
+    """A Python integer, if it needs to, cut to the bits of the dtype of what stands beside it, as by NumPy."""
+    if type(n) is not int or -1 < n < 128:
+        return n
+    dtype = numpy.dtype("int64") if isinstance(other, (bool, int)) else asarray(other).dtype
+    if dtype.kind not in "biu" or not -(2**63) <= n < 2**64:
+        return n
+    return int(numpy.asarray(n).astype("int64" if dtype.kind == "b" else dtype))
+
+
+@numpy_when_small(numpy.ndarray.nonzero, "a", "r", "biufc", waits=True)
+def nonzero(a: Any) -> tuple[Any, ...]:
+    """Positions of the elements that are not zero, one int64 vector per axis.
+
+    Their number depends on the values: this waits. ValueError of an array without axes.
+
+    >>> from forerun import np
+    >>> [i.tolist() for i in np.nonzero([[0, 2], [3, 0]])]
+    [[0, 1], [1, 0]]
+    """
+    x = asarray(a)
+    if x.ndim == 0:
+        raise ValueError("nonzero: array must have at least one axis, got shape ()")
+    return tuple(_core.taken(i, x.device) for i in numpy.nonzero(x.numpy()))
+
+
+def clip(
+    a: Any, min: Any = None, max: Any = None, out: Any = None, *, a_min: Any = None, a_max: Any = None, **kwargs: Any
+) -> Array:
+    """a with values below min raised to it, and values above max lowered to it. NaN stays.
+
+    Either may be None, a number or an array that broadcasts. a_min, a_max: other words for them (ValueError if both
+    are given). kwargs: `dtype`, `where`, `casting` and the like, as of a ufunc; TypeError for others.
+
+    >>> from forerun import np
+    >>> np.clip([1, 5, 9], 2, 6).tolist()
+    [2, 5, 6]
+    """
+    if (a_min is not None and min is not None) or (a_max is not None and max is not None):
+        raise ValueError("clip: a_min and min, a_max and max must not both be given, got both")
+    low, high = min if a_min is None else a_min, max if a_max is None else a_max
+    x = beside(a, low, high)
+    if x.dtype.kind in "iu":  # a bound beyond all values bounds nothing
+        info = numpy.iinfo(x.dtype)
+        low = info.min if type(low) is int and low < info.min else low
+        high = info.max if type(high) is int and high > info.max else high
+    if kwargs:
+        return _clip_with(x, low, high, out, kwargs)
+    if low is None and high is None:
+        x = copy(x)
+    if low is not None:
+        x = maximum(x, low)
+    if high is not None:
+        x = minimum(x, high)
+    return store("clip", x, out)
+
+
+_OF_UFUNCS = {"casting", "dtype", "order", "sig", "signature", "subok", "where"}
+
+
+def _clip_with(x: Any, low: Any, high: Any, out: Any, options: dict[str, Any]) -> Any:
+    """`clip` with keywords of ufuncs: those of the mask and of the array for results count for the last step."""
+    if unknown := sorted(set(options) - _OF_UFUNCS):
+        raise TypeError(f"clip: keywords must be those of a ufunc, got {', '.join(unknown)}")
+    steps: list[Any] = [(f, b) for f, b in ((maximum, low), (minimum, high)) if b is not None]
+    steps = steps or [(positive, None)]
+    for i, (op, bound) in enumerate(steps):
+        last = i == len(steps) - 1
+        given = options if last else {k: v for k, v in options.items() if k != "where"}
+        inputs = [x] if bound is None else [x, bound]
+        x = op.with_options(*inputs, out=out if last else None, **given)
+    return x

@@ -1,0 +1,164 @@
+"""Arrays from iterables, text and layouts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from ... import _core
+from ..._runtime.device import Device
+from .._base.convert import as_dtype, axes_of, unsupported
+from ..create.fill import _device, asarray
+from ..shape.join import vstack
+from ..shape.views import atleast_1d, copied_in, ravel
+from .diagonal import diag
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
+__all__ = [
+    "asfortranarray", "diagflat", "frombuffer", "fromiter", "fromstring", "require", "row_stack", "trim_zeros",
+]  # fmt: skip
+
+Where = Device | str | None
+
+
+def fromiter(iter: Iterable[Any], dtype: Any, count: int = -1, *, like: None = None, device: Where = None) -> Array:
+    """A vector of the first `count` numbers of an iterable, or of all.
+
+    TypeError for a dtype that arrays cannot have, ValueError if there are fewer.
+
+    >>> from forerun import np
+    >>> np.fromiter((i * i for i in range(4)), "int64").tolist()
+    [0, 1, 4, 9]
+    """
+    unsupported("fromiter", like=like)
+    return _core.from_numpy(numpy.fromiter(iter, as_dtype("fromiter", dtype), count), _device(device, None))
+
+
+def frombuffer(
+    buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0, *, like: None = None, device: Where = None
+) -> Array:
+    """A vector of the numbers in an object's memory: a copy, as operations would read that memory at any later time.
+
+    count: how many; -1: all. offset: bytes to leave out. The default float unless dtype is given. ValueError if the
+    memory does not hold that many, TypeError if it cannot be read.
+
+    >>> from forerun import np
+    >>> np.frombuffer(b"\\x01\\x00\\x02\\x00", "int16").tolist()
+    [1, 2]
+    """
+    unsupported("frombuffer", like=like)
+    want = as_dtype("frombuffer", dtype)
+    try:
+        found = numpy.frombuffer(buffer, want, count, offset)
+    except ValueError:
+        what = f"{count} after {offset} of {memoryview(buffer).nbytes} bytes"
+        raise ValueError(f"frombuffer: count must be of whole {want} after the offset, got {what}") from None
+    return _core.from_numpy(found, _device(device, None))
+
+
+def fromstring(
+    string: str, dtype: Any = float, count: int = -1, *, sep: str, like: None = None, device: Where = None
+) -> Array:
+    """A vector of the numbers in a text, which `sep` stands between. The default float unless dtype is given.
+
+    ValueError if the text has something else, or sep is empty.
+
+    >>> from forerun import np
+    >>> np.fromstring("1 2 3", sep=" ").tolist()
+    [1.0, 2.0, 3.0]
+    """
+    unsupported("fromstring", like=like)
+    if not sep:
+        raise ValueError(f"fromstring: sep must not be empty, got {sep!r}")
+    found = numpy.fromstring(string, as_dtype("fromstring", dtype), count, sep=sep)
+    return _core.from_numpy(found, _device(device, None))
+
+
+def diagflat(v: Any, k: int = 0) -> Array:
+    """A matrix with the elements of an array, flat, on its diagonal k.
+
+    >>> from forerun import np
+    >>> np.diagflat([[1, 2]]).tolist()
+    [[1, 0], [0, 2]]
+    """
+    return diag(ravel(v), k)
+
+
+def asfortranarray(a: Any, dtype: Any = None, *, like: None = None) -> Array:
+    """`a` as an array of at least one axis whose first axis runs fastest in memory.
+
+    A transposed view of a copy, or `a` itself if it lies so.
+
+    >>> from forerun import np
+    >>> x = np.asfortranarray([[1, 2], [3, 4]])
+    >>> x.tolist(), np.isfortran(x)
+    ([[1, 2], [3, 4]], True)
+    """
+    unsupported("asfortranarray", like=like)
+    return atleast_1d(asarray(a, dtype, "F"))
+
+
+_FLAGS = {
+    **dict.fromkeys(("C", "C_CONTIGUOUS", "CONTIGUOUS"), "C"), **dict.fromkeys(("F", "F_CONTIGUOUS", "FORTRAN"), "F"),
+    **dict.fromkeys(("O", "OWNDATA"), "O"), **dict.fromkeys(("W", "WRITEABLE"), "W"),
+    **dict.fromkeys(("A", "ALIGNED", "E", "ENSUREARRAY"), ""),
+}  # fmt: skip
+
+
+def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: None = None) -> Array:
+    """`a` as an array of a dtype and with what is required of it; a copy is made if it takes one.
+
+    requirements: "C" or "F" for an order of memory without gaps; "W" for an array that can be written, which views
+    that repeat elements cannot; "O" for memory of its own: always a copy of an array, as none of ours is the owner of
+    its memory (`flags.owndata`). "A" and "E" hold for all arrays. ValueError if "C" and "F" are both asked for,
+    KeyError for another word.
+
+    >>> from forerun import np
+    >>> np.require([1, 2], "float32", ["C", "W"]).dtype
+    dtype('float32')
+    """
+    unsupported("require", like=like)
+    words = [requirements] if isinstance(requirements, str) else list(requirements or ())
+    wanted = {_FLAGS[word.upper()] for word in words}
+    if {"C", "F"} <= wanted:
+        raise ValueError(f"require: requirements must not be both C and F, got {words}")
+    order = "F" if "F" in wanted else "C" if "C" in wanted else None
+    x = asarray(a, dtype, order)
+    shared = ("O" in wanted and x is a) or ("W" in wanted and not x.flags.writeable)
+    return copied_in(x, order) if shared else x
+
+
+def row_stack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Array:
+    """`vstack`, by its older name.
+
+    >>> from forerun import np
+    >>> np.row_stack([[1, 2], [3, 4]]).tolist()
+    [[1, 2], [3, 4]]
+    """
+    return vstack(tup, dtype=dtype, casting=casting)
+
+
+def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Array:
+    """A view without the slices of zeros at the beginning and end of axes. Its shape depends on values: this waits.
+
+    trim: "f" for the beginning, "b" for the end. axis: by default all. ValueError if trim has other letters.
+
+    >>> from forerun import np
+    >>> np.trim_zeros([0, 0, 1, 0, 2, 0]).tolist()
+    [1, 0, 2]
+    """
+    if set(trim.lower()) - {"f", "b"}:
+        raise ValueError(f'trim_zeros: trim must be of "f" and "b", got {trim!r}')
+    x = asarray(filt)
+    found = numpy.nonzero(x.numpy()) if x.ndim else ()
+    parts = [slice(None)] * x.ndim
+    for a in axes_of("trim_zeros", axis, x.ndim):
+        first, last = (int(found[a].min()), int(found[a].max()) + 1) if found[a].size else (x.shape[a], x.shape[a])
+        start = first if "f" in trim.lower() else 0
+        stop = last if "b" in trim.lower() else x.shape[a]
+        parts[a] = slice(start, stop) if found[a].size else slice(0, 0)
+    return x[(*parts, ...)]

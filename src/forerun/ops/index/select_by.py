@@ -1,0 +1,201 @@
+"""Choices among arrays, by numbers and by conditions; elements under a mask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from ... import _core
+from .._base.convert import asarray, beside, cast, count_of, is_array, one_of, promote, store, together
+from .._base.host_task import host_op
+from .._base.primitive import direct, numpy_when_small, numpy_writes
+from ..create.fill import _known, ones, zeros
+from ..elementwise.arithmetic import logical_not, logical_or
+from ..elementwise.select import nonzero, where
+from ..shape.join import stack
+from ..shape.views import broadcast_to, reshape
+from .getitem import _gather_along, _plain_mask, flatnonzero, take
+from .insert_delete import flat_values
+from .parser import places_within
+from .setitem import untaped, values_for
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
+__all__ = ["choose", "extract", "mask_indices", "piecewise", "place", "putmask"]
+
+
+@numpy_when_small(numpy.choose, "a choices", "al")
+def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Array:
+    """For each element of a, a number, the element of the choice of that number. All broadcast together.
+
+    mode: what happens to other numbers: "raise" (ValueError, where the result is read if a is an array of ours),
+    "clip", "wrap". ValueError if there is no choice or shapes do not fit, TypeError if numbers are no integers.
+    Differentiable in the choices.
+
+    >>> from forerun import np
+    >>> np.choose([1, 0, 1], [[1, 2, 3], [10, 20, 30]]).tolist()
+    [10, 2, 30]
+    """
+    arrays = [beside(c, *choices, a) for c in choices]
+    if not arrays:
+        raise ValueError("choose: there must be at least one choice, got none")
+    number = _numbers(a, len(arrays), mode, arrays[0].device)
+    shape = together("choose", number.shape, *(c.shape for c in arrays))
+    if mode == "raise" and is_array(a):
+        number = host_op("choose", lambda v: _in_range(v, len(arrays)), [number], number.shape, number.dtype)
+    dtype = promote(*(c.dtype for c in arrays))
+    table = stack([broadcast_to(cast(c, dtype), shape) for c in arrays])
+    picked = _gather_along(table, reshape(broadcast_to(number, shape), (1, *shape)), 0)
+    return store("choose", reshape(picked, shape), out)
+
+
+def _numbers(a: Any, n: int, mode: str, device: Any) -> Any:
+    """Numbers of choices; from 0 to n - 1, unless they are ours and the mode is to raise."""
+    one_of("choose", "mode", mode, ("raise", "clip", "wrap"))
+    if mode == "raise" and not is_array(a):
+        known = numpy.asarray(a)
+        if numpy.can_cast(known.dtype, "int64"):
+            _in_range(known, n)
+    return places_within("choose", a, n, mode, device, "safe")
+
+
+def _in_range(numbers: numpy.ndarray, n: int) -> numpy.ndarray:
+    if numbers.size and (numbers.min() < 0 or numbers.max() >= n):
+        got = numbers.min() if numbers.min() < 0 else numbers.max()
+        raise ValueError(f"choose: numbers must be in [0, {n}), got {got}")
+    return numbers
+
+
+@numpy_when_small(numpy.extract, "condition arr", "aa", "biufc", waits=True)
+def extract(condition: Any, arr: Any) -> Array:
+    """Elements of the flat array where the flat condition holds. Waits.
+
+    IndexError if it holds behind the end of the array.
+
+    >>> from forerun import np
+    >>> x = np.arange(5)
+    >>> np.extract(x % 2 == 0, x).tolist()
+    [0, 2, 4]
+    """
+    if _plain_mask(condition, arr):
+        return arr[condition]
+    return take(beside(arr, condition), flatnonzero(condition))
+
+
+def _mask_of(op: str, x: Any, mask: Any) -> Any:
+    """A mask of x's shape: where an array of x's size is not zero. ValueError if it has another size."""
+    found = asarray(mask, device=x.device)
+    if found.size != x.size:
+        raise ValueError(f"{op}: mask must have {x.size} elements like the array, got {found.size}")
+    return reshape(found if found.dtype.kind == "b" else found != 0, x.shape)
+
+
+def _safe_values(op: str, x: Any, values: Any) -> Any:
+    """`flat_values`, but TypeError for an array that cannot be cast safely."""
+    if isinstance(values, (numpy.ndarray, _core.Array)) and not numpy.can_cast(values.dtype, x.dtype):
+        raise TypeError(f"{op}: values must be safe to cast to {x.dtype}, got {values.dtype}")
+    return flat_values(op, x, values)
+
+
+@direct("putmask")
+@numpy_writes(numpy.putmask, "a mask values", "wav")
+def putmask(a: Any, mask: Any, values: Any) -> None:
+    """Writes values where a mask holds, in place: each element gets the one at its own place in the flat array.
+
+    Values start over if there are fewer; without any, nothing is written. ValueError if the mask has another size,
+    TypeError if an array of values cannot be cast safely.
+
+    >>> from forerun import np
+    >>> x = np.arange(5)
+    >>> np.putmask(x, x > 2, [10, 20]); x.tolist()
+    [0, 1, 2, 20, 10]
+    """
+    if not is_array(a):
+        return numpy.putmask(a, _known(mask), _known(values))  # type: ignore[arg-type]
+    where_ = _mask_of("putmask", a, mask)
+    new = _safe_values("putmask", a, values)
+    untaped("putmask", a, new)
+    if new.size == 1:
+        _core.masked_copy(a, where_, reshape(new, ()), "putmask")
+    elif new.size:
+        _core.place(a, where_, new, "in place", "putmask")
+    return None
+
+
+@numpy_writes(numpy.place, "arr mask vals", "wav")
+def place(arr: Any, mask: Any, vals: Any) -> None:
+    """Writes values where a mask holds, in place, one after the other; they start over if there are fewer.
+
+    ValueError if the mask has another size, and, where the array is read, if there are no values for a mask that
+    holds somewhere; TypeError if an array of values cannot be cast safely.
+
+    >>> from forerun import np
+    >>> x = np.arange(5)
+    >>> np.place(x, x > 1, [10, 20]); x.tolist()
+    [0, 1, 10, 20, 10]
+    """
+    if not is_array(arr):
+        return numpy.place(arr, _known(mask), _known(vals))  # type: ignore[arg-type]
+    where_ = _mask_of("place", arr, mask)
+    new = _safe_values("place", arr, vals)
+    untaped("place", arr, new)
+    if new.size == 1:
+        return _core.masked_copy(arr, where_, reshape(new, ()), "place")
+    return _core.place(arr, where_, new, "in turn", "place")
+
+
+def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Array:
+    """Values of functions, each where its condition holds, of the last one where several do; in x's dtype.
+
+    A function is called with all of x, and its values are taken where the condition holds (NumPy calls it with the
+    elements there, for which this would have to wait); it may be a number instead. With one more function than
+    conditions that is for the rest; without, zeros. ValueError for other numbers of functions.
+
+    >>> from forerun import np
+    >>> x = np.array([-2.0, 0.0, 3.0])
+    >>> np.piecewise(x, [x < 0, x >= 0], [lambda v: -v, lambda v: 10 * v]).tolist()
+    [2.0, 0.0, 30.0]
+    """
+    x = beside(x, condlist)
+    conditions = _conditions(x, condlist)
+    if len(funclist) == len(conditions) + 1:
+        some = conditions[0]
+        for c in conditions[1:]:
+            some = logical_or(some, c)
+        conditions = [*conditions, logical_not(some)]
+    elif len(funclist) != len(conditions):
+        n = len(conditions)
+        raise ValueError(f"piecewise: there must be {n} or {n + 1} functions for {n} conditions, got {len(funclist)}")
+    result: Any = zeros(x.shape, x.dtype, device=x.device)
+    for condition, f in zip(conditions, funclist):
+        value = asarray(f(x, *args, **kw)) if callable(f) else values_for("piecewise", x, f)
+        result = where(condition, cast(value, x.dtype) if is_array(value) else value, result)
+    return result
+
+
+def _conditions(x: Any, condlist: Any) -> list[Any]:
+    """Conditions of x's shape, from a list of them or a single one."""
+    several = isinstance(condlist, (list, tuple)) or numpy.ndim(condlist) > x.ndim
+    if several and isinstance(condlist, (list, tuple)) and x.ndim > 0:
+        several = bool(condlist) and (isinstance(condlist[0], (list, tuple)) or numpy.ndim(condlist[0]) > 0)
+    found = [asarray(c, bool, x.device) for c in (condlist if several else [condlist])]
+    for c in found:
+        if c.shape != x.shape:
+            raise IndexError(f"piecewise: conditions must have shape {x.shape}, got {c.shape}")
+    return found
+
+
+def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0) -> tuple[Any, ...]:
+    """Positions where `mask_func(x, k)` of an n by n matrix x of ones is not zero. Waits.
+
+    TypeError if n is no integer, ValueError if it is negative.
+
+    >>> from forerun import np
+    >>> [i.tolist() for i in np.mask_indices(3, np.triu, 1)]
+    [[0, 0, 1], [1, 2, 2]]
+    """
+    size = count_of("mask_indices", "n", n)
+    return nonzero(mask_func(ones((size, size), int), k) != 0)

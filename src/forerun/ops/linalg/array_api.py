@@ -1,0 +1,83 @@
+"""What `np.linalg` has under a name of `np`, with the parameters that the array API standard gives it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .._base.convert import asarray, axis_of
+from ..index.diagonal import diagonal as _diagonal
+from ..reduce.reduction import sum as sum_
+from ..shape.views import matrix_transpose
+from .cross import cross as _cross
+from .matmul import matmul, vecdot
+from .tensordot import matmul_pair, multi_dot, tensordot
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
+__all__ = [
+    "cross",
+    "diagonal",
+    "matmul",
+    "matrix_transpose",
+    "multi_dot",
+    "outer",
+    "tensordot",
+    "trace",
+    "vecdot",
+]
+
+
+def outer(x1: Any, x2: Any, /) -> Array:
+    """The matrix of all products of an element of x1 and one of x2, which are vectors. ValueError if they are not.
+
+    >>> from forerun import np
+    >>> np.linalg.outer([1, 2], [3, 4]).tolist()
+    [[3, 4], [6, 8]]
+    """
+    a, b = matmul_pair(x1, x2, "outer")
+    if a.ndim != 1 or b.ndim != 1:
+        raise ValueError(f"outer: arrays must have one axis, got shapes {a.shape} and {b.shape}")
+    return a[:, None] * b
+
+
+def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
+    """The cross product of vectors of three elements along an axis; the others broadcast.
+
+    ValueError if vectors have not three elements.
+
+    >>> from forerun import np
+    >>> np.linalg.cross(np.array([1, 0, 0]), np.array([0, 1, 0])).tolist()
+    [0, 0, 1]
+    """
+    a, b = matmul_pair(x1, x2, "cross")
+    if {x.shape[axis_of("cross", axis, x.ndim)] for x in (a, b)} != {3}:
+        raise ValueError(f"cross: vectors must have three elements, got shapes {a.shape} and {b.shape}")
+    return _cross(a, b, axis=axis)
+
+
+def _two_axes(op: str, x: Any) -> Any:
+    x = asarray(x, op=op)
+    if x.ndim < 2:
+        raise ValueError(f"{op}: array must have at least two axes, got shape {x.shape}")
+    return x
+
+
+def diagonal(x: Any, /, *, offset: int = 0) -> Array:
+    """Elements on diagonal `offset` of matrices, the last two axes. ValueError if there are not two.
+
+    >>> from forerun import np
+    >>> np.linalg.diagonal([[[1, 2], [3, 4]], [[5, 6], [7, 8]]]).tolist()
+    [[1, 4], [5, 8]]
+    """
+    return _diagonal(_two_axes("diagonal", x), offset, -2, -1)
+
+
+def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Array:
+    """The sums of diagonal `offset` of matrices, the last two axes; dtype as `sum`. ValueError if there are not two.
+
+    >>> from forerun import np
+    >>> np.linalg.trace([[[1, 2], [3, 4]], [[5, 6], [7, 8]]]).tolist()
+    [5, 13]
+    """
+    return sum_(_diagonal(_two_axes("trace", x), offset, -2, -1), -1, dtype=dtype)

@@ -1,0 +1,182 @@
+"""Eigenvalues and eigenvectors, with gradients.
+
+Vectors are determined up to a sign, or a phase if they are complex: gradients are those of functions that do not
+depend on it. Where two eigenvalues are equal, vectors have no gradient (the result is inf or NaN if one is asked for),
+values have. Formulas: Giles (2008); Boeddeker et al. (2017).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy
+
+from .._base.convert import one_of
+from .._base.primitive import numpy_when_small, primitive
+from .._base.promotion import real_of
+from .._base.registry import registered_tuple
+from ..create.fill import eye
+from ..elementwise.arithmetic import _value
+from ..index.diagonal import diagonal
+from ..shape.views import real
+from .lapack import adjoint, half_hermitian, matrices, quotient, stacked, work
+from .matmul import matmul
+from .solve import _solve
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
+__all__ = ["eig", "eigh", "eigvals", "eigvalsh"]
+
+
+@registered_tuple("linalg.EigResult")
+class EigResult(NamedTuple):
+    """What `eig` gives."""
+
+    eigenvalues: Any
+    eigenvectors: Any
+
+
+@registered_tuple("linalg.EighResult")
+class EighResult(NamedTuple):
+    """What `eigh` gives."""
+
+    eigenvalues: Any
+    eigenvectors: Any
+
+
+def _spread(x: Any) -> Any:
+    """Matrices with the elements of x, of its last axis, on their diagonals."""
+    return x[..., None] * eye(x.shape[-1], dtype=real_of(x.dtype), device=x.device)
+
+
+# --- eigenvalues of Hermitian matrices ------------------------------------------------------------
+
+
+def _gaps(w: Any) -> Any:
+    """w[j] - w[i] at row i and column j."""
+    return w[..., None, :] - w[..., :, None]
+
+
+def _eigh_grad(g: Any, y: Any) -> Any:
+    (gw, gv), (w, v) = g, y
+    inner = quotient(_off_diagonal(matmul(adjoint(v), gv)), _gaps(w))
+    return half_hermitian(matmul(matmul(v, inner + _spread(gw)), adjoint(v)))
+
+
+def _off_diagonal(x: Any) -> Any:
+    return x * (1 - eye(x.shape[-1], dtype=real_of(x.dtype), device=x.device))
+
+
+@primitive(_eigh_grad, op="linalg.eigh")
+def _eigh(x: Any, uplo: str) -> Any:
+    outs = [(x.shape[-1:], real_of(x.dtype)), (x.shape[-2:], x.dtype)]
+    return tuple(
+        stacked("eigh", lambda v: tuple(numpy.linalg.eigh(v, uplo)), [x], outs, x.shape[:-2], work(x, 9))
+    )
+
+
+def _eigvalsh_grad(g: Any, x: Any, uplo: str) -> Any:
+    v = _eigh(x, uplo)[1]
+    return half_hermitian(matmul(v * g[..., None, :], adjoint(v)))
+
+
+@primitive(_eigvalsh_grad, op="linalg.eigvalsh")
+def _eigvalsh(x: Any, uplo: str) -> Any:
+    values = lambda v: numpy.linalg.eigvalsh(v, uplo)
+    return stacked("eigvalsh", values, [x], [(x.shape[-1:], real_of(x.dtype))], x.shape[:-2], work(x, 3))[0]
+
+
+def _triangle(op: str, uplo: str, upper: bool | None) -> str:
+    if upper is not None:
+        return "U" if upper else "L"
+    one_of(op, "UPLO", uplo.upper(), ("L", "U"))
+    return uplo.upper()
+
+
+@numpy_when_small(numpy.linalg.eigh, "a", "m", "fc", gives=EighResult)
+def eigh(a: Any, UPLO: str = "L", *, upper: bool | None = None) -> EighResult:
+    """Eigenvalues in ascending order and eigenvectors (columns) of symmetric or Hermitian matrices.
+
+    Eigenvalues are real. UPLO: the triangle that is looked at, "L" for the lower or "U" for the upper, which upper
+    (True or False) also says; gradients are symmetric. LinAlgError (a ValueError) if matrices are not square, and
+    where results are read if it does not converge.
+
+    >>> from forerun import np
+    >>> x = np.array([[2.0, 1.0], [1.0, 2.0]])
+    >>> values, vectors = np.linalg.eigh(x)
+    >>> np.round(values, 3).tolist(), np.allclose(x @ vectors, vectors * values, atol=1e-5).item()
+    ([1.0, 3.0], True)
+    """
+    return EighResult(*_eigh(matrices("eigh", a, square=True), _triangle("eigh", UPLO, upper)))
+
+
+def eigvalsh(a: Any, UPLO: str = "L", *, upper: bool | None = None) -> Array:
+    """Eigenvalues of symmetric or Hermitian matrices in ascending order: the first result of `eigh`.
+
+    >>> from forerun import np
+    >>> np.round(np.linalg.eigvalsh([[2, 1], [1, 2]]), 3).tolist()
+    [1.0, 3.0]
+    """
+    return _eigvalsh(matrices("eigvalsh", a, square=True), _triangle("eigvalsh", UPLO, upper))
+
+
+# --- eigenvalues of any matrices ------------------------------------------------------------------
+
+
+def _eig_grad(g: Any, y: Any, dtype: numpy.dtype) -> Any:
+    """Vectors have length 1 and any phase: Boeddeker et al. (2017)."""
+    (gw, gv), (w, v) = g, y
+    inner = matmul(adjoint(v), gv)
+    inner = inner - matmul(adjoint(v), v * real(diagonal(inner, 0, -2, -1))[..., None, :])
+    inner = quotient(_off_diagonal(inner), _value(_gaps(w))) + _spread(gw)
+    return _as_input(_solve(adjoint(v), matmul(inner, adjoint(v))), dtype)
+
+
+def _as_input(g: Any, dtype: numpy.dtype) -> Any:
+    return g if dtype.kind == "c" else real(g)
+
+
+def _complex(dtype: numpy.dtype) -> numpy.dtype:
+    return numpy.result_type(dtype, numpy.complex64)
+
+
+@primitive(_eig_grad, op="linalg.eig")
+def _eig(x: Any) -> Any:
+    outs = [(x.shape[-1:], _complex(x.dtype)), (x.shape[-2:], _complex(x.dtype))]
+    return tuple(stacked("eig", lambda v: tuple(numpy.linalg.eig(v)), [x], outs, x.shape[:-2], work(x, 25)))
+
+
+def _eigvals_grad(g: Any, x: Any, dtype: numpy.dtype) -> Any:
+    v = _eig(x)[1]
+    return _as_input(_solve(adjoint(v), g[..., None] * adjoint(v)), dtype)
+
+
+@primitive(_eigvals_grad, op="linalg.eigvals")
+def _eigvals(x: Any) -> Any:
+    outs = [(x.shape[-1:], _complex(x.dtype))]
+    return stacked("eigvals", numpy.linalg.eigvals, [x], outs, x.shape[:-2], work(x, 10))[0]
+
+
+def eig(a: Any) -> EigResult:
+    """Eigenvalues, in no order, and eigenvectors (columns, of length 1) of square matrices. Always complex.
+
+    (NumPy gives real ones if all happen to be real; here the dtype is known before the values are.) LinAlgError (a
+    ValueError) if matrices are not square, and where results are read if values are not finite.
+
+    >>> from forerun import np
+    >>> values, vectors = np.linalg.eig([[0.0, 1.0], [-1.0, 0.0]])
+    >>> np.sort(np.round(values, 3)).tolist()
+    [-1j, 1j]
+    """
+    return EigResult(*_eig(matrices("eig", a, square=True)))
+
+
+def eigvals(a: Any) -> Array:
+    """Eigenvalues of square matrices, in no order: the first result of `eig`. Always complex.
+
+    >>> from forerun import np
+    >>> np.linalg.eigvals([[2, 0], [0, 3]]).tolist()
+    [(2+0j), (3+0j)]
+    """
+    return _eigvals(matrices("eigvals", a, square=True))

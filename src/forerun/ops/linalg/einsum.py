@@ -1,0 +1,298 @@
+"""Sums of products in Einstein's notation, as products of matrices."""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from .._base.convert import as_dtype, asarrays, cast, is_array, one_of, promote, store
+from ..index.diagonal import diagonal
+from ..reduce.reduction import sum as sum_
+from ..shape.views import broadcast_to, reshape, transpose
+from .tensordot import _matmul, dot
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
+__all__ = ["einsum", "einsum_path"]
+
+# A label names an axis: a letter, or a number below 0 for an axis that "..." stands for, the last one -1.
+Label = str | int
+Labels = tuple[Label, ...]
+
+
+# --- what was asked for ---------------------------------------------------------------------------
+
+
+def _letter(label: Any) -> str:
+    """The letter for a number of a list of labels; numbers and letters have one order."""
+    if label is Ellipsis:
+        return "..."
+    try:
+        n = operator.index(label)
+    except TypeError:
+        raise TypeError(f"einsum: labels must be integers or Ellipsis, got {label!r}") from None
+    if not 0 <= n < 52:
+        raise ValueError(f"einsum: labels must be in [0, 52), got {n}")
+    return chr(ord("A") + n) if n < 26 else chr(ord("a") + n - 26)
+
+
+def _spelled(args: Sequence[Any]) -> tuple[str, list[Any]]:
+    """Subscripts and operands, of either way to give them: operands with lists of labels become letters."""
+    if not args:
+        raise ValueError("einsum: there must be subscripts and operands, got none")
+    if isinstance(args[0], str):
+        return args[0].replace(" ", ""), list(args[1:])
+    text = ["".join(map(_letter, labels)) for labels in args[1::2]]
+    result = "->" + "".join(map(_letter, args[-1])) if len(args) % 2 else ""
+    return ",".join(text) + result, list(args[: len(args) // 2 * 2 : 2])
+
+
+def _labels(term: str, rest: int | None, subscripts: str) -> Labels:
+    """The labels of a term, in which "..." stands for `rest` axes."""
+    before, dots, after = term.partition("...")
+    if not all(c.isascii() and c.isalpha() for c in before + after):
+        raise ValueError(f"einsum: labels must be letters or one '...' a term, got {subscripts!r}")
+    return (*before, *range(-(rest or 0), 0), *after) if dots else tuple(before)
+
+
+@functools.lru_cache(1024)
+def _read(subscripts: str, shapes: tuple[tuple[int, ...], ...]) -> tuple[tuple[Labels, ...], Labels]:
+    """Labels of each operand and of the result, which fit the operands' shapes."""
+    terms, result = _parse(subscripts, shapes)
+    _extents(terms, shapes)
+    return tuple(terms), result
+
+
+def _parse(subscripts: str, shapes: Sequence[tuple[int, ...]]) -> tuple[list[Labels], Labels]:
+    """Labels of each operand and of the result."""
+    left, arrow, result = subscripts.partition("->")
+    terms = left.split(",")
+    if len(terms) != len(shapes):
+        raise ValueError(f"einsum: subscripts must name {len(shapes)} operands, got {subscripts!r}")
+    found = []
+    for term, shape in zip(terms, shapes):
+        found.append(_labels(term, max(0, len(shape) - len(term) + 3), subscripts))
+        if len(found[-1]) != len(shape):
+            raise ValueError(f"einsum: subscripts must name each axis, got {term!r} for shape {shape}")
+    every = [c for labels in found for c in labels]
+    dots = tuple(range(min((c for c in every if isinstance(c, int)), default=0), 0))
+    if not arrow:
+        return found, dots + tuple(
+            sorted(c for c in set(every) if isinstance(c, str) and every.count(c) == 1)
+        )
+    asked = _labels(result, len(dots), subscripts)
+    if not set(dots) <= set(asked) <= set(every) or len(set(asked)) != len(asked):
+        raise ValueError(
+            f"einsum: labels of the result must be those of operands, once each, got {subscripts!r}"
+        )
+    return found, asked
+
+
+def _extents(terms: Sequence[Labels], shapes: Sequence[tuple[int, ...]]) -> dict[Label, int]:
+    """The extent of each label; an extent of 1 is repeated where another operand has more."""
+    extents: dict[Label, int] = {}
+    for labels, shape in zip(terms, shapes):
+        if len(set(zip(labels, shape))) != len(set(labels)):
+            text = "".join(map(str, labels))
+            raise ValueError(f"einsum: axes of one label must have one extent, got {shape} for {text!r}")
+        for c, n in zip(labels, shape):
+            if extents.setdefault(c, n) != n and n != 1 and extents[c] != 1:
+                raise ValueError(
+                    f"einsum: axes of one label must have one extent, got {extents[c]} and {n} for {c!r}"
+                )
+            extents[c] = n if extents[c] == 1 else extents[c]
+    return extents
+
+
+# --- computing ------------------------------------------------------------------------------------
+
+
+def _reduced(x: Any, labels: Labels, needed: set[Label]) -> tuple[Any, Labels]:
+    """x with repeated labels taken as diagonals, and axes summed whose label nobody else needs."""
+    if len(set(labels)) == len(labels) and needed.issuperset(labels):
+        return x, labels
+    for c in dict.fromkeys(labels):
+        while labels.count(c) > 1:
+            i = labels.index(c)
+            j = labels.index(c, i + 1)
+            x = diagonal(x, 0, i, j)
+            labels = (*labels[:i], *labels[i + 1 : j], *labels[j + 1 :], c)
+    gone = tuple(i for i, c in enumerate(labels) if c not in needed)
+    x = sum_(x, gone, dtype=x.dtype) if gone else x
+    return x, tuple(c for c in labels if c in needed)
+
+
+def _arranged(x: Any, labels: Labels, extents: dict[Label, int], *groups: Sequence[Label]) -> Any:
+    """x with its axes in groups; all but the first group become one axis each."""
+    order = [labels.index(c) for group in groups for c in group]
+    x = x if order == list(range(x.ndim)) else transpose(x, order)
+    shape = tuple(extents[c] for group in groups for c in group)
+    x = x if x.shape == shape else broadcast_to(x, shape)  # which is read-only
+    whole = (*x.shape[: len(groups[0])], *(math.prod(extents[c] for c in g) for g in groups[1:]))
+    return x if x.shape == whole else reshape(x, whole)
+
+
+def _product(a: Any, la: Labels, b: Any, lb: Labels, needed: set[Label]) -> tuple[Any, Labels]:
+    """The product of two operands, summed over labels that only they have, as one product of stacked matrices."""
+    extents = _extents((la, lb), (a.shape, b.shape))
+    shared = [c for c in la if c in lb]
+    batch, summed = [c for c in shared if c in needed], [c for c in shared if c not in needed]
+    rows, columns = [c for c in la if c not in lb], [c for c in lb if c not in la]
+    product = _matmul(
+        _arranged(a, la, extents, batch, rows, summed), _arranged(b, lb, extents, batch, summed, columns)
+    )
+    labels = (*batch, *rows, *columns)
+    shape = tuple(extents[c] for c in labels)
+    return product if product.shape == shape else reshape(product, shape), labels
+
+
+def _contracted(arrays: Sequence[Any], terms: Sequence[Labels], needed: set[Label]) -> tuple[Any, Labels]:
+    """Operands contracted from left to right, to what is needed."""
+    done, labels = None, ()  # type: tuple[Any, Labels]
+    for k, (x, term) in enumerate(zip(arrays, terms)):
+        later = needed.union(*terms[k + 1 :])
+        x, term = _reduced(x, term, later | set(labels))
+        done, labels = (x, term) if done is None else _product(done, labels, x, term, later)
+        done, labels = _reduced(done, labels, later)
+    return done, labels
+
+
+def _along(
+    path: Sequence[Any], arrays: list[Any], terms: list[Labels], needed: set[Label]
+) -> tuple[Any, Labels]:
+    """Operands contracted as a path says: at each step some of those left, whose product goes to the end."""
+    for step in path:
+        places = sorted(step, reverse=True)
+        some = [(arrays.pop(i), terms.pop(i)) for i in places][::-1]
+        done, labels = _contracted([x for x, _ in some], [t for _, t in some], needed.union(*terms))
+        arrays.append(done)
+        terms.append(labels)
+    return _contracted(arrays, terms, needed)
+
+
+def _path(subscripts: str, arrays: Sequence[Any], optimize: Any) -> tuple[list[Any], str]:
+    """What NumPy finds for arrays of these shapes, which it need not see."""
+    like = [numpy.broadcast_to(numpy.zeros((), x.dtype), x.shape) for x in arrays]
+    return numpy.einsum_path(subscripts, *like, optimize=optimize)
+
+
+def _prepared(op: str, args: Sequence[Any]) -> tuple[str, list[Any]]:
+    subscripts, operands = _spelled(args)
+    return subscripts, asarrays(*operands, op=op)
+
+
+def _common(arrays: Sequence[Any], dtype: Any, casting: Any) -> list[Any]:
+    """Operands in one dtype. TypeError if one must not be cast to the dtype that was asked for."""
+    one_of("einsum", "casting", casting, ("no", "equiv", "safe", "same_kind", "unsafe"))
+    want = promote(*(x.dtype for x in arrays)) if dtype is None else as_dtype("einsum", dtype)
+    strict = dtype is not None or casting in ("no", "equiv")  # by our rule, integers become floats that stand beside
+    for x in arrays:
+        if strict and not numpy.can_cast(x.dtype, want, casting):
+            raise TypeError(f"einsum: casting must be possible by rule {casting!r}, got {x.dtype} to {want}")
+    return [x if x.dtype == want else cast(x, want) for x in arrays]
+
+
+@functools.lru_cache(1024)
+def _plan(subscripts: str) -> Any:
+    """What one function does; None: it takes more.
+
+    ("sum", number of axes, the axis) or ("dot", axes of each operand, whether to turn each).
+    """
+    left, arrow, result = subscripts.replace(" ", "").partition("->")
+    terms = left.split(",")
+    if not arrow or "." in left or any(len(set(t)) < len(t) for t in (*terms, result)):
+        return None
+    if len(terms) == 1:
+        gone = [i for i, c in enumerate(left) if c not in result]
+        whole = len(gone) == 1 and left.replace(left[gone[0]], "") == result
+        return ("sum", len(left), gone[0]) if whole else None
+    shared = set(terms[0]) & set(terms[-1])
+    if len(terms) > 2 or len(shared) != 1 or not all(1 <= len(t) <= 2 for t in terms):
+        return None
+    (k,) = shared
+    rows, columns = (t.replace(k, "") for t in terms)
+    if k in result or result != rows + columns:
+        return None
+    return "dot", len(terms[0]), len(terms[1]), terms[0] != rows + k, terms[1] != k + columns
+
+
+def _plain(*operands: Any) -> Any:
+    """Sums over one axis, and products of matrices and vectors: by the functions for these. None: something else."""
+    plan = _plan(operands[0]) if operands and type(operands[0]) is str else None
+    if plan is None or not all(map(is_array, operands[1:])):
+        return None
+    if plan[0] == "sum":
+        _, ndim, axis = plan
+        x = operands[1] if len(operands) == 2 else None
+        plain = x is not None and x.ndim == ndim and x.dtype.kind in "fc" and x.size
+        return sum_(x, axis) if plain else None
+    if len(operands) != 3:
+        return None
+    _, axes_a, axes_b, turn_a, turn_b = plan
+    a, b = operands[1:]
+    if a.ndim != axes_a or b.ndim != axes_b or a.dtype != b.dtype or a.dtype.kind != "f":
+        return None
+    a, b = (a.T if turn_a else a), (b.T if turn_b else b)
+    return dot(a, b) if a.shape[-1] == b.shape[0] and a.size and b.size else None
+
+
+def einsum(
+    *operands: Any,
+    out: Any = None,
+    optimize: Any = False,
+    dtype: Any = None,
+    order: str = "K",
+    casting: Any = "safe",
+) -> Array:
+    """Sums of products in Einstein's notation: einsum(subscripts, a, b, ...), or einsum(a, [0, 1], b, [1, 2], [0, 2]).
+
+    A label that the result lacks is summed over; "..." (or Ellipsis) stands for axes that broadcast. Without "->" (or
+    the last list) the result has the labels that occur once, in order of the alphabet. Operands are contracted two by
+    two from left to right; with `optimize` as `einsum_path` finds it, or in the order that it is given. dtype: of
+    operands and sums. What only picks or moves axes of one operand is a view. ValueError if subscripts and shapes do
+    not fit, TypeError if a cast is not possible by rule `casting`.
+
+    >>> from forerun import np
+    >>> np.einsum("ij,kj->ik", np.ones((2, 3)), np.ones((2, 3))).tolist()
+    [[3.0, 3.0], [3.0, 3.0]]
+    >>> np.einsum(np.arange(4).reshape(2, 2), [0, 0]).item()
+    3
+    """
+    if out is None and dtype is None and not optimize and order == "K" and casting == "safe":
+        found = _plain(*operands)
+        if found is not None:
+            return found
+    one_of("einsum", "order", order, ("K", "A", "C"))
+    subscripts, given = _prepared("einsum", operands)
+    terms, result = _read(subscripts, tuple(x.shape for x in given))
+    arrays = _common(given, dtype, casting)
+    path = [] if optimize is False or len(arrays) < 3 else _path(subscripts, arrays, optimize)[0][1:]
+    done, labels = _along(path, arrays, list(terms), set(result))
+    moved = labels != result or done is given[0]  # what is a view is not the operand itself
+    done = (transpose(done, [labels.index(c) for c in result]) if moved else done) if result else reshape(done, ())[()]
+    if out is not None and not numpy.can_cast(done.dtype, out.dtype, casting):
+        raise TypeError(
+            f"einsum: casting must be possible by rule {casting!r}, got {done.dtype} to {out.dtype}"
+        )
+    return store("einsum", done, out)
+
+
+def einsum_path(*operands: Any, optimize: Any = "greedy") -> tuple[list[Any], str]:
+    """The order in which `einsum` would contract operands with `optimize`, and a text that describes it.
+
+    Only shapes matter: this does not wait. optimize: "greedy" (or True), "optimal", a pair of either and a limit of
+    elements, False, or an order.
+
+    >>> from forerun import np
+    >>> np.einsum_path("ij,jk,kl->il", np.ones((5, 9)), np.ones((9, 9)), np.ones((9, 2)))[0]
+    ['einsum_path', (1, 2), (0, 1)]
+    """
+    subscripts, arrays = _prepared("einsum_path", operands)
+    _read(subscripts, tuple(x.shape for x in arrays))
+    return _path(subscripts, arrays, optimize)

@@ -1,0 +1,138 @@
+"""NumPy's functions over stacks of matrices as ops: what is common to them.
+
+A call is one host task. Of many matrices, or large ones, it is cut along the stack into calls that idle workers
+share; where, the shapes alone tell, so the bits are the same for any number of workers. NumPy's loops over LAPACK run
+without the interpreter lock.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy
+from numpy.linalg import LinAlgError
+
+from ... import _core
+from .._base.convert import asarray, cast
+from .._base.promotion import default_float
+from ..elementwise.arithmetic import _value, equal
+from ..elementwise.select import where
+from ..shape.views import broadcast_to, matrix_transpose, reshape
+
+__all__ = ["adjoint", "half_hermitian", "inexact", "matrices", "quotient", "stacked", "work"]
+
+_DTYPES = ("float32", "float64", "complex64", "complex128")
+_PIECE = 1 << 21  # multiplications that are worth a call of their own
+_AT_ONCE = 40_000  # multiplications: a task of fewer may run in the call
+_MOST_PIECES = 64
+
+Shape = tuple[int, ...]
+
+
+def inexact(op: str, x: Any) -> Any:
+    """x as an array of a dtype that LAPACK has: integers and bools become the default float.
+
+    TypeError for what is left: like NumPy, float16 is refused.
+
+    >>> inexact("op", [1, 2]).dtype
+    dtype('float32')
+    """
+    x = asarray(x, op=op)
+    if x.dtype.kind in "biu":
+        return cast(x, default_float())
+    if x.dtype.name not in _DTYPES:
+        raise TypeError(f"{op}: dtype must be float32/64, complex64/128 or integer, got {x.dtype}")
+    return x
+
+
+def matrices(op: str, x: Any, square: bool = False) -> Any:
+    """x as an array of matrices of such a dtype. LinAlgError (a ValueError) if it has other axes.
+
+    >>> matrices("op", [[1.0, 2.0]]).shape
+    (1, 2)
+    """
+    x = asarray(x, op=op)
+    if x.ndim < 2 or (square and x.shape[-1] != x.shape[-2]):
+        what = "square matrices" if square else "matrices"
+        raise LinAlgError(f"{op}: array must be of {what}, got shape {x.shape}")
+    return inexact(op, x)
+
+
+def adjoint(x: Any) -> Any:
+    """Matrices with their axes exchanged, and conjugated.
+
+    >>> adjoint(asarray([[1, 2j]])).tolist()
+    [[(1-0j)], [-2j]]
+    """
+    return matrix_transpose(_value(x))
+
+
+def half_hermitian(x: Any) -> Any:
+    """The Hermitian part of matrices: half the sum with their adjoints.
+
+    >>> half_hermitian(asarray([[1.0, 2.0], [4.0, 3.0]])).tolist()
+    [[1.0, 3.0], [3.0, 3.0]]
+    """
+    return (x + adjoint(x)) * 0.5
+
+
+def quotient(a: Any, b: Any) -> Any:
+    """a / b, but 0 where both are 0; its gradient there is 0 for b.
+
+    >>> quotient(asarray([0.0, 1.0]), asarray([0.0, 2.0])).tolist()
+    [0.0, 0.5]
+    """
+    return a / where(equal(a, 0) & equal(b, 0), numpy.ones((), b.dtype), b)
+
+
+def pieces_of(lead: Shape, work: float) -> int:
+    """Into how many calls a stack is cut: work is what one matrix of it takes, in multiplications.
+
+    >>> pieces_of((100,), 1000), pieces_of((100,), 1e6)
+    (1, 47)
+    """
+    n = math.prod(lead)
+    return max(1, min(n, _MOST_PIECES, int(n * work) // _PIECE))
+
+
+def work(x: Any, factor: float) -> float:
+    """How many multiplications a decomposition of a matrix takes, about.
+
+    >>> work(asarray([[1.0, 2.0]]), 3)
+    6
+    """
+    m, n = x.shape[-2:]
+    return factor * m * n * min(m, n)
+
+
+def stacked(
+    op: str,
+    fn: Callable[..., Any],
+    inputs: Sequence[Any],
+    outs: Sequence[tuple[Shape, Any]],
+    lead: Shape,
+    work: float,
+    cores: Sequence[int] = (2, 2),
+) -> list[Any]:
+    """Issues `fn`, a function of NumPy's over stacks of shape `lead`; not recorded.
+
+    inputs: arrays whose axes but the last ones (`cores`: how many of each) broadcast to `lead`. outs: for each result
+    its shape for one matrix, and its dtype. work: see `pieces_of`.
+
+    >>> [y.tolist() for y in stacked("op", numpy.linalg.det, [asarray([[2.0]])], [((), "float32")], (), 1)]
+    [2.0]
+    """
+    pieces = pieces_of(lead, work)
+    if pieces == 1:
+        specs = [((*lead, *core), numpy.dtype(dtype)) for core, dtype in outs]
+        return _core.host(fn, list(inputs), specs, None, op, cheap=math.prod(lead) * work < _AT_ONCE)
+    n = math.prod(lead)
+    flat = []
+    for x, k in zip(inputs, cores):
+        core = x.shape[x.ndim - k :]
+        flat.append(reshape(broadcast_to(x, (*lead, *core)), (n, *core)))
+    specs = [((n, *core), numpy.dtype(dtype)) for core, dtype in outs]
+    found = _core.host(fn, flat, specs, None, op, pieces=pieces)
+    return [reshape(y, (*lead, *core)) for y, (core, _) in zip(found, outs)]

@@ -1,0 +1,220 @@
+"""Products of matrices and what is made of them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from ... import _core
+from .._base.convert import asarrays, axes_of, cast, is_array, promote, store
+from .._base.primitive import direct, primitive
+from ..elementwise.arithmetic import _value
+from ..shape.views import reshape, swapaxes, transpose
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
+__all__ = ["dot", "vdot", "inner", "outer", "tensordot", "kron", "multi_dot"]
+
+
+def _matmul_da(g: Any, b: Any, inputs: Any, ta: bool, tb: bool) -> Any:
+    b = _value(b)
+    if b.ndim == 1:
+        return g[..., None] * b
+    if inputs[0].ndim == 1:
+        return _matmul(b, g[..., None])[..., 0]
+    return _matmul(b, g, tb, True) if ta else _matmul(g, b, False, not tb)
+
+
+def _matmul_db(g: Any, a: Any, inputs: Any, ta: bool, tb: bool) -> Any:
+    a = _value(a)
+    if inputs[1].ndim == 1:
+        if a.ndim == 1:
+            return g * a
+        return _matmul(swapaxes(a, -1, -2), g[..., None])[..., 0]
+    if a.ndim == 1:
+        return a[:, None] * g[..., None, :]
+    return _matmul(g, a, True, ta) if tb else _matmul(a, g, not ta, False)
+
+
+@primitive(_matmul_da, _matmul_db, op="matmul")
+def _matmul(a: Any, b: Any, ta: bool = False, tb: bool = False) -> Any:
+    """The product of two arrays of one dtype; ta, tb: of a or b (matrices) with its last axes exchanged."""
+    return _core.matmul(a, b, ta, tb)
+
+
+def matmul_pair(a: Any, b: Any, op: str) -> tuple[Any, Any]:
+    """Both as arrays of one dtype on one device; what is no array goes where the other is."""
+    if is_array(a) and is_array(b) and a.dtype is b.dtype:
+        return a, b
+    a, b = asarrays(a, b, op=op)
+    if a.dtype == b.dtype:
+        return a, b
+    dtype = promote(a.dtype, b.dtype)
+    return (a if a.dtype == dtype else cast(a, dtype)), (b if b.dtype == dtype else cast(b, dtype))
+
+
+@direct("dot")
+def dot(a: Any, b: Any, out: Any = None) -> Array:
+    """The product over a's last axis and b's second to last (or only) one; with a scalar, a * b.
+
+    As `numpy.dot`: the other axes of a stand before those of b, nothing broadcasts. ValueError if extents
+    differ.
+
+    >>> from forerun import np
+    >>> np.dot([1, 2], [3, 4]).item(), np.dot(np.ones((2, 3)), np.ones((4, 3, 5))).shape
+    (11, (2, 4, 5))
+    """
+    a, b = matmul_pair(a, b, "dot")
+    if a.ndim == 0 or b.ndim == 0:
+        result = a * b
+    elif b.ndim <= 2:
+        result = _matmul(a, b)
+    else:
+        result = tensordot(a, b, ((-1,), (-2,)))
+    return store("dot", result, out)
+
+
+@direct("inner")
+def vdot(a: Any, b: Any) -> Array:
+    """The sum of conj(a) * b over the flat arrays: without axes. ValueError if sizes differ.
+
+    >>> from forerun import np
+    >>> np.vdot([1 + 1j, 2], [1, 1j]).item()
+    (1+1j)
+    """
+    a, b = matmul_pair(a, b, "vdot")
+    return _matmul(_value(reshape(a, -1)), reshape(b, -1))
+
+
+@direct("inner")
+def inner(a: Any, b: Any) -> Array:
+    """The sum of products over the last axis of both; the other axes of a stand before those of b.
+
+    ValueError if the last axes differ in extent.
+
+    >>> from forerun import np
+    >>> np.inner([[1, 2], [3, 4]], [1, 1]).tolist()
+    [3, 7]
+    """
+    a, b = matmul_pair(a, b, "inner")
+    if a.ndim == 0 or b.ndim == 0:
+        return a * b
+    if a.ndim == b.ndim == 1:
+        return _matmul(a, b)
+    return _core.as_scalar(tensordot(a, b, ((-1,), (-1,))))
+
+
+def outer(a: Any, b: Any, out: Any = None) -> Array:
+    """The matrix of all products of an element of a and one of b, both flat.
+
+    >>> from forerun import np
+    >>> np.outer([1, 2], [3, 4]).tolist()
+    [[3, 4], [6, 8]]
+    """
+    a, b = matmul_pair(a, b, "outer")
+    return store("outer", reshape(a, -1)[:, None] * reshape(b, -1), out)
+
+
+def _contracted(a: Any, b: Any, axes: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    if isinstance(axes, (int, numpy.integer)):
+        n = int(axes)
+        if not 0 <= n <= min(a.ndim, b.ndim):
+            raise numpy.exceptions.AxisError(f"tensordot: axes must be between 0 and {min(a.ndim, b.ndim)}, got {n}")
+        left, right = tuple(range(a.ndim - n, a.ndim)), tuple(range(n))
+    else:
+        one, other = axes
+        as_tuple = lambda x: (x,) if isinstance(x, (int, numpy.integer)) else tuple(x)
+        left = axes_of("tensordot", as_tuple(one), a.ndim)
+        right = axes_of("tensordot", as_tuple(other), b.ndim)
+    if len(left) != len(right) or any(a.shape[i] != b.shape[j] for i, j in zip(left, right)):
+        raise ValueError(
+            f"tensordot: summed axes must have one extent, got {a.shape} and {b.shape} over {axes}"
+        )
+    return left, right
+
+
+def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Array:
+    """The sum of products over axes of both; the others of a stand before those of b.
+
+    axes: n for the last n of a with the first n of b, or a pair of lists of axes. ValueError if extents
+    differ.
+
+    >>> from forerun import np
+    >>> np.tensordot(np.ones((2, 3, 4)), np.ones((4, 3, 5)), axes=((1, 2), (1, 0))).shape
+    (2, 5)
+    """
+    a, b = matmul_pair(a, b, "tensordot")
+    left, right = _contracted(a, b, axes)
+    keep_a = [i for i in range(a.ndim) if i not in left]
+    keep_b = [i for i in range(b.ndim) if i not in right]
+    n = math.prod(a.shape[i] for i in left)
+    rows = reshape(transpose(a, [*keep_a, *left]), (math.prod(a.shape[i] for i in keep_a), n))
+    columns = reshape(transpose(b, [*right, *keep_b]), (n, math.prod(b.shape[i] for i in keep_b)))
+    return reshape(_matmul(rows, columns), (*(a.shape[i] for i in keep_a), *(b.shape[i] for i in keep_b)))
+
+
+def kron(a: Any, b: Any) -> Array:
+    """The Kronecker product: a with each element replaced by its product with b. Extents are multiplied.
+
+    >>> from forerun import np
+    >>> np.kron([1, 10], [1, 2]).tolist()
+    [1, 2, 10, 20]
+    """
+    a, b = matmul_pair(a, b, "kron")
+    n = max(a.ndim, b.ndim)
+    sa, sb = (1,) * (n - a.ndim) + a.shape, (1,) * (n - b.ndim) + b.shape
+    wide = reshape(a, tuple(v for s in sa for v in (s, 1))) * reshape(b, tuple(v for s in sb for v in (1, s)))
+    return reshape(wide, tuple(x * y for x, y in zip(sa, sb)))
+
+
+def _order(sizes: Sequence[int]) -> list[list[int]]:
+    """The best way to put a product of matrices in brackets: for each i <= j, after which one of i to j the last cut
+    is. Matrix i is sizes[i] by sizes[i + 1]; the cost is the number of multiplications."""
+    n = len(sizes) - 1
+    cost, cut = [[0] * n for _ in range(n)], [[0] * n for _ in range(n)]
+    for length in range(1, n):
+        for i in range(n - length):
+            j = i + length
+            ways = [
+                (cost[i][k] + cost[k + 1][j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)
+            ]
+            cost[i][j], cut[i][j] = min(ways)
+    return cut
+
+
+def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Array:
+    """The product of several matrices, in the order that takes the fewest multiplications.
+
+    The first and the last may be vectors: a row, a column. ValueError if there are less than two, others are no
+    matrices, or extents differ.
+
+    >>> from forerun import np
+    >>> np.linalg.multi_dot([np.ones((2, 30)), np.ones((30, 4)), np.ones(4)]).tolist()
+    [120.0, 120.0]
+    """
+    found = asarrays(*arrays, op="multi_dot")
+    if len(found) < 2:
+        raise ValueError(f"multi_dot: there must be at least two arrays, got {len(found)}")
+    dtype = promote(*(a.dtype for a in found))
+    found = [a if a.dtype == dtype else cast(a, dtype) for a in found]
+    row, column = found[0].ndim == 1, found[-1].ndim == 1
+    found[0] = found[0][None, :] if row else found[0]
+    found[-1] = found[-1][:, None] if column else found[-1]
+    shapes = [a.shape for a in found]
+    if any(len(s) != 2 for s in shapes) or any(s[1] != t[0] for s, t in itertools.pairwise(shapes)):
+        raise ValueError(f"multi_dot: arrays must be matrices that fit, got shapes {shapes}")
+    cut = _order([s[0] for s in shapes] + [shapes[-1][1]])
+
+    def product(i: int, j: int) -> Any:
+        return found[i] if i == j else _matmul(product(i, cut[i][j]), product(cut[i][j] + 1, j))
+
+    result = product(0, len(found) - 1)
+    result = result[0] if row else result
+    if column:
+        result = result[0] if row else result[..., 0]
+    return store("multi_dot", result, out)

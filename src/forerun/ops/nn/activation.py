@@ -1,0 +1,190 @@
+"""Activations: what layers do to each element."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from ... import _core
+from .._base.convert import asarray, beside, cast, one_of
+from ..elementwise.arithmetic import maximum, minimum
+from ..elementwise.erf import erf
+from ..elementwise.exponential import exp, logaddexp, tanh
+from ..elementwise.select import where
+from ..random.basic import uniform
+from ..shape.views import reshape
+from .functions import relu, sigmoid
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
+__all__ = [
+    "activation", "elu", "gelu", "hard_sigmoid", "leaky_relu", "log_sigmoid", "mish", "selu", "silu", "softrelu",
+    "softsign",
+]  # fmt: skip
+
+
+def softrelu(x: Any) -> Array:
+    """log(1 + exp(x)), without overflow; of integers in the default float.
+
+    >>> from forerun import npx
+    >>> npx.softrelu([-1000.0, 1000.0]).tolist()
+    [0.0, 1000.0]
+    """
+    return logaddexp(asarray(x), 0)
+
+
+def log_sigmoid(x: Any) -> Array:
+    """log(1 / (1 + exp(-x))), without overflow; of integers in the default float.
+
+    >>> from forerun import npx
+    >>> npx.log_sigmoid([-1000.0]).tolist()
+    [-1000.0]
+    """
+    return -softrelu(-asarray(x))
+
+
+def softsign(x: Any) -> Array:
+    """x / (1 + |x|), between -1 and 1.
+
+    >>> from forerun import npx
+    >>> npx.softsign([-1.0, 3.0]).tolist()
+    [-0.5, 0.75]
+    """
+    x = asarray(x)
+    return x / (1 + abs(x))
+
+
+def silu(x: Any) -> Array:
+    """x * sigmoid(x) (Elfwing et al. 2017).
+
+    >>> from forerun import npx
+    >>> npx.silu([0.0, 100.0]).tolist()
+    [0.0, 100.0]
+    """
+    x = asarray(x)
+    return x * sigmoid(x)
+
+
+def gelu(x: Any) -> Array:
+    """x times the normal distribution's share below x, in the tanh approximation.
+
+    x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x**3))) (Hendrycks and Gimpel 2016).
+
+    >>> from forerun import npx
+    >>> npx.gelu([0.0, 10.0]).tolist()
+    [0.0, 10.0]
+    """
+    x = asarray(x)
+    return 0.5 * x * (1 + tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * (x * x * x))))
+
+
+def elu(x: Any, alpha: float = 1.0) -> Array:
+    """x where it is positive, alpha * (exp(x) - 1) elsewhere (Clevert et al. 2015).
+
+    >>> from forerun import npx
+    >>> npx.elu([-1000.0, 2.0], alpha=0.5).tolist()
+    [-0.5, 2.0]
+    """
+    x = asarray(x)
+    return where(x > 0, x, alpha * (exp(minimum(x, 0)) - 1))
+
+
+def selu(x: Any) -> Array:
+    """The self-normalising elu (Klambauer et al. 2017): 1.0507 * elu(x, 1.6733), with more digits.
+
+    >>> from forerun import npx
+    >>> npx.selu([0.0, 1.0])
+    array([0.      , 1.050701])
+    """
+    return 1.0507009873554805 * elu(x, 1.6732632423543772)
+
+
+def mish(x: Any) -> Array:
+    """x * tanh(log(1 + exp(x))) (Misra 2019).
+
+    >>> from forerun import npx
+    >>> npx.mish([0.0, 100.0]).tolist()
+    [0.0, 100.0]
+    """
+    x = asarray(x)
+    return x * tanh(softrelu(x))
+
+
+def hard_sigmoid(x: Any, alpha: float = 0.2, beta: float = 0.5) -> Array:
+    """alpha * x + beta, kept between 0 and 1.
+
+    >>> from forerun import npx
+    >>> npx.hard_sigmoid([-9.0, 0.0, 9.0]).tolist()
+    [0.0, 0.5, 1.0]
+    """
+    return minimum(maximum(alpha * asarray(x) + beta, 0), 1)
+
+
+def _gelu_erf(x: Any) -> Any:
+    return 0.5 * x * (1 + erf(x / math.sqrt(2)))
+
+
+# --- those that leak ------------------------------------------------------------------------------
+
+_LEAKY = ("elu", "gelu", "gelu_erf", "gelu_tanh", "leaky", "prelu", "rrelu", "selu")
+_LEAKY_OTHERS: dict[str, Any] = {"gelu": _gelu_erf, "gelu_erf": _gelu_erf, "gelu_tanh": gelu, "selu": selu}
+
+
+def leaky_relu(
+    x: Any, slope: Any = 0.25, *, gamma: Any = None, act_type: str = "leaky", lower_bound: float = 0.125,
+    upper_bound: float = 0.334,
+) -> Array:  # fmt: skip
+    """x where it is positive, slope * x elsewhere; or another function that leaks, by act_type.
+
+    "prelu": gamma * x in place of slope * x, of one gamma or one for each position of axis 1. "rrelu": a slope for each
+    element, drawn between lower_bound and upper_bound while training, their middle otherwise. "elu", "gelu" (by the
+    error function, also "gelu_erf"), "gelu_tanh", "selu": as those functions, elu with slope as its alpha. ValueError
+    for another word, or prelu without gamma or gamma without it. Several numbers as slope are gamma.
+
+    >>> from forerun import npx
+    >>> npx.leaky_relu([-4.0, 2.0]).tolist(), npx.leaky_relu([-4.0, 2.0], gamma=[0.5], act_type="prelu").tolist()
+    ([-1.0, 2.0], [-2.0, 2.0])
+    """
+    one_of("leaky_relu", "act_type", act_type, _LEAKY)
+    if gamma is None and numpy.ndim(slope):  # MXNet's second parameter is gamma
+        slope, gamma = 0.25, slope
+    if (gamma is not None) != (act_type == "prelu"):
+        raise ValueError(f"leaky_relu: gamma must be given for prelu, and only there, got {gamma} for {act_type!r}")
+    x = beside(x, gamma)
+    if act_type in _LEAKY_OTHERS:
+        return _LEAKY_OTHERS[act_type](x)
+    if act_type == "elu":
+        return elu(x, slope)
+    rate: Any = slope
+    if act_type == "prelu":
+        rate = asarray(gamma, device=x.device)
+        rate = reshape(rate, (-1, *(1,) * (x.ndim - 2))) if x.ndim > 1 and rate.size > 1 else rate
+    elif act_type == "rrelu":
+        drawn = _core.training()
+        middle = (lower_bound + upper_bound) / 2
+        rate = cast(uniform(lower_bound, upper_bound, x.shape, device=x.device), x.dtype) if drawn else middle
+    return where(x > 0, x, rate * x)
+
+
+_ACTIVATIONS: dict[str, Any] = {
+    "relu": relu, "sigmoid": sigmoid, "tanh": tanh, "softrelu": softrelu, "softsign": softsign,
+    "silu": silu, "gelu": gelu, "log_sigmoid": log_sigmoid, "elu": elu, "selu": selu, "leaky": leaky_relu,
+    "mish": mish, "hard_sigmoid": hard_sigmoid,
+}  # fmt: skip
+
+
+def activation(x: Any, act_type: str = "relu") -> Array:
+    """The activation function of that name. ValueError, which lists the names, if there is none.
+
+    >>> from forerun import npx
+    >>> npx.activation([-1.0, 2.0], "relu").tolist()
+    [0.0, 2.0]
+    """
+    if act_type not in _ACTIVATIONS:
+        raise ValueError(
+            f"activation: act_type must be one of {', '.join(sorted(_ACTIVATIONS))}, got {act_type!r}"
+        )
+    return _ACTIVATIONS[act_type](x)

@@ -1,0 +1,120 @@
+"""What attention is made of beside `batch_dot` and `masked_softmax`: products of what many heads have side by side.
+
+Queries, keys and values of all heads stand in one array, as one product with one weight gives them: (steps, batch,
+heads, how many of the three, features), flat from the third axis on.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from .._base.convert import asarray, asarrays
+from ..elementwise.select import where
+from ..shape.views import reshape, transpose
+from .functions import batch_dot, log_softmax
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
+__all__ = [
+    "masked_log_softmax", "interleaved_matmul_selfatt_qk", "interleaved_matmul_selfatt_valatt",
+    "interleaved_matmul_encdec_qk", "interleaved_matmul_encdec_valatt",
+]  # fmt: skip
+
+
+def masked_log_softmax(x: Any, mask: Any, axis: int = -1, temperature: float | None = None) -> Array:
+    """log of the softmax over the elements where the mask is true; -inf elsewhere.
+
+    The mask is of x's shape, or broadcasts to it. temperature: a number that x is divided by first.
+
+    >>> from forerun import np, npx
+    >>> npx.masked_log_softmax(np.zeros(3), [1, 0, 0]).tolist()
+    [0.0, -inf, -inf]
+    """
+    x, mask = asarrays(x, mask)
+    mask = mask != 0
+    return where(mask, log_softmax(where(mask, x, -1e30), axis, temperature=temperature), -math.inf)
+
+
+def _heads(op: str, x: Any, heads: int, parts: int) -> list[Any]:
+    """The parts of the last axis, each (batch * heads, steps, features)."""
+    x = asarray(x)
+    if x.ndim != 3 or heads < 1 or x.shape[2] % (heads * parts):
+        wanted = f"3 axes, the last a multiple of {heads} heads times {parts}"
+        raise ValueError(f"{op}: array must have {wanted}, got shape {x.shape}")
+    steps, batch, width = x.shape
+    several = reshape(x, (steps, batch, heads, parts, width // (heads * parts)))
+    return [
+        reshape(transpose(several[:, :, :, i], (1, 2, 0, 3)), (batch * heads, steps, -1 if width else 0))
+        for i in range(parts)
+    ]
+
+
+def _scores(queries: Any, keys: Any) -> Any:
+    return batch_dot(queries / math.sqrt(queries.shape[2]), keys, transpose_b=True)
+
+
+def _weighted(attention: Any, values: Any, heads: int) -> Any:
+    """Sums of values, (steps, batch, heads * features)."""
+    y = batch_dot(attention, values)
+    several, steps, width = y.shape
+    return reshape(
+        transpose(reshape(y, (several // heads, heads, steps, width)), (2, 0, 1, 3)),
+        (steps, several // heads, heads * width),
+    )
+
+
+def interleaved_matmul_selfatt_qk(queries_keys_values: Any, heads: int) -> Array:
+    """Products of queries and keys, over the root of their width: (batch * heads, steps, steps).
+
+    queries_keys_values: (steps, batch, heads * 3 * width). ValueError for other shapes.
+
+    >>> from forerun import np, npx
+    >>> npx.interleaved_matmul_selfatt_qk(np.ones((5, 2, 24)), heads=2).shape
+    (4, 5, 5)
+    """
+    q, k, _ = _heads("interleaved_matmul_selfatt_qk", queries_keys_values, heads, 3)
+    return _scores(q, k)
+
+
+def interleaved_matmul_selfatt_valatt(queries_keys_values: Any, attention: Any, heads: int) -> Array:
+    """Values weighted by attention (batch * heads, steps, steps): (steps, batch, heads * width).
+
+    queries_keys_values: (steps, batch, heads * 3 * width). ValueError for other shapes.
+
+    >>> from forerun import np, npx
+    >>> x, weights = np.ones((5, 2, 24)), np.full((4, 5, 5), 0.2)
+    >>> npx.interleaved_matmul_selfatt_valatt(x, weights, heads=2).shape
+    (5, 2, 8)
+    """
+    x, attention = asarrays(queries_keys_values, attention)
+    _, _, v = _heads("interleaved_matmul_selfatt_valatt", x, heads, 3)
+    return _weighted(attention, v, heads)
+
+
+def interleaved_matmul_encdec_qk(queries: Any, keys_values: Any, heads: int) -> Array:
+    """Products of queries and others' keys, over the root of their width: (batch * heads, steps, others' steps).
+
+    queries: (steps, batch, heads * width). keys_values: (steps, batch, heads * 2 * width). ValueError for others.
+
+    >>> from forerun import np, npx
+    >>> npx.interleaved_matmul_encdec_qk(np.ones((5, 2, 8)), np.ones((3, 2, 16)), heads=2).shape
+    (4, 5, 3)
+    """
+    queries, keys_values = asarrays(queries, keys_values)
+    (q,) = _heads("interleaved_matmul_encdec_qk", queries, heads, 1)
+    k, _ = _heads("interleaved_matmul_encdec_qk", keys_values, heads, 2)
+    return _scores(q, k)
+
+
+def interleaved_matmul_encdec_valatt(keys_values: Any, attention: Any, heads: int) -> Array:
+    """Others' values weighted by attention (batch * heads, steps, others' steps): (steps, batch, heads * width).
+
+    >>> from forerun import np, npx
+    >>> npx.interleaved_matmul_encdec_valatt(np.ones((3, 2, 16)), np.ones((4, 5, 3)), heads=2).shape
+    (5, 2, 8)
+    """
+    keys_values, attention = asarrays(keys_values, attention)
+    _, v = _heads("interleaved_matmul_encdec_valatt", keys_values, heads, 2)
+    return _weighted(attention, v, heads)

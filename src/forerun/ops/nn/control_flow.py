@@ -1,0 +1,74 @@
+"""Control flow by values of arrays, in MXNet's spelling. It waits for the conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .._base.convert import asarray, asarrays
+from ..create.fill import zeros
+from ..shape.join import concatenate, stack
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
+__all__ = ["cond", "while_loop"]
+
+
+def cond(pred: Any, then_func: Callable[..., Any], else_func: Callable[..., Any], inputs: Any = ()) -> Array:
+    """What then_func(*inputs) gives if pred is true, otherwise else_func(*inputs). It waits for pred.
+
+    pred: an array of one element, or a function of the inputs that gives one.
+
+    >>> from forerun import np, npx
+    >>> x = np.array([3.0])
+    >>> npx.cond(x > 2, lambda: x * 2, lambda: x).tolist()
+    [6.0]
+    """
+    given = tuple(inputs) if isinstance(inputs, (list, tuple)) else (inputs,)
+    holds = pred(*given) if callable(pred) else pred
+    return then_func(*given) if bool(holds) else else_func(*given)
+
+
+def while_loop(
+    cond: Callable[..., Any], func: Callable[..., Any], loop_vars: Any, max_iterations: int | None = None
+) -> tuple[Any, Any]:
+    """`func(*loop_vars)`, which returns an output and new loop_vars, as long as cond(*loop_vars) holds.
+
+    It waits for the condition. Gives the outputs stacked along a new first axis of extent max_iterations, with zeros
+    after the last, and loop_vars at the end. An output may be a list of arrays, or None or []. ValueError without
+    max_iterations, or if loop_vars are none or change in number.
+
+    >>> from forerun import np, npx
+    >>> step = lambda i, total: (total, [i + 1, total + i])
+    >>> seen, (i, total) = npx.while_loop(lambda i, _: i < 3, step, [np.array(0), np.array(0)], max_iterations=4)
+    >>> seen.tolist(), i.item(), total.item()
+    ([0, 0, 1, 0], 3, 3)
+    """
+    if max_iterations is None or max_iterations < 0:
+        raise ValueError(f"while_loop: max_iterations must not be negative, got {max_iterations}")
+    single = not isinstance(loop_vars, (list, tuple))
+    state = asarrays(*([loop_vars] if single else loop_vars))
+    if not state:
+        raise ValueError("while_loop: loop_vars must not be empty, got none")
+    outputs: list[Any] = []
+    while len(outputs) < max_iterations and bool(cond(*state)):
+        out, new = func(*state)
+        new = list(new) if isinstance(new, (list, tuple)) else [new]
+        if len(new) != len(state):
+            raise ValueError(f"while_loop: func must give {len(state)} loop_vars, got {len(new)}")
+        outputs.append(out)
+        state = new
+    return _stacked(outputs, max_iterations), state[0] if single else state
+
+
+def _stacked(outputs: Sequence[Any], extent: int) -> Any:
+    """Outputs along a new first axis, filled up with zeros."""
+    if not outputs or outputs[0] is None:
+        return []
+    if isinstance(outputs[0], (list, tuple)):
+        return [_stacked(parts, extent) for parts in zip(*outputs)]
+    rows = [asarray(y) for y in outputs]
+    rest = (extent - len(rows), *rows[0].shape)
+    filled = stack(rows)
+    return concatenate([filled, zeros(rest, dtype=filled.dtype, device=filled.device)]) if rest[0] else filled

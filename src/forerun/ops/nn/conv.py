@@ -1,0 +1,297 @@
+"""Convolutions as matrix products over strided windows.
+
+Three products, each linear in two arrays: of data x and weight w to y, of y and w back to x (which is the transposed
+convolution), and of y and x to w. The gradients of each are the other two, so they are there to any order. The windows
+are written out for as many examples at once as fit into `_ROOM`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ... import _core
+from .._base.convert import asarray, beside
+from .._base.primitive import primitive
+from .._base.registry import registered_tuple
+from ..elementwise.arithmetic import add
+from ..linalg.tensordot import matmul_pair
+from ..shape.views import moveaxis, reshape
+from .conv_windows import (
+    LAYOUTS,
+    Extents,
+    Windows,
+    channels_first,
+    channels_last,
+    fold,
+    inside,
+    native,
+    padded,
+    per_axis,
+)
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
+__all__ = ["convolution", "deconvolution"]
+
+_ROOM = 1 << 25  # bytes of windows that are written out at once
+
+
+@registered_tuple("convolution.Plan")
+class _Plan(NamedTuple):
+    """What a convolution does apart from values: windows over padded data, in groups of channels."""
+
+    windows: Windows
+    pad: Extents
+    groups: int
+    extents: Extents  # of the data, without padding
+
+    def whole(self) -> Extents:
+        """The extents with padding."""
+        return tuple(n + 2 * p for n, p in zip(self.extents, self.pad))
+
+    def counts(self) -> Extents:
+        """The extents of the result."""
+        return self.windows.counts(self.whole())
+
+    def widths(self) -> tuple[tuple[int, int], ...]:
+        """The padding, before and after each axis."""
+        return tuple((p, p) for p in self.pad)
+
+    def parts(self, x: Any) -> Iterator[slice]:
+        """Runs of examples of the data whose windows take about `_ROOM` bytes, or one example."""
+        each = math.prod((*self.windows.kernel, *self.counts(), x.shape[1])) * x.itemsize
+        step = max(1, _ROOM // max(1, each))
+        return (slice(i, i + step) for i in range(0, x.shape[0], step))
+
+    def view(self, x: Any) -> Any:
+        """The windows of examples (n, channels, *extents) as (n, channels, *kernel, *counts)."""
+        return self.windows.view(padded(x, self.widths()))
+
+    def matrices(self, y: Any) -> Any:
+        """(n, channels, *counts) as (n, groups, channels / groups, all counts)."""
+        n, channels = y.shape[:2]
+        return _core.reshape(y, (n, self.groups, channels // self.groups, math.prod(self.counts())))
+
+    def settings(self, x: Any) -> tuple[Any, ...] | None:
+        """The plan as the core's own kernels take it; None if they do not take arrays such as x."""
+        if not native(x):
+            return None
+        return self.windows.stride, self.windows.dilate, self.pad, self.groups, self.extents
+
+    def rows(self, w: Any) -> Any:
+        """A weight (out, in / groups, *kernel) as (groups, out / groups, in / groups * all of the kernel)."""
+        return _core.reshape(w, (self.groups, w.shape[0] // self.groups, math.prod(w.shape[1:])))
+
+
+@primitive(lambda g, b, plan: _spread(g, b, plan), lambda g, a, plan: _weigh(g, a, plan), op="convolution")
+def _convolve(a: Any, b: Any, plan: _Plan) -> Any:
+    """Data (n, in, *extents) and weight (out, in / groups, *kernel) to (n, out, *counts)."""
+    if settings := plan.settings(a):
+        return _core.correlate(a, b, settings)
+    rows, n = plan.rows(b), a.shape[0]
+    y = _core.empty((n, b.shape[0], *plan.counts()), a.dtype, a.device)
+    for part in plan.parts(a):
+        view = plan.view(_core.getitem(a, part))
+        columns = _core.reshape(view, (view.shape[0], plan.groups, rows.shape[2], math.prod(plan.counts())))
+        product = _core.matmul(rows, columns)
+        if view.shape[0] == n:
+            return _core.reshape(product, y.shape)
+        _core.assign(plan.matrices(_core.getitem(y, part)), product)
+    return y
+
+
+@primitive(lambda g, b, plan: _convolve(g, b, plan), lambda g, a, plan: _weigh(a, g, plan), op="deconvolution")
+def _spread(a: Any, b: Any, plan: _Plan) -> Any:
+    """Outputs (n, out, *counts) and weight back to data (n, in, *extents): the transposed convolution."""
+    if settings := plan.settings(a):
+        return _core.correlate_back(a, b, settings)
+    rows, channels = plan.rows(b), b.shape[1] * plan.groups
+    x = _core.full((a.shape[0], channels, *plan.whole()), 0, a.dtype, a.device)
+    for part in plan.parts(x):
+        columns = _core.matmul(rows, plan.matrices(_core.getitem(a, part)), True)
+        shape = (columns.shape[0], channels, *plan.windows.kernel, *plan.counts())
+        fold(_core.getitem(x, part), _core.reshape(columns, shape), plan.windows)
+    return _core.getitem(x, inside(x, plan.widths()))
+
+
+@primitive(
+    lambda g, b, plan: _convolve(b, g, plan), lambda g, a, plan: _spread(a, g, plan),
+    op="convolution.backward_weight",
+)  # fmt: skip
+def _weigh(a: Any, b: Any, plan: _Plan) -> Any:
+    """Outputs (n, out, *counts) and data (n, in, *extents) to a weight (out, in / groups, *kernel)."""
+    shape = (a.shape[1], b.shape[1] // plan.groups, *plan.windows.kernel)
+    if settings := plan.settings(a):
+        parts = _core.correlate_weight(a, b, settings, shape)
+        return _core.sum_to(parts, shape) if parts.shape[0] > 1 else _core.reshape(parts, shape)
+    total = None
+    for part in plan.parts(b):
+        y, view = _core.getitem(a, part), plan.view(_core.getitem(b, part))
+        product = _core.matmul(_examples_last(y, plan), _examples_last(view, plan), False, True)
+        total = product if total is None else add(total, product)
+    return _core.full(shape, 0, a.dtype, a.device) if total is None else _core.reshape(total, shape)
+
+
+def _examples_last(x: Any, plan: _Plan) -> Any:
+    """Examples (n, rows..., *counts) as (groups, rows / groups, n * all counts), a copy."""
+    counts = plan.counts()
+    lead = x.ndim - len(counts)
+    turned = _core.transpose(x, (*range(1, lead), 0, *range(lead, x.ndim)))
+    rows = math.prod(x.shape[1:lead])
+    return _core.reshape(turned, (plan.groups, rows // plan.groups, x.shape[0] * math.prod(counts)))
+
+
+# --- what users call ------------------------------------------------------------------------------
+
+
+def convolution(
+    data: Any,
+    weight: Any,
+    bias: Any = None,
+    kernel: Any = None,
+    stride: Any = None,
+    dilate: Any = None,
+    pad: Any = None,
+    num_filter: int | None = None,
+    num_group: int = 1,
+    no_bias: bool = False,
+    layout: str | None = None,
+) -> Array:
+    """The correlation of data (batch, in, *extents) with a weight (out, in / num_group, *kernel), plus bias (out,).
+
+    One to three axes of extents, each with its stride, dilation and padding by zeros on both sides (numbers, or one for
+    all axes). num_group: channels are split into that many groups, each of which has its own filters. kernel and
+    num_filter are the weight's, and are checked if given; no_bias: bias is not added. layout: NCW, NCHW or NCDHW; or
+    NWC, NHWC or NDHWC: data and result are (batch, *extents, channels), the weight (out, *kernel, in / num_group).
+    ValueError if shapes do not fit, the kernel is larger than the padded data, or for another layout.
+
+    >>> from forerun import np, npx
+    >>> npx.convolution(np.arange(4.0).reshape(1, 1, 4), np.array([[[1.0, -1.0]]])).tolist()
+    [[[-1.0, -1.0, -1.0]]]
+    """
+    data = beside(data, weight, bias)
+    if _last("convolution", layout, data):
+        first = channels_first(data), channels_first(weight)
+        settings = kernel, stride, dilate, pad, num_filter, num_group, no_bias
+        return moveaxis(convolution(*first, bias, *settings), 1, -1)
+    data, weight = _operands("convolution", data, weight, kernel, num_group)
+    filters, channels = weight.shape[0], weight.shape[1] * num_group
+    windows, pads = _settings("convolution", data, weight, stride, dilate, pad)
+    if data.shape[1] != channels or filters % num_group or num_filter not in (None, filters):
+        raise ValueError(
+            f"convolution: weight must be ({num_filter or 'filters'}, channels / groups, *kernel), "
+            f"got {weight.shape} for data {data.shape} in {num_group} groups"
+        )
+    plan = _Plan(windows, pads, num_group, data.shape[2:])
+    if min(plan.counts()) < 1:
+        raise ValueError(
+            f"convolution: kernel must fit into the padded data, got {windows.spans()} for {plan.whole()}"
+        )
+    return _with_bias("convolution", _convolve(data, weight, plan), None if no_bias else bias)
+
+
+def deconvolution(
+    data: Any,
+    weight: Any,
+    bias: Any = None,
+    kernel: Any = None,
+    stride: Any = None,
+    dilate: Any = None,
+    pad: Any = None,
+    adj: Any = None,
+    target_shape: Any = None,
+    num_filter: int | None = None,
+    num_group: int = 1,
+    no_bias: bool = False,
+    layout: str | None = None,
+) -> Array:
+    """The transposed convolution of data (batch, in, *extents) with a weight (in, out / num_group, *kernel), plus bias.
+
+    The result is what the gradient of `convolution` is for data of this shape: (data - 1) * stride - 2 * pad + kernel +
+    adj elements along an axis, where adj is less than the stride. target_shape: these extents, in place of pad and adj,
+    half of what is too much at each end. With channels last the weight is (in, *kernel, out / num_group). The other
+    parameters and errors are those of `convolution`.
+
+    >>> from forerun import np, npx
+    >>> npx.deconvolution(np.array([[[1.0, 2.0]]]), np.ones((1, 1, 2)), stride=2).tolist()
+    [[[1.0, 1.0, 2.0, 2.0]]]
+    """
+    data = beside(data, weight, bias)
+    if _last("deconvolution", layout, data):
+        first = channels_first(data), channels_first(weight)
+        settings = kernel, stride, dilate, pad, adj, target_shape, num_filter, num_group, no_bias
+        return moveaxis(deconvolution(*first, bias, *settings), 1, -1)
+    data, weight = _operands("deconvolution", data, weight, kernel, num_group)
+    filters = weight.shape[1] * num_group
+    windows, pads = _settings("deconvolution", data, weight, stride, dilate, pad)
+    if data.shape[1] != weight.shape[0] or weight.shape[0] % num_group or num_filter not in (None, filters):
+        raise ValueError(
+            f"deconvolution: weight must be (channels, {num_filter or 'filters'} / groups, *kernel), "
+            f"got {weight.shape} for data {data.shape} in {num_group} groups"
+        )
+    n = len(pads)
+    more = per_axis("deconvolution", "adj", adj, n, 0, 0)
+    reach = windows.reach(data.shape[2:])
+    if target_shape:
+        target = per_axis("deconvolution", "target_shape", target_shape, n, 0, 1)
+        pads, more = _for_target(reach, target)
+    extents = tuple(r - 2 * p + m for r, p, m in zip(reach, pads, more))
+    if any(m >= s for m, s in zip(more, windows.stride)) or min(extents) < 1:
+        raise ValueError(
+            f"deconvolution: adj must be less than the stride, and the result not empty, "
+            f"got {more} for {windows.stride}, extents {extents}"
+        )
+    plan = _Plan(windows, pads, num_group, extents)
+    return _with_bias("deconvolution", _spread(data, weight, plan), None if no_bias else bias)
+
+
+def _operands(op: str, data: Any, weight: Any, kernel: Any, groups: int) -> tuple[Any, Any]:
+    """Data and weight as arrays of one dtype. ValueError if axes, the kernel or groups do not fit."""
+    data, weight = matmul_pair(data, weight, op)
+    if data.ndim - 2 not in LAYOUTS or weight.ndim != data.ndim:
+        raise ValueError(
+            f"{op}: data and weight must both have 1 to 3 axes after the first two, got {data.shape} and {weight.shape}"
+        )
+    given = per_axis(op, "kernel", kernel, data.ndim - 2, 0, 1) if kernel else weight.shape[2:]
+    if given != weight.shape[2:]:
+        raise ValueError(f"{op}: kernel must be the weight's, got {given} for a weight {weight.shape}")
+    if groups < 1:
+        raise ValueError(f"{op}: num_group must be positive, got {groups}")
+    return data, weight
+
+
+def _last(op: str, layout: str | None, data: Any) -> bool:
+    """Whether channels are last; of data with too few or too many axes, which is refused later, not."""
+    return data.ndim - 2 in LAYOUTS and channels_last(op, layout, data.ndim - 2)
+
+
+def _settings(
+    op: str, data: Any, weight: Any, stride: Any, dilate: Any, pad: Any
+) -> tuple[Windows, Extents]:
+    """The windows and the padding that the arguments stand for."""
+    n = data.ndim - 2
+    windows = Windows(
+        weight.shape[2:], per_axis(op, "stride", stride, n, 1, 1), per_axis(op, "dilate", dilate, n, 1, 1)
+    )
+    return windows, per_axis(op, "pad", pad, n, 0, 0)
+
+
+def _for_target(reach: Extents, target: Extents) -> tuple[Extents, Extents]:
+    """Padding and adj by which a transposed convolution that reaches so far has the target's extents."""
+    too_much = [r - t for r, t in zip(reach, target)]
+    if min(too_much) < 0:
+        raise ValueError(f"deconvolution: target_shape must be at most {reach}, got {target}")
+    pads = tuple((m + 1) // 2 for m in too_much)
+    return pads, tuple(2 * p - m for p, m in zip(pads, too_much))
+
+
+def _with_bias(op: str, y: Any, bias: Any) -> Any:
+    if bias is None:
+        return y
+    bias = asarray(bias, device=y.device, op=op)
+    if bias.shape != y.shape[1:2]:
+        raise ValueError(f"{op}: bias must have shape {y.shape[1:2]}, got {bias.shape}")
+    return y + reshape(bias, (-1, *(1,) * (y.ndim - 2)))

@@ -1,0 +1,119 @@
+"""Connectionist temporal classification: how likely a sequence of labels is, wherever in time its labels stand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from .._base.convert import as_real_float, asarray, asarrays, cast
+from ..create.fill import full
+from ..create.ranges import arange
+from ..elementwise.exponential import logaddexp
+from ..elementwise.select import where
+from ..index.getitem import _gather_along, take_along_axis
+from ..reduce.reduction import min as smallest
+from ..shape.join import concatenate, stack, unstack
+from ..shape.views import broadcast_to, reshape
+from .functions import log_softmax
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
+__all__ = ["ctc_loss"]
+
+_NEVER = -1e30  # the logarithm of no chance: finite, so that differences of two are no NaN
+
+
+def ctc_loss(
+    data: Any, label: Any, data_lengths: Any = None, label_lengths: Any = None, use_data_lengths: bool = False,
+    use_label_lengths: bool = False, blank_label: str = "first",
+) -> Array:  # fmt: skip
+    """-log of the chance of each sequence of labels, over all ways to spread them over the steps: shape (batch,).
+
+    Graves et al. 2006. data: (steps, batch, classes), before the softmax. label: (batch, labels), classes without the
+    blank one, which is class 0 or the last (blank_label "first" or "last"). data_lengths and label_lengths, of shape
+    (batch,), count with `use_data_lengths` and `use_label_lengths`; otherwise all steps count, and the labels before
+    the first 0 (blank first) or -1 (blank last). Labels that need more steps than there are have no chance: their loss
+    is inf, and its gradient 0. ValueError if shapes do not fit; IndexError, where the result is read, for other labels
+    and lengths.
+
+    >>> from forerun import np, npx
+    >>> npx.ctc_loss(np.zeros((2, 1, 2)), [[1]]).round(3)  # of four equal ways, (1, 1), (0, 1) and (1, 0) say 1
+    array([0.288])
+    """
+    data, labels, data_lengths, label_lengths = asarrays(data, label, data_lengths, label_lengths)
+    x = as_real_float("ctc_loss", data)
+    _check(x, labels, blank_label)
+    first = blank_label == "first"
+    n = _lengths(labels, label_lengths if use_label_lengths else None, 0 if first else -1)
+    states = _states(cast(labels, numpy.dtype("int64")), n, x.shape[2], first)
+    x = cast(x, numpy.promote_types(x.dtype, "float32"))
+    wide = broadcast_to(states, (x.shape[0], *states.shape))
+    chances = _gather_along(log_softmax(x, -1), wide, 2, "ctc_loss, class of a label")
+    ends = None
+    if use_data_lengths and data_lengths is not None:
+        ends = _checked("data_lengths", data_lengths, x.shape[1], x.shape[0])
+    last = _spread(chances, states, ends)
+    at_end = take_along_axis(last, 2 * n, 1)
+    before = take_along_axis(last, where(n > 0, 2 * n - 1, 0), 1)
+    chance = reshape(logaddexp(at_end, where(n > 0, before, _NEVER)), (x.shape[1],))
+    return where(chance < 0.1 * _NEVER, float("inf"), -chance)
+
+
+def _check(x: Any, labels: Any, blank_label: str) -> None:
+    if blank_label not in ("first", "last"):
+        raise ValueError(f'ctc_loss: blank_label must be "first" or "last", got {blank_label!r}')
+    if x.ndim != 3 or labels.ndim != 2 or labels.shape[0] != x.shape[1]:
+        wanted = "(steps, batch, classes) and (batch, labels)"
+        raise ValueError(f"ctc_loss: data and label must be {wanted}, got {x.shape} and {labels.shape}")
+
+
+def _checked(name: str, given: Any, batch: int, most: int) -> Any:
+    """The lengths, (batch, 1), which must be from 0 to `most`: where the loss is read there is an IndexError if not."""
+    n = cast(asarray(given), numpy.dtype("int64"))
+    if n.shape != (batch,):
+        raise ValueError(f"ctc_loss: {name} must have shape {(batch,)}, got {n.shape}")
+    allowed = arange(most + 1, dtype="int64", device=n.device)
+    return reshape(_gather_along(allowed, where(n < 0, most + 1, n), 0, f"ctc_loss, {name}"), (batch, 1))
+
+
+def _lengths(labels: Any, given: Any, padding: int) -> Any:
+    """How many labels there are in each row, (batch, 1)."""
+    batch, most = labels.shape
+    if given is not None:
+        return _checked("label_lengths", given, batch, most)
+    if most == 0:
+        return full((batch, 1), 0, dtype="int64", device=labels.device)
+    positions = arange(most, dtype="int64", device=labels.device)
+    return smallest(where(labels == padding, positions, most), axis=1, keepdims=True)
+
+
+def _states(labels: Any, n: Any, classes: int, first: bool) -> Any:
+    """A blank, the first label, a blank, and so on, blanks for what is no label: (batch, 2 labels + 1).
+
+    Labels that are no class, or the blank one, become one that is out of range.
+    """
+    batch, most = labels.shape
+    blank = 0 if first else classes - 1
+    is_wrong = (labels < 0) | (labels == blank)
+    inside = arange(most, dtype="int64", device=labels.device) < n
+    labels = where(inside, where(is_wrong, classes, labels), blank)
+    blanks = full((batch, 1), blank, dtype="int64", device=labels.device)
+    pairs = stack([broadcast_to(blanks, labels.shape), labels], axis=2)
+    return concatenate([reshape(pairs, (batch, 2 * most)), blanks], axis=1)
+
+
+def _spread(chances: Any, states: Any, ends: Any) -> Any:
+    """The logarithm of the chance to be in each state after all steps, having begun in the first; (batch, states)."""
+    batch, count = states.shape
+    never = lambda k: full((batch, k), _NEVER, dtype=chances.dtype, device=chances.device)
+    # From one label to the next without the blank between, unless they are the same.
+    skips = where(states[:, 2:] != states[:, :-2], 0.0, _NEVER).astype(chances.dtype)
+    skips = concatenate([never(min(2, count)), skips], axis=1)
+    now = concatenate([0 * never(1), never(count - 1)], axis=1)
+    for t, chance in enumerate(unstack(chances)):
+        wide = concatenate([never(2), now], axis=1)
+        came = logaddexp(logaddexp(now, wide[:, 1:-1]), wide[:, :-2] + skips) + chance
+        now = came if ends is None else where(ends > t, came, now)
+    return now

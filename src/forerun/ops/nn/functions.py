@@ -1,0 +1,376 @@
+"""What neural networks are made of: normalised exponentials, selections along an axis, layers as functions."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from ... import _core
+from .._base.convert import as_dtype, as_real_float, asarray, asarrays, axis_of, beside, cast, one_of
+from .._base.primitive import nondifferentiable, primitive
+from ..elementwise.arithmetic import maximum, sqrt
+from ..elementwise.exponential import exp, log
+from ..elementwise.select import where
+from ..index.getitem import _gather, _gather_along, _scatter_along, take_along_axis
+from ..index.parser import places_within
+from ..linalg.tensordot import _matmul, matmul_pair
+from ..random.basic import uniform
+from ..reduce.reduction import _max, _sum
+from ..shape.views import reshape
+from ..sort.sort import argsort
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
+__all__ = [
+    "relu", "sigmoid", "softmax", "log_softmax", "masked_softmax", "cross_entropy", "pick", "topk", "batch_dot",
+    "dropout", "fully_connected", "embedding", "sequence_mask", "smooth_l1", "l2_normalization", "softmin",
+]  # fmt: skip
+
+
+@primitive(lambda g, y: g * (y > 0), op="relu")
+def relu(x: Any) -> Any:
+    """max(x, 0), in x's dtype. The gradient at 0 is 0.
+
+    >>> from forerun import np, npx
+    >>> npx.relu(np.array([-1.0, 2.0])).tolist()
+    [0.0, 2.0]
+    """
+    return maximum(asarray(x), 0)
+
+
+@primitive(lambda g, y: g * (y * (1 - y)), op="sigmoid")
+def sigmoid(x: Any) -> Any:
+    """1 / (1 + exp(-x)), between 0 and 1; of integers in the default float.
+
+    >>> from forerun import npx
+    >>> npx.sigmoid([0.0]).tolist()
+    [0.5]
+    """
+    return 1 / (1 + exp(-as_real_float("sigmoid", x)))
+
+
+# --- normalised exponentials ----------------------------------------------------------------------
+
+
+@primitive(lambda g, y, axis: y * (g - _sum(g * y, (axis,), True)), op="softmax")
+def _softmax(x: Any, axis: int) -> Any:
+    e = exp(x - _max(x, (axis,), True))
+    return e / _sum(e, (axis,), True)
+
+
+@primitive(lambda g, y, axis: g - exp(y) * _sum(g, (axis,), True), op="log_softmax")
+def _log_softmax(x: Any, axis: int) -> Any:
+    shifted = x - _max(x, (axis,), True)
+    return shifted - log(_sum(exp(shifted), (axis,), True))
+
+
+def _prepared(op: str, x: Any, axis: int, temperature: float | None, dtype: Any) -> tuple[Any, int]:
+    """x in floats, divided by the temperature, and its axis; an array without axes may stand for a vector."""
+    x = as_real_float(op, x)
+    if dtype is not None:
+        x = as_real_float(op, cast(x, as_dtype(op, dtype)))
+    x = x if temperature is None else x / temperature
+    return x, 0 if x.ndim == 0 and axis in (0, -1) else axis_of(op, axis, x.ndim)
+
+
+def _within(op: str, x: Any, axis: int, length: Any, use_length: bool) -> Any:
+    """Where positions along the axis are below lengths; None if there are none."""
+    if use_length != (length is not None):
+        raise ValueError(f"{op}: use_length must be True with length, and only then, got {use_length}")
+    if length is None:
+        return None
+    n, shape = beside(length, x), x.shape[:axis] + x.shape[axis + 1 :]
+    if n.shape != shape:
+        raise ValueError(f"{op}: length must have x's shape without axis {axis}, got {n.shape} for {x.shape}")
+    steps = _core.from_numpy(numpy.arange(x.shape[axis]).reshape(-1, *(1,) * (x.ndim - axis - 1)), x.device)
+    return steps < reshape(n, (*shape[:axis], 1, *shape[axis:]))
+
+
+def softmax(
+    x: Any, axis: int = -1, length: Any = None, temperature: float | None = None, use_length: bool = False,
+    dtype: Any = None,
+) -> Array:  # fmt: skip
+    """exp(x) divided by its sum along `axis`, without overflow; of integers in the default float.
+
+    temperature: a number that x is divided by first. length: with use_length, how many elements of each slice along
+    the axis count; others are 0. dtype: of the result, by default x's. ValueError for length without use_length or the
+    other way around, or of another shape than x's without the axis.
+
+    >>> from forerun import np, npx
+    >>> npx.softmax(np.zeros(4)).tolist(), npx.softmax(np.zeros((1, 4)), length=[2], use_length=True).tolist()
+    ([0.25, 0.25, 0.25, 0.25], [[0.5, 0.5, 0.0, 0.0]])
+    """
+    x, a = _prepared("softmax", beside(x, length), axis, temperature, dtype)
+    inside = _within("softmax", x, a, length, use_length)
+    if not x.ndim or not x.shape[a]:
+        return reshape(_softmax(reshape(x, (1,)), 0), ()) if not x.ndim else exp(x)
+    return _softmax(x, a) if inside is None else masked_softmax(x, inside, a)
+
+
+def log_softmax(
+    x: Any, axis: int = -1, length: Any = None, temperature: float | None = None, use_length: bool = False,
+    dtype: Any = None,
+) -> Array:  # fmt: skip
+    """log(softmax(x)), without loss of small values; parameters as for `softmax`. Elements that do not count: -inf.
+
+    >>> from forerun import npx
+    >>> npx.log_softmax([0.0, 1000.0]).tolist()
+    [-1000.0, 0.0]
+    """
+    x, a = _prepared("log_softmax", beside(x, length), axis, temperature, dtype)
+    inside = _within("log_softmax", x, a, length, use_length)
+    if not x.ndim or not x.shape[a]:
+        return reshape(_log_softmax(reshape(x, (1,)), 0), ()) if not x.ndim else exp(x)
+    if inside is None:
+        return _log_softmax(x, a)
+    return where(inside, _log_softmax(where(inside, x, -1e30), a), -math.inf)
+
+
+def softmin(x: Any, axis: int = -1, temperature: float | None = None, dtype: Any = None) -> Array:
+    """softmax(-x): parameters as there.
+
+    >>> from forerun import npx
+    >>> npx.softmin([0.0, 1000.0]).tolist()
+    [1.0, 0.0]
+    """
+    return softmax(-as_real_float("softmin", x), axis, temperature=temperature, dtype=dtype)
+
+
+def l2_normalization(data: Any, eps: float = 1e-10, mode: str = "instance") -> Array:
+    """data divided by the square root of eps plus the sum of its squares.
+
+    mode: of which elements: of each "instance" along the first axis, of all "channel"s of axis 1 at a place, or of
+    each channel by itself, "spatial". ValueError for another word or too few axes.
+
+    >>> from forerun import npx
+    >>> npx.l2_normalization([[3.0, 4.0]]).round(1).tolist()
+    [[0.6000000238418579, 0.800000011920929]]
+    """
+    one_of("l2_normalization", "mode", mode, ("instance", "channel", "spatial"))
+    x = as_real_float("l2_normalization", data)
+    if x.ndim < (1 if mode == "instance" else 2):
+        raise ValueError(f"l2_normalization: array must have more axes for {mode!r}, got shape {x.shape}")
+    axes = {"instance": range(1, x.ndim), "channel": (1,), "spatial": range(2, x.ndim)}[mode]
+    return x / sqrt(_sum(x * x, tuple(axes), True) + eps)
+
+
+def masked_softmax(x: Any, mask: Any, axis: int = -1, temperature: float | None = None) -> Array:
+    """softmax over the elements where the mask is true; 0 elsewhere, and everywhere if it is true nowhere.
+
+    The mask is of x's shape, or broadcasts to it. temperature: a number that x is divided by first.
+
+    >>> from forerun import np, npx
+    >>> npx.masked_softmax(np.zeros(4), [1, 1, 0, 0]).tolist()
+    [0.5, 0.5, 0.0, 0.0]
+    """
+    x, mask = asarrays(x, mask)
+    x = as_real_float("masked_softmax", x)
+    x = x if temperature is None else x / temperature
+    return softmax(where(mask, x, -1e30), axis) * cast(mask, x.dtype)
+
+
+def _cross_entropy_grad(g: Any, x: Any, index: Any, axis: int, e: Any, z: Any) -> Any:
+    """(softmax(x) - 1 at the index) * g."""
+    if _core.recording():  # to be differentiated itself
+        return g * _softmax(x, axis) - _scatter_along(g, x.shape, index, axis)
+    d = e * (g / z)
+    _core.scatter_along(d, index, axis, -g, True)
+    return d
+
+
+@primitive(_cross_entropy_grad, nondifferentiable, kept=("e", "z"), op="cross_entropy")
+def _cross_entropy(x: Any, index: Any, axis: int) -> Any:
+    shifted = x - _max(x, (axis,), True)
+    e = exp(shifted)
+    z = _sum(e, (axis,), True)
+    return log(z) - _gather_along(shifted, index, axis, "cross_entropy", False), e, z
+
+
+def cross_entropy(x: Any, index: Any, axis: int = -1, keepdims: bool = False) -> Array:
+    """-log(softmax(x)) at one position of each slice along `axis`; parameters and errors as for `pick`.
+
+    >>> from forerun import np, npx
+    >>> npx.cross_entropy(np.zeros((2, 4)), [0, 3])
+    array([1.3862944, 1.3862944])
+    """
+    x = as_real_float("cross_entropy", beside(x, index))
+    a = axis_of("cross_entropy", axis, x.ndim)
+    wide = _one_each("cross_entropy", x, index, a)
+    losses = _cross_entropy(x, wide, a)
+    return losses if keepdims else reshape(losses, x.shape[:a] + x.shape[a + 1 :])
+
+
+# --- selections -----------------------------------------------------------------------------------
+
+
+def _one_each(op: str, x: Any, index: Any, axis: int) -> Any:
+    """One position along the axis for each slice: integers with extent 1 there."""
+    index = beside(index, x)
+    if index.dtype.kind != "i":
+        index = cast(index, numpy.dtype("int64"))
+    shape = x.shape
+    before, after = shape[:axis], shape[axis + 1 :]
+    if index.shape == (*before, 1, *after):
+        return index
+    if index.shape != before + after:
+        raise ValueError(
+            f"{op}: index must have x's shape without axis {axis}, got {index.shape} for {shape}"
+        )
+    return reshape(index, (*before, 1, *after))
+
+
+def pick(x: Any, index: Any, axis: int = -1, keepdims: bool = False) -> Array:
+    """One element of each slice along `axis`: the one at the position that `index` gives.
+
+    index: x's shape without `axis`, or with extent 1 there (ValueError if not). IndexError where the result
+    is read if a position is not in [0, n): also for negative ones, which are most often padding.
+
+    >>> from forerun import npx
+    >>> npx.pick([[1, 2], [3, 4]], [0, 1]).tolist()
+    [1, 4]
+    """
+    x = beside(x, index)
+    a = axis_of("pick", axis, x.ndim)
+    picked = _gather_along(x, _one_each("pick", x, index, a), a, "pick", False)
+    return picked if keepdims else reshape(picked, x.shape[:a] + x.shape[a + 1 :])
+
+
+def topk(x: Any, k: int = 1, axis: int = -1, ret_typ: str = "indices", is_ascend: bool = False) -> Any:
+    """The k largest (`is_ascend`: smallest) elements along `axis`, in order.
+
+    ret_typ: "indices" (int64), "value", or "both" for a list of values and indices; ValueError if another
+    word, or if there are no k elements.
+
+    >>> from forerun import npx
+    >>> npx.topk([3, 1, 2], 2).tolist(), npx.topk([3, 1, 2], 2, ret_typ="value").tolist()
+    ([0, 2], [3, 2])
+    """
+    x = asarray(x)
+    a = axis_of("topk", axis, x.ndim)
+    if not 1 <= k <= x.shape[a]:
+        raise ValueError(f"topk: k must be between 1 and {x.shape[a]}, got {k}")
+    if ret_typ not in ("indices", "value", "both"):
+        raise ValueError(f'topk: ret_typ must be "indices", "value" or "both", got {ret_typ!r}')
+    order = argsort(x, a, descending=not is_ascend)[(slice(None),) * a + (slice(0, k),)]
+    if ret_typ == "indices":
+        return order
+    values = take_along_axis(x, order, a)
+    return values if ret_typ == "value" else [values, order]
+
+
+def batch_dot(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False) -> Array:
+    """Products of matrices, one per leading index.
+
+    As `matmul`; transpose_a, transpose_b: of a or b with its last two axes exchanged.
+
+    >>> from forerun import np, npx
+    >>> npx.batch_dot(np.ones((2, 3, 4)), np.ones((2, 5, 4)), transpose_b=True).shape
+    (2, 3, 5)
+    """
+    return _matmul(*matmul_pair(a, b, "batch_dot"), transpose_a, transpose_b)
+
+
+def dropout(x: Any, p: float = 0.5, axes: tuple[int, ...] = (), mode: str = "training") -> Array:
+    """While training, elements are zero with probability p, and others divided by 1 - p; otherwise x itself.
+
+    Srivastava et al. 2014. axes: along these, all elements share one fate. mode: "training", or "always".
+    ValueError if p is not in [0, 1).
+
+    >>> from forerun import autograd, np, npx
+    >>> x = np.ones(100)
+    >>> with autograd.train_mode():
+    ...     y = npx.dropout(x, 0.5)
+    >>> ((y == 0) | (y == 2)).all().item(), npx.dropout(x, 0.5) is x
+    (True, True)
+    """
+    if not 0 <= p < 1:
+        raise ValueError(f"dropout: p must be in [0, 1), got {p}")
+    x = asarray(x)
+    if p == 0 or not (mode == "always" or _core.training()):
+        return x
+    shape = tuple(1 if i in axes else n for i, n in enumerate(x.shape))
+    keep = uniform(size=shape, device=x.device) >= p
+    return x * (cast(keep, x.dtype) * (1 / (1 - p)))
+
+
+def fully_connected(
+    x: Any, weight: Any, bias: Any = None, num_hidden: int | None = None, no_bias: bool = False,
+    flatten: bool = True,
+) -> Array:  # fmt: skip
+    """x @ weight.T + bias; weight of shape (units, inputs), bias of shape (units,) or None.
+
+    no_bias: bias is not added. flatten: all axes of x but the first count as inputs; otherwise the last one. ValueError
+    if their number does not fit the weight, or num_hidden is not that of units.
+
+    >>> from forerun import np, npx
+    >>> x, weight, bias = np.ones((2, 3)), np.ones((1, 3)), np.array([0.5])
+    >>> npx.fully_connected(x, weight, bias).tolist(), npx.fully_connected(x, weight, bias, no_bias=True).tolist()
+    ([[3.5], [3.5]], [[3.0], [3.0]])
+    """
+    x = beside(x, weight, bias)
+    if num_hidden is not None and weight.shape[0] != num_hidden:
+        raise ValueError(f"fully_connected: weight must have {num_hidden} rows, got shape {weight.shape}")
+    before = x.shape[:1] if flatten else x.shape[:-1]
+    if x.ndim != 2:
+        x = reshape(x, (math.prod(before), math.prod(x.shape[len(before) :])))
+    result = _matmul(*matmul_pair(x, weight, "fully_connected"), False, True)
+    if bias is not None and not no_bias:
+        result = result + bias
+    return result if len(before) == 1 else reshape(result, (*before, weight.shape[0]))
+
+
+def embedding(index: Any, weight: Any, input_dim: int | None = None, output_dim: int | None = None) -> Array:
+    """Rows of the weight at positions: of shape index.shape + weight.shape[1:].
+
+    IndexError where the result is read if a position is out of range. input_dim and output_dim are the weight's, and
+    are checked if given (ValueError).
+
+    >>> from forerun import np, npx
+    >>> npx.embedding([1, 0, 1], np.array([[1, 2], [3, 4]])).tolist()
+    [[3, 4], [1, 2], [3, 4]]
+    """
+    index, weight = asarrays(index, weight)
+    asked = tuple(n if d is None else d for n, d in zip(weight.shape[:2], (input_dim, output_dim)))
+    if asked != weight.shape[:2]:
+        raise ValueError(f"embedding: weight must have shape (input_dim, output_dim), got {weight.shape} for {asked}")
+    index = index if index.dtype.kind in "iu" else cast(index, numpy.dtype("int64"))
+    at = places_within("embedding", index, weight.shape[0], "raise", weight.device, "same_kind")
+    return _gather(weight, [at], 0, "embedding")
+
+
+def sequence_mask(
+    x: Any, sequence_length: Any = None, use_sequence_length: bool = False, value: float = 0.0, axis: int = 0
+) -> Array:
+    """x with elements beyond each sequence's length set to `value`; x itself without `use_sequence_length`.
+
+    axis: 0 or 1, the one of time (ValueError if another); the other is of sequences.
+
+    >>> from forerun import np, npx
+    >>> npx.sequence_mask(np.ones((3, 2)), np.array([1, 2]), use_sequence_length=True).tolist()
+    [[1.0, 1.0], [0.0, 1.0], [0.0, 0.0]]
+    """
+    x, lengths = asarrays(x, sequence_length)
+    if not use_sequence_length or lengths is None:
+        return x
+    if axis not in (0, 1):
+        raise ValueError(f"sequence_mask: axis must be 0 or 1, got {axis}")
+    steps = _core.from_numpy(numpy.arange(x.shape[axis]), x.device)
+    inside = steps[:, None] < lengths if axis == 0 else steps < lengths[:, None]
+    return where(reshape(inside, inside.shape + (1,) * (x.ndim - 2)), x, value)
+
+
+def smooth_l1(x: Any, scalar: float = 1.0) -> Array:
+    """(s x)^2 / 2 where |x| < 1 / s^2, |x| - 1 / (2 s^2) elsewhere; s is `scalar`.
+
+    Girshick 2015, where s is 1.
+
+    >>> from forerun import npx
+    >>> npx.smooth_l1([0.5, 2.0]).tolist()
+    [0.125, 1.5]
+    """
+    x = asarray(x)
+    s2 = scalar * scalar
+    return where(abs(x) < 1 / s2, 0.5 * s2 * (x * x), abs(x) - 0.5 / s2)

@@ -1,0 +1,246 @@
+"""Further functions in MXNet's spelling: parts of arrays, sums of several, checks of values, casts of several."""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from ... import _core
+from .._base.convert import as_dtype, asarray, asarrays, axes_of, axis_of, beside, cast, is_inexact, promote
+from .._base.host_task import host_op
+from ..elementwise.arithmetic import isfinite, multiply
+from ..index.getitem import getitem, take_along_axis
+from ..reduce.reduction import all as all_
+from ..shape.views import reshape, transpose
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
+__all__ = [
+    "add_n", "all_finite", "amp_cast", "amp_multicast", "batch_take", "constraint_check", "depth_to_space",
+    "div_sqrt_dim", "index_array", "khatri_rao", "multi_all_finite", "slice_axis", "slice_like", "space_to_depth",
+]  # fmt: skip
+
+
+def add_n(*args: Any) -> Array:
+    """The sum of arrays of one shape, given one by one or as a list. ValueError if there is none or shapes differ.
+
+    >>> from forerun import np, npx
+    >>> npx.add_n(np.ones(2), np.ones(2), np.arange(2)).tolist()
+    [2.0, 3.0]
+    """
+    given = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args
+    arrays = asarrays(*given)
+    shapes = {x.shape for x in arrays}
+    if len(shapes) != 1:
+        raise ValueError(f"add_n: arrays must have one shape, got {', '.join(map(str, sorted(shapes))) or 'none'}")
+    return functools.reduce(operator.add, arrays)
+
+
+def slice_axis(data: Any, axis: int, begin: int, end: int | None) -> Array:
+    """data[begin:end] along an axis: a view. Negative numbers and None as in Python.
+
+    >>> from forerun import np, npx
+    >>> npx.slice_axis(np.arange(6).reshape(2, 3), axis=1, begin=0, end=-1).tolist()
+    [[0, 1], [3, 4]]
+    """
+    x = asarray(data)
+    before = axis_of("slice_axis", axis, x.ndim)
+    return getitem(x, (slice(None),) * before + (slice(begin, end),))
+
+
+def slice_like(data: Any, shape_like: Any, axes: int | Sequence[int] = ()) -> Array:
+    """The first elements of data, as many along each axis as another array has: a view.
+
+    axes: only these; without any, all. ValueError if there are too few elements or axes do not fit.
+
+    >>> from forerun import np, npx
+    >>> x, like = np.arange(6).reshape(2, 3), np.zeros((1, 2))
+    >>> npx.slice_like(x, like).tolist(), npx.slice_like(x, like, axes=(1,)).tolist()
+    ([[0, 1]], [[0, 1], [3, 4]])
+    """
+    x, like = asarrays(data, shape_like)
+    if axes == () and x.ndim != like.ndim:
+        raise ValueError(f"slice_like: arrays must have as many axes, got shapes {x.shape} and {like.shape}")
+    wanted = axes_of("slice_like", None if axes == () else axes, min(x.ndim, like.ndim))
+    if any(like.shape[a] > x.shape[a] for a in wanted):
+        raise ValueError(f"slice_like: shape_like must not be larger, got {like.shape} for {x.shape}")
+    return getitem(x, tuple(slice(0, like.shape[a]) if a in wanted else slice(None) for a in range(x.ndim)))
+
+
+def batch_take(a: Any, indices: Any) -> Array:
+    """One element of each row of a matrix. IndexError where the result is read for a position that a row has not.
+
+    >>> from forerun import npx
+    >>> npx.batch_take([[1, 2], [3, 4]], [0, 1]).tolist()
+    [1, 4]
+    """
+    x = beside(a, indices)
+    at = beside(indices, x)
+    if x.ndim != 2 or at.shape != x.shape[:1]:
+        raise ValueError(f"batch_take: there must be one position for each row, got {at.shape} for {x.shape}")
+    at = at if at.dtype.kind in "iu" else cast(at, numpy.dtype("int64"))
+    return reshape(take_along_axis(x, reshape(at, (-1, 1)), 1), at.shape)
+
+
+def index_array(data: Any, axes: Sequence[int] | None = None) -> Array:
+    """The position of each element of data, along a new last axis. int64. axes: only along these.
+
+    >>> from forerun import np, npx
+    >>> npx.index_array(np.zeros((2, 1))).tolist(), npx.index_array(np.zeros((2, 1)), axes=(0,)).tolist()
+    ([[[0, 0]], [[1, 0]]], [[[0]], [[1]]])
+    """
+    x = asarray(data)
+    wanted = axes_of("index_array", None if axes is None else tuple(axes), x.ndim)
+    grid = numpy.indices(x.shape)[list(wanted)]
+    return _core.from_numpy(numpy.ascontiguousarray(numpy.moveaxis(grid, 0, -1)), x.device)
+
+
+def _blocks(op: str, data: Any, block_size: int, divided: Sequence[int]) -> Any:
+    x = asarray(data)
+    if block_size < 1 or x.ndim != 4 or any(x.shape[a] % n for a, n in zip((1, 2, 3), divided)):
+        raise ValueError(f"{op}: shape must have 4 axes that block_size divides, got {x.shape} and {block_size}")
+    return x
+
+
+def depth_to_space(data: Any, block_size: int) -> Array:
+    """Channels moved into blocks of pixels: (n, c, h, w) to (n, c / block_size**2, h * block_size, w * block_size).
+
+    ValueError if channels are no multiple of the square of block_size.
+
+    >>> from forerun import np, npx
+    >>> npx.depth_to_space(np.arange(4).reshape(1, 4, 1, 1), 2).tolist()
+    [[[[0, 1], [2, 3]]]]
+    """
+    b = block_size
+    x = _blocks("depth_to_space", data, b, (b * b, 1, 1))
+    n, c, h, w = x.shape
+    apart = transpose(reshape(x, (n, b, b, c // (b * b), h, w)), (0, 3, 4, 1, 5, 2))
+    return reshape(apart, (n, c // (b * b), h * b, w * b))
+
+
+def space_to_depth(data: Any, block_size: int) -> Array:
+    """Blocks of pixels moved into channels: the inverse of `depth_to_space`.
+
+    ValueError if height and width are no multiples of block_size.
+
+    >>> from forerun import np, npx
+    >>> npx.space_to_depth(np.arange(4).reshape(1, 1, 2, 2), 2).shape
+    (1, 4, 1, 1)
+    """
+    b = block_size
+    x = _blocks("space_to_depth", data, b, (1, b, b))
+    n, c, h, w = x.shape
+    apart = transpose(reshape(x, (n, c, h // b, b, w // b, b)), (0, 3, 5, 1, 2, 4))
+    return reshape(apart, (n, c * b * b, h // b, w // b))
+
+
+def khatri_rao(*args: Any) -> Array:
+    """The Kronecker products of columns of matrices with as many columns. ValueError for other shapes.
+
+    >>> from forerun import npx
+    >>> npx.khatri_rao([[1, 2]], [[3, 4], [5, 6]]).tolist()
+    [[3, 8], [5, 12]]
+    """
+    matrices = asarrays(*args)
+    if not matrices or any(m.ndim != 2 or m.shape[1] != matrices[0].shape[1] for m in matrices):
+        shapes = ", ".join(str(m.shape) for m in matrices) or "none"
+        raise ValueError(f"khatri_rao: matrices must have as many columns, got shapes {shapes}")
+    columns = matrices[0].shape[1]
+    pair = lambda a, b: reshape(multiply(a[:, None, :], b[None]), (a.shape[0] * b.shape[0], columns))
+    return functools.reduce(pair, matrices)
+
+
+def div_sqrt_dim(data: Any) -> Array:
+    """data divided by the square root of the extent of its last axis: what attention does to scores.
+
+    >>> from forerun import np, npx
+    >>> npx.div_sqrt_dim(np.ones(4)).tolist()
+    [0.5, 0.5, 0.5, 0.5]
+    """
+    x = asarray(data)
+    return x / math.sqrt(x.shape[axis_of("div_sqrt_dim", -1, x.ndim)])
+
+
+# --- checks and casts -----------------------------------------------------------------------------
+
+
+def constraint_check(condition: Any, msg: str = "Constraint violated.") -> Array:
+    """An array of one True, if a condition holds everywhere. ValueError with the message where it is read if not.
+
+    >>> from forerun import np, npx
+    >>> npx.constraint_check(np.array([True, True]), "must be positive").item()
+    True
+    """
+
+    def check(values: numpy.ndarray) -> Any:
+        if not values.all():
+            raise ValueError(f"constraint_check: {msg}")
+        return numpy.True_
+
+    return host_op("constraint_check", check, [asarray(condition)], (), "bool")
+
+
+def all_finite(data: Any, init_output: bool = True) -> Array:
+    """Whether no element is infinite or NaN: 1 or 0, float32, of shape (1,).
+
+    init_output: must be True (NotImplementedError otherwise): results of before are not combined with this one.
+
+    >>> from forerun import np, npx
+    >>> npx.all_finite(np.array([1.0, np.nan])).tolist()
+    [0.0]
+    """
+    return multi_all_finite(data, init_output=init_output)
+
+
+def multi_all_finite(*arrays: Any, num_arrays: int | None = None, init_output: bool = True) -> Array:
+    """Whether no element of any array is infinite or NaN: 1 or 0, float32, of shape (1,). init_output: `all_finite`.
+
+    ValueError if num_arrays is given and is not their number.
+
+    >>> from forerun import np, npx
+    >>> npx.multi_all_finite(np.ones(2), np.zeros((1, 2))).tolist()
+    [1.0]
+    """
+    given = asarrays(*arrays)
+    if not init_output:
+        raise NotImplementedError("all_finite: init_output must be True, got False")
+    if not given or num_arrays not in (None, len(given)):
+        raise ValueError(f"multi_all_finite: there must be {num_arrays or 'some'} arrays, got {len(given)}")
+    finite = functools.reduce(operator.and_, (all_(isfinite(x)) for x in given))
+    return reshape(cast(finite, numpy.dtype("float32")), (1,))
+
+
+def amp_cast(data: Any, dtype: Any) -> Array:
+    """data in a dtype of floats, if it is of floats; otherwise as it is.
+
+    >>> from forerun import np, npx
+    >>> npx.amp_cast(np.ones(2), "float16").dtype, npx.amp_cast(np.arange(2), "float16").dtype
+    (dtype('float16'), dtype('int64'))
+    """
+    x, want = asarray(data), as_dtype("amp_cast", dtype)
+    return cast(x, want) if is_inexact(x.dtype) and x.dtype != want else x
+
+
+def amp_multicast(*arrays: Any, num_outputs: int | None = None, cast_narrow: bool = False) -> list[Any]:
+    """Arrays in one dtype: the widest that floats among them have, or the narrowest with cast_narrow.
+
+    Those that are not of floats stay as they are. ValueError if num_outputs is given and is not their number.
+
+    >>> from forerun import np, npx
+    >>> [x.dtype.name for x in npx.amp_multicast(np.ones(2), np.ones(2, dtype="float16"))]
+    ['float32', 'float32']
+    """
+    given = asarrays(*arrays)
+    if num_outputs not in (None, len(given)):
+        raise ValueError(f"amp_multicast: num_outputs must be the number of arrays, got {num_outputs} for {len(given)}")
+    dtypes = [x.dtype for x in given if is_inexact(x.dtype)]
+    if not dtypes:
+        return list(given)
+    want = min(dtypes, key=lambda d: d.itemsize) if cast_narrow else promote(*dtypes)
+    return [amp_cast(x, want) for x in given]

@@ -1,0 +1,472 @@
+"""Random numbers: a function of the seed, the number of the op since then, and the position.
+
+They never depend on who computes them. Uniform, normal, exponential and integer numbers are filled in tiles
+by the workers. Permutations, weighted choices and most numbers of `distributions` are NumPy's, drawn by a host
+task from a stream of the same key.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import math
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from ... import _core
+from ..._runtime.device import Device, resolve
+from .._base.convert import (
+    as_dtype,
+    asarray,
+    axis_of,
+    cast,
+    count_of,
+    default_float,
+    device_of,
+    is_array,
+    is_real_float,
+    store,
+    together,
+    whole,
+)
+from .._base.host_task import host_op
+from .._base.random_stream import current
+from ..elementwise.exponential import exp
+from ..index.getitem import take
+from .conditions import check_integers, known
+from .limits import FINITE, NOT_NEGATIVE, PROBABILITY, Limits, limited
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
+__all__ = [
+    "seed", "uniform", "normal", "rand", "randn", "random", "random_sample", "standard_normal", "randint",
+    "integers", "permutation", "permuted", "shuffle", "bernoulli", "bytes", "get_state", "random_integers",
+    "ranf", "sample", "set_state", "tomaxint",
+]  # fmt: skip
+
+Where = Device | str | None
+Size = int | Sequence[int] | None
+
+_FLOAT32 = numpy.dtype("float32")
+
+
+def seed(seed: int | None = None) -> None:
+    """Starts the stream of random numbers anew: the same calls give the same numbers again.
+
+    None: anywhere, from the system's randomness.
+
+    >>> from forerun import np
+    >>> np.random.seed(1); a = np.random.normal(size=3)
+    >>> np.random.seed(1); b = np.random.normal(size=3)
+    >>> (a == b).all().item()
+    True
+    """
+    _core.seed((int.from_bytes(os.urandom(8)) if seed is None else int(seed)) & (2**64 - 1))
+
+
+def get_state(legacy: bool = True) -> dict[str, Any]:
+    """Where the stream stands: its seed, and how many operations have drawn from it.
+
+    legacy changes nothing.
+
+    >>> from forerun import np
+    >>> state = np.random.get_state(); a = np.random.normal(size=3)
+    >>> np.random.set_state(state); b = np.random.normal(size=3)
+    >>> (a == b).all().item()
+    True
+    """
+    return {"bit_generator": "ChaCha8", "seed": _core.random_seed(), "drawn": _core.random_drawn()}
+
+
+def set_state(state: dict[str, Any]) -> None:
+    """Brings the stream to where `get_state` found it. ValueError for the state of another kind of generator.
+
+    >>> from forerun import np
+    >>> np.random.set_state(np.random.get_state())
+    """
+    if not isinstance(state, dict) or set(state) != {"bit_generator", "seed", "drawn"}:
+        raise ValueError(f"set_state: state must be what get_state gave, got {type(state).__name__}")
+    _core.seed(state["seed"], state["drawn"])
+
+
+def _numbers(*parameters: Any) -> bool:
+    """Whether these are all numbers, not arrays of any kind."""
+    return all(isinstance(p, (int, float)) or not (is_array(p) or numpy.ndim(p)) for p in parameters)
+
+
+def there(device: Where, *parameters: Any) -> Device:
+    """Where numbers are drawn: on the device asked for, or that of an array among the parameters, or the current one.
+
+    >>> there(None, 1.0, [2.0])
+    cpu(0)
+    """
+    return resolve(device_of(*parameters) if device is None else device)
+
+
+def _shape(op: str, size: Size, *parameters: Any) -> tuple[int, ...]:
+    if size is None:
+        return () if _numbers(*parameters) else together(op, *(numpy.shape(p) for p in parameters))
+    shape = (int(size),) if isinstance(size, (int, numpy.integer)) else tuple(size)
+    if shape and min(shape) < 0:
+        raise ValueError(f"{op}: size must not be negative, got {shape}")
+    return shape
+
+
+def _continuous(
+    kind: str,
+    first: Any,
+    second: Any,
+    size: Size,
+    dtype: Any,
+    device: Where,
+    combine: Callable[[Any, Any, Any], Any],
+) -> Any:
+    """Draws of one kind; parameters that are arrays are applied to standard draws."""
+    want = default_float() if dtype is None else as_dtype(kind, dtype)
+    if not is_real_float(want):
+        raise TypeError(f"{kind}: dtype must be a float, got {want}")
+    drawn = _FLOAT32 if want.itemsize == 2 else want
+    where = there(device, first, second)
+    shape = _shape(kind, size, first, second)
+    if kind == "normal" and not _numbers(second):
+        second = limited("normal", "scale", second, NOT_NEGATIVE)
+    if _numbers(first, second):
+        result = current().fill(kind, shape, drawn, where, float(first), float(second))
+    else:
+        standard = current().fill(kind, shape, drawn, where, 0.0, 1.0)
+        result = combine(standard, asarray(first, drawn, where), asarray(second, drawn, where))
+    result = result if drawn == want else cast(result, want)
+    return _core.as_scalar(result) if size is None else result
+
+
+def uniform(
+    low: Any = 0.0,
+    high: Any = 1.0,
+    size: Size = None,
+    dtype: Any = None,
+    *,
+    device: Where = None,
+    ctx: Where = None,
+    out: Any = None,
+) -> Array:
+    """Numbers evenly spread over [low, high), of shape `size` or else that of low and high together.
+
+    The default float (float32) unless dtype is given; TypeError if it is no float. low and high may be
+    arrays, to which gradients flow. ValueError if they do not broadcast to the size, OverflowError if high - low is not
+    finite (where the result is read, if they are arrays of ours). out: an array for the result. ctx:
+    MXNet's name for device.
+
+    >>> from forerun import np
+    >>> x = np.random.uniform(-1, 1, size=(2, 3))
+    >>> x.shape, (abs(x) <= 1).all().item()
+    ((2, 3), True)
+    """
+    return uniform_of_width((FINITE,), low, high, size, dtype, device or ctx, out)
+
+
+def uniform_of_width(
+    limits: tuple[Limits, ...], low: Any, high: Any, size: Size, dtype: Any, device: Where, out: Any
+) -> Any:
+    """What `uniform` gives, where high - low must be within limits.
+
+    >>> uniform_of_width((FINITE,), 0.0, 1.0, (2,), None, None, None).shape
+    (2,)
+    """
+    late: tuple[Limits, ...] = ()
+    if not (known(low) and known(high)):
+        late = limits
+    elif not _numbers(low, high) or not 0 <= high - low < math.inf:
+        for each in limits:
+            each.check("uniform", "high - low", numpy.subtract(high, low, dtype="float64"))
+
+    def combine(u: Any, a: Any, b: Any) -> Any:
+        return a + functools.reduce(lambda width, each: limited("uniform", "high - low", width, each), late, b - a) * u
+
+    draw = lambda s, d: _continuous("uniform", low, high, s, d, device, combine)
+    return into("uniform", out, size, dtype, draw)
+
+
+def normal(
+    loc: Any = 0.0,
+    scale: Any = 1.0,
+    size: Size = None,
+    dtype: Any = None,
+    *,
+    device: Where = None,
+    ctx: Where = None,
+    out: Any = None,
+) -> Array:
+    """Numbers of the normal distribution with mean `loc` and standard deviation `scale`, which may be arrays.
+
+    Of shape `size` or else that of loc and scale together; the default float unless dtype is given, TypeError
+    if it is no float. ValueError if scale is negative: where the result is read, if it is an array of ours. Gradients
+    flow to loc and scale. out: an array for the result. ctx: MXNet's name for device.
+
+    >>> from forerun import np
+    >>> np.random.normal(size=(2, 3)).shape, np.random.normal([0.0, 5.0], 1.0).shape
+    ((2, 3), (2,))
+    """
+    combine = lambda z, mean, std: mean + std * z
+    if out is None:
+        return _continuous("normal", loc, scale, size, dtype, device or ctx, combine)
+    draw = lambda s, d: _continuous("normal", loc, scale, s, d, device or ctx, combine)
+    return into("normal", out, size, dtype, draw)
+
+
+def into(op: str, out: Any, size: Size, dtype: Any, draw: Callable[[Size, Any], Any]) -> Any:
+    """What draw(size, dtype) gives, written into `out` if that is given: of its shape and dtype.
+
+    ValueError if size, TypeError if dtype says something else.
+    """
+    if out is None:
+        return draw(size, dtype)
+    if size is not None and _shape(op, size) != out.shape:
+        raise ValueError(f"{op}: size must be that of out, got {size} for {out.shape}")
+    if dtype is not None and as_dtype(op, dtype) != out.dtype:
+        raise TypeError(f"{op}: dtype must be that of out, got {dtype} for {out.dtype}")
+    return store(op, draw(out.shape, out.dtype), out)
+
+
+def rand(*shape: int, dtype: Any = None, device: Where = None, ctx: Where = None) -> Array:
+    """Numbers evenly spread over [0, 1); extents are separate arguments. The default float unless dtype is given.
+
+    >>> from forerun import np
+    >>> np.random.rand(2, 3).shape
+    (2, 3)
+    """
+    return uniform(size=shape, dtype=dtype, device=device or ctx)
+
+
+def randn(*shape: int, dtype: Any = None, device: Where = None, ctx: Where = None) -> Array:
+    """Standard normal numbers; extents are separate arguments. The default float unless dtype is given.
+
+    >>> from forerun import np
+    >>> np.random.randn(2, 3).shape
+    (2, 3)
+    """
+    return normal(size=shape, dtype=dtype, device=device or ctx)
+
+
+def random(size: Size = None, dtype: Any = None, out: Any = None, *, device: Where = None, ctx: Where = None) -> Array:
+    """Numbers evenly spread over [0, 1). Without a size: one, without axes.
+
+    The default float unless dtype is given. out: an array for the result.
+
+    >>> from forerun import np
+    >>> np.random.random((2, 3)).shape, np.random.random().shape
+    ((2, 3), ())
+    """
+    return into("random", out, size, dtype, lambda s, d: uniform(0.0, 1.0, s, d, device=device or ctx))
+
+
+random_sample = ranf = sample = random
+
+
+def bytes(length: int) -> builtins.bytes:
+    """Random bytes. They are Python's: this waits.
+
+    >>> from forerun import np
+    >>> len(np.random.bytes(10))
+    10
+    """
+    drawn = randint(0, 256, count_of("bytes", "length", length), "uint8")
+    return drawn.numpy().tobytes()
+
+
+def random_integers(low: int, high: int | None = None, size: Size = None, *, device: Where = None) -> Array:
+    """Integers evenly spread over low to high, both included, or 1 to low. int64.
+
+    >>> from forerun import np
+    >>> np.random.random_integers(1, size=2).tolist()
+    [1, 1]
+    """
+    low, high = (1, low) if high is None else (low, high)
+    return randint(low, high + 1, size, device=device)
+
+
+def tomaxint(size: Size = None, *, device: Where = None) -> Array:
+    """Integers evenly spread over all that are not negative. int64.
+
+    >>> from forerun import np
+    >>> (np.random.tomaxint(3) >= 0).all().item()
+    True
+    """
+    return randint(0, 2**63, size, device=device)
+
+
+def standard_normal(
+    size: Size = None, dtype: Any = None, out: Any = None, *, device: Where = None, ctx: Where = None
+) -> Array:
+    """Numbers of the standard normal distribution. Without a size: one, without axes.
+
+    The default float unless dtype is given, TypeError if it is no float. out: an array for the result.
+
+    >>> from forerun import np
+    >>> np.random.standard_normal(4, dtype="float64").dtype
+    dtype('float64')
+    """
+    return into("standard_normal", out, size, dtype, lambda s, d: normal(0.0, 1.0, s, d, device=device or ctx))
+
+
+def randint(
+    low: Any,
+    high: Any = None,
+    size: Size = None,
+    dtype: Any = None,
+    *,
+    device: Where = None,
+    ctx: Where = None,
+    out: Any = None,
+) -> Array:
+    """Integers evenly spread over [low, high), or [0, low) without high. int64 unless dtype is given.
+
+    low and high may be arrays, which broadcast. Without a size: of their shape. ValueError if there are no such
+    integers (where the result is read, if one is an array of ours), TypeError if dtype is of floats. out: an array for
+    the result.
+
+    >>> from forerun import np
+    >>> np.random.randint(3, 4, size=2).tolist(), np.random.randint(10, size=(2, 3)).shape
+    ([3, 3], (2, 3))
+    """
+    return into("randint", out, size, dtype, lambda s, d: _integers(low, high, s, d, device or ctx))
+
+
+def _integers(low: Any, high: Any, size: Size, dtype: Any, device: Where) -> Any:
+    if high is None:
+        low, high = 0, low
+    want = numpy.dtype("int64") if dtype is None or dtype is int else as_dtype("randint", dtype)
+    shape, where = _shape("randint", size, low, high), there(device, low, high)
+    if _numbers(low, high):
+        result = current().fill("integers", shape, want, where, int(low), int(high))
+        return _core.as_scalar(result) if size is None else result
+    if want.kind not in "iub":
+        raise TypeError(f"randint: dtype must be of integers, got {want}")
+    check_integers("randint", low, high)
+    ends = [whole(v, device=None if is_array(v) else where) for v in (low, high)]
+    make = current().generator()
+
+    def draw(a: numpy.ndarray, b: numpy.ndarray) -> Any:
+        check_integers("randint", a, b)
+        return make().integers(a, b, shape, want)
+
+    return host_op("randint", draw, ends, shape, want)
+
+
+def integers(
+    low: Any,
+    high: Any = None,
+    size: Size = None,
+    dtype: Any = None,
+    endpoint: bool = False,
+    *,
+    device: Where = None,
+) -> Array:
+    """Integers evenly spread over [low, high), with `endpoint` up to and including high. Otherwise as `randint`.
+
+    >>> from forerun import np
+    >>> np.random.integers(3, 3, size=2, endpoint=True).tolist()
+    [3, 3]
+    """
+    if high is None:
+        low, high = 0, low
+    return randint(low, high + 1 if endpoint else high, size, dtype, device=device)
+
+
+# --- order and choice -----------------------------------------------------------------------------
+
+
+def _rows(op: str, x: Any) -> int:
+    """How many rows x has. ValueError if it has no axis."""
+    if x.ndim == 0:
+        raise ValueError(f"{op}: array must have at least one axis, got shape ()")
+    return int(x.shape[0])
+
+
+def _order(op: str, n: int, device: Any) -> Any:
+    """The numbers below n in random order."""
+    make = current().generator()
+    return host_op(op, lambda _: make().permutation(n), [asarray(0, device=device)], (n,), "int64")
+
+
+def permutation(x: int | Any, axis: int = 0, *, device: Where = None) -> Array:
+    """The numbers below x in random order (int64), or the slices of an array along an axis in random order (a copy).
+
+    ValueError of an array without axes.
+
+    >>> from forerun import np
+    >>> np.sort(np.random.permutation(4)).tolist()
+    [0, 1, 2, 3]
+    """
+    if isinstance(x, (int, numpy.integer)):
+        return _order("permutation", count_of("permutation", "x", x), device)
+    rows = asarray(x)
+    _rows("permutation", rows)
+    at = axis_of("permutation", axis, rows.ndim)
+    return take(rows, _order("permutation", rows.shape[at], rows.device), at)
+
+
+def shuffle(x: Any, axis: int = 0) -> None:
+    """Brings the slices of an array along an axis into random order, in place.
+
+    ValueError of an array without axes, TypeError of no array. A NumPy array or a list: waits.
+
+    >>> from forerun import np
+    >>> x = np.arange(4)
+    >>> np.random.shuffle(x); np.sort(x).tolist()
+    [0, 1, 2, 3]
+    """
+    if not is_array(x):
+        return current().generator()().shuffle(x, axis)
+    _rows("shuffle", x)
+    return _core.assign(x, permutation(x, axis))
+
+
+def permuted(x: Any, *, axis: int | None = None, out: Any = None) -> Array:
+    """A copy of an array with the elements along an axis in random order, in another one in each row.
+
+    axis None: all elements. out: an array for the result, x itself too.
+
+    >>> from forerun import np
+    >>> y = np.random.permuted(np.arange(6).reshape(2, 3), axis=1)
+    >>> np.sort(y, axis=1).tolist()
+    [[0, 1, 2], [3, 4, 5]]
+    """
+    x = asarray(x)
+    at = None if axis is None else axis_of("permuted", axis, x.ndim)
+    make = current().generator()
+    return store("permuted", host_op("permuted", lambda v: make().permuted(v, axis=at), [x], x.shape, x.dtype), out)
+
+
+def bernoulli(
+    prob: Any = None, logit: Any = None, size: Size = None, dtype: Any = None, *, device: Where = None,
+    ctx: Where = None, out: Any = None,
+) -> Array:  # fmt: skip
+    """1 with probability `prob`, or with 1 / (1 + exp(-logit)); 0 otherwise.
+
+    prob or logit: a number or an array, prob 0.5 if neither is given; ValueError if both are, or prob is not in [0, 1]
+    (where the result is read, if it is an array of ours). Of shape `size`, or else
+    that of prob or logit; the default float unless dtype is given. out: an array for the result.
+
+    >>> from forerun import np, npx
+    >>> npx.random.bernoulli(np.array([0.0, 1.0])).tolist(), npx.random.bernoulli(logit=100.0, size=2).tolist()
+    ([0.0, 1.0], [1.0, 1.0])
+    """
+    if prob is not None and logit is not None:
+        raise ValueError(f"bernoulli: prob and logit must not both be given, got {prob} and {logit}")
+    given = logit if logit is not None else 0.5 if prob is None else limited("bernoulli", "prob", prob, PROBABILITY)
+
+    def drawn(size: Size, dtype: Any) -> Any:
+        u = uniform(size=_shape("bernoulli", size, given), device=there(device or ctx, given))
+        if logit is not None:  # u < 1 / (1 + exp(-logit)), where u may be 0
+            return cast(u * (1 + exp(-asarray(logit, device=u.device))) < 1, _of_bernoulli(dtype))
+        return cast(u < given, _of_bernoulli(dtype))
+
+    return into("bernoulli", out, size, dtype, drawn)
+
+
+def _of_bernoulli(dtype: Any) -> numpy.dtype:
+    return default_float() if dtype is None else as_dtype("bernoulli", dtype)

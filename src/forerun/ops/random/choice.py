@@ -1,0 +1,80 @@
+"""Elements of an array drawn at random, evenly or by probabilities."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from ... import _core
+from .._base.convert import asarray, axis_of
+from .._base.host_task import host_op
+from .._base.random_stream import current
+from ..index.getitem import take
+from .basic import Size, Where, _rows, _shape, randint
+from .conditions import check_choice, known
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
+__all__ = ["choice"]
+
+
+def choice(
+    a: int | Any,
+    size: Size = None,
+    replace: bool = True,
+    p: Any = None,
+    axis: int = 0,
+    shuffle: bool = True,
+    *,
+    device: Where = None,
+    ctx: Where = None,
+) -> Array:
+    """Elements (slices along an axis) drawn from an array, or numbers below a (int64).
+
+    p: the probability of each, whose sum is 1. replace: whether an element can be drawn again; if not, shuffle: whether
+    their order is random too. Without a size: one. ValueError if p has not one number for each element, or there are
+    too few elements, or one of p is negative or their sum is another: where the result is read, if p is an array of
+    ours.
+
+    >>> from forerun import np
+    >>> np.random.choice([5, 6, 7], 2, p=[0, 0, 1]).tolist()
+    [7, 7]
+    """
+    where = device or ctx
+    whole = isinstance(a, (int, numpy.integer))
+    rows = None if whole else asarray(a)
+    if rows is None:
+        n, at = int(a), 0
+    else:
+        _rows("choice", rows)
+        at = axis_of("choice", axis, rows.ndim)
+        n = rows.shape[at]
+    shape = () if size is None else _shape("choice", size)
+    if n <= 0 and numpy.prod(shape, dtype=int):
+        raise ValueError(f"choice: there must be something to choose from, got {n} elements")
+    if p is not None and numpy.shape(p) != (n,):
+        raise ValueError(f"choice: p must have shape {(n,)}, got {numpy.shape(p)}")
+    if replace and p is None:
+        picked = randint(0, max(n, 1), shape, device=where)
+    else:
+        if not replace and numpy.prod(shape, dtype=int) > n:
+            raise ValueError(f"choice: size must be at most {n} without replacement, got {shape}")
+        many = int(numpy.prod(shape, dtype=int))
+        if p is not None and known(p):
+            check_choice(p, many, replace)
+        make = current().generator()
+        inputs = [asarray(p, device=where)] if p is not None else [asarray(0, device=where)]
+
+        def draw(weights: numpy.ndarray) -> Any:
+            share = None
+            if p is not None:
+                check_choice(weights, many, replace)
+                share = weights.astype("float64") / weights.sum(dtype="float64")
+            return make().choice(n, shape, replace, share, shuffle=shuffle)
+
+        picked = host_op("choice", draw, inputs, shape, "int64")
+    if rows is None:
+        return _core.as_scalar(picked) if size is None else picked
+    return take(rows, picked, at)

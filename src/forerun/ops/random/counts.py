@@ -1,0 +1,148 @@
+"""Random counts of further discrete distributions.
+
+They are NumPy's, drawn by a host task from a stream of the op's key.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from .._base.convert import as_dtype, asarray, count_of, default_float, is_array, one_of
+from .._base.host_task import host_op
+from .._base.random_stream import current
+from .basic import Size, Where, _shape
+from .conditions import check_colors, known
+from .distributions import _counts
+from .limits import NOT_NEGATIVE
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
+__all__ = [
+    "dirichlet", "geometric", "hypergeometric", "logseries", "multivariate_hypergeometric", "negative_binomial",
+    "zipf",
+]  # fmt: skip
+
+
+def geometric(p: Any, size: Size = None, dtype: Any = "int64", *, device: Where = None) -> Array:
+    """Counts of the geometric distribution: of trials of probability p up to the first success.
+
+    Parameters, size, dtype, errors: as for `poisson`.
+
+    >>> from forerun import np
+    >>> np.random.geometric(1.0, 3).tolist()
+    [1, 1, 1]
+    """
+    return _counts("geometric", p, size=size, dtype=dtype, device=device)
+
+
+def hypergeometric(
+    ngood: Any, nbad: Any, nsample: Any, size: Size = None, dtype: Any = "int64", *, device: Where = None
+) -> Array:
+    """Counts of the hypergeometric distribution: of good ones among nsample drawn from ngood and nbad.
+
+    Parameters, size, dtype, errors: as for `poisson`.
+
+    >>> from forerun import np
+    >>> np.random.hypergeometric(3, 0, 2, 3).tolist()
+    [2, 2, 2]
+    """
+    return _counts("hypergeometric", ngood, nbad, nsample, size=size, dtype=dtype, device=device)
+
+
+def logseries(p: Any, size: Size = None, dtype: Any = "int64", *, device: Where = None) -> Array:
+    """Counts of the logarithmic series distribution: of probability c * p**k / k.
+
+    Parameters, size, dtype, errors: as for `poisson`.
+
+    >>> from forerun import np
+    >>> np.random.logseries(0.5, 4).shape
+    (4,)
+    """
+    return _counts("logseries", p, size=size, dtype=dtype, device=device)
+
+
+def negative_binomial(
+    n: Any, p: Any, size: Size = None, dtype: Any = "int64", *, device: Where = None
+) -> Array:
+    """Counts of the negative binomial distribution: of failures before the n-th success of probability p.
+
+    Parameters, size, dtype, errors: as for `poisson`.
+
+    >>> from forerun import np
+    >>> np.random.negative_binomial(3, 1.0, 2).tolist()
+    [0, 0]
+    """
+    return _counts("negative_binomial", n, p, size=size, dtype=dtype, device=device)
+
+
+def zipf(a: Any, size: Size = None, dtype: Any = "int64", *, device: Where = None) -> Array:
+    """Counts of the Zipf distribution: of probability c * k**-a.
+
+    Parameters, size, dtype, errors: as for `poisson`.
+
+    >>> from forerun import np
+    >>> np.random.zipf(3.0, 4).shape
+    (4,)
+    """
+    return _counts("zipf", a, size=size, dtype=dtype, device=device)
+
+
+def dirichlet(alpha: Any, size: Size = None, dtype: Any = None, *, device: Where = None) -> Array:
+    """Vectors of the Dirichlet distribution, along a new last axis: positive numbers whose sum is 1.
+
+    alpha: how much weight each element has (a vector). The default float unless dtype is given. ValueError if one is
+    negative: where the result is read, if they are an array of ours.
+
+    >>> from forerun import np
+    >>> np.random.dirichlet([1.0, 2.0, 3.0], size=4).sum(1).round(3).tolist()
+    [1.0, 1.0, 1.0, 1.0]
+    """
+    if known(alpha):
+        NOT_NEGATIVE.check("dirichlet", "alpha", alpha)
+    weights = asarray(alpha, device=None if is_array(alpha) else device)
+    if weights.ndim != 1 or not weights.size:
+        raise ValueError(f"dirichlet: alpha must be a vector with elements, got shape {weights.shape}")
+    shape = () if size is None else _shape("dirichlet", size)
+    want = default_float() if dtype is None else as_dtype("dirichlet", dtype)
+    make = current().generator()
+
+    def draw(a: numpy.ndarray) -> numpy.ndarray:
+        NOT_NEGATIVE.check("dirichlet", "alpha", a)
+        return make().dirichlet(a.astype("float64"), shape).astype(want)
+
+    return host_op("dirichlet", draw, [weights], (*shape, weights.size), want)
+
+
+def multivariate_hypergeometric(
+    colors: Any, nsample: int, size: Size = None, method: str = "marginals", *, device: Where = None
+) -> Array:
+    """How many of each color are among nsample drawn from a collection. int64, colors along a new last axis.
+
+    colors: how many of each there are (integers). method: "marginals" or "count", NumPy's algorithms. ValueError for
+    another method or a negative nsample, or if a number is negative or there are too few: where the result is read, if
+    colors is an array of ours.
+
+    >>> from forerun import np
+    >>> np.random.multivariate_hypergeometric([2, 3], 5).tolist()
+    [2, 3]
+    """
+    one_of("multivariate_hypergeometric", "method", method, ("marginals", "count"))
+    n = count_of("multivariate_hypergeometric", "nsample", nsample)
+    there = asarray(colors, device=None if is_array(colors) else device)
+    if there.ndim != 1 or there.dtype.kind not in "iu":
+        raise ValueError(
+            f"multivariate_hypergeometric: colors must be a vector of integers, got {there.dtype} of {there.shape}"
+        )
+    if known(colors):
+        check_colors(colors, n, method)
+    shape = () if size is None else _shape("multivariate_hypergeometric", size)
+    make = current().generator()
+
+    def draw(c: numpy.ndarray) -> numpy.ndarray:
+        check_colors(c, n, method)
+        return make().multivariate_hypergeometric(c.astype(numpy.int64), n, shape, method)  # type: ignore[arg-type]
+
+    return host_op("multivariate_hypergeometric", draw, [there], (*shape, there.size), "int64")

@@ -1,0 +1,243 @@
+"""Generators: objects that draw random numbers from streams of their own."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import numpy
+
+from .._base.random_stream import OwnStream, Stream, drawing_from
+from . import basic as basic
+from . import choice as choices
+from . import counts, densities, distributions
+from .limits import FINITE, NOT_NEGATIVE
+
+__all__ = ["BitGenerator", "Generator", "RandomState", "default_rng"]
+
+
+class BitGenerator:
+    """Where a generator's numbers come from: ChaCha with eight rounds, keyed by a seed and the operation's number.
+
+    seed: None for the system's randomness, an integer that is not negative, a sequence of those, or a SeedSequence.
+
+    >>> from forerun import np
+    >>> np.random.BitGenerator(5).state["drawn"]
+    0
+    """
+
+    def __init__(self, seed: Any = None) -> None:
+        known = isinstance(seed, numpy.random.SeedSequence)
+        self.seed_seq = seed if known else numpy.random.SeedSequence(_entropy(seed))
+        self.stream = OwnStream(int(self.seed_seq.generate_state(1, numpy.uint64)[0]))
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """The seed of the stream, and how many operations have drawn from it. It can be set."""
+        return {"bit_generator": "ChaCha8", "seed": self.stream.seed, "drawn": self.stream.drawn}
+
+    @state.setter
+    def state(self, value: dict[str, Any]) -> None:
+        if not isinstance(value, dict) or set(value) != {"bit_generator", "seed", "drawn"}:
+            raise ValueError(f"set_state: state must be what state gave, got {type(value).__name__}")
+        self.stream = OwnStream(value["seed"], value["drawn"])
+
+    def spawn(self, n_children: int) -> list[BitGenerator]:
+        """Bit generators whose streams are independent of this one's and of one another."""
+        return [BitGenerator(s) for s in self.seed_seq.spawn(n_children)]
+
+
+def _entropy(seed: Any) -> Any:
+    """What SeedSequence takes: our arrays as NumPy's, which waits."""
+    if seed is None:
+        return int.from_bytes(os.urandom(16))
+    return seed.numpy() if hasattr(seed, "wait_to_read") else seed
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _method(function: Callable[P, R]) -> Callable[Concatenate[Any, P], R]:
+    """A function of random numbers as a method, of the same parameters, that draws from the generator's stream."""
+
+    def method(self: Any, *args: P.args, **kwargs: P.kwargs) -> R:
+        with drawing_from(self._stream()):
+            return function(*args, **kwargs)
+
+    method.__name__, method.__doc__ = function.__name__, function.__doc__
+    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    known = inspect.signature(function)
+    method.__signature__ = known.replace(parameters=[own, *known.parameters.values()])  # type: ignore[attr-defined]
+    return method
+
+
+def _uniform(
+    low: Any = 0.0, high: Any = 1.0, size: basic.Size = None, dtype: Any = None, *, device: basic.Where = None,
+    ctx: basic.Where = None, out: Any = None,
+) -> Any:  # fmt: skip
+    """Numbers evenly spread over [low, high), as `np.random.uniform` gives them. ValueError if high is below low.
+
+    >>> from forerun import np
+    >>> np.random.default_rng(0).uniform(2, 3, 4).shape
+    (4,)
+    """
+    return basic.uniform_of_width((FINITE, NOT_NEGATIVE), low, high, size, dtype, device or ctx, out)
+
+
+_uniform.__name__ = "uniform"
+
+
+class _Draws:
+    """The distributions that both kinds of generators have."""
+
+    def _stream(self) -> Stream:
+        raise NotImplementedError
+
+    beta = _method(distributions.beta)
+    binomial = _method(distributions.binomial)
+    bytes = _method(basic.bytes)
+    chisquare = _method(distributions.chisquare)
+    choice = _method(choices.choice)
+    dirichlet = _method(counts.dirichlet)
+    exponential = _method(distributions.exponential)
+    f = _method(densities.f)
+    gamma = _method(distributions.gamma)
+    geometric = _method(counts.geometric)
+    gumbel = _method(distributions.gumbel)
+    hypergeometric = _method(counts.hypergeometric)
+    laplace = _method(distributions.laplace)
+    logistic = _method(distributions.logistic)
+    lognormal = _method(distributions.lognormal)
+    logseries = _method(counts.logseries)
+    multinomial = _method(distributions.multinomial)
+    multivariate_normal = _method(distributions.multivariate_normal)
+    negative_binomial = _method(counts.negative_binomial)
+    noncentral_chisquare = _method(densities.noncentral_chisquare)
+    noncentral_f = _method(densities.noncentral_f)
+    normal = _method(basic.normal)
+    pareto = _method(densities.pareto)
+    permutation = _method(basic.permutation)
+    poisson = _method(distributions.poisson)
+    power = _method(densities.power)
+    random = _method(basic.random)
+    rayleigh = _method(densities.rayleigh)
+    shuffle = _method(basic.shuffle)
+    standard_cauchy = _method(densities.standard_cauchy)
+    standard_exponential = _method(densities.standard_exponential)
+    standard_gamma = _method(densities.standard_gamma)
+    standard_normal = _method(basic.standard_normal)
+    standard_t = _method(densities.standard_t)
+    triangular = _method(densities.triangular)
+    vonmises = _method(densities.vonmises)
+    wald = _method(densities.wald)
+    weibull = _method(densities.weibull)
+    zipf = _method(counts.zipf)
+
+
+class Generator(_Draws):
+    """Random numbers from a stream of its own, with the methods of NumPy's Generator. Made by `default_rng`.
+
+    What a method draws is fixed when it is called: by the seed, and by how many methods were called before. It
+    does not depend on other generators or threads. Floats are of the default float. Copies and pickles go on
+    from where the generator stands.
+
+    >>> from forerun import np
+    >>> a, b = np.random.default_rng(5), np.random.default_rng(5)
+    >>> (a.normal(size=4) == b.normal(size=4)).all().item()
+    True
+    """
+
+    def __init__(self, bit_generator: BitGenerator) -> None:
+        if not isinstance(bit_generator, BitGenerator):
+            raise TypeError(f"Generator: bit_generator must be a BitGenerator of forerun, got {bit_generator!r}")
+        self.bit_generator = bit_generator
+
+    def _stream(self) -> Stream:
+        return self.bit_generator.stream
+
+    integers = _method(basic.integers)
+    uniform = _method(_uniform)
+    multivariate_hypergeometric = _method(counts.multivariate_hypergeometric)
+    permuted = _method(basic.permuted)
+
+    def spawn(self, n_children: int) -> list[Generator]:
+        """Generators whose streams are independent of this one's and of one another.
+
+        >>> from forerun import np
+        >>> len(np.random.default_rng(1).spawn(3))
+        3
+        """
+        return [Generator(b) for b in self.bit_generator.spawn(n_children)]
+
+    def __repr__(self) -> str:
+        return "Generator(ChaCha8)"
+
+
+class RandomState(_Draws):
+    """Random numbers from a stream of its own, with NumPy's older names for them. See `Generator`.
+
+    >>> from forerun import np
+    >>> np.random.RandomState(5).rand(2, 3).shape
+    (2, 3)
+    """
+
+    def __init__(self, seed: Any = None) -> None:
+        self._bits = BitGenerator(seed)
+
+    def _stream(self) -> Stream:
+        return self._bits.stream
+
+    uniform = _method(basic.uniform)
+    rand = _method(basic.rand)
+    randint = _method(basic.randint)
+    randn = _method(basic.randn)
+    random_integers = _method(basic.random_integers)
+    random_sample = _method(basic.random_sample)
+    tomaxint = _method(basic.tomaxint)
+
+    def seed(self, seed: Any = None) -> None:
+        """Starts the stream anew.
+
+        >>> from forerun import np
+        >>> state = np.random.RandomState(1); state.seed(2)
+        """
+        self._bits = BitGenerator(seed)
+
+    def get_state(self, legacy: bool = True) -> dict[str, Any]:
+        """Where the stream stands. legacy changes nothing.
+
+        >>> from forerun import np
+        >>> np.random.RandomState(1).get_state()["drawn"]
+        0
+        """
+        return self._bits.state
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Brings the stream to where `get_state` found it. ValueError for another kind of state.
+
+        >>> from forerun import np
+        >>> np.random.RandomState(1).set_state(np.random.RandomState(2).get_state())
+        """
+        self._bits.state = state
+
+    def __repr__(self) -> str:
+        return "RandomState(ChaCha8)"
+
+
+def default_rng(seed: Any = None) -> Generator:
+    """A generator with a stream of its own.
+
+    seed: None for the system's randomness, an integer that is not negative, a sequence of those, a SeedSequence, a
+    BitGenerator of forerun; a Generator is returned as it is. ValueError or TypeError for another seed.
+
+    >>> from forerun import np
+    >>> rng = np.random.default_rng(0)
+    >>> rng.integers(3, 4, size=2).tolist(), rng.normal(size=(2, 3)).shape
+    ([3, 3], (2, 3))
+    """
+    if isinstance(seed, Generator):
+        return seed
+    return Generator(seed if isinstance(seed, BitGenerator) else BitGenerator(seed))

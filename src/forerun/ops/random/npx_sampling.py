@@ -1,0 +1,132 @@
+"""Random numbers that NumPy has no name for: `npx.random`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from .._base.convert import as_dtype, asarray, is_array, together
+from .._base.host_task import host_op
+from ..elementwise.exponential import log
+from ..index.getitem import take_along_axis
+from ..shape.views import reshape
+from .basic import Size, Where, _shape, bernoulli, normal, uniform
+from .basic import seed as _seed
+from .conditions import known
+from .limits import NOT_NEGATIVE
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
+__all__ = ["bernoulli", "categorical", "multinomial", "normal_n", "seed", "uniform_n"]
+
+
+def seed(seed: int | None = None, device: str = "all") -> None:
+    """Starts the stream of random numbers anew, as `np.random.seed` does; it is one for all devices.
+
+    ValueError for a device other than "all".
+
+    >>> from forerun import npx
+    >>> npx.random.seed(1)
+    """
+    if device != "all":
+        raise ValueError(f'seed: device must be "all", as one stream serves all devices, got {device}')
+    _seed(seed)
+
+
+def _batched(op: str, batch: Size, *parameters: Any) -> tuple[int, ...]:
+    """The shape of a batch, followed by that of parameters together."""
+    return (() if batch is None else _shape(op, batch)) + together(op, *(numpy.shape(p) for p in parameters))
+
+
+def uniform_n(
+    low: Any = 0.0, high: Any = 1.0, batch_shape: Size = None, dtype: Any = None, *, device: Where = None,
+    ctx: Where = None,
+) -> Array:  # fmt: skip
+    """Numbers evenly spread over [low, high): for each element of these together, as many as batch_shape says.
+
+    Of shape batch_shape followed by that of low and high. Otherwise as `np.random.uniform`.
+
+    >>> from forerun import np, npx
+    >>> npx.random.uniform_n(np.zeros(3), 1.0, batch_shape=(2,)).shape
+    (2, 3)
+    """
+    return uniform(low, high, _batched("uniform_n", batch_shape, low, high), dtype, device=device, ctx=ctx)
+
+
+def normal_n(
+    loc: Any = 0.0, scale: Any = 1.0, batch_shape: Size = None, dtype: Any = None, *, device: Where = None,
+    ctx: Where = None,
+) -> Array:  # fmt: skip
+    """Normal numbers: for each element of loc and scale together, as many as batch_shape says.
+
+    Of shape batch_shape followed by that of loc and scale. Otherwise as `np.random.normal`.
+
+    >>> from forerun import np, npx
+    >>> npx.random.normal_n(np.zeros(3), 1.0, batch_shape=(2,)).shape
+    (2, 3)
+    """
+    return normal(loc, scale, _batched("normal_n", batch_shape, loc, scale), dtype, device=device, ctx=ctx)
+
+
+def categorical(
+    prob: Any, shape: int | Sequence[int] | None = None, get_prob: bool = False, dtype: Any = "int32", *,
+    size: int | Sequence[int] | None = None, device: Where = None, ctx: Where = None,
+) -> Any:  # fmt: skip
+    """Numbers of classes, drawn by the probabilities along the last axis of prob: of shape prob.shape[:-1] + shape.
+
+    prob: not negative, divided by their sums for the draws. get_prob: gives the numbers and log(prob) of each, through
+    which gradients flow to prob. size: another name for shape. ValueError if prob has no classes, both names are
+    given, or probabilities are negative or sum to 0: where the result is read, if prob is an array of ours.
+
+    >>> from forerun import np, npx
+    >>> prob = np.array([[0.0, 1.0], [1.0, 0.0]])
+    >>> npx.random.categorical(prob).tolist(), npx.random.categorical(prob, 3).tolist()
+    ([1, 0], [[1, 1, 1], [0, 0, 0]])
+    """
+    if shape is not None and size is not None:
+        raise ValueError(f"categorical: shape and size must not both be given, got {shape} and {size}")
+    wanted, want = shape if size is None else size, as_dtype("categorical", dtype)
+    p = asarray(prob, device=None if is_array(prob) else device or ctx)
+    if p.ndim == 0 or not p.shape[-1]:
+        raise ValueError(f"categorical: prob must have classes along its last axis, got shape {p.shape}")
+    extents = p.shape[:-1] + (() if wanted is None else _shape("categorical", wanted))
+    if known(prob):
+        _check_classes(prob)
+    chances = uniform(size=extents, dtype="float64", device=p.device)
+    found = host_op("categorical", lambda v, u: _classes(v, u).astype(want), [p, chances], extents, want)
+    return (found, _log_prob(p, found)) if get_prob else found
+
+
+multinomial = categorical  # MXNet's older name
+
+
+def _log_prob(p: Any, found: Any) -> Any:
+    rows = reshape(found.astype("int64"), (*p.shape[:-1], found.size // max(p.size // p.shape[-1], 1)))
+    return log(reshape(take_along_axis(p, rows, -1), found.shape))
+
+
+def _check_classes(prob: Any) -> None:
+    p = numpy.asarray(prob)
+    NOT_NEGATIVE.check("categorical", "prob", p)
+    total = p.sum(-1, dtype="float64")
+    if (wrong := ~((total > 0) & numpy.isfinite(total))).any():
+        raise ValueError(f"categorical: prob must have positive sums, got {float(total[wrong].flat[0])}")
+
+
+def _classes(p: numpy.ndarray, u: numpy.ndarray) -> numpy.ndarray:
+    """The class that each chance u falls on; those of row i by p[i]."""
+    _check_classes(p)
+    shares = numpy.cumsum(p.reshape(-1, p.shape[-1]), -1, "float64")
+    total = shares[:, -1:]
+    last = (shares < total).sum(-1, keepdims=True)  # with a probability above 0
+    at = u.reshape(len(shares), u.size // max(len(shares), 1)) * total
+    if at.shape[1] < len(shares):
+        columns = [(shares <= at[:, j : j + 1]).sum(-1) for j in range(at.shape[1])]
+        found = numpy.stack(columns, -1) if columns else numpy.empty(at.shape, "int64")
+    else:
+        rows = [numpy.searchsorted(row, t, "right") for row, t in zip(shares, at)]
+        found = numpy.stack(rows) if rows else numpy.empty(at.shape, "int64")
+    return numpy.minimum(found, last).reshape(u.shape)

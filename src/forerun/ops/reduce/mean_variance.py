@@ -1,0 +1,208 @@
+"""Means and what stands on them: variances, standard deviations, weighted means."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from ... import _core
+from .._base.convert import as_dtype, asarray, asarrays, axes_of, beside, cast, is_inexact, store, together
+from .._base.host_task import checked
+from .._base.primitive import direct
+from .._base.promotion import real_of
+from ..elementwise.arithmetic import sqrt, square, subtract
+from ..elementwise.select import where as select
+from ..shape.views import broadcast_to, real, reshape, transpose
+from .reduction import Axis, _chosen, _floating, _sum, sum
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
+__all__ = ["average", "mean", "std", "var"]
+
+
+def _count(x: Any, axes: tuple[int, ...], where: Any, dtype: numpy.dtype | None = None) -> Any:
+    """How many elements over axes count: a number, or floats with the axes kept if a mask chooses them."""
+    if where is True:
+        return math.prod(x.shape[i] for i in axes)
+    real_dtype = dtype or real_of(x.dtype)
+    mask = broadcast_to(asarray(where, device=x.device), x.shape)
+    return _sum(cast(mask, real_dtype), axes, True)
+
+
+def _divided(total: Any, n: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    """Sums (with their axes kept if n is an array) divided by n; NaN where n is not positive."""
+    if isinstance(n, (int, float)):
+        return total / (n if n > 0 else math.nan)
+    result = total / select(n > 0, n, math.nan)
+    if keepdims:
+        return result
+    return _core.as_scalar(reshape(result, tuple(k for i, k in enumerate(result.shape) if i not in axes)))
+
+
+def _over(x: Any, where: Any) -> Any:
+    """x, after a look whether the mask fits it. ValueError if it does not."""
+    shape = asarray(where).shape
+    if together("where", x.shape, shape) != x.shape:
+        raise ValueError(f"where: mask must broadcast to {x.shape}, got {shape}")
+    return x
+
+
+def _whole(op: str, dtype: Any) -> numpy.dtype | None:
+    """The dtype asked for, if it has no fractions."""
+    want = None if dtype is None else as_dtype(op, dtype)
+    return None if want is None or is_inexact(want) else want
+
+
+def _cut_off(op: str, x: Any, axis: Axis, dtype: numpy.dtype, keepdims: bool, where: Any, ddof: float = 0) -> Any:
+    """The mean in a dtype without fractions, as NumPy's: summed in it; what the division gives is cast to it."""
+    axes = axes_of(op, axis, x.ndim)
+    x = x if where is True else _over(x, where)
+    total = sum(x, axes, dtype, None, keepdims or where is not True, where=where)
+    wide = numpy.dtype("float64")
+    return cast(_divided(cast(total, wide), _count(x, axes, where, wide) - ddof, axes, keepdims), dtype)
+
+
+@direct("mean")
+def mean(
+    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
+) -> Array:
+    """The mean over axes (by default all); of integers in the default float. 16-bit floats in float32, rounded once.
+
+    dtype: in which to sum, and of the result; if it has no fractions they are cut off. where: a mask of the elements
+    that count. Of no elements: NaN.
+
+    >>> from forerun import np
+    >>> np.mean([[1, 2], [3, 4]], axis=0).tolist()
+    [2.0, 3.0]
+    """
+    if whole := _whole("mean", dtype):
+        return store("mean", _cut_off("mean", beside(a, where), axis, whole, keepdims, where), out)
+    x = _floating(beside(a, where), dtype, "mean")
+    if x.dtype.itemsize == 2:
+        wide = mean(cast(x, numpy.dtype("float32")), axis, None, None, keepdims, where=where)
+        return store("mean", cast(wide, x.dtype), out)
+    axes = axes_of("mean", axis, x.ndim)
+    if where is True:
+        n = math.prod(x.shape[i] for i in axes)
+        return store("mean", _sum(x, axes, keepdims) / (n if n else math.nan), out)
+    x = _over(x, where)
+    return store("mean", _divided(_sum(_chosen(x, where, 0), axes, True), _count(x, axes, where), axes, keepdims), out)
+
+
+def var(
+    a: Any,
+    axis: Axis = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    *,
+    where: Any = True,
+    mean: Any = None,
+    correction: float | None = None,
+) -> Array:
+    """The variance over axes (by default all): squared deviations from the mean, summed, divided by n - ddof.
+
+    Of integers in the default float, of complex numbers real; NaN if n is not more than ddof. dtype: as for `mean`.
+    correction: another word for ddof (ValueError if both are given). where: a mask of the elements that count; mean:
+    the mean, if it is known, with its axes kept.
+
+    >>> from forerun import np
+    >>> np.var([1, 2, 3, 4]).item(), np.var([1, 3], ddof=1).item()
+    (1.25, 2.0)
+    """
+    whole = _whole("var", dtype)
+    x = beside(a, where, mean)
+    x = x if whole else _floating(x, dtype, "var")
+    ddof = _less("var", ddof, correction)
+    axes = axes_of("var", axis, x.ndim)
+    x = x if where is True else _over(x, where)
+    middle = _mean(x, axes, whole, keepdims=True, where=where) if mean is None else beside(mean, x)
+    deviation = subtract(x, middle)
+    squares = real(deviation * deviation.conj()) if deviation.dtype.kind == "c" else square(deviation)
+    if whole:
+        return store("var", _cut_off("var", squares, axes, whole, keepdims, where, ddof), out)
+    total = _sum(_chosen(squares, where, 0), axes, keepdims or where is not True)
+    result = _divided(total, _count(x, axes, where) - ddof, axes, keepdims)
+    return store("var", result if dtype is None else cast(result, x.dtype), out)
+
+
+_mean = mean  # `mean` is a parameter of var()
+
+
+def _less(op: str, ddof: float, correction: float | None) -> float:
+    """What is taken from the number of elements, which has two names."""
+    if correction is not None and ddof != 0:
+        raise ValueError(f"{op}: ddof and correction must not both be given, got {ddof} and {correction}")
+    return ddof if correction is None else correction
+
+
+def std(
+    a: Any,
+    axis: Axis = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    *,
+    where: Any = True,
+    mean: Any = None,
+    correction: float | None = None,
+) -> Array:
+    """The standard deviation over axes: the root of `var`, with its parameters.
+
+    TypeError for a dtype without fractions, but of all elements together, as in NumPy.
+
+    >>> from forerun import np
+    >>> np.std([[1, 3], [2, 6]], axis=1).tolist()
+    [1.0, 2.0]
+    """
+    known = {"where": where, "mean": mean, "correction": correction}
+    squares = var(a, axis, dtype, None, ddof, keepdims, **known)
+    if whole := _whole("std", dtype):
+        if squares.ndim:
+            raise TypeError(f"std: dtype must have fractions for several results, got {whole}")
+        return store("std", cast(sqrt(cast(squares, numpy.dtype("float64"))), whole), out)
+    return store("std", sqrt(squares), out)
+
+
+def _not_zero(sums: numpy.ndarray) -> None:
+    if (sums == 0).any():
+        raise ZeroDivisionError("average: weights must not sum to zero, got 0")
+
+
+def average(
+    a: Any, axis: Axis = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False
+) -> Any:
+    """The weighted mean over axes: sum(`a` * weights) / sum(weights). Without weights: `mean`.
+
+    weights: of `a`'s shape, or of the shape of those axes; ValueError if of another, TypeError if no axes are named
+    then; ZeroDivisionError, where the result is read, if their sum is zero. returned: also gives that sum.
+
+    >>> from forerun import np
+    >>> np.average([1, 2, 4], weights=[1, 1, 2]).item()
+    2.75
+    """
+    if weights is None:
+        x = asarray(a)
+        result = mean(x, axis, keepdims=keepdims)
+        n = math.prod(x.shape[i] for i in axes_of("average", axis, x.ndim))
+        return (result, _core.as_scalar(_core.full(result.shape, n, result.dtype, x.device))) if returned else result
+    x, w = asarrays(a, weights)
+    if w.shape != x.shape:
+        axes = axes_of("average", axis, x.ndim)
+        if axis is None:
+            raise TypeError(f"average: axis must be given for weights of another shape, got {w.shape} for {x.shape}")
+        if w.shape != tuple(x.shape[i] for i in axes):
+            raise ValueError(
+                f"average: weights must have its shape or that of axes, got {w.shape} for {x.shape} along {axis}"
+            )
+        w = transpose(w, [int(i) for i in numpy.argsort(axes)])
+        w = broadcast_to(reshape(w, tuple(n if i in axes else 1 for i, n in enumerate(x.shape))), x.shape)
+    total = sum(x * w, axis, keepdims=keepdims)
+    scale = checked(sum(w, axis, keepdims=keepdims), "average", _not_zero)
+    result = total / scale
+    return (result, cast(scale, result.dtype)) if returned else result

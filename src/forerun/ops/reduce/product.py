@@ -1,0 +1,66 @@
+"""Products over axes. Their gradients are made of scans, which are sums' neighbours: hence a file of their own."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from ... import _core
+from .._base.convert import axes_to_reduce, beside, cast, is_inexact, store
+from .._base.primitive import direct, primitive
+from ..elementwise.arithmetic import _value, multiply
+from ..shape.join import concatenate
+from ..shape.views import flip, reshape, transpose
+from .reduction import Axis, _accumulator, _chosen, _first, _spread
+from .scan import cumprod
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
+__all__ = ["prod"]
+
+
+@primitive(lambda g, y, x, axes, keepdims: _prod_grad(g, y, x, axes, keepdims), op="prod")
+def _prod(x: Any, axes: tuple[int, ...], keepdims: bool = False, dtype: Any = None) -> Any:
+    return _core.reduce(multiply, x, axes, dtype, keepdims, "prod")
+
+
+def _prod_grad(g: Any, y: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    """Product of the others, right also where elements are zero: products from the left times products from
+    the right."""
+    rest = [i for i in range(x.ndim) if i not in axes]
+    order = [*rest, *axes]
+    n = math.prod(x.shape[i] for i in axes)
+    if x.size == 0:
+        return _core.full(x.shape, 0, x.dtype, x.device)
+    rows = reshape(transpose(x, order), (*(x.shape[i] for i in rest), n))
+    one = _core.full((*rows.shape[:-1], 1), 1, x.dtype, x.device)
+    left = concatenate([one, cumprod(rows, -1)[..., :-1]], -1)
+    right = flip(concatenate([one, cumprod(flip(rows, -1), -1)[..., :-1]], -1), -1)
+    others = reshape(left * right, tuple(x.shape[i] for i in order))
+    back = [int(i) for i in numpy.argsort(order)]
+    return _spread(g, x.shape, axes, keepdims) * _value(transpose(others, back))
+
+
+@direct("total", multiply, 1)
+def prod(
+    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
+    where: Any = True,
+) -> Array:  # fmt: skip
+    """The product over axes (by default all). Integers are multiplied as int64 or uint64. Of no elements: 1.
+
+    out, initial, where: as for `sum`.
+
+    >>> from forerun import np
+    >>> np.prod([[1, 2], [3, 4]], axis=1).tolist()
+    [2, 12]
+    """
+    x = beside(a, initial, where)
+    want = _accumulator(x, dtype, "prod")
+    if want != x.dtype and is_inexact(want):
+        x = cast(x, want)
+    x = _chosen(x, where, 1)
+    result = _prod(x, axes_to_reduce("prod", axis, x.ndim), keepdims, want if want != x.dtype else None)
+    return store("prod", result if initial is None else result * _first(initial, result), out)

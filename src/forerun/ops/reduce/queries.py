@@ -1,0 +1,148 @@
+"""Questions about arrays and their elements."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from ... import _core
+from .._base.convert import asarray, asarrays, cast, default_float, is_array, is_inexact, is_real_float, store
+from .._base.host_task import host_op
+from ..create.fill import asarray as as_ordered
+from ..elementwise.arithmetic import equal, isinf, signbit
+from ..shape.views import fortran, imag, real, transpose
+from .reduction import all as all_
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
+__all__ = [
+    "array_equiv", "asarray_chkfinite", "iscomplex", "isfortran", "isneginf", "isposinf", "isreal", "iterable",
+    "real_if_close",
+]  # fmt: skip
+
+
+def isreal(x: Any) -> Array:
+    """Whether each element has no imaginary part.
+
+    >>> from forerun import np
+    >>> np.isreal([1 + 1j, 2 + 0j]).tolist()
+    [False, True]
+    """
+    return equal(imag(x), 0)
+
+
+def iscomplex(x: Any) -> Array:
+    """Whether each element has an imaginary part.
+
+    >>> from forerun import np
+    >>> np.iscomplex([1 + 1j, 2 + 0j]).tolist()
+    [True, False]
+    """
+    return imag(x) != 0
+
+
+def _infinite(op: str, x: Any, negative: bool, out: Any) -> Any:
+    x = asarray(x)
+    if x.dtype.kind == "c":
+        raise TypeError(f"{op}: array must be of real numbers, got {x.dtype}")
+    if not is_real_float(x.dtype):
+        x = cast(x, default_float())
+    sign = signbit(x)
+    return store(op, isinf(x) & (sign if negative else ~sign), out)
+
+
+def isposinf(x: Any, out: Any = None) -> Array:
+    """Whether each element is positive infinity. TypeError of complex numbers.
+
+    >>> from forerun import np
+    >>> np.isposinf([-np.inf, 0.0, np.inf]).tolist()
+    [False, False, True]
+    """
+    return _infinite("isposinf", x, False, out)
+
+
+def isneginf(x: Any, out: Any = None) -> Array:
+    """Whether each element is negative infinity. TypeError of complex numbers.
+
+    >>> from forerun import np
+    >>> np.isneginf([-np.inf, 0.0, np.inf]).tolist()
+    [True, False, False]
+    """
+    return _infinite("isneginf", x, True, out)
+
+
+def isfortran(a: Any) -> bool:
+    """Whether the first axis runs fastest in memory, and not the last. Does not wait. TypeError of no array.
+
+    >>> from forerun import np
+    >>> np.isfortran(np.zeros((2, 3)).T), np.isfortran(np.zeros((2, 3)))
+    (True, False)
+    """
+    if not is_array(a):
+        raise TypeError(f"isfortran: array must be an ndarray, got {type(a).__name__}")
+    return fortran(a)
+
+
+def iterable(y: Any) -> bool:
+    """Whether one can iterate over y: an array has at least one axis.
+
+    >>> from forerun import np
+    >>> np.iterable([1]), np.iterable(np.array(1))
+    (True, False)
+    """
+    return y.ndim > 0 if is_array(y) else bool(numpy.iterable(y))
+
+
+def array_equiv(a1: Any, a2: Any) -> Array:
+    """Whether two arrays have one shape, or broadcast to it, and the same elements; as an array of one bool.
+
+    >>> from forerun import np
+    >>> np.array_equiv([1, 2], [[1, 2], [1, 2]]).item(), np.array_equiv([1, 2], [1, 2, 3]).item()
+    (True, False)
+    """
+    a, b = asarrays(a1, a2)
+    try:
+        numpy.broadcast_shapes(a.shape, b.shape)
+    except ValueError:
+        return asarray(False, device=a.device)
+    return all_(equal(a, b))
+
+
+def asarray_chkfinite(a: Any, dtype: Any = None, order: str | None = None) -> Array:
+    """`asarray`, but with ValueError for NaN and infinity, where the result is read; of floats always a new array.
+
+    >>> from forerun import np
+    >>> np.asarray_chkfinite([1.0, 2.0]).tolist()
+    [1.0, 2.0]
+    """
+    x = as_ordered(a, dtype, order)
+    if not is_inexact(x.dtype):
+        return x
+
+    def checked(v: numpy.ndarray) -> numpy.ndarray:
+        if not numpy.isfinite(v).all():
+            raise ValueError("asarray_chkfinite: values must be finite, got infinity or NaN")
+        return v
+
+    turned = order == "F" or (order != "C" and fortran(x))
+    given = transpose(x) if turned else x
+    found = _core.as_array(host_op("asarray_chkfinite", checked, [given], given.shape, x.dtype))
+    return transpose(found) if turned else found
+
+
+def real_if_close(a: Any, tol: float = 100) -> Array:
+    """The real part if no imaginary part is far from zero, else the array itself. Of complex numbers this waits.
+
+    tol: how far, in steps of the dtype at 1, or as a distance if it is not more than 1.
+
+    >>> from forerun import np
+    >>> np.real_if_close([2.0 + 1e-9j]).tolist(), np.real_if_close([2 + 1j]).tolist()
+    ([2.0], [(2+1j)])
+    """
+    x = asarray(a)
+    if x.dtype.kind != "c":
+        return x
+    limit = float(numpy.finfo(x.dtype).eps) * tol if tol > 1 else tol
+    return real(x) if bool(all_(abs(imag(x)) < limit)) else x

@@ -1,0 +1,4 @@
+"""Arrays seen in other shapes, and put together.
+
+`views`; `join`, which also splits, repeats and pads; `fit`, gradients in the shape of what they belong to.
+"""

@@ -1,0 +1,39 @@
+"""What a backward pass does with a gradient that has another shape or dtype than what it belongs to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import _core
+from .._base.convert import cast
+from .._base.primitive import primitive
+from .views import broadcast_to, real
+
+__all__ = ["fitted", "sum_to"]
+
+
+@primitive(lambda g, shape: g if g.shape == shape else broadcast_to(g, shape), op="sum_to")
+def sum_to(x: Any, to: Any) -> Any:
+    """x summed along axes, so that it has a shape that broadcasts to its own.
+
+    >>> from forerun import np
+    >>> sum_to(np.ones((2, 3)), (3,)).tolist()
+    [2.0, 2.0, 2.0]
+    """
+    return _core.sum_to(x, to)
+
+
+def fitted(g: Any, like: Any) -> Any:
+    """A gradient with the shape and dtype of the input: summed where that was broadcast.
+
+    >>> from forerun import np
+    >>> fitted(np.ones((2, 3)), np.ones(3, dtype="float64"))
+    array([2., 2., 2.], dtype=float64)
+    """
+    if g.shape != like.shape:
+        g = sum_to(g, like.shape)
+    if g.dtype != like.dtype:
+        if g.dtype.kind == "c" and like.dtype.kind != "c":
+            g = real(g)
+        g = g if g.dtype == like.dtype else cast(g, like.dtype)
+    return g

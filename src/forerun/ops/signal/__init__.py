@@ -1,0 +1,1 @@
+"""Sampled functions: `apply_along`, `sliding` windows, `convolve`, `windows`, `polynomials`, `fourier`."""

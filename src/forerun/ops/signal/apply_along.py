@@ -1,0 +1,106 @@
+"""Python functions applied along axes, and to each element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from .._base.convert import as_dtype, asarray, axis_of, together
+from .._base.host_task import host
+from ..create.fill import _known
+from ..shape.join import stack
+from ..shape.views import expand_dims, moveaxis, reshape
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
+__all__ = ["apply_along_axis", "apply_over_axes", "vectorize"]
+
+
+def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any) -> Array:
+    """The results of a function of vectors for each vector along `axis`, which their axes replace.
+
+    The function is called with vectors of ours, once for each of them; what is made of operations does not wait.
+    ValueError if there is no vector, or results differ in shape.
+
+    >>> from forerun import np
+    >>> np.apply_along_axis(np.sort, 1, np.array([[3, 1], [2, 5]])).tolist()
+    [[1, 3], [2, 5]]
+    """
+    x = asarray(arr)
+    at = axis_of("apply_along_axis", axis, x.ndim)
+    rows = moveaxis(x, at, -1)
+    outer = rows.shape[:-1]
+    if 0 in outer:
+        raise ValueError(f"apply_along_axis: there must be at least one vector along axis {at}, got shape {x.shape}")
+    found = [asarray(func1d(rows[i], *args, **kwargs)) for i in numpy.ndindex(*outer)]
+    inner = found[0].shape
+    result = reshape(stack(found), (*outer, *inner))
+    n = len(outer)
+    return moveaxis(result, list(range(n, n + len(inner))), list(range(at, at + len(inner))))
+
+
+def apply_over_axes(func: Callable[..., Any], a: Any, axes: int | Sequence[int]) -> Array:
+    """func(a, axis) for one axis after the other, each with the result of the one before; reduced axes stay.
+
+    ValueError if a result has other than as many axes or one less.
+
+    >>> from forerun import np
+    >>> np.apply_over_axes(np.sum, np.ones((2, 3, 4)), [0, 2]).tolist()
+    [[[8.0], [8.0], [8.0]]]
+    """
+    x = asarray(a)
+    ndim = x.ndim
+    for axis in (axes,) if numpy.ndim(axes) == 0 else tuple(axes):  # type: ignore[arg-type]
+        at = axis_of("apply_over_axes", axis, ndim)
+        result = asarray(func(x, at))
+        if result.ndim == ndim - 1:
+            result = expand_dims(result, at)
+        if result.ndim != ndim:
+            raise ValueError(f"apply_over_axes: results must have {ndim} or {ndim - 1} axes, got {result.shape}")
+        x = result
+    return x
+
+
+class vectorize:
+    """A Python function of numbers as a function of arrays: it is called for each element, by NumPy.
+
+    With `otypes` (and without a signature) this is a host task: it returns at once, and the function is called when
+    the values are there. Without, dtypes are known only from results: it waits. Other arguments are NumPy's. No
+    gradient flows through.
+
+    >>> from forerun import np
+    >>> steps = np.vectorize(lambda a, b: a if a > b else -b, otypes=["float32"])
+    >>> steps(np.array([1.0, 3.0]), 2.0).tolist()
+    [-2.0, 3.0]
+    """
+
+    def __init__(
+        self,
+        pyfunc: Callable[..., Any],
+        otypes: Any = None,
+        doc: str | None = None,
+        excluded: Any = None,
+        cache: bool = False,
+        signature: str | None = None,
+    ) -> None:
+        self.pyfunc = pyfunc
+        self.signature = signature
+        names = list(otypes) if otypes is not None else None
+        self.otypes = None if names is None else [as_dtype("vectorize", t) for t in names]
+        numpys = None if self.otypes is None else [t.char for t in self.otypes]
+        self._function = numpy.vectorize(pyfunc, numpys, doc, excluded, cache, signature)
+        self.excluded = self._function.excluded
+        self.__doc__ = self._function.__doc__
+        self.__name__ = getattr(pyfunc, "__name__", "vectorize")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.otypes is None or self.signature is not None or kwargs or self.excluded:
+            found = self._function(*map(_known, args), **{k: _known(v) for k, v in kwargs.items()})
+            return tuple(map(asarray, found)) if isinstance(found, tuple) else asarray(found)
+        arrays = [asarray(a) for a in args]
+        shape = together("vectorize", *(a.shape for a in arrays))
+        results = host(self._function, arrays, [(shape, t) for t in self.otypes], name="vectorize")
+        return results[0] if len(results) == 1 else tuple(results)

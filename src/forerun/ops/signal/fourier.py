@@ -1,0 +1,470 @@
+"""Discrete Fourier transforms, computed by the loops of NumPy's.
+
+A transform is linear: its gradient is the conjugate transposed one, which is the transform in the other
+direction with the scale at the other end.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from ... import _core
+from ..._runtime.device import Device, resolve
+from .._base.convert import as_dtype, asarray, axes_of, axis_of, cast, copy, default_float, one_of, store
+from .._base.primitive import numpy_when_small, primitive
+from ..elementwise.arithmetic import conjugate
+from ..index.getitem import getitem
+from ..shape.join import pad, roll
+from ..shape.views import real
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
+__all__ = [
+    "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "irfft",
+    "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn",
+]  # fmt: skip
+
+Extents = Sequence[int] | None
+Norm = str | None
+_PIECE, _MOST_PIECES = 1 << 21, 64  # butterflies that are worth a call of their own; calls of one transform
+# Generalized ufuncs. They are NumPy's own affair: where it has no such module its public functions are called.
+_LOOPS: Any = vars(numpy.fft).get("_pocketfft_umath") or sys.modules.get("numpy.fft._pocketfft_umath")
+_OTHER_END = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
+
+
+def _wide(op: str, x: Any) -> Any:
+    """x with numbers of single or double precision: integers as the default float, float16 as float32."""
+    x = asarray(x, op=op)
+    if x.dtype.kind in "biu":
+        return cast(x, default_float())
+    return x if x.dtype.char in "fdFD" else cast(x, numpy.dtype("float32"))
+
+
+def _complex(op: str, x: Any) -> Any:
+    """x as complex64 or complex128, whichever holds its precision."""
+    x = _wide(op, x)
+    return (
+        x
+        if x.dtype.kind == "c"
+        else cast(x, numpy.dtype("complex128" if x.dtype.itemsize == 8 else "complex64"))
+    )
+
+
+def _real(op: str, x: Any) -> Any:
+    """x as float32 or float64. TypeError if it is complex."""
+    x = _wide(op, x)
+    if x.dtype.kind == "c":
+        raise TypeError(f"{op}: array must be real, got {x.dtype}")
+    return x
+
+
+def _fitted(x: Any, shape: tuple[int, ...]) -> Any:
+    """x cut off or continued with zeros at the end of each axis."""
+    if any(n > m for n, m in zip(x.shape, shape)):
+        x = getitem(x, tuple(slice(0, m) for m in shape))
+    if x.shape == shape:
+        return x
+    return pad(x, tuple((0, m - n) for n, m in zip(x.shape, shape)))
+
+
+def _with(shape: tuple[int, ...], axis: int, n: int) -> tuple[int, ...]:
+    return (*shape[:axis], n, *shape[axis + 1 :])
+
+
+# --- the three kinds: complex to complex, real to half of complex, and back -----------------------
+
+
+def _lines_by_numpy(op: str, fn: Any, x: Any, axis: int, n: int, dtype: numpy.dtype) -> Any:
+    """Issues a transform of lines along an axis to n elements by a public function of NumPy's, as a task; many are cut
+    along another axis, so that idle workers help. (Not recorded.)"""
+    shape = _with(x.shape, axis, n)
+    others = [a for a in range(x.ndim) if a != axis]
+    along = max(others, key=lambda a: shape[a] if a else shape[a] + 0.5, default=0)
+    work = max(x.size, math.prod(shape)) * (n.bit_length() + 1)
+    pieces = min(shape[along] if others else 1, _MOST_PIECES, work // _PIECE)
+    cut = {"pieces": pieces, "axis": along} if pieces > 1 else {}
+    return _core.host(fn, [x], [(shape, dtype)], None, op, **cut, cheap=True)[0]
+
+
+@functools.cache
+def _factor(n: int, norm: str, inverse: bool, single: bool) -> Any:
+    """What sums of n terms are multiplied by, as NumPy has it: 1, or a scalar of the transform's precision."""
+    norm = _OTHER_END[norm] if inverse else norm
+    if norm == "backward":
+        return 1
+    exact = numpy.dtype("float32" if single else "float64")
+    return numpy.reciprocal(numpy.sqrt(n, dtype=exact) if norm == "ortho" else n, dtype=exact)
+
+
+@functools.cache
+def _loop(name: str, dtype: numpy.dtype, plain: bool) -> tuple[Any, numpy.dtype]:
+    """The ufunc of that name, and the dtype that it takes in place of one: where the factor is a plain number, NumPy
+    computes in double precision."""
+    ufunc = getattr(_LOOPS, name)
+    factor: Any = int if plain else numpy.dtype(dtype.char.lower())
+    return ufunc, ufunc.resolve_dtypes((dtype, factor, None))[0]
+
+
+def _issue(op: str, loop: str, x: Any, axis: int, extents: tuple[int, int], norm: str) -> Any:
+    """A transform of lines along an axis by a loop of NumPy's, without the interpreter lock; extents: of the transform,
+    and of its results. (Not recorded.)"""
+    n, m = extents
+    single = x.dtype in (numpy.float32, numpy.complex64)
+    whole = op in ("fft", "ifft")
+    dtype = numpy.dtype(
+        ("float32" if single else "float64") if op == "irfft" else "complex64" if single else "complex128"
+    )
+    if _LOOPS is None:
+        function = getattr(numpy.fft, op)
+        return _lines_by_numpy(op, lambda v: function(v, None if whole else n, axis, norm), x, axis, m, dtype)
+    factor = _factor(n, norm, op.startswith("i"), single)
+    ufunc, wide = _loop(loop, x.dtype, isinstance(factor, int))
+    per_line = 100 + n * n.bit_length() // (2 if whole else 4)
+    return cast(_core.transform(ufunc, op, cast(x, wide), axis, m, factor, per_line), dtype)
+
+
+@primitive(lambda g, axis, inverse, norm: _fft(g, axis, not inverse, _OTHER_END[norm]), op="fft.fft")
+def _fft(x: Any, axis: int, inverse: bool, norm: Any) -> Any:
+    name = "ifft" if inverse else "fft"
+    return _issue(name, name, x, axis, (x.shape[axis], x.shape[axis]), norm)
+
+
+def _rfft_grad(g: Any, shape: tuple[int, ...], axis: int, norm: str) -> Any:
+    whole = _fitted(g, _with(g.shape, axis, shape[axis]))
+    return real(_fft(whole, axis, True, _OTHER_END[norm]))
+
+
+@primitive(_rfft_grad, op="fft.rfft")
+def _rfft(x: Any, axis: int, norm: Any) -> Any:
+    n = x.shape[axis]
+    return _issue("rfft", "rfft_n_odd" if n % 2 else "rfft_n_even", x, axis, (n, n // 2 + 1), norm)
+
+
+def _irfft_grad(g: Any, axis: int, n: int, norm: str) -> Any:
+    """Each element but the first (and the last, of an even number) stands for two: itself and its conjugate."""
+    twice = numpy.full(n // 2 + 1, 2)
+    twice[0] = 1
+    if n % 2 == 0:
+        twice[-1] = 1
+    weights = twice.reshape(tuple(-1 if i == axis else 1 for i in range(g.ndim)))
+    return _rfft(g, axis, _OTHER_END[norm]) * _core.from_numpy(weights, g.device)
+
+
+@primitive(_irfft_grad, op="fft.irfft")
+def _irfft(x: Any, axis: int, n: int, norm: Any) -> Any:
+    return _issue("irfft", "irfft", x, axis, (n, n), norm)
+
+
+# --- what they are called with --------------------------------------------------------------------
+
+
+def _norm(op: str, norm: str | None) -> str:
+    one_of(op, "norm", norm or "backward", tuple(_OTHER_END))
+    return norm or "backward"
+
+
+def _axes(op: str, x: Any, s: Extents, axes: Sequence[int] | None) -> tuple[int, ...]:
+    """The axes to transform: those given, or as many last ones as there are extents, or all. One may be there twice."""
+    if axes is None:
+        axes = range(-x.ndim if s is None else -len(s), 0)
+    found = tuple(axis_of(op, a, x.ndim) for a in axes)
+    if s is not None and len(s) != len(found):
+        raise ValueError(f"{op}: s must have an extent for each of {len(found)} axes, got {tuple(s)}")
+    return found
+
+
+def _extents(op: str, x: Any, s: Extents, axes: tuple[int, ...]) -> list[int]:
+    extents = [x.shape[a] for a in axes] if s is None else [operator.index(n) for n in s]
+    extents = [x.shape[a] if n == -1 else n for a, n in zip(axes, extents)]
+    if min(extents, default=1) < 1:
+        raise ValueError(f"{op}: number of samples must be positive, got {tuple(extents)}")
+    return extents
+
+
+def _lines(x: Any, axes: Sequence[int], extents: Sequence[int], inverse: bool, norm: str) -> Any:
+    """The transforms along several axes, the last one first."""
+    for a, n in list(zip(axes, extents))[::-1]:
+        x = _fft(_fitted(x, _with(x.shape, a, n)), a, inverse, norm)
+    return x
+
+
+def _transform(
+    op: str, x: Any, s: Extents, axes: Sequence[int] | None, norm: str | None, inverse: bool, out: Any
+) -> Any:
+    x, scale = _complex(op, x), _norm(op, norm)
+    at = _axes(op, x, s, axes)
+    return store(op, _lines(x, at, _extents(op, x, s, at), inverse, scale), out)
+
+
+def _one(n: int | None) -> Extents:
+    return None if n is None else (n,)
+
+
+@numpy_when_small(numpy.fft.fft, "a n axis norm", "aiiS", "fc")
+def fft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Array:
+    """The Fourier transform along an axis: sums of x[j] * exp(-2 pi i j k / n).
+
+    n: how many samples; x is cut off or continued with zeros. norm: where the scale 1 / n is: "backward" (in
+    the inverse; the default), "forward", or "ortho" (its root in both). complex64 of single precision,
+    complex128 of double. ValueError if n is not positive or norm is another word.
+
+    >>> from forerun import np
+    >>> np.fft.fft(np.array([1.0, 0.0, 0.0])).tolist()
+    [(1+0j), (1+0j), (1+0j)]
+    """
+    return _transform("fft", a, _one(n), (axis,), norm, False, out)
+
+
+@numpy_when_small(numpy.fft.ifft, "a n axis norm", "aiis", "Dc")
+def ifft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Array:
+    """The inverse of `fft`, with its parameters: sums of x[k] * exp(2 pi i j k / n), divided by n.
+
+    >>> from forerun import np
+    >>> np.fft.ifft([1.0, 1.0]).tolist()
+    [(1+0j), 0j]
+    """
+    return _transform("ifft", a, _one(n), (axis,), norm, True, out)
+
+
+def fftn(a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Any = None) -> Array:
+    """The Fourier transform along several axes, by default all. s: how many samples along each.
+
+    norm, dtypes, errors: as for `fft`. ValueError also if s has not an extent for each axis.
+
+    >>> from forerun import np
+    >>> np.fft.fftn([[1.0, 0.0], [0.0, 0.0]]).tolist()
+    [[(1+0j), (1+0j)], [(1+0j), (1+0j)]]
+    """
+    return _transform("fftn", a, s, axes, norm, False, out)
+
+
+def ifftn(a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Any = None) -> Array:
+    """The inverse of `fftn`, with its parameters.
+
+    >>> from forerun import np
+    >>> np.fft.ifftn([[1.0, 1.0], [1.0, 1.0]]).real.tolist()
+    [[1.0, 0.0], [0.0, 0.0]]
+    """
+    return _transform("ifftn", a, s, axes, norm, True, out)
+
+
+@numpy_when_small(numpy.fft.fft2, "a", "a", "fc")
+def fft2(
+    a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Any = None
+) -> Array:
+    """The Fourier transform along two axes, by default the last ones; otherwise as `fftn`.
+
+    >>> from forerun import np
+    >>> np.fft.fft2(np.ones((3, 2, 2))).real[0].tolist()
+    [[4.0, 0.0], [0.0, 0.0]]
+    """
+    return _transform("fft2", a, s, axes, norm, False, out)
+
+
+def ifft2(
+    a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Any = None
+) -> Array:
+    """The inverse of `fft2`, with its parameters.
+
+    >>> from forerun import np
+    >>> np.fft.ifft2([[4.0, 0.0], [0.0, 0.0]]).real.tolist()
+    [[1.0, 1.0], [1.0, 1.0]]
+    """
+    return _transform("ifft2", a, s, axes, norm, True, out)
+
+
+def _halved(op: str, x: Any, s: Extents, axes: Sequence[int] | None, norm: str | None) -> Any:
+    x, scale = _real(op, x), _norm(op, norm)
+    *at, last = _some_axes(op, x, s, axes)
+    *extents, n = _extents(op, x, s, (*at, last))
+    return _lines(_rfft(_fitted(x, _with(x.shape, last, n)), last, scale), at, extents, False, scale)
+
+
+def _doubled(op: str, x: Any, s: Extents, axes: Sequence[int] | None, norm: str | None, out: Any) -> Any:
+    half = getattr(x, "dtype", None) == numpy.float16  # NumPy gives that back, if this is the only step
+    x, scale = _complex(op, x), _norm(op, norm)
+    *at, last = _some_axes(op, x, s, axes)
+    *extents, n = _extents(op, x, s, (*at, last))
+    n = 2 * (x.shape[last] - 1) if s is None else n
+    if n < 1:
+        raise ValueError(f"{op}: number of samples must be positive, got {n}")
+    x = _lines(x, at, extents, True, scale)
+    found = _irfft(_fitted(x, _with(x.shape, last, n // 2 + 1)), last, n, scale)
+    return store(op, cast(found, numpy.dtype("float16")) if half and not at else found, out)
+
+
+def _some_axes(op: str, x: Any, s: Extents, axes: Sequence[int] | None) -> tuple[int, ...]:
+    found = _axes(op, x, s, axes)
+    if not found:
+        raise ValueError(f"{op}: there must be at least one axis, got shape {x.shape}")
+    return found
+
+
+@numpy_when_small(numpy.fft.rfft, "a n axis norm", "aiis", "F")
+def rfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Array:
+    """The Fourier transform of real numbers along an axis: the first n // 2 + 1 elements.
+
+    They tell the others. n, norm, dtypes, errors: as for `fft`. TypeError if x is complex.
+
+    >>> from forerun import np
+    >>> np.fft.rfft([1.0, 0.0, 0.0, 0.0]).tolist()
+    [(1+0j), (1+0j), (1+0j)]
+    """
+    return store("rfft", _halved("rfft", a, _one(n), (axis,), norm), out)
+
+
+@numpy_when_small(numpy.fft.irfft, "a n axis norm", "aiis", "Dc")
+def irfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Array:
+    """The inverse of `rfft`: n real numbers, by default 2 * (m - 1) from m elements.
+
+    float32 of single precision, float64 of double.
+
+    >>> from forerun import np
+    >>> np.fft.irfft([1.0, 1.0, 1.0]).tolist()
+    [1.0, 0.0, 0.0, 0.0]
+    """
+    return _doubled("irfft", a, _one(n), (axis,), norm, out)
+
+
+def rfftn(a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Any = None) -> Array:
+    """The Fourier transform of real numbers along several axes, by default all; half of it along the last.
+
+    s: how many samples along each. norm, dtypes, errors: as for `fft`. TypeError if x is complex.
+
+    >>> from forerun import np
+    >>> np.fft.rfftn(np.ones((4, 6))).shape
+    (4, 4)
+    """
+    return store("rfftn", _halved("rfftn", a, s, axes, norm), out)
+
+
+def irfftn(a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Any = None) -> Array:
+    """The inverse of `rfftn`, with its parameters.
+
+    The last extent is even unless s tells another.
+
+    >>> from forerun import np
+    >>> np.fft.irfftn(np.fft.rfftn(np.ones((4, 5))), (4, 5)).shape
+    (4, 5)
+    """
+    return _doubled("irfftn", a, s, axes, norm, out)
+
+
+def rfft2(
+    a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Any = None
+) -> Array:
+    """The Fourier transform of real numbers along two axes, by default the last ones; otherwise as `rfftn`.
+
+    >>> from forerun import np
+    >>> np.fft.rfft2(np.ones((3, 4, 6))).shape
+    (3, 4, 4)
+    """
+    return store("rfft2", _halved("rfft2", a, s, axes, norm), out)
+
+
+def irfft2(
+    a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Any = None
+) -> Array:
+    """The inverse of `rfft2`, with its parameters.
+
+    >>> from forerun import np
+    >>> np.fft.irfft2(np.fft.rfft2(np.ones((3, 4, 6)))).shape
+    (3, 4, 6)
+    """
+    return _doubled("irfft2", a, s, axes, norm, out)
+
+
+def hfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Array:
+    """The Fourier transform of n numbers of which one half is given, the other being its conjugate: n real numbers.
+
+    By default n is 2 * (m - 1) for m elements. norm, dtypes, errors: as for `irfft`.
+
+    >>> from forerun import np
+    >>> np.fft.hfft([1.0, 1.0, 1.0]).tolist()
+    [4.0, 0.0, 0.0, 0.0]
+    """
+    x = asarray(a, op="hfft")
+    return _doubled("hfft", conjugate(x), _one(n), (axis,), _OTHER_END[_norm("hfft", norm)], out)
+
+
+def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Array:
+    """The inverse of `hfft`: of n real numbers the first n // 2 + 1 of their inverse transform.
+
+    >>> from forerun import np
+    >>> np.fft.ihfft([4.0, 0.0, 0.0, 0.0]).real.tolist()
+    [1.0, 1.0, 1.0]
+    """
+    found = conjugate(_halved("ihfft", a, _one(n), (axis,), _OTHER_END[_norm("ihfft", norm)]))
+    return store("ihfft", found, out)
+
+
+# --- frequencies ----------------------------------------------------------------------------------
+
+
+def _frequencies(op: str, values: numpy.ndarray, dtype: Any, device: Device | str | None) -> Any:
+    want = default_float() if dtype is None else as_dtype(op, dtype)
+    return _core.from_numpy(values.astype(want), resolve(device))
+
+
+def _positive(op: str, n: int) -> int:
+    if not isinstance(n, (int, numpy.integer)) or n < 1:
+        raise ValueError(f"{op}: number of samples must be a positive integer, got {n!r}")
+    return int(n)
+
+
+def fftfreq(n: int, d: float = 1.0, device: Device | str | None = None, *, dtype: Any = None) -> Array:
+    """The frequencies of the elements of `fft` of n samples, d apart: in cycles per unit of d.
+
+    The default float unless dtype is given. ValueError if n is no positive integer.
+
+    >>> from forerun import np
+    >>> np.fft.fftfreq(4, d=0.5).tolist()
+    [0.0, 0.5, -1.0, -0.5]
+    """
+    return _frequencies("fftfreq", numpy.fft.fftfreq(_positive("fftfreq", n), d), dtype, device)
+
+
+def rfftfreq(n: int, d: float = 1.0, device: Device | str | None = None, *, dtype: Any = None) -> Array:
+    """The frequencies of the elements of `rfft` of n samples, d apart: in cycles per unit of d.
+
+    The default float unless dtype is given. ValueError if n is no positive integer.
+
+    >>> from forerun import np
+    >>> np.fft.rfftfreq(4, d=0.5).tolist()
+    [0.0, 0.5, 1.0]
+    """
+    return _frequencies("rfftfreq", numpy.fft.rfftfreq(_positive("rfftfreq", n), d), dtype, device)
+
+
+def _shifted(op: str, x: Any, axes: int | Sequence[int] | None, back: bool) -> Any:
+    x = asarray(x)
+    at = axes_of(op, axes, x.ndim)
+    return roll(x, tuple(-(x.shape[a] // 2) if back else x.shape[a] // 2 for a in at), at) if at else copy(x)
+
+
+def fftshift(x: Any, axes: int | Sequence[int] | None = None) -> Array:
+    """x with the elements of frequency zero in the middle of the axes, by default all.
+
+    >>> from forerun import np
+    >>> np.fft.fftshift([0, 1, 2, -2, -1]).tolist()
+    [-2, -1, 0, 1, 2]
+    """
+    return _shifted("fftshift", x, axes, False)
+
+
+def ifftshift(x: Any, axes: int | Sequence[int] | None = None) -> Array:
+    """The inverse of `fftshift`, also for odd extents.
+
+    >>> from forerun import np
+    >>> np.fft.ifftshift([-2, -1, 0, 1, 2]).tolist()
+    [0, 1, 2, -2, -1]
+    """
+    return _shifted("ifftshift", x, axes, True)

@@ -1,0 +1,92 @@
+"""Views by shape and strides, and windows that slide along axes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from ... import _core
+from .._base.convert import asarray, axis_of, counts_of
+from .._base.host_task import no_gradient
+from ..index.getitem import take
+from ..shape.views import moveaxis
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
+__all__ = ["as_strided", "sliding_window_view"]
+
+
+def as_strided(
+    x: Any,
+    shape: Sequence[int] | None = None,
+    strides: Sequence[int] | None = None,
+    subok: bool = False,
+    writeable: bool = True,
+) -> Any:
+    """A view with a shape and with bytes from one element to the next along each axis; by default x's own.
+
+    Elements that share memory are not written at once (ValueError), and nothing is if not writeable; subok changes
+    nothing. Gradients do not flow through. ValueError if elements would not lie in x's memory, or strides are not
+    multiples of an element's size.
+
+    >>> from forerun import np
+    >>> x = np.arange(5)
+    >>> np.lib.stride_tricks.as_strided(x, (3, 3), (8, 8)).tolist()
+    [[0, 1, 2], [1, 2, 3], [2, 3, 4]]
+    """
+    x = asarray(x)
+    extents = x.shape if shape is None else tuple(int(n) for n in shape)
+    steps = x.strides if strides is None else tuple(int(n) for n in strides)
+    counts_of("as_strided", "extents", extents, (len(extents),))
+    if any(n % x.itemsize for n in steps):
+        raise ValueError(f"as_strided: strides must be multiples of {x.itemsize}, got {steps}")
+    if math.prod(extents) * x.itemsize >= 2**63:
+        raise ValueError(f"as_strided: array must have fewer than 2**63 bytes, got shape {extents}")
+    view = _core.view(x, extents, steps)
+    no_gradient("as_strided", [x], [view])
+    return view if writeable else _core.read_only(view)
+
+
+def _windows(window_shape: int | Sequence[int], axis: Any, ndim: int) -> list[tuple[int, int]]:
+    """Axes and extents of windows, in pairs; an axis may occur more than once."""
+    sizes = (window_shape,) if isinstance(window_shape, (int, numpy.integer)) else tuple(window_shape)
+    if min(sizes, default=0) < 0:
+        raise ValueError(f"sliding_window_view: window_shape must not be negative, got {window_shape}")
+    axes = range(ndim) if axis is None else (axis,) if isinstance(axis, (int, numpy.integer)) else tuple(axis)
+    if len(axes) != len(sizes):
+        found = f"{len(sizes)} for {len(axes)}"
+        raise ValueError(f"sliding_window_view: window_shape must have an extent per axis, got {found}")
+    return [(axis_of("sliding_window_view", a, ndim), int(n)) for a, n in zip(axes, sizes)]
+
+
+def sliding_window_view(
+    x: Any, window_shape: int | Sequence[int], axis: Any = None, *, subok: bool = False, writeable: bool = False
+) -> Array:
+    """All windows of an extent along axes (all of them by default), as further axes at the end.
+
+    A view, but of an array on the tape a copy, through which gradients flow. The windows share their elements, so that
+    only single ones can be written, whatever `writeable` says; subok changes nothing. ValueError if a window is
+    larger than the array.
+
+    >>> from forerun import np
+    >>> np.lib.stride_tricks.sliding_window_view(np.arange(4), 2).tolist()
+    [[0, 1], [1, 2], [2, 3]]
+    """
+    x = asarray(x)
+    pairs = _windows(window_shape, axis, x.ndim)
+    places = list(x.shape)
+    for a, n in pairs:
+        places[a] -= n - 1
+    if any(places[a] < 1 for a, _ in pairs):
+        raise ValueError(f"sliding_window_view: windows must fit into shape {x.shape}, got {window_shape}")
+    if _core.recording() and x.node is not None:
+        for a, n in pairs:
+            starts = numpy.arange(x.shape[a] - n + 1)
+            x = moveaxis(take(x, starts[:, None] + numpy.arange(n), a), a + 1, -1)
+        return x
+    strides = x.strides + tuple(x.strides[a] for a, _ in pairs)
+    return _core.view(x, (*places, *(n for _, n in pairs)), strides)

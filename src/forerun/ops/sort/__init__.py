@@ -1,0 +1,1 @@
+"""Order: `sort`, with searches and counts; `unique`, with sets."""

@@ -1,0 +1,369 @@
+"""Order among elements: extremes and where they are, sorting, searching, counting; as host tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from ... import _core
+from .._base.convert import (
+    asarray,
+    asarrays,
+    axis_of,
+    beside,
+    count_of,
+    device_of,
+    is_array,
+    one_of,
+    store,
+    vector_of,
+    whole,
+)
+from .._base.host_task import host_op
+from .._base.primitive import direct, numpy_when_small
+from ..index.getitem import take_along_axis
+from ..shape.views import reshape
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
+__all__ = [
+    "argmax", "argmin", "argpartition", "argsort", "bincount", "lexsort", "nanargmax", "nanargmin", "partition",
+    "searchsorted", "sort", "unique",
+]  # fmt: skip
+
+
+def _without(shape: tuple[int, ...], axis: int, keepdims: bool) -> tuple[int, ...]:
+    return shape[:axis] + ((1,) if keepdims else ()) + shape[axis + 1 :]
+
+
+def _arg(name: str, fn: Callable[..., Any], x: Any, axis: int | None, out: Any, keepdims: bool) -> Any:
+    x = asarray(x)
+    if axis is None:
+        shape = (1,) * x.ndim if keepdims else ()
+    elif x.ndim == 0 and axis in (0, -1):
+        shape = ()
+    else:
+        axis = axis_of(name, axis, x.ndim)
+        shape = _without(x.shape, axis, keepdims)
+    if (x.size if axis is None or x.ndim == 0 else x.shape[axis]) == 0:
+        raise ValueError(f"{name}: reduced axes must not be empty, got shape {x.shape}")
+    # Trusted not to write: NumPy would copy what is marked as read-only.
+    task = lambda v: fn(v, axis=axis, keepdims=keepdims)
+    found = _core.host(task, [x], [(shape, numpy.dtype("int64"))], None, name, "compute", True, cheap=True)[0]
+    return store(name, found, out)
+
+
+@direct("argmax")
+def argmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
+    """Position of the (first) largest element along `axis`, or in the flat array. int64.
+
+    ValueError if there is no element to choose from. NaN counts as the largest.
+
+    >>> from forerun import np
+    >>> np.argmax([[1, 3], [4, 2]], axis=1).tolist(), np.argmax([[1, 3], [4, 2]]).item()
+    ([1, 0], 2)
+    """
+    return _arg("argmax", numpy.argmax, a, axis, out, keepdims)
+
+
+@direct("argmin")
+def argmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
+    """Position of the (first) smallest element along `axis`, or in the flat array. int64.
+
+    ValueError if there is no element to choose from. NaN counts as the smallest.
+
+    >>> from forerun import np
+    >>> np.argmin([[1, 3], [4, 2]], axis=0).tolist()
+    [0, 1]
+    """
+    return _arg("argmin", numpy.argmin, a, axis, out, keepdims)
+
+
+def nanargmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
+    """Position of the (first) largest element that is not NaN along `axis`, or in the flat array. int64.
+
+    ValueError if there is no element; where the result is read if all are NaN.
+
+    >>> from forerun import np
+    >>> np.nanargmax([[1.0, np.nan], [2.0, 3.0]], axis=1).tolist()
+    [0, 1]
+    """
+    return _arg("nanargmax", numpy.nanargmax, a, axis, out, keepdims)
+
+
+def nanargmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
+    """Position of the (first) smallest element that is not NaN along `axis`, or in the flat array. int64.
+
+    Errors: as for `nanargmax`.
+
+    >>> from forerun import np
+    >>> np.nanargmin([[np.nan, 1.0], [2.0, 3.0]], axis=1).tolist()
+    [1, 0]
+    """
+    return _arg("nanargmin", numpy.nanargmin, a, axis, out, keepdims)
+
+
+def _flat_if_none(op: str, x: Any, axis: int | None, lone: bool = False) -> tuple[Any, int]:
+    """The array and the axis to sort along. lone: as in NumPy, an array without axes may stand for a vector."""
+    x = asarray(x)
+    lone = lone and x.ndim == 0 and type(axis) is int and axis in (0, -1)
+    return (reshape(x, -1), 0) if axis is None or lone else (x, axis_of(op, axis, x.ndim))
+
+
+_KINDS = ("quicksort", "heapsort", "mergesort", "stable")
+
+
+def _check_sort(op: str, kind: str | None, order: None, stable: bool | None) -> None:
+    if kind is not None:
+        one_of(op, "kind", kind, _KINDS)
+    if order is not None:
+        raise ValueError(f"{op}: order must not be given for arrays without fields, got {order!r}")
+    if kind is not None and stable is not None:
+        raise ValueError(f"{op}: kind and stable must not both be given, got {kind!r} and {stable}")
+
+
+@direct("argsort")
+def argsort(
+    a: Any, axis: int | None = -1, kind: str | bool | None = None, order: None = None, *, stable: bool | None = None,
+    descending: bool = False,
+) -> Array:  # fmt: skip
+    """Positions that sort `a` along `axis`; None: the flat array. int64; equal elements keep their order.
+
+    kind and stable change nothing: sorting is stable; but a bool as kind is `descending`, as in MXNet. ValueError if
+    both are given, or kind is none of NumPy's.
+
+    >>> from forerun import np
+    >>> np.argsort([3, 1, 2]).tolist(), np.argsort([3, 1, 2], descending=True).tolist()
+    ([1, 2, 0], [0, 2, 1])
+    """
+    kind, descending = (None, kind) if isinstance(kind, bool) else (kind, descending)
+    x, a = _flat_if_none("argsort", a, axis, True)
+    _check_sort("argsort", kind, order, stable)
+
+    def positions(v: numpy.ndarray) -> numpy.ndarray:
+        if not descending:
+            return numpy.argsort(v, axis=a, kind="stable")
+        turned = numpy.flip(numpy.argsort(numpy.flip(v, a), axis=a, kind="stable"), a)
+        return v.shape[a] - 1 - turned
+
+    return host_op("argsort", positions, [x], x.shape, "int64")
+
+
+@direct("sort")
+def sort(
+    a: Any, axis: int | None = -1, kind: str | bool | None = None, order: None = None, *, stable: bool | None = None,
+    descending: bool = False,
+) -> Array:  # fmt: skip
+    """`a` with its elements in ascending order along `axis`; None: the flat array. Differentiable.
+
+    kind, stable, descending: as of `argsort`.
+
+    >>> from forerun import np
+    >>> np.sort([[3, 1], [0, 2]]).tolist(), np.sort([3, 1, 2], descending=True).tolist()
+    ([[1, 3], [0, 2]], [3, 2, 1])
+    """
+    kind, descending = (None, kind) if isinstance(kind, bool) else (kind, descending)
+    x, a = _flat_if_none("sort", a, axis)
+    _check_sort("sort", kind, order, stable)
+    if _core.recording() and x.node is not None:
+        return take_along_axis(x, argsort(x, a, descending=descending), a)
+    return host_op(
+        "sort",
+        lambda v: numpy.flip(numpy.sort(v, a), a) if descending else numpy.sort(v, a),
+        [x],
+        x.shape,
+        x.dtype,
+    )
+
+
+def _orders(op: str, kth: int | Sequence[int], n: int) -> tuple[int, ...]:
+    """Places in sorted order as numbers from 0 to n - 1."""
+    places = tuple(kth) if isinstance(kth, (tuple, list)) else (kth,)
+    for k in places:
+        if not isinstance(k, (int, numpy.integer)):
+            raise TypeError(f"{op}: kth must be an integer, got {k!r}")
+        if not -n <= k < n:
+            raise ValueError(f"{op}: kth must be in [{-n}, {n}), got {k}")
+    return tuple(int(k) % n for k in places)
+
+
+@numpy_when_small(numpy.ndarray.argpartition, "a kth axis", "aii")
+def argpartition(
+    a: Any, kth: int | Sequence[int], axis: int | None = -1, kind: str = "introselect", order: None = None
+) -> Array:
+    """Positions that partition `a` along `axis` as `partition` does. int64. Errors as there.
+
+    >>> from forerun import np
+    >>> x = np.array([5, 1, 4, 2])
+    >>> x[np.argpartition(x, 1)][1].item()
+    2
+    """
+    x, a = _flat_if_none("argpartition", a, axis, True)
+    one_of("argpartition", "kind", kind, ("introselect",))
+    _check_sort("argpartition", None, order, None)
+    places = _orders("argpartition", kth, x.shape[a])
+    return host_op("argpartition", lambda v: numpy.argpartition(v, places, a), [x], x.shape, "int64")
+
+
+@numpy_when_small(numpy.partition, "a kth axis", "aii")
+def partition(
+    a: Any, kth: int | Sequence[int], axis: int | None = -1, kind: str = "introselect", order: None = None
+) -> Array:
+    """`a` with the element that is kth in sorted order at place kth along `axis`. Differentiable.
+
+    None larger stands before it and none smaller after it, in any order. Several kth may be given. Axis None:
+    of the flat array. TypeError if kth is no integer, ValueError if it is out of range.
+
+    >>> from forerun import np
+    >>> np.partition([5, 1, 4, 2], 2)[2].item()
+    4
+    """
+    x, a = _flat_if_none("partition", a, axis)
+    one_of("partition", "kind", kind, ("introselect",))
+    _check_sort("partition", None, order, None)
+    places = _orders("partition", kth, x.shape[a])
+    if not (_core.recording() and x.node is not None):
+        return host_op("partition", lambda v: numpy.partition(v, places, a), [x], x.shape, x.dtype)
+    return take_along_axis(x, argpartition(_core.detach(x), kth, a), a)
+
+
+@numpy_when_small(numpy.lexsort, "keys axis", "li")
+def lexsort(keys: Any, axis: int = -1) -> Array:
+    """Positions that sort by several keys along `axis`: by the last one first.
+
+    Where it is equal by the one before it, and so on. int64. keys: arrays of one shape, or the rows of an
+    array; ValueError if shapes differ or there is no key.
+
+    >>> from forerun import np
+    >>> np.lexsort(([2, 1, 0], [0, 0, 1])).tolist()
+    [1, 0, 2]
+    """
+    arrays = asarrays(*keys)
+    if not arrays or any(k.shape != arrays[0].shape for k in arrays):
+        raise ValueError(f"lexsort: keys must be arrays of one shape, got {[k.shape for k in arrays]}")
+    if arrays[0].ndim == 0:
+        raise ValueError("lexsort: keys must have at least one axis, got shape ()")
+    a = axis_of("lexsort", axis, arrays[0].ndim)
+    return host_op("lexsort", lambda *v: numpy.lexsort(v, a), arrays, arrays[0].shape, "int64")
+
+
+@numpy_when_small(numpy.ndarray.searchsorted, "a v side", "hns")
+def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Array:
+    """Positions at which v would keep the sorted vector `a` sorted: int64, of the shape of v.
+
+    side: before ("left") or after ("right") equal elements. sorter: positions that sort `a`, as `argsort` gives
+    them (TypeError if no vector of integers). ValueError if `a` is no vector, or where the result is read if a
+    position of the sorter is out of range.
+
+    >>> from forerun import np
+    >>> np.searchsorted([1, 3, 5], [0, 3, 6]).tolist(), np.searchsorted([1, 3, 5], 3, side="right").item()
+    ([0, 1, 3], 2)
+    """
+    one_of("searchsorted", "side", side, ("left", "right"))
+    x, values = vector_of("searchsorted", beside(a, v, sorter)), beside(v, a, sorter)
+    inputs = [x, values]
+    if sorter is not None:
+        order = sorter if is_array(sorter) else whole(sorter, x.device)
+        if order.dtype.kind not in "iu" or order.ndim != 1:
+            raise TypeError(
+                f"searchsorted: sorter must be a vector of integers, got {order.dtype}, {order.shape}"
+            )
+        if order.shape != x.shape:
+            raise ValueError(f"searchsorted: sorter must have shape {x.shape}, got {order.shape}")
+        inputs.append(order)
+    found = lambda a, v, order=None: numpy.searchsorted(a, v, side, order)
+    return host_op("searchsorted", found, inputs, values.shape, "int64")
+
+
+@numpy_when_small(numpy.bincount, "x weights minlength", "rAc", waits=True)
+def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Array:
+    """How often each number from 0 on occurs in a vector: int64.
+
+    If weights are given, sums of them: float64. At least `minlength` counts. Their number depends on the
+    values: this waits. TypeError if numbers are no integers, ValueError if one is negative or weights have
+    another shape.
+
+    >>> from forerun import np
+    >>> np.bincount([0, 2, 2]).tolist(), np.bincount([0, 2, 2], weights=[0.5, 1, 2]).tolist()
+    ([1, 0, 2], [0.5, 0.0, 3.0])
+    """
+    there = device_of(x, weights)
+    x, minlength = vector_of("bincount", whole(x)), count_of("bincount", "minlength", minlength)
+    if x.dtype.kind not in "iub":
+        raise TypeError(f"bincount: array must be of integers, got {x.dtype}")
+    weights = None if weights is None else asarray(weights)
+    if weights is not None and weights.shape != x.shape:
+        raise ValueError(f"bincount: weights must have shape {x.shape}, got {weights.shape}")
+    values = x.numpy()
+    try:
+        counts = numpy.bincount(values, None if weights is None else weights.numpy(), minlength)
+    except ValueError:
+        raise ValueError(f"bincount: numbers must not be negative, got {values.min()}") from None
+    return _core.taken(counts, there)
+
+
+_BYTES = 64  # of a table for each element, at most
+
+
+def _counted(x: numpy.ndarray, index: bool, inverse: bool, counts: bool) -> Any:
+    """What `numpy.unique` returns for integers that lie close together, by a table with a place for each value between
+    the smallest and the largest; None if that would be too large."""
+    flat = x.reshape(-1)
+    if flat.size == 0:
+        return None
+    low, high = flat.min(), flat.max()
+    if (int(high) - int(low)) * (8 if index or inverse or counts else 1) > _BYTES * flat.size:
+        return None
+    places = (flat - low if x.dtype.kind == "u" else flat.astype(numpy.intp, copy=False) - int(low)).astype(
+        numpy.intp, copy=False
+    )
+    extent = int(high) - int(low) + 1
+    number = numpy.bincount(places, minlength=extent) if counts else None
+    there = numpy.zeros(extent, numpy.bool_)
+    if number is None:
+        there[places] = True
+    else:
+        numpy.not_equal(number, 0, out=there)
+    positions = numpy.flatnonzero(there)
+    found = [(positions.astype(x.dtype) + low).astype(x.dtype, copy=False)]
+    if index:
+        first = numpy.empty(extent, numpy.intp)
+        first[places[::-1]] = numpy.arange(flat.size)[::-1]  # what is written last is first in the array
+        found.append(first[positions])
+    if inverse:
+        found.append((numpy.cumsum(there) - 1)[places].reshape(x.shape))
+    if number is not None:
+        found.append(number[positions])
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+@numpy_when_small(numpy.unique, "ar return_index return_inverse return_counts axis", "abbbi", waits=True)
+def unique(
+    ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
+    axis: int | None = None, *, equal_nan: bool = True, sorted: bool = True,
+) -> Any:  # fmt: skip
+    """The sorted distinct values of the flat array. Their number depends on the values: this waits.
+
+    With the others, a tuple: also where each is first (flat), which of them each element is (in ar's shape),
+    and how often each occurs; all int64. axis: distinct slices along it. equal_nan: whether NaN are one value.
+    sorted changes nothing: they are.
+
+    >>> from forerun import np
+    >>> [v.tolist() for v in np.unique([3, 1, 3], return_counts=True)]
+    [[1, 3], [1, 2]]
+    >>> np.unique([[1, 2], [1, 2], [0, 5]], axis=0).tolist()
+    [[0, 5], [1, 2]]
+    """
+    x = asarray(ar)
+    along = None if axis is None else axis_of("unique", axis, x.ndim)
+    wanted = (return_index, return_inverse, return_counts)
+    values = x.numpy()
+    found: Any = _counted(values, *wanted) if along is None and values.dtype.kind in "iu" else None
+    if found is None:
+        found = numpy.unique(values, *wanted, along, equal_nan=equal_nan)
+    if isinstance(found, tuple):
+        return tuple(asarray(f, device=x.device) for f in found)
+    return asarray(found, device=x.device)

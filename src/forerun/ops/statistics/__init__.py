@@ -1,0 +1,1 @@
+"""Statistics: `quantile`; `covariance`; `histogram`, counts in bins."""

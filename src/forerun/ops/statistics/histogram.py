@@ -1,0 +1,294 @@
+"""Counts in bins of one axis or several, and bits packed into bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from .._base.convert import (
+    asarray,
+    asarrays,
+    axis_of,
+    beside,
+    cast,
+    count_of,
+    default_float,
+    is_array,
+    is_inexact,
+    one_of,
+    promote,
+    vector_of,
+)
+from .._base.host_task import host_op, host_ops
+from .._base.primitive import numpy_when_small
+from ..create.fill import _known
+from ..shape.join import stack
+from ..shape.views import reshape, transpose
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
+__all__ = [
+    "digitize", "histogram", "histogram2d", "histogram_bin_edges", "histogramdd", "packbits", "unpackbits",
+]  # fmt: skip
+
+
+@numpy_when_small(numpy.digitize, "x bins right", "aab")
+def digitize(x: Any, bins: Any, right: bool = False) -> Array:
+    """In which bin each number lies: i with bins[i-1] <= x < bins[i]; with `right`, bins[i-1] < x <= bins[i].
+
+    int64, of x's shape. Bins are a vector that rises or falls; ValueError where the result is read if it does
+    not.
+
+    >>> from forerun import np
+    >>> np.digitize([0.5, 1.0, 2.5], [1.0, 2.0]).tolist()
+    [0, 1, 2]
+    """
+    x, bins = asarrays(x, bins)
+    if x.dtype.kind == "c":
+        raise TypeError(f"digitize: numbers must be real, got {x.dtype}")
+    bins = vector_of("digitize", bins)
+    return host_op("digitize", lambda v, b: numpy.digitize(v, b, right), [x, bins], x.shape, "int64")
+
+
+_MANY_BYTES = 1 << 14  # from which it is worth it to count them by their values first
+_RULES = ("auto", "doane", "fd", "rice", "scott", "sqrt", "stone", "sturges")
+
+
+def _estimated(x: Any, rule: str, limits: Any, weights: Any) -> int:
+    """How many bins a rule of NumPy's finds right for these values. Waits."""
+    one_of("histogram", "bins", rule, _RULES)
+    if weights is not None:
+        raise TypeError(f"histogram: weights must not be given where bins are estimated, got bins {rule!r}")
+    known = x if x.dtype.kind != "V" else cast(x, numpy.dtype("float32"))
+    with numpy.errstate(all="ignore"):
+        return numpy.histogram_bin_edges(known.numpy(), rule, limits).size - 1
+
+
+def _distinct_bytes(x: numpy.ndarray) -> tuple[numpy.ndarray, numpy.ndarray]:
+    """The distinct integers in an array of one byte each, in the order of their bits without a sign, and how often each
+    occurs. Two are counted at once."""
+    flat = numpy.ascontiguousarray(x).reshape(-1).view(numpy.uint8)
+    pairs = numpy.bincount(flat[: flat.size // 2 * 2].view(numpy.uint16), minlength=1 << 16).reshape(256, 256)
+    counts = pairs.sum(0) + pairs.sum(1)
+    counts[flat[flat.size // 2 * 2 :]] += 1
+    there = numpy.flatnonzero(counts)
+    return there.astype(numpy.uint8).view(x.dtype), counts[there]
+
+
+@numpy_when_small(numpy.histogram, "a bins", "ac", "f")
+def histogram(
+    a: Any, bins: Any = 10, range: Any = None, density: bool | None = None, weights: Any = None
+) -> tuple[Any, Any]:
+    """How many of the numbers lie in each bin, and the edges of the bins.
+
+    bins: a number of equal bins over `range` (by default from the smallest number to the largest), or the
+    edges; or a word for a rule that finds a number, which waits: "auto", "doane", "fd", "rice", "scott", "sqrt",
+    "stone", "sturges" (TypeError with weights). density: counts are divided by the width of the bin and the sum of
+    all. weights: how much each number counts. Counts are int64, or of the weights' dtype; densities are of the default
+    float. ValueError where the result is read if edges do not rise.
+
+    >>> from forerun import np
+    >>> counts, edges = np.histogram(np.array([0.0, 0.2, 0.9, 1.0]), 2)
+    >>> counts.tolist(), edges.tolist()
+    ([2, 2], [0.0, 0.5, 1.0])
+    """
+    x = beside(a, bins, weights)
+    if isinstance(bins, str):
+        bins = _estimated(x, bins, range, weights)
+    inputs = [x]
+    if weights is not None:
+        inputs.append(beside(weights, x))
+        if inputs[1].shape != x.shape:
+            raise ValueError(f"histogram: weights must have shape {x.shape}, got {inputs[1].shape}")
+    if numpy.ndim(bins):
+        edges = vector_of("histogram", beside(bins, x))
+        inputs.append(edges)
+        count, dtype = edges.size - 1, edges.dtype
+    else:
+        edges, count = None, count_of("histogram", "bins", bins)
+        dtype = x.dtype if is_inexact(x.dtype) else default_float()
+    if count < 1:
+        raise ValueError(f"histogram: there must be at least one bin, got {count}")
+    if range is not None and not range[0] <= range[1]:
+        raise ValueError(f"histogram: range must not fall, got {tuple(range)}")
+    counts = numpy.dtype("int64") if weights is None else inputs[1].dtype
+    counts = promote(counts, default_float()) if density else counts
+
+    def counted(*values: numpy.ndarray) -> tuple[numpy.ndarray, numpy.ndarray]:
+        known = bins if edges is None else values[-1]
+        given = None if weights is None else values[1]
+        numbers = values[0]
+        if given is None and numbers.dtype.itemsize == 1 and numbers.dtype.kind != "b" and numbers.size > _MANY_BYTES:
+            numbers, given = _distinct_bytes(numbers)
+        found, ends = numpy.histogram(numbers, known, range, density, given)
+        return found.astype(counts, copy=False), ends.astype(dtype, copy=False)
+
+    found, ends = host_ops("histogram", counted, inputs, [((count,), counts), ((count + 1,), dtype)])
+    return found, ends
+
+
+def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Array:
+    """The edges of the bins that `histogram` uses, with its parameters and errors.
+
+    >>> from forerun import np
+    >>> np.histogram_bin_edges([0.0, 4.0], 2).tolist()
+    [0.0, 2.0, 4.0]
+    """
+    return histogram(a, bins, range, weights=weights)[1]
+
+
+def _columns(sample: Any, *others: Any) -> Any:
+    """Points as rows: of a matrix, of a vector of numbers, or of a sequence of coordinates; `beside` the others."""
+    if not is_array(sample) and isinstance(sample, (list, tuple)):
+        vectors = [reshape(beside(v, sample, *others), -1) for v in sample]
+        if any(v.size != vectors[0].size for v in vectors):
+            raise ValueError(
+                f"histogramdd: coordinates must be of one length, got {[v.size for v in vectors]}"
+            )
+        return transpose(stack(vectors))
+    found = beside(sample, *others)
+    if found.ndim > 2 or found.ndim == 0:
+        raise ValueError(f"histogramdd: sample must be a vector or a matrix, got shape {found.shape}")
+    return found.reshape(-1, 1) if found.ndim == 1 else found
+
+
+def _edges(bins: Any, x: Any) -> list[Any]:
+    """For each axis of points the number of bins, or their edges as an array. Values are not looked at."""
+    n = x.shape[1]
+    if not is_array(bins) and not isinstance(bins, (list, tuple, numpy.ndarray)):
+        return [count_of("histogramdd", "bins", bins)] * n
+    given = list(bins)
+    if words := [b for b in given if isinstance(b, str)]:
+        raise TypeError(f"histogramdd: bins must be numbers or edges, got {words[0]!r}")
+    if len(given) != n:
+        raise ValueError(f"histogramdd: bins must be given for each of {n} axes, got {len(given)}")
+    known = [beside(b, x) for b in given]
+    return [
+        vector_of("histogramdd", b) if b.ndim else count_of("histogramdd", "bins", _known(b).item())
+        for b in known
+    ]
+
+
+def histogramdd(
+    sample: Any, bins: Any = 10, range: Sequence[Any] | None = None, density: bool | None = None,
+    weights: Any = None,
+) -> tuple[Any, tuple[Any, ...]]:  # fmt: skip
+    """How many points lie in each cell of a grid, and the edges of its bins along each axis, in a tuple.
+
+    sample: points as rows of a matrix, or a sequence with the coordinates of each axis. bins: a number for all axes, or
+    for each axis a number or the edges (as in NumPy no word for a rule: TypeError). range: for each axis (low, high) or
+    None. density, weights: as for `histogram`. Counts are of the default float, edges too unless given. ValueError if
+    bins do not fit the axes; where the result is read if edges do not rise.
+
+    >>> from forerun import np
+    >>> counts, edges = np.histogramdd([[0.0, 0.2, 1.0], [0.0, 0.9, 1.0]], 2)
+    >>> counts.tolist(), edges[0].tolist()
+    ([[1.0, 1.0], [0.0, 1.0]], [0.0, 0.5, 1.0])
+    """
+    x = _columns(sample, bins, weights)
+    n, grid = x.shape[1], _edges(bins, x)
+    counts = tuple(b.size - 1 if is_array(b) else b for b in grid)
+    if min(counts, default=1) < 1:
+        raise ValueError(f"histogramdd: there must be at least one bin, got {counts}")
+    if range is not None and len(range) != n:
+        raise ValueError(f"histogramdd: range must be given for each of {n} axes, got {len(range)}")
+    for limits in range or ():
+        if limits is not None and not limits[0] <= limits[1]:
+            raise ValueError(f"histogramdd: range must not fall, got {tuple(limits)}")
+    inputs = [x, *(b for b in grid if is_array(b))]
+    if weights is not None:
+        inputs.append(beside(weights, x))
+        if inputs[-1].shape != x.shape[:1]:
+            raise ValueError(f"histogramdd: weights must have shape {x.shape[:1]}, got {inputs[-1].shape}")
+    dtype = default_float()
+    kinds = [promote(b.dtype, dtype) if is_array(b) else dtype for b in grid]
+
+    def counted(points: numpy.ndarray, *more: numpy.ndarray) -> tuple[numpy.ndarray, ...]:
+        known = iter(more)
+        where = [next(known) if is_array(b) else b for b in grid]
+        found, ends = numpy.histogramdd(points, where, range, density, next(known, None))  # type: ignore[arg-type]
+        return found.astype(dtype), *(e.astype(k) for e, k in zip(ends, kinds))
+
+    outs = [(counts, dtype), *(((k + 1,), kind) for k, kind in zip(counts, kinds))]
+    found, *ends = host_ops("histogramdd", counted, inputs, outs)
+    return found, tuple(ends)
+
+
+def _of_few(x: numpy.ndarray, y: numpy.ndarray, bins: int = 10) -> tuple[numpy.ndarray, ...]:
+    """NumPy's two-dimensional histogram, with everything in the default float."""
+    counts, *edges = numpy.histogram2d(x, y, bins)
+    return tuple(v.astype(default_float()) for v in (counts, *edges))
+
+
+@numpy_when_small(_of_few, "x y bins", "ddc", "D")
+def histogram2d(
+    x: Any, y: Any, bins: Any = 10, range: Any = None, density: bool | None = None, weights: Any = None
+) -> tuple[Any, Any, Any]:
+    """How many points (x, y) lie in each cell of a grid, and the edges of its bins along both axes.
+
+    bins: a number for both axes, the edges for both, or a pair of either. Otherwise as `histogramdd`. ValueError if x
+    and y differ in length.
+
+    >>> from forerun import np
+    >>> np.histogram2d([0.0, 0.2, 1.0], [0.0, 0.9, 1.0], 2)[0].tolist()
+    [[1.0, 1.0], [0.0, 1.0]]
+    """
+    x, y = (vector_of("histogram2d", beside(v, x, y, bins, weights)) for v in (x, y))
+    if x.size != y.size:
+        raise ValueError(f"histogram2d: x and y must be of one length, got {x.size} and {y.size}")
+    both = is_array(bins) or isinstance(bins, numpy.ndarray) or (numpy.ndim(bins) == 1 and len(bins) != 2)
+    both = both and len(bins) not in (1, 2)
+    counts, edges = histogramdd([x, y], [bins, bins] if both else bins, range, density, weights)
+    return counts, edges[0], edges[1]
+
+
+# --- bits -----------------------------------------------------------------------------------------
+
+
+def _flat(op: str, x: Any, axis: int | None) -> tuple[Any, int]:
+    return (reshape(x, -1), 0) if axis is None or (x.ndim == 0 and axis in (0, -1)) else (x, axis_of(op, axis, x.ndim))
+
+
+def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> Array:
+    """Eight elements in each byte, a bit for each that is not zero, along `axis` or of the flat array. uint8.
+
+    bitorder: whether the first one is the highest bit ("big") or the lowest ("little"); ValueError if another.
+    TypeError if not of integers or bools.
+
+    >>> from forerun import np
+    >>> np.packbits([1, 0, 0, 0, 0, 0, 1, 1, 1]).tolist()
+    [131, 128]
+    """
+    one_of("packbits", "bitorder", bitorder, ("big", "little"))
+    x = asarray(a)
+    if x.dtype.kind not in "biu":
+        raise TypeError(f"packbits: array must be of integers or bools, got {x.dtype}")
+    x, along = _flat("packbits", x, axis)
+    shape = (*x.shape[:along], -(-x.shape[along] // 8), *x.shape[along + 1 :])
+    return host_op("packbits", lambda v: numpy.packbits(v, along, bitorder), [x], shape, "uint8")  # type: ignore[arg-type]
+
+
+def unpackbits(a: Any, /, axis: int | None = None, count: int | None = None, bitorder: str = "big") -> Array:
+    """The bits of bytes as elements that are 0 or 1, along `axis` or of the flat array. uint8.
+
+    count: how many to give, zeros where there are no more; if negative, how many to leave out at the end.
+    bitorder: as for `packbits`. TypeError if not of uint8, ValueError if more are left out than there are.
+
+    >>> from forerun import np
+    >>> np.unpackbits(np.array([5], "uint8"), count=-4).tolist(), np.unpackbits(np.array([5], "uint8")).sum().item()
+    ([0, 0, 0, 0], 2)
+    """
+    one_of("unpackbits", "bitorder", bitorder, ("big", "little"))
+    x = asarray(a)
+    if x.dtype != numpy.uint8:
+        raise TypeError(f"unpackbits: array must be of uint8, got {x.dtype}")
+    x, along = _flat("unpackbits", x, axis)
+    bits = 8 * x.shape[along]
+    n = bits if count is None else count if count >= 0 else bits + count
+    if n < 0:
+        raise ValueError(f"unpackbits: count must be at least {-bits}, got {count}")
+    shape = (*x.shape[:along], n, *x.shape[along + 1 :])
+    return host_op("unpackbits", lambda v: numpy.unpackbits(v, along, count, bitorder), [x], shape, "uint8")  # type: ignore[arg-type]

@@ -1,0 +1,253 @@
+"""Boxes: overlaps, matches, codes, and the choice of the best ones.
+
+A box is (left, top, right, bottom), format "corner", or (x, y, width, height) around its middle, format "center".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from .._base.convert import asarray, asarrays, cast, one_of
+from .._base.host_task import host, host_op
+from ..elementwise.arithmetic import divide, maximum, minimum
+from ..elementwise.exponential import exp, log
+from ..elementwise.select import where
+from ..index.getitem import getitem, take_along_axis
+from ..reduce.product import prod
+from ..shape.join import concatenate
+from ..shape.views import broadcast_to, reshape
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
+__all__ = ["bipartite_matching", "box_decode", "box_encode", "box_iou", "box_nms"]
+
+_FORMATS = ("corner", "center")
+Values = numpy.ndarray
+
+
+def _four(op: str, x: Any) -> Any:
+    if x.ndim == 0 or x.shape[-1] != 4:
+        raise ValueError(f"{op}: boxes must be of 4 numbers, got shape {x.shape}")
+    return x
+
+
+def _corners(x: Any, format: str) -> tuple[Any, Any]:
+    """Left and top, right and bottom."""
+    a, b = getitem(x, (..., slice(0, 2))), getitem(x, (..., slice(2, 4)))
+    return (a, b) if format == "corner" else (a - b / 2, a + b / 2)
+
+
+def _centres(x: Any, format: str) -> tuple[Any, Any]:
+    """The middle, and width and height."""
+    a, b = getitem(x, (..., slice(0, 2))), getitem(x, (..., slice(2, 4)))
+    return ((a + b) / 2, b - a) if format == "corner" else (a, b)
+
+
+def box_iou(lhs: Any, rhs: Any, format: str = "corner") -> Array:
+    """The area that boxes share, divided by the area that they cover together: lhs.shape[:-1] + rhs.shape[:-1].
+
+    0 of boxes without area. ValueError for boxes that are not of 4 numbers, or another format.
+
+    >>> from forerun import np, npx
+    >>> npx.box_iou(np.array([[0.0, 0.0, 2.0, 2.0]]), np.array([[1.0, 0.0, 3.0, 2.0]])).tolist()
+    [[0.3333333432674408]]
+    """
+    one_of("box_iou", "format", format, _FORMATS)
+    a, b = (_four("box_iou", x) for x in asarrays(lhs, rhs))
+    a = reshape(a, (*a.shape[:-1], *(1,) * (b.ndim - 1), 4))
+    (start, end), (other_start, other_end) = _corners(a, format), _corners(b, format)
+    area = lambda low, high: prod(maximum(high - low, 0), -1)
+    shared = area(maximum(start, other_start), minimum(end, other_end))
+    covered = area(start, end) + area(other_start, other_end) - shared
+    return where(covered > 0, divide(shared, where(covered > 0, covered, 1)), 0)
+
+
+def bipartite_matching(
+    data: Any, is_ascend: bool = False, threshold: float | None = None, topk: int = -1
+) -> tuple[Any, Any]:
+    """Pairs of a row and a column of matrices of scores, the best score first.
+
+    Gives the column of each row, and the row of each column, in data's dtype; -1 for those without. Only scores above
+    the threshold count, or below it with is_ascend, where small ones are the best. topk: at most so many pairs, if
+    positive. It has no gradient. ValueError without a threshold or a matrix.
+
+    >>> from forerun import np, npx
+    >>> rows, columns = npx.bipartite_matching(np.array([[0.5, 0.6], [0.1, 0.2], [0.3, 0.4]]), threshold=1e-12)
+    >>> rows.tolist(), columns.tolist()
+    ([1.0, -1.0, 0.0], [2.0, 0.0])
+    """
+    x = asarray(data)
+    if x.ndim < 2 or threshold is None:
+        raise ValueError(f"bipartite_matching: there must be matrices and a threshold, got {x.shape} and {threshold}")
+
+    def matched(scores: Values) -> tuple[Values, Values]:
+        found = [_pairs(m, threshold, is_ascend, topk) for m in scores.reshape(-1, *scores.shape[-2:])]
+        ends = zip(*found) if found else ((), ())
+        return tuple(numpy.reshape(part, shape).astype(x.dtype) for part, shape in zip(ends, shapes))  # type: ignore[return-value]
+
+    shapes = x.shape[:-1], (*x.shape[:-2], x.shape[-1])
+    rows, columns = host(matched, [x], [(shape, x.dtype) for shape in shapes], name="bipartite_matching")
+    return rows, columns
+
+
+def _pairs(scores: Values, threshold: float, is_ascend: bool, topk: int) -> tuple[Values, Values]:
+    rows, columns = (numpy.full(n, -1) for n in scores.shape)
+    flat = scores.reshape(-1)
+    good = numpy.flatnonzero(flat < threshold if is_ascend else flat > threshold)
+    most = min(topk, *scores.shape) if topk > 0 else min(scores.shape)
+    for at in good[numpy.argsort(flat[good] if is_ascend else -flat[good], kind="stable")]:
+        if most <= 0:
+            break
+        i, j = divmod(int(at), scores.shape[1])
+        if rows[i] < 0 and columns[j] < 0:
+            rows[i], columns[j], most = j, i, most - 1
+    return rows, columns
+
+
+def box_encode(
+    samples: Any, matches: Any, anchors: Any, refs: Any, means: Any = (0.0, 0.0, 0.0, 0.0),
+    stds: Any = (0.1, 0.1, 0.2, 0.2),
+) -> tuple[Any, Any]:  # fmt: skip
+    """How anchors (batch, n, 4) are moved and stretched to the boxes refs (batch, m, 4) that match them, and a mask.
+
+    matches (batch, n): the number of each anchor's box. samples (batch, n): above 0.5 for those that count, others are
+    0. Codes are distances of middles in widths and heights of anchors, and logarithms of ratios, minus means, divided
+    by stds (Ren et al. 2015). Boxes are corners. IndexError where results are read for a number without a box.
+
+    >>> from forerun import np, npx
+    >>> anchors, refs = np.array([[[0.0, 0.0, 1.0, 1.0]]]), np.array([[[0.5, 0.0, 1.5, 1.0]]])
+    >>> codes, mask = npx.box_encode(np.ones((1, 1)), np.zeros((1, 1)), anchors, refs)
+    >>> codes.tolist(), mask.tolist()
+    ([[[5.0, 0.0, 0.0, 0.0]]], [[[1.0, 1.0, 1.0, 1.0]]])
+    """
+    samples, matches, anchors, refs = asarrays(samples, matches, anchors, refs)
+    for boxes in (anchors, refs):
+        _four("box_encode", boxes)
+    at = broadcast_to(reshape(cast(matches, numpy.dtype("int64")), (*matches.shape, 1)), (*matches.shape, 4))
+    (x, size), (own, own_size) = (
+        _centres(boxes, "corner") for boxes in (take_along_axis(refs, at, 1), anchors)
+    )
+    mean, std = (asarray(v, refs.dtype, refs.device) for v in (means, stds))
+    codes = (concatenate([(x - own) / own_size, log(size / own_size)], -1) - mean) / std
+    mask = broadcast_to(reshape(samples > 0.5, (*samples.shape, 1)), codes.shape)
+    return where(mask, codes, 0), cast(mask, codes.dtype)
+
+
+def box_decode(
+    data: Any, anchors: Any, std0: float = 1.0, std1: float = 1.0, std2: float = 1.0, std3: float = 1.0,
+    clip: float = -1.0, format: str = "center",
+) -> Array:  # fmt: skip
+    """Boxes (corners) from codes (batch, n, 4) and anchors (1, n, 4): the inverse of `box_encode` without means.
+
+    std0 to std3: what the codes are multiplied with. clip: codes of sizes, times std2 and std3, are at most that, if
+    it is positive. format: of the anchors.
+
+    >>> from forerun import np, npx
+    >>> npx.box_decode(np.zeros((1, 1, 4)), np.array([[[1.0, 1.0, 2.0, 2.0]]])).tolist()
+    [[[0.0, 0.0, 2.0, 2.0]]]
+    """
+    one_of("box_decode", "format", format, _FORMATS)
+    x, boxes = (_four("box_decode", v) for v in asarrays(data, anchors))
+    own, size = _centres(boxes, format)
+    scaled = x * asarray((std0, std1, std2, std3), x.dtype, x.device)
+    middle = getitem(scaled, (..., slice(0, 2))) * size + own
+    growth = getitem(scaled, (..., slice(2, 4)))
+    half = exp(minimum(growth, clip) if clip > 0 else growth) * size / 2
+    return concatenate([middle - half, middle + half], -1)
+
+
+def box_nms(
+    data: Any, overlap_thresh: float = 0.5, valid_thresh: float = 0.0, topk: int = -1, coord_start: int = 2,
+    score_index: int = 1, id_index: int = -1, background_id: int = -1, force_suppress: bool = False,
+    in_format: str = "corner", out_format: str = "corner",
+) -> Array:  # fmt: skip
+    """The best boxes of each batch, in order of their scores, without those that overlap a better one; then rows of -1.
+
+    data: (..., boxes, numbers), among which are the score, four coordinates, and perhaps the class (id_index). Boxes
+    whose score is not above valid_thresh, and those of the class background_id, are left out; of others, the topk best
+    take part. A box goes if its `box_iou` with a better one of its class (with force_suppress: of any) is above
+    overlap_thresh. Gradients flow to the boxes that stay. ValueError if numbers do not reach.
+
+    >>> from forerun import np, npx
+    >>> x = np.array([[0, 0.5, 0, 0, 2, 2], [0, 0.9, 0, 0, 2, 1.9], [1, 0.4, 0, 0, 2, 2]])
+    >>> npx.box_nms(x, id_index=0)[:, 1].tolist()
+    [0.8999999761581421, 0.4000000059604645, -1.0]
+    """
+    one_of("box_nms", "in_format", in_format, _FORMATS)
+    one_of("box_nms", "out_format", out_format, _FORMATS)
+    x = asarray(data)
+    if x.ndim < 2 or max(coord_start + 3, score_index, id_index) >= x.shape[-1]:
+        raise ValueError(f"box_nms: boxes must have score and coordinates, got shape {x.shape}")
+
+    def chosen(values: Values) -> Values:
+        order = numpy.full(values.shape[:-1], -1, "int64")
+        for batch in numpy.ndindex(values.shape[:-2]):
+            kept = best(values[batch])
+            order[batch][: len(kept)] = kept
+        return order
+
+    def best(boxes: Values) -> list[int]:
+        ids = boxes[:, id_index] if id_index >= 0 else None
+        good = boxes[:, score_index] > valid_thresh
+        if ids is not None and background_id >= 0:
+            good &= ids != background_id
+        order = numpy.flatnonzero(good)
+        order = order[numpy.argsort(-boxes[order, score_index], kind="stable")]
+        order = order[:topk] if topk > 0 else order
+        corners = corners_of(boxes[:, coord_start : coord_start + 4], in_format)
+        return without_overlaps(order, corners, None if force_suppress else ids, overlap_thresh)
+
+    order = host_op("box_nms", chosen, [x], x.shape[:-1], "int64")
+    at = reshape(order, (*order.shape, 1))
+    found = where(at >= 0, take_along_axis(x, broadcast_to(maximum(at, 0), x.shape), -2), -1)
+    return found if in_format == out_format else _reformatted(found, at >= 0, coord_start, out_format)
+
+
+def _reformatted(x: Any, kept: Any, start: int, format: str) -> Any:
+    boxes = getitem(x, (..., slice(start, start + 4)))
+    pair = _centres(boxes, "corner") if format == "center" else _corners(boxes, "center")
+    parts = [getitem(x, (..., slice(0, start))), concatenate(pair, -1), getitem(x, (..., slice(start + 4, None)))]
+    return where(kept, concatenate(parts, -1), -1)
+
+
+def corners_of(boxes: Values, format: str) -> Values:
+    """Boxes of NumPy's as corners.
+
+    >>> corners_of(numpy.array([[1.0, 1.0, 2.0, 2.0]]), "center").tolist()
+    [[0.0, 0.0, 2.0, 2.0]]
+    """
+    if format == "corner":
+        return boxes
+    half = boxes[..., 2:] / 2
+    return numpy.concatenate([boxes[..., :2] - half, boxes[..., :2] + half], -1)
+
+
+def overlaps(box: Values, others: Values) -> Values:
+    """What `box_iou` is of corners of NumPy's, which broadcast.
+
+    >>> overlaps(numpy.array([0, 0, 2, 2.0]), numpy.array([[0, 0, 1, 2.0]])).tolist()
+    [0.5]
+    """
+    area = lambda low, high: numpy.maximum(high - low, 0).prod(-1)
+    start, end = numpy.maximum(box[..., :2], others[..., :2]), numpy.minimum(box[..., 2:], others[..., 2:])
+    shared = area(start, end)
+    covered = area(box[..., :2], box[..., 2:]) + area(others[..., :2], others[..., 2:]) - shared
+    return numpy.where(covered > 0, shared / numpy.where(covered > 0, covered, 1), 0)
+
+
+def without_overlaps(order: Values, corners: Values, ids: Values | None, most: float) -> list[int]:
+    """Of boxes from the best on, those that do not overlap a better one that stays (of the same class, with ids).
+
+    >>> without_overlaps(numpy.array([1, 0]), numpy.array([[0, 0, 2, 2.0], [0, 0, 2, 2.0]]), None, 0.5)
+    [1]
+    """
+    kept = []
+    while len(order):
+        first, order = int(order[0]), order[1:]
+        kept.append(first)
+        near = overlaps(corners[first], corners[order]) > most
+        order = order[~(near if ids is None else near & (ids[order] == ids[first]))]
+    return kept

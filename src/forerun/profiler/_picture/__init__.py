@@ -1,0 +1,5 @@
+"""What the profiler draws.
+
+`lanes`, `marks` and `picture` for the timeline, `live` and `chrome` for other programs; `boxes`, then `layers`,
+`places` and `graph_svg`, or `dot`, for the graph.
+"""
