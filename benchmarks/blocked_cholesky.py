@@ -97,9 +97,7 @@ def main() -> None:
             times[setting] = min(in_child(given, setting), times.get(setting, numpy.inf))
     one = times["one core"]
     rows = [[name, f"{1e3 * t:.1f}", f"{t / one:.2f}"] for name, t in times.items()]
-    print(
-        f"Cholesky of {given.blocks} x {given.blocks} blocks of {given.size}, forerun {forerun.__version__}\n"
-    )
+    print(f"Cholesky of {given.blocks} x {given.blocks} blocks of {given.size}, forerun {forerun.__version__}\n")
     show(["", "ms", "times one core"], rows)
 
 

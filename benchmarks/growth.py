@@ -81,9 +81,7 @@ def sizes(most: int) -> None:
         row = [f"{n:,}"]
         for f in (lambda p, q: p * q + 2, lambda p, q: p.sum()):
             repeat = max(1, 10**5 // n)
-            programs = {
-                name: (lambda g=g, repeat=repeat: [g() for _ in range(repeat)]) for name, g in both(f).items()
-            }
+            programs = {name: (lambda g=g, repeat=repeat: [g() for _ in range(repeat)]) for name, g in both(f).items()}
             in_turn(programs, 2)
             t = in_turn(programs, rounds_for(10 * n))
             us = {name: 1e6 * statistics.median(times) / repeat for name, times in t.items()}
@@ -111,9 +109,7 @@ def workers() -> None:
         in_turn(programs, 2)
         for name, t in in_turn(programs, 9).items():
             times[name].append(1e3 * statistics.median(t))
-    rows = [
-        [name, *(f"{t:.2f}" for t in found), f"{found[0] / found[-1]:.2f}"] for name, found in times.items()
-    ]
+    rows = [[name, *(f"{t:.2f}" for t in found), f"{found[0] / found[-1]:.2f}"] for name, found in times.items()]
     show(["2048 x 2048, ms", *(f"{n} worker{'s' * (n > 1)}" for n in counts), "times as fast"], rows)
 
 

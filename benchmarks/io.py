@@ -128,9 +128,7 @@ def main() -> None:
             for name, direct in READS.items():
                 forerun.configure(direct_reads=direct)
                 found[f"{name}, products on {cores}"] = measured(work, work.read, given.rounds)
-    print(
-        f"{given.files} files of {given.mib} MiB beside products of matrices; medians of {given.rounds} rounds\n"
-    )
+    print(f"{given.files} files of {given.mib} MiB beside products of matrices; medians of {given.rounds} rounds\n")
     rows = [
         [name, *(f"{1e3 * t:.0f}" for t in times), f"{ratio:.2f}", "yes" if ratio <= 0.7 else "no", f"{processor:.2f}"]
         for name, (*times, ratio, processor) in found.items()

@@ -61,9 +61,7 @@ def products() -> dict[str, tuple[Callable[[], Any], Callable[[], Any]]]:
     return pairs
 
 
-def compare(
-    title: str, pairs: Mapping[str, tuple[Callable[[], Any], Callable[[], Any]]], pause: float = 0.0
-) -> None:
+def compare(title: str, pairs: Mapping[str, tuple[Callable[[], Any], Callable[[], Any]]], pause: float = 0.0) -> None:
     programs: dict[str, Callable[[], object]] = {}
     for name, (ours, theirs) in pairs.items():
         programs |= {name: lambda ours=ours: ours().wait(), f"NumPy: {name}": theirs}

@@ -66,9 +66,7 @@ def resident_peak() -> int:
     """Peak of the resident set in bytes."""
     with open("/proc/self/status") as file:
         lines = [line for line in file if line.startswith("VmHWM")]
-    return (
-        int(lines[0].split()[1]) << 10 if lines else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
-    )
+    return int(lines[0].split()[1]) << 10 if lines else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 
 
 def measure(name: str, barrier: bool, batches: int) -> dict[str, float]:
@@ -84,9 +82,7 @@ def measure(name: str, barrier: bool, batches: int) -> dict[str, float]:
 def apart(name: str, barrier: bool, batches: int) -> dict[str, float]:
     """Runs one program in a process of its own."""
     command = [sys.executable, __file__, "--program", name, "--batches", str(batches)]
-    output = subprocess.run(
-        command + ["--barrier"] * barrier, check=True, capture_output=True, text=True
-    ).stdout
+    output = subprocess.run(command + ["--barrier"] * barrier, check=True, capture_output=True, text=True).stdout
     return json.loads(output)
 
 

@@ -81,9 +81,7 @@ def main() -> None:
     rows = []
     for name, t in seconds.items():
         ratio = median_ratio(t, seconds["NumPy, results kept" if name.endswith("kept") else "NumPy"])
-        rows.append(
-            [name, f"{1e6 * statistics.median(t) / N:.3f}", f"{1e6 * min(t) / N:.3f}", f"{ratio:.2f}"]
-        )
+        rows.append([name, f"{1e6 * statistics.median(t) / N:.3f}", f"{1e6 * min(t) / N:.3f}", f"{ratio:.2f}"])
     show(["", "us per op, median", "least", "times NumPy"], rows)
 
 

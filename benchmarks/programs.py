@@ -137,17 +137,11 @@ def measured(name: str, size: str) -> dict[str, Any]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prints the table; 1 if an output differs."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("programs", nargs="*", metavar="PROGRAM", help="names of programs; all by default")
-    parser.add_argument(
-        "--sizes", nargs="+", default=["small", "medium"], choices=["tiny", "small", "medium"]
-    )
+    parser.add_argument("--sizes", nargs="+", default=["small", "medium"], choices=["tiny", "small", "medium"])
     parser.add_argument("--json", action="store_true")
-    parser.add_argument(
-        "--page", metavar="FILE", type=Path, help="a page in Markdown whose table is replaced"
-    )
+    parser.add_argument("--page", metavar="FILE", type=Path, help="a page in Markdown whose table is replaced")
     given = parser.parse_args(arguments)
     if unknown := set(given.programs) - set(names()):
         parser.error(f"no such program: {', '.join(sorted(unknown))}")
@@ -185,12 +179,9 @@ def table(found: dict[str, dict[str, dict[str, Any]]]) -> str:
         slow = max(row.get("ratio", 0) for row in rows) > 1.2
         lines.append(f"| {' | '.join([name, *times, WHY.get(name, '') if slow else ''])} |")
     means = [
-        statistics.geometric_mean([r["ratio"] for r in rows.values() if "ratio" in r] or [1])
-        for rows in found.values()
+        statistics.geometric_mean([r["ratio"] for r in rows.values() if "ratio" in r] or [1]) for rows in found.values()
     ]
-    lines.append(
-        "| " + " | ".join(["**geometric mean**", *(f" | **{mean:.2f}**" for mean in means), ""]) + " |"
-    )
+    lines.append("| " + " | ".join(["**geometric mean**", *(f" | **{mean:.2f}**" for mean in means), ""]) + " |")
     return "\n".join(lines)
 
 

@@ -76,9 +76,7 @@ def by_hand(x: numpy.ndarray, labels: numpy.ndarray, parameters: list[numpy.ndar
 def training(x: numpy.ndarray, labels: numpy.ndarray, parameters: list[numpy.ndarray]) -> Callable[[], None]:
     """The same in gluon."""
     net = gluon.nn.Sequential()
-    net.add(
-        gluon.nn.Dense(HIDDEN, activation="relu", in_units=FEATURES), gluon.nn.Dense(CLASSES, in_units=HIDDEN)
-    )
+    net.add(gluon.nn.Dense(HIDDEN, activation="relu", in_units=FEATURES), gluon.nn.Dense(CLASSES, in_units=HIDDEN))
     net.initialize()
     for parameter, values in zip(net.collect_params().values(), parameters, strict=True):
         parameter.set_data(values)

@@ -7,9 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 
-def in_turn(
-    programs: Mapping[str, Callable[[], object]], rounds: int, pause: float = 0.0
-) -> dict[str, list[float]]:
+def in_turn(programs: Mapping[str, Callable[[], object]], rounds: int, pause: float = 0.0) -> dict[str, list[float]]:
     """Seconds of each program in each round; they run one after the other within a round, so that a slow spell of the
     machine hits all of them. `pause`: seconds before each, in which threads of the one before may stop spinning."""
     seconds: dict[str, list[float]] = {name: [] for name in programs}

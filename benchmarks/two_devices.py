@@ -41,9 +41,7 @@ def main() -> None:
 
     one, two, both = seconds(first), seconds(second), seconds(first, second)
     work = 2 * 50 * size**3 / 1e9
-    print(
-        f"50 products of {size} x {size} on each of two devices, {forerun._core.granted_cores()} cores in all\n"
-    )
+    print(f"50 products of {size} x {size} on each of two devices, {forerun._core.granted_cores()} cores in all\n")
     rows = [
         ["device 0", f"{one:.2f}", f"{work / one:.0f}", ""],
         ["device 1", f"{two:.2f}", f"{work / two:.0f}", ""],

@@ -64,9 +64,7 @@ PAGES = {
 }  # fmt: skip
 LINK = re.compile(r"\[([^\]]+)\]\(([\w./-]+)(#[\w-]+)?\)")
 
-END = re.compile(
-    r"^(```python\n(?:(?!```).)*?)\n+```\n", re.MULTILINE | re.DOTALL
-)  # of an example: an empty line
+END = re.compile(r"^(```python\n(?:(?!```).)*?)\n+```\n", re.MULTILINE | re.DOTALL)  # of an example: an empty line
 
 
 def read(app: Any, page: str, source: list[str]) -> None:
@@ -92,9 +90,7 @@ def link(match: re.Match[str], folder: Path) -> str:
     if there.is_dir():
         return f"`{path}/`"
     if path.startswith("docs/"):
-        text = (
-            "" if text.endswith(".md") and not match.string[: match.start()].endswith("!") else text
-        )  # its title
+        text = "" if text.endswith(".md") and not match.string[: match.start()].endswith("!") else text  # its title
         return f"[{text}](/{path.removeprefix('docs/')}{anchor})"
     return f"`{path}`" if text.strip("`") in path else f"{text} (`{path}`)"
 

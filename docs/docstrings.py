@@ -15,9 +15,7 @@ def process(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[
     lines[:] = as_rst(lines, parameters(obj))
 
 
-def signature(
-    app: Any, what: str, name: str, obj: Any, options: Any, given: str | None, back: str | None
-) -> Any:
+def signature(app: Any, what: str, name: str, obj: Any, options: Any, given: str | None, back: str | None) -> Any:
     """Called by Sphinx for each signature: a parameter that may be anything has no type there."""
     if given is None:
         return None

@@ -136,18 +136,14 @@ def memory() -> None:
     loop(True)
     save(
         "memory",
-        lines(
-            {"a wait in each step": loop(True), "no wait": loop(False)}, "step", "most memory until then, MiB"
-        ),
+        lines({"a wait in each step": loop(True), "no wait": loop(False)}, "step", "most memory until then, MiB"),
     )
 
 
 def two_devices() -> None:
     """Products on two devices, issued one device after the other."""
     inputs = [np.random.normal(size=(500, 500), device=forerun.cpu(i)) for i in range(2)]
-    timeline(
-        "two-devices", "five products on each device", lambda: [[x @ x for _ in range(5)] for x in inputs]
-    )
+    timeline("two-devices", "five products on each device", lambda: [[x @ x for _ in range(5)] for x in inputs])
 
 
 def copies() -> None:
@@ -250,9 +246,7 @@ def lines(curves: dict[str, list[float]], across: str, up: str) -> str:
     ]
     for i, (name, curve) in enumerate(curves.items()):
         colour = ("#d9822b", "#0b5e8a")[i % 2]
-        points = " ".join(
-            f"{50 + 510 * x / (n - 1):.1f},{220 - 200 * v / most:.1f}" for x, v in enumerate(curve)
-        )
+        points = " ".join(f"{50 + 510 * x / (n - 1):.1f},{220 - 200 * v / most:.1f}" for x, v in enumerate(curve))
         parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
         parts.append(f'<text x="570" y="{40 + 20 * i}" style="{STYLE};fill:{colour}">{name}</text>')
     return picture(720, 250, parts)

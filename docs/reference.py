@@ -124,10 +124,7 @@ def entries(name: str, module: types.ModuleType, names: list[str], seen: Seen) -
             text += [f"     - {first_sentence(obj)}"]
             described += entry(name, n, obj)
         else:
-            text += [
-                f"     - the same as ``{other}``"
-                + (f": {first_sentence(obj)}" if first_sentence(obj) else "")
-            ]
+            text += [f"     - the same as ``{other}``" + (f": {first_sentence(obj)}" if first_sentence(obj) else "")]
     return [*text, "", *described]
 
 
@@ -147,11 +144,7 @@ def entry(namespace: str, name: str, obj: Any) -> list[str]:
         ]
     if isinstance(obj, FUNCTIONS):
         return [f".. autofunction:: {namespace}.{name}", ""]
-    inputs = (
-        ", ".join("xyzw"[: getattr(obj, "inputs", 1)])
-        if isinstance(getattr(obj, "inputs", 1), int)
-        else "*arrays"
-    )
+    inputs = ", ".join("xyzw"[: getattr(obj, "inputs", 1)]) if isinstance(getattr(obj, "inputs", 1), int) else "*arrays"
     body = docstrings.as_rst((obj.__doc__ or "").splitlines())
     return [
         f".. py:function:: {name}({inputs}, /, out=None, *, where=True, dtype=None)",
@@ -174,9 +167,7 @@ def np_pages(seen: Seen) -> dict[str, str]:
     for module in [m for m in by_module if 0 < len(by_module[m]) < SMALL and m != "forerun.np"]:
         by_module["further"] += by_module.pop(module)
     return {
-        f"np-{module.rpartition('.')[2]}": "\n".join(
-            [title(subject(module)), *entries("forerun.np", np, names, seen)]
-        )
+        f"np-{module.rpartition('.')[2]}": "\n".join([title(subject(module)), *entries("forerun.np", np, names, seen)])
         for module, names in sorted(by_module.items())
     }
 

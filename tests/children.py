@@ -37,6 +37,4 @@ def output(program: str, **more: str) -> list[str]:
 def run_file(file: os.PathLike[str], *arguments: str) -> subprocess.CompletedProcess[str]:
     """Runs a program that stands in a file, which multiprocessing can import."""
     line = [sys.executable, "-W", "error", os.fspath(file), *arguments]
-    return subprocess.run(
-        line, env=environment(), capture_output=True, text=True, timeout=PATIENCE, check=False
-    )
+    return subprocess.run(line, env=environment(), capture_output=True, text=True, timeout=PATIENCE, check=False)

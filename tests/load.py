@@ -37,9 +37,7 @@ class Case:
 CASES: dict[str, Case] = {}
 
 
-def case(
-    small: int, full: int, gigabytes: float = 1.0
-) -> Callable[[Callable[[int], None]], Callable[[int], None]]:
+def case(small: int, full: int, gigabytes: float = 1.0) -> Callable[[Callable[[int], None]], Callable[[int], None]]:
     def add(run: Callable[[int], None]) -> Callable[[int], None]:
         CASES[run.__name__] = Case(run, small, full, gigabytes)
         return run
@@ -293,11 +291,7 @@ def large_elementwise(n: int) -> None:
     del y
     assert (x > 0).sum().item() == len(marks(n))
     x += x[n - 1 : n]
-    assert (
-        [x[i].item() for i in marks(n)][:-1] == [(v + values(n)[-1]) % 256 for v in values(n)][:-1]
-        if n
-        else True
-    )
+    assert [x[i].item() for i in marks(n)][:-1] == [(v + values(n)[-1]) % 256 for v in values(n)][:-1] if n else True
 
 
 @case(small=0, full=BIG + 100, gigabytes=8.7)
@@ -409,9 +403,7 @@ def free_gigabytes() -> float:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Runs the load cases and prints a table.")
-    parser.add_argument(
-        "cases", nargs="*", help="names of cases, also name=size; all of them if none is given"
-    )
+    parser.add_argument("cases", nargs="*", help="names of cases, also name=size; all of them if none is given")
     parser.add_argument("--small", action="store_true", help="the sizes of the tests")
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args()

@@ -1,6 +1,6 @@
 """The service of examples/service.py with a meter in its loop and a gate before its engine; for tests/test_service.py.
 
-    python tests/served.py      # prints the port that it listens on
+python tests/served.py      # prints the port that it listens on
 """
 
 from __future__ import annotations

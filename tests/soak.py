@@ -142,9 +142,7 @@ class Service:
         with autograd.record():
             y = (np.tanh(x) * x).sum()
         y.backward()
-        numpy.testing.assert_allclose(
-            x.grad.asnumpy(), numpy.tanh(a) + a * (1 - numpy.tanh(a) ** 2), rtol=1e-6
-        )
+        numpy.testing.assert_allclose(x.grad.asnumpy(), numpy.tanh(a) + a * (1 - numpy.tanh(a) ** 2), rtol=1e-6)
 
     def task(self) -> None:
         bad = bool(self.rng.integers(2))

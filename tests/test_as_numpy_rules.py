@@ -319,9 +319,7 @@ class TestRandom:
         library = {"__file__": "/usr/lib/site-packages/library.py", "__name__": "library"}
         exec("def drawn(rng): return rng.standard_normal(3)", library)
         names = run(
-            "import numpy as np\n"
-            "rng = np.random.default_rng(1)\n"
-            "mine, many = rng.random(3), np.random.rand(10_000)\n"
+            "import numpy as np\nrng = np.random.default_rng(1)\nmine, many = rng.random(3), np.random.rand(10_000)\n"
         )
         names["theirs"] = library["drawn"](names["np"].random.default_rng(1))
         assert isinstance(names["mine"], _core.Array)
@@ -337,5 +335,3 @@ class TestRandom:
             "a, b, c = rng.random(2), again.random(2), other.random(2)\n"
         )
         assert names["a"].tolist() == numpy.asarray(names["b"]).tolist() == numpy.asarray(names["c"]).tolist()
-
-

@@ -92,9 +92,7 @@ print(more, s["issued"] - s["at_once"], s["waits"], s["helped"], s["at_once"] > 
         assert after["at_once"] > before["at_once"]
         assert after["issued"] - before["issued"] == after["at_once"] - before["at_once"]
         assert (
-            after["planned"] - before["planned"]
-            == after["done"] - before["done"]
-            == after["issued"] - before["issued"]
+            after["planned"] - before["planned"] == after["done"] - before["done"] == after["issued"] - before["issued"]
         )
         assert kept is None or kept.ready
 

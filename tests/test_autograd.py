@@ -194,9 +194,7 @@ class TestOps:
 
         with autograd.record():
             y = opaque(leaf([1.0]))
-        with pytest.raises(
-            NotImplementedError, match="opaque: gradient of operand 0 must be defined, got none"
-        ):
+        with pytest.raises(NotImplementedError, match="opaque: gradient of operand 0 must be defined, got none"):
             y.backward()
 
     def test_gradients_must_be_arrays(self) -> None:

@@ -15,9 +15,7 @@ PEERS = Path(__file__).parents[1] / "benchmarks" / "peers"
 def output(*command: str, given: str = "") -> str:
     """What Python prints, run beside the scripts with these arguments."""
     command = (sys.executable, "-W", "error", *command)
-    done = subprocess.run(
-        command, input=given, cwd=PEERS, capture_output=True, text=True, timeout=120, check=False
-    )
+    done = subprocess.run(command, input=given, cwd=PEERS, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 

@@ -64,9 +64,7 @@ def test_every_value_is_rounded_as_by_ml_dtypes(source: numpy.dtype) -> None:
         bits = rng.integers(0, 256, (1 << 16) * source.itemsize, dtype="uint8").view(source)
         # Near the middle between two numbers, where rounding decides.
         middles = rng.integers(0, 1 << 16, 1 << 16).astype("uint32") << 16
-        near = (
-            middles | rng.choice(numpy.array([0, 1, 0x7FFF, 0x8000, 0x8001, 0xFFFF], "uint32"), 1 << 16)
-        ).view("f4")
+        near = (middles | rng.choice(numpy.array([0, 1, 0x7FFF, 0x8000, 0x8001, 0xFFFF], "uint32"), 1 << 16)).view("f4")
         values = numpy.concatenate([bits, near.astype(source)])
         if source.itemsize == 8 and source.kind == "f":
             values = numpy.concatenate(
@@ -124,9 +122,7 @@ def test_each_value_through_each_function(name: str) -> None:
 @pytest.mark.parametrize("name", BINARY)
 def test_pairs_of_values(name: str) -> None:
     rng = numpy.random.default_rng(0)
-    edges = numpy.array(
-        [0, -0.0, 1, -1, 0.5, 3, math.inf, -math.inf, math.nan, 3e38, 1e-40, 256, 257]
-    ).astype(BF16)
+    edges = numpy.array([0, -0.0, 1, -1, 0.5, 3, math.inf, -math.inf, math.nan, 3e38, 1e-40, 256, 257]).astype(BF16)
     a = numpy.concatenate([rng.choice(EVERY_VALUE, 20_000), numpy.repeat(edges, len(edges))])
     b = numpy.concatenate([rng.choice(EVERY_VALUE, 20_000), numpy.tile(edges, len(edges))])
     want = getattr(numpy, name)(a, b)
@@ -176,13 +172,9 @@ def test_casting_rules() -> None:
     assert np.can_cast(BF16, BF16, "no")
     x = np.ones(2, "bfloat16")
     assert x.astype("float32", casting="safe").dtype == "float32"
-    with pytest.raises(
-        TypeError, match="astype: casting must be possible by rule 'safe', got float32 to bfloat16"
-    ):
+    with pytest.raises(TypeError, match="astype: casting must be possible by rule 'safe', got float32 to bfloat16"):
         np.ones(2).astype(BF16, casting="safe")
-    with pytest.raises(
-        TypeError, match="astype: casting must be possible by rule 'same_kind', got bfloat16 to int8"
-    ):
+    with pytest.raises(TypeError, match="astype: casting must be possible by rule 'same_kind', got bfloat16 to int8"):
         x.astype("int8", casting="same_kind")
 
 
@@ -320,9 +312,7 @@ def test_random_numbers_are_those_of_float32_rounded() -> None:
 
 def test_files_of_numpys_have_no_word_for_it(tmp_path: Any) -> None:
     for save in (np.save, np.savez):
-        with pytest.raises(
-            TypeError, match="save: dtype must be one that NumPy's format has a word for, got bfloat16"
-        ):
+        with pytest.raises(TypeError, match="save: dtype must be one that NumPy's format has a word for, got bfloat16"):
             save(tmp_path / "x", np.ones(2, "bfloat16"))
     assert list(tmp_path.iterdir()) == []
 

@@ -310,9 +310,7 @@ def test_why_an_operation_was_held_back() -> None:
     assert found == [(True, False), (False, True)]
 
 
-LATER = next(
-    i for i, row in enumerate(Path(__file__).read_text().splitlines(), 1) if "later = np.full(" in row
-)
+LATER = next(i for i, row in enumerate(Path(__file__).read_text().splitlines(), 1) if "later = np.full(" in row)
 
 
 class TestBound:

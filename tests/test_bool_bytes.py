@@ -232,10 +232,7 @@ USES: dict[str, Use] = {
             "multiply",
         )
     },
-    **{
-        f"{name}.accumulate": method(name, "accumulate")
-        for name in ("logical_or", "maximum", "minimum", "add")
-    },
+    **{f"{name}.accumulate": method(name, "accumulate") for name in ("logical_or", "maximum", "minimum", "add")},
     **{
         f"as {d}": lambda x, d=d: x.astype(d)
         for d in ("int8", "uint8", "int64", "uint64", "float16", "float32", "float64", "complex64")
@@ -279,10 +276,7 @@ def outcome(f: Callable[[Any], Any], x: Any) -> Any:
     except Exception as error:
         return type(error), str(error)
     return repr(
-        [
-            v.tolist() if hasattr(v, "tolist") else v
-            for v in (found if isinstance(found, (tuple, list)) else (found,))
-        ]
+        [v.tolist() if hasattr(v, "tolist") else v for v in (found if isinstance(found, (tuple, list)) else (found,))]
     )
 
 

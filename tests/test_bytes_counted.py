@@ -28,9 +28,7 @@ def test_bincount_refuses_negative_numbers(dtype):
 @pytest.mark.parametrize("density", [False, True])
 @pytest.mark.parametrize("range", [None, (0, 256), (-20.5, 99.25), (3, 3)])
 @pytest.mark.parametrize("bins", [10, 256, 7, [0, 1.5, 80, 200]])
-@pytest.mark.parametrize(
-    ("dtype", "low", "high"), [("B", 0, 256), ("b", -128, 128), ("B", 9, 10), ("b", -5, 60)]
-)
+@pytest.mark.parametrize(("dtype", "low", "high"), [("B", 0, 256), ("b", -128, 128), ("B", 9, 10), ("b", -5, 60)])
 def test_histogram_of_bytes(dtype, low, high, bins, range, density):
     if density and range == (3, 3) and low > 3:
         return  # NumPy divides by nothing, and warns

@@ -77,9 +77,7 @@ class TestFloatsToIntegers:
         assigned[...] = np.asarray(values)
         assert assigned.tolist() == want
         assert np.asarray(values, to).tolist() == want
-        assert [np.full((), float(v), to).item() for v in values] == [
-            integer_of(float(v), to) for v in values
-        ]
+        assert [np.full((), float(v), to).item() for v in values] == [integer_of(float(v), to) for v in values]
 
 
 @pytest.mark.parametrize("to", INTEGERS, ids=str)
@@ -103,9 +101,7 @@ def test_other_casts_are_numpys(source: numpy.dtype, to: numpy.dtype) -> None:
         values = numpy.array([True, False])
     elif source.kind in "iu":
         limits = numpy.iinfo(source)
-        values = numpy.concatenate(
-            [rng.integers(limits.min, limits.max, 999, source, True), [limits.min, limits.max]]
-        )
+        values = numpy.concatenate([rng.integers(limits.min, limits.max, 999, source, True), [limits.min, limits.max]])
     else:
         values = values_of(source)
     got, want = np.asarray(values).astype(to).numpy(), values.astype(to)

@@ -142,9 +142,7 @@ def of_chapter(word: str, tab: str) -> list[Any]:
 
 
 def test_the_tables_change_only_imports_and_numbers():
-    code = (
-        "from mxnet.gluon import nn\nimport torch\nx = torch.ones((1000, 1000))\nfor i in range(10000): pass"
-    )
+    code = "from mxnet.gluon import nn\nimport torch\nx = torch.ones((1000, 1000))\nfor i in range(10000): pass"
     want = "from forerun.gluon import nn\nfrom forerun import torch\nx = torch.ones((64, 64))\n"
     assert adapted(code) == want + "for i in range(200): pass"
 

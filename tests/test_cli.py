@@ -26,9 +26,7 @@ ROOT = Path(__file__).parents[1]
 COMMANDS = ("tour", "bench", "trace", "info")
 
 
-def forerun_command(
-    *words: str, folder: Path | None = None, **variables: str
-) -> subprocess.CompletedProcess[str]:
+def forerun_command(*words: str, folder: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
     """Runs the command in a Python of its own, without a terminal."""
     environment = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")} | variables
     return subprocess.run(
@@ -68,9 +66,7 @@ class TestHelp:
             cli.main([command, "--help"])
         assert leaving.value.code == 0
         text = capsys.readouterr().out
-        examples = re.findall(
-            rf"^  (?:\S+=\S+ |taskset -c 0 )*forerun ({command}\b.*?)(?:   |>|$)", text, re.MULTILINE
-        )
+        examples = re.findall(rf"^  (?:\S+=\S+ |taskset -c 0 )*forerun ({command}\b.*?)(?:   |>|$)", text, re.MULTILINE)
         assert len(examples) >= 2
         for example in examples:
             assert cli._parser().parse_args(example.split()).command == command
@@ -119,9 +115,7 @@ class TestMisuse:
 
     def test_a_report_that_cannot_be_written(self, script, tmp_path):
         (tmp_path / "build/trace/program.html").mkdir(parents=True)
-        self.check(
-            forerun_command("trace", str(script), folder=tmp_path), "cannot write to build/trace/program.html"
-        )
+        self.check(forerun_command("trace", str(script), folder=tmp_path), "cannot write to build/trace/program.html")
 
     @pytest.mark.parametrize(
         "command", [[sys.executable, "-m", "forerun"], [str(Path(sys.executable).with_name("forerun"))]]
@@ -218,9 +212,7 @@ class TestTrace:
 
 class TestInfo:
     def test_says_what_is_in_force_and_why(self):
-        done = forerun_command(
-            "info", "--json", FORERUN_CPU_DEVICES="2", FORERUN_WORKERS="3", FORERUN_NOTHING="x"
-        )
+        done = forerun_command("info", "--json", FORERUN_CPU_DEVICES="2", FORERUN_WORKERS="3", FORERUN_NOTHING="x")
         facts = json.loads(done.stdout)
         assert facts["settings"]["cpu_devices"] == 2
         assert [facts["workers"][f"cpu({i})"] for i in range(2)] == [3, 3]
@@ -253,9 +245,7 @@ class TestInfo:
             "import os\nos.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
             "from forerun.cli import main\nmain(['info', '--json'])"
         )
-        done = subprocess.run(
-            [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
-        )
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
         workers = json.loads(done.stdout)["workers"]
         assert workers["cpu(0)"] == 1
         assert ("the affinity mask has 1 of" in workers["why"]) == (os.cpu_count() != 1)
@@ -321,9 +311,7 @@ class TestBench:
 def in_a_terminal(*words: str, **variables: str) -> str:
     """What a command writes where standard output and error are a terminal."""
     ours, theirs = pty.openpty()
-    environment = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")} | {
-        "TERM": "xterm"
-    }
+    environment = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")} | {"TERM": "xterm"}
     process = subprocess.Popen(
         [sys.executable, "-m", "forerun", *words], stdout=theirs, stderr=theirs, env=environment | variables
     )

@@ -135,9 +135,7 @@ def test_hybridized() -> None:
 def test_what_does_not_fit() -> None:
     with pytest.raises(ValueError, match=r"ctc_loss: data and label must be .*, got \(2, 3\) and \(2, 1\)"):
         npx.ctc_loss(np.zeros((2, 3)), np.zeros((2, 1)))
-    with pytest.raises(
-        ValueError, match=r"ctc_loss: data and label must be .*, got \(2, 3, 4\) and \(2, 1\)"
-    ):
+    with pytest.raises(ValueError, match=r"ctc_loss: data and label must be .*, got \(2, 3, 4\) and \(2, 1\)"):
         npx.ctc_loss(np.zeros((2, 3, 4)), np.zeros((2, 1)))
     with pytest.raises(ValueError, match='ctc_loss: blank_label must be "first" or "last", got 0'):
         npx.ctc_loss(np.zeros((2, 3, 4)), np.zeros((3, 1)), blank_label=0)
@@ -145,9 +143,7 @@ def test_what_does_not_fit() -> None:
         gluon.loss.CTCLoss("NCT")
 
 
-@pytest.mark.parametrize(
-    ("blank", "wrong"), [("first", 3), ("first", -1), ("last", 2), ("last", 3), ("last", -2)]
-)
+@pytest.mark.parametrize(("blank", "wrong"), [("first", 3), ("first", -1), ("last", 2), ("last", 3), ("last", -2)])
 def test_labels_that_are_no_class_are_told_where_the_loss_is_read(blank: str, wrong: int) -> None:
     label = np.array([[1, wrong]])
     with closed_gate():

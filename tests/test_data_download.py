@@ -287,9 +287,7 @@ def idx(values: numpy.ndarray) -> bytes:
     return numpy.array([0x800 + values.ndim, *values.shape], ">u4").tobytes() + values.astype("u1").tobytes()
 
 
-def test_mnist_is_downloaded_and_checked(
-    repository: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_mnist_is_downloaded_and_checked(repository: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     images, labels = numpy.arange(2 * 784).reshape(2, 28, 28) % 256, numpy.array([3, 4])
     for name, values in (("images-idx3", images), ("labels-idx1", labels)):
         packed = gzip.compress(idx(values))

@@ -220,9 +220,7 @@ signal.pause()
 def test_workers_end_with_a_consumer_that_is_killed() -> None:
     """And nothing remains in /dev/shm."""
     before = set(os.listdir("/dev/shm"))
-    consumer = subprocess.Popen(
-        [sys.executable, "-c", KILLED], env=environment(), stdout=subprocess.PIPE, text=True
-    )
+    consumer = subprocess.Popen([sys.executable, "-c", KILLED], env=environment(), stdout=subprocess.PIPE, text=True)
     assert consumer.stdout is not None
     with consumer.stdout:
         workers = [os.pidfd_open(int(pid)) for pid in consumer.stdout.readline().split()]

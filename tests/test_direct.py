@@ -48,11 +48,7 @@ def vector(n: int, dtype: str) -> np.ndarray:
         values[n // 2] = numpy.nan
     if dtype.startswith("complex"):
         return np.array((values + 1j * values[::-1]).astype(dtype))
-    return (
-        np.array(values.astype("float32")).astype(dtype)
-        if dtype == "bfloat16"
-        else np.array(values.astype(dtype))
-    )
+    return np.array(values.astype("float32")).astype(dtype) if dtype == "bfloat16" else np.array(values.astype(dtype))
 
 
 LAYOUTS: dict[str, Callable[[str], np.ndarray]] = {
@@ -299,9 +295,7 @@ def functions(name: str) -> Iterator[tuple[str, Any]]:
             yield space, f
 
 
-def differences(
-    name: str, calls: list[Call], arrays: Callable[[], list[tuple[str, np.ndarray]]]
-) -> list[str]:
+def differences(name: str, calls: list[Call], arrays: Callable[[], list[tuple[str, np.ndarray]]]) -> list[str]:
     """The calls of which the two ways give different outcomes."""
     found = []
     for space, f in functions(name):
@@ -325,9 +319,7 @@ def all_of(dtype: str) -> Callable[[], list[tuple[str, np.ndarray]]]:
 
 def test_every_entry_has_a_table() -> None:
     """And every function that the core calls for is in one of them, or in a test of its own below."""
-    named = {
-        n for holder in (np, np.ndarray) for n, f in vars(holder).items() if isinstance(f, _core.Function)
-    }
+    named = {n for holder in (np, np.ndarray) for n, f in vars(holder).items() if isinstance(f, _core.Function)}
     own = {"concatenate", "stack", "dot"}
     small = test_calls_small.CALLS + test_calls_small.OF_NUMBERS + test_calls_small.VIEWS
     calls = small + test_calls_written.CALLS
@@ -366,10 +358,7 @@ def test_calls_that_make_arrays(name: str) -> None:
 
 def pairs() -> Iterator[tuple[str, tuple[np.ndarray, np.ndarray]]]:
     made = [
-        (label, make(dtype))
-        for label, make in LAYOUTS.items()
-        for dtype in ("float32", "int64")
-        if label[:4] != "long"
+        (label, make(dtype)) for label, make in LAYOUTS.items() for dtype in ("float32", "int64") if label[:4] != "long"
     ]
     for (one, a), (other, b) in itertools.product(made, made):
         yield f"{one} of {a.dtype}, {other} of {b.dtype}", (a, b)
@@ -491,16 +480,12 @@ def test_with_other_settings(two_devices: list[forerun.Device], queued: None) ->
 
 def test_on_the_tape() -> None:
     def made() -> list[tuple[str, np.ndarray]]:
-        arrays = [
-            (label, make("float32")) for label, make in LAYOUTS.items() if label not in ("repeated", "long")
-        ]
+        arrays = [(label, make("float32")) for label, make in LAYOUTS.items() if label not in ("repeated", "long")]
         for _, x in arrays:
             x.attach_grad()
         return arrays
 
     arrays = made()
     with autograd.record():
-        found = [
-            line for name in OF_ARRAYS for line in differences(name, OF_ARRAYS[name][:3], lambda: arrays)
-        ]
+        found = [line for name in OF_ARRAYS for line in differences(name, OF_ARRAYS[name][:3], lambda: arrays)]
     assert not found, shown(found)

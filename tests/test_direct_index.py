@@ -133,9 +133,7 @@ def test_elements_written() -> None:
         ("one row", _core.reshape(vector(4, "float32"), (1, 1, 4))),
     ]
     few = [
-        pair
-        for pair in indices
-        if pair[0] in ("0", "(..., 0)", "slice(1, None)", "positions of int64", "mask of 6")
+        pair for pair in indices if pair[0] in ("0", "(..., 0)", "slice(1, None)", "positions of int64", "mask of 6")
     ]
     for dtype in DTYPES:
         all_ = itertools.product(LAYOUTS.items(), indices, values[7:9] + values[20:])

@@ -102,13 +102,7 @@ def test_a_number_beside_an_array_is_a_constant(dtype):
 
 @pytest.mark.parametrize("dtype", ["int64", "uint8", "float32", "float64", "complex128"])
 def test_scalars_are_calculated_as_operations_calculate(dtype):
-    values = (
-        [5, 0, -3, 2**62]
-        if dtype == "int64"
-        else [5, 0]
-        if dtype == "uint8"
-        else [5, 0.1, numpy.inf, numpy.nan]
-    )
+    values = [5, 0, -3, 2**62] if dtype == "int64" else [5, 0] if dtype == "uint8" else [5, 0.1, numpy.inf, numpy.nan]
     beside = [
         *NUMBERS,
         scalar("int64", 7),

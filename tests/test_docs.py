@@ -55,9 +55,7 @@ def test_links_lead_somewhere_as_files_too(page):
 
 
 def test_every_page_of_the_folder_is_listed_for_its_readers():
-    listed = {
-        (DOCS / name).resolve() for name in re.findall(r"\]\(([^)#:]+\.md)", (DOCS / "README.md").read_text())
-    }
+    listed = {(DOCS / name).resolve() for name in re.findall(r"\]\(([^)#:]+\.md)", (DOCS / "README.md").read_text())}
     copies = {"index.md", "README.md", "contributing.md", "changelog.md", "examples.md"}
     assert [p.name for p in PAGES if p.name not in copies and p not in listed] == []
 
@@ -77,9 +75,7 @@ class TestReference:
         seen: dict[int, str] = {}
         pages = "\n".join(reference.np_pages(seen).values())
         np = forerun.np
-        described = re.findall(
-            r"^\.\. (?:auto|py:)(?:function|class):: (?:forerun\.np\.)?(\w+)", pages, re.MULTILINE
-        )
+        described = re.findall(r"^\.\. (?:auto|py:)(?:function|class):: (?:forerun\.np\.)?(\w+)", pages, re.MULTILINE)
         listed = re.findall(r"^   \* - :py:obj:`(\w+) ", pages, re.MULTILINE)
         assert sorted(listed) == sorted(reference.public(np))
         assert {"tanh", "sort", "stack", "ndarray"} <= set(described)
@@ -142,7 +138,5 @@ class TestDocstrings:
 
     def test_types_that_say_nothing_are_left_out(self, helper):
         signature = helper("docstrings").signature
-        given = signature(
-            None, "", "", None, None, "(a: ~typing.Any, axis: int | None = None)", "~typing.Any"
-        )
+        given = signature(None, "", "", None, None, "(a: ~typing.Any, axis: int | None = None)", "~typing.Any")
         assert given == ("(a, axis: int | None = None)", None)

@@ -147,9 +147,7 @@ def compare(name: str, dtype: numpy.dtype, function: Function, exact: bool) -> N
     got = outcome(function, np, np.asarray(a), np.asarray(b))
     what = f"{name} of {dtype}: got {got!r}, NumPy {want!r}"
     if isinstance(want, Exception):
-        assert isinstance(got, type(want)) or (isinstance(got, TypeError) and isinstance(want, TypeError)), (
-            what
-        )
+        assert isinstance(got, type(want)) or (isinstance(got, TypeError) and isinstance(want, TypeError)), what
     elif not any(name == n and (dtype.name == k or dtype.kind in k) for n, k in OTHERS):
         assert not isinstance(got, Exception), what
         compare_values(name, dtype, got, want, function, exact, what)

@@ -127,9 +127,7 @@ class TestTogether:
         assert np.result_type("int8", "uint8", "int16") == "int16"
         assert np.result_type("int64", "uint64") == "float64"
         assert np.result_type(np.ones(2, "int64"), "float16", 3.0) == "float16"
-        with pytest.raises(
-            ValueError, match="result_type: there must be at least one array or dtype, got none"
-        ):
+        with pytest.raises(ValueError, match="result_type: there must be at least one array or dtype, got none"):
             np.result_type()
 
     def test_common_type(self) -> None:

@@ -68,9 +68,7 @@ class TestReading:
         EXECUTED.clear()
         objects = numpy.array([Payload()], object)
         self.refused(reader, npz(weight=objects), tmp_path, "file must hold numbers, got dtype object")
-        self.refused(
-            np.load, npy(objects, allow_pickle=True), tmp_path, "file must hold numbers, got dtype object"
-        )
+        self.refused(np.load, npy(objects, allow_pickle=True), tmp_path, "file must hold numbers, got dtype object")
         self.refused(reader, pickle.dumps(Payload()), tmp_path, "file must be")
         assert EXECUTED == []
 
@@ -111,9 +109,7 @@ class TestReading:
                 trainer.load_states(tmp_path / "bad")
             assert trainer.optimizer.num_update == before
         for number in ("9", "-1", "x", ""):
-            (tmp_path / "bad").write_bytes(
-                npz(num_update=numpy.array(1), **{f"{number}.mean": numpy.ones(2)})
-            )
+            (tmp_path / "bad").write_bytes(npz(num_update=numpy.array(1), **{f"{number}.mean": numpy.ones(2)}))
             with pytest.raises(ValueError, match="names must be of 2 parameters"):
                 trainer.load_states(tmp_path / "bad")
 
@@ -225,9 +221,7 @@ class TestCode:
     def test_no_way_to_pickles(self):
         ways = ["allow_pickle=True", "pickle.load", "Unpickler", "from pickle", "pickle as"]
         texts = {path.name: path.read_text() for path in PACKAGE.rglob("*.py") if path.name not in WORKERS}
-        assert [
-            name for name, text in texts.items() for way in ways if way in text
-        ] == []
+        assert [name for name, text in texts.items() for way in ways if way in text] == []
         assert [name for name, text in texts.items() if "numpy.load(" in text] == []
 
 

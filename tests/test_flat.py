@@ -50,9 +50,7 @@ def test_writing_flat(index: Any, value: Any, turned: bool) -> None:
 
 @pytest.mark.parametrize("index", BAD, ids=repr)
 def test_writing_flat_where_nothing_is(index: Any) -> None:
-    agree(
-        outcome(lambda: np.array(M).flat.__setitem__(index, 7)), outcome(lambda: M.copy().flat.__setitem__(index, 7))
-    )
+    agree(outcome(lambda: np.array(M).flat.__setitem__(index, 7)), outcome(lambda: M.copy().flat.__setitem__(index, 7)))
 
 
 @pytest.mark.parametrize("value", VALUES, ids=repr)

@@ -41,9 +41,7 @@ def test_transforms_have_the_bits_of_numpy(name, dtype, loops, monkeypatch):
         x = np.array(a)
         for ours, theirs in [(x, a), (x[::-1, ..., ::2], a[::-1, ..., ::2]), (x.T, a.T)]:
             for norm in (None, "ortho", "forward"):
-                for more in (
-                    [{}] if several else [{"axis": k, "n": n} for k in range(a.ndim) for n in (None, 6, 21)]
-                ):
+                for more in [{}] if several else [{"axis": k, "n": n} for k in range(a.ndim) for n in (None, 6, 21)]:
                     found = getattr(np.fft, name)(ours, norm=norm, **more)
                     wanted = getattr(numpy.fft, name)(theirs, norm=norm, **more)
                     assert found.dtype == wanted.dtype

@@ -164,9 +164,7 @@ class TestItself:
         assert found is not None
         assert found[1].mode == "sync"
 
-    @pytest.mark.parametrize(
-        ("ending", "kind"), [("os.abort()", "crash"), ("threading.Event().wait()", "hang")]
-    )
+    @pytest.mark.parametrize(("ending", "kind"), [("os.abort()", "crash"), ("threading.Event().wait()", "hang")])
     def test_a_process_that_ends_badly_is_a_finding(self, ending, kind, tmp_path, monkeypatch):
         (tmp_path / "ends.py").write_text(
             "import json, os, threading\nprint(json.dumps({'begin': 7}), flush=True)\n" + ending
@@ -199,17 +197,13 @@ class TestFiles:
         for data in files.inputs(target, 1, 60):
             assert files.judged(target, data) == ""
 
-    @pytest.mark.parametrize(
-        "target", [t for t in files.TARGETS if "load" in t.name], ids=lambda target: target.name
-    )
+    @pytest.mark.parametrize("target", [t for t in files.TARGETS if "load" in t.name], ids=lambda target: target.name)
     def test_some_are_read(self, target):
         """Else nothing but refusals would be tested."""
         assert [data for data in target.good() if is_read(target, data)]
 
     def test_code_that_is_run_is_found(self):
-        target = files.Target(
-            "pickle", list, lambda data: numpy.load(files.io.BytesIO(data), allow_pickle=True)
-        )
+        target = files.Target("pickle", list, lambda data: numpy.load(files.io.BytesIO(data), allow_pickle=True))
         data = files.npy(numpy.array([files.Payload()], object), allow_pickle=True)
         assert files.judged(target, data) == "code from the file was run"
 

@@ -95,9 +95,7 @@ class TestGather:
     def test_errors_in_their_places(self):
         async def main() -> None:
             x, y, good = bad("one"), np.arange(3)[np.array([7])], np.ones(2)
-            first, (second, third), fine = await forerun.gather(
-                x, (y, y + 1), {"good": good}, return_exceptions=True
-            )
+            first, (second, third), fine = await forerun.gather(x, (y, y + 1), {"good": good}, return_exceptions=True)
             assert isinstance(first, KeyError)
             assert isinstance(second, IndexError)
             assert third is second  # the same computation

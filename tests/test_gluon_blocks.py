@@ -23,9 +23,7 @@ def mlp(**settings: Any) -> nn.Sequential:
 def test_shapes_are_inferred_from_the_first_data() -> None:
     net = mlp()
     assert net[0].weight.shape == (4, -1)
-    with pytest.raises(
-        gluon.DeferredInitializationError, match=r"Parameter weight: .* got deferred shape \(4, -1\)"
-    ):
+    with pytest.raises(gluon.DeferredInitializationError, match=r"Parameter weight: .* got deferred shape \(4, -1\)"):
         net[0].weight.data()
     net(np.ones((5, 3)))
     assert [p.shape for p in net.collect_params().values()] == [(4, 3), (4,), (2, 4), (2,)]
@@ -85,9 +83,7 @@ def test_parameters_live_on_several_devices(two_devices: list[forerun.Device]) -
     assert net[0].weight.list_ctx() == two_devices
     net.reset_ctx(two_devices[1])
     close(net(np.ones((1, 3), ctx=two_devices[1])), b.asnumpy())
-    with pytest.raises(
-        RuntimeError, match=r"Parameter weight: device must be one of \[cpu\(1\)\], got cpu\(0\)"
-    ):
+    with pytest.raises(RuntimeError, match=r"Parameter weight: device must be one of \[cpu\(1\)\], got cpu\(0\)"):
         net(np.ones((1, 3), ctx=two_devices[0]))
 
 
@@ -108,9 +104,7 @@ def test_parameters_are_named_by_their_place() -> None:
     net = nn.HybridSequential()
     net.add(Residual(), nn.BatchNorm(in_channels=3))
     names = ["0.scale", "0.shift", "0.inner.weight", "0.inner.bias"]
-    assert list(net.collect_params()) == names + [
-        f"1.{n}" for n in ("gamma", "beta", "running_mean", "running_var")
-    ]
+    assert list(net.collect_params()) == names + [f"1.{n}" for n in ("gamma", "beta", "running_mean", "running_var")]
     assert list(net.collect_params(".*(weight|bias)")) == names[2:]
     net.collect_params(".*bias").setattr("wd_mult", 0)
     assert [p.wd_mult for p in net[0].inner.collect_params().values()] == [1, 0]
@@ -170,9 +164,7 @@ def test_parameters_survive_a_file(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"load: file must have only the block's parameters, got \['1.bias"):
         net[:1].load_parameters(tmp_path / "net.params")
     net.add(nn.Dense(1))
-    with pytest.raises(
-        ValueError, match=r"load: file must have all parameters, got none for \['2.bias', '2.weight'\]"
-    ):
+    with pytest.raises(ValueError, match=r"load: file must have all parameters, got none for \['2.bias', '2.weight'\]"):
         net.load_parameters(tmp_path / "net.params")
     net.load_parameters(tmp_path / "net.params", allow_missing=True)
     net.cast("float64")
@@ -197,9 +189,7 @@ def test_parameters_survive_a_file(tmp_path: Path) -> None:
     ],
     ids=repr,
 )
-def test_initialisers_draw_with_the_right_spread(
-    rule: init.Initializer, spread: float, largest: float
-) -> None:
+def test_initialisers_draw_with_the_right_spread(rule: init.Initializer, spread: float, largest: float) -> None:
     x = np.zeros((300, 200))
     rule(x)
     assert abs(x.mean().item()) < spread / 50

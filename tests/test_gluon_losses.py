@@ -78,9 +78,7 @@ def test_losses_are_means_over_all_but_the_batch(
 def test_l2_loss_gives_the_label_the_shape_of_the_prediction() -> None:
     loss = gluon.loss.L2Loss()
     close(loss(array([1.0, 2.0]), array([[3.0], [5.0]])), [2, 4.5])
-    with pytest.raises(
-        ValueError, match=r"L2Loss: label must have as many elements as pred, got \(2,\) for \(3,\)"
-    ):
+    with pytest.raises(ValueError, match=r"L2Loss: label must have as many elements as pred, got \(2,\) for \(3,\)"):
         loss(np.ones(3), np.ones(2))
 
 

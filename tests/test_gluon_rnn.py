@@ -85,9 +85,7 @@ def test_layers_are_loops_over_steps(kind: str, layers: int, directions: int) ->
     x = array(RNG.normal(size=(T, N, C)))
     before = [array(RNG.normal(size=(layers * directions, N, H))) for _ in range(STATES[kind])]
     y, after = layer(x, before)
-    expected, states = run(
-        kind, x.asnumpy(), [state.asnumpy() for state in before], values(layer), layers, directions
-    )
+    expected, states = run(kind, x.asnumpy(), [state.asnumpy() for state in before], values(layer), layers, directions)
     close(y, expected, 1e-12)
     assert len(after) == len(states)
     for mine, state in zip(after, states):

@@ -79,9 +79,7 @@ def test_nothing_waits(gate: None) -> None:
 
 def test_old_gradients_are_noticed() -> None:
     net, trainer = train([forerun.cpu(0)], 1, "sgd", learning_rate=0.2)
-    with pytest.raises(
-        RuntimeError, match=r"Trainer.step: gradients must be computed anew .* \['bias', 'weight'\]"
-    ):
+    with pytest.raises(RuntimeError, match=r"Trainer.step: gradients must be computed anew .* \['bias', 'weight'\]"):
         trainer.step(8)
     before = net.weight.data().asnumpy().copy()
     trainer.step(8, ignore_stale_grad=True)
@@ -115,9 +113,7 @@ def test_states_survive_a_file(tmp_path: Path) -> None:
         loss.backward()
         again.step(8)
     close(net.weight.data(), whole.weight.data().asnumpy())
-    with pytest.raises(
-        ValueError, match=r"load_states: file must have \['t'\], got \['mean', 't', 'variance'\]"
-    ):
+    with pytest.raises(ValueError, match=r"load_states: file must have \['t'\], got \['mean', 't', 'variance'\]"):
         gluon.Trainer(net.collect_params(), "sgd").load_states(tmp_path / "states")
 
 

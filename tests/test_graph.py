@@ -23,9 +23,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 def shown(graph: Graph) -> list[tuple[str, str, str, list[str]]]:
     """Of each box with one op: its name, line and form, and the names that it reads."""
     name = {n: box.ops[0].name for n, box in graph.boxes.items()}
-    return [
-        (op.name, op.line, op.form, [name[n] for n in box.reads]) for box in graph.boxes.values() for op in box.ops
-    ]
+    return [(op.name, op.line, op.form, [name[n] for n in box.reads]) for box in graph.boxes.values() for op in box.ops]
 
 
 def rectangles(svg: str) -> list[tuple[float, float, float, float]]:

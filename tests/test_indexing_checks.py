@@ -44,7 +44,7 @@ def test_what_can_be_an_index_is_one() -> None:
     x = np.array(M)
     assert x[Two()].tolist() == M[2].tolist()
     x[Two()] = 5
-    x[Two(), 1:Two()] = 6
+    x[Two(), 1 : Two()] = 6
     assert x[2].tolist() == [5, 6, 5, 5]
 
 

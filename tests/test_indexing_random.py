@@ -89,7 +89,6 @@ def test_writing_through_views(data):
     second = data.draw(indices(seen[0].shape, advanced=0))
     third = data.draw(indices(x.shape, advanced=0))
 
-
     def write(a: Any) -> Any:  # NumPy writes some elements before it has read them: by a mask, with other strides
         a[first][second] = a[third].copy() if a is theirs else a[third]
         return a

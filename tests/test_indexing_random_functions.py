@@ -94,9 +94,7 @@ def test_choose(data):
     number = abs(number.astype("int64")) if data.draw(st.booleans()) else number
     mode = data.draw(st.sampled_from(["raise", "wrap", "clip"]))
     said, mine = data.draw(st.sampled_from([number, ours(number)])), [ours(c) for c in choices]
-    agree(
-        outcome(lambda: np.choose(said, mine, mode=mode)), outcome(lambda: numpy.choose(number, choices, mode=mode))
-    )
+    agree(outcome(lambda: np.choose(said, mine, mode=mode)), outcome(lambda: numpy.choose(number, choices, mode=mode)))
 
 
 @examples

@@ -129,6 +129,7 @@ def uses(folder: Path) -> dict[str, set[str]]:
 
 def circles(graph: dict[str, set[str]]) -> set[str]:
     """The groups of names that use each other, around."""
+
     def reached(start: str) -> set[str]:
         seen: set[str] = set()
         left = list(graph[start])
@@ -231,9 +232,7 @@ def test_the_check_sees_relative_imports(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setitem(globals(), "PACKAGE", tmp_path)
     file = tmp_path / "ops" / "linear" / "product.py"
     file.parent.mkdir(parents=True)
-    file.write_text(
-        "from ... import gluon\nfrom ..basic import add\nimport forerun.np as fnp\nimport numpy\n"
-    )
+    file.write_text("from ... import gluon\nfrom ..basic import add\nimport forerun.np as fnp\nimport numpy\n")
     found = dict(imported_modules(file))
     assert found == {1: "forerun.gluon", 2: "forerun.ops.basic.add", 3: "forerun.np"}
     assert [import_rank(name) for name in found.values()] == [PYTHON_RANK[x] for x in ("gluon", "ops", "np")]

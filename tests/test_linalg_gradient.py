@@ -108,9 +108,7 @@ ALL = SYMMETRIC | FREE
 
 
 def first_order(name: str, arrays: list[numpy.ndarray]) -> Any:
-    return gradients(
-        lambda values: ALL[name][0](*values), arrays, list(range(len(arrays))), create_graph=False
-    )[1]
+    return gradients(lambda values: ALL[name][0](*values), arrays, list(range(len(arrays))), create_graph=False)[1]
 
 
 def second_order(name: str, arrays: list[numpy.ndarray]) -> Any:

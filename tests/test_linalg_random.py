@@ -135,17 +135,12 @@ def einsum(d: Draw) -> tuple[Any, dict[str, Any]]:
     arrays = []
     for term in subscripts.split("->")[0].split(","):
         dots = "x" * d.between(0, 2) if "..." in term else ""
-        n = [
-            d.one([2, 2, 2, 2, 2, 1, 3]) if d.one([False] * 5 + [True]) else 2
-            for _ in term.replace("...", dots)
-        ]
+        n = [d.one([2, 2, 2, 2, 2, 1, 3]) if d.one([False] * 5 + [True]) else 2 for _ in term.replace("...", dots)]
         arrays.append(d.array(*n))
     args: list[Any] = [subscripts, *arrays]
     if d.one([False, True]) and subscripts:
         terms, arrow, result = subscripts.partition("->")
-        number = lambda text: [
-            Ellipsis if c == "." else "ijklmabk".index(c) for c in text.replace("...", ".")
-        ]
+        number = lambda text: [Ellipsis if c == "." else "ijklmabk".index(c) for c in text.replace("...", ".")]
         args = [v for a, t in zip(arrays, terms.split(",")) for v in (a, number(t))]
         args += [number(result)] if arrow else []
     return tuple(args), d.some(optimize=lambda: d.one([True, False, "greedy", "optimal", ("greedy", 100)]))

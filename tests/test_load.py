@@ -52,9 +52,7 @@ class TestProductsInPieces:
     )
     def test_equal_numpys(self, dtype, shapes):
         rng = numpy.random.default_rng(5)
-        a, b = (
-            rng.integers(-8, 9, s).astype(dtype) for s in shapes
-        )  # sums of whole numbers are exact in any order
+        a, b = (rng.integers(-8, 9, s).astype(dtype) for s in shapes)  # sums of whole numbers are exact in any order
         x, y = np.array(a), np.array(b)
         whole = (x @ y).tolist()
         _core.set_blas_limits(7, 7)

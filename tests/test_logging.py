@@ -13,9 +13,7 @@ import forerun
 from forerun import np
 from forerun._runtime.logging import say
 
-LISTENING = (
-    "import logging; logging.basicConfig(level='INFO', format='%(levelname)s %(name)s: %(message)s')\n"
-)
+LISTENING = "import logging; logging.basicConfig(level='INFO', format='%(levelname)s %(name)s: %(message)s')\n"
 
 
 def run(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -49,9 +47,7 @@ class TestWorkers:
         assert run(LISTENING + program).stderr == ""
 
     def test_at_exit_they_end(self):
-        program = (
-            "import forerun\nfrom forerun import np\nforerun.configure(workers=1)\nx = np.ones(100000) + 1"
-        )
+        program = "import forerun\nfrom forerun import np\nforerun.configure(workers=1)\nx = np.ones(100000) + 1"
         done = run(LISTENING + program)
         said = [line.removeprefix("INFO forerun: ") for line in done.stderr.splitlines()]
         ended = "all threads have ended; the next operation starts them again"
@@ -152,6 +148,4 @@ def test_a_handler_may_read_arrays(heard):
 
 def test_levels(heard):
     say("debug", "%s and %d", "words", 3)
-    assert [(r.levelname, r.getMessage(), r.name) for r in heard.records] == [
-        ("DEBUG", "words and 3", "forerun")
-    ]
+    assert [(r.levelname, r.getMessage(), r.name) for r in heard.records] == [("DEBUG", "words and 3", "forerun")]

@@ -49,20 +49,31 @@ CASES: list[tuple[metric.EvalMetric, Any, Any, float]] = [
     (metric.F1(), BINARY, SAID, 2 * TP / (2 * TP + FP + FN)),
     (metric.MCC(), BINARY, SAID, numpy.corrcoef(BINARY, SAID)[0, 1]),
     (metric.F1(threshold=0.2), BINARY, X, fbeta(BINARY[:, None], X[:, None] > 0.2, 1)[0]),
-    (metric.F1(threshold=0.7), BINARY, numpy.stack([1 - Q[:, 0], Q[:, 0]], 1),
-     fbeta(BINARY[:, None], Q[:, :1] > 0.7, 1)[0]),
+    (
+        metric.F1(threshold=0.7),
+        BINARY,
+        numpy.stack([1 - Q[:, 0], Q[:, 0]], 1),
+        fbeta(BINARY[:, None], Q[:, :1] > 0.7, 1)[0],
+    ),
     (metric.Fbeta(beta=2), BINARY, SAID, fbeta(BINARY[:, None], SAID[:, None], 2)[0]),
-    (metric.Fbeta(class_type="multiclass", beta=0.5, average="macro"), LABELS, P,
-     fbeta(ones(LABELS), ones(P.argmax(1)), 0.5).mean()),
+    (
+        metric.Fbeta(class_type="multiclass", beta=0.5, average="macro"),
+        LABELS,
+        P,
+        fbeta(ones(LABELS), ones(P.argmax(1)), 0.5).mean(),
+    ),
     (metric.F1(class_type="multiclass"), LABELS, P, (P.argmax(1) == LABELS).mean()),
     (metric.F1(class_type="multilabel", average="macro", threshold=[0.3, 0.5, 0.6]), M, Q, fbeta(M, FOUND, 1).mean()),
-    (metric.Fbeta(class_type="multilabel", beta=2), M, Q,
-     fbeta(M.reshape(-1, 1), Q.reshape(-1, 1) > 0.5, 2)[0]),
+    (metric.Fbeta(class_type="multilabel", beta=2), M, Q, fbeta(M.reshape(-1, 1), Q.reshape(-1, 1) > 0.5, 2)[0]),
     (metric.PCC(), LABELS, P, correlation(LABELS, P.argmax(1))),
     (metric.MeanPairwiseDistance(), V, U, numpy.sqrt(((U - V) ** 2).sum(1)).mean()),
     (metric.MeanPairwiseDistance(p=3), V, U, ((abs(U - V) ** 3).sum(1) ** (1 / 3)).mean()),
-    (metric.MeanCosineSimilarity(), V, U,
-     ((U * V).sum(1) / numpy.linalg.norm(U, axis=1) / numpy.linalg.norm(V, axis=1)).mean()),
+    (
+        metric.MeanCosineSimilarity(),
+        V,
+        U,
+        ((U * V).sum(1) / numpy.linalg.norm(U, axis=1) / numpy.linalg.norm(V, axis=1)).mean(),
+    ),
     (metric.CrossEntropy(from_logits=True), LABELS, numpy.log(P) + 3, -numpy.log(PICKED).mean()),
     (metric.Perplexity(from_logits=True), LABELS, numpy.log(P) + 3, math.exp(-numpy.log(PICKED).mean())),
     (metric.MAE(), Y, X, abs(X - Y).mean()),
@@ -80,9 +91,7 @@ IDS = [f"{type(case[0]).__name__}{i}" for i, case in enumerate(CASES)]
 
 
 @pytest.mark.parametrize(("measure", "label", "pred", "expected"), CASES, ids=IDS)
-def test_metrics_are_over_all_batches(
-    measure: metric.EvalMetric, label: Any, pred: Any, expected: float
-) -> None:
+def test_metrics_are_over_all_batches(measure: metric.EvalMetric, label: Any, pred: Any, expected: float) -> None:
     assert math.isnan(measure.get()[1])
     for part in (slice(0, 3), slice(3, 8)):  # unequal: a mean of means would be another number
         measure.update([np.array(label[part])], [np.array(pred[part], dtype=pred.dtype)])

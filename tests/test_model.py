@@ -145,9 +145,7 @@ class TestChecker:
         assert check(model(Sleeper("a", "enter"), Sleeper("b", "tell_one"))).fault.startswith("deadlock")
 
     def test_one_is_woken_or_all(self):
-        assert (
-            check(model(Sleeper("a", "enter"), Sleeper("b", "enter"), Sleeper("c", "tell_all"))).fault is None
-        )
+        assert check(model(Sleeper("a", "enter"), Sleeper("b", "enter"), Sleeper("c", "tell_all"))).fault is None
         assert check(model(Sleeper("a", "enter"), Sleeper("b", "enter"), Sleeper("c", "tell_one"))).fault
 
     def test_lost_wake_up_beside_a_thread_that_goes_on(self):
@@ -176,11 +174,7 @@ class TestChecker:
 def test_code_names_models_that_exist():
     """Each function that is modelled says where; each model is named."""
     sources = (path for path in CORE.rglob("*") if path.suffix in {".h", ".cpp"})
-    told = {
-        name
-        for path in sources
-        for name in re.findall(r"[Mm]odelled in tests/model/(\w+)\.py", path.read_text())
-    }
+    told = {name for path in sources for name in re.findall(r"[Mm]odelled in tests/model/(\w+)\.py", path.read_text())}
     assert told == set(FILES)
 
 
@@ -192,13 +186,9 @@ def test_models_name_functions_that_exist(name):
     assert listed, "a model says which code it is of"
     found = 0
     for functions, files in re.findall(r"([^()]+)\(([\w/., ]+)\)", listed.group(1)):
-        source = "".join(
-            path.read_text() for file in files.split(", ") for path in [*CORE.rglob(Path(file).name)]
-        )
+        source = "".join(path.read_text() for file in files.split(", ") for path in [*CORE.rglob(Path(file).name)])
         assert source, files
-        for function in re.findall(
-            r"\b([A-Za-z_]\w*)\b", re.sub(r"\b(and|end of|s)\b|'s end", " ", functions)
-        ):
+        for function in re.findall(r"\b([A-Za-z_]\w*)\b", re.sub(r"\b(and|end of|s)\b|'s end", " ", functions)):
             assert re.search(rf"\b{function}\b", source), f"{name}.py: {function} is not in {files}"
             found += 1
     assert found >= 2

@@ -188,7 +188,9 @@ def test_scans(name: str, data: Any) -> None:
 NUMBERS = st.integers(-4, 4)
 MANIPULATIONS: dict[str, Any] = {
     "reshape": lambda d, x: (
-        x, d(st.sampled_from([(-1,), x.shape[::-1], (x.size, 1), (2, -1), (3, 3)])), d(st.sampled_from("CF"))
+        x,
+        d(st.sampled_from([(-1,), x.shape[::-1], (x.size, 1), (2, -1), (3, 3)])),
+        d(st.sampled_from("CF")),
     ),
     "ravel": lambda d, x: (x, d(st.sampled_from("CF"))),
     "transpose": lambda d, x: (x, d(st.one_of(st.none(), st.permutations(range(x.ndim)).map(tuple), st.just((0, 0))))),

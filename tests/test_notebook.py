@@ -76,7 +76,6 @@ class TestTraces:
         page = profiler.timeline(self.trace, tmp_path / "<i>.html")
         assert page._repr_html_() == f"<code>{tmp_path}/&lt;i&gt;.html</code>"
 
-
     def test_a_report_is_text_and_tables(self):
         wait = Event("wait", 0, "item", ("<i>.py", 7), 0, 0, None, 0.001, 0.001, 0.002, cause="item")
         report = profiler.report(Trace([*self.trace.events, wait]))

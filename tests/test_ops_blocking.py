@@ -163,7 +163,9 @@ NOT_READERS: dict[str, Callable[[Any], Any]] = {
     "indexing": lambda x: (x[0], x[::2], x[None], x[[0, 1]], x[np.array([1, 0])]),
     "assignment": lambda x: x.__setitem__(slice(None), 2),
     "assignment under a mask": lambda x: (
-        x.__setitem__(x > 0, 1.0), x.__setitem__(x > 0, np.array([1.0, 2.0])), x.__setitem__((x > 0, None), [3.0]),
+        x.__setitem__(x > 0, 1.0),
+        x.__setitem__(x > 0, np.array([1.0, 2.0])),
+        x.__setitem__((x > 0, None), [3.0]),
     ),
     "an array without axes as an index": lambda x: (x[x.astype(int)[0]], x.__setitem__(x.astype(int)[0], 1)),
     "flat": lambda x: (x.flat[1], x.flat[x.astype(int)], x.flat.__setitem__([0, 1], x), setattr(x, "flat", 1)),

@@ -236,9 +236,7 @@ AT_THE_CALL: list[tuple[Broken, type[Exception], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("broken", "kind", "message"), AT_THE_CALL, ids=[m.replace("/", " ") for *_, m in AT_THE_CALL]
-)
+@pytest.mark.parametrize(("broken", "kind", "message"), AT_THE_CALL, ids=[m.replace("/", " ") for *_, m in AT_THE_CALL])
 def test_at_the_call(broken: Broken, kind: type[Exception], message: str) -> None:
     x, v = np.array(X), np.array(V)
     with pytest.raises(kind) as caught:

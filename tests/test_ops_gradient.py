@@ -127,9 +127,7 @@ def test_second_order(case: Case) -> None:
             loss = weighted(function(made)) + nothing(made)
             first = autograd.grad(loss, variables, create_graph=True)
             total = weighted(first)
-        found = (
-            [np.zeros_like(x) for x in variables] if total.node is None else autograd.grad(total, variables)
-        )
+        found = [np.zeros_like(x) for x in variables] if total.node is None else autograd.grad(total, variables)
         for i, g in zip(places, found):
             close(g, symmetric(case, slopes(inner, arrays[i])), f"{case.name}, sample {k}, operand {i}")
 

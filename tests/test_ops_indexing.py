@@ -41,11 +41,7 @@ def test_assignment(index: Any, kind: str, engine: str) -> None:
     theirs = numpy.arange(60.0).reshape(3, 4, 5)
     mine = np.array(theirs)
     part = theirs[index]
-    value = (
-        -1.5
-        if kind == "number"
-        else -numpy.arange(part.shape[-1] if part.ndim else 1.0).reshape(part.shape[-1:])
-    )
+    value = -1.5 if kind == "number" else -numpy.arange(part.shape[-1] if part.ndim else 1.0).reshape(part.shape[-1:])
     if kind == "other dtype":
         value = value.astype("int16")
     theirs[index] = value

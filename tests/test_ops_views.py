@@ -47,9 +47,7 @@ def test_new_arrays_are_new(case: Case) -> None:
 
 
 @pytest.mark.parametrize("name", ["argmax", "argmin", "nanargmax", "nanargmin"])
-@pytest.mark.parametrize(
-    ("shape", "axis"), [((0, 4), 1), ((4, 0), 0), ((0, 4), 0), ((0,), None), ((0, 4), None)]
-)
+@pytest.mark.parametrize(("shape", "axis"), [((0, 4), 1), ((4, 0), 0), ((0, 4), 0), ((0,), None), ((0, 4), None)])
 def test_choosing_from_nothing(name: str, shape: tuple[int, ...], axis: int | None) -> None:
     try:
         want = getattr(numpy, name)(numpy.zeros(shape), axis=axis)

@@ -194,8 +194,11 @@ CASES: list[tuple[str, dict[str, Any], Rule]] = [
     ("adabelief", {**ADAM, "wd": 0.5}, adabelief),
     ("adabelief", {**ADAM, "wd": 0.5, "correct_bias": False}, adabelief_plain),
     ("adamw", {**ADAM, "wd": 0.5, "correct_bias": False}, adamw_plain),
-    ("rmsprop", {"learning_rate": 0.1, "rho": 0.8, "momentum": 0.7, "epsilon": 1e-3, "centered": True,
-                 "clip_weights": 1.5}, rmsprop_centered),
+    (
+        "rmsprop",
+        {"learning_rate": 0.1, "rho": 0.8, "momentum": 0.7, "epsilon": 1e-3, "centered": True, "clip_weights": 1.5},
+        rmsprop_centered,
+    ),
 ]
 IDS = [f"{name}-{rule.__name__}" for name, _, rule in CASES]
 

@@ -29,9 +29,7 @@ FRONT_ENDS = ("np", "npx", "autograd", "gluon", "init", "torch", "d2l", "profile
 
 def output(program: str) -> list[str]:
     """The words that a program prints in a Python of its own."""
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
-    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
     return done.stdout.split()
 
 
@@ -130,9 +128,7 @@ class TestMetadata:
         assert [r for r in wanted if not r.startswith("forerun[") and not (">=" in r and "<" in r)] == []
 
     def test_command(self):
-        (command,) = [
-            e for e in importlib.metadata.entry_points(group="console_scripts") if e.name == "forerun"
-        ]
+        (command,) = [e for e in importlib.metadata.entry_points(group="console_scripts") if e.name == "forerun"]
         assert callable(command.load())
 
     def test_types_are_announced(self):
@@ -172,9 +168,7 @@ class TestLicences:
         known = {"libforerun_openblas.so"}
         assert {f.name for f in (self.folder() / "lib").iterdir()} - known == {
             f.name
-            for f in (self.folder() / "lib").glob(
-                "lib[gq]*"
-            )  # the Fortran run time, in older OpenBLAS wheels
+            for f in (self.folder() / "lib").glob("lib[gq]*")  # the Fortran run time, in older OpenBLAS wheels
         }
 
     def test_the_page_lists_what_is_carried(self):
@@ -242,11 +236,6 @@ class TestDocstrings:
                 continue
             for key, method in vars(cls).items():
                 ours = inspect.isfunction(method) and method.__module__ == name
-                if (
-                    ours
-                    and not key.startswith("_")
-                    and key != "forward"
-                    and not documented(getattr(cls, key))
-                ):
+                if ours and not key.startswith("_") and key != "forward" and not documented(getattr(cls, key)):
                     missing.append(f"{cls.__name__}.{key}")
         assert missing == []

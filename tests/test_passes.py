@@ -124,9 +124,7 @@ class TestPrograms:
         steps = seeded(EXACT, 1500, seed=11)
         expected = in_order(steps, shapes, room=60)
         for workers in (1, 4):
-            with configured(
-                engine="async", cpu_devices=2, workers=workers, passes=ALL, memory_budget=1 << 20
-            ):
+            with configured(engine="async", cpu_devices=2, workers=workers, passes=ALL, memory_budget=1 << 20):
                 assert running_ahead(steps, shapes, room=60) == expected
 
     def test_the_programs_are_improved(self, improving):

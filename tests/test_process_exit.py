@@ -172,8 +172,7 @@ module = Module()
     def test_under_pytest(self, tmp_path):
         test = tmp_path / "test_it.py"
         test.write_text(
-            "from forerun import np\nkept = []\n"
-            "def test():\n    kept.append(np.take(np.ones(3), np.array([7])))\n"
+            "from forerun import np\nkept = []\ndef test():\n    kept.append(np.take(np.ones(3), np.array([7])))\n"
         )
         run = f"import pytest, sys\nsys.exit(pytest.main(['-q', '-p', 'no:cacheprovider', {str(test)!r}]))\n"
         done = execute(run)
@@ -229,8 +228,7 @@ class TestInterrupted:
         done = execute(HANGS + "print('buffered')\n")
         assert (done.returncode, done.stdout) == (1, "buffered\n")
         assert done.stderr == (
-            "forerun: KeyboardInterrupt while the program waited for its last operations at exit; "
-            "2 have not ended\n"
+            "forerun: KeyboardInterrupt while the program waited for its last operations at exit; 2 have not ended\n"
         )
 
     def test_other_status_stays(self):

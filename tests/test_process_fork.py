@@ -97,8 +97,9 @@ print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
         assert done.stderr.count("an error that no read has raised") == 1
 
     def test_in_a_thread_while_others_issue(self):
-        assert output(
-            """
+        assert (
+            output(
+                """
 import os, threading
 ends = threading.Event()
 def issue():
@@ -128,7 +129,9 @@ threads = [threading.Thread(target=f) for f in (issue, issue, tasks, fork)]
 for t in threads: t.start()
 for t in threads: t.join()
 """
-        ) == ["0"] * 5
+            )
+            == ["0"] * 5
+        )
 
     def test_while_a_task_runs_that_issues(self):
         assert output(
@@ -153,8 +156,9 @@ print(good, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
         ) == ["True", "0"]
 
     def test_two_threads_fork_at_once(self):
-        assert output(
-            """
+        assert (
+            output(
+                """
 import os, threading
 start, codes = threading.Barrier(2), []
 def fork():
@@ -170,7 +174,9 @@ for t in threads: t.start()
 for t in threads: t.join()
 print(*codes)
 """
-        ) == ["0"] * 10
+            )
+            == ["0"] * 10
+        )
 
     def test_in_a_task(self):
         """It cannot wait for its own end: the child has the arrays that were there, and no engine."""

@@ -34,8 +34,7 @@ SHAPES = [
 def operands(a: tuple[int, ...], b: tuple[int, ...], dtype: str) -> list[numpy.ndarray]:
     rng = numpy.random.default_rng(7)
     return [
-        (rng.standard_normal(s) + (1j * rng.standard_normal(s) if dtype[0] == "c" else 0)).astype(dtype)
-        for s in (a, b)
+        (rng.standard_normal(s) + (1j * rng.standard_normal(s) if dtype[0] == "c" else 0)).astype(dtype) for s in (a, b)
     ]
 
 
@@ -80,9 +79,7 @@ VIEWS = {
 
 @pytest.mark.parametrize("first", VIEWS)
 @pytest.mark.parametrize("second", VIEWS)
-@pytest.mark.parametrize(
-    "shapes", [((300, 200), (200, 310)), ((9, 30, 20), (9, 20, 10)), ((5, 7, 1), (5, 1, 9))]
-)
+@pytest.mark.parametrize("shapes", [((300, 200), (200, 310)), ((9, 30, 20), (9, 20, 10)), ((5, 7, 1), (5, 1, 9))])
 def test_products_of_views(shapes, first, second):
     x, y = operands(*shapes, "float32")
     close(VIEWS[first](x) @ VIEWS[second](y), x, y)

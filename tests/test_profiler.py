@@ -28,9 +28,7 @@ def line_below() -> int:
     return frame.f_back.f_lineno + 1
 
 
-def made(
-    seq: int, start: float, end: float, thread: int = 1, name: str = "add", deps: tuple[int, ...] = ()
-) -> Event:
+def made(seq: int, start: float, end: float, thread: int = 1, name: str = "add", deps: tuple[int, ...] = ()) -> Event:
     return Event("op", seq, name, ("program.py", seq), thread, 0, "compute", start, start, end, 8, deps)
 
 
@@ -166,9 +164,7 @@ class TestTimeline:
         assert 16 <= len(shown) < 20_000
 
     def test_strange_names_stay_text(self, tmp_path):
-        picture = profiler.timeline(
-            Trace([made(1, 0, 1, name='<a & "b">')]), tmp_path / "run.svg", "x < y & z"
-        )
+        picture = profiler.timeline(Trace([made(1, 0, 1, name='<a & "b">')]), tmp_path / "run.svg", "x < y & z")
         assert (tmp_path / "run.svg").read_text(encoding="utf-8") == picture
         assert "x < y & z" in [e.text for e in ElementTree.fromstring(picture).iter(SVG + "text")]
 

@@ -134,9 +134,7 @@ def test_further_distributions_are_as_named(name, parameters, scipy, dtype):
 @pytest.mark.parametrize("name", ["exponential", "laplace", "logistic", "gumbel", "lognormal", "normal"])
 def test_scale_must_not_be_negative(name):
     with pytest.raises(ValueError, match=f"{name}: (scale|sigma) must not be negative, got -1"):
-        getattr(np.random, name)(scale=-1.0, size=3) if name != "lognormal" else np.random.lognormal(
-            sigma=-1.0
-        )
+        getattr(np.random, name)(scale=-1.0, size=3) if name != "lognormal" else np.random.lognormal(sigma=-1.0)
 
 
 def correlation(a: numpy.ndarray, b: numpy.ndarray) -> float:
@@ -185,9 +183,7 @@ def test_words_are_those_of_chacha8():
     _ = np.random.uniform(size=3)
     words = np.random.randint(0, 2**64, 500, "uint64").asnumpy().view("uint32")
     key = [seed % 2**32, seed >> 32, number, 0, 0, 0, 0, 0]
-    blocks = numpy.array(
-        [chacha8(key, i) for i in range(64)], "uint32"
-    )  # sixteen are a chunk, stored word by word
+    blocks = numpy.array([chacha8(key, i) for i in range(64)], "uint32")  # sixteen are a chunk, stored word by word
     assert (words == blocks.reshape(4, 16, 16).swapaxes(1, 2).ravel()[:1000]).all()
 
 

@@ -81,7 +81,6 @@ class TestSample:
                 (x + 1).wait()
         assert mapped() - before < 5000  # pages; a recording has 7000
 
-
     def test_of_each_two_blocks_one_gives_its_place_away(self, x, all_blocks):
         first = _core.mark() // 1024
         with profiler.record() as p:

@@ -348,9 +348,7 @@ def random_program(xp: Any, seed: int, host: Callable[..., Any]) -> list[Any]:
                 step, reach = 1, n
             low = int(rng.integers(0, SIDE - reach + 1))
             cuts.append(
-                slice(low, low + reach, step)
-                if step > 0
-                else slice(low + reach - 1, low - 1 if low else None, step)
+                slice(low, low + reach, step) if step > 0 else slice(low + reach - 1, low - 1 if low else None, step)
             )
         return tuple(cuts)
 

@@ -28,9 +28,7 @@ SHAPES = [(), (3,), (0, 2), (2, 3, 5), (1, 7)]
 def samples() -> dict[str, numpy.ndarray]:
     rng = numpy.random.default_rng(1)
     return {
-        f"{numpy.dtype(dtype).name} {shape}": (rng.integers(0, 2 if dtype == "?" else 100, shape)).astype(
-            dtype
-        )
+        f"{numpy.dtype(dtype).name} {shape}": (rng.integers(0, 2 if dtype == "?" else 100, shape)).astype(dtype)
         for dtype in DTYPES
         for shape in SHAPES
     }
@@ -103,9 +101,7 @@ class TestBothWays:
         )
     )
     def test_any_names_and_shapes(self, specs: dict[str, Any]) -> None:
-        arrays = {
-            name: numpy.ones(shape, dtype) for name, (dtype, shape) in specs.items() if name != "__metadata__"
-        }
+        arrays = {name: numpy.ones(shape, dtype) for name, (dtype, shape) in specs.items() if name != "__metadata__"}
         try:
             data = save(arrays)
         except UnicodeEncodeError:
@@ -114,9 +110,7 @@ class TestBothWays:
         same(load(reference.save(arrays)), arrays)
 
     def test_a_dtype_that_the_format_lacks(self, tmp_path: Path) -> None:
-        with pytest.raises(
-            TypeError, match="save_file: dtype of x must be one that the format has, got complex128"
-        ):
+        with pytest.raises(TypeError, match="save_file: dtype of x must be one that the format has, got complex128"):
             save_file({"x": numpy.ones(1, "c16")}, tmp_path / "x")
         with pytest.raises(TypeError, match="names must be texts"):
             save({1: numpy.ones(1)})  # type: ignore[dict-item]
@@ -150,9 +144,7 @@ class TestInOrder:
         self, other: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         written = order.written
-        monkeypatch.setattr(
-            order, "written", lambda *a: (reference.save_file(other, tmp_path / "x"), written(*a))
-        )
+        monkeypatch.setattr(order, "written", lambda *a: (reference.save_file(other, tmp_path / "x"), written(*a)))
         with closed_gate():
             save_file({"x": np.arange(3)}, tmp_path / "x", wait=False)
             found = load_file(tmp_path / "x")["x"]
@@ -247,9 +239,7 @@ def test_values_that_go_after_the_header_was_read(tmp_path: Path) -> None:
         with open(tmp_path / "x", "r+b") as file:
             file.truncate(1000)
     for _ in range(2):
-        with pytest.raises(
-            ValueError, match=r"load_file: .* must have 400000 bytes of values, got"
-        ) as caught:
+        with pytest.raises(ValueError, match=r"load_file: .* must have 400000 bytes of values, got") as caught:
             found.tolist()
     assert any("test_safetensors.py" in note for note in caught.value.__notes__)
 

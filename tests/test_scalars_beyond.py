@@ -29,8 +29,9 @@ def pair(module: Any, dtype: str) -> Any:
 @pytest.mark.parametrize("n", NUMBERS)
 @pytest.mark.parametrize("dtype", [*WHOLE, "uint64"])
 def test_where_wraps_integers_around(dtype, n):
-    after, before = (lambda m: m.where(pair(m, "bool"), pair(m, dtype), n)), (
-        lambda m: m.where(pair(m, "bool"), n, pair(m, dtype))
+    after, before = (
+        (lambda m: m.where(pair(m, "bool"), pair(m, dtype), n)),
+        (lambda m: m.where(pair(m, "bool"), n, pair(m, dtype))),
     )
     assert either(after, np) == either(after, numpy)
     assert either(before, np) == either(before, numpy)

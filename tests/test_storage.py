@@ -254,8 +254,7 @@ class TestFailure:
     @pytest.mark.parametrize("unnamed", [True, False])
     def test_no_room_for_the_whole_file(self, unnamed: bool, tmp_path: Path) -> None:
         found = children.output(
-            (UNNAMED if not unnamed else "")
-            + "import resource, os, errno\n"
+            (UNNAMED if not unnamed else "") + "import resource, os, errno\n"
             f"os.chdir({str(tmp_path)!r})\n"
             "np.save('x', np.arange(3))\n"
             "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"

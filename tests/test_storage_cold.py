@@ -155,9 +155,7 @@ class TestWhoDoesNotTell:
         assert straight == []
 
     @pytest.mark.parametrize("error", [OSError(errno.ENODEV, "no maps here"), ValueError("too short")])
-    def test_a_file_that_cannot_be_mapped(
-        self, error: Exception, straight: Any, monkeypatch: Any, path: Path
-    ) -> None:
+    def test_a_file_that_cannot_be_mapped(self, error: Exception, straight: Any, monkeypatch: Any, path: Path) -> None:
         def refused(*args: Any, **options: Any) -> None:
             raise type(error)(*error.args)
 
@@ -166,9 +164,7 @@ class TestWhoDoesNotTell:
         assert straight == []
 
     @pytest.mark.parametrize("error", [errno.EINVAL, errno.EOPNOTSUPP])
-    def test_a_file_system_that_refuses(
-        self, error: int, straight: Any, monkeypatch: Any, path: Path
-    ) -> None:
+    def test_a_file_system_that_refuses(self, error: int, straight: Any, monkeypatch: Any, path: Path) -> None:
         monkeypatch.setattr(direct, "_libc", Told(lambda pages: pages.fill(0)))
         tried = failing(monkeypatch, error)
         same(np.load(path), values(SIZE))

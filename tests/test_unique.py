@@ -32,9 +32,7 @@ def test_unique_integers_are_numpys(dtype, where):
         found = np.unique(np.array(a), *wanted)
         expected = numpy.unique(a, *wanted)
         assert isinstance(found, tuple) == isinstance(expected, tuple)
-        for ours, theirs in zip(
-            *(x if isinstance(x, tuple) else (x,) for x in (found, expected)), strict=True
-        ):
+        for ours, theirs in zip(*(x if isinstance(x, tuple) else (x,) for x in (found, expected)), strict=True):
             assert ours.dtype == theirs.dtype
             assert ours.tolist() == theirs.tolist()
 

@@ -78,9 +78,7 @@ def differences(layout: str, function: Function, dtype: str) -> list[str]:
     if len(ours) != len(theirs):
         return ["another number of results"]
     arrays = [i for i, x in enumerate(theirs) if isinstance(x, numpy.ndarray) and isinstance(ours[i], ndarray)]
-    return [
-        d for i in arrays for look in (written_through, written_below) for d in look(layout, function, dtype, i)
-    ]
+    return [d for i in arrays for look in (written_through, written_below) for d in look(layout, function, dtype, i)]
 
 
 @pytest.mark.parametrize(

@@ -154,9 +154,7 @@ WAYS: dict[str, Callable[[Any, Any, Any, Any], Any]] = {
     "add.at, mask, values": lambda xp, b, m, v: xp.add.at(b, m, v(int(m.sum()))),
     "add.at, slice": lambda xp, b, m, v: xp.add.at(b, slice(None, None, 2), v(1)),
     "maximum.at": lambda xp, b, m, v: xp.maximum.at(b, numpy.array([0, 0, -1] if len(b) else [], int), v(1)),
-    "multiply.at": lambda xp, b, m, v: xp.multiply.at(
-        b, numpy.array([0, 0, -1] if len(b) else [], int), v(1)
-    ),
+    "multiply.at": lambda xp, b, m, v: xp.multiply.at(b, numpy.array([0, 0, -1] if len(b) else [], int), v(1)),
     "negative.at": lambda xp, b, m, v: (
         b.dtype.kind != "b" and xp.negative.at(b, numpy.array([0, 0, -1] if len(b) else [], int))
     ),

@@ -49,9 +49,7 @@ def many(count: int) -> Trace:
         site, deps = ("program.py", draw.randrange(200)), (last[worker],) if last[worker] else ()
         last[worker] = seq
         times = (issued, start, end, 8, deps)
-        events.append(
-            Event("op", seq, draw.choice(_names), site, worker, 0, "compute", *times, live=(live, live + 50))
-        )
+        events.append(Event("op", seq, draw.choice(_names), site, worker, 0, "compute", *times, live=(live, live + 50)))
         if seq % 100 == 0:
             until = max(end, issued) + 1e-6
             events.append(_wait(issued, until, 7, seq))

@@ -69,9 +69,7 @@ def windows(
     for at in itertools.product(*map(range, counts)):
         starts = [i * s - p for i, s, p in zip(at, stride, pad)]
         index = tuple(slice(max(b, 0), max(b + k, 0)) for b, k in zip(starts, kernel))
-        padded = numpy.prod(
-            [min(b + k, e + p) - b for b, k, e, p in zip(starts, kernel, data.shape[2:], pad)]
-        )
+        padded = numpy.prod([min(b + k, e + p) - b for b, k, e, p in zip(starts, kernel, data.shape[2:], pad)])
         yield at, data[(..., *index)].reshape(*data.shape[:2], -1), int(padded)
 
 

@@ -105,10 +105,7 @@ def run(library: str, part: str) -> Counter[str]:
     for test, (outcome, why, _) in seen.items():
         if outcome in ("failed", "started"):
             failures[re.sub(r"0x[0-9a-f]+", "...", why) or "the process ended"].append(test)
-    lines = [
-        f"{len(tests)} x {why}\n" + "".join(f"    {test}\n" for test in tests)
-        for why, tests in failures.items()
-    ]
+    lines = [f"{len(tests)} x {why}\n" + "".join(f"    {test}\n" for test in tests) for why, tests in failures.items()]
     (OUT / f"{library}.{part}.failures.txt").write_text("".join(sorted(lines, key=len, reverse=True)))
     return Counter("failed" if outcome == "started" else outcome for outcome, *_ in seen.values())
 
@@ -130,9 +127,7 @@ def main(library: str, parts: list[str], resume: bool, failed: bool) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("library", choices=SUITES)
     parser.add_argument("parts", nargs="*", metavar="SUBPACKAGE")
     parser.add_argument("--resume", action="store_true", help="go on where an earlier run broke off")

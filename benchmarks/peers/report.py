@@ -66,8 +66,7 @@ def table(rows: Sequence[Row], found: Mapping[str, Seconds], columns: Sequence[C
     widths = [max(map(len, column)) for column in zip(*lines)]
     lines.insert(1, ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])])
     padded = (
-        [cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(line, widths))]
-        for line in lines
+        [cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(line, widths))] for line in lines
     )
     return "\n".join(f"| {' | '.join(line)} |" for line in padded)
 

@@ -72,19 +72,13 @@ def measure(row: Row, processes: dict[str, Process], rounds: int, missing: Missi
 
 def options() -> argparse.Namespace:
     """What the command was given."""
-    arguments = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     peers = [column.name for column in PEERS]
     arguments.add_argument("--rows", nargs="+", choices=list(BY_NAME), default=list(BY_NAME), metavar="ROW")
     arguments.add_argument("--peers", nargs="*", choices=peers, default=peers, metavar="PEER")
     arguments.add_argument("--rounds", type=int, help="7, or with --quick 1")
-    arguments.add_argument(
-        "--quick", action="store_true", help="small sizes: whether it works, not how fast it is"
-    )
-    arguments.add_argument(
-        "--json", type=Path, help="where figures go: build/peers/results.json, or quick.json"
-    )
+    arguments.add_argument("--quick", action="store_true", help="small sizes: whether it works, not how fast it is")
+    arguments.add_argument("--json", type=Path, help="where figures go: build/peers/results.json, or quick.json")
     return arguments.parse_args()
 
 
@@ -108,9 +102,7 @@ def main() -> None:
     result = about | {"rows": [figures(row, found[row.name]) for row in rows], "missing": missing}
     path = given.json or FOLDER / ("quick.json" if given.quick else "results.json")
     path.write_text(json.dumps(result, indent=1) + "\n")
-    print(
-        f"{about['processor']}, {about['cores']} cores, load {about['load']} at the start; Python {about['python']}"
-    )
+    print(f"{about['processor']}, {about['cores']} cores, load {about['load']} at the start; Python {about['python']}")
     print(", ".join(f"{name} {version}" for name, version in versions.items()))
     sizes = ", small sizes" if given.quick else ""
     print(f"medians of {rounds} rounds, fewer where they take over {ENOUGH:.0f} s{sizes}\n")

@@ -68,9 +68,7 @@ def check(peer: Peer, row: Row, result: Any, inputs: list[numpy.ndarray], count:
             raise ValueError(f"{row.name}: result {i} must have shape {z.shape}, got {y.shape}")
         error = float(abs(y - z).max() / abs(z).max())
         if not error <= tolerance:
-            raise ValueError(
-                f"{row.name}: result {i} must be NumPy's within {tolerance}, is off by {error:.1e}"
-            )
+            raise ValueError(f"{row.name}: result {i} must be NumPy's within {tolerance}, is off by {error:.1e}")
 
 
 class Worker:
@@ -137,9 +135,7 @@ def main() -> None:
     with os.fdopen(os.dup(1), "w") as answers:
         os.dup2(2, 1)  # what a library prints is not an answer
         worker = Worker(given.factory, given.quick)
-        print(
-            json.dumps({"version": importlib.metadata.version(worker.peer.package)}), file=answers, flush=True
-        )
+        print(json.dumps({"version": importlib.metadata.version(worker.peer.package)}), file=answers, flush=True)
         for line in sys.stdin:
             print(json.dumps(worker.answer(line.strip())), file=answers, flush=True)
 

@@ -78,9 +78,7 @@ def main() -> None:
     for w in waits:
         spent[w.line] += w.duration
     line = max(spent, key=spent.__getitem__, default="none: all was done before it was asked for")
-    print(
-        f"A look in each round takes {time['item() in each round'] / once:.2f} times as long as one at the end."
-    )
+    print(f"A look in each round takes {time['item() in each round'] / once:.2f} times as long as one at the end.")
     print(f"{len(waits)} waits in {rounds} rounds; the line to change is {line}.")
     forerun.waitall()
 

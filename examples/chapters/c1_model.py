@@ -81,9 +81,7 @@ def medians(x: np.ndarray, n: int, runs: int) -> tuple[Parts, float, float]:
     for _ in range(runs + 1):  # the first run makes threads and memory
         forerun.waitall()
         p = parts(x, n)
-        found.append(
-            (p.t1, p.t2, p.t3, seconds(lambda: wait_each(x, n)), seconds(lambda: issue(x, n).wait_to_read()))
-        )
+        found.append((p.t1, p.t2, p.t3, seconds(lambda: wait_each(x, n)), seconds(lambda: issue(x, n).wait_to_read())))
     t1, t2, t3, each, once = (statistics.median(column) for column in zip(*found[1:]))
     return Parts(t1, t2, t3), each, once
 

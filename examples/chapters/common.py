@@ -18,9 +18,7 @@ def options(about: str | None) -> tuple[bool, Path]:
         description=about, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
     parser.add_argument("--quick", action="store_true", help="small sizes: shows that it works, not how fast")
-    parser.add_argument(
-        "--out", type=Path, default=Path("build"), help="folder for pictures (default: build)"
-    )
+    parser.add_argument("--out", type=Path, default=Path("build"), help="folder for pictures (default: build)")
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     return given.quick, given.out

@@ -27,9 +27,7 @@ class Training:
     def __init__(self, batch: int, features: int, hidden: int) -> None:
         self.batch, self.features = batch, features
         self.net = nn.Sequential()
-        self.net.add(
-            nn.Dense(4 * hidden, activation="relu"), nn.Dense(hidden, activation="relu"), nn.Dense(1)
-        )
+        self.net.add(nn.Dense(4 * hidden, activation="relu"), nn.Dense(hidden, activation="relu"), nn.Dense(1))
         self.net.initialize()
         self.loss = gluon.loss.L2Loss()
         self.trainer = gluon.Trainer(self.net.collect_params(), "sgd", {"learning_rate": 0.01})

@@ -38,9 +38,7 @@ def data(batches: int, size: int) -> Iterator[np.ndarray]:
         yield np.random.normal(size=(size, 64))
 
 
-def train(
-    net: nn.Sequential, trainer: gluon.Trainer, batches: Iterable[np.ndarray], wait: bool = False
-) -> list[int]:
+def train(net: nn.Sequential, trainer: gluon.Trainer, batches: Iterable[np.ndarray], wait: bool = False) -> list[int]:
     """Trains; returns how many operations had been issued after each minibatch."""
     issued = []
     for x in batches:
@@ -79,9 +77,7 @@ def main() -> None:
         forerun.waitall()
         before = forerun.stats()["issued"]
         with profiler.record() as p:
-            issued = train(
-                net, trainer, forerun.pace(batches, ahead=1) if way == "pace" else batches, way == "wait"
-            )
+            issued = train(net, trainer, forerun.pace(batches, ahead=1) if way == "pace" else batches, way == "wait")
         found[way] = spans(p.trace, issued, before)
         draw(p.trace, out / f"d2_{way}.svg", name)
         near, far = overlaps(found[way], 1), overlaps(found[way], 2)

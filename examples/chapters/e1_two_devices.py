@@ -48,9 +48,7 @@ def main() -> None:
         ],
     )
     share, overlap = both / (one + other), p.trace.overlap() / p.trace.span
-    print(
-        f"Together they take {share:.0%} of the sum. In the traced run, both devices were busy for {overlap:.0%}"
-    )
+    print(f"Together they take {share:.0%} of the sum. In the traced run, both devices were busy for {overlap:.0%}")
     print(f"of the time, with the processor time of {cores:.1f} cores: ", end="")
     if overlap < 0.5:
         print("too little work to run side by side.")

@@ -85,9 +85,7 @@ def main() -> None:
         first = next(e for e in ops if e.seq > passes and e.name == "add")
         ended = max(e.ended for e in backward)
         early += first.started < ended
-    profiler.graph(
-        p.trace, out / "e3_graph.svg", title="A two-layer network on a CPU and two further devices"
-    )
+    profiler.graph(p.trace, out / "e3_graph.svg", title="A two-layer network on a CPU and two further devices")
     profiler.timeline(p.trace, out / "e3_timeline.svg", title="One step, on a CPU and two further devices")
 
     needed = needs(first, {e.seq: e for e in ops})

@@ -131,14 +131,10 @@ def many_dependencies(n: int, size: int, out: Path) -> None:
         sweep(np, edge, w, min(size, 4), lambda x: x)
     profiler.graph(small.trace, out / "e5_grid_graph.svg", title="The dependencies of a small grid")
     want = sweep(numpy, *values, size, lambda x: x)
-    error = max(
-        float(abs(a.numpy() - b).max()) for ours, theirs in zip(grid, want) for a, b in zip(ours, theirs)
-    )
+    error = max(float(abs(a.numpy() - b).max()) for ours, theirs in zip(grid, want) for a, b in zip(ours, theirs))
     rows = [("a wait after each step", ms(waiting)), ("one wait at the end", ms(free))]
     table((f"4. a grid of {size} x {size} matrices of {n} x {n}, {len(p.trace.ops)} ops", "time"), rows)
-    print(
-        f"The largest difference from NumPy's values is {error:.1e}: {'right' if error < 1e-4 else 'WRONG'}."
-    )
+    print(f"The largest difference from NumPy's values is {error:.1e}: {'right' if error < 1e-4 else 'WRONG'}.")
     print(f"Without the waits it takes {free / waiting:.0%} of the time.\n")
 
 
@@ -148,9 +144,7 @@ def main() -> None:
     small_operations(*((200, 100) if quick else (8_000, 20_000)))
     everything_at_once(*((64, 3) if quick else (800, 20)))
     many_dependencies(*((8, 3, out) if quick else (256, 8, out)))
-    print(
-        f"Pictures: {', '.join(str(out / f'e5_{name}.svg') for name in ('products', 'grid', 'grid_graph'))}"
-    )
+    print(f"Pictures: {', '.join(str(out / f'e5_{name}.svg') for name in ('products', 'grid', 'grid_graph'))}")
 
 
 if __name__ == "__main__":

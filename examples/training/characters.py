@@ -84,7 +84,7 @@ def main() -> None:
             with autograd.record():
                 losses = [cross_entropy(net(x)[0], y) for x, y in zip(xs, ys)]
             autograd.backward(losses)
-            trainer.step(sum(map(len, xs)))        # nothing has been waited for
+            trainer.step(sum(map(len, xs)))  # nothing has been waited for
             run.done(losses)
         run.epoch_done(bits=bits(net, held))
     print(f"{given.cell}: {run.curve[-1]['bits']:.3f} bits per character of {len(held):,} that it has not seen")

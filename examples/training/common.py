@@ -53,9 +53,9 @@ class Run:
     def __init__(self, given: argparse.Namespace, net: gluon.Block, trainer: gluon.Trainer) -> None:
         self.net, self.trainer, self.on = net, trainer, given.on
         self.out, self.every, self.last = given.out, given.every, given.epochs
-        self.epoch = self.step = 0      # the epoch, and the batch in it, that come next
+        self.epoch = self.step = 0  # the epoch, and the batch in it, that come next
         self.curve: list[dict[str, Any]] = []
-        self.losses: list[Any] = []     # means over batches since the last checkpoint
+        self.losses: list[Any] = []  # means over batches since the last checkpoint
         found = self._checkpoints()
         if given.resume:
             self._load(found[-1] if found else sys.exit(f"there is no checkpoint in {self.out}"))

@@ -69,9 +69,7 @@ def moved(x: Any, chance: numpy.random.Generator) -> Any:
 
 def accuracy(net: Any, images: Any, labels: Any) -> float:
     """The share of images for which the largest score is the right one."""
-    right = [
-        (net(images[i : i + 250]).argmax(axis=1) == labels[i : i + 250]).sum() for i in range(0, len(images), 250)
-    ]
+    right = [(net(images[i : i + 250]).argmax(axis=1) == labels[i : i + 250]).sum() for i in range(0, len(images), 250)]
     return sum(right).item() / len(images)
 
 
@@ -91,7 +89,7 @@ def main() -> None:
     net.initialize("xavier", ctx=given.on)
     if given.hybridize:
         net.hybridize()
-    net(np.array(images[:1]))                      # shapes are known from here on
+    net(np.array(images[:1]))  # shapes are known from here on
     steps = given.epochs * -(-len(images) // batch)
     rate = CosineScheduler(steps, base_lr=0.003, final_lr=1e-5, warmup_steps=steps // 20)
     trainer = gluon.Trainer(net.collect_params(), "adam", {"lr_scheduler": rate})
@@ -104,7 +102,7 @@ def main() -> None:
             with autograd.record():
                 losses = [cross_entropy(net(moved(x, chance)), y) for x, y in zip(xs, ys)]
             autograd.backward(losses)
-            trainer.step(sum(map(len, xs)))        # nothing has been waited for
+            trainer.step(sum(map(len, xs)))  # nothing has been waited for
             run.done(losses)
         run.epoch_done(accuracy=accuracy(net, *held))
     print(f"{given.net}: {100 * run.curve[-1]['accuracy']:.2f} % of {len(held[0]):,} images that it has not seen")

@@ -28,7 +28,7 @@ class Attention(gluon.HybridBlock):
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
         self.heads = heads
-        self.inward = nn.Dense(3 * width, flatten=False, in_units=width)    # queries, keys and values, of all heads
+        self.inward = nn.Dense(3 * width, flatten=False, in_units=width)  # queries, keys and values, of all heads
         self.outward = nn.Dense(width, flatten=False, in_units=width)
 
     def forward(self, x: Any) -> Any:
@@ -96,7 +96,7 @@ def main() -> None:
     net.initialize("xavier", ctx=given.on)
     if given.hybridize:
         net.hybridize()
-    net(np.array(inputs[:1]))                      # shapes are known from here on
+    net(np.array(inputs[:1]))  # shapes are known from here on
     steps = given.epochs * -(-len(inputs) // BATCH)
     rate = CosineScheduler(steps, base_lr=0.002, final_lr=2e-5, warmup_steps=steps // 10)
     trainer = gluon.Trainer(net.collect_params(), "adam", {"lr_scheduler": rate})
@@ -108,7 +108,7 @@ def main() -> None:
             with autograd.record():
                 losses = [cross_entropy(net(x), y) for x, y in zip(xs, ys)]
             autograd.backward(losses)
-            trainer.step(sum(map(len, xs)))        # nothing has been waited for
+            trainer.step(sum(map(len, xs)))  # nothing has been waited for
             run.done(losses)
         run.epoch_done(bits=bits(net, held))
     print(f"transformer: {run.curve[-1]['bits']:.3f} bits per character of {len(held):,} that it has not seen")

@@ -106,9 +106,7 @@ def resize_short(src: Any, size: int, interp: int = 2) -> Any:
     return imresize(src, size * w // min(h, w), size * h // min(h, w), interp)
 
 
-def fixed_crop(
-    src: Any, x0: int, y0: int, w: int, h: int, size: Sequence[int] | None = None, interp: int = 2
-) -> Any:
+def fixed_crop(src: Any, x0: int, y0: int, w: int, h: int, size: Sequence[int] | None = None, interp: int = 2) -> Any:
     """What is w wide and h high from column x0 and row y0; a view, or resized to `size` (width, height).
 
     ValueError if that is not inside the image.

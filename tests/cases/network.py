@@ -132,9 +132,7 @@ def by_paths(x, labels, blank):
     """-log of the sum of the chances of all paths that say the labels; x: (steps, classes)."""
     p = numpy.exp(x) / numpy.exp(x).sum(1, keepdims=True)
     paths = itertools.product(range(x.shape[1]), repeat=len(x))
-    chance = sum(
-        numpy.prod([p[t, c] for t, c in enumerate(path)]) for path in paths if said(path, blank) == labels
-    )
+    chance = sum(numpy.prod([p[t, c] for t, c in enumerate(path)]) for path in paths if said(path, blank) == labels)
     return -numpy.log(chance) if chance else numpy.inf
 
 

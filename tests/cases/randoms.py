@@ -43,20 +43,29 @@ ROWS: list[Case] = [
     drawn("random_integers", lambda x: (5, 9, (3, 4))),
     drawn("tomaxint", lambda x: ((3, 4),)),
     row("np.random.bytes", lambda x: (5,), random=True, waits=True),
-    *(drawn(name, lambda x: (2.0, 3.0, (3, 4), x.dtype), lambda x: (x(4, low=1), 3.0)) for name in ("f", "wald",
-        "noncentral_chisquare", "vonmises")),
-    *(drawn(name, lambda x: (2.0, (3, 4), x.dtype), lambda x: (x(4, low=1),)) for name in ("pareto", "power",
-        "rayleigh", "standard_t", "weibull")),
+    *(
+        drawn(name, lambda x: (2.0, 3.0, (3, 4), x.dtype), lambda x: (x(4, low=1), 3.0))
+        for name in ("f", "wald", "noncentral_chisquare", "vonmises")
+    ),
+    *(
+        drawn(name, lambda x: (2.0, (3, 4), x.dtype), lambda x: (x(4, low=1),))
+        for name in ("pareto", "power", "rayleigh", "standard_t", "weibull")
+    ),
     *(drawn(name, lambda x: ((3, 4), x.dtype)) for name in ("standard_cauchy", "standard_exponential")),
     drawn("standard_gamma", lambda x: (2.0, (3, 4), x.dtype)),
     drawn("noncentral_f", lambda x: (2.0, 3.0, 1.0, (3, 4), x.dtype), lambda x: (x(4, low=1), 3.0, 1.0)),
     drawn("triangular", lambda x: (0.0, 1.0, 3.0, (3, 4), x.dtype), lambda x: (0.0, x(4, low=1), 9.0)),
-    *(drawn(name, lambda x: (0.5, (3, 4)), lambda x: (x(4, low=0.1, high=0.9),))
-      for name in ("geometric", "logseries")),
+    *(
+        drawn(name, lambda x: (0.5, (3, 4)), lambda x: (x(4, low=0.1, high=0.9),))
+        for name in ("geometric", "logseries")
+    ),
     drawn("hypergeometric", lambda x: (3, 4, 5, (3, 4)), lambda x: (numpy.array([3, 4]), 4, 5)),
     drawn("negative_binomial", lambda x: (3, 0.5, (3, 4)), lambda x: (3, x(4, low=0.1, high=0.9))),
     drawn("zipf", lambda x: (3.0, (3, 4)), lambda x: (x(4, low=1.5),)),
     drawn("dirichlet", lambda x: (x(4, low=1), 3)),
     drawn("multivariate_hypergeometric", lambda x: (numpy.array([3, 4, 5]), 6, (3,))),
-    drawn("multivariate_normal", lambda x: (x(2), numpy.eye(2), Options(size=(3,))),),
+    drawn(
+        "multivariate_normal",
+        lambda x: (x(2), numpy.eye(2), Options(size=(3,))),
+    ),
 ]

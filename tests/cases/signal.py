@@ -9,9 +9,7 @@ AB = (0, 1)
 ABC = (0, 1, 2)
 NUMBERS = "iufc"
 SIZES = [(6, 3), (6, 4), (2, 5), (3, 6), (4, 4), (1, 1)]
-MODES = [
-    lambda x, n=n, k=k, mode=mode: (x(n), x(k), mode) for mode in ("full", "same", "valid") for n, k in SIZES
-]
+MODES = [lambda x, n=n, k=k, mode=mode: (x(n), x(k), mode) for mode in ("full", "same", "valid") for n, k in SIZES]
 
 
 def rising(x, n):

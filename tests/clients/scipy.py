@@ -44,11 +44,7 @@ def names(asarray: Any) -> dict[str, Any]:
         "points": _POINTS, "matrix": _NOISE[:, :4] @ _NOISE[:, :4].T + numpy.eye(4),
         "counts": [16.0, 18.0, 16.0, 14.0, 12.0, 12.0], "whole": [3, 1, 4, 1, 5, 9, 2, 6],
     }  # fmt: skip
-    return (
-        vars(modules)
-        | {name: asarray(values) for name, values in arrays.items()}
-        | {"xp": asarray, "numpy": numpy}
-    )
+    return vars(modules) | {name: asarray(values) for name, values in arrays.items()} | {"xp": asarray, "numpy": numpy}
 
 
 ROWS = {

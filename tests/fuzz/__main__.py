@@ -108,9 +108,7 @@ def replay(paths: list[Path]) -> int:
             for message in watch.lines(["replay", str(path)]):
                 finding = message["finding"]
                 failed += finding is not None
-                print(
-                    f"{path}: {finding['mode'] + ': ' + finding['text'] if finding else 'the same in all modes'}"
-                )
+                print(f"{path}: {finding['mode'] + ': ' + finding['text'] if finding else 'the same in all modes'}")
         except watch.Stopped as stop:
             failed += 1
             print(f"{path}: {stop}")

@@ -19,7 +19,7 @@ METHODS = ("fork", "fork", "forkserver", "spawn")
 ACTS = ("nothing", "loop", "sleep", "lock", "compute")  # what a worker does when its consumer dies
 ENDS = ("SIGKILL", "SIGTERM", "SIGABRT", "SIGINT", "_exit", "exit", "raise")
 
-PROGRAM = '''
+PROGRAM = """
 import ctypes, json, multiprocessing, os, resource, signal, sys, threading, time
 import numpy
 from forerun import np
@@ -87,7 +87,7 @@ if __name__ == "__main__":
     for _ in range(spec["turns"]):
         pass
     end(spec["end"])
-'''
+"""
 
 
 def spec_of(seed: int) -> dict[str, Any]:

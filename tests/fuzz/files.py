@@ -80,9 +80,7 @@ def npz(**arrays: Any) -> bytes:
 def header(shape: str, descr: str = "'<f4'", version: bytes = b"\x01\x00") -> bytes:
     """An npy file with this header and a few bytes of values."""
     text = f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}\n".encode()
-    return (
-        b"\x93NUMPY" + version + len(text).to_bytes(2 if version[0] == 1 else 4, "little") + text + bytes(64)
-    )
+    return b"\x93NUMPY" + version + len(text).to_bytes(2 if version[0] == 1 else 4, "little") + text + bytes(64)
 
 
 def npy_files() -> list[bytes]:

@@ -89,9 +89,7 @@ class RunningAhead:
             return
         passes = ",".join(name for i, name in enumerate(("drop", "fuse", "reuse")) if n >> i & 1)
         with self.reading():
-            forerun.configure(
-                passes=passes, ops_ahead=(1 << 14, 64, 7)[n % 3] if self.may_narrow() else 1 << 14
-            )
+            forerun.configure(passes=passes, ops_ahead=(1 << 14, 64, 7)[n % 3] if self.may_narrow() else 1 << 14)
 
     def may_narrow(self) -> bool:
         """Whether the window may be made smaller."""

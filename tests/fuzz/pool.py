@@ -91,9 +91,7 @@ class Pool:
 
     def beside(self, other: Slot, x: Slot) -> Any:
         """The other's values in x's dtype and on its device."""
-        value = (
-            other.value if other.value.dtype == x.value.dtype else self.cast_to(other.value, x.value.dtype)
-        )
+        value = other.value if other.value.dtype == x.value.dtype else self.cast_to(other.value, x.value.dtype)
         return value if other.device == x.device else self.back.move(value, x.device)
 
     def cast_to(self, x: Any, dtype: Any) -> Any:

@@ -26,9 +26,7 @@ class Stopped(Exception):
     """A process has ended too early ("crash") or does not go on ("hang")."""
 
 
-def lines(
-    arguments: Sequence[str], patience: float = PATIENCE, module: str = "fuzz.batch"
-) -> Iterator[dict[str, Any]]:
+def lines(arguments: Sequence[str], patience: float = PATIENCE, module: str = "fuzz.batch") -> Iterator[dict[str, Any]]:
     """What a process says, line by line. Raises Stopped; the process is gone afterwards in any case."""
     environment = {**os.environ, "PYTHONPATH": str(TESTS), "PYTHONFAULTHANDLER": "1"}
     command = [sys.executable, "-m", module, *arguments]

@@ -136,9 +136,7 @@ class Runner(Program):
             s.ready |= {op}
         me.got = True
         if self.model.broken != "tells_nobody":
-            notify_all(
-                s, "asleep"
-            )  # wake_others, as something has changed; the chain of one by one is in wake.py
+            notify_all(s, "asleep")  # wake_others, as something has changed; the chain of one by one is in wake.py
         return self.pick(s, me)
 
     def end(self, s: Any, op: int) -> None:
@@ -212,9 +210,7 @@ class Budgets(Model):
             "mutex": None,
             "asleep": none,
         }
-        threads: list[Program] = [
-            Runner(f"worker {d}.{i}", self, d) for d in range(devices) for i in range(runners)
-        ]
+        threads: list[Program] = [Runner(f"worker {d}.{i}", self, d) for d in range(devices) for i in range(runners)]
         super().__init__(shared, threads)
 
     def front(self, s: Any, device: int | None = None) -> int:
@@ -247,9 +243,7 @@ class Budgets(Model):
         if any((*s.reserved, *s.running, *s.coming, *s.ahead)):
             raise Violation("a count does not come back to zero")
         if s.failed != self.in_order() and not self.scarce:
-            raise Violation(
-                f"failed for want of memory: {set(s.failed) or None}; in order: {self.in_order() or None}"
-            )
+            raise Violation(f"failed for want of memory: {set(s.failed) or None}; in order: {self.in_order() or None}")
 
     def complete(self, s: Any) -> bool:
         return len(s.ended) == len(self.tasks)

@@ -68,9 +68,7 @@ class Program:
 class Model:
     """What is checked: `shared` fields, `threads`, and what holds `always` and `at_end`."""
 
-    broken: str | None = (
-        None  # which step is left out or swapped: a mutant, which the checker must find fault with
-    )
+    broken: str | None = None  # which step is left out or swapped: a mutant, which the checker must find fault with
     mutants: ClassVar[dict[str, str]] = {}  # name: what is wrong with it
 
     def __init__(self, shared: dict[str, Any], threads: list[Program]) -> None:
@@ -350,9 +348,7 @@ class Checker:
             program = self.model.threads[part - 1]
             lines.append(f"{program.name:10} {old[part][0]:18} {'; '.join(changes)}".rstrip())
             at = before
-        where = ", ".join(
-            f"{t.name} before {own[0]}" for t, own in zip(self.model.threads, self.valued(last)[1:])
-        )
+        where = ", ".join(f"{t.name} before {own[0]}" for t, own in zip(self.model.threads, self.valued(last)[1:]))
         return Result(len(self.states), 0, f"{fault} ({where})", lines[::-1])
 
 

@@ -79,9 +79,7 @@ class User(Program):
         s.shared = None
         return self.pop(s, me) if me.mine is not None else self.full(me)
 
-    def read_next(
-        self, s: Any, me: Any
-    ) -> str:  # not in the code: a stack from which single objects are taken
+    def read_next(self, s: Any, me: Any) -> str:  # not in the code: a stack from which single objects are taken
         me.after = s.next[me.saw]
         return "pop_one"
 
@@ -143,9 +141,7 @@ class FreeLists(Model):
         self.broken, self.objects = broken, objects
         links = (*range(1, objects), None)
         shared = {"shared": 0, "next": links}
-        threads: list[Program] = [
-            User(f"user {i}", self, rounds, takes if i == 0 else 1) for i in range(users)
-        ]
+        threads: list[Program] = [User(f"user {i}", self, rounds, takes if i == 0 else 1) for i in range(users)]
         super().__init__(shared, threads)
 
     def always(self, s: Any, own: list[Any]) -> None:

@@ -343,9 +343,7 @@ class Forks(Engine):
         s.pending += 1
         if not s.started:
             start_workers(s)
-        elif (
-            s.sleeping > 0 and not s.looking and not s.called
-        ):  # wake(), whose single steps are those of Front
+        elif s.sleeping > 0 and not s.looking and not s.called:  # wake(), whose single steps are those of Front
             s.called = True
             notify_one(s, "asleep")
         return "close_door"

@@ -60,8 +60,7 @@ def compute(
         return peer.put(xp.zeros_like(mask), low, mask[low] * (tracer[high] - tracer[low]) / widths[axis])
 
     heat_by, salt_by = (
-        [gradient(tracer, mask, axis) for axis, mask in enumerate((east, north, top))]
-        for tracer in (heat, salt)
+        [gradient(tracer, mask, axis) for axis, mask in enumerate((east, north, top))] for tracer in (heat, salt)
     )
 
     def change(cell: grid.Key, axis: int, face: grid.Key) -> Any:
@@ -79,10 +78,7 @@ def compute(
         here, there = slice(1, -2), slice(2, -1)
         low, high = slice(None, -1), slice(1, None)
         mean = 0.25 * (
-            mixing[box(here, high)]
-            + mixing[box(here, low)]
-            + mixing[box(there, high)]
-            + mixing[box(there, low)]
+            mixing[box(here, high)] + mixing[box(here, low)] + mixing[box(there, high)] + mixing[box(there, low)]
         )
         between = peer.put(xp.zeros_like(k), box(here, high), mean)
         between = peer.put(between, box(here, 0), 0.5 * (mixing[box(here, 0)] + mixing[box(there, 0)]))

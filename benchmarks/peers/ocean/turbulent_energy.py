@@ -44,9 +44,7 @@ def superbee(peer: Any, velocity: Any, x: Any, mask: Any, width: Any, axis: int,
     if axis == 2:
         velocity, x, mask = (padded(peer, y) for y in (velocity, x, mask))
     steps = [slice(1 + n, n - 2 or None) for n in range(-1, 3)]
-    behind, here, ahead, beyond = (
-        (*COLUMNS, step) if axis == 2 else grid.on(axis, step, INNER) for step in steps
-    )
+    behind, here, ahead, beyond = ((*COLUMNS, step) if axis == 2 else grid.on(axis, step, INNER) for step in steps)
     flow = factor * velocity[here]
     courant = xp.abs(flow * STEP / width)
     after = (x[beyond] - x[ahead]) * mask[ahead]

@@ -139,9 +139,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         if want == self.dtype:
             return shape.copied_in(self, order) if copy or not shape.in_order(self, order) else self
         if casting != "unsafe" and not convert.castable(self.dtype, want, casting):
-            raise TypeError(
-                f"astype: casting must be possible by rule {casting!r}, got {self.dtype} to {want}"
-            )
+            raise TypeError(f"astype: casting must be possible by rule {casting!r}, got {self.dtype} to {want}")
         turned = order == "F" or (order == "A" and shape.fortran(self))
         return convert.converted(self.T, want).T if turned else convert.converted(self, want)
 
@@ -288,16 +286,12 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         return reduction.min(self, axis, out, keepdims, initial, where)
 
     @direct("truth", arithmetic.logical_and, 4)
-    def all(
-        self, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
-    ) -> ndarray:
+    def all(self, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> ndarray:
         """Whether all elements over axes are true."""
         return reduction.all(self, axis, out, keepdims, where=where)
 
     @direct("truth", arithmetic.logical_or, 5)
-    def any(
-        self, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
-    ) -> ndarray:
+    def any(self, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> ndarray:
         """Whether any element over axes is true."""
         return reduction.any(self, axis, out, keepdims, where=where)
 
@@ -330,15 +324,11 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         """Positions that sort the array along an axis."""
         return sorting.argsort(self, axis, kind, order, stable=stable)
 
-    def sort(
-        self, axis: int = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None
-    ) -> None:
+    def sort(self, axis: int = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None) -> None:
         """Brings elements into ascending order along an axis, in place."""
         _core.assign(self, sorting.sort(_core.detach(self), axis, kind, order, stable=stable))
 
-    def argpartition(
-        self, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None
-    ) -> ndarray:
+    def argpartition(self, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None) -> ndarray:
         """Positions that partition the array along an axis."""
         return sorting.argpartition(self, kth, axis, kind, order)
 
@@ -396,9 +386,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         return diagonals.diagonal(self, offset, axis1, axis2)
 
     @direct("trace")
-    def trace(
-        self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
-    ) -> ndarray:
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> ndarray:
         """The sum of a diagonal."""
         return diagonals.trace(self, offset, axis1, axis2, dtype, out)
 

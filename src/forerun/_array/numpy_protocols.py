@@ -51,9 +51,7 @@ def array_namespace(self: Any, /, *, api_version: str | None = None) -> Any:
     ValueError for a version of the standard that it does not hold.
     """
     if api_version is not None and api_version not in _VERSIONS:
-        raise ValueError(
-            f"__array_namespace__: api_version must be one of {', '.join(_VERSIONS)}, got {api_version!r}"
-        )
+        raise ValueError(f"__array_namespace__: api_version must be one of {', '.join(_VERSIONS)}, got {api_version!r}")
     return namespace()
 
 

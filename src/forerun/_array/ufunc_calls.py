@@ -363,9 +363,7 @@ def _from_the_end(ufunc: Any, operands: list[Any], options: dict[str, Any]) -> d
     return options | {"axes": counted}
 
 
-def _core_shapes(
-    ufunc: Any, operands: list[Any], loop: Dtypes, options: dict[str, Any]
-) -> list[tuple[int, ...]]:
+def _core_shapes(ufunc: Any, operands: list[Any], loop: Dtypes, options: dict[str, Any]) -> list[tuple[int, ...]]:
     """The shapes of the results: those of a call with one more axis in front, of extent 0: nothing is computed."""
     lead, counts = _lead(ufunc, operands), core_axes(ufunc)
     axis = options.get("axis", -1)

@@ -58,9 +58,7 @@ class Piece:
     (['multiply'], 1)
     """
 
-    def __init__(
-        self, results: Sequence[Any], inputs: dict[tuple[int, int], int], count: int, since: int
-    ) -> None:
+    def __init__(self, results: Sequence[Any], inputs: dict[tuple[int, int], int], count: int, since: int) -> None:
         self.saved: list[Any] = []
         self.leaves: list[Any] = []
         self.nodes: list[_Node] = []

@@ -55,9 +55,7 @@ class _Loop:
     def __init__(self, title: str, total: int | None, done: int) -> None:
         self.title, self.total = title, total
         self.issued = self.computed = done
-        self._ends: deque[int] = (
-            deque()
-        )  # of iterations that may not be computed: the number of the op behind each
+        self._ends: deque[int] = deque()  # of iterations that may not be computed: the number of the op behind each
         self.began = time.perf_counter()
 
     def step(self) -> None:

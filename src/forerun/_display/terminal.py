@@ -49,9 +49,7 @@ class Terminal:
 
     def heading(self, text: str) -> None:
         """Prints a heading with a rule below it."""
-        self.line(
-            f"\n{self.style(text, '1;36')}\n{self.style(('─' if self._wide else '-') * self.width, '2')}"
-        )
+        self.line(f"\n{self.style(text, '1;36')}\n{self.style(('─' if self._wide else '-') * self.width, '2')}")
 
     def text(self, sentence: str, code: str = "") -> None:
         """Prints wrapped text."""

@@ -78,9 +78,7 @@ def _read(file: BinaryIO, header: Header, at: int, op: str, name: str) -> numpy.
     return flat.reshape(header.shape)
 
 
-def save_named(
-    op: str, filename: str | os.PathLike[str], arrays: Mapping[str, Any], wait: bool = True
-) -> Any:
+def save_named(op: str, filename: str | os.PathLike[str], arrays: Mapping[str, Any], wait: bool = True) -> Any:
     """Writes arrays by their names: in the safetensors format if the file's name ends so, else as npz.
 
     Returns the file's size, an array: when the file is written, or at once if it is not to wait.

@@ -220,9 +220,7 @@ def header_of(shape: Sequence[int], strides: Sequence[int], dtype: numpy.dtype[A
     """
     if dtype.kind == "V":
         raise TypeError(f"save: dtype must be one that NumPy's format has a word for, got {dtype}")
-    return Header(
-        tuple(shape), dtype, _dense(shape[::-1], strides[::-1], dtype) > _dense(shape, strides, dtype)
-    )
+    return Header(tuple(shape), dtype, _dense(shape[::-1], strides[::-1], dtype) > _dense(shape, strides, dtype))
 
 
 def _dense(shape: Sequence[int], strides: Sequence[int], dtype: numpy.dtype[Any]) -> bool:
@@ -236,9 +234,7 @@ def _dense(shape: Sequence[int], strides: Sequence[int], dtype: numpy.dtype[Any]
     return True
 
 
-def write_array(
-    file: BinaryIO, x: numpy.ndarray, header: Header | None = None, at: int | None = None
-) -> None:
+def write_array(file: BinaryIO, x: numpy.ndarray, header: Header | None = None, at: int | None = None) -> None:
     """Writes an array as an npy file.
 
     at: where in the file that is; large values begin with a block of it then, which NumPy's readers do not mind.

@@ -49,9 +49,7 @@ def save(file: Any, arr: Any, allow_pickle: Any = True, *, wait: bool = True) ->
     return file_ops.save("save", place(file, ".npy"), "npy", {"": x}, [header], write, wait)
 
 
-def _savez(
-    op: str, file: Any, args: tuple[Any, ...], named: dict[str, Any], wait: Any, compressed: bool
-) -> Any:
+def _savez(op: str, file: Any, args: tuple[Any, ...], named: dict[str, Any], wait: Any, compressed: bool) -> Any:
     if not isinstance(wait, bool):  # an array of that name
         named, wait = {**named, "wait": wait}, True
     unnamed = {f"arr_{i}": x for i, x in enumerate(args)}
@@ -116,9 +114,7 @@ def load(
     {'a': [1, 2], 'b': [3.0]}
     """
     if mmap_mode is not None:
-        raise ValueError(
-            f"load: mmap_mode must be None, got {mmap_mode!r}; operations take what numpy.load gives"
-        )
+        raise ValueError(f"load: mmap_mode must be None, got {mmap_mode!r}; operations take what numpy.load gives")
     del (
         allow_pickle,
         fix_imports,
@@ -196,9 +192,7 @@ def savetxt(fname: Any, X: Any, *args: Any, wait: bool = True, **kwargs: Any) ->
     return file_ops.save("savetxt", path, "text", {"": x}, [file_ops.header_of(x)], write, wait)
 
 
-def _from_text(
-    read: Callable[..., Any], fname: Any, dtype: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
+def _from_text(read: Callable[..., Any], fname: Any, dtype: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     kind = default_float() if dtype is float else as_dtype(read.__name__, dtype)
     if isinstance(fname, (str, os.PathLike)):
         order.settled(place(fname))

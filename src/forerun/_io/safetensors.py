@@ -56,9 +56,7 @@ def read_contents(file: BinaryIO, size: int, op: str) -> Contents:
     """What the header of a file of so many bytes says. ValueError if it is none, or says what cannot be."""
     length = int.from_bytes(file.read(8), "little") if size >= 8 else 0
     if not 2 <= length <= min(LONGEST, size - 8):
-        raise ValueError(
-            f"{op}: file must be in the safetensors format, got {size} bytes, header of {length}"
-        )
+        raise ValueError(f"{op}: file must be in the safetensors format, got {size} bytes, header of {length}")
     said = _parsed(file.read(length), op)
     metadata = said.pop("__metadata__", None)
     if metadata is not None and not _texts(metadata):
@@ -68,9 +66,7 @@ def read_contents(file: BinaryIO, size: int, op: str) -> Contents:
     end = begin
     for name, place in sorted(tensors.items(), key=lambda item: (item[1].start, item[1].nbytes)):
         if place.start != end:
-            raise ValueError(
-                f"{op}: {name} must begin where the one before it ends, {end}, got {place.start}"
-            )
+            raise ValueError(f"{op}: {name} must begin where the one before it ends, {end}, got {place.start}")
         end += place.nbytes
     if end != size:
         raise ValueError(f"{op}: tensors must fill the file of {size} bytes, got {end}")

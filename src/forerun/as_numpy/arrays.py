@@ -118,9 +118,7 @@ def _set(x: Any, name: str, value: Any) -> None:
         return object.__setattr__(x, name, value)
     seen = np.reshape(x, value) if name == "shape" else x.view(value)
     if not np.may_share_memory(x, seen) and x.size:
-        raise AttributeError(
-            f"{name}: must be set without a copy, got {value!r} for an array that is not in one piece"
-        )
+        raise AttributeError(f"{name}: must be set without a copy, got {value!r} for an array that is not in one piece")
     _core.see_as(x, seen)
     return None
 

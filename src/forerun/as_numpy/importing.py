@@ -25,9 +25,7 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 def _library() -> tuple[str, ...]:
     """Folders of Python's library and of installed packages."""
     paths = sysconfig.get_paths()
-    found = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")} | {
-        site.getusersitepackages()
-    }
+    found = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")} | {site.getusersitepackages()}
     return tuple(os.path.join(os.path.realpath(path), "") for path in found)
 
 
@@ -82,9 +80,7 @@ class Imports:
         if file.startswith("<"):
             return True  # typed in, or made of text: whose it is, its globals say
         path = os.path.realpath(file)
-        if path.startswith((*self._library, _PACKAGE)) or any(
-            f"{os.sep}{name}{os.sep}" in path for name in _INSTALLED
-        ):
+        if path.startswith((*self._library, _PACKAGE)) or any(f"{os.sep}{name}{os.sep}" in path for name in _INSTALLED):
             return False
         return path.startswith(self.folders)
 

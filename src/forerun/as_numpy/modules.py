@@ -82,9 +82,7 @@ class Modules:
             found = special.get(attribute)
             if found is None:
                 their = getattr(theirs, attribute)
-                found = self.attribute(
-                    f"{path}.{attribute}".lstrip("."), getattr(ours, attribute, None), their
-                )
+                found = self.attribute(f"{path}.{attribute}".lstrip("."), getattr(ours, attribute, None), their)
             setattr(module, attribute, found)
             return found
 
@@ -124,9 +122,7 @@ class Modules:
         called = self.calls.always(path, theirs, _THEIRS.get(path) or _LACKS)
         if isinstance(theirs, numpy.ufunc):
             for method in ("reduce", "accumulate", "outer", "at", "reduceat"):
-                setattr(
-                    called, method, self.calls.always(f"{path}.{method}", getattr(theirs, method), _LACKS)
-                )
+                setattr(called, method, self.calls.always(f"{path}.{method}", getattr(theirs, method), _LACKS))
         return called
 
     def _function(self, path: str, ours: Any, theirs: Any) -> Any:

@@ -65,9 +65,7 @@ def _class(kind: type, is_program: Callable[[Any], bool]) -> type:
 
         return drawn
 
-    return type(
-        kind.__name__, (kind,), {name: method(name) for name in _DRAWS[kind]} | {"__module__": "numpy.random"}
-    )
+    return type(kind.__name__, (kind,), {name: method(name) for name in _DRAWS[kind]} | {"__module__": "numpy.random"})
 
 
 def _drawing(name: str, function: Callable[..., Any]) -> Callable[..., Any]:

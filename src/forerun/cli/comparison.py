@@ -119,9 +119,7 @@ def measured(row: Row, peers: Mapping[str, Library], quick: bool = False) -> dic
     for name, library in peers.items():
         if wrong := _wrong(row, library, given[name], inputs):
             found[name] = {"wrong": wrong}
-    times = _rounds(
-        row, {n: (peers[n], given[n]) for n in peers if n not in found}, 3 if quick else _MOST_ROUNDS
-    )
+    times = _rounds(row, {n: (peers[n], given[n]) for n in peers if n not in found}, 3 if quick else _MOST_ROUNDS)
     for name, taken in times.items():
         dropped = max(one[2] for one in taken)
         ratios = [one[1] / base[1] for one, base in zip(taken, times["NumPy"])]

@@ -39,9 +39,7 @@ def run(given: argparse.Namespace) -> int:
         missing = "automatic" if topic == "settings" else "unknown"
         width = max(map(len, values), default=0) + 2
         for name, value in values.items():
-            screen.line(
-                f"  {screen.style(name.ljust(width), '2')}{missing if value is None else _words(value)}"
-            )
+            screen.line(f"  {screen.style(name.ljust(width), '2')}{missing if value is None else _words(value)}")
         if not values:
             screen.line("  none")
     return 0

@@ -29,9 +29,7 @@ class Program:
         self.name = script if module else Path(script).stem
         folder = os.getcwd() if module else str(Path(script).resolve().parent)
         if not module and not os.access(script, os.R_OK):
-            raise Misuse(
-                f"cannot read the script {script}" if os.path.exists(script) else f"no such script: {script}"
-            )
+            raise Misuse(f"cannot read the script {script}" if os.path.exists(script) else f"no such script: {script}")
         self._kept: object = None
         self._path = [folder, *sys.path[1:]]  # in the place of the folder of the command itself
         if module:

@@ -29,12 +29,8 @@ examples:
 
 def arguments(command: argparse.ArgumentParser) -> None:
     """What may be given."""
-    command.add_argument(
-        "--as-numpy", action="store_true", help="`import numpy` in the script's files gives forerun"
-    )
-    command.add_argument(
-        "--report", action="store_true", help="say at the end what ran ahead, and what fell back"
-    )
+    command.add_argument("--as-numpy", action="store_true", help="`import numpy` in the script's files gives forerun")
+    command.add_argument("--report", action="store_true", help="say at the end what ran ahead, and what fell back")
     command.add_argument("-m", dest="module", action="store_true", help="SCRIPT is the name of a module")
     command.add_argument("script", metavar="SCRIPT", help="a file of Python, or with -m a module")
     command.add_argument("arguments", metavar="...", nargs=argparse.REMAINDER, help="arguments of the script")

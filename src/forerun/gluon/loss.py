@@ -62,9 +62,7 @@ class Loss(HybridBlock):
 def _like(name: str, label: Any, pred: Any) -> Any:
     """The label in pred's shape; ValueError if it has another number of elements."""
     if label.size != pred.size:
-        raise ValueError(
-            f"{name}: label must have as many elements as pred, got {label.shape} for {pred.shape}"
-        )
+        raise ValueError(f"{name}: label must have as many elements as pred, got {label.shape} for {pred.shape}")
     return label if label.shape == pred.shape else label.reshape(pred.shape)
 
 
@@ -137,9 +135,7 @@ class LogisticLoss(Loss):
     [0.6930000185966492]
     """
 
-    def __init__(
-        self, weight: float | None = 1.0, batch_axis: int = 0, label_format: str = "signed"
-    ) -> None:
+    def __init__(self, weight: float | None = 1.0, batch_axis: int = 0, label_format: str = "signed") -> None:
         super().__init__(weight, batch_axis)
         if label_format not in ("signed", "binary"):
             raise ValueError(f'LogisticLoss: label_format must be "signed" or "binary", got {label_format!r}')
@@ -359,9 +355,7 @@ class SDMLLoss(Loss):
     [0.0, 0.0]
     """
 
-    def __init__(
-        self, smoothing_parameter: float = 0.3, weight: float | None = 1.0, batch_axis: int = 0
-    ) -> None:
+    def __init__(self, smoothing_parameter: float = 0.3, weight: float | None = 1.0, batch_axis: int = 0) -> None:
         super().__init__(weight, batch_axis)
         self._smoothing = smoothing_parameter
 

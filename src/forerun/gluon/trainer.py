@@ -165,9 +165,7 @@ class Trainer:
             return trained
         if not ignore_stale:
             names = [self._names[i] for i in stale]
-            raise RuntimeError(
-                f"Trainer.step: gradients must be computed anew between steps, got old ones for {names}"
-            )
+            raise RuntimeError(f"Trainer.step: gradients must be computed anew between steps, got old ones for {names}")
         return [(i, copies) for i, copies in trained if i not in stale]
 
     def _sum(self, params: list[Copies]) -> None:
@@ -221,9 +219,7 @@ class Trainer:
         wait: the file is written when the call returns; with wait=False the call returns at once, as `np.save` does.
         """
         values: dict[str, Any] = {
-            f"{i}.{name}": value
-            for i, states in self._states.items()
-            for name, value in states[0].items()
+            f"{i}.{name}": value for i, states in self._states.items() for name, value in states[0].items()
         }
         values["num_update"] = numpy.asarray(self._optimizer.num_update)
         return save_arrays("save_states", filename, values, wait=wait)

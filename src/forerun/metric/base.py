@@ -96,9 +96,7 @@ def _read(total: Any) -> Any:
 def _pairs(name: str, labels: Any, preds: Any, more: bool = False) -> list[Pair]:
     several = [x if isinstance(x, (list, tuple)) else [x] for x in (labels, preds)]
     if len(several[0]) != len(several[1]) and not more:
-        raise ValueError(
-            f"{name}: labels and preds must be as many, got {len(several[0])} and {len(several[1])}"
-        )
+        raise ValueError(f"{name}: labels and preds must be as many, got {len(several[0])} and {len(several[1])}")
     pairs = [(asarray(label), asarray(pred)) for label, pred in zip(*several)]
     return [(label.as_in_ctx(pred.device), pred) for label, pred in pairs]
 
@@ -106,9 +104,7 @@ def _pairs(name: str, labels: Any, preds: Any, more: bool = False) -> list[Pair]
 def sized(name: str, label: Any, pred: Any) -> Any:
     """The label in pred's shape; ValueError if it has another number of elements."""
     if label.size != pred.size:
-        raise ValueError(
-            f"{name}: label must have as many elements as pred, got {label.shape} for {pred.shape}"
-        )
+        raise ValueError(f"{name}: label must have as many elements as pred, got {label.shape} for {pred.shape}")
     return label.reshape(pred.shape)
 
 

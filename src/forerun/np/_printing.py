@@ -143,9 +143,7 @@ def format_float_scientific(
     >>> np.format_float_scientific(np.array(150.0))
     '1.5e+02'
     """
-    return numpy.format_float_scientific(
-        _number(x), precision, unique, trim, sign, pad_left, exp_digits, min_digits
-    )  # type: ignore[arg-type]
+    return numpy.format_float_scientific(_number(x), precision, unique, trim, sign, pad_left, exp_digits, min_digits)  # type: ignore[arg-type]
 
 
 def base_repr(number: Any, base: int = 2, padding: int = 0) -> str:

@@ -81,9 +81,7 @@ class AdaDelta(Optimizer):
     slots = ("variance", "steps")
     constants = ("rho", "epsilon")
 
-    def __init__(
-        self, learning_rate: float = 1.0, rho: float = 0.9, epsilon: float = 1e-6, **settings: Any
-    ) -> None:
+    def __init__(self, learning_rate: float = 1.0, rho: float = 0.9, epsilon: float = 1e-6, **settings: Any) -> None:
         super().__init__(learning_rate, **settings)
         self.rho, self.epsilon = rho, epsilon
 
@@ -108,9 +106,7 @@ class Ftrl(Optimizer):
     slots = ("z", "n")
     constants = ("lamda1", "beta")
 
-    def __init__(
-        self, lamda1: float = 0.01, learning_rate: float = 0.1, beta: float = 1.0, **settings: Any
-    ) -> None:
+    def __init__(self, lamda1: float = 0.01, learning_rate: float = 0.1, beta: float = 1.0, **settings: Any) -> None:
         super().__init__(learning_rate, **settings)
         self.lamda1, self.beta = lamda1, beta
 

@@ -71,9 +71,7 @@ class Signum(Optimizer):
 
     constants = ("momentum",)
 
-    def __init__(
-        self, learning_rate: float = 0.01, momentum: float = 0.9, wd_lh: float = 0.0, **settings: Any
-    ) -> None:
+    def __init__(self, learning_rate: float = 0.01, momentum: float = 0.9, wd_lh: float = 0.0, **settings: Any) -> None:
         super().__init__(learning_rate, **settings)
         self.momentum, self.wd_lh = momentum, wd_lh
         self.slots = ("mean",) if momentum else ()
@@ -131,9 +129,7 @@ class DCASGD(Optimizer):
 
     constants = ("momentum", "lamda")
 
-    def __init__(
-        self, learning_rate: float = 0.1, momentum: float = 0.0, lamda: float = 0.04, **settings: Any
-    ) -> None:
+    def __init__(self, learning_rate: float = 0.1, momentum: float = 0.0, lamda: float = 0.04, **settings: Any) -> None:
         super().__init__(learning_rate, **settings)
         self.momentum, self.lamda = momentum, lamda
         self.slots = ("velocity", "previous") if momentum else ("previous",)

@@ -149,9 +149,7 @@ class Trace:
         """Seconds from the first issue to the last end."""
         return max((e.ended for e in self.events), default=0.0) - self.start
 
-    def busy(
-        self, queue: str | None = None, *, thread: int | None = None, device: int | None = None
-    ) -> float:
+    def busy(self, queue: str | None = None, *, thread: int | None = None, device: int | None = None) -> float:
         """Seconds in which at least one op ran, of those on a queue, by a thread, on a device."""
         wanted = {"queue": queue, "thread": thread, "device": device}
         asked = [(name, value) for name, value in wanted.items() if value is not None]

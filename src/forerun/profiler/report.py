@@ -110,8 +110,7 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]], count: int, l
     shown = [head, *rows][: limit + 1]
     width = [max(map(len, column)) for column in zip(*shown)]
     lines = [
-        "  ".join([row[0].ljust(width[0]), *(word.rjust(w) for word, w in zip(row[1:], width[1:]))])
-        for row in shown
+        "  ".join([row[0].ljust(width[0]), *(word.rjust(w) for word, w in zip(row[1:], width[1:]))]) for row in shown
     ]
     more = [f"... and {count - limit:,} more"] if count > limit else []
     return [lines[0], "-" * len(lines[0]), *lines[1:], *more]

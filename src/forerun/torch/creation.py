@@ -80,9 +80,7 @@ def is_tensor(x: Any) -> bool:
     return isinstance(x, np.ndarray)
 
 
-def full(
-    size: Any, fill_value: Any, dtype: Any = None, device: Where = None, requires_grad: bool = False
-) -> Any:
+def full(size: Any, fill_value: Any, dtype: Any = None, device: Where = None, requires_grad: bool = False) -> Any:
     """One value everywhere; the dtype is that of the value unless given."""
     kind = numpy.asarray(fill_value).dtype
     want = as_dtype(dtype, float32 if kind.kind == "f" else kind)

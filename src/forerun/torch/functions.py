@@ -52,13 +52,7 @@ def div(a: Any, b: Any, *, rounding_mode: str | None = None) -> Any:
     if rounding_mode not in (None, "floor", "trunc"):
         raise ValueError(f'div: rounding_mode must be "floor", "trunc" or None, got {rounding_mode!r}')
     quotient = np.divide(a, b)
-    return (
-        quotient
-        if rounding_mode is None
-        else np.floor(quotient)
-        if rounding_mode == "floor"
-        else np.trunc(quotient)
-    )
+    return quotient if rounding_mode is None else np.floor(quotient) if rounding_mode == "floor" else np.trunc(quotient)
 
 
 def rsqrt(x: Any) -> Any:
@@ -83,9 +77,7 @@ def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: 
 
 def _product(op: str, a: Any, b: Any, ndims: tuple[int, int]) -> Any:
     if (a.ndim, b.ndim) != ndims:
-        raise ValueError(
-            f"{op}: operands must have {ndims[0]} and {ndims[1]} axes, got {a.shape} and {b.shape}"
-        )
+        raise ValueError(f"{op}: operands must have {ndims[0]} and {ndims[1]} axes, got {a.shape} and {b.shape}")
     return np.matmul(a, b)
 
 

@@ -194,9 +194,7 @@ def requires_grad_(x: Any, requires_grad: bool = True) -> Any:
 _requires_grad = property(
     lambda x: x.node is not None, requires_grad_, doc="Whether gradients flow through x; may be set."
 )
-_is_leaf = property(
-    lambda x: x.node is None or isinstance(x.node, Variable), doc="Whether x was not computed."
-)
+_is_leaf = property(lambda x: x.node is None or isinstance(x.node, Variable), doc="Whether x was not computed.")
 _data = property(lambda x: x.detach(), doc="The same values, out of sight of gradients.")
 
 

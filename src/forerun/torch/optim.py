@@ -29,9 +29,7 @@ class Optimizer:
         self._states: list[list[Any]] = []
         for group in groups:
             whole = {**settings, **group, "params": list(group["params"])}
-            others = {
-                key: value for key, value in whole.items() if key not in ("params", "lr", "weight_decay")
-            }
+            others = {key: value for key, value in whole.items() if key not in ("params", "lr", "weight_decay")}
             made = rule(learning_rate=whole["lr"], wd=whole["weight_decay"], **others)
             self.param_groups.append(whole)
             self._rules.append(made)
@@ -93,9 +91,7 @@ class SGD(Optimizer):
         weight_decay: float = 0.0,
         nesterov: bool = False,
     ) -> None:
-        super().__init__(
-            params, _rules.SGD, lr=lr, momentum=momentum, weight_decay=weight_decay, nesterov=nesterov
-        )
+        super().__init__(params, _rules.SGD, lr=lr, momentum=momentum, weight_decay=weight_decay, nesterov=nesterov)
 
 
 class Adam(Optimizer):
@@ -153,9 +149,7 @@ class RMSprop(Optimizer):
 class Adagrad(Optimizer):
     """Steps of lr * g / (sqrt(h) + eps), where h is the sum of all g**2 so far."""
 
-    def __init__(
-        self, params: Iterable[Any], lr: float = 0.01, eps: float = 1e-10, weight_decay: float = 0.0
-    ) -> None:
+    def __init__(self, params: Iterable[Any], lr: float = 0.01, eps: float = 1e-10, weight_decay: float = 0.0) -> None:
         def make(eps: float, **settings: Any) -> _rules.Optimizer:
             return _rules.AdaGrad(epsilon=eps, **settings)
 

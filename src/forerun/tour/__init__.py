@@ -108,9 +108,7 @@ def run(out: Path, quick: bool = False, silent: bool = False) -> dict[str, Any]:
         try:
             finding = stop.experiment(out, quick)
         except ModuleNotFoundError as missing:
-            finding = Finding(
-                answers=[f"Left out: needs {missing.name}. To have all: pip install 'forerun[tour]'"]
-            )
+            finding = Finding(answers=[f"Left out: needs {missing.name}. To have all: pip install 'forerun[tour]'"])
         screen.end()
         found.append({"chapter": stop.rows.split(), "title": stop.title, "claim": stop.claim, **asdict(finding)})
         if not silent:

@@ -24,9 +24,7 @@ def _step(quick: bool) -> Callable[[Any, Any], Any]:
     """One step of training, for three dense layers."""
     scale = 16 if quick else 1
     net = nn.Sequential()
-    net.add(
-        nn.Dense(2048 // scale, activation="relu"), nn.Dense(512 // scale, activation="relu"), nn.Dense(1)
-    )
+    net.add(nn.Dense(2048 // scale, activation="relu"), nn.Dense(512 // scale, activation="relu"), nn.Dense(1))
     net.initialize()
     trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.01})
     loss = gluon.loss.L2Loss()
@@ -65,9 +63,7 @@ def footprint(out: Path, quick: bool) -> Finding:
     return Finding(
         (f"{batches} batches of {size} x 512", "issued", "ended", "most memory above start"),
         rows,
-        [
-            f"Without a barrier the peak is {peaks[1] / peaks[0]:.2f} times that with one: oldest operations go first."
-        ],
+        [f"Without a barrier the peak is {peaks[1] / peaks[0]:.2f} times that with one: oldest operations go first."],
     )
 
 

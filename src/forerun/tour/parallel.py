@@ -36,9 +36,7 @@ def two_devices(out: Path, quick: bool) -> Finding:
     return Finding(
         (f"{n} products of {size} x {size} each", "time", "to the sum"),
         [[name, ms(t), times(t / total)] for name, t in found.items()],
-        [
-            "Each device has half of the cores and its own queue; no line of the program says what goes in parallel."
-        ],
+        ["Each device has half of the cores and its own queue; no line of the program says what goes in parallel."],
     )
 
 
@@ -82,8 +80,5 @@ def copies(out: Path, quick: bool) -> Finding:
     return Finding(
         (f"{n} products of {size} x {size} on cpu(1), copied to cpu(0)", "time"),
         [[name, ms(t)] for name, t in found.items()],
-        [
-            f"{behind} of {n} products began after the first copy had begun. "
-            "Drawn from this run: copies-timeline.svg."
-        ],
+        [f"{behind} of {n} products began after the first copy had begun. Drawn from this run: copies-timeline.svg."],
     )

@@ -79,9 +79,7 @@ def images(out: Path, quick: bool) -> Finding:
     for name, load in (("digits", _digits), ("MNIST", _mnist)):
         epochs = 3 if quick else 30
         pixels, targets = load()
-        x, held, y, answers = train_test_split(
-            pixels, targets, test_size=0.2, random_state=0, stratify=targets
-        )
+        x, held, y, answers = train_test_split(pixels, targets, test_size=0.2, random_state=0, stratify=targets)
         start = time.perf_counter()
         net = _train(x, y, epochs)
         ours = (net(np.array(held)).argmax(1) == np.array(answers)).mean().item()
@@ -89,9 +87,7 @@ def images(out: Path, quick: bool) -> Finding:
         theirs = _sklearn(x, y, epochs).score(held, answers)
         end = time.perf_counter()
         title = f"{name}: {len(x):,} images of {pixels.shape[1]} pixels, {epochs} epochs"
-        rows.append(
-            [title, f"{ours:.3f}", f"{middle - start:.2f} s", f"{theirs:.3f}", f"{end - middle:.2f} s"]
-        )
+        rows.append([title, f"{ours:.3f}", f"{middle - start:.2f} s", f"{theirs:.3f}", f"{end - middle:.2f} s"])
     return Finding(("", "accuracy", "time", "scikit-learn", "time"), rows)
 
 

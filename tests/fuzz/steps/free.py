@@ -34,9 +34,7 @@ class Free(Pool):
         x = self.pick(a, lambda slot: slot.value.dtype.kind == "f" and slot.value.size > 0)
         if x is not None:
             axis = None if c % 3 == 0 or x.value.ndim == 0 else c % x.value.ndim
-            self.put(
-                getattr(x.value, ("mean", "var", "prod")[b % 3])(axis=axis, keepdims=bool(c % 2)), x.device
-            )
+            self.put(getattr(x.value, ("mean", "var", "prod")[b % 3])(axis=axis, keepdims=bool(c % 2)), x.device)
 
     def random(self, a: int, b: int, c: int) -> None:
         shape, where = self.shapes[a % len(self.shapes)], forerun.cpu(c % 2)

@@ -55,9 +55,7 @@ class Indexing(Pool):
 
     def positions(self, extent: int, n: int, device: int) -> Any:
         """Positions along an axis: of the program's numbers where it has any."""
-        whole = self.pick(
-            n, lambda s: s.value.dtype in ("int64", "int32") and s.value.ndim > 0 and s.device == device
-        )
+        whole = self.pick(n, lambda s: s.value.dtype in ("int64", "int32") and s.value.ndim > 0 and s.device == device)
         if whole is None:
             return None
         value = whole.value.reshape(-1)[: 1 + n % 5] % extent
@@ -105,9 +103,7 @@ class Indexing(Pool):
         if x is not None:
             axis = b % x.value.ndim
             order = self.xp.argsort(x.value, axis=axis, kind="stable")
-            self.put(
-                self.xp.take_along_axis(x.value, order[..., ::-1] if c % 2 else order, axis=axis), x.device
-            )
+            self.put(self.xp.take_along_axis(x.value, order[..., ::-1] if c % 2 else order, axis=axis), x.device)
 
     def ends(self, a: int, b: int, c: int) -> None:
         """Positions of extremes, and running sums."""
@@ -133,9 +129,7 @@ class Indexing(Pool):
         elif name == "stack":
             self.put(self.xp.stack([x.value, x.value], axis=axis), x.device)
         elif name == "expand":
-            self.put_view(
-                self.xp.broadcast_to(self.xp.expand_dims(x.value, 0), (2, *x.value.shape)).copy(), x.device
-            )
+            self.put_view(self.xp.broadcast_to(self.xp.expand_dims(x.value, 0), (2, *x.value.shape)).copy(), x.device)
         elif name == "pad":
             self.put(self.xp.pad(x.value, 1), x.device)
         else:

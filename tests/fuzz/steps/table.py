@@ -49,9 +49,7 @@ class Table(Pool):
             leaf.attach_grad()
         with autograd.record():
             found = self.done(case, args)
-        heads = [
-            y for y in found if isinstance(y, _core.Array) and y.dtype.kind == "f" and y.node is not None
-        ]
+        heads = [y for y in found if isinstance(y, _core.Array) and y.dtype.kind == "f" and y.node is not None]
         if heads:
             autograd.backward(heads)
             self.kept.extend(leaf.grad for leaf in leaves)

@@ -253,9 +253,7 @@ class Block:
         """Initialises all parameters on one device or several: own rules first, then `init`, then Uniform(0.07)."""
         self.collect_params().initialize(init, ctx, verbose, force_reinit, device=device)
 
-    def save_parameters(
-        self, filename: str | os.PathLike[str], deduplicate: bool = False, *, wait: bool = True
-    ) -> Any:
+    def save_parameters(self, filename: str | os.PathLike[str], deduplicate: bool = False, *, wait: bool = True) -> Any:
         """Writes all parameters to a file: safetensors if its name ends in ".safetensors", else npz.
 
         Returns its size, an array, when the file is written; with wait=False at once, as `np.save` does. RuntimeError
@@ -340,7 +338,5 @@ class Block:
     def __repr__(self) -> str:
         if not self._children:
             return f"{type(self).__name__}()"
-        lines = (
-            f"  ({name}): " + repr(child).replace("\n", "\n  ") for name, child in self._children.items()
-        )
+        lines = (f"  ({name}): " + repr(child).replace("\n", "\n  ") for name, child in self._children.items())
         return f"{type(self).__name__}(\n" + "\n".join(lines) + "\n)"

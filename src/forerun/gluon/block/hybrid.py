@@ -146,12 +146,12 @@ class _Block:
     def __init__(self, block: HybridBlock, strict: bool) -> None:
         self.block = block
         self.recorded = Recorded(block._plain, block.name, strict, self._names)
-        self.count = -1                               # changes.count when the rest was worked out
-        self.state_of: list[tuple[Block, int]] = []   # the blocks of the tree, and how often each had changed
+        self.count = -1  # changes.count when the rest was worked out
+        self.state_of: list[tuple[Block, int]] = []  # the blocks of the tree, and how often each had changed
         self.held: dict[Device, tuple[Any, ...]] = {}  # all parameters' arrays by device
         self.parameters: list[Parameter] = []
         self.called: tuple[Any, list[Spec]] | None = None  # arguments of the first call, without their values
-        self.plain = ""                               # why calls run as they are written, whatever the arguments
+        self.plain = ""  # why calls run as they are written, whatever the arguments
 
     def _names(self) -> list[str]:
         """Of the parameters, by their place in the block."""

@@ -147,9 +147,7 @@ class ProcessBatches:
     when it is the batch's turn.
     """
 
-    def __init__(
-        self, epoch: Epoch, positions: Iterator[Any], workers: int, prefetch: int, timeout: float
-    ) -> None:
+    def __init__(self, epoch: Epoch, positions: Iterator[Any], workers: int, prefetch: int, timeout: float) -> None:
         self._epoch = epoch
         self._positions: Iterator[Any] | None = positions  # None: all have been asked for
         self._ahead, self._timeout = max(prefetch, 1), timeout

@@ -30,9 +30,7 @@ class ThreadBatches:
     `timeout` seconds raises TimeoutError; what a thread raises is raised when it is the batch's turn.
     """
 
-    def __init__(
-        self, epoch: Epoch, positions: Iterator[Any], workers: int, prefetch: int, timeout: float
-    ) -> None:
+    def __init__(self, epoch: Epoch, positions: Iterator[Any], workers: int, prefetch: int, timeout: float) -> None:
         self._epoch, self._positions = epoch, enumerate(positions)
         self._ahead, self._timeout = max(prefetch, 1), timeout
         self._waiting: deque[Future[Any]] = deque()

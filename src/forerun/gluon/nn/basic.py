@@ -46,9 +46,7 @@ class Dense(HybridBlock):
         self.weight = Parameter(
             "weight", shape=(units, in_units), dtype=dtype, init=weight_initializer, allow_deferred_init=True
         )
-        self.bias = (
-            Parameter("bias", shape=(units,), dtype=dtype, init=bias_initializer) if use_bias else None
-        )
+        self.bias = Parameter("bias", shape=(units,), dtype=dtype, init=bias_initializer) if use_bias else None
         self.act = Activation(activation) if activation is not None else None
 
     def infer_shape(self, x: Any) -> None:

@@ -17,9 +17,7 @@ Rule = str | Initializer | None
 class _Norm(HybridBlock):
     """What both have: an axis, epsilon, and the parameters gamma and beta along that axis."""
 
-    def __init__(
-        self, axis: int, epsilon: float, center: bool, scale: bool, beta: Rule, gamma: Rule, n: int
-    ) -> None:
+    def __init__(self, axis: int, epsilon: float, center: bool, scale: bool, beta: Rule, gamma: Rule, n: int) -> None:
         super().__init__()
         self._axis = axis
         self._epsilon = epsilon

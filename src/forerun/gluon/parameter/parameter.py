@@ -138,9 +138,7 @@ class Parameter:
         if deferred is None:
             return
         if self._shape is None or -1 in self._shape:
-            raise DeferredInitializationError(
-                f"Parameter {self.name}: shape must be known, got {self._shape}"
-            )
+            raise DeferredInitializationError(f"Parameter {self.name}: shape must be known, got {self._shape}")
         rule, devices = deferred
         with autograd.pause():
             first = np.zeros(self._shape, dtype=self.dtype, device=devices[0])
@@ -273,9 +271,7 @@ class Parameter:
 
     def _check_grad(self) -> None:
         if self._grad_req == "null":
-            raise RuntimeError(
-                f'Parameter {self.name}: grad_req must not be "null" for a gradient, got "null"'
-            )
+            raise RuntimeError(f'Parameter {self.name}: grad_req must not be "null" for a gradient, got "null"')
 
 
 def _devices(given: Devices) -> list[Device]:

@@ -34,9 +34,7 @@ class RecurrentCell(HybridBlock):
         """Shape and layout of each state."""
         raise NotImplementedError(f"{type(self).__name__}: state_info must be defined, got none")
 
-    def begin_state(
-        self, batch_size: int = 0, func: Callable[..., Any] | None = None, **settings: Any
-    ) -> list[Any]:
+    def begin_state(self, batch_size: int = 0, func: Callable[..., Any] | None = None, **settings: Any) -> list[Any]:
         """The states before the first step: `func(shape, **settings)` of each, by default zeros."""
         return [(func or np.zeros)(info["shape"], **settings) for info in self.state_info(batch_size)]
 
@@ -158,9 +156,7 @@ class _Cell(RecurrentCell):
         self._hidden_size = hidden_size
         self._step = rule_of(self.mode, activation, recurrent_activation)
         rows = GATES[self.mode] * hidden_size
-        new = lambda name, shape, init: Parameter(
-            name, "write", shape, dtype, init=init, allow_deferred_init=True
-        )
+        new = lambda name, shape, init: Parameter(name, "write", shape, dtype, init=init, allow_deferred_init=True)
         self.i2h_weight = new("i2h_weight", (rows, input_size), i2h_weight_initializer)
         self.h2h_weight = new("h2h_weight", (rows, hidden_size), h2h_weight_initializer)
         self.i2h_bias = new("i2h_bias", (rows,), i2h_bias_initializer)

@@ -37,9 +37,7 @@ class SequentialRNNCell(RecurrentCell):
         """Appends cells. TypeError for anything else."""
         for cell in cells:
             if not isinstance(cell, RecurrentCell):
-                raise TypeError(
-                    f"{type(self).__name__}.add: must be a RecurrentCell, got {type(cell).__name__}"
-                )
+                raise TypeError(f"{type(self).__name__}.add: must be a RecurrentCell, got {type(cell).__name__}")
             self.register_child(cell)
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:

@@ -52,9 +52,7 @@ class _Layer(HybridBlock):
         if layout not in ("TNC", "NTC"):
             raise ValueError(f'{name}: layout must be "TNC" or "NTC", got {layout!r}')
         if hidden_size < 1 or num_layers < 1:
-            raise ValueError(
-                f"{name}: sizes must be positive, got {hidden_size} units in {num_layers} layers"
-            )
+            raise ValueError(f"{name}: sizes must be positive, got {hidden_size} units in {num_layers} layers")
         if not 0 <= dropout < 1:
             raise ValueError(f"{name}: dropout must be in [0, 1), got {dropout}")
         if projection_size is not None and (self.mode != "lstm" or projection_size < 1):
@@ -83,9 +81,7 @@ class _Layer(HybridBlock):
                 if kind == "h2r_weight" and projection_size is None:
                     continue
                 full = f"{prefix}_{kind}"
-                setattr(
-                    self, full, Parameter(full, "write", shape, dtype, init=init, allow_deferred_init=True)
-                )
+                setattr(self, full, Parameter(full, "write", shape, dtype, init=init, allow_deferred_init=True))
 
     def _places(self, input_size: int) -> Iterator[tuple[str, int]]:
         """The prefix of the parameters of each layer and direction, and the width of its input."""
@@ -110,9 +106,7 @@ class _Layer(HybridBlock):
         n = self._num_layers * self._dir
         return [{"shape": (n, batch_size, width), "__layout__": "LNC"} for width in widths]
 
-    def begin_state(
-        self, batch_size: int = 0, func: Callable[..., Any] | None = None, **settings: Any
-    ) -> list[Any]:
+    def begin_state(self, batch_size: int = 0, func: Callable[..., Any] | None = None, **settings: Any) -> list[Any]:
         """The states before the first step: `func(shape, **settings)` of each, by default zeros.
 
         settings: such as dtype, and device or ctx.

@@ -47,9 +47,7 @@ class ZoneoutCell(ModifierCell):
     (2, 3, 4)
     """
 
-    def __init__(
-        self, base_cell: RecurrentCell, zoneout_outputs: float = 0.0, zoneout_states: float = 0.0
-    ) -> None:
+    def __init__(self, base_cell: RecurrentCell, zoneout_outputs: float = 0.0, zoneout_states: float = 0.0) -> None:
         super().__init__(base_cell)
         _share("ZoneoutCell", zoneout_outputs=zoneout_outputs, zoneout_states=zoneout_states)
         self._of_outputs, self._of_states = zoneout_outputs, zoneout_states

@@ -53,9 +53,7 @@ def _by_steps(
     return np.stack(ys[::-1] if reversed else ys), now
 
 
-def projected(
-    reversed: bool, x: Any, states: list[Any] | None, w: Any, b: Any, r: Any
-) -> tuple[Any, list[Any]]:
+def projected(reversed: bool, x: Any, states: list[Any] | None, w: Any, b: Any, r: Any) -> tuple[Any, list[Any]]:
     """As `run`, of an LSTM whose outputs are projected by r (projection, units), step by step.
 
     >>> ones = np.ones((4, 1))

@@ -204,11 +204,7 @@ def can_cast(from_: Any, to: Any, casting: Any = "safe") -> Any:
 
 def _meant(dtype: Any) -> numpy.dtype:
     """Any dtype of NumPy's, or bfloat16."""
-    return (
-        numpy.dtype(_core.bfloat16())
-        if isinstance(dtype, str) and dtype == "bfloat16"
-        else numpy.dtype(dtype)
-    )
+    return numpy.dtype(_core.bfloat16()) if isinstance(dtype, str) and dtype == "bfloat16" else numpy.dtype(dtype)
 
 
 _ABSTRACT = {generic, number, integer, signedinteger, unsignedinteger, inexact, floating, complexfloating}
@@ -242,9 +238,7 @@ def isdtype(dtype: Any, kind: Any) -> Any:
     if not _means_bfloat16(dtype):
         return numpy.isdtype(dtype, known)
     like = numpy.isdtype(float32, known)  # in words, a dtype as any other of floats
-    return len(known) < len(kinds) or (
-        like and numpy.isdtype(float32, tuple(k for k in known if isinstance(k, str)))
-    )
+    return len(known) < len(kinds) or (like and numpy.isdtype(float32, tuple(k for k in known if isinstance(k, str))))
 
 
 def _means_bfloat16(x: Any) -> bool:

@@ -66,9 +66,7 @@ class _NoGradient:
         raise NotImplementedError(f"{self.name}: gradient of operand {i} must be defined, got a host task")
 
 
-def host_op(
-    name: str, fn: Callable[..., Any], inputs: Sequence[Any], shape: Sequence[int], dtype: Any
-) -> Any:
+def host_op(name: str, fn: Callable[..., Any], inputs: Sequence[Any], shape: Sequence[int], dtype: Any) -> Any:
     """Issues a function of the library as `host` does, with one result of a shape and dtype, which is returned.
 
     Its cost must grow with its elements, and it must not wait: of few elements it runs in the call.

@@ -110,9 +110,7 @@ def _inner(function: Callable[..., Any]) -> Callable[..., Any]:
     return getattr(function, "_implementation", function)
 
 
-def numpy_writes(
-    function: Callable[..., Any], parameters: str, sorts: str, kinds: str = "biufc"
-) -> Callable[[F], F]:
+def numpy_writes(function: Callable[..., Any], parameters: str, sorts: str, kinds: str = "biufc") -> Callable[[F], F]:
     """The same for a function that writes into its first argument, "w", of any size, and gives None.
 
     >>> import numpy

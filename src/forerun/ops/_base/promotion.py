@@ -221,9 +221,7 @@ def castable(source: numpy.dtype, target: numpy.dtype, casting: Any) -> bool:
     if not (is_bfloat16(source) or is_bfloat16(target)):
         return numpy.can_cast(source, target, casting)
     half = numpy.dtype("float16")  # to NumPy, the same kind of dtype
-    like = numpy.can_cast(
-        half if is_bfloat16(source) else source, half if is_bfloat16(target) else target, casting
-    )
+    like = numpy.can_cast(half if is_bfloat16(source) else source, half if is_bfloat16(target) else target, casting)
     if source == target or casting not in ("no", "equiv", "safe"):
         return like
     return like and casting == "safe" and half not in (source, target)

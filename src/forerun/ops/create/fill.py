@@ -312,9 +312,7 @@ def eye(
 
 
 @direct("identity")
-def identity(
-    n: int, dtype: Any = None, *, like: None = None, device: Where = None, ctx: Where = None
-) -> Array:
+def identity(n: int, dtype: Any = None, *, like: None = None, device: Where = None, ctx: Where = None) -> Array:
     """The n by n identity matrix, of the default float unless dtype is given.
 
     >>> from forerun import np

@@ -27,9 +27,7 @@ __all__ = [
 
 add = elementwise(numpy.add, da=lambda g: g, db=lambda g: g, doc="a + b.")
 subtract = elementwise(numpy.subtract, da=lambda g: g, db=lambda g: -g, doc="a - b.")
-multiply = elementwise(
-    numpy.multiply, da=lambda g, b: g * _value(b), db=lambda g, a: g * _value(a), doc="a * b."
-)
+multiply = elementwise(numpy.multiply, da=lambda g, b: g * _value(b), db=lambda g, a: g * _value(a), doc="a * b.")
 divide = elementwise(
     numpy.divide,
     da=lambda g, b: g / _value(b),
@@ -92,12 +90,8 @@ fmin = elementwise(
     db=lambda g, a, b: g * _picked(b, a, less, g),
     doc="The smaller one, preferring numbers to NaN: fmin(1.0, nan) is 1.0.",
 )
-floor = elementwise(
-    numpy.floor, dx=nondifferentiable, doc="The largest integer not above x: floor(-1.5) is -2.0."
-)
-ceil = elementwise(
-    numpy.ceil, dx=nondifferentiable, doc="The smallest integer not below x: ceil(-1.5) is -1.0."
-)
+floor = elementwise(numpy.floor, dx=nondifferentiable, doc="The largest integer not above x: floor(-1.5) is -2.0.")
+ceil = elementwise(numpy.ceil, dx=nondifferentiable, doc="The smallest integer not below x: ceil(-1.5) is -1.0.")
 trunc = elementwise(numpy.trunc, dx=nondifferentiable, doc="x without its fraction: trunc(-1.5) is -1.0.")
 rint = elementwise(
     numpy.rint, dx=nondifferentiable, doc="The nearest integer; halves go to the even one: rint(2.5) is 2.0."
@@ -114,12 +108,8 @@ heaviside = elementwise(
     db=lambda g, a: g * equal(a, 0),
     doc="0 below 0, 1 above, b at 0: heaviside(0.0, 0.5) is 0.5.",
 )
-nextafter = elementwise(
-    numpy.nextafter, da=lambda g: g, db=nondifferentiable, doc="The next number after a towards b."
-)
-spacing = elementwise(
-    numpy.spacing, constant=True, doc="The distance to the next number: spacing(8388608.0) is 1.0."
-)
+nextafter = elementwise(numpy.nextafter, da=lambda g: g, db=nondifferentiable, doc="The next number after a towards b.")
+spacing = elementwise(numpy.spacing, constant=True, doc="The distance to the next number: spacing(8388608.0) is 1.0.")
 gcd = elementwise(numpy.gcd, constant=True, doc="The greatest common divisor of integers: gcd(12, 18) is 6.")
 lcm = elementwise(numpy.lcm, constant=True, doc="The least common multiple of integers: lcm(4, 6) is 12.")
 

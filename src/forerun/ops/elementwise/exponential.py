@@ -37,9 +37,7 @@ exp2 = elementwise(numpy.exp2, dx=lambda g, y: g * _value(y) * math.log(2), doc=
 expm1 = elementwise(numpy.expm1, dx=lambda g, y: g * _value(y + 1), doc="exp(x) - 1, exact near 0.")
 log = elementwise(numpy.log, dx=lambda g, x: g / _value(x), doc="The natural logarithm.")
 log2 = elementwise(numpy.log2, dx=lambda g, x: g / (_value(x) * math.log(2)), doc="The logarithm to base 2.")
-log10 = elementwise(
-    numpy.log10, dx=lambda g, x: g / (_value(x) * math.log(10)), doc="The logarithm to base 10."
-)
+log10 = elementwise(numpy.log10, dx=lambda g, x: g / (_value(x) * math.log(10)), doc="The logarithm to base 10.")
 log1p = elementwise(numpy.log1p, dx=lambda g, x: g / _value(1 + x), doc="log(1 + x), exact near 0.")
 logaddexp = elementwise(
     numpy.logaddexp,
@@ -57,9 +55,7 @@ logaddexp2 = elementwise(
 sin = elementwise(numpy.sin, dx=lambda g, x: g * _value(cos(x)), doc="The sine of x radians.")
 cos = elementwise(numpy.cos, dx=lambda g, x: -g * _value(sin(x)), doc="The cosine of x radians.")
 tan = elementwise(numpy.tan, dx=lambda g, y: g * _value(1 + y * y), doc="The tangent of x radians.")
-arcsin = elementwise(
-    numpy.arcsin, dx=lambda g, x: g * _value((1 - x * x) ** -0.5), doc="The inverse sine, in radians."
-)
+arcsin = elementwise(numpy.arcsin, dx=lambda g, x: g * _value((1 - x * x) ** -0.5), doc="The inverse sine, in radians.")
 arccos = elementwise(
     numpy.arccos, dx=lambda g, x: -g * _value((1 - x * x) ** -0.5), doc="The inverse cosine, in radians."
 )

@@ -72,9 +72,7 @@ def diag(v: Any, k: int = 0) -> Array:
 
 
 @direct("trace")
-def trace(
-    a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
-) -> Array:
+def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> Array:
     """The sum of diagonal `offset` of two axes; dtype and out as for `sum`.
 
     >>> from forerun import np

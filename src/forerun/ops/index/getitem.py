@@ -143,9 +143,7 @@ def _along(op: str, x: Any, indices: Any, axis: int) -> tuple[Any, int]:
     pairs = [(m, n) for i, (m, n) in enumerate(zip(x.shape, found.shape)) if i != at]
     if any(m != n and 1 not in (m, n) for m, n in pairs):
         raise IndexError(f"{op}: shapes must fit but along the axis, got {x.shape} and {found.shape}")
-    shape = tuple(
-        n if i == at or m == 1 else m for i, (m, n) in enumerate(zip(x.shape, found.shape))
-    )
+    shape = tuple(n if i == at or m == 1 else m for i, (m, n) in enumerate(zip(x.shape, found.shape)))
     if 0 not in shape:
         check_range(op, found, x.shape[at])
     found = asarray(found, device=x.device)
@@ -222,9 +220,7 @@ def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -
     return take(beside(a, condition), numpy.flatnonzero(known), axis, out)
 
 
-def one_hot(
-    indices: Any, depth: int, on_value: float = 1.0, off_value: float = 0.0, dtype: Any = None
-) -> Array:
+def one_hot(indices: Any, depth: int, on_value: float = 1.0, off_value: float = 0.0, dtype: Any = None) -> Array:
     """A new last axis of extent `depth` with on_value at the index and off_value elsewhere.
 
     The default float by default. An index out of range has no on_value.

@@ -210,9 +210,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     axes = list(range(len(arrays)))
     if indexing == "xy" and len(axes) > 1:
         axes[:2] = [1, 0]
-    placed = [
-        reshape(a, tuple(a.size if i == at else 1 for i in range(len(arrays)))) for a, at in zip(arrays, axes)
-    ]
+    placed = [reshape(a, tuple(a.size if i == at else 1 for i in range(len(arrays)))) for a, at in zip(arrays, axes)]
     if not sparse:
         shape = together("meshgrid", *(p.shape for p in placed))
         placed = [p if p.shape == shape else broadcast_to(p, shape) for p in placed]
@@ -238,9 +236,7 @@ def indices(dimensions: Sequence[int], dtype: Any = int, sparse: bool = False, *
     return _core.taken(numpy.indices(tuple(dimensions), want), where)
 
 
-def fromfunction(
-    function: Any, shape: Sequence[int], *, dtype: Any = float, like: None = None, **kwargs: Any
-) -> Array:
+def fromfunction(function: Any, shape: Sequence[int], *, dtype: Any = float, like: None = None, **kwargs: Any) -> Array:
     """What a function returns for the positions in a grid: it is called once, with an array per axis.
 
     Positions are of the default float unless dtype is given.

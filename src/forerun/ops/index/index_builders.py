@@ -130,9 +130,7 @@ def ix_(*args: Any) -> tuple[Any, ...]:
         return tuple(_core.from_numpy(numpy.array(v).reshape(-1, *end)) for v, end in zip(args, ends))
     found = [vector_of("ix_", beside(numpy.asarray(v, "int64") if _is_empty(v) else v, *args)) for v in args]
     found = [nonzero(v)[0] if v.dtype.kind == "b" else v for v in found]
-    return tuple(
-        reshape(v, tuple(-1 if i == k else 1 for i in range(len(found)))) for k, v in enumerate(found)
-    )
+    return tuple(reshape(v, tuple(-1 if i == k else 1 for i in range(len(found)))) for k, v in enumerate(found))
 
 
 def _is_empty(v: Any) -> bool:
@@ -163,9 +161,7 @@ def unravel_index(indices: Any, shape: int | Sequence[int], order: str = "C") ->
 
 
 @numpy_when_small(numpy.ravel_multi_index, "multi_index dims mode order", "ltss")
-def ravel_multi_index(
-    multi_index: Sequence[Any], dims: Sequence[int], mode: str = "raise", order: str = "C"
-) -> Array:
+def ravel_multi_index(multi_index: Sequence[Any], dims: Sequence[int], mode: str = "raise", order: str = "C") -> Array:
     """For positions along each axis of an array with extents `dims`, those in the flat array. int64.
 
     mode: what happens to positions out of range: "raise" (ValueError where the result is read), "clip",
@@ -181,9 +177,7 @@ def ravel_multi_index(
     extents = tuple(count_of("ravel_multi_index", "dims", n) for n in dims)
     arrays = asarrays(*multi_index)
     if len(arrays) != len(extents):
-        raise ValueError(
-            f"ravel_multi_index: there must be {len(extents)} arrays of positions, got {len(arrays)}"
-        )
+        raise ValueError(f"ravel_multi_index: there must be {len(extents)} arrays of positions, got {len(arrays)}")
     shape = together("ravel_multi_index", *(a.shape for a in arrays))
     found = lambda *v: numpy.asarray(numpy.ravel_multi_index(v, extents, mode, order))  # type: ignore[call-overload]
     return host_op("ravel_multi_index", found, arrays, shape, "int64")

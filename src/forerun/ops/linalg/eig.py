@@ -71,9 +71,7 @@ def _off_diagonal(x: Any) -> Any:
 @primitive(_eigh_grad, op="linalg.eigh")
 def _eigh(x: Any, uplo: str) -> Any:
     outs = [(x.shape[-1:], real_of(x.dtype)), (x.shape[-2:], x.dtype)]
-    return tuple(
-        stacked("eigh", lambda v: tuple(numpy.linalg.eigh(v, uplo)), [x], outs, x.shape[:-2], work(x, 9))
-    )
+    return tuple(stacked("eigh", lambda v: tuple(numpy.linalg.eigh(v, uplo)), [x], outs, x.shape[:-2], work(x, 9)))
 
 
 def _eigvalsh_grad(g: Any, x: Any, uplo: str) -> Any:

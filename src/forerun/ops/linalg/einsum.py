@@ -83,14 +83,10 @@ def _parse(subscripts: str, shapes: Sequence[tuple[int, ...]]) -> tuple[list[Lab
     every = [c for labels in found for c in labels]
     dots = tuple(range(min((c for c in every if isinstance(c, int)), default=0), 0))
     if not arrow:
-        return found, dots + tuple(
-            sorted(c for c in set(every) if isinstance(c, str) and every.count(c) == 1)
-        )
+        return found, dots + tuple(sorted(c for c in set(every) if isinstance(c, str) and every.count(c) == 1))
     asked = _labels(result, len(dots), subscripts)
     if not set(dots) <= set(asked) <= set(every) or len(set(asked)) != len(asked):
-        raise ValueError(
-            f"einsum: labels of the result must be those of operands, once each, got {subscripts!r}"
-        )
+        raise ValueError(f"einsum: labels of the result must be those of operands, once each, got {subscripts!r}")
     return found, asked
 
 
@@ -103,9 +99,7 @@ def _extents(terms: Sequence[Labels], shapes: Sequence[tuple[int, ...]]) -> dict
             raise ValueError(f"einsum: axes of one label must have one extent, got {shape} for {text!r}")
         for c, n in zip(labels, shape):
             if extents.setdefault(c, n) != n and n != 1 and extents[c] != 1:
-                raise ValueError(
-                    f"einsum: axes of one label must have one extent, got {extents[c]} and {n} for {c!r}"
-                )
+                raise ValueError(f"einsum: axes of one label must have one extent, got {extents[c]} and {n} for {c!r}")
             extents[c] = n if extents[c] == 1 else extents[c]
     return extents
 
@@ -144,9 +138,7 @@ def _product(a: Any, la: Labels, b: Any, lb: Labels, needed: set[Label]) -> tupl
     shared = [c for c in la if c in lb]
     batch, summed = [c for c in shared if c in needed], [c for c in shared if c not in needed]
     rows, columns = [c for c in la if c not in lb], [c for c in lb if c not in la]
-    product = _matmul(
-        _arranged(a, la, extents, batch, rows, summed), _arranged(b, lb, extents, batch, summed, columns)
-    )
+    product = _matmul(_arranged(a, la, extents, batch, rows, summed), _arranged(b, lb, extents, batch, summed, columns))
     labels = (*batch, *rows, *columns)
     shape = tuple(extents[c] for c in labels)
     return product if product.shape == shape else reshape(product, shape), labels
@@ -163,9 +155,7 @@ def _contracted(arrays: Sequence[Any], terms: Sequence[Labels], needed: set[Labe
     return done, labels
 
 
-def _along(
-    path: Sequence[Any], arrays: list[Any], terms: list[Labels], needed: set[Label]
-) -> tuple[Any, Labels]:
+def _along(path: Sequence[Any], arrays: list[Any], terms: list[Labels], needed: set[Label]) -> tuple[Any, Labels]:
     """Operands contracted as a path says: at each step some of those left, whose product goes to the end."""
     for step in path:
         places = sorted(step, reverse=True)
@@ -277,9 +267,7 @@ def einsum(
     moved = labels != result or done is given[0]  # what is a view is not the operand itself
     done = (transpose(done, [labels.index(c) for c in result]) if moved else done) if result else reshape(done, ())[()]
     if out is not None and not numpy.can_cast(done.dtype, out.dtype, casting):
-        raise TypeError(
-            f"einsum: casting must be possible by rule {casting!r}, got {done.dtype} to {out.dtype}"
-        )
+        raise TypeError(f"einsum: casting must be possible by rule {casting!r}, got {done.dtype} to {out.dtype}")
     return store("einsum", done, out)
 
 

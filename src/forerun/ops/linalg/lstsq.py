@@ -84,9 +84,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = ...)
         raise _once("pinv", "rcond", "rtol")
     for tolerance in _given(x, rcond)[0]:
         if together("pinv", x.shape[:-2], tolerance.shape) != x.shape[:-2]:
-            raise ValueError(
-                f"pinv: tolerances must broadcast to {x.shape[:-2]}, got shape {tolerance.shape}"
-            )
+            raise ValueError(f"pinv: tolerances must broadcast to {x.shape[:-2]}, got shape {tolerance.shape}")
     return _pinv(x, rcond, bool(hermitian))
 
 

@@ -54,9 +54,7 @@ class _Product:
     def checked(self, a: Any, b: Any) -> tuple[int, int, int]:
         n, m, _ = self.counts
         if a.ndim < n or b.ndim < m:
-            raise ValueError(
-                f"{self.op}: operands must have at least {n} and {m} axes, got {a.shape} and {b.shape}"
-            )
+            raise ValueError(f"{self.op}: operands must have at least {n} and {m} axes, got {a.shape} and {b.shape}")
         return self.counts
 
     def __call__(self, a: Any, b: Any) -> Any:

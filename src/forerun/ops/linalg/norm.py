@@ -81,12 +81,8 @@ def _of_matrices(op: str, x: Any, ord: Any, axes: tuple[int, ...], keepdims: boo
         most = _largest(sums, (taken,), True) if ord > 0 else min_(sums, taken, keepdims=True)
         result = _core.as_scalar(reshape(most, tuple(n for i, n in enumerate(x.shape) if i not in axes)))
     else:
-        raise ValueError(
-            f'{op}: ord of matrices must be "fro", "nuc", 1, 2 or inf or these negative, got {ord!r}'
-        )
-    return (
-        reshape(result, tuple(1 if i in axes else n for i, n in enumerate(x.shape))) if keepdims else result
-    )
+        raise ValueError(f'{op}: ord of matrices must be "fro", "nuc", 1, 2 or inf or these negative, got {ord!r}')
+    return reshape(result, tuple(1 if i in axes else n for i, n in enumerate(x.shape))) if keepdims else result
 
 
 def _of_values(s: Any, ord: Any) -> Any:
@@ -144,9 +140,7 @@ def vector_norm(x: Any, /, *, axis: Axis = None, keepdims: bool = False, ord: An
     return _of_vectors("vector_norm", x, ord, axes_of("vector_norm", axis, x.ndim), keepdims)
 
 
-def matrix_norm(
-    x: Any, /, *, keepdims: bool = False, ord: Any = "fro", axis: tuple[int, int] = (-2, -1)
-) -> Array:
+def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro", axis: tuple[int, int] = (-2, -1)) -> Array:
     """The norm of matrices: of two axes, by default the last. ord: as of `norm`. ValueError if there are not two axes.
 
     >>> from forerun import np

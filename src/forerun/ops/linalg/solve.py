@@ -180,9 +180,7 @@ def tensorinv(a: Any, ind: int = 2) -> Array:
         raise ValueError(f"tensorinv: ind must be positive, got {ind}")
     rows, columns = x.shape[:ind], x.shape[ind:]
     if math.prod(rows) != math.prod(columns):
-        raise LinAlgError(
-            f"tensorinv: the first {ind} axes must have as many elements as the others, got {x.shape}"
-        )
+        raise LinAlgError(f"tensorinv: the first {ind} axes must have as many elements as the others, got {x.shape}")
     square = reshape(x, (math.prod(rows), math.prod(columns)))
     return reshape(_inv(square), (*columns, *rows))
 

@@ -124,9 +124,7 @@ def _factors(x: Any, mode: str) -> Any:
     m, n = x.shape[-2:]
     k = m if mode == "complete" else min(m, n)
     outs = [((m, k), x.dtype), ((k, n), x.dtype)]
-    return tuple(
-        stacked("qr", lambda v: tuple(numpy.linalg.qr(v, mode)), [x], outs, x.shape[:-2], work(x, 2))
-    )
+    return tuple(stacked("qr", lambda v: tuple(numpy.linalg.qr(v, mode)), [x], outs, x.shape[:-2], work(x, 2)))
 
 
 @primitive(_qr_grad, op="linalg.qr")
@@ -154,9 +152,9 @@ def _r_grad(g: Any, x: Any) -> Any:
 @primitive(_r_grad, op="linalg.qr.r")
 def _qr_r(x: Any) -> Any:
     m, n = x.shape[-2:]
-    return stacked(
-        "qr", lambda v: numpy.linalg.qr(v, "r"), [x], [((min(m, n), n), x.dtype)], x.shape[:-2], work(x, 1)
-    )[0]
+    return stacked("qr", lambda v: numpy.linalg.qr(v, "r"), [x], [((min(m, n), n), x.dtype)], x.shape[:-2], work(x, 1))[
+        0
+    ]
 
 
 @primitive(None, op="linalg.qr.raw")
@@ -217,9 +215,7 @@ def _decomposed(x: Any, full: bool) -> Any:
     k = min(m, n)
     rows, columns = (m, n) if full else (k, k)
     outs = [((m, rows), x.dtype), ((k,), real_of(x.dtype)), ((columns, n), x.dtype)]
-    return tuple(
-        stacked("svd", lambda v: tuple(numpy.linalg.svd(v, full)), [x], outs, x.shape[:-2], work(x, 20))
-    )
+    return tuple(stacked("svd", lambda v: tuple(numpy.linalg.svd(v, full)), [x], outs, x.shape[:-2], work(x, 20)))
 
 
 @primitive(_svd_grad, op="linalg.svd")

@@ -132,9 +132,7 @@ def _contracted(a: Any, b: Any, axes: Any) -> tuple[tuple[int, ...], tuple[int, 
         left = axes_of("tensordot", as_tuple(one), a.ndim)
         right = axes_of("tensordot", as_tuple(other), b.ndim)
     if len(left) != len(right) or any(a.shape[i] != b.shape[j] for i, j in zip(left, right)):
-        raise ValueError(
-            f"tensordot: summed axes must have one extent, got {a.shape} and {b.shape} over {axes}"
-        )
+        raise ValueError(f"tensordot: summed axes must have one extent, got {a.shape} and {b.shape} over {axes}")
     return left, right
 
 
@@ -180,9 +178,7 @@ def _order(sizes: Sequence[int]) -> list[list[int]]:
     for length in range(1, n):
         for i in range(n - length):
             j = i + length
-            ways = [
-                (cost[i][k] + cost[k + 1][j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)
-            ]
+            ways = [(cost[i][k] + cost[k + 1][j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)]
             cost[i][j], cut[i][j] = min(ways)
     return cut
 

@@ -184,7 +184,5 @@ def activation(x: Any, act_type: str = "relu") -> Array:
     [0.0, 2.0]
     """
     if act_type not in _ACTIVATIONS:
-        raise ValueError(
-            f"activation: act_type must be one of {', '.join(sorted(_ACTIVATIONS))}, got {act_type!r}"
-        )
+        raise ValueError(f"activation: act_type must be one of {', '.join(sorted(_ACTIVATIONS))}, got {act_type!r}")
     return _ACTIVATIONS[act_type](x)

@@ -187,9 +187,7 @@ def convolution(
         )
     plan = _Plan(windows, pads, num_group, data.shape[2:])
     if min(plan.counts()) < 1:
-        raise ValueError(
-            f"convolution: kernel must fit into the padded data, got {windows.spans()} for {plan.whole()}"
-        )
+        raise ValueError(f"convolution: kernel must fit into the padded data, got {windows.spans()} for {plan.whole()}")
     return _with_bias("convolution", _convolve(data, weight, plan), None if no_bias else bias)
 
 
@@ -268,9 +266,7 @@ def _last(op: str, layout: str | None, data: Any) -> bool:
     return data.ndim - 2 in LAYOUTS and channels_last(op, layout, data.ndim - 2)
 
 
-def _settings(
-    op: str, data: Any, weight: Any, stride: Any, dilate: Any, pad: Any
-) -> tuple[Windows, Extents]:
+def _settings(op: str, data: Any, weight: Any, stride: Any, dilate: Any, pad: Any) -> tuple[Windows, Extents]:
     """The windows and the padding that the arguments stand for."""
     n = data.ndim - 2
     windows = Windows(

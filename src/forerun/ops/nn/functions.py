@@ -216,9 +216,7 @@ def _one_each(op: str, x: Any, index: Any, axis: int) -> Any:
     if index.shape == (*before, 1, *after):
         return index
     if index.shape != before + after:
-        raise ValueError(
-            f"{op}: index must have x's shape without axis {axis}, got {index.shape} for {shape}"
-        )
+        raise ValueError(f"{op}: index must have x's shape without axis {axis}, got {index.shape} for {shape}")
     return reshape(index, (*before, 1, *after))
 
 

@@ -202,9 +202,7 @@ def _fitting(op: str, vectors: tuple[Any, Any], shape: tuple[int, ...]) -> list[
     return [reshape(v, shape if v.size == n else ones) for v in vectors]
 
 
-def layer_norm(
-    x: Any, gamma: Any, beta: Any, axis: int = -1, eps: float = 1e-5, output_mean_var: bool = False
-) -> Any:
+def layer_norm(x: Any, gamma: Any, beta: Any, axis: int = -1, eps: float = 1e-5, output_mean_var: bool = False) -> Any:
     """x with mean 0 and variance 1 along `axis`, times gamma, plus beta (Ba et al. 2016).
 
     gamma and beta are vectors along the axis, or of one element (ValueError for others); eps is added to the variance.

@@ -46,9 +46,7 @@ def _along(x: Any, places: Any) -> Any:
     return take_along_axis(x, broadcast_to(wide, (places.shape[0], *x.shape[1:])), 0)
 
 
-def sequence_last(
-    x: Any, sequence_length: Any = None, use_sequence_length: bool = False, axis: int = 0
-) -> Array:
+def sequence_last(x: Any, sequence_length: Any = None, use_sequence_length: bool = False, axis: int = 0) -> Array:
     """The last step of each sequence: of the length given, with `use_sequence_length`, or of x.
 
     axis: 0 or 1, the one of steps (ValueError if another); the other is of sequences. A length of 0 counts from the
@@ -64,9 +62,7 @@ def sequence_last(
     return getitem(x, -1) if n is None else getitem(_along(x, _reshape(n - 1, (1, -1))), 0)
 
 
-def sequence_reverse(
-    x: Any, sequence_length: Any = None, use_sequence_length: bool = False, axis: int = 0
-) -> Array:
+def sequence_reverse(x: Any, sequence_length: Any = None, use_sequence_length: bool = False, axis: int = 0) -> Array:
     """Steps in the opposite order: those within each length, with `use_sequence_length`, or all.
 
     axis: 0 or 1, the one of steps (ValueError if another); the other is of sequences.

@@ -64,9 +64,7 @@ def logseries(p: Any, size: Size = None, dtype: Any = "int64", *, device: Where 
     return _counts("logseries", p, size=size, dtype=dtype, device=device)
 
 
-def negative_binomial(
-    n: Any, p: Any, size: Size = None, dtype: Any = "int64", *, device: Where = None
-) -> Array:
+def negative_binomial(n: Any, p: Any, size: Size = None, dtype: Any = "int64", *, device: Where = None) -> Array:
     """Counts of the negative binomial distribution: of failures before the n-th success of probability p.
 
     Parameters, size, dtype, errors: as for `poisson`.

@@ -38,9 +38,7 @@ def f(dfnum: Any, dfden: Any, size: Size = None, dtype: Any = None, *, device: W
     return _floating("f", dfnum, dfden, size=size, dtype=dtype, device=device)
 
 
-def noncentral_chisquare(
-    df: Any, nonc: Any, size: Size = None, dtype: Any = None, *, device: Where = None
-) -> Array:
+def noncentral_chisquare(df: Any, nonc: Any, size: Size = None, dtype: Any = None, *, device: Where = None) -> Array:
     """Numbers of the chi-square distribution with a noncentrality `nonc`.
 
     Parameters, size, dtype, errors: as for `gamma`.
@@ -211,9 +209,7 @@ def standard_exponential(
     return into("standard_exponential", out, size, dtype, lambda s, d: exponential(1.0, s, d, device=device))
 
 
-def standard_gamma(
-    shape: Any, size: Size = None, dtype: Any = None, out: Any = None, *, device: Where = None
-) -> Array:
+def standard_gamma(shape: Any, size: Size = None, dtype: Any = None, out: Any = None, *, device: Where = None) -> Array:
     """Numbers of the gamma distribution with scale 1. Otherwise as `gamma`. out: an array for the result.
 
     >>> from forerun import np

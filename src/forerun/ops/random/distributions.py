@@ -319,9 +319,7 @@ def multivariate_normal(
     device = there(device, mean, cov)
     m, c = asarray(mean, device=device), asarray(cov, device=device)
     if m.ndim != 1 or c.shape != (m.size, m.size):
-        raise ValueError(
-            f"multivariate_normal: mean must be a vector and cov its matrix, got {m.shape} and {c.shape}"
-        )
+        raise ValueError(f"multivariate_normal: mean must be a vector and cov its matrix, got {m.shape} and {c.shape}")
     shape = () if size is None else _shape("multivariate_normal", size)
     make, dtype = current().generator(), default_float()
     check = "ignore" if check_valid == "warn" else check_valid

@@ -174,9 +174,7 @@ def _not_zero(sums: numpy.ndarray) -> None:
         raise ZeroDivisionError("average: weights must not sum to zero, got 0")
 
 
-def average(
-    a: Any, axis: Axis = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False
-) -> Any:
+def average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
     """The weighted mean over axes: sum(`a` * weights) / sum(weights). Without weights: `mean`.
 
     weights: of `a`'s shape, or of the shape of those axes; ValueError if of another, TypeError if no axes are named

@@ -233,9 +233,7 @@ def nan_to_num(
     """
     x = asarray(x)
     if x.dtype.kind == "c":
-        result = nan_to_num(real(x), True, nan, posinf, neginf) + 1j * nan_to_num(
-            imag(x), True, nan, posinf, neginf
-        )
+        result = nan_to_num(real(x), True, nan, posinf, neginf) + 1j * nan_to_num(imag(x), True, nan, posinf, neginf)
     elif is_real_float(x.dtype):
         limits = finfo(x.dtype)
         high, low = (

@@ -208,9 +208,7 @@ amax, amin = max, min
 
 
 @direct("truth", logical_and, 4)
-def all(
-    a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True
-) -> Array:
+def all(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Array:
     """Whether all elements over axes are true (not zero), as bool; true of no elements.
 
     where: a mask of the elements that count.
@@ -222,14 +220,13 @@ def all(
     x = _chosen(beside(a, where), where, True)
     return store(
         "all",
-        _core.reduce(logical_and, x, axes_to_reduce("all", axis, x.ndim), numpy.dtype(bool), keepdims, "all"), out
+        _core.reduce(logical_and, x, axes_to_reduce("all", axis, x.ndim), numpy.dtype(bool), keepdims, "all"),
+        out,
     )
 
 
 @direct("truth", logical_or, 5)
-def any(
-    a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True
-) -> Array:
+def any(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Array:
     """Whether any element over axes is true (not zero), as bool; false of no elements.
 
     where: a mask of the elements that count.
@@ -240,8 +237,7 @@ def any(
     """
     x = _chosen(beside(a, where), where, False)
     return store(
-        "any",
-        _core.reduce(logical_or, x, axes_to_reduce("any", axis, x.ndim), numpy.dtype(bool), keepdims, "any"), out
+        "any", _core.reduce(logical_or, x, axes_to_reduce("any", axis, x.ndim), numpy.dtype(bool), keepdims, "any"), out
     )
 
 
@@ -260,9 +256,7 @@ def count_nonzero(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Array
 
 def _floating(x: Any, dtype: Any, op: str) -> Any:
     x = asarray(x)
-    want = (
-        as_dtype(op, dtype) if dtype is not None else (x.dtype if is_inexact(x.dtype) else default_float())
-    )
+    want = as_dtype(op, dtype) if dtype is not None else (x.dtype if is_inexact(x.dtype) else default_float())
     return x if want == x.dtype else cast(x, want)
 
 

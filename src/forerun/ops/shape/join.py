@@ -289,9 +289,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     n = x.shape[axis_of("split", axis, x.ndim)]
     whole = isinstance(indices_or_sections, (int, numpy.integer)) and indices_or_sections > 0
     if whole and n % int(indices_or_sections):
-        raise ValueError(
-            f"split: axis must divide into equal parts, got extent {n} into {indices_or_sections}"
-        )
+        raise ValueError(f"split: axis must divide into equal parts, got extent {n} into {indices_or_sections}")
     return array_split(x, indices_or_sections, axis)
 
 

@@ -154,9 +154,7 @@ def moveaxis(a: Any, source: int | Sequence[int], destination: int | Sequence[in
     x = asarray(a)
     a, b = axes_of("moveaxis", source, x.ndim), axes_of("moveaxis", destination, x.ndim)
     if len(a) != len(b):
-        raise ValueError(
-            f"moveaxis: source and destination must be of one length, got {source} and {destination}"
-        )
+        raise ValueError(f"moveaxis: source and destination must be of one length, got {source} and {destination}")
     order = [i for i in range(x.ndim) if i not in a]
     for to, axis in sorted(zip(b, a)):
         order.insert(to, axis)

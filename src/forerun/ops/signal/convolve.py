@@ -258,15 +258,9 @@ def gradient(f: Any, *spacing: Any, axis: Axis = None, edge_order: int = 1) -> A
         raise TypeError("gradient: samples must be numbers, got bool")
     f = _inexact(f)
     axes = axes_of("gradient", axis, f.ndim)
-    steps = (
-        spacing * len(axes)
-        if len(spacing) == 1 and numpy.ndim(spacing[0]) == 0
-        else spacing or (1,) * len(axes)
-    )
+    steps = spacing * len(axes) if len(spacing) == 1 and numpy.ndim(spacing[0]) == 0 else spacing or (1,) * len(axes)
     if len(steps) != len(axes):
-        raise TypeError(
-            f"gradient: spacing must be given once or for each of {len(axes)} axes, got {len(steps)}"
-        )
+        raise TypeError(f"gradient: spacing must be given once or for each of {len(axes)} axes, got {len(steps)}")
     if edge_order not in (1, 2):
         raise ValueError(f"gradient: edge_order must be 1 or 2, got {edge_order}")
     if any(f.shape[a] <= edge_order for a in axes):

@@ -51,11 +51,7 @@ def _wide(op: str, x: Any) -> Any:
 def _complex(op: str, x: Any) -> Any:
     """x as complex64 or complex128, whichever holds its precision."""
     x = _wide(op, x)
-    return (
-        x
-        if x.dtype.kind == "c"
-        else cast(x, numpy.dtype("complex128" if x.dtype.itemsize == 8 else "complex64"))
-    )
+    return x if x.dtype.kind == "c" else cast(x, numpy.dtype("complex128" if x.dtype.itemsize == 8 else "complex64"))
 
 
 def _real(op: str, x: Any) -> Any:
@@ -257,9 +253,7 @@ def ifftn(a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, ou
 
 
 @numpy_when_small(numpy.fft.fft2, "a", "a", "fc")
-def fft2(
-    a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Any = None
-) -> Array:
+def fft2(a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Any = None) -> Array:
     """The Fourier transform along two axes, by default the last ones; otherwise as `fftn`.
 
     >>> from forerun import np
@@ -269,9 +263,7 @@ def fft2(
     return _transform("fft2", a, s, axes, norm, False, out)
 
 
-def ifft2(
-    a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Any = None
-) -> Array:
+def ifft2(a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Any = None) -> Array:
     """The inverse of `fft2`, with its parameters.
 
     >>> from forerun import np
@@ -358,9 +350,7 @@ def irfftn(a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, o
     return _doubled("irfftn", a, s, axes, norm, out)
 
 
-def rfft2(
-    a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Any = None
-) -> Array:
+def rfft2(a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Any = None) -> Array:
     """The Fourier transform of real numbers along two axes, by default the last ones; otherwise as `rfftn`.
 
     >>> from forerun import np
@@ -370,9 +360,7 @@ def rfft2(
     return store("rfft2", _halved("rfft2", a, s, axes, norm), out)
 
 
-def irfft2(
-    a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Any = None
-) -> Array:
+def irfft2(a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Any = None) -> Array:
     """The inverse of `rfft2`, with its parameters.
 
     >>> from forerun import np

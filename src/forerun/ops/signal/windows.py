@@ -28,9 +28,7 @@ __all__ = ["angle", "bartlett", "blackman", "hamming", "hanning", "i0", "kaiser"
 Where = Device | str | None
 
 
-def _window(
-    name: str, made: Callable[..., numpy.ndarray], n: Any, device: Where, *more: Any, dtype: Any = None
-) -> Any:
+def _window(name: str, made: Callable[..., numpy.ndarray], n: Any, device: Where, *more: Any, dtype: Any = None) -> Any:
     return _placed(made(n.item() if isinstance(n, _core.Array) else n, *more), dtype, device, None, name)
 
 

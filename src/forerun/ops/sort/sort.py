@@ -268,9 +268,7 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Arra
     if sorter is not None:
         order = sorter if is_array(sorter) else whole(sorter, x.device)
         if order.dtype.kind not in "iu" or order.ndim != 1:
-            raise TypeError(
-                f"searchsorted: sorter must be a vector of integers, got {order.dtype}, {order.shape}"
-            )
+            raise TypeError(f"searchsorted: sorter must be a vector of integers, got {order.dtype}, {order.shape}")
         if order.shape != x.shape:
             raise ValueError(f"searchsorted: sorter must have shape {x.shape}, got {order.shape}")
         inputs.append(order)

@@ -145,9 +145,7 @@ def _columns(sample: Any, *others: Any) -> Any:
     if not is_array(sample) and isinstance(sample, (list, tuple)):
         vectors = [reshape(beside(v, sample, *others), -1) for v in sample]
         if any(v.size != vectors[0].size for v in vectors):
-            raise ValueError(
-                f"histogramdd: coordinates must be of one length, got {[v.size for v in vectors]}"
-            )
+            raise ValueError(f"histogramdd: coordinates must be of one length, got {[v.size for v in vectors]}")
         return transpose(stack(vectors))
     found = beside(sample, *others)
     if found.ndim > 2 or found.ndim == 0:
@@ -166,10 +164,7 @@ def _edges(bins: Any, x: Any) -> list[Any]:
     if len(given) != n:
         raise ValueError(f"histogramdd: bins must be given for each of {n} axes, got {len(given)}")
     known = [beside(b, x) for b in given]
-    return [
-        vector_of("histogramdd", b) if b.ndim else count_of("histogramdd", "bins", _known(b).item())
-        for b in known
-    ]
+    return [vector_of("histogramdd", b) if b.ndim else count_of("histogramdd", "bins", _known(b).item()) for b in known]
 
 
 def histogramdd(

@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
 
 
-def _statistic(
-    name: str, fn: Callable[..., Any], x: Any, extra: tuple[int, ...], axis: Any, keepdims: bool
-) -> Any:
+def _statistic(name: str, fn: Callable[..., Any], x: Any, extra: tuple[int, ...], axis: Any, keepdims: bool) -> Any:
     x = asarray(x)
     at = axes_of(name, axis, x.ndim)
     shape = tuple(1 if i in at else n for i, n in enumerate(x.shape) if keepdims or i not in at)
@@ -28,9 +26,7 @@ def _statistic(
 
 
 @numpy_when_small(numpy.median, "a axis", "ai", "f")
-def median(
-    a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
-) -> Array:
+def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Array:
     """The middle value along axes (by default all), of an even number the mean of two.
 
     In `a`'s dtype, or the default float if `a` is not of floats.

@@ -127,9 +127,7 @@ def box_encode(
     for boxes in (anchors, refs):
         _four("box_encode", boxes)
     at = broadcast_to(reshape(cast(matches, numpy.dtype("int64")), (*matches.shape, 1)), (*matches.shape, 4))
-    (x, size), (own, own_size) = (
-        _centres(boxes, "corner") for boxes in (take_along_axis(refs, at, 1), anchors)
-    )
+    (x, size), (own, own_size) = (_centres(boxes, "corner") for boxes in (take_along_axis(refs, at, 1), anchors))
     mean, std = (asarray(v, refs.dtype, refs.device) for v in (means, stds))
     codes = (concatenate([(x - own) / own_size, log(size / own_size)], -1) - mean) / std
     mask = broadcast_to(reshape(samples > 0.5, (*samples.shape, 1)), codes.shape)

@@ -87,9 +87,7 @@ def roi_pooling(data: Any, rois: Any, pooled_size: Sequence[int], spatial_scale:
             f"got {x.shape}, {boxes.shape} and {tuple(pooled_size)}"
         )
     shape = (boxes.shape[0], x.shape[1], *pooled_size)
-    return host_op(
-        "roi_pooling", lambda v, b: _pooled(v, b, shape, spatial_scale), [x, boxes], shape, x.dtype
-    )
+    return host_op("roi_pooling", lambda v, b: _pooled(v, b, shape, spatial_scale), [x, boxes], shape, x.dtype)
 
 
 def _pooled(x: numpy.ndarray, boxes: numpy.ndarray, shape: tuple[int, ...], scale: float) -> numpy.ndarray:

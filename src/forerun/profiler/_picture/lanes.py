@@ -66,9 +66,7 @@ def lanes(trace: Trace) -> list[Lane]:
     last = trace.waits[-1].thread if waits else None
     program = {*waits, *(t for t in issues if all(e.issuer == t for e in ops.get(t, ())))}
     front = sorted(program, key=lambda t: (t != last, t))
-    found = [
-        Lane(t, _front_label(n), "", True, in_turn(ops[t]), waits[t], issues[t]) for n, t in enumerate(front)
-    ]
+    found = [Lane(t, _front_label(n), "", True, in_turn(ops[t]), waits[t], issues[t]) for n, t in enumerate(front)]
     homes = {t: _home(all_of) for t, all_of in ops.items() if t not in program and all_of}
     labels = _worker_labels(homes)
     return found + [Lane(t, label, trace.device_name(homes[t][0]), False, in_turn(ops[t])) for t, label in labels]

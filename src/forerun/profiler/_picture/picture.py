@@ -67,9 +67,7 @@ def _labels(y: float, name: str, detail: str) -> list[str]:
     return [text(24, y + 13, name, 13, font_weight=600), text(24, y + 28, detail, 11, QUIET)]
 
 
-def _front(
-    lane: Lane, axis: Axis, colour: dict[str, str], pixel: float, y: float
-) -> tuple[list[str], float]:
+def _front(lane: Lane, axis: Axis, colour: dict[str, str], pixel: float, y: float) -> tuple[list[str], float]:
     """Ticks of the ops issued, waits, and below them what ran while it waited."""
     share = f"{lane.waited / (axis.span or 1e-9):.0%} in waits"
     parts = _labels(y, lane.label, share)
@@ -83,9 +81,7 @@ def _front(
     return parts, y + GAP
 
 
-def _worker(
-    lane: Lane, axis: Axis, colour: dict[str, str], pixel: float, y: float
-) -> tuple[list[str], float]:
+def _worker(lane: Lane, axis: Axis, colour: dict[str, str], pixel: float, y: float) -> tuple[list[str], float]:
     share = f"{lane.device}, {lane.busy / (axis.span or 1e-9):.0%} busy"
     parts = _labels(y, lane.label, share) + _op_boxes(lane.spans, axis, colour, pixel, y)
     return parts, y + BOX + GAP

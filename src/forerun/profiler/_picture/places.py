@@ -25,9 +25,7 @@ def places(layers: Layers, size: Callable[[Node], float], rounds: int = 80) -> d
     return {node: x - left for node, x in at.items()}
 
 
-def _row(
-    row: list[Node], layers: Layers, at: dict[Node, float], size: Callable[[Node], float]
-) -> list[float]:
+def _row(row: list[Node], layers: Layers, at: dict[Node, float], size: Callable[[Node], float]) -> list[float]:
     """New places for a row: each node in the middle of its neighbours, above all where a line should be straight."""
     wishes, weights = [], []
     for node in row:

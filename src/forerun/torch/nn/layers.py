@@ -48,9 +48,7 @@ class Linear(Module):
 
     def extra_repr(self) -> str:
         """The sizes."""
-        return (
-            f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
-        )
+        return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
 class LazyLinear(Linear):
@@ -86,9 +84,7 @@ class Embedding(Module):
 class LayerNorm(Module):
     """Mean 0 and variance 1 over the last axes, which have this shape; then times a weight, plus a bias."""
 
-    def __init__(
-        self, normalized_shape: int | Iterable[int], eps: float = 1e-5, *, device: Where = None
-    ) -> None:
+    def __init__(self, normalized_shape: int | Iterable[int], eps: float = 1e-5, *, device: Where = None) -> None:
         super().__init__()
         given = normalized_shape
         self.normalized_shape = (given,) if isinstance(given, int) else tuple(given)

@@ -65,9 +65,7 @@ class Module:
     def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(value, Module) or is_parameter(value):
             if "_modules" not in self.__dict__:
-                raise RuntimeError(
-                    f"{type(self).__name__}: super().__init__() must come before {name!r} is set"
-                )
+                raise RuntimeError(f"{type(self).__name__}: super().__init__() must come before {name!r} is set")
             mine = self._modules if isinstance(value, Module) else self._parameters
             mine[name] = value
         elif "_buffers" in self.__dict__ and name in self._buffers:

@@ -149,9 +149,7 @@ class RandomHue(_Factor):
 class RandomColorJitter(Transform):
     """Brightness, contrast, saturation and hue changed, in random order."""
 
-    def __init__(
-        self, brightness: float = 0, contrast: float = 0, saturation: float = 0, hue: float = 0
-    ) -> None:
+    def __init__(self, brightness: float = 0, contrast: float = 0, saturation: float = 0, hue: float = 0) -> None:
         super().__init__()
         kinds = {RandomBrightness: brightness, RandomContrast: contrast, RandomSaturation: saturation, RandomHue: hue}
         self._changes = [kind(amount) for kind, amount in kinds.items() if amount]

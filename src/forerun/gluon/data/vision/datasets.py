@@ -329,9 +329,7 @@ def _entry(row: Any) -> tuple[str, numpy.ndarray]:
 class ImageRecordDataset(_Labelled):
     """Images in a file of records (`RecordFileDataset`): (image, its label or labels). flag: as for `image.imread`."""
 
-    def __init__(
-        self, filename: str | os.PathLike[str], flag: int = 1, transform: Transform = None
-    ) -> None:
+    def __init__(self, filename: str | os.PathLike[str], flag: int = 1, transform: Transform = None) -> None:
         self._records, self._flag, self._transform = RecordFileDataset(filename), flag, transform
 
     def _pair(self, index: int) -> tuple[numpy.ndarray, Any]:

@@ -83,9 +83,7 @@ class RandomCrop(Transform):
     pad: so many pixels of `pad_value` are added on each side before; or (above, below, left, right).
     """
 
-    def __init__(
-        self, size: Size, pad: Size | None = None, pad_value: float = 0, interpolation: int = 1
-    ) -> None:
+    def __init__(self, size: Size, pad: Size | None = None, pad_value: float = 0, interpolation: int = 1) -> None:
         super().__init__()
         if not isinstance(pad, (int, type(None))) and len(pad) != 4:
             raise ValueError(f"RandomCrop: pad must be a number or four, got {pad}")

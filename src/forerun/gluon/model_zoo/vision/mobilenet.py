@@ -80,9 +80,7 @@ class MobileNetV2(Classifier):
 
 
 def _name(prefix: str, multiplier: float) -> str:
-    return prefix + (
-        f"{multiplier:.2f}".removesuffix("0") if multiplier != int(multiplier) else f"{multiplier:.1f}"
-    )
+    return prefix + (f"{multiplier:.2f}".removesuffix("0") if multiplier != int(multiplier) else f"{multiplier:.1f}")
 
 
 def get_mobilenet(

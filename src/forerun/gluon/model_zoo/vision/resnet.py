@@ -112,9 +112,7 @@ class BottleneckV2(_BlockV2):
 def _stages(block: Any, layers: Sequence[int], channels: Sequence[int]) -> list[Block]:
     """A row of blocks for each number of layers; all but the first halve the extents."""
     if len(channels) != len(layers) + 1:
-        raise ValueError(
-            f"ResNet: channels must be one more than layers, got {len(channels)} and {len(layers)}"
-        )
+        raise ValueError(f"ResNet: channels must be one more than layers, got {len(channels)} and {len(layers)}")
     made: list[Block] = []
     for i, n in enumerate(layers):
         before, after = channels[i], channels[i + 1]
@@ -147,9 +145,7 @@ class ResNetV1(Classifier):
         self, block: Any, layers: Sequence[int], channels: Sequence[int], classes: int = 1000, thumbnail: bool = False
     ) -> None:  # fmt: skip
         super().__init__()
-        self.features.add(
-            *_stem(channels[0], thumbnail), *_stages(block, layers, channels), nn.GlobalAvgPool2D()
-        )
+        self.features.add(*_stem(channels[0], thumbnail), *_stages(block, layers, channels), nn.GlobalAvgPool2D())
         self.output = nn.Dense(classes, in_units=channels[-1])
 
 

@@ -58,9 +58,7 @@ def bbox_translate(bbox: Any, x_offset: float = 0, y_offset: float = 0) -> numpy
     return found
 
 
-def bbox_crop(
-    bbox: Any, crop_box: Sequence[int] | None = None, allow_outside_center: bool = True
-) -> numpy.ndarray:
+def bbox_crop(bbox: Any, crop_box: Sequence[int] | None = None, allow_outside_center: bool = True) -> numpy.ndarray:
     """Boxes in what is cut out of an image: their parts in `crop_box` (x, y, width, height), seen from its corner.
 
     Boxes of which nothing is left go; without `allow_outside_center`, also those whose centre is not in it.
