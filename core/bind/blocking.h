@@ -39,8 +39,8 @@ class Wait {
   static constinit inline thread_local Wait* outermost_ = nullptr;
 };
 
-// Tells the log (forerun/log.py), with the interpreter lock: of workers that have started or ended since it was told
-// last; and that there was no room to issue, once a second.
+// Tells the log (forerun/_runtime/logging.py), with the interpreter lock: of workers that have started or ended since
+// it was told last; and that there was no room to issue, once a second.
 void tell_lives();
 void tell_full(const char* cause);
 

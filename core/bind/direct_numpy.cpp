@@ -49,8 +49,8 @@ struct NumpyCall {
   const Array* first = nullptr;
   PyObject* first_object = nullptr;
 
-  // The argument for a parameter of this sort (src/forerun/ops/base.py lists them), as a new reference. Null: not
-  // plain.
+  // The argument for a parameter of this sort (src/forerun/ops/_base/primitive.py lists them), as a new reference.
+  // Null: not plain.
   PyObject* argument(char sort, PyObject* o) {
     switch (sort) {
       case 'a': return array(o);                                   // an array
