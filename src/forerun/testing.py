@@ -139,7 +139,7 @@ def _gradients_of(function: Callable[..., Any]) -> Callable[..., Any]:
         total = _weighted(function(*leaves))
         if total.node is None:  # it does not depend on them
             return [np.zeros_like(x) for x in leaves]
-        return autograd.grad(total, list(leaves), create_graph=True)  # type: ignore[no-any-return]
+        return autograd.grad(total, list(leaves), create_graph=True)
 
     return gradients
 

@@ -80,7 +80,7 @@ class scalar(ndarray):
         """The imaginary part."""
         return _core.as_scalar(shape.imag(self))
 
-    @property  # type: ignore[misc]
+    @property
     def flat(self) -> Any:
         """The element, as the only one of an iterator."""
         return iterating.flatiter(self)

@@ -264,7 +264,7 @@ def write_values(file: BinaryIO, x: numpy.ndarray) -> None:
             file.write(flat[start : start + PIECE].data)
         return
     flags = ["external_loop", "buffered", "zerosize_ok"]
-    for piece in numpy.nditer(x, flags=flags, buffersize=PIECE // x.itemsize, order="C"):  # type: ignore[call-overload]
+    for piece in numpy.nditer(x, flags=flags, buffersize=PIECE // x.itemsize, order="C"):
         file.write(numpy.ascontiguousarray(piece).view("u1").data)
 
 

@@ -114,7 +114,7 @@ def _processor() -> Facts:
 
 def _products() -> Facts:
     library, _, kernel = _core.blas_info().partition(" kernel ")
-    theirs = numpy.show_config(mode="dicts").get("Build Dependencies", {}).get("blas", {})  # type: ignore[call-arg]
+    theirs = numpy.show_config(mode="dicts").get("Build Dependencies", {}).get("blas", {})
     return {
         "library": library,
         "kernel": kernel or None,

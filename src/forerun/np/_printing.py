@@ -36,7 +36,7 @@ def array2string(
     return placeholder(a) or numpy.array2string(
         a.numpy(), max_line_width, precision, suppress_small, separator, prefix, formatter=formatter,
         threshold=threshold, edgeitems=edgeitems, sign=sign, floatmode=floatmode, suffix=suffix, legacy=legacy,
-    )  # type: ignore[call-overload]  # fmt: skip
+    )  # fmt: skip
 
 
 def array_repr(
@@ -130,7 +130,7 @@ def format_float_positional(
     """
     return numpy.format_float_positional(
         _number(x), precision, unique, fractional, trim, sign, pad_left, pad_right, min_digits
-    )  # type: ignore[arg-type]
+    )
 
 
 def format_float_scientific(
@@ -143,7 +143,7 @@ def format_float_scientific(
     >>> np.format_float_scientific(np.array(150.0))
     '1.5e+02'
     """
-    return numpy.format_float_scientific(_number(x), precision, unique, trim, sign, pad_left, exp_digits, min_digits)  # type: ignore[arg-type]
+    return numpy.format_float_scientific(_number(x), precision, unique, trim, sign, pad_left, exp_digits, min_digits)
 
 
 def base_repr(number: Any, base: int = 2, padding: int = 0) -> str:

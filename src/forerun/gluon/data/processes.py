@@ -230,7 +230,7 @@ class ProcessBatches:
         left = deadline - time.monotonic()
         ready = connection.wait(list(busy), max(0.0, min(left, _GLANCE)))
         for line in ready:
-            self._take(busy[line])  # type: ignore[index]
+            self._take(busy[line])
         if not ready:
             for worker in busy.values():
                 if not worker.process.is_alive() and not worker.line.poll():

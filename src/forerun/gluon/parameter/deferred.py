@@ -39,7 +39,7 @@ def known(shape: Shape) -> tuple[int, ...] | None:
     if shape is None:
         return None
     extents = (shape,) if isinstance(shape, int) else shape
-    return tuple(-1 if extent in (None, 0, -1) else int(extent) for extent in extents)  # type: ignore[arg-type]
+    return tuple(-1 if extent in (None, 0, -1) else int(extent) for extent in extents)
 
 
 def completes(new: tuple[int, ...] | None, old: tuple[int, ...]) -> bool:

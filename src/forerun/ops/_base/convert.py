@@ -29,7 +29,7 @@ from .promotion import (
 
 __all__ = [
     "asarray", "asarrays", "as_dtype", "as_real_float", "axes_of", "axes_to_reduce", "axis_of", "beside",
-    "castable", "converted", "count_of", "counts_of", "default_float", "device_of", "is_array",
+    "castable", "converted", "count_of", "counts_of", "default_float", "device_of", "ints_become_floats", "is_array",
     "is_bfloat16", "is_inexact", "is_real_float", "is_supported", "one_of", "promote", "set_defaults", "store",
     "together", "unsupported", "vector_of", "warn_of_lost_parts", "whole",
 ]  # fmt: skip

@@ -62,7 +62,7 @@ def direct(entry: str, *data: Any) -> Callable[[F], F]:
     def make(function: F) -> F:
         wrapped: Any = _core.Function(entry, function, data)
         functools.update_wrapper(wrapped, function)
-        return wrapped  # type: ignore[no-any-return]
+        return wrapped
 
     return make
 

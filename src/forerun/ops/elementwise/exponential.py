@@ -135,7 +135,7 @@ def frexp(x: Any) -> tuple[Any, Any]:
     >>> m.tolist(), n.tolist()
     ([0.5, 0.75], [4, 2])
     """
-    return _frexp(_float(x))  # type: ignore[no-any-return]
+    return _frexp(_float(x))
 
 
 def modf(x: Any) -> tuple[Any, Any]:
@@ -145,7 +145,7 @@ def modf(x: Any) -> tuple[Any, Any]:
     >>> [part.item() for part in np.modf(-1.5)]
     [-0.5, -1.0]
     """
-    return _modf(_float(x))  # type: ignore[no-any-return]
+    return _modf(_float(x))
 
 
 def divmod(a: Any, b: Any) -> tuple[Any, Any]:

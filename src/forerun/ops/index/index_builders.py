@@ -41,7 +41,7 @@ def tril_indices(n: int, k: int = 0, m: int | None = None, *, device: Where = No
     """
     rows = count_of("tril_indices", "n", n)
     columns = rows if m is None else count_of("tril_indices", "m", m)
-    return _placed(numpy.tril_indices(rows, k, columns), device)  # type: ignore[return-value]
+    return _placed(numpy.tril_indices(rows, k, columns), device)
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None, *, device: Where = None) -> tuple[Any, Any]:
@@ -55,7 +55,7 @@ def triu_indices(n: int, k: int = 0, m: int | None = None, *, device: Where = No
     """
     rows = count_of("triu_indices", "n", n)
     columns = rows if m is None else count_of("triu_indices", "m", m)
-    return _placed(numpy.triu_indices(rows, k, columns), device)  # type: ignore[return-value]
+    return _placed(numpy.triu_indices(rows, k, columns), device)
 
 
 def _matrix(op: str, x: Any) -> Any:
@@ -154,7 +154,7 @@ def unravel_index(indices: Any, shape: int | Sequence[int], order: str = "C") ->
     if x.dtype.kind not in "iu":
         raise TypeError(f"unravel_index: positions must be integers, got {x.dtype}")
     one_of("unravel_index", "order", order, ("C", "F"))
-    found = lambda v: tuple(map(numpy.asarray, numpy.unravel_index(v, extents, order)))  # type: ignore[arg-type]
+    found = lambda v: tuple(map(numpy.asarray, numpy.unravel_index(v, extents, order)))
     if len(extents) == 1:
         return (host_op("unravel_index", lambda v: found(v)[0], [x], x.shape, "int64"),)
     return tuple(host_ops("unravel_index", found, [x], [(x.shape, "int64")] * len(extents)))
@@ -179,5 +179,5 @@ def ravel_multi_index(multi_index: Sequence[Any], dims: Sequence[int], mode: str
     if len(arrays) != len(extents):
         raise ValueError(f"ravel_multi_index: there must be {len(extents)} arrays of positions, got {len(arrays)}")
     shape = together("ravel_multi_index", *(a.shape for a in arrays))
-    found = lambda *v: numpy.asarray(numpy.ravel_multi_index(v, extents, mode, order))  # type: ignore[call-overload]
+    found = lambda *v: numpy.asarray(numpy.ravel_multi_index(v, extents, mode, order))
     return host_op("ravel_multi_index", found, arrays, shape, "int64")

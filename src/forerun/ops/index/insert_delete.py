@@ -290,7 +290,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> Non
     [[3, 9], [9, 4]]
     """
     if not is_array(arr):
-        return numpy.put_along_axis(arr, _known(indices), _known(values), axis)  # type: ignore[arg-type]
+        return numpy.put_along_axis(arr, _known(indices), _known(values), axis)
     if axis is None:
         return put(arr, _vector("put_along_axis", indices), values)
     untaped("put_along_axis", arr, values)

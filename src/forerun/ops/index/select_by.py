@@ -114,7 +114,7 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
     [0, 1, 2, 20, 10]
     """
     if not is_array(a):
-        return numpy.putmask(a, _known(mask), _known(values))  # type: ignore[arg-type]
+        return numpy.putmask(a, _known(mask), _known(values))
     where_ = _mask_of("putmask", a, mask)
     new = _safe_values("putmask", a, values)
     untaped("putmask", a, new)
@@ -138,7 +138,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     [0, 1, 10, 20, 10]
     """
     if not is_array(arr):
-        return numpy.place(arr, _known(mask), _known(vals))  # type: ignore[arg-type]
+        return numpy.place(arr, _known(mask), _known(vals))
     where_ = _mask_of("place", arr, mask)
     new = _safe_values("place", arr, vals)
     untaped("place", arr, new)

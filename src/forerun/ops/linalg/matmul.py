@@ -106,7 +106,7 @@ def _operands(op: str, x1: Any, x2: Any, dtype: numpy.dtype | None, casting: str
     for x in (x1, x2):
         if not castable(x.dtype, want, casting):
             raise TypeError(f"{op}: casting must be possible by rule {casting!r}, got {x.dtype} to {want}")
-    return tuple(x if x.dtype == want else cast(x, want) for x in (x1, x2))  # type: ignore[return-value]
+    return tuple(x if x.dtype == want else cast(x, want) for x in (x1, x2))
 
 
 def _counted(op: str, axes: Any, counts: Sequence[int]) -> list[tuple[Any, ...]]:

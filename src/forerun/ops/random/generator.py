@@ -63,7 +63,7 @@ R = TypeVar("R")
 def _method(function: Callable[P, R]) -> Callable[Concatenate[Any, P], R]:
     """A function of random numbers as a method, of the same parameters, that draws from the generator's stream."""
 
-    def method(self: Any, *args: P.args, **kwargs: P.kwargs) -> R:
+    def method(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
         with drawing_from(self._stream()):
             return function(*args, **kwargs)
 

@@ -145,7 +145,7 @@ def polydiv(u: Any, v: Any) -> tuple[Any, Any]:
     """
     a, b = (_inexact(_coefficients("polydiv", x)) for x in asarrays(u, v))
     dtype = promote(a.dtype, b.dtype)
-    return tuple(asarray(x.astype(dtype), device=a.device) for x in numpy.polydiv(a.numpy(), b.numpy()))  # type: ignore[return-value]
+    return tuple(asarray(x.astype(dtype), device=a.device) for x in numpy.polydiv(a.numpy(), b.numpy()))
 
 
 def roots(p: Any) -> Array:

@@ -204,7 +204,7 @@ def histogramdd(
     def counted(points: numpy.ndarray, *more: numpy.ndarray) -> tuple[numpy.ndarray, ...]:
         known = iter(more)
         where = [next(known) if is_array(b) else b for b in grid]
-        found, ends = numpy.histogramdd(points, where, range, density, next(known, None))  # type: ignore[arg-type]
+        found, ends = numpy.histogramdd(points, where, range, density, next(known, None))
         return found.astype(dtype), *(e.astype(k) for e, k in zip(ends, kinds))
 
     outs = [(counts, dtype), *(((k + 1,), kind) for k, kind in zip(counts, kinds))]
@@ -263,7 +263,7 @@ def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> Array
         raise TypeError(f"packbits: array must be of integers or bools, got {x.dtype}")
     x, along = _flat("packbits", x, axis)
     shape = (*x.shape[:along], -(-x.shape[along] // 8), *x.shape[along + 1 :])
-    return host_op("packbits", lambda v: numpy.packbits(v, along, bitorder), [x], shape, "uint8")  # type: ignore[arg-type]
+    return host_op("packbits", lambda v: numpy.packbits(v, along, bitorder), [x], shape, "uint8")
 
 
 def unpackbits(a: Any, /, axis: int | None = None, count: int | None = None, bitorder: str = "big") -> Array:
@@ -286,4 +286,4 @@ def unpackbits(a: Any, /, axis: int | None = None, count: int | None = None, bit
     if n < 0:
         raise ValueError(f"unpackbits: count must be at least {-bits}, got {count}")
     shape = (*x.shape[:along], n, *x.shape[along + 1 :])
-    return host_op("unpackbits", lambda v: numpy.unpackbits(v, along, count, bitorder), [x], shape, "uint8")  # type: ignore[arg-type]
+    return host_op("unpackbits", lambda v: numpy.unpackbits(v, along, count, bitorder), [x], shape, "uint8")
