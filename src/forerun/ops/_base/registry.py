@@ -80,7 +80,7 @@ tuples = Names("tuple")
 def register(module: str, *ops: Any) -> None:
     """Registers operations of a module (its `__name__`) by their `name`. ValueError if a name is taken.
 
-    >>> from forerun.ops import arithmetic
+    >>> from forerun.ops.elementwise import arithmetic
     >>> operations["add"] is arithmetic.add
     True
     """
