@@ -18,12 +18,12 @@ from forerun import _core, autograd, gluon, np, profiler
 from forerun.gluon import nn
 
 RUNS = 30
-FOLDER = Path(__file__).parent / "figures"
+FOLDER = Path(__file__).resolve().parent / "figures"
 
 
 def save(name: str, picture: str) -> None:
-    """Writes a figure."""
-    (FOLDER / f"{name}.svg").write_text(picture, encoding="utf-8")
+    """Writes a figure, in which files are named from the root of the project."""
+    (FOLDER / f"{name}.svg").write_text(picture.replace(f"{FOLDER.parents[1]}/", ""), encoding="utf-8")
 
 
 def products(n: int = 700) -> list[Any]:

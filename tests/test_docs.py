@@ -60,6 +60,12 @@ def test_every_page_of_the_folder_is_listed_for_its_readers():
     assert [p.name for p in PAGES if p.name not in copies and p not in listed] == []
 
 
+def test_figures_name_files_from_the_root_of_the_project():
+    lines = [line for file in (DOCS / "figures").glob("*.svg") for line in file.read_text().splitlines()]
+    assert any("docs/figures.py:" in line for line in lines)
+    assert [line for line in lines if "/docs/figures.py:" in line or "/benchmarks/" in line] == []
+
+
 def test_figures_are_those_that_are_drawn(helper):
     figures = helper("figures")
     source = (DOCS / "figures.py").read_text()
