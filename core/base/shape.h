@@ -80,6 +80,23 @@ inline int64_t product(const Dims& shape) {
   return n;
 }
 
+// Where element i of a space with the first `axes` of these extents lies, in C order: strides[k] apart along axis k.
+inline int64_t offset_at(int64_t i, const Dims& shape, const Dims& strides, int axes) {
+  int64_t offset = 0;
+  for (int k = axes - 1; k >= 0; --k) offset += i % shape[k] * strides[k], i /= shape[k];
+  return offset;
+}
+inline int64_t offset_at(int64_t i, const Dims& shape, const Dims& strides) {
+  return offset_at(i, shape, strides, shape.size());
+}
+
+// All but one.
+inline Dims without(const Dims& dims, int axis) {
+  Dims rest(dims.size() - 1);
+  for (int k = 0; k < rest.size(); ++k) rest[k] = dims[k + (k >= axis)];
+  return rest;
+}
+
 // "(2, 3)", as Python writes a tuple.
 std::string to_string(const Dims& shape);
 

@@ -188,10 +188,7 @@ bool only_bools(const Layout& layout, const char* data) {
   const Nest nest = make_nest(layout.shape, strides, 1);
   const int64_t n = nest.shape.back(), step = nest.strides[0].back();
   for (int64_t row = 0, rows = layout.size ? layout.size / n : 0; row < rows; ++row) {
-    const char* from = data + layout.offset;
-    int64_t rest = row;
-    for (int i = nest.shape.size() - 2; i >= 0; --i)
-      from += rest % nest.shape[i] * nest.strides[0][i], rest /= nest.shape[i];
+    const char* from = data + layout.offset + offset_at(row, nest.shape, nest.strides[0], nest.shape.size() - 1);
     uint8_t all = 0;
     for (int64_t i = 0; i < n; ++i) all |= static_cast<uint8_t>(from[i * step]);
     if (all > 1) return false;

@@ -149,8 +149,7 @@ PyObject* count(const DirectCall& call) {
   return wrap_result(std::move(out));
 }
 
-// --- order
-// ------------------------------------------------------------------------------------------------------------------------
+// --- order -----------------------------------------------------------------------------------------------------------
 
 // NumPy's functions for one dtype; null if it has none that need no array.
 PyArray_ArrFuncs* functions_of(DType t) {
@@ -191,9 +190,7 @@ PyObject* arg(const DirectCall& call) {
   PyArray_ArrFuncs* functions = functions_of(in->layout.dtype);
   auto* function = functions ? reinterpret_cast<ArgFunction>(largest ? functions->argmax : functions->argmin) : nullptr;
   if (!function) return nullptr;
-  Dims shape(in->layout.ndim() - 1);
-  for (int i = 0; i < shape.size(); ++i) shape[i] = in->layout.shape[i + (i >= axis)];
-  Array out = Array::make(DType::i64, shape, budget_of(device_of(*in)));
+  Array out = Array::make(DType::i64, without(in->layout.shape, axis), budget_of(device_of(*in)));
   Building op;
   build_arg(*op, label, function, largest, *in, axis, out);
   op.issue(device_of(*in));

@@ -17,8 +17,7 @@ namespace {
 
 PyTypeObject *elements_type = nullptr, *flat_type = nullptr;
 
-// --- iter(x)
-// --------------------------------------------------------------------------------------------------------------------------
+// --- iter(x) ---------------------------------------------------------------------------------------------------------
 
 // Elements of a vector are copied some at a time into one storage, as many as stand in the object itself. That is as
 // good as one by one as long as nothing has been written to the array.
@@ -116,8 +115,7 @@ PyType_Slot element_slots[] = {
 PyType_Spec element_spec = {"forerun._core.Elements", sizeof(Elements), 0,
                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, element_slots};
 
-// --- x.flat
-// ---------------------------------------------------------------------------------------------------------------------------
+// --- x.flat ----------------------------------------------------------------------------------------------------------
 
 struct Flat {
   PyObject_HEAD PyObject* base;
@@ -142,9 +140,7 @@ PyObject* new_flat(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
 // Where element i of an array stands, in C order.
 int64_t offset_of(const Layout& l, int64_t i) {
   if (l.contiguous()) return l.offset + i * static_cast<int64_t>(item_size(l.dtype));
-  int64_t offset = l.offset;
-  for (int k = l.ndim() - 1; k >= 0; --k) offset += i % l.shape[k] * l.strides[k], i /= l.shape[k];
-  return offset;
+  return l.offset + offset_at(i, l.shape, l.strides);
 }
 
 // Whether an int names an element of a plain array, and where it stands.
@@ -238,13 +234,14 @@ PyType_Spec flat_spec = {"forerun._core.Flat", sizeof(Flat), 0,
 
 }  // namespace
 
+PyTypeObject* flat_base = nullptr;
+
 PyTypeObject* make_elements_type() {
   return elements_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&element_spec));
 }
 PyTypeObject* make_flat_type() {
   return flat_type = flat_base = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&flat_spec));
 }
-PyTypeObject* flat_base;
 // A subclass without members of its own has nothing more to tear down.
 void set_flat_type(PyTypeObject* type) {
   flat_type = type;

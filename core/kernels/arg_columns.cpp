@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/rounding.h"
+#include "kernels/item.h"
 #include "kernels/versions.h"
 
 namespace forerun {
@@ -59,12 +60,8 @@ class ArgColumnsKernel final : public Kernel {
  private:
   // `part`: the number of the matrix, counted over the axes before this one.
   void block(Op& op, int64_t part, int64_t first) const {
-    int64_t offset = in_.offset + first * static_cast<int64_t>(sizeof(T));
-    for (int64_t i = axis_ - 1, rest = part; i >= 0; --i) {
-      const int k = static_cast<int>(i);
-      offset += rest % in_.shape[k] * in_.strides[k];
-      rest /= in_.shape[k];
-    }
+    const int64_t offset =
+        in_.offset + offset_at(part, in_.shape, in_.strides, axis_) + first * static_cast<int64_t>(sizeof(T));
     const char* from = operand_data(op, 0, offset);
     auto* to = reinterpret_cast<int64_t*>(operand_data(op, 1, out_offset_)) + part * columns_ + first;
     const int64_t n = std::min(kColumns, columns_ - first);
@@ -81,13 +78,6 @@ class ArgColumnsKernel final : public Kernel {
   int64_t columns_, across_, blocks_ = 0, per_tile_ = 1, out_offset_;
 };
 
-template <class T>
-bool build(Op& op, const char* name, bool largest, const Array& in, int axis, int64_t columns, const Array& out) {
-  op.emplace<ArgColumnsKernel<T>>(name, largest, in.layout, axis, columns, out.layout);
-  op.cost = static_cast<uint32_t>(std::min<int64_t>(100 + in.layout.nbytes() / 8, INT32_MAX));
-  return true;
-}
-
 }  // namespace
 
 bool build_arg_columns(Op& op, const char* name, bool largest, const Array& in, int axis, const Array& out) {
@@ -98,19 +88,10 @@ bool build_arg_columns(Op& op, const char* name, bool largest, const Array& in, 
     columns *= l.shape[i];
   }
   if (columns == 1 || l.size == 0) return false;
-  switch (l.dtype) {
-    case DType::i8: return build<int8_t>(op, name, largest, in, axis, columns, out);
-    case DType::u8: return build<uint8_t>(op, name, largest, in, axis, columns, out);
-    case DType::i16: return build<int16_t>(op, name, largest, in, axis, columns, out);
-    case DType::u16: return build<uint16_t>(op, name, largest, in, axis, columns, out);
-    case DType::i32: return build<int32_t>(op, name, largest, in, axis, columns, out);
-    case DType::u32: return build<uint32_t>(op, name, largest, in, axis, columns, out);
-    case DType::i64: return build<int64_t>(op, name, largest, in, axis, columns, out);
-    case DType::u64: return build<uint64_t>(op, name, largest, in, axis, columns, out);
-    case DType::f32: return build<float>(op, name, largest, in, axis, columns, out);
-    case DType::f64: return build<double>(op, name, largest, in, axis, columns, out);
-    default: return false;
-  }
+  return with_real(l.dtype, [&]<class T>(T) {
+    op.emplace<ArgColumnsKernel<T>>(name, largest, l, axis, columns, out.layout);
+    op.cost = static_cast<uint32_t>(std::min<int64_t>(100 + l.nbytes() / 8, INT32_MAX));
+  });
 }
 
 }  // namespace forerun

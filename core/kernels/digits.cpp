@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/item.h"
+
 namespace forerun {
 
 namespace {
@@ -16,20 +18,14 @@ constexpr int64_t kMostCounted = 1 << 14;
 constexpr int kMostBits = 11, kMostPasses = 3;
 constexpr int kTables = 4;  // neighbours are counted apart: equal ones would wait for each other
 
-// f with an integer of dtype t; nothing for other dtypes.
+// What f gives for an integer of dtype t; false for other dtypes.
 template <class F>
 bool with_integer(DType t, F f) {
-  switch (t) {
-    case DType::i8: return f(int8_t{});
-    case DType::u8: return f(uint8_t{});
-    case DType::i16: return f(int16_t{});
-    case DType::u16: return f(uint16_t{});
-    case DType::i32: return f(int32_t{});
-    case DType::u32: return f(uint32_t{});
-    case DType::i64: return f(int64_t{});
-    case DType::u64: return f(uint64_t{});
-    default: return false;
-  }
+  bool found = false;
+  with_real(t, [&]<class T>(T value) {
+    if constexpr (std::is_integral_v<T>) found = f(value);
+  });
+  return found;
 }
 
 // Integers as how far they are from the smallest.

@@ -24,13 +24,6 @@ constexpr int64_t kChunk = 512;                // positions that are converted a
 
 uint32_t cost_of(int64_t bytes) { return static_cast<uint32_t>(std::min<int64_t>(50 + bytes / 4, INT32_MAX)); }
 
-// Where element i of a block of this shape lies.
-int64_t offset_of(int64_t i, const Dims& shape, const int64_t* strides) {
-  int64_t offset = 0;
-  for (int d = shape.size() - 1; d >= 0; --d) offset += i % shape[d] * strides[d], i /= shape[d];
-  return offset;
-}
-
 // Whether all of n positions are at least -below and less than span - below.
 FORERUN_CLONES bool all_within(const int64_t* at, int64_t n, uint64_t below, uint64_t span) {
   uint64_t out = 0;
@@ -123,7 +116,7 @@ struct Selection {
     if (i < (from_end ? -extents[k] : 0) || i >= extents[k])
       throw out_of_range(ErrorKind::index, what, extents[k], std::to_string(i));
     if (i < 0) i += extents[k];
-    return flat.empty() ? i * strides[k] : offset_of(i, flat, flat_strides.begin());
+    return flat.empty() ? i * strides[k] : offset_at(i, flat, flat_strides);
   }
   // There must be as many elements under the mask as there are positions.
   void under_mask(Op& op, int64_t* all, const char* what) const {
@@ -247,14 +240,14 @@ void IndexKernel::run(Op& op, int64_t tile) {
   while (unit < end) {
     int64_t i = unit / positions, p = unit % positions, stop = std::min(positions, p + end - unit);
     unit += stop - p;
-    char* row_a = a + offset_of(i, before, array.strides.begin());
-    char* row_b = b + offset_of(i, before, other.strides.begin());
+    char* row_a = a + offset_at(i, before, array.strides);
+    char* row_b = b + offset_at(i, before, other.strides);
     if (even) {
       singles(row_a, offsets_.get() + p, row_b + p * step, step, stop - p);
       continue;
     }
     for (; p < stop; ++p)
-      block(row_a + offsets_[p], after.empty() ? none : after_a, row_b + offset_of(p, index_shape, middle_b.begin()),
+      block(row_a + offsets_[p], after.empty() ? none : after_a, row_b + offset_at(p, index_shape, middle_b),
             after.empty() ? none : after_b, rows);
   }
 }

@@ -1,9 +1,11 @@
-// Elements by their size alone.
+// Elements by their size alone, and by their type.
 #pragma once
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+
+#include "base/dtype.h"
 
 namespace forerun {
 
@@ -16,6 +18,24 @@ void with_item(size_t size, F f) {
     case 4: return f(uint32_t{});
     case 8: return f(uint64_t{});
     default: return f(std::array<uint64_t, 2>{});
+  }
+}
+
+// f with a number of dtype t, if that is an integer or a float of the CPU's; whether it is.
+template <class F>
+bool with_real(DType t, F f) {
+  switch (t) {
+    case DType::i8: return f(int8_t{}), true;
+    case DType::u8: return f(uint8_t{}), true;
+    case DType::i16: return f(int16_t{}), true;
+    case DType::u16: return f(uint16_t{}), true;
+    case DType::i32: return f(int32_t{}), true;
+    case DType::u32: return f(uint32_t{}), true;
+    case DType::i64: return f(int64_t{}), true;
+    case DType::u64: return f(uint64_t{}), true;
+    case DType::f32: return f(float{}), true;
+    case DType::f64: return f(double{}), true;
+    default: return false;
   }
 }
 

@@ -27,12 +27,6 @@ void call(char** args, const intptr_t* count, const intptr_t* steps, void* data)
   lines->loop.function(operands, extents, all, lines->loop.data);
 }
 
-Dims without(const Dims& dims, int axis) {
-  Dims rest(dims.size() - 1);
-  for (int i = 0; i < rest.size(); ++i) rest[i] = dims[i + (i >= axis)];
-  return rest;
-}
-
 class LineKernel final : public Kernel {
  public:
   LineKernel(const char* name, const Lines& lines, const Nest& nest, int64_t per_tile, int64_t in_offset,

@@ -148,9 +148,7 @@ class MatmulKernel final : public Kernel {
 
  private:
   int64_t position(int64_t item, const Layout& l) const {
-    int64_t offset = l.offset;
-    for (int i = l.ndim() - 3; i >= 0; --i) offset += item % l.shape[i] * l.strides[i], item /= l.shape[i];
-    return offset;
+    return l.offset + offset_at(item, l.shape, l.strides, l.ndim() - 2);
   }
 
   // From row r and column c on, of an item.

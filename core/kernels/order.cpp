@@ -19,11 +19,12 @@ namespace {
 constexpr int64_t kTile = int64_t{1} << 15;  // elements that one worker takes at once, in whole lines
 constexpr int64_t kBeside = 8;               // lines that are copied together where they lie side by side
 
-// Lines of `n` elements along one axis of the input; `make(line, values, out)` is called for each.
+// Lines of `n` elements along one axis of the input.
 class LinesKernel : public Kernel {
  public:
   LinesKernel(const char* name, const Layout& in, int axis, const Layout& out)
-      : name_(name), in_(in), axis_(axis), n_(in.shape[axis]), out_offset_(out.offset) {
+      : name_(name), in_(in), axis_(axis), n_(in.shape[axis]), out_offset_(out.offset),
+        other_shape_(without(in.shape, axis)), other_strides_(without(in.strides, axis)) {
     lines_ = n_ ? in.size / n_ : 0;
     per_tile_ = std::max<int64_t>(1, kTile / std::max<int64_t>(1, n_));
   }
@@ -54,15 +55,7 @@ class LinesKernel : public Kernel {
     return n;
   }
   // Bytes from the first element of the array to that of a line.
-  int64_t start_of(int64_t number) const {
-    int64_t offset = 0;
-    for (int i = in_.ndim() - 1; i >= 0; --i) {
-      if (i == axis_) continue;
-      offset += number % in_.shape[i] * in_.strides[i];
-      number /= in_.shape[i];
-    }
-    return offset;
-  }
+  int64_t start_of(int64_t number) const { return offset_at(number, other_shape_, other_strides_); }
   template <class F>
   void each_line(int64_t tile, F f) const {
     for (int64_t i = tile * per_tile_, end = std::min(lines_, i + per_tile_); i < end; ++i) f(i);
@@ -75,6 +68,9 @@ class LinesKernel : public Kernel {
   Layout in_;
   int axis_;
   int64_t n_, lines_, per_tile_, out_offset_;
+
+ private:
+  Dims other_shape_, other_strides_;  // of the other axes, which number the lines
 };
 
 char* data_of(Op& op, int i) { return static_cast<Buffer*>(op.access(i).storage)->data(); }
@@ -171,17 +167,6 @@ void order_equals(const char* values, intptr_t* positions, int64_t n) {
   }
 }
 
-void order_equals(DType t, const char* values, intptr_t* positions, int64_t n) {
-  switch (t) {
-    case DType::i32: return order_equals<int32_t>(values, positions, n);
-    case DType::u32: return order_equals<uint32_t>(values, positions, n);
-    case DType::i64: return order_equals<int64_t>(values, positions, n);
-    case DType::u64: return order_equals<uint64_t>(values, positions, n);
-    case DType::f32: return order_equals<float>(values, positions, n);
-    default: return order_equals<double>(values, positions, n);
-  }
-}
-
 class ArgSortKernel final : public LinesKernel {
  public:
   ArgSortKernel(ArgSortFunction function, const Layout& in, int axis, const Layout& out)
@@ -205,7 +190,7 @@ class ArgSortKernel final : public LinesKernel {
     if (argsort_by_digits(in_.dtype, values, to, n_)) return;
     std::iota(to, to + n_, 0);
     check(function_(values, to, n_, nullptr));
-    if (!sorts_stably(in_.dtype)) order_equals(in_.dtype, values, to, n_);
+    if (!sorts_stably(in_.dtype)) with_real(in_.dtype, [&]<class T>(T) { order_equals<T>(values, to, n_); });
   }
 
   ArgSortFunction function_;

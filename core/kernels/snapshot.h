@@ -38,14 +38,7 @@ struct Rows {
     for (int i = 0; i + 1 < shape.size(); ++i) n *= shape[i];
     return n;
   }
-  int64_t at(int64_t row, const Dims& strides) const {
-    int64_t offset = 0;
-    for (int i = shape.size() - 2; i >= 0; --i) {
-      offset += row % shape[i] * strides[i];
-      row /= shape[i];
-    }
-    return offset;
-  }
+  int64_t at(int64_t row, const Dims& strides) const { return offset_at(row, shape, strides, shape.size() - 1); }
 };
 
 }  // namespace forerun

@@ -16,8 +16,7 @@ using namespace forerun::test;
 
 namespace {
 
-// --- regions of layouts
-// -----------------------------------------------------------------------------------------------------------
+// --- regions of layouts ----------------------------------------------------------------------------------------------
 
 using Random = std::mt19937;
 
@@ -43,9 +42,7 @@ Layout part_of(const Layout& whole, Random& random, bool stepped) {
 std::set<int64_t> bytes_of(const Layout& layout) {
   std::set<int64_t> bytes;
   for (int64_t i = 0; i < layout.size; ++i) {
-    int64_t at = layout.offset, rest = i;
-    for (int k = layout.ndim() - 1; k >= 0; --k)
-      at += rest % layout.shape[k] * layout.strides[k], rest /= layout.shape[k];
+    const int64_t at = layout.offset + offset_at(i, layout.shape, layout.strides);
     for (int64_t b = 0; b < static_cast<int64_t>(item_size(layout.dtype)); ++b) bytes.insert(at + b);
   }
   return bytes;
@@ -88,8 +85,7 @@ void check_regions(int rounds) {
         "steps");
 }
 
-// --- programs
-// ------------------------------------------------------------------------------------------------------------------------
+// --- programs --------------------------------------------------------------------------------------------------------
 
 uint64_t sum(uint64_t a, uint64_t b) { return a + b; }
 uint64_t scaled(uint64_t a, uint64_t b) { return 3 * a + 7 * b; }
@@ -179,9 +175,7 @@ class Blocks {
   template <class F>
   void each(const Layout& layout, F f) {
     for (int64_t i = 0; i < layout.size; ++i) {
-      int64_t at = layout.offset, rest = i;
-      for (int k = layout.ndim() - 1; k >= 0; --k)
-        at += rest % layout.shape[k] * layout.strides[k], rest /= layout.shape[k];
+      const int64_t at = layout.offset + offset_at(i, layout.shape, layout.strides);
       f(i, static_cast<size_t>(at / 8));
     }
   }
@@ -347,8 +341,7 @@ void run(const std::vector<int>& workers, int threads, bool failures, int passes
   check(budget.running == 0 && budget.reserved.load() == 0, "nothing runs");
 }
 
-// --- at the same time
-// ----------------------------------------------------------------------------------------------------------------
+// --- at the same time ------------------------------------------------------------------------------------------------
 
 // Waits until another of its kind has begun.
 struct Meets final : Kernel {
