@@ -71,18 +71,18 @@ MemoryCache& MemoryCache::get() {
 char* MemoryCache::take(size_t bytes) {
   int c = size_class(bytes);
   size_t size = class_bytes(c);
-  Idle* leaving = nullptr;
+  Idle *block, *leaving = nullptr;
   {
     std::lock_guard held(mutex_);
     classes_[c].used = ++taken_;
     in_use_ += size;
-    if (Idle* block = classes_[c].first) {
-      classes_[c].first = block->next;
-      cached_ -= size;
-      return forget(block);
-    }
-    if (in_use_ + cached_ > total_) leaving = shrink(total_ - std::min(total_, in_use_));
+    block = classes_[c].first;
+    if (block)
+      classes_[c].first = block->next, cached_ -= size;
+    else if (in_use_ + cached_ > total_)
+      leaving = shrink(total_ - std::min(total_, in_use_));
   }
+  if (block) return forget(block);
   release(leaving);
   char* data = from_system(size);
   if (!data && trim() > 0) data = from_system(size);
