@@ -77,30 +77,41 @@ template <class T>
   return from >= end || first >= to;
 }
 
+// Whether the two inputs of an operation can be walked, and do not both have one element.
+template <class T>
+[[gnu::always_inline]] inline bool both_known(char** args, intptr_t rows, intptr_t n, const intptr_t* steps,
+                                              const intptr_t* pitches) {
+  if (steps[2] != sizeof(T) || n <= 0 || (steps[0] == 0 && steps[1] == 0)) return false;
+  return known<T>(args, rows, n, steps, pitches, 0, 2) && known<T>(args, rows, n, steps, pitches, 1, 2);
+}
+
+// Calls f(a, b), types that say which of two inputs has one element for the whole row; not both have.
+template <class F>
+[[gnu::always_inline]] inline void by_ones(const intptr_t* steps, F f) {
+  if (steps[0] == 0)
+    f(std::true_type{}, std::false_type{});
+  else if (steps[1] == 0)
+    f(std::false_type{}, std::true_type{});
+  else
+    f(std::false_type{}, std::false_type{});
+}
+
 // False: not a case that is known here.
 template <class T, class F>
 [[gnu::always_inline]] inline bool binary(char** args, intptr_t rows, intptr_t n, const intptr_t* steps,
                                           const intptr_t* pitches, F f) {
-  bool one_a = steps[0] == 0, one_b = steps[1] == 0;
-  if (steps[2] != sizeof(T) || n <= 0 || (one_a && one_b)) return false;
-  for (int k = 0; k < 2; ++k)
-    if (!known<T>(args, rows, n, steps, pitches, k, 2)) return false;
-  if (rows > 1 && args[0] == args[2] && args[1] != args[2] && pitches[0] == 0 && pitches[2] == 0 && !one_a && !one_b) {
+  if (!both_known<T>(args, rows, n, steps, pitches)) return false;
+  if (rows > 1 && args[0] == args[2] && args[1] != args[2] && pitches[0] == 0 && pitches[2] == 0 && steps[0] != 0 &&
+      steps[1] != 0) {
     fold(reinterpret_cast<T*>(args[2]), args[1], rows, pitches[1], n, f);
     return true;
   }
-  auto all = [&](auto a_is_one, auto b_is_one) __attribute__((always_inline)) {
+  by_ones(steps, [&](auto one_a, auto one_b) __attribute__((always_inline)) {
     char *a = args[0], *b = args[1], *out = args[2];
     for (intptr_t row = 0; row < rows; ++row, a += pitches[0], b += pitches[1], out += pitches[2])
-      each<T, a_is_one.value, b_is_one.value>(reinterpret_cast<const T*>(a), reinterpret_cast<const T*>(b),
-                                              reinterpret_cast<T*>(out), n, f);
-  };
-  if (one_a)
-    all(std::true_type{}, std::false_type{});
-  else if (one_b)
-    all(std::false_type{}, std::true_type{});
-  else
-    all(std::false_type{}, std::false_type{});
+      each<T, one_a.value, one_b.value>(reinterpret_cast<const T*>(a), reinterpret_cast<const T*>(b),
+                                        reinterpret_cast<T*>(out), n, f);
+  });
   return true;
 }
 
@@ -130,30 +141,23 @@ FORERUN_ARITHMETIC(add_f32, float, a + b)
 FORERUN_ARITHMETIC(add_f64, double, a + b)
 FORERUN_ARITHMETIC(subtract_f32, float, a - b)
 FORERUN_ARITHMETIC(subtract_f64, double, a - b)
-FORERUN_ARITHMETIC(multiply_f32, float, a* b)
-FORERUN_ARITHMETIC(multiply_f64, double, a* b)
+FORERUN_ARITHMETIC(multiply_f32, float, (a * b))
+FORERUN_ARITHMETIC(multiply_f64, double, (a * b))
 FORERUN_ARITHMETIC(divide_f32, float, a / b)
 FORERUN_ARITHMETIC(divide_f64, double, a / b)
+
 // out[i] = f(a[i], b[i]) where compilers know better than we which vectors to use. False: not a case that is known
 // here.
 template <class T, class F>
 [[gnu::always_inline]] inline bool choose(char** args, intptr_t n, const intptr_t* steps, F f) {
-  if (steps[2] != sizeof(T) || n <= 0 || (steps[0] == 0 && steps[1] == 0)) return false;
-  for (int k = 0; k < 2; ++k)
-    if (!known<T>(args, 1, n, steps, steps, k, 2)) return false;
+  if (!both_known<T>(args, 1, n, steps, steps)) return false;
   auto *a = reinterpret_cast<const T*>(args[0]), *b = reinterpret_cast<const T*>(args[1]);
   auto* out = reinterpret_cast<T*>(args[2]);
   const T x = *a, y = *b;
-  auto all = [&](auto one_a, auto one_b) __attribute__((always_inline)) {
+  by_ones(steps, [&](auto one_a, auto one_b) __attribute__((always_inline)) {
 #pragma GCC ivdep
     for (intptr_t i = 0; i < n; ++i) out[i] = f(one_a.value ? x : a[i], one_b.value ? y : b[i]);
-  };
-  if (steps[0] == 0)
-    all(std::true_type{}, std::false_type{});
-  else if (steps[1] == 0)
-    all(std::false_type{}, std::true_type{});
-  else
-    all(std::false_type{}, std::false_type{});
+  });
   return true;
 }
 
@@ -185,8 +189,7 @@ FORERUN_CHOICE(maximum_f64, double, >)
 FORERUN_SQUARE(square_f32, float)
 FORERUN_SQUARE(square_f64, double)
 
-// --- two steps at once
-// ----------------------------------------------------------------------------------------------------------
+// --- two steps at once -----------------------------------------------------------------------------------------------
 
 // out = a (what) b, by reference: vectors are no return values where the CPU may not have them.
 template <Arithmetic what, class V>
@@ -247,9 +250,8 @@ struct Squared {
     };
     auto *a = reinterpret_cast<const T*>(args[0]), *b = reinterpret_cast<const T*>(args[1]);
     T* out = reinterpret_cast<T*>(args[2]);
-    if (steps[0] == 0) return each<T, true, false>(a, b, out, *n, f);
-    if (steps[1] == 0) return each<T, false, true>(a, b, out, *n, f);
-    each<T, false, false>(a, b, out, *n, f);
+    by_ones(steps, [&](auto one_a, auto one_b)
+                       __attribute__((always_inline)) { each<T, one_a.value, one_b.value>(a, b, out, *n, f); });
   }
 };
 
@@ -259,7 +261,7 @@ constexpr Arithmetic kind(int i) { return static_cast<Arithmetic>(i + 1); }
 
 template <class T, int... i>
 LoopFunction pair_function(int which, std::integer_sequence<int, i...>) {
-  static constexpr LoopFunction all[] = {Pair < T, kind(i / 2 / kPairs), kind(i / 2 % kPairs), i % 2 == 1 > ::run...};
+  static constexpr LoopFunction all[] = {Pair<T, kind(i / 2 / kPairs), kind(i / 2 % kPairs), (i % 2 == 1)>::run...};
   return all[which];
 }
 
