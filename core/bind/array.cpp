@@ -30,8 +30,7 @@ const Array& get_array(const char* op, PyObject* o) {
   return as_array(o)->array;
 }
 
-// --- objects
-// ------------------------------------------------------------------------------------------------------------------
+// --- objects ---------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -105,8 +104,7 @@ void set_node(ArrayObject* array, PyObject* node, int64_t index) {
   PyObject_GC_Track(self);
 }
 
-// --- numbers
-// ------------------------------------------------------------------------------------------------------------------
+// --- numbers ---------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -197,8 +195,7 @@ PyObject* compare(PyObject* a, PyObject* b, int how) {
 
 const Layout& layout_of(PyObject* self) { return as_array(self)->array.layout; }
 
-// --- reading values: these wait
-// ---------------------------------------------------------------------------------------------------
+// --- reading values: these wait --------------------------------------------------------------------------------------
 
 // The values of an array if they are there, and nobody is to be told who looks at them.
 const char* looked_at_once(const Array& a) {
@@ -395,8 +392,7 @@ PyObject* wait(PyObject* self, PyObject*) {
   });
 }
 
-// --- attributes
-// ------------------------------------------------------------------------------------------------------------------
+// --- attributes ------------------------------------------------------------------------------------------------------
 
 Py_ssize_t length(PyObject* self) {
   const Layout& layout = as_array(self)->array.layout;

@@ -58,8 +58,7 @@ PyObject* guarded(F body) {
   return nullptr;
 }
 
-// --- issue and wait, with the interpreter lock held
-// ------------------------------------------------------------------------
+// --- issue and wait, with the interpreter lock held ------------------------------------------------------------------
 extern bool synchronous;
 // Of this thread: what it issues belongs to an exchange between devices. It may read arrays of other CPU devices where
 // they are, and goes before older ready ops.
@@ -112,8 +111,7 @@ extern DType default_float;
 extern bool numpy_rules;  // the front end stands in for NumPy: operands of foreign classes are refused, small integers
                           // give small floats
 
-// --- NumPy
-// ---------------------------------------------------------------------------------------------------------------------
+// --- NumPy -----------------------------------------------------------------------------------------------------------
 PyObject* dtype_object(DType t);  // borrowed: a numpy.dtype
 PyObject* bfloat16();             // borrowed: its numpy.dtype; ImportError without ml_dtypes
 DType parse_dtype(const char* op, PyObject* dtype);

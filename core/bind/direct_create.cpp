@@ -426,8 +426,7 @@ PyObject* astype(const DirectCall& call) {
   return call.arrange(names, v) && !absent(v[1]) && plain_dtype(v[1], &t) ? converted(v[0], t) : nullptr;
 }
 
-// --- arrays from lists
-// ------------------------------------------------------------------------------------------------------------
+// --- arrays from lists -----------------------------------------------------------------------------------------------
 
 constexpr Py_ssize_t kMostListed = 1 << 26;  // numbers, which are copied in the call as the Python function would
 

@@ -37,8 +37,7 @@ DType type_from(dlpack::DataType type) {
          std::to_string(type.bits) + " bits and " + std::to_string(type.lanes) + " lanes");
 }
 
-// --- handing over
-// -------------------------------------------------------------------------------------------------------------
+// --- handing over ----------------------------------------------------------------------------------------------------
 
 // A structure that a capsule holds, and what it points to. The block keeps the values for as long as somebody has them.
 template <class T>
@@ -93,8 +92,7 @@ nb::object to_dlpack(nb::handle a, bool versioned, bool copy) {
                    : Export<dlpack::Managed>::capsule(given, flags);
 }
 
-// --- taking
-// -------------------------------------------------------------------------------------------------------------------
+// --- taking ----------------------------------------------------------------------------------------------------------
 
 // What another library has handed over; it is told when nobody needs it any more, with the interpreter lock, which its
 // deleter may want.

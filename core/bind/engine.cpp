@@ -145,8 +145,7 @@ nb::list unseen_failures() {
   return all;
 }
 
-// --- fork
-// ---------------------------------------------------------------------------------------------------------------------
+// --- fork ------------------------------------------------------------------------------------------------------------
 
 // A signal handler's exception that ended the wait before a fork. Python drops what is raised there: it is raised
 // behind the fork, when other functions that Python calls then have returned to the frame that forked.
@@ -192,8 +191,7 @@ void after_fork(bool child) {
   if (interrupted) Py_AddPendingCall(raise_interrupted, nullptr);
 }
 
-// --- exit
-// ---------------------------------------------------------------------------------------------------------------------
+// --- exit ------------------------------------------------------------------------------------------------------------
 
 // What the process ends with, instead of success; and whether work was given up, which may still go on and keeps the
 // C++ world in use.

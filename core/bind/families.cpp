@@ -336,8 +336,7 @@ nb::object concatenate(nb::handle sequence, int64_t axis) {
   return wrapped(std::move(out));
 }
 
-// --- random numbers: a stream is (seed, number of the op)
-// ----------------------------------------------------------------
+// --- random numbers: a stream is (seed, number of the op) ------------------------------------------------------------
 
 uint64_t seed = 0, next_number = 0;  // guarded by the interpreter lock
 
@@ -393,8 +392,7 @@ nb::object random(std::string_view kind, nb::handle shape, nb::handle dtype, nb:
   return wrapped(std::move(out));
 }
 
-// --- host tasks
-// ---------------------------------------------------------------------------------------------------------------
+// --- host tasks ------------------------------------------------------------------------------------------------------
 
 [[noreturn]] void refuse_cut(const char* label, Cut cut, const Array& a) {
   throw Error(ErrorKind::value, std::string(label) + ": operands must have one extent of at least " +

@@ -349,8 +349,7 @@ void set_python_error(const Failure& failure) {
   }
 }
 
-// --- bringing the engine to rest
-// ----------------------------------------------------------------------------------------------
+// --- bringing the engine to rest -------------------------------------------------------------------------------------
 
 bool close_door() {
   if (standing > 0 && !door) let_through();

@@ -34,8 +34,7 @@ void checked_power(char** args, const intptr_t* n, const intptr_t* steps, void* 
   power->inner.function(args, n, steps, power->inner.data);
 }
 
-// --- loops that others have made: they may come for the interpreter, if only to report an error
-// -----------------------------------
+// --- loops that others have made: they may come for the interpreter, if only to report an error ----------------------
 
 // A thread of ours has no place where an exception would stay until somebody looks. While it lives, this one has.
 class KeptState {
@@ -111,8 +110,7 @@ bool wrong_for_strides(const char* op) {
                      [&](const char* name) { return std::strcmp(op, name) == 0; });
 }
 
-// --- the tables
-// -------------------------------------------------------------------------------------------------------------------
+// --- the tables ------------------------------------------------------------------------------------------------------
 
 // A loop of NumPy's as ours, with what must be known of it.
 void add_loop(UfuncObject* u, const PyUFuncObject* f, Signature s) {

@@ -64,8 +64,7 @@ ProgramObject* as_program(PyObject* o) { return reinterpret_cast<ProgramObject*>
 PyTypeObject* program_type = nullptr;
 PyObject* call(PyObject* self, PyObject* const* args, size_t nargsf, PyObject*);
 
-// --- making one
-// -----------------------------------------------------------------------------------------------------------
+// --- making one ------------------------------------------------------------------------------------------------------
 
 void begin(nb::handle inputs) {
   if (capture) throw Error(ErrorKind::runtime, "capture: must not be nested, got one inside another");
@@ -114,8 +113,7 @@ nb::object look() {
   return nb::make_tuple(capture->look_file(), capture->look_line());
 }
 
-// --- running
-// --------------------------------------------------------------------------------------------------------------
+// --- running ---------------------------------------------------------------------------------------------------------
 
 // Dense, but inside of something larger: programs take a copy, wherever it starts.
 bool is_inside(const Array& a) { return a.storage() && a.layout.contiguous() && !a.covers_storage(); }
@@ -218,8 +216,7 @@ PyObject* call(PyObject* self, PyObject* const* args, size_t nargsf, PyObject*) 
   });
 }
 
-// --- the type
-// -------------------------------------------------------------------------------------------------------------
+// --- the type --------------------------------------------------------------------------------------------------------
 
 int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));

@@ -25,8 +25,7 @@ namespace {
 
 uint8_t promotion[kDTypes][kDTypes];
 
-// --- making one
-// -----------------------------------------------------------------------------------------------------------------
+// --- making one ------------------------------------------------------------------------------------------------------
 
 int init(PyObject* self, PyObject* args, PyObject* kwargs) {
   auto* u = reinterpret_cast<UfuncObject*>(self);
@@ -57,8 +56,7 @@ int init(PyObject* self, PyObject* args, PyObject* kwargs) {
   return 0;
 }
 
-// --- calling
-// ----------------------------------------------------------------------------------------------------------------------
+// --- calling ---------------------------------------------------------------------------------------------------------
 
 struct Input {
   const Array* array = nullptr;  // null: a Python scalar

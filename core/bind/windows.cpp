@@ -106,8 +106,7 @@ nb::object correlate_weight(nb::handle y_object, nb::handle x_object, nb::handle
   return wrapped(std::move(sums));
 }
 
-// --- pooling: data and results are (..., *extents) and (..., *counts)
-// -----------------------------------------------------------
+// --- pooling: data and results are (..., *extents) and (..., *counts) ------------------------------------------------
 
 Dims with_last(const Dims& shape, const int64_t (&last)[3], int n) {
   Dims all = shape;

@@ -125,8 +125,7 @@ void Trace::calibrate() {
   head().later_nanoseconds = static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
 }
 
-// --- blocks
-// -------------------------------------------------------------------------------------------------------------------
+// --- blocks ----------------------------------------------------------------------------------------------------------
 
 void Trace::enter(uint64_t key, uint64_t block) {
   std::lock_guard guard(mutex_);
@@ -211,8 +210,7 @@ MoreRecord* Trace::more(uint64_t block) {
   return record;
 }
 
-// --- what is recorded
-// -----------------------------------------------------------------------------------------------------------
+// --- what is recorded ------------------------------------------------------------------------------------------------
 
 void Trace::depends(OpRecord& op, uint64_t on) {
   uint64_t back = op.seq - on;
@@ -289,8 +287,7 @@ LineRecord& Trace::line(const char* name, uint32_t site) {
   return all[kLines - 1];
 }
 
-// --- text
-// ---------------------------------------------------------------------------------------------------------------------
+// --- text ------------------------------------------------------------------------------------------------------------
 
 void Trace::say(char kind, uint64_t number, const std::string& text) {
   std::lock_guard guard(mutex_);

@@ -24,8 +24,7 @@ uint32_t cost_of(int64_t elements, int operands) {
   return static_cast<uint32_t>(std::min<int64_t>(60 + elements * operands / 2, INT32_MAX));
 }
 
-// --- elements of one size, chosen by bytes that are 0 or 1
-// ------------------------------------------------------------------
+// --- elements of one size, chosen by bytes that are 0 or 1 -----------------------------------------------------------
 
 template <class T>
 [[gnu::always_inline]] inline void blend(const uint8_t* mask, const char* from, intptr_t from_step, char* to,
@@ -90,8 +89,7 @@ FORERUN_CLONES Count read_mask(const char* from, intptr_t step, uint8_t* to, int
   return {held, runs};
 }
 
-// --- a loop under a mask
-// ------------------------------------------------------------------------------------------------------
+// --- a loop under a mask ---------------------------------------------------------------------------------------------
 
 class MaskedKernel final : public Kernel {
  public:
@@ -287,8 +285,7 @@ void build_masked(Op& op, const char* name, Loop loop, const DType* types, const
 
 namespace {
 
-// --- values one after the other under a mask
-// ------------------------------------------------------------------------------------
+// --- values one after the other under a mask -------------------------------------------------------------------------
 
 class PlaceKernel final : public Kernel {
  public:

@@ -143,8 +143,7 @@ void Program::build_step(Op& op, const Step& step, const Storages& storages, uin
   }
 }
 
-// --- recording
-// ------------------------------------------------------------------------------------------------------------
+// --- recording -------------------------------------------------------------------------------------------------------
 
 Recording::Recording(const std::vector<Array>& inputs) {
   for (const Array& a : inputs) {

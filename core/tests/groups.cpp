@@ -49,8 +49,7 @@ void run(const std::vector<int>& workers, int threads, size_t soft, int passes, 
   budget.soft.store(SIZE_MAX);
 }
 
-// --- groups that fail
-// ---------------------------------------------------------------------------------------------------------------
+// --- groups that fail ------------------------------------------------------------------------------------------------
 
 // A storage whose memory cannot be had some times.
 struct Scarce final : Storage {
