@@ -16,8 +16,8 @@ ROOT = Path(__file__).parents[1]
 CORE = ROOT / "core"
 PACKAGE = ROOT / "src" / "forerun"
 
-CORE_ORDER = ["base", "engine", "memory", "array", "kernels", "cpu", "cuda", "bind"]
-KNOW_PYTHON = {"bind"}
+CORE_ORDER = ["base", "engine", "memory", "array", "kernels", "cpu", "cuda", "python"]
+KNOW_PYTHON = {"python"}
 PYTHON_HEADERS = re.compile(r"(Python\.h|nanobind/|numpy/)")
 
 # From the bottom up; names in one row may use each other. The package itself (`__init__`) stands on top.

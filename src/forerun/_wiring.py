@@ -1,6 +1,6 @@
 """What the core asks of the package: all of it, in two tables. No other module registers anything with the core.
 
-The core knows what each table must have (core/bind/wiring.cpp), and refuses one that lacks something: then the import
+The core knows what each table must have (core/python/wiring.cpp), and refuses one that lacks something: then the import
 fails, and says what is missing. The second table is given when `forerun.np` is imported: `import forerun` is short.
 """
 
