@@ -199,7 +199,7 @@ bool Engine::start_one(Queue& queue, int i) {
   return started;
 }
 
-// With the door (python/runtime/submit.cpp) modelled in tests/model/life.py.
+// With the gate (python/runtime/submission_gate.cpp) modelled in tests/model/life.py.
 bool Engine::stop_workers(std::chrono::milliseconds limit) {
   Lock held = lock();
   if (!started_) return true;

@@ -1,36 +1,49 @@
 // The module forerun._core: its types, and the functions that issue the families.
 #define FORERUN_IMPORTS_NUMPY
-#include "python/direct/function_type.h"
-#include "python/numpy_api.h"
-
 #include <nanobind/nanobind.h>
 
 #include "cpu/workers.h"
+#include "python/autograd/leaf.h"
 #include "python/autograd/node.h"
+#include "python/direct/function_type.h"
 #include "python/dispatch/fallback.h"
-#include "python/dispatch/operator_table.h"
 #include "python/dispatch/primitive_type.h"
 #include "python/dispatch/ufunc_type.h"
+#include "python/numpy_api.h"
 #include "python/object/array_type.h"
 #include "python/object/iterators.h"
+#include "python/runtime/errors.h"
 
 namespace nb = nanobind;
 
 namespace forerun {
-void init_engine(nb::module_& m);    // set-up, waiting, statistics, events
-void init_arrays(nb::module_& m);    // making, copying, viewing
-void init_dlpack(nb::module_& m);    // arrays for other libraries, and from them
-void init_families(nb::module_& m);  // reductions, scans, products, random numbers, host tasks
-void init_indexing(nb::module_& m);  // reading and writing by position and under a mask
-void init_windows(nb::module_& m);   // convolutions and pooling
-void init_recurrent(nb::module_& m);
-void init_transforms(nb::module_& m);
+// Each adds the functions of one file to the module.
+void init_settings(nb::module_& m);
+void init_fork_exit(nb::module_& m);
+void init_introspection(nb::module_& m);
+void init_profiler(nb::module_& m);
+void init_call_site(nb::module_& m);
+void init_wait(nb::module_& m);
+void init_wait_log(nb::module_& m);
+void init_asyncio_events(nb::module_& m);
+void init_fallback(nb::module_& m);
+void init_create(nb::module_& m);
+void init_views(nb::module_& m);
+void init_scalars(nb::module_& m);
+void init_dlpack(nb::module_& m);
+void init_reduce(nb::module_& m);
+void init_matmul(nb::module_& m);
+void init_concatenate(nb::module_& m);
+void init_random(nb::module_& m);
+void init_host_tasks(nb::module_& m);
+void init_index(nb::module_& m);
+void init_conv(nb::module_& m);
+void init_rnn(nb::module_& m);
+void init_fft(nb::module_& m);
 void init_tape(nb::module_& m);
-void init_programs(nb::module_& m);  // recording what is issued, to issue it again
-void init_walk(nb::module_& m);
-void init_blocking(nb::module_& m);  // waits
-void init_wiring(nb::module_& m);    // what the core asks of the package
-void init_await(nb::module_& m);     // bells and watches, for event loops
+void init_backward(nb::module_& m);
+void init_captured_programs(nb::module_& m);
+void init_wiring(nb::module_& m);
 
 namespace {
 
@@ -63,25 +76,36 @@ NB_MODULE(_core, m) {
   m.attr("Ufunc") = nb::steal(reinterpret_cast<PyObject*>(make_ufunc_type()));
   m.attr("Fallback") = nb::steal(reinterpret_cast<PyObject*>(make_fallback_type()));
   m.attr("Primitive") = nb::steal(reinterpret_cast<PyObject*>(make_primitive_type()));
-  m.attr("Variable") = nb::steal(reinterpret_cast<PyObject*>(make_variable_type()));
+  m.attr("Variable") = nb::steal(reinterpret_cast<PyObject*>(make_leaf_type()));
   m.attr("Function") = nb::steal(reinterpret_cast<PyObject*>(make_function_type()));
   if (!make_elements_type()) throw nb::python_error();
   m.attr("Flat") = nb::steal(reinterpret_cast<PyObject*>(make_flat_type()));
   m.attr("Node") = nb::steal(reinterpret_cast<PyObject*>(make_node_type()));
   use_cpu_workers(Engine::get());
-  init_engine(m);
+  init_settings(m);
+  init_fork_exit(m);
+  init_introspection(m);
+  init_profiler(m);
+  init_call_site(m);
+  init_wait(m);
+  init_wait_log(m);
+  init_asyncio_events(m);
   init_fallback(m);
-  init_arrays(m);
+  init_create(m);
+  init_views(m);
+  init_scalars(m);
   init_dlpack(m);
-  init_families(m);
-  init_indexing(m);
-  init_windows(m);
-  init_recurrent(m);
-  init_transforms(m);
+  init_reduce(m);
+  init_matmul(m);
+  init_concatenate(m);
+  init_random(m);
+  init_host_tasks(m);
+  init_index(m);
+  init_conv(m);
+  init_rnn(m);
+  init_fft(m);
   init_tape(m);
-  init_programs(m);
-  init_walk(m);
-  init_await(m);
-  init_blocking(m);
+  init_backward(m);
+  init_captured_programs(m);
   init_wiring(m);
 }

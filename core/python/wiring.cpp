@@ -1,14 +1,21 @@
 // What the core asks of the Python package: each thing by name, in one call that is refused unless everything is there.
 // src/forerun/_wiring.py makes it.
 #include <functional>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "base/error.h"
 #include "python/bindings.h"
 #include "python/dispatch/operator_table.h"
-#include "python/dispatch/ufunc_type.h"
+#include "python/dispatch/package_functions.h"
+#include "python/dispatch/promotion.h"
+#include "python/object/array_type.h"
 #include "python/object/iterators.h"
 #include "python/runtime/call_site.h"
-#include "python/runtime/stall_watchdog.h"
-#include "python/runtime/wait_log.h"
+#include "python/runtime/devices.h"
+#include "python/runtime/waiting/stall_watchdog.h"
+#include "python/runtime/waiting/wait_log.h"
 
 namespace forerun {
 
@@ -65,8 +72,10 @@ std::vector<Need> array_needs() {
                              subclass("scalar", array_base, "a class of arrays", set_scalar_type),
                              subclass("flat", flat_base, "a class of iterators over elements", set_flat_type),
                              {"promotion", set_promotions}};
-  for (const char* name : hook_names()) needs.push_back(function(name, [name](PyObject* f) { set_hook(name, f); }));
-  for (const char* name : slot_names()) needs.push_back({name, [name](nb::handle op) { set_slot(name, op.ptr()); }});
+  for (const char* name : package_function_names())
+    needs.push_back(function(name, [name](PyObject* f) { set_package_function(name, f); }));
+  for (const char* name : operator_names())
+    needs.push_back({name, [name](nb::handle op) { set_operator(name, op.ptr()); }});
   return needs;
 }
 

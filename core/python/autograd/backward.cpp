@@ -3,18 +3,38 @@
 // Nodes are numbered as they were recorded, and an op's inputs were there before it. So the node with the largest
 // number among those reached has all its gradients, and goes next: a sorted table, no recursion, whatever the length of
 // the tape.
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "array/array.h"
+#include "engine/budget.h"
+#include "kernels/elementwise.h"
 #include "kernels/move.h"
+#include "python/autograd/gradient_call.h"
+#include "python/autograd/leaf.h"
+#include "python/autograd/node.h"
 #include "python/bindings.h"
 #include "python/capture/captured_program.h"
 #include "python/dispatch/operator_table.h"
+#include "python/dispatch/package_functions.h"
 #include "python/dispatch/primitive_type.h"
 #include "python/dispatch/ufunc_type.h"
+#include "python/object/array_indexing.h"
+#include "python/object/array_type.h"
+#include "python/object/create.h"
+#include "python/object/numpy_memory.h"
+#include "python/object/python_scalars.h"
+#include "python/ops/reduce.h"
 #include "python/runtime/call_site.h"
+#include "python/runtime/devices.h"
 #include "python/runtime/gil.h"
+#include "python/runtime/submit.h"
 
 namespace forerun {
 
@@ -51,7 +71,7 @@ nb::object at_index(PyObject* like, const nb::object& g, nb::handle index) {
 void add_at(PyObject* sum, const nb::object& g, nb::handle index) {
   nb::object part = view_of(sum, index);
   PyObject* inputs[] = {part.ptr(), g.ptr()};
-  checked(call_slot(Slot::add, inputs, 2, part.ptr()));
+  checked(call_operator(Operator::add, inputs, 2, part.ptr()));
 }
 
 // A gradient with the shape and dtype of the input.
@@ -61,7 +81,7 @@ nb::object fitted(nb::object g, PyObject* like) {
   const Layout &a = as_array(g.ptr())->array.layout, &b = as_array(like)->array.layout;
   if (a.dtype == b.dtype && a.shape == b.shape) return g;
   if (a.dtype == b.dtype && !recording) return wrapped(sum_to(arg("backward", g), b.shape));
-  return checked(call_hook(Hook::fit, g.ptr(), like, nullptr));
+  return checked(call_package(PackageFunction::fit, g.ptr(), like, nullptr));
 }
 
 std::string name_of(PyObject* op) { return nb::cast<std::string>(nb::str(nb::handle(op).attr("name"))); }
@@ -76,71 +96,71 @@ void check_versions(NodeObject* node) {
 // A leaf of integers or bools: its gradient is zero. One that asks for none stands for an array of any place.
 bool is_exact_leaf(PyObject* array) {
   const ArrayObject* a = as_array(array);
-  return !is_inexact(a->array.layout.dtype) && PyObject_TypeCheck(a->node, variable_type) &&
-         as_variable(a->node)->request != VariableObject::Request::null;
+  return !is_inexact(a->array.layout.dtype) && PyObject_TypeCheck(a->node, leaf_type) &&
+         as_leaf(a->node)->request != LeafObject::Request::null;
 }
 
 // An array's place on the tape.
-using Place = std::pair<PyObject*, int64_t>;
-Place place_of(PyObject* array) { return {as_array(array)->node, as_array(array)->index}; }
+using TapeSlot = std::pair<PyObject*, int64_t>;
+TapeSlot slot_of(PyObject* array) { return {as_array(array)->node, as_array(array)->index}; }
 
-class Walk {
+class BackwardPass {
  public:
   // variables: whose gradients are wanted, as new arrays; null: those of all leaves, which receive them.
-  Walk(const std::vector<nb::object>* variables, bool keep, bool create)
+  BackwardPass(const std::vector<nb::object>* variables, bool keep, bool create)
       : create_(create), keep_(keep || create), to_leaves_(!variables) {
     if (variables)
-      for (const nb::object& x : *variables) found_[place_of(x.ptr())];
+      for (const nb::object& x : *variables) found_[slot_of(x.ptr())];
   }
 
   // Adds `g` to the gradient of `array`, an input of an op or a head.
-  void arrive(PyObject* array, nb::object g) {
+  void accumulate(PyObject* array, nb::object g) {
     g = is_exact_leaf(array) ? filled_like(array, 0) : fitted(std::move(g), array);
     PyObject* node = as_array(array)->node;
-    if (PyObject_TypeCheck(node, variable_type)) return reach(node, std::move(g));
+    if (PyObject_TypeCheck(node, leaf_type)) return deliver_to_leaf(node, std::move(g));
     if (!Py_IS_TYPE(node, node_type))
       throw Error(ErrorKind::type,
                   std::string("backward: place on the tape must be a node or a leaf, got ") + Py_TYPE(node)->tp_name);
-    Visit& visit = visit_of(node);
+    Pending& pending = pending_of(node);
     auto at = static_cast<size_t>(as_array(array)->index);
-    visit.hold(at);
-    visit.own[at] = static_cast<bool>(visit.gradients[at]);
-    add(visit.gradients[at], std::move(g));
+    pending.hold(at);
+    pending.own[at] = static_cast<bool>(pending.gradients[at]);
+    add(pending.gradients[at], std::move(g));
   }
 
   // The same for a gradient that is zero but at a basic index. Later ones are added where they belong: many views of
   // one array cost no more than the array.
-  void arrive_at(PyObject* array, const nb::object& g, nb::handle index) {
+  void accumulate_slice(PyObject* array, const nb::object& g, nb::handle index) {
     PyObject* node = as_array(array)->node;
-    if (PyObject_TypeCheck(node, variable_type)) {
-      VariableObject* leaf = as_variable(node);
-      if (is_exact_leaf(array) || !to_leaves_ || !leaves_.count(node) ||
-          leaf->request == VariableObject::Request::null || !is_array(leaf->grad) || as_array(leaf->grad)->node)
-        return arrive(array, at_index(array, g, index));
+    if (PyObject_TypeCheck(node, leaf_type)) {
+      LeafObject* leaf = as_leaf(node);
+      if (is_exact_leaf(array) || !to_leaves_ || !leaves_.count(node) || leaf->request == LeafObject::Request::null ||
+          !is_array(leaf->grad) || as_array(leaf->grad)->node)
+        return accumulate(array, at_index(array, g, index));
       ++leaf->received;
       return add_at(leaf->grad, g, index);
     }
-    Visit& visit = visit_of(node);
+    Pending& pending = pending_of(node);
     auto at = static_cast<size_t>(as_array(array)->index);
-    visit.hold(at);
-    nb::object& sum = visit.gradients[at];
+    pending.hold(at);
+    nb::object& sum = pending.gradients[at];
     if (!sum) {
       sum = at_index(array, g, index);
     } else {
-      if (!visit.own[at])
+      if (!pending.own[at])
         sum = wrapped(copied(arg("backward", sum), arg("backward", sum).layout.dtype, as_array(array)->device));
       add_at(sum.ptr(), g, index);
     }
-    visit.own[at] = true;
+    pending.own[at] = true;
   }
 
   void run() {
     while (!waiting_.empty()) {
-      Visit visit = std::move(waiting_.begin()->second);
+      Pending next = std::move(waiting_.begin()->second);
       waiting_.erase(waiting_.begin());
-      go(as_node(visit.node.ptr()), visit.gradients);
+      visit(as_node(next.node.ptr()), next.gradients);
       if (keep_) continue;
-      NodeObject* node = as_node(visit.node.ptr());
+      NodeObject* node = as_node(next.node.ptr());
       node->kept.clear();
       Py_CLEAR(node->inputs);
       Py_CLEAR(node->outputs);
@@ -149,12 +169,12 @@ class Walk {
   }
 
   nb::object found(PyObject* variable, bool zeros) {
-    const nb::object& g = found_.at(place_of(variable));
+    const nb::object& g = found_.at(slot_of(variable));
     return g ? g : zeros ? filled_like(variable, 0) : nb::none();
   }
 
  private:
-  struct Visit {
+  struct Pending {
     nb::object node;
     std::vector<nb::object> gradients;  // of its outputs, by number; null where none has arrived
     std::vector<bool> own;              // nobody else knows this array: it may be written to
@@ -163,10 +183,10 @@ class Walk {
     }
   };
 
-  Visit& visit_of(PyObject* node) {
-    Visit& visit = waiting_[as_node(node)->seq];
-    if (!visit.node) visit.node = nb::borrow(node);
-    return visit;
+  Pending& pending_of(PyObject* node) {
+    Pending& pending = waiting_[as_node(node)->seq];
+    if (!pending.node) pending.node = nb::borrow(node);
+    return pending;
   }
 
   static void add(nb::object& sum, nb::object g) {
@@ -174,16 +194,16 @@ class Walk {
   }
 
   // Hands a leaf a part of its gradient, at once: who needs the gradient need not wait for the rest of the walk.
-  void reach(PyObject* leaf, nb::object g) {
+  void deliver_to_leaf(PyObject* leaf, nb::object g) {
     if (to_leaves_) {
-      if (!receive(as_variable(leaf), g.release().ptr(), leaves_.insert(leaf).second)) throw nb::python_error();
+      if (!receive_gradient(as_leaf(leaf), g.release().ptr(), leaves_.insert(leaf).second)) throw nb::python_error();
     } else if (auto at = found_.find({leaf, 0}); at != found_.end()) {
       add(at->second, std::move(g));
     }
   }
 
   // Passes the gradients of a node's outputs on to its inputs.
-  void go(NodeObject* node, std::vector<nb::object>& gradients) {
+  void visit(NodeObject* node, std::vector<nb::object>& gradients) {
     auto* self = reinterpret_cast<PyObject*>(node);
     if (!to_leaves_)
       for (size_t i = 0; i < gradients.size(); ++i)
@@ -194,7 +214,7 @@ class Walk {
                   "backward: " + name_of(node->op) +
                       " must not have been walked before, got a second walk; say retain_graph=True in the first one");
     check_versions(node);
-    if (is_program(node->op)) return pass_recorded(node, gradients);
+    if (is_program(node->op)) return propagate_captured(node, gradients);
     nb::object inputs = nb::borrow(node->inputs), outputs = placed(node), g;
     bool one = PyTuple_GET_SIZE(outputs.ptr()) == 1;
     if (one) {
@@ -208,24 +228,24 @@ class Walk {
                          (gradients[i] ? std::move(gradients[i]) : filled_like(y, 0)).release().ptr());
       }
     }
-    pass(node, inputs.ptr(), g.ptr(), one ? PyTuple_GET_ITEM(outputs.ptr(), 0) : outputs.ptr());
+    propagate(node, inputs.ptr(), g.ptr(), one ? PyTuple_GET_ITEM(outputs.ptr(), 0) : outputs.ptr());
   }
 
   // A recorded call: its gradients are a program likewise, or its ops are put onto the tape again.
-  void pass_recorded(NodeObject* node, std::vector<nb::object>& gradients) {
+  void propagate_captured(NodeObject* node, std::vector<nb::object>& gradients) {
     nb::object inputs = nb::borrow(node->inputs);
     std::vector<nb::object> back;
     if (!create_ && run_back(node, gradients, back)) {
       for (size_t i = 0; i < back.size(); ++i)
-        if (back[i]) arrive(PyTuple_GET_ITEM(inputs.ptr(), static_cast<Py_ssize_t>(i)), std::move(back[i]));
+        if (back[i]) accumulate(PyTuple_GET_ITEM(inputs.ptr(), static_cast<Py_ssize_t>(i)), std::move(back[i]));
       return;
     }
     nb::object results = unfolded(node);
     for (size_t i = 0; i < gradients.size(); ++i)
-      if (gradients[i]) arrive(nb::object(results[i]).ptr(), std::move(gradients[i]));
+      if (gradients[i]) accumulate(nb::object(results[i]).ptr(), std::move(gradients[i]));
   }
 
-  void pass(NodeObject* node, PyObject* inputs, PyObject* g, PyObject* y) {
+  void propagate(NodeObject* node, PyObject* inputs, PyObject* g, PyObject* y) {
     SiteScope site(site_);
     bool ufunc = PyObject_TypeCheck(node->op, ufunc_type), primitive = PyObject_TypeCheck(node->op, primitive_type);
     auto* u = reinterpret_cast<UfuncObject*>(node->op);
@@ -235,7 +255,7 @@ class Walk {
     nb::object together;     // of ops that compute them all at once
     if (!grads) site.end();  // functions of the program's own have lines of their own
     if (!grads)
-      together = till_the_end([&] {
+      together = hang_if_finalizing([&] {
         return nb::object(nb::handle(node->op).attr("gradients")(nb::handle(g), nb::handle(inputs),
                                                                  node->attrs ? nb::borrow(node->attrs) : nb::none()));
       });
@@ -244,9 +264,9 @@ class Walk {
       if (!is_array(x) || !as_array(x)->node) continue;
       nb::object back = grads ? checked(call_gradient(name, grads, i, g, y, inputs, node->attrs)) : taken(together, i);
       if (PyTuple_Check(back.ptr()))
-        arrive_at(x, nb::object(back[0]), nb::object(back[1]));
+        accumulate_slice(x, nb::object(back[0]), nb::object(back[1]));
       else if (!back.is_none())
-        arrive(x, std::move(back));
+        accumulate(x, std::move(back));
     }
   }
 
@@ -273,9 +293,9 @@ class Walk {
 
   const uint32_t site_ = current_site();  // issues what package code does for the walk
   const bool create_, keep_, to_leaves_;
-  std::map<unsigned long long, Visit, std::greater<>> waiting_;  // by number of the node: the largest goes next
-  std::set<PyObject*> leaves_;         // that have received a part; alive, as the tape holds them
-  std::map<Place, nb::object> found_;  // gradients that are wanted as arrays; null: not yet
+  std::map<unsigned long long, Pending, std::greater<>> waiting_;  // by number of the node: the largest goes next
+  std::set<PyObject*> leaves_;            // that have received a part; alive, as the tape holds them
+  std::map<TapeSlot, nb::object> found_;  // gradients that are wanted as arrays; null: not yet
 };
 
 // Recording and training of this thread while a walk goes on.
@@ -291,7 +311,7 @@ nb::object walk(const char* name, nb::handle head_list, nb::object head_grads, n
   auto heads = list_of<nb::object>(head_list);
   std::vector<nb::object> wanted;
   if (!variables.is_none()) wanted = list_of<nb::object>(variables);
-  Walk walk(variables.is_none() ? nullptr : &wanted, keep, create);
+  BackwardPass pass(variables.is_none() ? nullptr : &wanted, keep, create);
   Switches switches(create, train);
   for (size_t i = 0; i < heads.size(); ++i) {
     PyObject* head = heads[i].ptr();
@@ -303,18 +323,18 @@ nb::object walk(const char* name, nb::handle head_list, nb::object head_grads, n
       throw Error(ErrorKind::value, op + ": head gradient must have the head's shape " +
                                         to_string(as_array(head)->array.layout.shape) + ", got " +
                                         to_string(arg(op.c_str(), g).layout.shape));
-    walk.arrive(head, g.is_none() ? filled_like(head, 1) : std::move(g));
+    pass.accumulate(head, g.is_none() ? filled_like(head, 1) : std::move(g));
   }
-  walk.run();
+  pass.run();
   if (variables.is_none()) return nb::none();
   nb::list results;
-  for (const nb::object& x : wanted) results.append(walk.found(x.ptr(), zeros));
+  for (const nb::object& x : wanted) results.append(pass.found(x.ptr(), zeros));
   return results;
 }
 
 }  // namespace
 
-void init_walk(nb::module_& m) {
+void init_backward(nb::module_& m) {
   m.def("walk", walk, nb::arg("op"), nb::arg("heads"), nb::arg("head_grads").none(), nb::arg("variables").none(),
         nb::arg("keep_graph"), nb::arg("create_graph"), nb::arg("train_mode"), nb::arg("zeros") = true,
         "Passes gradients from heads back: to the leaves, or, if variables are given, into a list of new arrays for "

@@ -1,10 +1,19 @@
 // The tape's switches, for Python.
-#include "python/bindings.h"
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "array/array.h"
+#include "engine/engine.h"
+#include "python/autograd/leaf.h"
 #include "python/autograd/node.h"
-#include "python/direct/function_type.h"
-#include "python/dispatch/operator_table.h"
-#include "python/dispatch/ufunc_type.h"
-#include "python/object/iterators.h"
+#include "python/bindings.h"
+#include "python/direct/create.h"
+#include "python/dispatch/promotion.h"
+#include "python/object/array_type.h"
+#include "python/object/dtypes.h"
+#include "python/runtime/submit.h"
+#include "python/runtime/waiting/wait.h"
 
 namespace forerun {
 
@@ -28,9 +37,9 @@ nb::list gradient_versions(nb::handle leaves) {
   nb::list versions;
   for (nb::handle leaf : leaves) {
     PyObject* node = is_array(leaf.ptr()) ? as_array(leaf.ptr())->node : nullptr;
-    if (!node || !PyObject_TypeCheck(node, variable_type))
+    if (!node || !PyObject_TypeCheck(node, leaf_type))
       throw Error(ErrorKind::type, "gradient_versions: arrays must be leaves of the tape, got one that is not");
-    const VariableObject* variable = as_variable(node);
+    const LeafObject* variable = as_leaf(node);
     versions.append(uint64_t{variable->received} << 32 |
                     arg("gradient_versions", variable->grad).storage()->issued.load());
   }
@@ -38,13 +47,6 @@ nb::list gradient_versions(nb::handle leaves) {
 }
 
 }  // namespace
-
-void set_promotions(nb::handle table) {
-  std::vector<std::vector<int>> rows;
-  for (nb::handle row : table) rows.push_back(list_of<int>(row));
-  for (int a = 0; a < kDTypes; ++a)
-    for (int b = 0; b < kDTypes; ++b) set_promotion(a, b, rows.at(a).at(b));
-}
 
 void init_tape(nb::module_& m) {
   m.def("recording", [] { return recording; });

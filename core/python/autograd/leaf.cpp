@@ -1,29 +1,38 @@
 // The leaves of the tape.
-#include "python/autograd/node.h"
+#include "python/autograd/leaf.h"
 
 #include <structmember.h>
 
+#include <utility>
+
+#include "array/array.h"
+#include "engine/engine.h"
 #include "kernels/move.h"
 #include "python/bindings.h"
-#include "python/capture/captured_program.h"
+#include "python/capture/capture.h"
+#include "python/object/array_type.h"
+#include "python/object/create.h"
+#include "python/object/scalar.h"
+#include "python/runtime/devices.h"
+#include "python/runtime/submit.h"
 
 namespace forerun {
 
-PyTypeObject* variable_type = nullptr;
+PyTypeObject* leaf_type = nullptr;
 
 namespace {
 
-using Request = VariableObject::Request;
+using Request = LeafObject::Request;
 constexpr const char* kRequests[] = {"write", "add", "null"};
 
 PyObject* get_request(PyObject* self, void*) {
-  return PyUnicode_FromString(kRequests[static_cast<int>(as_variable(self)->request)]);
+  return PyUnicode_FromString(kRequests[static_cast<int>(as_leaf(self)->request)]);
 }
 
 int set_request(PyObject* self, PyObject* value, void*) {
   for (int i = 0; value && PyUnicode_Check(value) && i < 3; ++i)
     if (PyUnicode_CompareWithASCIIString(value, kRequests[i]) == 0)
-      return as_variable(self)->request = static_cast<Request>(i), 0;
+      return as_leaf(self)->request = static_cast<Request>(i), 0;
   PyErr_Format(PyExc_ValueError, "attach_grad: grad_req must be \"write\", \"add\" or \"null\", got %R",
                value ? value : Py_None);
   return -1;
@@ -33,18 +42,18 @@ int init(PyObject* self, PyObject* args, PyObject* kwargs) {
   static const char* names[] = {"grad", "grad_req", nullptr};
   PyObject *grad, *request;
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO", const_cast<char**>(names), &grad, &request)) return -1;
-  Py_XSETREF(as_variable(self)->grad, Py_NewRef(grad));
+  Py_XSETREF(as_leaf(self)->grad, Py_NewRef(grad));
   return set_request(self, request, nullptr);
 }
 
 int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
-  Py_VISIT(as_variable(self)->grad);
+  Py_VISIT(as_leaf(self)->grad);
   return 0;
 }
 
 int clear(PyObject* self) {
-  Py_CLEAR(as_variable(self)->grad);
+  Py_CLEAR(as_leaf(self)->grad);
   return 0;
 }
 
@@ -57,7 +66,7 @@ void dealloc(PyObject* self) {
 }
 
 PyMemberDef members[] = {
-    {"grad", T_OBJECT, offsetof(VariableObject, grad), 0, "The gradient: an array, or None."},
+    {"grad", T_OBJECT, offsetof(LeafObject, grad), 0, "The gradient: an array, or None."},
     {},
 };
 PyGetSetDef attributes[] = {
@@ -76,7 +85,7 @@ PyType_Slot slots[] = {
     {Py_tp_getset, attributes},
     {},
 };
-PyType_Spec spec = {"forerun._core.Variable", sizeof(VariableObject), 0,
+PyType_Spec spec = {"forerun._core.Variable", sizeof(LeafObject), 0,
                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
 
 // A gradient is written to, so it is no scalar: one that nobody else holds becomes an array, of others there is a copy.
@@ -114,9 +123,9 @@ void assign(const Array& to, const Array& from) {
 
 }  // namespace
 
-PyTypeObject* make_variable_type() { return variable_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec)); }
+PyTypeObject* make_leaf_type() { return leaf_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec)); }
 
-bool receive(VariableObject* leaf, PyObject* g, bool first) {
+bool receive_gradient(LeafObject* leaf, PyObject* g, bool first) {
   nb::object held = nb::steal(g);
   if (leaf->request == Request::null) return true;
   ++leaf->received;

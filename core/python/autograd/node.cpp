@@ -3,8 +3,11 @@
 #include <structmember.h>
 
 #include <new>
-#include <utility>
+#include <vector>
 
+#include "array/array.h"
+#include "python/bindings.h"
+#include "python/object/array_type.h"
 #include "python/runtime/call_site.h"
 
 namespace forerun {

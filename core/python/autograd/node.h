@@ -1,9 +1,14 @@
-// The tape: which op made an array from which inputs, as far as gradients need it; and its leaves, where gradients
-// arrive.
+// The tape: which op made an array from which inputs, as far as gradients need it.
 #pragma once
+#include <Python.h>
+
+#include <cstdint>
+#include <utility>
 #include <vector>
 
+#include "memory/buffer.h"
 #include "python/object/array_type.h"
+#include "python/runtime/call_site.h"
 
 namespace forerun {
 
@@ -51,19 +56,5 @@ unsigned long long tape_position();  // number of the newest node
 
 // Takes note that the node of `output` needs the values of `saved`, a tuple of arrays, as they are now.
 void watch_saved(PyObject* output, PyObject* saved);
-
-// A leaf: its gradient, and what is done with a new one.
-struct VariableObject {
-  PyObject_HEAD enum class Request : uint8_t { write, add, null } request;
-  uint32_t received;  // parts of gradients so far
-  PyObject* grad;     // an array, or None
-};
-inline VariableObject* as_variable(PyObject* o) { return reinterpret_cast<VariableObject*>(o); }
-extern PyTypeObject* variable_type;
-PyTypeObject* make_variable_type();
-
-// Takes in a part of a gradient, the first of a walk or a later one; in place: who holds the gradient array sees the
-// new values. Steals the reference to `g`. False with an exception set.
-bool receive(VariableObject* leaf, PyObject* g, bool first);
 
 }  // namespace forerun

@@ -3,34 +3,31 @@
 
 #include <structmember.h>
 
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "array/array.h"
+#include "engine/budget.h"
+#include "engine/op.h"
 #include "kernels/move.h"
+#include "kernels/program.h"
 #include "python/autograd/node.h"
 #include "python/bindings.h"
-#include "python/runtime/call_site.h"
+#include "python/capture/capture.h"
+#include "python/object/array_type.h"
+#include "python/object/dtypes.h"
+#include "python/object/scalar.h"
+#include "python/ops/random.h"
+#include "python/runtime/devices.h"
+#include "python/runtime/errors.h"
 #include "python/runtime/gil.h"
+#include "python/runtime/op_names.h"
+#include "python/runtime/submit.h"
 
 namespace forerun {
-
-constinit thread_local Recording* capture = nullptr;
-
-void note_look(const char* how) {
-  if (!capture || !capture->repeatable()) return;
-  Site where = site(current_site());
-  std::string what = std::string("code must not depend on values, got a ") + how + " at " + where.file + ":" +
-                     std::to_string(where.line);
-  if (capture->strict) throw Error(ErrorKind::runtime, "hybridize: " + what + "; without strict=True it may");
-  capture->refuse_look(what, std::move(where.file), where.line);
-}
-
-Array with_values(Array made) {
-  if (!capture) return made;
-  capture->forget(made.storage());
-  Array fresh = Array::make(made.layout.dtype, made.layout.shape, made.storage()->budget);
-  Building op;
-  build_copy(*op, made, fresh);
-  op.issue(device_of(fresh));
-  return fresh;
-}
 
 namespace {
 
@@ -312,7 +309,7 @@ bool run_back(NodeObject* node, const std::vector<nb::object>& gradients, std::v
   nb::list heads;
   for (const nb::object& g : gradients) heads.append(g ? g : nb::none());
   nb::tuple made = nb::cast<nb::tuple>(
-      till_the_end([&] { return nb::object(nb::handle(p->call).attr("record_back")(inputs, heads, saved)); }));
+      hang_if_finalizing([&] { return nb::object(nb::handle(p->call).attr("record_back")(inputs, heads, saved)); }));
   auto flows = nb::cast<std::vector<int>>(made[2]);
   if (nb::object(made[1]).is_none())
     p->no_back = true;
@@ -323,13 +320,13 @@ bool run_back(NodeObject* node, const std::vector<nb::object>& gradients, std::v
 }
 
 nb::object unfolded(NodeObject* node) {
-  return till_the_end([&] {
+  return hang_if_finalizing([&] {
     return nb::object(
         nb::handle(as_program(node->op)->call).attr("unfold")(nb::borrow(node->attrs), nb::borrow(node->inputs)));
   });
 }
 
-void init_programs(nb::module_& m) {
+void init_captured_programs(nb::module_& m) {
   program_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   m.attr("Program") = nb::steal(reinterpret_cast<PyObject*>(program_type));
   m.def("capture", begin, nb::arg("inputs"), "From now on, what this thread issues is recorded too.");

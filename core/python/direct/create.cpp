@@ -1,16 +1,34 @@
 // Plain calls of zeros, ones, full, empty and arange.
+#include "python/direct/create.h"
+
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <limits>
+#include <utility>
 
+#include "array/array.h"
+#include "engine/engine.h"
+#include "kernels/elementwise.h"
 #include "kernels/item.h"
+#include "kernels/loop.h"
 #include "kernels/move.h"
 #include "kernels/zeros.h"
 #include "python/bindings.h"
 #include "python/direct/function_type.h"
+#include "python/direct/shape.h"
 #include "python/numpy_api.h"
+#include "python/object/array_type.h"
+#include "python/object/create.h"
+#include "python/object/dtypes.h"
+#include "python/object/numpy_interop.h"
+#include "python/object/python_scalars.h"
 #include "python/runtime/at_once.h"
+#include "python/runtime/devices.h"
+#include "python/runtime/errors.h"
+#include "python/runtime/submit.h"
 
 namespace forerun {
 

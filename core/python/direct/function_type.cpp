@@ -2,15 +2,25 @@
 
 #include <structmember.h>
 
-#include <cstring>
+#include <cstddef>
 #include <map>
 #include <string>
 
+#include "python/autograd/node.h"
+#include "python/bindings.h"
 #include "python/dispatch/ufunc_type.h"
-#include "python/numpy_api.h"
+#include "python/runtime/errors.h"
 #include "python/runtime/gil.h"
 
 namespace forerun {
+
+// The entries, by subject; each file of this folder adds its own.
+void add_direct_creation();
+void add_direct_shapes();
+void add_direct_reductions();
+void add_direct_products();
+void add_direct_numpy();
+void add_direct_writes();
 
 namespace {
 
@@ -33,7 +43,7 @@ PyObject* call(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* k
         guarded([&] { return f->entry(DirectCall{args, PyVectorcall_NARGS(nargsf), kwnames, f->data}); });
     if (result || PyErr_Occurred()) return result;
   }
-  return till_the_end([&] { return PyObject_Vectorcall(f->function, args, nargsf, kwnames); });
+  return hang_if_finalizing([&] { return PyObject_Vectorcall(f->function, args, nargsf, kwnames); });
 }
 
 int init(PyObject* self, PyObject* args, PyObject*) {

@@ -2,10 +2,14 @@
 // without a Python frame. All other calls go to the Python function, which has the docstring, the gradient and the
 // errors.
 #pragma once
+#include <Python.h>
+
 #include <cstddef>
 
+#include "array/array.h"
 #include "kernels/move.h"
 #include "python/autograd/node.h"
+#include "python/bindings.h"
 #include "python/object/array_type.h"
 
 namespace forerun {
@@ -49,34 +53,5 @@ inline bool plain_int(PyObject* o) { return o && PyLong_CheckExact(o); }
 bool plain_axis(PyObject* o, int ndim, int* axis);
 
 PyTypeObject* make_function_type();
-
-// The entries, by subject.
-void add_direct_creation();
-void add_direct_shapes();
-void add_direct_reductions();
-void add_direct_products();
-void add_direct_numpy();
-void add_direct_writes();
-
-// A new array, all of it the value.
-Array filled_array(const Dims& shape, DType t, const Scalar& value, int device);
-
-// The element at this offset of an array of ours = value, a number; false: operations must do it.
-bool put_at_once(PyObject* self, int64_t offset, PyObject* value);
-// x[index] = value without a Python function. 1: done, 0: not plain, -1: an exception is set.
-int assign_directly(PyObject* self, PyObject* index, PyObject* value);
-// x[index] = op(x[index], value), one by one, for arrays of positions and masks. False: not plain.
-bool combine_directly(PyObject* self, PyObject* index, PyObject* value, const Combine& combine);
-// x[index] for arrays of positions and masks. Null without an exception set: not plain.
-PyObject* pick_directly(PyObject* self, PyObject* index);
-// a @ b, and the view with the axes reversed; the same.
-PyObject* matmul_directly(PyObject* a, PyObject* b);
-PyObject* reversed_axes(PyObject* self);
-// The arrays in a list or tuple, along a new first axis; the same.
-PyObject* stacked(PyObject* list);
-
-// Where this thread makes new arrays, and whether Python's integers become floats, as the Python package says.
-extern thread_local int default_device;
-extern bool ints_become_floats;
 
 }  // namespace forerun

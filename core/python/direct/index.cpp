@@ -1,17 +1,35 @@
 // Elements and slices, read and written, where no Python function is needed to understand the index and the values.
-#include <algorithm>
-#include <cstring>
+#include "python/direct/index.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "array/array.h"
+#include "engine/budget.h"
 #include "kernels/count.h"
+#include "kernels/elementwise.h"
 #include "kernels/item.h"
 #include "kernels/masked.h"
 #include "kernels/move.h"
 #include "kernels/select.h"
+#include "kernels/versions.h"
+#include "python/autograd/node.h"
 #include "python/bindings.h"
 #include "python/direct/function_type.h"
-#include "python/dispatch/operator_table.h"
 #include "python/numpy_api.h"
+#include "python/object/array_indexing.h"
+#include "python/object/array_type.h"
+#include "python/object/python_scalars.h"
 #include "python/runtime/at_once.h"
+#include "python/runtime/devices.h"
+#include "python/runtime/errors.h"
+#include "python/runtime/op_names.h"
+#include "python/runtime/submit.h"
+#include "python/runtime/waiting/wait.h"
 
 namespace forerun {
 

@@ -1,7 +1,11 @@
 // Plain products of vectors and matrices.
-#include "python/bindings.h"
+#include "python/direct/matmul.h"
+
+#include "array/array.h"
 #include "python/direct/function_type.h"
-#include "python/ops/reduce.h"
+#include "python/object/array_type.h"
+#include "python/ops/matmul.h"
+#include "python/runtime/errors.h"
 
 namespace forerun {
 

@@ -7,13 +7,26 @@
 // Two more kinds of functions: those that write into their first argument, which may be large if few elements are
 // written, and those that make views, which are told nothing but how the elements lie.
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <utility>
 
+#include "array/array.h"
+#include "engine/engine.h"
+#include "kernels/versions.h"
 #include "python/bindings.h"
+#include "python/direct/create.h"
 #include "python/direct/function_type.h"
 #include "python/numpy_api.h"
+#include "python/object/array_type.h"
+#include "python/object/create.h"
+#include "python/object/dtypes.h"
+#include "python/object/numpy_interop.h"
 #include "python/object/numpy_memory.h"
 #include "python/runtime/at_once.h"
+#include "python/runtime/errors.h"
+#include "python/runtime/waiting/wait.h"
 
 namespace forerun {
 

@@ -1,16 +1,26 @@
 // Plain calls of reductions over one axis or all, of argmax and argmin, and of sorting.
 #include <algorithm>
-#include <cmath>
+#include <cstdint>
 #include <cstring>
+#include <utility>
 
+#include "array/array.h"
+#include "engine/budget.h"
 #include "kernels/count.h"
 #include "kernels/order.h"
 #include "python/bindings.h"
 #include "python/direct/function_type.h"
 #include "python/dispatch/operator_table.h"
+#include "python/dispatch/ufunc_type.h"
 #include "python/numpy_api.h"
+#include "python/object/array_type.h"
+#include "python/object/dtypes.h"
+#include "python/object/numpy_interop.h"
 #include "python/ops/reduce.h"
 #include "python/runtime/at_once.h"
+#include "python/runtime/devices.h"
+#include "python/runtime/op_names.h"
+#include "python/runtime/submit.h"
 
 namespace forerun {
 
@@ -94,10 +104,10 @@ PyObject* mean(const DirectCall& call) {
   int64_t n = 1;
   for (int i = 0; i < in->layout.ndim(); ++i) n *= axes[i] ? in->layout.shape[i] : 1;
   nb::object total =
-      wrapped(reduced(get_ufunc("mean", slot_op(Slot::add)), label, *in, axes, in->layout.dtype, keepdims));
+      wrapped(reduced(get_ufunc("mean", operator_ufunc(Operator::add)), label, *in, axes, in->layout.dtype, keepdims));
   nb::object count = checked(PyLong_FromLongLong(n));
   PyObject* operands[] = {total.ptr(), count.ptr()};
-  return call_slot(Slot::divide, operands, 2, nullptr);
+  return call_operator(Operator::divide, operands, 2, nullptr);
 }
 
 // The sum of a diagonal of a matrix.
@@ -111,8 +121,8 @@ PyObject* trace(const DirectCall& call) {
   layout.shape = Dims{layout.size};
   const bool axes[kMaxDims] = {true};
   DType t = sums_in(layout.dtype);
-  return wrap_result(
-      reduced(get_ufunc("sum", slot_op(Slot::add)), label, Array(in->storage(), std::move(layout)), axes, t, false));
+  return wrap_result(reduced(get_ufunc("sum", operator_ufunc(Operator::add)), label,
+                             Array(in->storage(), std::move(layout)), axes, t, false));
 }
 
 // The root of the sum of squares, of all or along one axis.
@@ -130,11 +140,11 @@ PyObject* norm(const DirectCall& call) {
     axes[axis] = true;
   else
     return nullptr;
-  nb::object squares = checked(call_slot(Slot::square, &v[0], 1, nullptr));
-  nb::object total = wrapped_result(reduced(get_ufunc("sum", slot_op(Slot::add)), label, *plain_values(squares.ptr()),
-                                            axes, in->layout.dtype, false));
+  nb::object squares = checked(call_operator(Operator::square, &v[0], 1, nullptr));
+  nb::object total = wrapped_result(reduced(get_ufunc("sum", operator_ufunc(Operator::add)), label,
+                                            *plain_values(squares.ptr()), axes, in->layout.dtype, false));
   PyObject* operand = total.ptr();
-  return call_slot(Slot::sqrt, &operand, 1, nullptr);
+  return call_operator(Operator::sqrt, &operand, 1, nullptr);
 }
 
 // How many of all bools are true.

@@ -1,14 +1,26 @@
 // Plain calls of functions that look at arrays otherwise, or put them together.
+#include "python/direct/shape.h"
+
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <utility>
 #include <vector>
 
+#include "array/array.h"
+#include "engine/engine.h"
 #include "kernels/move.h"
-#include "python/bindings.h"
 #include "python/direct/function_type.h"
-#include "python/numpy_api.h"
-#include "python/object/create_view.h"
+#include "python/object/array_type.h"
+#include "python/object/create.h"
+#include "python/object/python_scalars.h"
+#include "python/object/views.h"
 #include "python/runtime/at_once.h"
+#include "python/runtime/devices.h"
+#include "python/runtime/errors.h"
+#include "python/runtime/submit.h"
 
 namespace forerun {
 

@@ -1,14 +1,24 @@
 // Plain calls that write into arrays, and methods of element-wise ops.
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
+#include "array/array.h"
 #include "kernels/item.h"
 #include "kernels/move.h"
 #include "python/bindings.h"
 #include "python/direct/function_type.h"
+#include "python/direct/index.h"
+#include "python/dispatch/loop_table.h"
+#include "python/dispatch/ufunc_type.h"
+#include "python/object/array_type.h"
+#include "python/ops/index.h"
 #include "python/ops/reduce.h"
 #include "python/runtime/at_once.h"
+#include "python/runtime/errors.h"
+#include "python/runtime/op_names.h"
 
 namespace forerun {
 

@@ -2,9 +2,13 @@
 
 #include <structmember.h>
 
+#include <cstddef>
+
+#include "array/array.h"
 #include "python/bindings.h"
-#include "python/dispatch/ufunc_type.h"
 #include "python/numpy_api.h"
+#include "python/object/array_type.h"
+#include "python/object/dtypes.h"
 
 namespace forerun {
 

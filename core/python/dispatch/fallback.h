@@ -2,7 +2,7 @@
 #pragma once
 #include <nanobind/nanobind.h>
 
-#include "python/object/array_type.h"
+#include "python/bindings.h"
 
 namespace forerun {
 
@@ -18,6 +18,5 @@ bool are_numpys(PyObject* const* args, Py_ssize_t n);
 // An op has refused its operands, and the exception is set: what the fallback of all ops makes of that, if there is one
 // and it can, else null and the exception as it was. `out`, `dtype` may be null or None.
 PyObject* call_fallback(PyObject* op, PyObject* const* inputs, Py_ssize_t n, PyObject* out, PyObject* dtype);
-void init_fallback(nanobind::module_& m);
 
 }  // namespace forerun

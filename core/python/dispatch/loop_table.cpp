@@ -1,16 +1,24 @@
 // Where the loops of a ufunc come from: NumPy's tables, ml_dtypes', other people's.
+#include "python/dispatch/loop_table.h"
+
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <map>
 #include <utility>
 
+#include "base/dtype.h"
+#include "base/error.h"
 #include "kernels/arithmetic.h"
-#include "kernels/elementwise.h"
 #include "kernels/limits.h"
+#include "kernels/loop.h"
+#include "python/bindings.h"
 #include "python/dispatch/ufunc_type.h"
 #include "python/numpy_api.h"
-#include "python/ops/host_task.h"
+#include "python/object/dtypes.h"
 #include "python/runtime/gil.h"
+#include "python/runtime/task_errors.h"
 
 namespace forerun {
 
@@ -41,12 +49,12 @@ class KeptState {
  public:
   void have() {
     if (PyGILState_GetThisThreadState()) return;
-    before_ = till_the_end([] { return PyGILState_Ensure(); });
+    before_ = hang_if_finalizing([] { return PyGILState_Ensure(); });
     own_ = PyEval_SaveThread();
   }
   ~KeptState() {
     if (!own_ || !Py_IsInitialized()) return;
-    till_the_end([&] {
+    hang_if_finalizing([&] {
       PyEval_RestoreThread(own_);
       PyGILState_Release(before_);
     });
@@ -73,7 +81,7 @@ void foreign(char** args, const intptr_t* n, const intptr_t* steps, void* data) 
   inner->function(args, n, steps, inner->data);
   if (!exception_is_set()) return;
   Locked locked;
-  till_the_end([] { throw taken_exception(); });
+  hang_if_finalizing([] { throw taken_exception(); });
 }
 
 bool is_numpys(PyUFuncObject* f) {

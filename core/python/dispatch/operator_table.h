@@ -1,13 +1,12 @@
-// What the array type asks of the Python package, and of the other files of python/.
+// The ufuncs behind Python's operators.
 #pragma once
-#include <span>
+#include <Python.h>
 
-#include "python/object/array_type.h"
+#include <span>
 
 namespace forerun {
 
-// Ufuncs behind Python's operators.
-enum class Slot {
+enum class Operator {
   add,
   subtract,
   multiply,
@@ -35,25 +34,9 @@ enum class Slot {
   reciprocal,
   count
 };
-PyObject* call_slot(Slot slot, PyObject* const* inputs, Py_ssize_t n, PyObject* out);
-PyObject* slot_op(Slot slot);  // borrowed; null: none is registered
-void set_slot(const char* name, PyObject* ufunc);
-std::span<const char* const> slot_names();
-
-// Python functions that handle what is not done in C.
-enum class Hook { getitem, setitem, matmul, fit, asarray, transpose, count };
-PyObject* call_hook(Hook hook, PyObject* a, PyObject* b, PyObject* c);  // c may be null
-void set_hook(const char* name, PyObject* function);
-std::span<const char* const> hook_names();
-
-// The view that a basic index (ints, slices, None, Ellipsis) selects. False: not a basic index. single: whether
-// integers alone name one element.
-bool basic_index(const Array& array, PyObject* index, Array* view, bool* single = nullptr);
-
-PyObject* device_object(int device);  // a new reference
-void set_devices(PyObject* list);
-
-PyTypeObject* make_array_type();
-void set_array_type(PyTypeObject* type);
+PyObject* call_operator(Operator slot, PyObject* const* inputs, Py_ssize_t n, PyObject* out);
+PyObject* operator_ufunc(Operator slot);  // borrowed; null: none is registered
+void set_operator(const char* name, PyObject* ufunc);
+std::span<const char* const> operator_names();
 
 }  // namespace forerun

@@ -1,18 +1,13 @@
 // A Python callable that issues element-wise ops: a table of compiled loops and what gradients need to know of it.
 #pragma once
+#include <Python.h>
+
 #include <deque>
 
-#include "kernels/loop.h"
-#include "python/object/array_type.h"
+#include "base/dtype.h"
+#include "python/dispatch/loop_table.h"
 
 namespace forerun {
-
-constexpr int kMaxOperands = 6;
-
-struct Signature {
-  DType types[kMaxOperands];
-  Loop loop;
-};
 
 struct UfuncObject {
   PyObject_HEAD vectorcallfunc vectorcall;
@@ -36,37 +31,5 @@ inline void lend_vectorcall(PyTypeObject* type) {
 PyTypeObject* make_ufunc_type();
 extern PyTypeObject* ufunc_type;
 UfuncObject* get_ufunc(const char* op, PyObject* o);
-
-// Its signatures: the loops of a NumPy ufunc (false with an exception set: it has none for us), those of a choice, or
-// of values that must lie within limits, given as a tuple (message, low, high, open_low, open_high, takes_nan,
-// overflow); then list_same() notes which of them takes one dtype for all inputs.
-bool add_numpy_loops(UfuncObject* u, PyObject* ufunc);
-void add_select_loops(UfuncObject* u);
-bool add_limiting_loops(UfuncObject* u, PyObject* limits);
-void list_same(UfuncObject* u);
-
-// The loop whose inputs are all of dtype t, or null.
-const Signature* same_loop(UfuncObject* u, DType t);
-
-// The loop of just these dtypes in a tuple, of inputs and outputs; TypeError if there is none.
-const Signature* named_loop(UfuncObject* u, PyObject* dtypes);
-
-// u(inputs...): a new reference to the output(s), or null with an exception set. `out`, `dtype` may be null or None.
-PyObject* call_ufunc(UfuncObject* u, PyObject* const* inputs, Py_ssize_t n, PyObject* out, PyObject* dtype);
-
-// A loop of a generalized ufunc of NumPy's with the signature (n),()->(m), for inputs of dtype t. It lives as long as
-// the process.
-struct LineLoop {
-  Loop loop;
-  DType factor, out;
-};
-const LineLoop* line_loop(PyObject* ufunc, DType t);  // null: there is none
-
-struct Combine;
-// What u.at does with its loop, in the fastest way for elements of dtype t.
-Combine combined(UfuncObject* u, const Signature& s, DType t);
-
-DType promote(DType a, DType b);
-void set_promotion(int a, int b, int result);
 
 }  // namespace forerun

@@ -3,18 +3,35 @@
 
 #include <structmember.h>
 
+#include <cstdint>
 #include <cstring>
+#include <new>
+#include <string>
+#include <utility>
 
-#include "python/autograd/node.h"
-#include "python/capture/captured_program.h"
+#include "array/array.h"
+#include "engine/engine.h"
+#include "python/autograd/leaf.h"
+#include "python/bindings.h"
+#include "python/capture/capture.h"
 #include "python/direct/function_type.h"
+#include "python/direct/matmul.h"
+#include "python/direct/shape.h"
 #include "python/dispatch/operator_table.h"
-#include "python/dispatch/ufunc_type.h"
+#include "python/dispatch/package_functions.h"
 #include "python/numpy_api.h"
+#include "python/object/array_indexing.h"
+#include "python/object/dtypes.h"
 #include "python/object/iterators.h"
+#include "python/object/numpy_interop.h"
+#include "python/object/python_scalars.h"
 #include "python/object/scalar.h"
 #include "python/runtime/at_once.h"
-#include "python/runtime/wait_log.h"
+#include "python/runtime/devices.h"
+#include "python/runtime/errors.h"
+#include "python/runtime/task_errors.h"
+#include "python/runtime/waiting/wait.h"
+#include "python/runtime/waiting/wait_log.h"
 
 namespace forerun {
 
@@ -116,29 +133,29 @@ bool is_operand(PyObject* o) {
 bool is_list(PyObject* o) { return PyList_CheckExact(o) || PyTuple_CheckExact(o); }
 
 // op(a, b) with lists as arrays, into `out` if there is one.
-PyObject* call_binary(Slot slot, PyObject* a, PyObject* b, PyObject* out) {
+PyObject* call_binary(Operator slot, PyObject* a, PyObject* b, PyObject* out) {
   if (!out && (is_scalar(a) || is_scalar(b)))
     if (PyObject* result = calculated_at_once(slot, a, b); result || PyErr_Occurred()) return result;
   if (!(is_operand(a) || is_list(a)) || !(is_operand(b) || is_list(b))) Py_RETURN_NOTIMPLEMENTED;
   PyObject* inputs[2] = {a, b};
-  if (!is_list(a) && !is_list(b)) return call_slot(slot, inputs, 2, out);
+  if (!is_list(a) && !is_list(b)) return call_operator(slot, inputs, 2, out);
   bool first = is_list(a);
   PyObject* device = is_array(inputs[first]) ? device_object(as_array(inputs[first])->device) : Py_NewRef(Py_None);
-  PyObject* array = device ? call_hook(Hook::asarray, inputs[!first], Py_None, device) : nullptr;
+  PyObject* array = device ? call_package(PackageFunction::asarray, inputs[!first], Py_None, device) : nullptr;
   Py_XDECREF(device);
   if (!array) return nullptr;
   inputs[!first] = array;
-  PyObject* result = call_slot(slot, inputs, 2, out);
+  PyObject* result = call_operator(slot, inputs, 2, out);
   Py_DECREF(array);
   return result;
 }
 
-template <Slot slot>
+template <Operator slot>
 PyObject* binary(PyObject* a, PyObject* b) {
   return call_binary(slot, a, b, nullptr);
 }
 
-template <Slot slot>
+template <Operator slot>
 PyObject* in_place(PyObject* a, PyObject* b) {
   return call_binary(slot, a, b, is_scalar(a) ? nullptr : a);
 }
@@ -151,49 +168,49 @@ bool repeats(PyObject* list, PyObject* times) {
 
 PyObject* multiply(PyObject* a, PyObject* b) {
   if (repeats(a, b) || repeats(b, a)) Py_RETURN_NOTIMPLEMENTED;
-  return call_binary(Slot::multiply, a, b, nullptr);
+  return call_binary(Operator::multiply, a, b, nullptr);
 }
 
-template <Slot slot>
+template <Operator slot>
 PyObject* unary(PyObject* a) {
-  return call_slot(slot, &a, 1, nullptr);
+  return call_operator(slot, &a, 1, nullptr);
 }
 
 // Powers that NumPy's operator does by another function, which is faster and may have other last bits.
-Slot power_slot(PyObject* a, PyObject* b) {
+Operator power_slot(PyObject* a, PyObject* b) {
   bool number = PyFloat_CheckExact(b) || PyLong_CheckExact(b);
-  if (!number || !is_array(a) || !is_inexact(as_array(a)->array.layout.dtype)) return Slot::power;
+  if (!number || !is_array(a) || !is_inexact(as_array(a)->array.layout.dtype)) return Operator::power;
   double exponent = PyFloat_AsDouble(b);
   if (exponent == -1 && PyErr_Occurred()) {  // too large an integer
     PyErr_Clear();
-    return Slot::power;
+    return Operator::power;
   }
-  if (exponent == 0.5) return Slot::sqrt;
-  if (is_complex(as_array(a)->array.layout.dtype) && PyFloat_CheckExact(b)) return Slot::power;
-  return exponent == 2 ? Slot::square : exponent == -1 ? Slot::reciprocal : Slot::power;
+  if (exponent == 0.5) return Operator::sqrt;
+  if (is_complex(as_array(a)->array.layout.dtype) && PyFloat_CheckExact(b)) return Operator::power;
+  return exponent == 2 ? Operator::square : exponent == -1 ? Operator::reciprocal : Operator::power;
 }
 
 PyObject* power(PyObject* a, PyObject* b, PyObject*) {
-  Slot slot = power_slot(a, b);
-  return slot == Slot::power ? binary<Slot::power>(a, b) : call_slot(slot, &a, 1, nullptr);
+  Operator slot = power_slot(a, b);
+  return slot == Operator::power ? binary<Operator::power>(a, b) : call_operator(slot, &a, 1, nullptr);
 }
 PyObject* in_place_power(PyObject* a, PyObject* b, PyObject*) {
-  Slot slot = power_slot(a, b);
-  return slot == Slot::power ? in_place<Slot::power>(a, b) : call_slot(slot, &a, 1, is_scalar(a) ? nullptr : a);
+  Operator slot = power_slot(a, b);
+  return slot == Operator::power ? in_place<Operator::power>(a, b)
+                                 : call_operator(slot, &a, 1, is_scalar(a) ? nullptr : a);
 }
 
 PyObject* matmul(PyObject* a, PyObject* b) {
   if (!(is_array(a) || PyArray_Check(a)) || !(is_array(b) || PyArray_Check(b))) Py_RETURN_NOTIMPLEMENTED;
   if (PyObject* product = matmul_directly(a, b); product || PyErr_Occurred()) return product;
-  return call_hook(Hook::matmul, a, b, nullptr);
+  return call_package(PackageFunction::matmul, a, b, nullptr);
 }
 
 PyObject* compare(PyObject* a, PyObject* b, int how) {
-  const Slot slots[] = {Slot::less, Slot::less_equal, Slot::equal, Slot::not_equal, Slot::greater, Slot::greater_equal};
-  return call_binary(slots[how], a, b, nullptr);
+  const Operator operators[] = {Operator::less,      Operator::less_equal, Operator::equal,
+                                Operator::not_equal, Operator::greater,    Operator::greater_equal};
+  return call_binary(operators[how], a, b, nullptr);
 }
-
-const Layout& layout_of(PyObject* self) { return as_array(self)->array.layout; }
 
 // --- reading values: these wait --------------------------------------------------------------------------------------
 
@@ -209,7 +226,7 @@ const char* only_element(const char* op, PyObject* self) {
   if (a.layout.size != 1)
     throw Error(std::strcmp(op, "bool") == 0 || std::strcmp(op, "item") == 0 ? ErrorKind::value : ErrorKind::type,
                 std::string(op) + ": array must have exactly one element, got shape " + to_string(a.layout.shape));
-  Call call(op);
+  BlockingCall call(op);
   wait_for(a);
   // With the interpreter lock held, and all issued writes over, nobody writes.
   return a.storage()->data() + a.layout.offset;
@@ -260,7 +277,7 @@ PyObject* to_complex(PyObject* self, PyObject*) {
 }
 
 PyObject* numpy(PyObject* self, PyObject*) {
-  Call call("numpy");
+  BlockingCall call("numpy");
   return guarded([&] { return to_numpy(get_array("numpy", self)); });
 }
 
@@ -296,7 +313,7 @@ struct Dropped {
 } dropped;
 
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
-  Call call("memoryview");
+  BlockingCall call("memoryview");
   Py_CLEAR(dropped.exception);
   PyObject* values = numpy(self, nullptr);
   if (!values) return dropped.keep(self), view->obj = nullptr, -1;
@@ -310,7 +327,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
 void release_buffer(PyObject*, Py_buffer*) {}
 
 PyObject* asnumpy(PyObject* self, PyObject*) {
-  Call call("asnumpy");
+  BlockingCall call("asnumpy");
   PyObject* view = numpy(self, nullptr);
   if (!view) return nullptr;
   PyObject* copy = PyArray_NewCopy(reinterpret_cast<PyArrayObject*>(view), NPY_CORDER);
@@ -319,7 +336,7 @@ PyObject* asnumpy(PyObject* self, PyObject*) {
 }
 
 PyObject* to_array(PyObject* self, PyObject* args, PyObject* kwargs) {
-  Call call("__array__");
+  BlockingCall call("__array__");
   static const char* names[] = {"dtype", "copy", nullptr};
   PyObject *dtype = Py_None, *copy = Py_None;
   if (dropped.raise(self)) return nullptr;
@@ -339,7 +356,7 @@ PyObject* to_array(PyObject* self, PyObject* args, PyObject* kwargs) {
 }
 
 PyObject* via_numpy(PyObject* self, const char* method, PyObject* args) {
-  Call call(method);
+  BlockingCall call(method);
   PyObject* view = numpy(self, nullptr);
   if (!view) return nullptr;
   PyObject* f = PyObject_GetAttrString(view, method);
@@ -376,7 +393,7 @@ PyObject* item(PyObject* self, PyObject* args) {
   if (plain_array(self) &&
       names_element(self, PyTuple_GET_SIZE(args) == 1 ? PyTuple_GET_ITEM(args, 0) : args, &offset)) {
     return guarded([&] {
-      Call call("item");
+      BlockingCall call("item");
       const Array& a = as_array(self)->array;
       wait_for(a);
       return scalar_at(a.layout.dtype, a.storage()->data() + offset);
@@ -416,7 +433,7 @@ PyObject* get_nbytes(PyObject* s, void*) { return PyLong_FromLongLong(layout_of(
 PyObject* get_dtype(PyObject* s, void*) { return Py_NewRef(dtype_object(layout_of(s).dtype)); }
 PyObject* get_reversed(PyObject* s, void*) {
   PyObject* view = guarded([&] { return reversed_axes(s); });
-  return view || PyErr_Occurred() ? view : call_hook(Hook::transpose, s, nullptr, nullptr);
+  return view || PyErr_Occurred() ? view : call_package(PackageFunction::transpose, s, nullptr, nullptr);
 }
 PyObject* get_device(PyObject* s, void*) { return device_object(as_array(s)->device); }
 PyObject* get_ready(PyObject* s, void*) {
@@ -424,7 +441,7 @@ PyObject* get_ready(PyObject* s, void*) {
 }
 PyObject* get_grad(PyObject* s, void*) {
   PyObject* node = as_array(s)->node;
-  return Py_NewRef(node && PyObject_TypeCheck(node, variable_type) ? as_variable(node)->grad : Py_None);
+  return Py_NewRef(node && PyObject_TypeCheck(node, leaf_type) ? as_leaf(node)->grad : Py_None);
 }
 PyObject* get_node(PyObject* s, void*) { return Py_NewRef(as_array(s)->node ? as_array(s)->node : Py_None); }
 int put_node(PyObject* s, PyObject* node, void*) {
@@ -482,34 +499,34 @@ PyType_Slot slots[] = {
     {Py_tp_hash, FN(PyObject_HashNotImplemented)},
     {Py_bf_getbuffer, FN(get_buffer)},
     {Py_bf_releasebuffer, FN(release_buffer)},
-    {Py_nb_add, FN(binary<Slot::add>)},
-    {Py_nb_subtract, FN(binary<Slot::subtract>)},
+    {Py_nb_add, FN(binary<Operator::add>)},
+    {Py_nb_subtract, FN(binary<Operator::subtract>)},
     {Py_nb_multiply, FN(multiply)},
-    {Py_nb_true_divide, FN(binary<Slot::divide>)},
-    {Py_nb_floor_divide, FN(binary<Slot::floor_divide>)},
-    {Py_nb_remainder, FN(binary<Slot::remainder>)},
+    {Py_nb_true_divide, FN(binary<Operator::divide>)},
+    {Py_nb_floor_divide, FN(binary<Operator::floor_divide>)},
+    {Py_nb_remainder, FN(binary<Operator::remainder>)},
     {Py_nb_power, FN(power)},
-    {Py_nb_and, FN(binary<Slot::bitwise_and>)},
-    {Py_nb_or, FN(binary<Slot::bitwise_or>)},
-    {Py_nb_xor, FN(binary<Slot::bitwise_xor>)},
-    {Py_nb_lshift, FN(binary<Slot::left_shift>)},
-    {Py_nb_rshift, FN(binary<Slot::right_shift>)},
-    {Py_nb_inplace_add, FN(in_place<Slot::add>)},
-    {Py_nb_inplace_subtract, FN(in_place<Slot::subtract>)},
-    {Py_nb_inplace_multiply, FN(in_place<Slot::multiply>)},
-    {Py_nb_inplace_true_divide, FN(in_place<Slot::divide>)},
-    {Py_nb_inplace_floor_divide, FN(in_place<Slot::floor_divide>)},
-    {Py_nb_inplace_remainder, FN(in_place<Slot::remainder>)},
+    {Py_nb_and, FN(binary<Operator::bitwise_and>)},
+    {Py_nb_or, FN(binary<Operator::bitwise_or>)},
+    {Py_nb_xor, FN(binary<Operator::bitwise_xor>)},
+    {Py_nb_lshift, FN(binary<Operator::left_shift>)},
+    {Py_nb_rshift, FN(binary<Operator::right_shift>)},
+    {Py_nb_inplace_add, FN(in_place<Operator::add>)},
+    {Py_nb_inplace_subtract, FN(in_place<Operator::subtract>)},
+    {Py_nb_inplace_multiply, FN(in_place<Operator::multiply>)},
+    {Py_nb_inplace_true_divide, FN(in_place<Operator::divide>)},
+    {Py_nb_inplace_floor_divide, FN(in_place<Operator::floor_divide>)},
+    {Py_nb_inplace_remainder, FN(in_place<Operator::remainder>)},
     {Py_nb_inplace_power, FN(in_place_power)},
-    {Py_nb_inplace_and, FN(in_place<Slot::bitwise_and>)},
-    {Py_nb_inplace_or, FN(in_place<Slot::bitwise_or>)},
-    {Py_nb_inplace_xor, FN(in_place<Slot::bitwise_xor>)},
-    {Py_nb_inplace_lshift, FN(in_place<Slot::left_shift>)},
-    {Py_nb_inplace_rshift, FN(in_place<Slot::right_shift>)},
-    {Py_nb_negative, FN(unary<Slot::negative>)},
-    {Py_nb_positive, FN(unary<Slot::positive>)},
-    {Py_nb_absolute, FN(unary<Slot::absolute>)},
-    {Py_nb_invert, FN(unary<Slot::invert>)},
+    {Py_nb_inplace_and, FN(in_place<Operator::bitwise_and>)},
+    {Py_nb_inplace_or, FN(in_place<Operator::bitwise_or>)},
+    {Py_nb_inplace_xor, FN(in_place<Operator::bitwise_xor>)},
+    {Py_nb_inplace_lshift, FN(in_place<Operator::left_shift>)},
+    {Py_nb_inplace_rshift, FN(in_place<Operator::right_shift>)},
+    {Py_nb_negative, FN(unary<Operator::negative>)},
+    {Py_nb_positive, FN(unary<Operator::positive>)},
+    {Py_nb_absolute, FN(unary<Operator::absolute>)},
+    {Py_nb_invert, FN(unary<Operator::invert>)},
     {Py_nb_matrix_multiply, FN(matmul)},
     {Py_nb_bool, FN(truth)},
     {Py_nb_int, FN(to_int)},
@@ -544,5 +561,17 @@ static void shorten(PyTypeObject* type) {
 
 void set_array_type(PyTypeObject* type) { shorten(array_type = type); }
 void set_scalar_type(PyTypeObject* type) { shorten(scalar_type = type); }
+
+void refuse_write(const char* op, const Array& array) {
+  const Layout& l = array.layout;
+  auto error = [&](const char* must, const char* got) {
+    return Error(ErrorKind::value,
+                 std::string(op) + ": destination must " + must + ", got " + got + " of shape " + to_string(l.shape));
+  };
+  for (int i = 0; i < l.ndim() && l.size > 0; ++i)
+    if (l.strides[i] == 0 && l.shape[i] > 1) throw error("not repeat elements", "a broadcast view");
+  if (l.read_only) throw error("be writable", "a read-only view");
+  throw error("not have elements that share memory", "windows that overlap");
+}
 
 }  // namespace forerun

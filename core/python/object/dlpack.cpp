@@ -1,13 +1,23 @@
 // Arrays handed to other libraries, and taken from them, without a copy: DLPack.
 #include "python/object/dlpack.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <string>
+#include <type_traits>
 #include <utility>
 
+#include "array/array.h"
+#include "engine/budget.h"
 #include "python/bindings.h"
-#include "python/capture/captured_program.h"
-#include "python/numpy_api.h"
+#include "python/capture/capture.h"
+#include "python/object/numpy_interop.h"
+#include "python/object/numpy_memory.h"
 #include "python/runtime/deferred_release.h"
+#include "python/runtime/devices.h"
+#include "python/runtime/errors.h"
+#include "python/runtime/waiting/wait.h"
 
 namespace forerun {
 
@@ -97,10 +107,10 @@ nb::object to_dlpack(nb::handle a, bool versioned, bool copy) {
 // What another library has handed over; it is told when nobody needs it any more, with the interpreter lock, which its
 // deleter may want.
 template <class T>
-struct Import : Later {
+struct Import : DeferredRelease {
   T* managed;
-  explicit Import(T* managed) : Later(finish), managed(managed) {}
-  static void finish(Later* what) {
+  explicit Import(T* managed) : DeferredRelease(finish), managed(managed) {}
+  static void finish(DeferredRelease* what) {
     auto* self = static_cast<Import*>(what);
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
@@ -108,7 +118,7 @@ struct Import : Later {
     PyErr_Restore(type, value, trace);
     delete self;
   }
-  static void drop(void* self) { later(static_cast<Import*>(self)); }
+  static void drop(void* self) { release_under_gil_later(static_cast<Import*>(self)); }
 };
 
 struct Extent {
@@ -203,7 +213,7 @@ nb::object taken(nb::handle capsule, int device, int copy, const char* name, con
 
 // copy: 1 yes, 0 never, -1 where it must be.
 nb::object from_dlpack(nb::handle capsule, nb::handle device, int copy) {
-  end_given_up();  // others wait for their memory
+  run_deferred_releases();  // others wait for their memory
   int d = device_index("from_dlpack", device);
   if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned"))
     return taken<dlpack::ManagedVersioned>(capsule, d, copy, "dltensor_versioned", "used_dltensor_versioned");

@@ -3,13 +3,23 @@
 #include <structmember.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <new>
 
-#include "python/capture/captured_program.h"
+#include "array/array.h"
+#include "python/autograd/node.h"
+#include "python/bindings.h"
+#include "python/capture/capture.h"
 #include "python/direct/function_type.h"
+#include "python/direct/index.h"
+#include "python/object/array_indexing.h"
+#include "python/object/array_type.h"
+#include "python/object/create.h"
 #include "python/object/scalar.h"
-#include "python/runtime/at_once.h"
+#include "python/runtime/errors.h"
 
 namespace forerun {
 

@@ -1,10 +1,18 @@
 #include "python/object/numpy_memory.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <utility>
 
-#include "python/capture/captured_program.h"
+#include "array/array.h"
+#include "engine/budget.h"
+#include "python/capture/capture.h"
 #include "python/numpy_api.h"
+#include "python/object/dtypes.h"
+#include "python/object/numpy_interop.h"
 #include "python/runtime/deferred_release.h"
+#include "python/runtime/devices.h"
 
 namespace forerun {
 
@@ -12,15 +20,15 @@ namespace {
 
 constexpr int64_t kLeast = int64_t{1} << 17;  // bytes: fewer are copied faster
 
-struct Giver : Later {
+struct Giver : DeferredRelease {
   PyObject* array;
-  explicit Giver(PyObject* array) : Later(end), array(Py_NewRef(array)) {}
-  static void end(Later* what) {
+  explicit Giver(PyObject* array) : DeferredRelease(end), array(Py_NewRef(array)) {}
+  static void end(DeferredRelease* what) {
     auto* self = static_cast<Giver*>(what);
     Py_DECREF(self->array);
     delete self;
   }
-  static void drop(void* self) { later(static_cast<Giver*>(self)); }
+  static void drop(void* self) { release_under_gil_later(static_cast<Giver*>(self)); }
 };
 
 // Whether nobody but the array, to which there are `refs` references, has its memory: it owns it, or another one does

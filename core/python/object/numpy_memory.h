@@ -1,6 +1,9 @@
 // Memory of NumPy's arrays that becomes ours, without a copy.
 #pragma once
-#include "python/object/array_type.h"
+#include <Python.h>
+
+#include "array/array.h"
+#include "engine/budget.h"
 
 namespace forerun {
 

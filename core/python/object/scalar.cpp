@@ -1,15 +1,25 @@
 #include "python/object/scalar.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <string>
 #include <type_traits>
+#include <utility>
 
+#include "array/array.h"
+#include "engine/engine.h"
 #include "kernels/move.h"
 #include "python/autograd/node.h"
 #include "python/bindings.h"
-#include "python/capture/captured_program.h"
-#include "python/direct/function_type.h"
+#include "python/capture/capture.h"
 #include "python/dispatch/operator_table.h"
+#include "python/object/array_type.h"
+#include "python/object/create.h"
 #include "python/runtime/at_once.h"
+#include "python/runtime/devices.h"
+#include "python/runtime/errors.h"
+#include "python/runtime/submit.h"
 
 namespace forerun {
 
@@ -28,68 +38,6 @@ PyObject* valued(DType t, Budget* budget, const void* value) {
   PyObject* made = wrap_element(storage, t, 0);
   if (!made) storage->retain(), storage->release();
   return made;
-}
-
-const Layout& layout_of(PyObject* array) { return as_array(array)->array.layout; }
-
-// The value of a scalar of integers, if it is there.
-bool integer_at_once(PyObject* scalar, int64_t* value) {
-  const Array& a = as_array(scalar)->array;
-  if (!a.storage() || !is_integer(a.layout.dtype) || on_tape(scalar) || !may_work_at_once()) return false;
-  const char* from = values_at_once(a);
-  if (!from) return false;
-  const Loop widen = cast_loop(a.layout.dtype, DType::i64);
-  char* args[2] = {const_cast<char*>(from), reinterpret_cast<char*>(value)};
-  const intptr_t one = 1, steps[2] = {0, 0};
-  widen.function(args, &one, steps, widen.data);
-  return a.layout.dtype != DType::u64 || *value >= 0;
-}
-
-// Adds to `offset` how far element i is along an axis; false: there is none.
-bool step(const Layout& layout, int axis, int64_t i, int64_t* offset) {
-  int64_t n = layout.shape[axis];
-  if (i < -n || i >= n) return false;
-  *offset += (i < 0 ? i + n : i) * layout.strides[axis];
-  return true;
-}
-
-// The value of a Python integer. False: it is none that an index could be.
-bool value_of(PyObject* integer, int64_t* value) {
-#if PY_VERSION_HEX < 0x030c0000
-  // Of one digit, as nearly all are: without a call.
-  if (Py_SIZE(integer) == 1) return *value = reinterpret_cast<PyLongObject*>(integer)->ob_digit[0], true;
-#endif
-  int beyond = 0;
-  *value = PyLong_AsLongLongAndOverflow(integer, &beyond);
-  return !beyond;
-}
-
-bool step(const Layout& layout, int axis, PyObject* index, int64_t* offset) {
-  int64_t at;
-  if (PyLong_CheckExact(index)) return value_of(index, &at) && step(layout, axis, at, offset);
-  int64_t i;
-  return is_scalar(index) && integer_at_once(index, &i) && step(layout, axis, i, offset);
-}
-
-// The most frequent cases: whether integers, whose values are there, name an element, and where it stands.
-bool names_element(const Layout& layout, PyObject* index, int64_t* offset) {
-  *offset = layout.offset;
-  if (!PyTuple_CheckExact(index)) return layout.ndim() == 1 && step(layout, 0, index, offset);
-  int n = layout.ndim();
-  if (PyTuple_GET_SIZE(index) != n) return false;
-  for (int i = 0; i < n; ++i)
-    if (!step(layout, i, PyTuple_GET_ITEM(index, i), offset)) return false;
-  return true;
-}
-
-// The part of an array that stands at `offset`, without the first axis.
-Array row_at(const Array& a, int64_t offset) {
-  Layout to;
-  to.dtype = a.layout.dtype, to.offset = offset, to.read_only = a.layout.read_only;
-  to.shape = Dims(a.layout.shape.begin() + 1, a.layout.ndim() - 1),
-  to.strides = Dims(a.layout.strides.begin() + 1, a.layout.ndim() - 1);
-  to.size = product(to.shape);
-  return Array(a.storage(), std::move(to));
 }
 
 }  // namespace
@@ -159,32 +107,32 @@ PyObject* scalar_of(T value, DType t, Budget* budget) {
 }
 
 template <class T>
-PyObject* calculated(Slot slot, PyObject* a, PyObject* b, DType t, Budget* budget) {
+PyObject* calculated(Operator slot, PyObject* a, PyObject* b, DType t, Budget* budget) {
   using Wraps = std::conditional_t<std::is_same_v<T, int64_t>, uint64_t, T>;
   T x, y;
   if (!read(a, &x) || !read(b, &y)) return nullptr;
   const Wraps p = static_cast<Wraps>(x), q = static_cast<Wraps>(y);
   switch (slot) {
-    case Slot::add: return scalar_of(static_cast<T>(p + q), t, budget);
-    case Slot::subtract: return scalar_of(static_cast<T>(p - q), t, budget);
-    case Slot::multiply: return scalar_of(static_cast<T>(p * q), t, budget);
-    case Slot::divide:
+    case Operator::add: return scalar_of(static_cast<T>(p + q), t, budget);
+    case Operator::subtract: return scalar_of(static_cast<T>(p - q), t, budget);
+    case Operator::multiply: return scalar_of(static_cast<T>(p * q), t, budget);
+    case Operator::divide:
       return std::is_same_v<T, int64_t>
                  ? nullptr
                  : scalar_of(static_cast<T>(x / (std::is_same_v<T, int64_t> ? T(1) : y)), t, budget);
-    case Slot::less: return scalar_of(x < y, DType::b1, budget);
-    case Slot::less_equal: return scalar_of(x <= y, DType::b1, budget);
-    case Slot::greater: return scalar_of(x > y, DType::b1, budget);
-    case Slot::greater_equal: return scalar_of(x >= y, DType::b1, budget);
-    case Slot::equal: return scalar_of(x == y, DType::b1, budget);
-    case Slot::not_equal: return scalar_of(x != y, DType::b1, budget);
+    case Operator::less: return scalar_of(x < y, DType::b1, budget);
+    case Operator::less_equal: return scalar_of(x <= y, DType::b1, budget);
+    case Operator::greater: return scalar_of(x > y, DType::b1, budget);
+    case Operator::greater_equal: return scalar_of(x >= y, DType::b1, budget);
+    case Operator::equal: return scalar_of(x == y, DType::b1, budget);
+    case Operator::not_equal: return scalar_of(x != y, DType::b1, budget);
     default: return nullptr;
   }
 }
 
 }  // namespace
 
-PyObject* calculated_at_once(Slot slot, PyObject* a, PyObject* b) {
+PyObject* calculated_at_once(Operator slot, PyObject* a, PyObject* b) {
   const Array *x = is_scalar(a) ? &as_array(a)->array : nullptr, *y = is_scalar(b) ? &as_array(b)->array : nullptr;
   if ((!x && !PyFloat_CheckExact(a) && !PyLong_CheckExact(a)) ||
       (!y && !PyFloat_CheckExact(b) && !PyLong_CheckExact(b)))
@@ -207,61 +155,6 @@ PyObject* calculated_at_once(Slot slot, PyObject* a, PyObject* b) {
   });
 }
 
-PyObject* read_basic(PyObject* self, PyObject* index) {
-  Array view;
-  bool single = false;
-  if (!basic_index(get_array("getitem", self), index, &view, &single)) return nullptr;
-  if (single) return element(view, view.layout.offset);
-  return is_scalar(self) ? wrap(copied(view, view.layout.dtype, device_of(view))) : wrap(std::move(view));
-}
-
-PyObject* get_item(PyObject* self, PyObject* index) {
-  if (on_tape(self)) return call_hook(Hook::getitem, self, index, nullptr);
-  const Array& a = as_array(self)->array;
-  int64_t offset;
-  if (a.storage() && names_element(a.layout, index, &offset)) return guarded([&] { return element(a, offset); });
-  if (PyLong_CheckExact(index) && a.layout.ndim() > 1 && plain_array(self) &&
-      step(a.layout, 0, index, &(offset = a.layout.offset)))
-    return guarded([&] { return wrap(row_at(a, offset)); });
-  PyObject* found = guarded([&] { return read_basic(self, index); });
-  if (!found && !PyErr_Occurred()) found = pick_directly(self, index);
-  return found || PyErr_Occurred() ? found : call_hook(Hook::getitem, self, index, nullptr);
-}
-
-bool names_element(PyObject* array, PyObject* index, int64_t* offset) {
-  return names_element(layout_of(array), index, offset);
-}
-
-PyObject* sequence_item(PyObject* self, Py_ssize_t i) {
-  const Array& a = as_array(self)->array;
-  int64_t offset = a.layout.offset;
-  if (a.layout.ndim() == 1 && a.storage() && !on_tape(self)) {
-    if (step(a.layout, 0, i, &offset)) return guarded([&] { return element(a, offset); });
-    // So ends each iteration: without a C++ exception, which takes as long as reading many elements.
-    return PyErr_Format(PyExc_IndexError, "getitem: index must be in [%lld, %lld), got %zd",
-                        static_cast<long long>(-a.layout.size), static_cast<long long>(a.layout.size), i);
-  }
-  if (a.layout.ndim() > 1 && plain_array(self) && step(a.layout, 0, i, &offset))
-    return guarded([&] { return wrap(row_at(a, offset)); });
-  PyObject* index = PyLong_FromSsize_t(i);
-  PyObject* found = index ? get_item(self, index) : nullptr;
-  Py_XDECREF(index);
-  return found;
-}
-
-int set_item(PyObject* self, PyObject* index, PyObject* value) {
-  int64_t offset;
-  if (value && plain_array(self) && names_element(layout_of(self), index, &offset) && put_at_once(self, offset, value))
-    return 0;
-  if (!value) return PyErr_SetString(PyExc_TypeError, "delitem: elements of an array must stay, got del"), -1;
-  PyObject* checked = guarded([&]() -> PyObject* { return get_writable("setitem", self), Py_None; });
-  if (!checked) return -1;
-  if (int done = assign_directly(self, index, value)) return done < 0 ? -1 : 0;
-  PyObject* done = call_hook(Hook::setitem, self, index, value);
-  Py_XDECREF(done);
-  return done ? 0 : -1;
-}
-
 const Array& viewed(const char* op, PyObject* o, Array& own) {
   const Array& a = get_array(op, o);
   return is_scalar(o) ? own = copied(a, a.layout.dtype, device_of(a)) : a;
@@ -272,6 +165,32 @@ const Array& get_writable(const char* op, PyObject* o) {
   if (is_scalar(o))
     throw Error(ErrorKind::type, std::string(op) + ": destination must be an array, got a scalar, which is a value");
   return a;
+}
+
+namespace {
+
+nb::object as_scalar(nb::handle a) {
+  if (arg("scalar", a).layout.ndim() == 0) become(a.ptr(), true);
+  return nb::borrow(a);
+}
+
+nb::object turned_array(nb::handle a) {
+  const Array& array = arg("array", a);
+  if (!is_scalar(a.ptr())) return nb::borrow(a);
+  if (!array.storage()->has_one_handle())
+    as_array(a.ptr())->array = copied(array, array.layout.dtype, device_of(array));
+  become(a.ptr(), false);
+  return nb::borrow(a);
+}
+
+}  // namespace
+
+void init_scalars(nb::module_& m) {
+  m.def("is_scalar", [](nb::handle o) { return is_scalar(o.ptr()); });
+  m.def("as_scalar", as_scalar, nb::arg("a"),
+        "The same object, a scalar from now on if it has no axes. Nobody else may know its storage.");
+  m.def("as_array", turned_array, nb::arg("a"),
+        "The same object, an array from now on if it is a scalar, with values of its own.");
 }
 
 }  // namespace forerun

@@ -1,10 +1,21 @@
 // Convolutions and pooling, for Python.
 #include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
 
+#include "array/array.h"
+#include "engine/budget.h"
 #include "kernels/correlate.h"
+#include "kernels/neighbours.h"
 #include "kernels/pool.h"
+#include "kernels/versions.h"
 #include "kernels/winograd.h"
+#include "python/arguments.h"
 #include "python/bindings.h"
+#include "python/object/create.h"
+#include "python/runtime/devices.h"
+#include "python/runtime/submit.h"
 
 namespace forerun {
 
@@ -169,7 +180,28 @@ nb::object pool_back(nb::handle g_object, nb::handle x_object, nb::handle y_obje
 
 }  // namespace
 
-void init_windows(nb::module_& m) {
+namespace {
+
+// Sums of neighbours with weights, of vectors of one dtype; none where there is nothing for them.
+nb::object neighbours(nb::handle in_object, nb::handle weights_object, int64_t first, int64_t length) {
+  const Array &in = arg("correlate", in_object), &weights = arg("correlate", weights_object);
+  const DType t = in.layout.dtype;
+  const bool good = (t == DType::f32 || t == DType::f64) && weights.layout.dtype == t && in.layout.ndim() == 1 &&
+                    weights.layout.ndim() == 1 && in.layout.contiguous() && in.layout.size > 0 &&
+                    weights.layout.size > 0 && weights.layout.size <= kMostWeights && length > 0;
+  if (!good) return nb::none();
+  Array out = Array::make(t, Dims{length}, budget_of(same_device("correlate", in, weights)));
+  Building op;
+  build_neighbours(*op, in, weights, first, out);
+  op.issue(device_of(in));
+  return wrapped(std::move(out));
+}
+
+}  // namespace
+
+void init_conv(nb::module_& m) {
+  m.def("neighbours", neighbours, nb::arg("a"), nb::arg("weights"), nb::arg("first"), nb::arg("length"),
+        "Sums of a[first + i + j] * weights[j] over j, of few weights; None if it does not suit them.");
   m.def(
       "correlate", [](nb::handle x, nb::handle w, nb::handle settings) { return sweep(x, w, settings, false); },
       nb::arg("x"), nb::arg("w"), nb::arg("settings"),

@@ -1,7 +1,18 @@
 // Fourier transforms, for Python: loops of NumPy's generalized ufuncs along one axis.
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "array/array.h"
+#include "engine/budget.h"
+#include "kernels/elementwise.h"
 #include "kernels/line_loop.h"
 #include "python/bindings.h"
-#include "python/dispatch/ufunc_type.h"
+#include "python/dispatch/loop_table.h"
+#include "python/object/python_scalars.h"
+#include "python/runtime/devices.h"
+#include "python/runtime/op_names.h"
+#include "python/runtime/submit.h"
 
 namespace forerun {
 
@@ -28,7 +39,7 @@ nb::object transform(nb::handle ufunc, const std::string& op_name, nb::handle x_
 
 }  // namespace
 
-void init_transforms(nb::module_& m) {
+void init_fft(nb::module_& m) {
   m.def("transform", transform, nb::arg("ufunc"), nb::arg("op"), nb::arg("x"), nb::arg("axis"), nb::arg("m"),
         nb::arg("factor"), nb::arg("per_line"),
         "ufunc(x, factor) along an axis, to m elements, for a generalized ufunc of NumPy's with the signature "

@@ -1,19 +1,33 @@
 #include "python/ops/host_task.h"
 
 #include <algorithm>
-#include <memory>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "array/array.h"
 #include "cpu/workers.h"
+#include "engine/engine.h"
+#include "kernels/program.h"
+#include "python/arguments.h"
 #include "python/bindings.h"
-#include "python/capture/captured_program.h"
+#include "python/capture/capture.h"
 #include "python/numpy_api.h"
+#include "python/object/array_type.h"
+#include "python/object/dtypes.h"
+#include "python/object/numpy_interop.h"
 #include "python/object/numpy_memory.h"
-#include "python/runtime/call_site.h"
-#include "python/runtime/deferred_release.h"
+#include "python/object/scalar.h"
+#include "python/runtime/devices.h"
+#include "python/runtime/errors.h"
 #include "python/runtime/gil.h"
+#include "python/runtime/op_names.h"
+#include "python/runtime/submit.h"
+#include "python/runtime/task_errors.h"
 
 namespace forerun {
 
@@ -34,104 +48,6 @@ struct InTask {
   }
   Recording* const outer = std::exchange(capture, nullptr);
 };
-
-// A Python exception as a task has raised it. Readers raise copies of it: each gets it as it was.
-struct Raised : Later {
-  PyObject *exception, *trace, *context, *notes;  // all but the first may be null
-
-  Raised(PyObject* exception, PyObject* trace, PyObject* context, PyObject* notes)
-      : Later(end), exception(exception), trace(trace), context(context), notes(notes) {}
-  static void end(Later* what) {
-    auto* raised = static_cast<Raised*>(what);
-    for (PyObject* o : {raised->exception, raised->trace, raised->context, raised->notes}) Py_XDECREF(o);
-    delete raised;
-  }
-};
-
-// A failure may end its life in any thread, also under the engine's lock, where the interpreter lock must not be waited
-// for.
-void discard(void* kept) { later(static_cast<Raised*>(kept)); }
-
-// What says something about an exception may fail itself (it may be the program's code): then nothing is said.
-template <class F>
-void quietly(F f) {
-  f();
-  PyErr_Clear();
-}
-
-void add_site(nb::handle exception, uint32_t where) {
-  Site s = site(where);
-  if (!s.line) return;
-  nb::object file = nb::steal(PyUnicode_DecodeFSDefault(s.file.c_str()));
-  nb::object note = nb::steal(file ? PyUnicode_FromFormat("issued at %U:%d", file.ptr(), s.line) : nullptr);
-  nb::object add = nb::steal(PyObject_GetAttrString(PyExc_BaseException, "add_note"));
-  if (note && add) Py_XDECREF(PyObject_CallFunctionObjArgs(add.ptr(), exception.ptr(), note.ptr(), nullptr));
-}
-
-std::string described(PyObject* exception) {
-  std::string text = Py_TYPE(exception)->tp_name;
-  nb::object said = nb::steal(PyObject_Str(exception));
-  PyErr_Clear();
-  nb::object bytes = nb::steal(said ? PyUnicode_AsEncodedString(said.ptr(), "utf-8", "backslashreplace") : nullptr);
-  PyErr_Clear();
-  return bytes ? text + ": " + PyBytes_AS_STRING(bytes.ptr()) : text + ", whose text could not be had";
-}
-
-// Takes from the frames of an exception, and of those that it came from, what they hold.
-void clear_frames(nb::handle exception) {
-  nb::object clear = nb::steal(PyImport_ImportModule("traceback")), next = nb::borrow(exception);
-  for (int most = 100; clear && next && !next.is_none() && most > 0; --most) {
-    nb::object trace = nb::steal(PyException_GetTraceback(next.ptr()));
-    if (trace) Py_XDECREF(PyObject_CallMethod(clear.ptr(), "clear_frames", "O", trace.ptr()));
-    next = nb::steal(PyException_GetContext(next.ptr()));
-  }
-}
-
-}  // namespace
-
-Error taken_exception() {
-  PyObject *type, *value, *trace;
-  PyErr_Fetch(&type, &value, &trace);
-  PyErr_NormalizeException(&type, &value, &trace);
-  nb::object kind = nb::steal(type), exception = nb::steal(value), traceback = nb::steal(trace);
-  if (traceback) PyException_SetTraceback(exception.ptr(), traceback.ptr());
-  if (self_wait) quietly([&] { clear_frames(exception); });
-  std::string message;
-  quietly([&] { message = described(exception.ptr()); });
-  nb::object notes;
-  quietly([&] { notes = nb::steal(PyObject_GetAttrString(exception.ptr(), "__notes__")); });
-  quietly([&] { notes = nb::steal(notes && PyList_Check(notes.ptr()) ? PyList_AsTuple(notes.ptr()) : nullptr); });
-  end_given_up();
-  auto kept =
-      std::make_unique<Raised>(exception.ptr(), traceback.ptr(), PyException_GetContext(exception.ptr()), notes.ptr());
-  traceback.release(), notes.release();
-  exception.release();
-  return Error(ErrorKind::python, message, std::shared_ptr<void>(kept.release(), discard));
-}
-
-namespace {
-
-// copy.copy of an exception; where its type's constructor refuses, without a call of that. Null if there is none.
-nb::object copy_of(nb::handle exception) {
-  nb::object made, args = nb::steal(PyObject_GetAttrString(exception.ptr(), "args"));
-  quietly([&] {
-    nb::object copy = nb::steal(PyImport_ImportModule("copy"));
-    made = nb::steal(copy ? PyObject_CallMethod(copy.ptr(), "copy", "O", exception.ptr()) : nullptr);
-  });
-  if (args && (!made || Py_TYPE(made.ptr()) != Py_TYPE(exception.ptr()) || made.is(exception)))
-    quietly([&] {
-      auto* base = reinterpret_cast<PyTypeObject*>(PyExc_BaseException);
-      made = nb::steal(base->tp_new(Py_TYPE(exception.ptr()), args.ptr(), nullptr));
-      nb::object own = nb::steal(PyObject_GenericGetDict(exception.ptr(), nullptr));
-      nb::object its = nb::steal(made ? PyObject_GenericGetDict(made.ptr(), nullptr) : nullptr);
-      if (!own || !its || PyDict_Update(its.ptr(), own.ptr()) < 0) made.reset();
-    });
-  // What the constructor was given is not always what it has kept.
-  nb::object name = nb::steal(PyUnicode_FromString("args"));
-  if (!args || !made || !name || PyObject_GenericSetAttr(made.ptr(), name.ptr(), args.ptr()) < 0) made.reset();
-  PyErr_Clear();
-  return made;
-}
 
 // A view for a task of a copy of its own.
 PyObject* own_view(const Array& array) {
@@ -163,7 +79,7 @@ class HostKernel final : public Kernel {
   }
   HostKernel(const HostKernel& o)
       : name_(o.name_), fn_(Py_NewRef(o.fn_)), n_in_(o.n_in_), kind_(o.kind_), cut_(o.cut_), layouts_(o.layouts_) {}
-  ~HostKernel() override { let_go(fn_); }
+  ~HostKernel() override { release_object(fn_); }
   const char* name() const override { return name_; }
   bool droppable() const override { return kind_ == HostTask::fills; }
   int64_t tiles() const override { return cut_.pieces; }
@@ -175,7 +91,7 @@ class HostKernel final : public Kernel {
       signals.emplace();  // what the task starts, another program perhaps, is to be killed like anything else
     Locked locked;
     InTask entered;
-    till_the_end([&] {
+    hang_if_finalizing([&] {
       if (call(op, piece) || (at_once && call_again(op, piece))) return;
       if (!at_once) throw taken_exception();
       // Its exception would hold the frames of the program, and with them the arrays that fail. On a worker it has
@@ -305,36 +221,7 @@ void raise_interruption() {
 
 bool in_host_task() { return depth > 0; }
 void note_self_wait() { self_wait = true; }
-
-// An exception that is raised holds the frames that it passes, and these hold the arrays that failed, which hold the
-// failure: with the task's own exception that would be a circle that no collector sees. So what is raised is a copy.
-nb::object raised(const Failure& failure) {
-  auto* kept = static_cast<Raised*>(failure.exception.get());
-  nb::object exception = copy_of(kept->exception);
-  if (!exception) {
-    exception = nb::borrow(kept->exception);
-  } else {
-    PyException_SetCause(exception.ptr(), PyException_GetCause(kept->exception));  // steals what the other gives
-    quietly([&] {
-      nb::object suppress = nb::steal(PyObject_GetAttrString(kept->exception, "__suppress_context__"));
-      if (suppress) PyObject_SetAttrString(exception.ptr(), "__suppress_context__", suppress.ptr());
-    });
-  }
-  PyException_SetTraceback(exception.ptr(), kept->trace ? kept->trace : Py_None);
-  PyException_SetContext(exception.ptr(), Py_XNewRef(kept->context));
-  quietly([&] {
-    nb::object notes = nb::steal(kept->notes ? PySequence_List(kept->notes) : PyList_New(0));
-    if (notes) PyObject_SetAttrString(exception.ptr(), "__notes__", notes.ptr());
-  });
-  quietly([&] { add_site(exception, failure.site); });
-  return exception;
-}
-
-nb::object raised(const Failure& failure, PyObject* type) {
-  nb::object exception = checked(PyObject_CallFunction(type, "s", failure.message.c_str()));
-  quietly([&] { add_site(exception, failure.site); });
-  return exception;
-}
+bool waited_for_itself() { return self_wait; }
 
 constexpr int64_t kMostCopied =
     int64_t{2} << 20;  // bytes of a part of an array that a task gets as a copy, to be ordered by that part
@@ -354,6 +241,72 @@ void build_host(Op& op, const char* name, PyObject* fn, const std::vector<Array>
   }
   op.cost = UINT32_MAX;  // nobody knows
   op.emplace<HostKernel>(name, fn, inputs, outputs, kind, cut);
+}
+
+namespace {
+
+// --- host tasks ------------------------------------------------------------------------------------------------------
+
+[[noreturn]] void refuse_cut(const char* label, Cut cut, const Array& a) {
+  throw Error(ErrorKind::value, std::string(label) + ": operands must have one extent of at least " +
+                                    std::to_string(cut.pieces) + " along axis " + std::to_string(cut.axis) +
+                                    ", got shape " + to_string(a.layout.shape));
+}
+
+void check_cut(const char* label, Cut cut, const std::vector<Array>& operands) {
+  for (const Array& a : operands) {
+    bool has = cut.axis >= 0 && cut.axis < a.layout.ndim() && cut.pieces > 0 && a.layout.shape[cut.axis] >= cut.pieces;
+    if (!has || a.layout.shape[cut.axis] != operands[0].layout.shape[cut.axis]) refuse_cut(label, cut, a);
+  }
+}
+
+// outs: of each result its shape and dtype; or an array, which is written.
+// Whether a task whose cost grows with the elements may run in the call.
+bool small(const std::vector<Array>& in, const std::vector<Array>& out) {
+  constexpr int64_t kMost = 1 << 15;
+  int64_t bytes = 0;
+  for (const auto* arrays : {&in, &out})
+    for (const Array& a : *arrays) bytes += a.layout.nbytes();
+  return bytes <= kMost;
+}
+
+nb::list host(nb::handle fn, nb::handle inputs, nb::handle outs, nb::handle device, const char* name, const char* queue,
+              bool trusted, bool fills, int64_t pieces, int axis, bool cheap) {
+  const char* label = intern_some(name);
+  std::vector<Array> in = args(label, inputs), out;
+  int d = !device.is_none() || in.empty() ? device_index(label, device) : device_of(in[0]);
+  if (device.is_none())
+    for (const Array& a : in) same_device(label, in[0], a);
+  for (nb::handle spec : outs)
+    out.push_back(is_array(spec.ptr()) ? get_writable(label, spec.ptr())
+                                       : Array::make(parse_dtype(label, nb::object(spec[1]).ptr()),
+                                                     parse_dims(label, nb::object(spec[0]).ptr()), budget_of(d)));
+  Cut cut{pieces, axis};
+  if (pieces != 1 && fills)
+    throw Error(ErrorKind::value, std::string(label) + ": a task that fills memory must not be cut, got " +
+                                      std::to_string(pieces) + " pieces");
+  if (pieces != 1) check_cut(label, cut, in), check_cut(label, cut, out);
+  if (pieces != 1 && !in.empty() && !out.empty() && in[0].layout.shape[axis] != out[0].layout.shape[axis])
+    refuse_cut(label, cut, out[0]);
+  Building op;
+  build_host(*op, label, fn.ptr(), in, out, fills ? HostTask::fills : trusted ? HostTask::trusted : HostTask::any, cut);
+  op.issue(d, std::strcmp(queue, "io") == 0 ? Queue::Kind::io : Queue::Kind::compute,
+           cheap && pieces == 1 && small(in, out));
+  nb::list results;
+  size_t i = 0;
+  for (nb::handle spec : outs) {
+    Array& a = out[i++];
+    results.append(is_array(spec.ptr()) ? wrapped(std::move(a)) : wrapped_result(std::move(a)));
+  }
+  return results;
+}
+
+}  // namespace
+
+void init_host_tasks(nb::module_& m) {
+  m.def("host", host, nb::arg("fn"), nb::arg("inputs"), nb::arg("outs"), nb::arg("device").none() = nb::none(),
+        nb::arg("name") = "host", nb::arg("queue") = "compute", nb::arg("trusted") = false, nb::arg("fills") = false,
+        nb::arg("pieces") = 1, nb::arg("axis") = 0, nb::arg("cheap") = false);
 }
 
 }  // namespace forerun

@@ -1,8 +1,12 @@
 // Host tasks: Python callables that workers run under the interpreter lock.
 #pragma once
+#include <Python.h>
+
+#include <cstdint>
 #include <vector>
 
-#include "python/bindings.h"
+#include "array/array.h"
+#include "engine/op.h"
 
 namespace forerun {
 
@@ -32,14 +36,7 @@ void note_self_wait();
 // Of a task that ran at once: raises what a signal's handler raised meanwhile, if one did.
 void raise_interruption();
 
-bool in_host_task();  // whether this thread is running one
-
-// The Python exception that is set now, for the op that runs to throw and fail with. Clears it. With the interpreter
-// lock.
-Error taken_exception();
-// The exception of a failed task, as it was when the task raised it, with a note that names the line which issued it.
-nb::object raised(const Failure& failure);
-// The same for a failure of an op that is not Python: a new exception.
-nb::object raised(const Failure& failure, PyObject* type);
+bool in_host_task();       // whether this thread is running one
+bool waited_for_itself();  // whether the innermost was refused a wait for its own end
 
 }  // namespace forerun

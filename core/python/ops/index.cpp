@@ -1,12 +1,30 @@
-// Reading and writing by position and under a mask, for Python. What writes touches its elements and no others, in one
-// op.
-#include <optional>
-#include <string_view>
+#include "python/ops/index.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "array/array.h"
+#include "engine/budget.h"
+#include "kernels/elementwise.h"
 #include "kernels/masked.h"
 #include "kernels/move.h"
+#include "python/arguments.h"
 #include "python/bindings.h"
+#include "python/dispatch/loop_resolution.h"
+#include "python/dispatch/loop_table.h"
 #include "python/dispatch/ufunc_type.h"
+#include "python/object/array_type.h"
+#include "python/object/python_scalars.h"
+#include "python/object/scalar.h"
+#include "python/runtime/devices.h"
+#include "python/runtime/op_names.h"
+#include "python/runtime/submit.h"
 
 namespace forerun {
 
@@ -261,7 +279,7 @@ void scatter_along(nb::handle a_object, nb::handle indices, int64_t axis, nb::ha
 
 }  // namespace
 
-void init_indexing(nb::module_& m) {
+void init_index(nb::module_& m) {
   m.def("gather", gather, nb::arg("a"), nb::arg("indices"), nb::arg("axis") = 0, nb::arg("said") = "take");
   m.def("scatter", scatter, nb::arg("a"), nb::arg("indices"), nb::arg("axis"), nb::arg("values"),
         nb::arg("add") = false, nb::arg("ufunc").none() = nb::none(), nb::arg("loop").none() = nb::none(),

@@ -1,8 +1,16 @@
 // Recurrent layers, for Python.
+#include <cstdint>
 #include <string_view>
+#include <utility>
 
+#include "array/array.h"
+#include "engine/budget.h"
 #include "kernels/recur.h"
+#include "python/arguments.h"
 #include "python/bindings.h"
+#include "python/object/create.h"
+#include "python/runtime/devices.h"
+#include "python/runtime/submit.h"
 
 namespace forerun {
 
@@ -110,7 +118,7 @@ nb::object recur_back(const char* rule, bool reversed, nb::handle gy_object, nb:
 
 }  // namespace
 
-void init_recurrent(nb::module_& m) {
+void init_rnn(nb::module_& m) {
   m.def("recur", recur, nb::arg("rule"), nb::arg("reversed"), nb::arg("x"), nb::arg("h").none(), nb::arg("c").none(),
         nb::arg("w"), nb::arg("b"),
         "A recurrent layer over all steps: (results, cells or None, what the way back needs or None). States that are "

@@ -4,7 +4,10 @@
 // operation: what is read has been written, and nothing under way uses what is written. These are the cases in which
 // even building an operation would cost more than the work.
 #pragma once
-#include "python/object/array_type.h"
+#include <cstddef>
+
+#include "array/array.h"
+#include "engine/engine.h"
 
 namespace forerun {
 

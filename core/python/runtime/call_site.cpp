@@ -1,11 +1,16 @@
 #include "python/runtime/call_site.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "engine/engine.h"
 #include "python/bindings.h"
+#include "python/runtime/op_names.h"
 
 namespace forerun {
 
@@ -126,6 +131,16 @@ Site site(uint32_t number) {
 
 void set_package_folder(const std::string& folder, const std::string& examples, const std::string& numpy) {
   package_folder = folder, example_folder = examples, numpy_folder = numpy;
+}
+
+nb::object site_tuple(uint32_t number) {
+  Site s = site(number);
+  if (!s.line) return nb::none();
+  return nb::make_tuple(s.file, s.line);
+}
+
+void init_call_site(nb::module_& m) {
+  m.def("current_site", [] { return site_tuple(current_site()); });
 }
 
 }  // namespace forerun

@@ -1,7 +1,6 @@
 // Where in the user's program an op was issued.
 #pragma once
-#include <Python.h>
-
+#include <nanobind/nanobind.h>
 #include <cstdint>
 #include <string>
 
@@ -17,7 +16,8 @@ struct Site {
 // is never freed.
 uint32_t current_site(const char** called = nullptr);
 Site site(uint32_t number);
-void say_sites();  // tells the recording that has begun all lines that are known
+nanobind::object site_tuple(uint32_t number);  // (file, line), or None
+void say_sites();                              // tells the recording that has begun all lines that are known
 
 // While it lives, what this thread issues counts as issued at `site` (unless that is 0), without a look at the frames.
 class SiteScope {

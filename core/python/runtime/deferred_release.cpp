@@ -8,26 +8,26 @@ namespace forerun {
 
 namespace {
 
-std::atomic<Later*> given_up_things{nullptr};
+std::atomic<DeferredRelease*> pending_releases{nullptr};
 
 int end_pending(void*) {
-  end_given_up();
+  run_deferred_releases();
   return 0;
 }
 
 }  // namespace
 
-void end_given_up() {
-  for (Later* what = given_up_things.exchange(nullptr); what;) {
-    Later* next = what->next;
+void run_deferred_releases() {
+  for (DeferredRelease* what = pending_releases.exchange(nullptr); what;) {
+    DeferredRelease* next = what->next;
     what->end(what);
     what = next;
   }
 }
 
-void later(Later* what) {
-  what->next = given_up_things.load();
-  while (!given_up_things.compare_exchange_weak(what->next, what)) {
+void release_under_gil_later(DeferredRelease* what) {
+  what->next = pending_releases.load();
+  while (!pending_releases.compare_exchange_weak(what->next, what)) {
   }
   if (!what->next && Py_IsInitialized()) Py_AddPendingCall(end_pending, nullptr);
 }

@@ -13,7 +13,7 @@ namespace forerun {
 // to Python 3.13 by pthread_exit: it unwinds the stack, through C++ frames that catch all there is, must not throw, or
 // own Python objects, without the lock. As from Python 3.14 on, the thread sleeps instead, until the process ends.
 template <class F>
-decltype(auto) till_the_end(F f) {
+decltype(auto) hang_if_finalizing(F f) {
   try {
     return f();
   } catch (abi::__forced_unwind&) {
@@ -27,20 +27,27 @@ class Unlocked {
   Unlocked() : state_(PyEval_SaveThread()) {}
   Unlocked(const Unlocked&) = delete;
   ~Unlocked() {
-    till_the_end([&] { PyEval_RestoreThread(state_); });
+    hang_if_finalizing([&] { PyEval_RestoreThread(state_); });
   }
 
  private:
   PyThreadState* state_;
 };
 
+// f() without the lock.
+template <class F>
+decltype(auto) without_lock(F f) {
+  Unlocked unlocked;
+  return f();
+}
+
 // While it lives, this thread, which may have the lock or not, has it.
 class Locked {
  public:
-  Locked() : state_(till_the_end([] { return PyGILState_Ensure(); })) {}
+  Locked() : state_(hang_if_finalizing([] { return PyGILState_Ensure(); })) {}
   Locked(const Locked&) = delete;
   ~Locked() {
-    till_the_end([&] { PyGILState_Release(state_); });
+    hang_if_finalizing([&] { PyGILState_Release(state_); });
   }
 
  private:
@@ -48,10 +55,10 @@ class Locked {
 };
 
 // Lets go of a Python object, in any thread; once there is no interpreter, there is no object.
-inline void let_go(PyObject* object) {
+inline void release_object(PyObject* object) {
   if (!Py_IsInitialized()) return;
   Locked locked;
-  till_the_end([&] { Py_XDECREF(object); });
+  hang_if_finalizing([&] { Py_XDECREF(object); });
 }
 
 }  // namespace forerun

@@ -49,7 +49,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def direct(entry: str, *data: Any) -> Callable[[F], F]:
-    """Lets the core handle the plain calls of a function itself, by one of its entries (core/python/direct/function_type.h).
+    """Lets the core handle the plain calls of a function itself, by one of its entries (core/python/direct).
 
     A plain call has arrays that are not on the tape, and arguments that need no conversion; the result is the same.
     All others go to the Python function. data: what the entry needs besides, such as an op.

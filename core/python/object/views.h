@@ -1,6 +1,7 @@
 // Views and copies of arrays, for calls from Python and from the core.
 #pragma once
-#include "python/object/array_type.h"
+
+#include "array/array.h"
 
 namespace forerun {
 

@@ -1,6 +1,20 @@
 // What asyncio needs: bells that an event loop polls, and watches on arrays. See src/forerun/aio.py.
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <vector>
+
+#include "array/array.h"
+#include "engine/bell.h"
+#include "engine/engine.h"
 #include "python/bindings.h"
-#include "python/capture/captured_program.h"
+#include "python/capture/capture.h"
+#include "python/runtime/devices.h"
+#include "python/runtime/errors.h"
+#include "python/runtime/submission_gate.h"
+#include "python/runtime/submit.h"
+#include "python/runtime/waiting/wait.h"
+#include "python/runtime/waiting/wait_loop.h"
 
 namespace forerun {
 
@@ -13,7 +27,7 @@ struct Watch : Watcher {
     note_look("look at an array");
     Engine& engine = Engine::get();
     // Nobody will do what is pending, which a wait says; or no thread could be had to do it, and only waits do.
-    if (gave_up() || (!synchronous && engine.device(device_of(array)).compute->workers == 0)) wait_for(array);
+    if (engine_abandoned() || (!synchronous && engine.device(device_of(array)).compute->workers == 0)) wait_for(array);
     if (engine.little_fresh()) engine.settle_small(*array.storage());
     if (Engine::in_task() && !array.storage()->settled()) must_not_wait_for_itself(*array.storage());
     region = array.layout.region();
@@ -61,7 +75,7 @@ nb::object failure_seen(nb::handle o) {
 
 }  // namespace
 
-void init_await(nb::module_& m) {
+void init_asyncio_events(nb::module_& m) {
   m.def("arrived", arrived, nb::arg("a"),
         "Whether the values are there; raises what their computation raised. Does not wait.");
   m.def("failure_seen", failure_seen, nb::arg("a"),

@@ -9,9 +9,9 @@
 namespace forerun {
 
 // One wait of a thread. `wanted`: the storage whose writes are waited for; null: everything.
-class HangWatch {
+class StallWatch {
  public:
-  HangWatch(const char* what, Storage* wanted) : what_(what), wanted_(wanted) {}
+  StallWatch(const char* what, Storage* wanted) : what_(what), wanted_(wanted) {}
   // Now and then, with the interpreter lock, while the wait is not over. False: an exception is set.
   bool look();
 

@@ -9,13 +9,13 @@
 namespace forerun {
 
 // While it lives: the method of an array that this thread is in. Of several within one another the outermost counts.
-class Call {
+class BlockingCall {
  public:
-  explicit Call(const char* name) : before_(name_) {
+  explicit BlockingCall(const char* name) : before_(name_) {
     if (!before_) name_ = name;
   }
-  Call(const Call&) = delete;
-  ~Call() { name_ = before_; }
+  BlockingCall(const BlockingCall&) = delete;
+  ~BlockingCall() { name_ = before_; }
   static const char* name() { return name_; }
 
  private:
@@ -25,24 +25,24 @@ class Call {
 
 // A wait of this thread, with the interpreter lock; one within another is a part of that. Throws PythonError before it
 // begins if a guard refuses it. `what`: why, if it is not a call that asks for values; null: it is one.
-class Wait {
+class LoggedWait {
  public:
-  explicit Wait(const char* what = nullptr);
-  Wait(const Wait&) = delete;
-  ~Wait();
+  explicit LoggedWait(const char* what = nullptr);
+  LoggedWait(const LoggedWait&) = delete;
+  ~LoggedWait();
   // What it waits for: the number of an op.
   void on(uint64_t seq) { outermost_->seq_ = seq; }
 
  private:
   const char* what_;
   uint64_t started_ = 0, seq_ = 0;  // ticks; 0: it is not recorded
-  static constinit inline thread_local Wait* outermost_ = nullptr;
+  static constinit inline thread_local LoggedWait* outermost_ = nullptr;
 };
 
 // Tells the log (forerun/_runtime/logging.py), with the interpreter lock: of workers that have started or ended since
 // it was told last; and that there was no room to issue, once a second.
-void tell_lives();
-void tell_full(const char* cause);
+void log_worker_lives();
+void log_wait_for_room(const char* cause);
 
 // What is told, as log(kind, number, number), of workers and of waits for room; and what a guard calls, as refuse(call,
 // site), which may raise.

@@ -1,12 +1,17 @@
-#include "python/runtime/wait_log.h"
+#include "python/runtime/waiting/wait_log.h"
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <new>
 #include <optional>
 #include <utility>
 
+#include "engine/engine.h"
 #include "python/bindings.h"
 #include "python/runtime/call_site.h"
+#include "python/runtime/errors.h"
+#include "python/runtime/op_names.h"
 
 namespace forerun {
 
@@ -25,7 +30,7 @@ struct Place {
 Place here(const char* what) {
   const char* called = nullptr;
   uint32_t site = current_site(&called);
-  return {called ? called : Call::name() ? Call::name() : what, site};
+  return {called ? called : BlockingCall::name() ? BlockingCall::name() : what, site};
 }
 
 void object(Place place) {
@@ -51,21 +56,21 @@ void tell(const char* kind, int64_t a, int64_t b) {
 // A wait that Python code makes: within a `with` block.
 struct Waiting {
   const char* what;
-  std::optional<Wait> wait;
+  std::optional<LoggedWait> wait;
 };
 
 int set_guard(int mode) { return std::exchange(guards, static_cast<uint8_t>(mode)); }
 
 }  // namespace
 
-void tell_lives() {
+void log_worker_lives() {
   uint32_t lives = Engine::get().lives();
   if (!log || told.exchange(lives) == lives) return;
   auto [threads, wanted] = Engine::get().workers();
   lives % 2 ? tell("started", threads, wanted) : tell("ended", 0, 0);
 }
 
-void tell_full(const char* cause) {
+void log_wait_for_room(const char* cause) {
   using Clock = std::chrono::steady_clock;
   static Clock::time_point next;  // guarded by the interpreter lock, as is
   static int64_t waits = 0;       // since it was told last
@@ -75,17 +80,17 @@ void tell_full(const char* cause) {
   tell(cause, std::exchange(waits, 0), 0);
 }
 
-Wait::Wait(const char* what) : what_(what) {
+LoggedWait::LoggedWait(const char* what) : what_(what) {
   if (outermost_) return;
   if (Engine::get().lives() != told.load(std::memory_order_relaxed)) [[unlikely]]
-    tell_lives();
+    log_worker_lives();
   if (guards & kGuardWaits) [[unlikely]]
     object(what_ ? Place{what_, current_site()} : here("wait"));
   outermost_ = this;
   if (Engine::get().trace.on()) started_ = Trace::now();
 }
 
-Wait::~Wait() {
+LoggedWait::~LoggedWait() {
   if (outermost_ != this) return;
   outermost_ = nullptr;
   Engine& engine = Engine::get();
@@ -108,7 +113,7 @@ void set_log(PyObject* function) { Py_XSETREF(log, Py_NewRef(function)); }
 
 void set_refuse(PyObject* function) { Py_XSETREF(refuse, Py_NewRef(function)); }
 
-void init_blocking(nb::module_& m) {
+void init_wait_log(nb::module_& m) {
   nb::class_<Waiting>(m, "Waiting", "While this thread is within it, it waits; `what`: why.")
       .def(
           "__init__", [](Waiting* at, const char* what) { new (at) Waiting{intern(what), {}}; }, nb::arg("what"))
@@ -117,7 +122,7 @@ void init_blocking(nb::module_& m) {
   m.def("set_guard", set_guard,
         "What this thread asks before it goes on: a sum of 1, before it waits, and 2, before it reads what is there. "
         "Returns what was set.");
-  m.def("tell", tell_lives, "Tells it now.");
+  m.def("tell", log_worker_lives, "Tells it now.");
 }
 
 }  // namespace forerun

@@ -1,4 +1,9 @@
-#include "python/runtime/stall_watchdog.h"
+#include "python/runtime/waiting/stall_watchdog.h"
+
+#include <chrono>
+#include <cstdint>
+
+#include "engine/engine.h"
 
 namespace forerun {
 
@@ -14,7 +19,7 @@ void set_hang_reporter(PyObject* report) { Py_XSETREF(reporter, Py_NewRef(report
 
 void set_hang_report(double seconds) { patience = std::chrono::duration<double>(seconds); }
 
-bool HangWatch::look() {
+bool StallWatch::look() {
   if (patience.count() <= 0) return true;
   auto now = Engine::Clock::now();
   uint64_t ended = Engine::get().stats().ended;
