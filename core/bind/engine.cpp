@@ -33,18 +33,18 @@ nb::object site_tuple(uint32_t number) {
 
 int trace_start(nb::handle path) {
   const char* file = path.is_none() ? nullptr : nb::cast<const char*>(path);
-  int error = Engine::get().record_into(file);
+  int error = Engine::get().introspection.record_into(file);
   if (!error) say_sites();
   return error;
 }
 
 nb::bytes trace_look() {
-  std::string all = Engine::get().trace.look(Engine::get().mark());
+  std::string all = Engine::get().trace.look(Engine::get().ring.next());
   return nb::bytes(all.data(), all.size());
 }
 
 nb::bytes trace_stop() {
-  std::string all = Engine::get().take_record();
+  std::string all = Engine::get().introspection.take_record();
   return nb::bytes(all.data(), all.size());
 }
 
@@ -52,7 +52,7 @@ const char *const kStates[] = {"issued", "waiting", "ready", "running"}, *const 
 
 nb::list pending(size_t most) {
   nb::list all;
-  for (const Pending& p : Engine::get().pending(most))
+  for (const Pending& p : Engine::get().introspection.pending(most))
     all.append(nb::make_tuple(p.seq, p.name, site_tuple(p.site), kStates[static_cast<int>(p.state)], p.after, p.device,
                               kQueues[p.queue], p.needs));
   return all;
@@ -70,14 +70,14 @@ nb::list needed(nb::handle arrays, size_t most) {
   for (const Array& a : args("graph", arrays))
     if (a.storage()) results.push_back(a.storage());
   nb::list all;
-  for (const Needed& n : Engine::get().needed(results, most))
+  for (const Needed& n : Engine::get().introspection.needed(results, most))
     all.append(nb::make_tuple(n.seq, n.name, site_tuple(n.site), kStates[static_cast<int>(n.state)], n.device,
                               kQueues[n.queue], n.group, n.reads, form_of(n.form)));
   return all;
 }
 
 nb::dict memory(int device) {
-  Budget& b = *Engine::get().device(device).budget;
+  Budget& b = *Engine::get().devices[device].budget;
   nb::dict d;
   d["live"] = b.live.load(), d["peak"] = b.peak.load(), d["limit"] = b.hard.load(), d["budget"] = b.soft.load();
   d["cached"] = MemoryCache::get().cached();
@@ -85,7 +85,7 @@ nb::dict memory(int device) {
 }
 
 nb::dict stats() {
-  EngineStats s = Engine::get().stats();
+  EngineStats s = Engine::get().introspection.stats();
   nb::dict d;
   d["issued"] = s.issued, d["planned"] = s.planned, d["done"] = s.ended, d["failed"] = s.failed, d["waits"] = s.waits,
   d["helped"] = s.helped;
@@ -126,7 +126,7 @@ void configure(const std::vector<int>& workers, int cores, uint64_t ops_ahead, i
 }
 
 void set_memory(int device, size_t budget, size_t limit, size_t aside) {
-  Budget& b = *Engine::get().device(device).budget;
+  Budget& b = *Engine::get().devices[device].budget;
   b.soft.store(budget), b.hard.store(limit), b.aside.store(aside);
 }
 
@@ -138,7 +138,7 @@ void limit_shared(size_t budget, size_t limit, size_t aside, int devices) {
 }
 
 nb::list unseen_failures() {
-  Engine::Unseen unseen = without_lock([] { return Engine::get().take_unseen(); });
+  FailureLog::Unseen unseen = without_lock([] { return Engine::get().failures.take_unseen(); });
   nb::list all;
   for (const FailurePtr& f : unseen.failures) all.append(nb::make_tuple(f->message, site_tuple(f->site)));
   if (unseen.unkept) all.append(nb::make_tuple(nb::none(), unseen.unkept));
@@ -187,7 +187,7 @@ void after_fork(bool child) {
   open_door();
   Engine& engine = Engine::get();
   if (child && engine.lost()) give_up("a child of a process that forked before the work had ended");
-  if (child) engine.take_unseen();  // the parent tells them
+  if (child) engine.failures.take_unseen();  // the parent tells them
   if (interrupted) Py_AddPendingCall(raise_interrupted, nullptr);
 }
 
@@ -208,7 +208,8 @@ void at_exit(int status, void*) {
 
 // Work that is issued later is done by the thread that issues it.
 void finish() {
-  configure(std::vector<int>(static_cast<size_t>(Engine::get().devices()), 0), 1, Engine::get().ops_ahead(), 0);
+  configure(std::vector<int>(static_cast<size_t>(Engine::get().devices.size()), 0), 1, Engine::get().ring.ops_ahead(),
+            0);
   synchronous = true;
 }
 
@@ -241,16 +242,18 @@ void init_engine(nb::module_& m) {
       "device for files.");
   m.def("set_synchronous", [](bool on) { synchronous = on; });
   m.def(
-      "set_passes", [](int passes) { Engine::get().set_passes(passes); },
+      "set_passes", [](int passes) { Engine::get().passes.set(passes); },
       "A sum of 1 (drop), 2 (fuse), 4 (reuse), 8 (at_once) and 16 (apart).");
   m.def(
-      "set_apart_from", [](uint32_t ns) { Engine::get().set_apart_from(ns); },
+      "set_apart_from", [](uint32_t ns) { Engine::get().passes.set_apart_from(ns); },
       "How much an op must cost, about, to be ordered by the parts of arrays that it uses; 0: any.");
   m.def(
-      "set_fuse_from", [](uint32_t ns) { Engine::get().set_fuse_from(ns); },
+      "set_fuse_from", [](uint32_t ns) { Engine::get().passes.set_fuse_from(ns); },
       "How much an op must cost, about, to be worth a group; 0: any.");
-  m.def("cores_taken", [] { return Engine::get().cores_taken(); }, "Whether as many kernels run as may at once.");
-  m.def("ops_ahead", [] { return Engine::get().ops_ahead(); });
+  m.def(
+      "cores_taken", [] { return Engine::get().introspection.cores_taken(); },
+      "Whether as many kernels run as may at once.");
+  m.def("ops_ahead", [] { return Engine::get().ring.ops_ahead(); });
   m.def("set_memory", set_memory, nb::arg("device"), nb::arg("budget"), nb::arg("limit"), nb::arg("aside") = 0);
   m.def(
       "use_device", [](int i) { Engine::get().use_device(i); }, nb::arg("i"),
@@ -282,13 +285,13 @@ void init_engine(nb::module_& m) {
   m.def(
       "wait_until_written", [](nb::handle array) { wait_until_written(arg("wait", array)); },
       "Waits for an array whose values make no difference, also while a program is recorded.");
-  m.def("waitall", [] { wait_all(Engine::get().mark()); });
+  m.def("waitall", [] { wait_all(Engine::get().ring.next()); });
   m.def(
       "waitall_at_end",
-      [](bool raises) { (raises ? wait_all : wait_mark)(Engine::get().mark(), "end of the recording"); },
+      [](bool raises) { (raises ? wait_all : wait_mark)(Engine::get().ring.next(), "end of the recording"); },
       nb::arg("raises") = true,
       "The same, as a part of the recording and not of the program; without `raises`, failures stay unseen.");
-  m.def("mark", [] { return Engine::get().mark(); }, "Number of the next op.");
+  m.def("mark", [] { return Engine::get().ring.next(); }, "Number of the next op.");
   m.def("wait_mark", [](uint64_t mark) { wait_mark(mark); }, "Waits for all ops issued before a mark.");
   m.def("waitall_before", [](uint64_t mark) { wait_all(mark); }, "The same, and raises failures that nobody has seen.");
   m.def(
@@ -323,7 +326,7 @@ void init_engine(nb::module_& m) {
         "Gives what is kept for the next arrays and ops back to the system; how many bytes of blocks that was.");
   m.def("in_use", in_use,
         "How many objects of the core are in use: storages, ops, and the room of large kernels; bytes of blocks.");
-  m.def("reset_peak", [](int device) { Engine::get().device(device).budget->reset_peak(); }, nb::arg("device") = 0);
+  m.def("reset_peak", [](int device) { Engine::get().devices[device].budget->reset_peak(); }, nb::arg("device") = 0);
   m.def("trace_start", trace_start, nb::arg("path") = nb::none(),
         "Begins to record, into a file if there is one; returns 0 or an errno.");
   m.def("trace_say",
@@ -354,10 +357,10 @@ int device_index(const char* op, nb::handle device) {
   if (device.is_none()) return 0;
   long long i =
       nb::isinstance<nb::int_>(device) ? nb::cast<long long>(device) : nb::cast<long long>(device.attr("index"));
-  if (i < 0 || i >= Engine::kMostDevices)
-    throw Error(ErrorKind::value, std::string(op) + ": device must be one of " + std::to_string(Engine::kMostDevices) +
-                                      ", got number " + std::to_string(i));
-  if (i >= Engine::get().devices()) Engine::get().use_device(static_cast<int>(i));
+  if (i < 0 || i >= DeviceTable::kMostDevices)
+    throw Error(ErrorKind::value, std::string(op) + ": device must be one of " +
+                                      std::to_string(DeviceTable::kMostDevices) + ", got number " + std::to_string(i));
+  if (i >= Engine::get().devices.size()) Engine::get().use_device(static_cast<int>(i));
   return static_cast<int>(i);
 }
 

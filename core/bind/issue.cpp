@@ -37,7 +37,7 @@ std::string place(uint32_t where) {
 }
 
 void must_not_wait_for_itself(TaskWait& wait) {
-  SelfWait self = Engine::get().waits_for_itself(wait);
+  SelfWait self = Engine::get().task_waits.waits_for_itself(wait);
   if (!self.found) return;
   note_self_wait();
   throw Error(ErrorKind::runtime, std::string(self.name) +
@@ -57,7 +57,7 @@ void wait_with_signals(const char* what, Wait wait, Storage* wanted = nullptr) {
       if (wait(kSlice)) return;
     }
     if (PyErr_CheckSignals() < 0 || !watch.look()) throw PythonError{};
-    if (!wanted || !Engine::in_task() || !std::has_single_bit(slices))
+    if (!wanted || !Executor::in_task() || !std::has_single_bit(slices))
       continue;  // a look takes as long as much is pending
     if (!of_task) of_task.emplace(*wanted);
     must_not_wait_for_itself(*of_task);
@@ -107,13 +107,13 @@ void let_through() {
 // A task must not wait for room: its own op may be the one that has not ended.
 void find_room(Engine& engine) {
   if (!in_host_task()) {
-    const char* cause = engine.held_for_memory() ? "bytes full" : "window full";
-    recorded_wait(cause, [&](auto slice) { return engine.make_room(slice); });
+    const char* cause = engine.introspection.held_for_memory() ? "bytes full" : "window full";
+    recorded_wait(cause, [&](auto slice) { return engine.waiter.make_room(slice); });
     return tell_full(cause);
   }
-  if (engine.crammed())
+  if (engine.ring.nearly_full())
     throw Error(ErrorKind::runtime, "issue: a host task must leave room for others, got more than " +
-                                        std::to_string(engine.ops_ahead()) + " operations issued since it began");
+                                        std::to_string(engine.ring.ops_ahead()) + " operations issued since it began");
 }
 
 // A device that was used before the settings changed.
@@ -142,7 +142,7 @@ PyObject* python_type(ErrorKind kind) {
 }  // namespace
 
 bool may_work_at_once() {
-  return !synchronous && !capture && !door.load(std::memory_order_relaxed) && Engine::get().works_at_once();
+  return !synchronous && !capture && !door.load(std::memory_order_relaxed) && Engine::get().at_once.works();
 }
 
 bool may_take_at_once(const Array& made) {
@@ -154,22 +154,22 @@ bool may_take_at_once(const Array& made) {
 Array made_at_once(DType dtype, const Dims& shape, int device) {
   Array made = Array::make(dtype, shape, budget_of(device));
   if (!may_take_at_once(made) || !made.storage()->take()) return {};
-  made.storage()->promised = true;
+  made.storage()->materialized = true;
   return made;
 }
 
-Budget* budget_of(int device) { return Engine::get().device(device).budget.get(); }
+Budget* budget_of(int device) { return Engine::get().devices[device].budget.get(); }
 
 void issue(Op* op, int device, Queue::Kind kind, bool cheap) {
   Engine& engine = Engine::get();
-  Device& d = engine.device(device);
+  Device& d = engine.devices[device];
   if (!d.used.load(std::memory_order_relaxed)) [[unlikely]]
     use_again(engine, op, device);
   op->queue = (kind == Queue::Kind::compute ? d.compute : kind == Queue::Kind::copy ? d.copy : d.io).get();
   op->budget = d.budget.get();
   const uint32_t cost = op->cost;
   if (cheap) op->cost = 0;
-  if (engine.fits_at_once(*op) && !door && !capture && !synchronous) {
+  if (engine.at_once.fits(*op) && !door && !capture && !synchronous) {
     // Only what may fail, or is recorded, must know its line.
     op->site = op->kernel()->droppable() && !engine.trace.on() ? 0 : current_site();
     if (engine.run_at_once(op)) return cheap ? raise_interruption() : void();
@@ -179,10 +179,10 @@ void issue(Op* op, int device, Queue::Kind kind, bool cheap) {
   op->inner = in_host_task();
   op->urgent = exchanging;
   std::vector<std::pair<Storage*, Region>> outputs;
-  if (door || engine.must_wait() || capture || synchronous) {
+  if (door || engine.ring.full() || capture || synchronous) {
     try {
       if (door) stand_at_door(false);
-      if (engine.must_wait()) find_room(engine);
+      if (engine.ring.full()) find_room(engine);
       if (synchronous) outputs.reserve(static_cast<size_t>(op->n_access));
       if (capture) capture->add(*op);
     } catch (...) {
@@ -191,7 +191,7 @@ void issue(Op* op, int device, Queue::Kind kind, bool cheap) {
     }
   }
   if (!synchronous) {
-    if (engine.issue(op) % Engine::kKeepUp == 0) engine.keep_up();
+    if (engine.issue(op) % Waiter::kKeepUp == 0) engine.waiter.keep_up();
     return;
   }
   for (int i = 0; i < op->n_access; ++i)
@@ -209,9 +209,9 @@ void issue(Op* op, int device, Queue::Kind kind, bool cheap) {
     recorded_wait(
         "synchronous",
         [&](auto slice) {
-          if (outputs.empty()) return engine.wait_mark(seq + 1, slice);
+          if (outputs.empty()) return engine.waiter.wait_mark(seq + 1, slice);
           return std::all_of(outputs.begin(), outputs.end(),
-                             [&](auto& output) { return engine.wait(*output.first, slice); });
+                             [&](auto& output) { return engine.waiter.wait(*output.first, slice); });
         },
         outputs.empty() ? nullptr : outputs.front().first);
   } catch (...) {
@@ -243,14 +243,14 @@ void wait_settled(const Array& array) {
   Storage& storage = *array.storage();
   if (storage.settled()) return found_there("wait");
   Wait wait;
-  if (!given_up) Engine::get().settle_small(storage);
+  if (!given_up) Engine::get().waiter.settle_small(storage);
   while (!storage.settled())
-    wait_with_signals("wait", [&](auto slice) { return Engine::get().wait(storage, slice); }, &storage);
+    wait_with_signals("wait", [&](auto slice) { return Engine::get().waiter.wait(storage, slice); }, &storage);
   wait.on(storage.last_write);
 }
 
 nb::object exception_of(const Failure& failure) {
-  Engine::get().seen(failure);
+  Engine::get().failures.seen(failure);
   return failure.exception ? raised(failure) : raised(failure, python_type(failure.kind));
 }
 
@@ -320,16 +320,16 @@ void wait_for(const std::vector<Array>& arrays) {
 
 void wait_mark(uint64_t mark, const char* what) {
   must_not_be_in_task("waitall");
-  if (Engine::get().has_ended(mark)) return what ? void() : found_there("waitall");
+  if (Engine::get().ring.has_ended(mark)) return what ? void() : found_there("waitall");
   Call call("waitall");
   Wait wait(what);
-  wait_with_signals("waitall", [&](auto slice) { return Engine::get().wait_mark(mark, slice); });
+  wait_with_signals("waitall", [&](auto slice) { return Engine::get().waiter.wait_mark(mark, slice); });
 }
 
 void wait_all(uint64_t mark, const char* what) {
   note_look("wait");
   wait_mark(mark, what);
-  Engine::Unseen unseen = Engine::get().take_unseen();
+  FailureLog::Unseen unseen = Engine::get().failures.take_unseen();
   raise(unseen.failures, unseen.unkept);
 }
 
@@ -370,7 +370,7 @@ void quiesce() {
   Engine& engine = Engine::get();
   Door closed;
   for (;;) {
-    wait_mark(engine.mark());
+    wait_mark(engine.ring.next());
     try {
       wait_with_signals("waitall", [&](auto slice) { return engine.stop_workers(slice); });
     } catch (...) {
@@ -378,7 +378,7 @@ void quiesce() {
       throw;
     }
     if (engine.at_rest()) return;
-    engine.start_workers();  // somebody has come through, and issued more
+    engine.pool.start();  // somebody has come through, and issued more
   }
 }
 
