@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 CORE = ROOT / "core"
 PACKAGE = ROOT / "src" / "forerun"
 
-CORE_ORDER = ["base", "engine", "memory", "array", "kernels", "cpu", "cuda", "bind"]
+CORE_ORDER = ["base", "trace", "engine", "memory", "array", "kernels", "cpu", "cuda", "bind"]
 KNOW_PYTHON = {"bind"}
 PYTHON_HEADERS = re.compile(r"(Python\.h|nanobind/|numpy/)")
 

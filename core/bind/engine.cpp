@@ -336,7 +336,7 @@ void init_engine(nb::module_& m) {
       "For tests: see Trace::apart. Returns what it was.");
   m.def("trace_look", trace_look, "What was recorded until now.");
   m.def("trace_stop", trace_stop,
-        "Ends the recording; what was recorded (core/engine/record.h). Empty: nothing was being recorded.");
+        "Ends the recording; what was recorded (core/trace/record.h). Empty: nothing was being recorded.");
   m.def("current_site", [] { return site_tuple(current_site()); });
 }
 

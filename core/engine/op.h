@@ -12,7 +12,7 @@
 #include "base/chain.h"
 #include "base/free_list.h"
 #include "base/region.h"
-#include "engine/record.h"
+#include "trace/record.h"
 #include "engine/storage.h"
 
 namespace forerun {

@@ -1,7 +1,7 @@
 // What a profile records of an op, from its submission to its end.
 #pragma once
 #include "engine/op.h"
-#include "engine/trace.h"
+#include "trace/trace.h"
 
 namespace forerun {
 

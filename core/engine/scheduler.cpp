@@ -6,8 +6,7 @@ namespace forerun {
 
 namespace {
 
-constexpr int kPlanAtOnce = 256;   // ops planned before others get the lock
-constexpr int kManyAccesses = 64;  // of one op
+constexpr int kPlanAtOnce = 256;  // ops planned before others get the lock
 
 // The cost of a tile.
 uint32_t piece_cost(const Op& op) { return static_cast<uint32_t>(std::max(op.cost, op.group_cost) / op.n_tiles); }
@@ -61,13 +60,13 @@ Op* Scheduler::admissible(Queue& queue, uint32_t most) {
   for (int looks = 16; op && looks > 0; op = queue.behind(op, tasks), --looks)
     if (may(op)) return queue.remove(op), op;
   auto fails = [&](Op* op) {
-    if (op->cost > most || !is_starved(*op)) return false;
-    fail_for_memory(*op);  // nothing is left that could give memory back
+    if (op->cost > most || !memory_.is_starved(*op)) return false;
+    memory_.fail(*op);  // nothing is left that could give memory back
     return start(op);
   };
   for (op = queue.top_inner(tasks); op; op = queue.inner_behind(op, tasks))
     if (may(op) || fails(op)) return queue.remove(op), op;
-  if (top->cost <= most && is_starved(*top)) {
+  if (top->cost <= most && memory_.is_starved(*top)) {
     for (op = queue.behind(top, tasks); op; op = queue.behind(op, tasks))
       if (Budget::needs(*op) == 0 && may(op)) return queue.remove(op), op;
     if (fails(top)) return queue.remove(top), top;
@@ -75,41 +74,6 @@ Op* Scheduler::admissible(Queue& queue, uint32_t most) {
   queue.refused.store(true, std::memory_order_relaxed);
   if (top->cost <= most) queue.refused_at = graph_.ended();
   return nullptr;
-}
-
-// Whether all before it has ended, on other devices too, which may have held arrays of this one, and of its budget
-// `running` ops run. Tasks may wait for it. If they all wait, it counts as alone beside them; what a task has submitted
-// does so in any case.
-bool Scheduler::alone(const Op& op, int running) const {
-  int own = op.started && op.is_task();
-  if (op.budget->running - op.budget->tasks + own != running) return false;
-  auto none_before = [&](const Device* device) {
-    const Op* first = device->budget->first();
-    return !first || first->seq >= op.seq;
-  };
-  return op.inner || (all_tasks_wait() && std::all_of(devices_.all().begin(), devices_.all().end(), none_before));
-}
-
-// Nothing that a task is at will give memory back by itself.
-bool Scheduler::all_tasks_wait() const {
-  return std::all_of(devices_.queues().begin(), devices_.queues().end(),
-                     [](const Queue* q) { return q->tasks == q->waiting; });
-}
-
-// Modelled in tests/model/budget.py. Whether it is the oldest op, nothing of its budget runs or can run on another
-// queue, and still it lacks memory.
-bool Scheduler::is_starved(Op& op) const {
-  Budget& budget = *op.budget;
-  if (!alone(op, 0) || !devices_.over_limit(op)) return false;
-  bool all = op.to_take + budget.occupied() <= budget.hard.load();  // the devices together have too much
-  if (all && std::any_of(devices_.all().begin(), devices_.all().end(),
-                         [](const Device* d) { return d->budget->running > d->budget->tasks; }))
-    return false;
-  for (Queue* q : devices_.queues())
-    if (q != op.queue && (all || q->budget == &budget))
-      for (Op* other = q->top(!op.inner); other; other = q->behind(other, !op.inner))
-        if (Budget::needs(*other) == 0) return false;
-  return true;
 }
 
 // With one core left, an older op of another queue whose worker sleeps goes first.
@@ -205,35 +169,8 @@ void Scheduler::add_followers(Batch& batch, uint32_t most) {
     if (sure(batch.work[i].op)) DependencyGraph::count_reached(batch.work[i].op, -1);
 }
 
-// The budget has refused it: as more would be live than may be, or only as its turn has not come.
-bool Scheduler::wait_for_memory(Op& op) {
-  op.refused_after = graph_.ended(), op.refused_beside = op.budget->occupied();
-  bool over = op.budget->over(op);
-  op.queue->over.store(over, std::memory_order_relaxed);
-  if (op.record) op.record->flags = op.record->flags | (over ? OpRecord::over : OpRecord::held);
-  return false;
-}
-
-// To look at an op of very many arrays takes long: it is not done again before an op has ended or memory has come back.
-bool Scheduler::refused_before(const Op& op) const {
-  if (op.n_access <= kManyAccesses || op.inner || op.failure || op.refused_after != graph_.ended()) return false;
-  return op.refused_beside == op.budget->occupied() && op.budget->first() != &op;
-}
-
-// Memory for writes of parts, where an op before them has failed that should have seen to it. False: others run, which
-// must end first.
-bool Scheduler::prepare_sections(Op& op) {
-  for (int i = 0; i < op.n_access; ++i) {
-    Access& a = op.access(i);
-    if (!a.apart || a.mode == Mode::read || (a.storage->taken() && a.storage->unshared())) continue;
-    if (!alone(op, 0)) return false;
-    if (!(a.storage->taken() ? a.storage->protect(true) : a.storage->take())) fail_for_memory(op);
-  }
-  return true;
-}
-
 bool Scheduler::start(Op* op) {
-  if (refused_before(*op)) return false;
+  if (memory_.refused_before(*op)) return false;
   op->to_take = 0;
   bool parts = false;
   for (int i = 0; i < op->n_access; ++i) {
@@ -243,23 +180,20 @@ bool Scheduler::start(Op* op) {
     parts |= a.apart;
     if (a.mode != Mode::read && !a.storage->taken()) op->to_take += a.storage->charged();
   }
-  Budget& budget = *op->budget;
-  if (parts && !op->failure && !prepare_sections(*op)) [[unlikely]]
-    return wait_for_memory(*op);
+  if (parts && !op->failure && !memory_.prepare_sections(*op)) [[unlikely]]
+    return memory_.refuse(*op);
   if (op->failure) op->to_take = 0;
   bool reuses = settings_.on(Pass::reuse) && op->to_take > 0;
   size_t whole = op->to_take;
   if (reuses) op->to_take -= BufferReuse::possible(op);
-  if (op->needs_turn && !alone(*op, 0)) return false;
-  if (devices_.over_limit(*op) ||
-      !((budget.admits(*op) && !devices_.crowded(*op)) || (budget.first() == op && all_tasks_wait())))
-    return wait_for_memory(*op);
+  if (op->needs_turn && !memory_.alone(*op, 0)) return false;
+  if (!memory_.admits(*op)) return memory_.refuse(*op);
   size_t own = op->to_take;
   if (settings_.on(Pass::fuse) && fusion_.worth(*op) && op->pending_dependencies == 0 && !op->needs_turn &&
       !op->failure && op->kernel()->fusible())
     fusion_.fuse(op);
   if (reuses) op->to_take = (op->group ? op->to_take : whole) - buffer_reuse_.commit(op);
-  budget.starts(*op, std::min(own, op->to_take));
+  op->budget->starts(*op, std::min(own, op->to_take));
   DependencyGraph::mark_materialized(*op, true);
   op->started = true;
   return true;
@@ -278,10 +212,6 @@ void Scheduler::put_back(Op* op, bool no_memory) {
   if (op->pending_dependencies == 0) op->queue->push(op);
 }
 
-void Scheduler::fail_for_memory(Op& op) {
-  failures_.fail(op, failures_.made(ErrorKind::memory, op, [&] { return devices_.over_limit_message(op); }));
-}
-
 bool Scheduler::finish(Batch& batch, Lock& held) {
   if (!batch.n) return false;
   if (batch.held) --busy_, --std::exchange(batch.held, nullptr)->busy, cpus_.end(batch.cpu);
@@ -289,7 +219,7 @@ bool Scheduler::finish(Batch& batch, Lock& held) {
     Work& work = batch.work[i];
     Op* op = work.op;
     op->queue->tasks -= op->is_task();
-    if (work.no_memory && alone(*op, 1)) fail_for_memory(*op), work.no_memory = false, op->tiles_left = 1;
+    if (work.no_memory && memory_.alone(*op, 1)) memory_.fail(*op), work.no_memory = false, op->tiles_left = 1;
     if (work.no_memory || work.held_back) {
       put_back(op, work.no_memory);
       continue;

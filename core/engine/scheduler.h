@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "engine/devices.h"
-#include "engine/failure_log.h"
+#include "engine/memory_admission.h"
 #include "engine/passes/fusion.h"
 #include "engine/producer.h"
 
@@ -47,8 +46,8 @@ class Scheduler {
  public:
   Scheduler(SubmissionRing& ring, Producer& producer, const DeviceTable& devices, DependencyGraph& graph,
             FailureLog& failures, Notifier& notifier, OpRecorder& recorder, const PassSettings& settings)
-      : ring_(ring), producer_(producer), devices_(devices), graph_(graph), failures_(failures), notifier_(notifier),
-        recorder_(recorder), settings_(settings), dead_ops_(settings, ring, graph),
+      : ring_(ring), producer_(producer), devices_(devices), graph_(graph), notifier_(notifier), recorder_(recorder),
+        settings_(settings), memory_(devices, graph, failures), dead_ops_(settings, ring, graph),
         fusion_(settings, ring, devices, dead_ops_) {}
 
   // Takes the next submitted ops into the graph, some hundred at once.
@@ -85,23 +84,16 @@ class Scheduler {
   bool start(Op* op);
   void put_back(Op* op, bool no_memory);
   void add_followers(Batch& batch, uint32_t most);
-  bool wait_for_memory(Op& op);
-  bool refused_before(const Op& op) const;
-  bool prepare_sections(Op& op);
-  bool alone(const Op& op, int running) const;
-  bool all_tasks_wait() const;
-  bool is_starved(Op& op) const;
   bool left_to_older(const Queue& queue, uint64_t seq);
-  void fail_for_memory(Op& op);
 
   SubmissionRing& ring_;
   Producer& producer_;
   const DeviceTable& devices_;
   DependencyGraph& graph_;
-  FailureLog& failures_;
   Notifier& notifier_;
   OpRecorder& recorder_;
   const PassSettings& settings_;
+  MemoryAdmission memory_;
   DeadOps dead_ops_;
   Fusion fusion_;
   BufferReuse buffer_reuse_;

@@ -100,7 +100,7 @@ void one_of_a_group_fails(Readers readers, int refusals, bool throws) {
   Engine& engine = Engine::get();
   wait_all();
   Budget* budget = engine.devices[0].budget.get();
-  auto trim = std::exchange(engine.trim, {});
+  auto trim = std::exchange(engine.executor.trim, {});
   std::vector<std::unique_ptr<Scarce>> made;
   made.push_back(std::make_unique<Scarce>(4000, 0, budget));
   made[0]->take();
