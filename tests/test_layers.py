@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 CORE = ROOT / "core"
 PACKAGE = ROOT / "src" / "forerun"
 
-CORE_ORDER = ["base", "engine", "memory", "array", "kernels", "cpu", "cuda", "python"]
+CORE_ORDER = ["base", "trace", "engine", "memory", "array", "kernels", "cpu", "cuda", "python"]
 KNOW_PYTHON = {"python"}
 PYTHON_HEADERS = re.compile(r"(Python\.h|nanobind/|numpy/)")
 

@@ -84,7 +84,7 @@ void init_tape(nb::module_& m) {
   m.def("gradient_versions", gradient_versions);
   m.def("is_poisoned", [](nb::handle o) {
     const Array& a = arg("is_poisoned", o);
-    while (!a.storage()->settled()) wait_mark(Engine::get().mark());
+    while (!a.storage()->settled()) wait_mark(Engine::get().ring.next());
     return a.failure() != nullptr;
   });
 

@@ -80,7 +80,7 @@ bool plain_dtype(PyObject* o, DType* t) {
 }
 
 int here() {
-  if (default_device >= Engine::get().devices()) Engine::get().use_device(default_device);
+  if (default_device >= Engine::get().devices.size()) Engine::get().use_device(default_device);
   return default_device;
 }
 
@@ -89,7 +89,7 @@ int here() {
 Array filled_array(const Dims& shape, DType t, const Scalar& value, int device) {
   const int64_t bytes = product(shape) * static_cast<int64_t>(item_size(t));
   const bool zero = std::all_of(value.bytes, value.bytes + item_size(t), [](unsigned char b) { return b == 0; });
-  if (zero && bytes >= kPagesOfZeros && bytes <= kMostZeroed && may_work_at_once() && Engine::get().idle()) {
+  if (zero && bytes >= kPagesOfZeros && bytes <= kMostZeroed && may_work_at_once() && Engine::get().ring.idle()) {
     if (Array made = made_at_once(t, shape, device); made.storage()) {
       write_zeros(made.storage()->data(), static_cast<size_t>(bytes));
       written_at_once(made);
@@ -145,7 +145,7 @@ PyObject* without_values(const Dims& shape, DType t) {
   static PyObject* const zero = PyLong_FromLong(0);
   const size_t bytes = static_cast<size_t>(product(shape)) * item_size(t);
   if (bytes <= kFilledAtOnce) return filled(shape, t, zero);
-  if (bytes <= kMostEmpty && may_work_at_once() && Engine::get().idle()) {
+  if (bytes <= kMostEmpty && may_work_at_once() && Engine::get().ring.idle()) {
     if (Array made = made_at_once(t, shape, here()); made.storage())
       return written_at_once(made), wrap(std::move(made));
   }

@@ -291,7 +291,7 @@ PyObject* ours(PyObject* result, const NumpyCall& call) {
     return nullptr;  // NumPy's default float is not ours
   // Two references: of the result, and ours.
   if (Array taken = is_array ? taken_from(result, 2, t, call.device) : Array(); taken.storage())
-    return ++Engine::get().at_once, wrap(std::move(taken));
+    return ++Engine::get().at_once.count, wrap(std::move(taken));
   Array made =
       made_at_once(t, Dims(reinterpret_cast<const int64_t*>(PyArray_DIMS(array)), PyArray_NDIM(array)), call.device);
   if (!made.storage()) return nullptr;

@@ -248,7 +248,7 @@ PyObject* stacked_at_once(PyObject* list) {
   // To give an operation many arrays takes as long as to copy some of each; but memory is to be taken in the program's
   // order.
   const int64_t bytes_of_one = first->layout.nbytes(), most = static_cast<int64_t>(kFilledAtOnce);
-  if (bytes_of_one * n > most && (bytes_of_one > kFewOfMany || !Engine::get().idle())) return nullptr;
+  if (bytes_of_one * n > most && (bytes_of_one > kFewOfMany || !Engine::get().ring.idle())) return nullptr;
   const auto good = [&](PyObject* o) {
     const Array* a = plain_array(o);
     return a && a->layout.dtype == first->layout.dtype && a->layout.shape == first->layout.shape &&

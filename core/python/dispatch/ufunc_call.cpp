@@ -134,7 +134,7 @@ bool in_place_at_once(const Signature& s, const Operand* inputs, int n_in, const
 
 char* fresh_room(const Array& made) {
   if (!may_take_at_once(made) || !made.storage()->take()) return nullptr;
-  made.storage()->promised = true;
+  made.storage()->materialized = true;
   return made.storage()->data();
 }
 

@@ -77,7 +77,7 @@ nb::object scalars(nb::handle numbers, nb::handle dtype, nb::handle device) {
   DType t = parse_dtype("scalars", dtype.ptr());
   Array made = Array::make(t, Dims{static_cast<int64_t>(values.size())}, budget_of(device_index("scalars", device)));
   if (!made.storage()->take()) throw std::bad_alloc();
-  made.storage()->promised = true;
+  made.storage()->materialized = true;
   char* to = made.storage()->data();
   for (double v : values) {
     nb::object value = checked(PyFloat_FromDouble(v));

@@ -207,7 +207,7 @@ nb::object taken(nb::handle capsule, int device, int copy, const char* name, con
   Array array(Buffer::make(bytes, budget_of(device)), e.layout);
   array.storage()->adopt(new Block{first + e.low, bytes, nullptr, 1, Import<T>::drop, owner.get()});
   owner.release();
-  array.storage()->promised = true;
+  array.storage()->materialized = true;
   return wrapped(with_values(std::move(array)));
 }
 

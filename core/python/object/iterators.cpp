@@ -52,7 +52,7 @@ bool copy_some(Elements* e) {
   e->copied = Array(to, a.layout.dtype, 0);
   to->form.dtype = static_cast<uint8_t>(a.layout.dtype), to->form.ndim = 0;
   to->take();
-  to->promised = true;
+  to->materialized = true;
   const char* element = from.data() + a.layout.offset + e->at * a.layout.strides[0];
   for (Py_ssize_t i = 0; i < n; ++i, element += a.layout.strides[0])
     std::memcpy(to->data() + i * size, element, static_cast<size_t>(size));

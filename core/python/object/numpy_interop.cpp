@@ -51,7 +51,7 @@ Array from_object(const char* op, PyObject* o, int device) {
     Py_DECREF(any);
     throw std::bad_alloc();
   }
-  made.storage()->promised = true;
+  made.storage()->materialized = true;
   int failed = 0;
   constexpr int64_t kFew =
       1 << 14;  // bytes that are copied faster without NumPy, which lets other threads run meanwhile

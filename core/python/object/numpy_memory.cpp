@@ -45,7 +45,7 @@ Array on_block(Block* block, DType t, PyArrayObject* values) {
   Array made =
       Array::make(t, Dims(reinterpret_cast<const int64_t*>(PyArray_DIMS(values)), PyArray_NDIM(values)), block->budget);
   made.storage()->adopt(block);
-  made.storage()->promised = true;
+  made.storage()->materialized = true;
   return made;
 }
 

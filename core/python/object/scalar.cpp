@@ -30,7 +30,7 @@ PyObject* valued(DType t, Budget* budget, const void* value) {
   Buffer* storage = Buffer::make(item_size(t), budget);
   storage->form.dtype = static_cast<uint8_t>(t), storage->form.ndim = 0;
   storage->take();
-  storage->promised = true;
+  storage->materialized = true;
   if (const size_t size = item_size(t); size == 8)
     std::memcpy(storage->data(), value, 8);
   else
@@ -102,7 +102,7 @@ bool read(PyObject* o, T* value) {
 
 template <class T>
 PyObject* scalar_of(T value, DType t, Budget* budget) {
-  ++Engine::get().at_once;
+  ++Engine::get().at_once.count;
   return valued(t, budget, &value);
 }
 

@@ -13,7 +13,7 @@ namespace forerun {
 
 bool may_work_at_once() {
   return !synchronous && !capture && !SubmissionGate::is_closed(std::memory_order_relaxed) &&
-         Engine::get().works_at_once();
+         Engine::get().at_once.works();
 }
 
 bool may_take_at_once(const Array& made) {
@@ -25,7 +25,7 @@ bool may_take_at_once(const Array& made) {
 Array made_at_once(DType dtype, const Dims& shape, int device) {
   Array made = Array::make(dtype, shape, budget_of(device));
   if (!may_take_at_once(made) || !made.storage()->take()) return {};
-  made.storage()->promised = true;
+  made.storage()->materialized = true;
   return made;
 }
 

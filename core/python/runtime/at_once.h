@@ -1,6 +1,6 @@
 // Small work that needs no operation: the front end reads or writes the memory itself.
 //
-// It may, with the interpreter lock held, under the same conditions under which Engine::run_at_once() runs an
+// It may, with the interpreter lock held, under the same conditions under which AtOnceRunner::run() runs an
 // operation: what is read has been written, and nothing under way uses what is written. These are the cases in which
 // even building an operation would cost more than the work.
 #pragma once
@@ -34,7 +34,7 @@ inline char* room_at_once(const Array& array) {
 }
 inline void written_at_once(Buffer& storage) {
   storage.count_write_at_once();
-  ++Engine::get().at_once;
+  ++Engine::get().at_once.count;
 }
 inline void written_at_once(const Array& array) { written_at_once(*array.storage()); }
 

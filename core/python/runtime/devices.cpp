@@ -14,7 +14,7 @@ PyObject* devices;
 
 }  // namespace
 
-Budget* budget_of(int device) { return Engine::get().device(device).budget.get(); }
+Budget* budget_of(int device) { return Engine::get().devices[device].budget.get(); }
 
 PyObject* device_object(int device) {
   if (!devices || device >= PyList_GET_SIZE(devices)) return PyLong_FromLong(device);
@@ -27,10 +27,10 @@ int device_index(const char* op, nb::handle device) {
   if (device.is_none()) return 0;
   long long i =
       nb::isinstance<nb::int_>(device) ? nb::cast<long long>(device) : nb::cast<long long>(device.attr("index"));
-  if (i < 0 || i >= Engine::kMostDevices)
-    throw Error(ErrorKind::value, std::string(op) + ": device must be one of " + std::to_string(Engine::kMostDevices) +
-                                      ", got number " + std::to_string(i));
-  if (i >= Engine::get().devices()) Engine::get().use_device(static_cast<int>(i));
+  if (i < 0 || i >= DeviceTable::kMostDevices)
+    throw Error(ErrorKind::value, std::string(op) + ": device must be one of " +
+                                      std::to_string(DeviceTable::kMostDevices) + ", got number " + std::to_string(i));
+  if (i >= Engine::get().devices.size()) Engine::get().use_device(static_cast<int>(i));
   return static_cast<int>(i);
 }
 

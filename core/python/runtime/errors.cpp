@@ -40,7 +40,7 @@ void check_failure(const Array& array) {
 namespace {
 
 nb::object exception_of(const Failure& failure) {
-  Engine::get().seen(failure);
+  Engine::get().failures.seen(failure);
   return failure.exception ? raised(failure) : raised(failure, python_type(failure.kind));
 }
 

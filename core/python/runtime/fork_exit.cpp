@@ -25,7 +25,7 @@ namespace forerun {
 namespace {
 
 nb::list unseen_failures() {
-  Engine::Unseen unseen = without_lock([] { return Engine::get().take_unseen(); });
+  FailureLog::Unseen unseen = without_lock([] { return Engine::get().failures.take_unseen(); });
   nb::list all;
   for (const FailurePtr& f : unseen.failures) all.append(nb::make_tuple(f->message, site_tuple(f->site)));
   if (unseen.unkept) all.append(nb::make_tuple(nb::none(), unseen.unkept));
@@ -74,7 +74,7 @@ void after_fork(bool child) {
   SubmissionGate::open();
   Engine& engine = Engine::get();
   if (child && engine.lost()) abandon_pending_work("a child of a process that forked before the work had ended");
-  if (child) engine.take_unseen();  // the parent tells them
+  if (child) engine.failures.take_unseen();  // the parent tells them
   if (interrupted) Py_AddPendingCall(raise_interrupted, nullptr);
 }
 
@@ -95,7 +95,8 @@ void at_exit(int status, void*) {
 
 // Work that is issued later is done by the thread that issues it.
 void finish() {
-  configure(std::vector<int>(static_cast<size_t>(Engine::get().devices()), 0), 1, Engine::get().ops_ahead(), 0);
+  configure(std::vector<int>(static_cast<size_t>(Engine::get().devices.size()), 0), 1, Engine::get().ring.ops_ahead(),
+            0);
   synchronous = true;
 }
 

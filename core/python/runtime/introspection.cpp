@@ -22,7 +22,7 @@ const char *const kStates[] = {"issued", "waiting", "ready", "running"}, *const 
 
 nb::list pending(size_t most) {
   nb::list all;
-  for (const Pending& p : Engine::get().pending(most))
+  for (const Pending& p : Engine::get().introspection.pending(most))
     all.append(nb::make_tuple(p.seq, p.name, site_tuple(p.site), kStates[static_cast<int>(p.state)], p.after, p.device,
                               kQueues[p.queue], p.needs));
   return all;
@@ -40,14 +40,14 @@ nb::list needed(nb::handle arrays, size_t most) {
   for (const Array& a : args("graph", arrays))
     if (a.storage()) results.push_back(a.storage());
   nb::list all;
-  for (const Needed& n : Engine::get().needed(results, most))
+  for (const Needed& n : Engine::get().introspection.needed(results, most))
     all.append(nb::make_tuple(n.seq, n.name, site_tuple(n.site), kStates[static_cast<int>(n.state)], n.device,
                               kQueues[n.queue], n.group, n.reads, form_of(n.form)));
   return all;
 }
 
 nb::dict memory(int device) {
-  Budget& b = *Engine::get().device(device).budget;
+  Budget& b = *Engine::get().devices[device].budget;
   nb::dict d;
   d["live"] = b.live.load(), d["peak"] = b.peak.load(), d["limit"] = b.hard.load(), d["budget"] = b.soft.load();
   d["cached"] = MemoryCache::get().cached();
@@ -55,7 +55,7 @@ nb::dict memory(int device) {
 }
 
 nb::dict stats() {
-  EngineStats s = Engine::get().stats();
+  EngineStats s = Engine::get().introspection.stats();
   nb::dict d;
   d["issued"] = s.issued, d["planned"] = s.planned, d["done"] = s.ended, d["failed"] = s.failed, d["waits"] = s.waits,
   d["helped"] = s.helped;
@@ -97,7 +97,7 @@ void init_introspection(nb::module_& m) {
         "Gives what is kept for the next arrays and ops back to the system; how many bytes of blocks that was.");
   m.def("in_use", in_use,
         "How many objects of the core are in use: storages, ops, and the room of large kernels; bytes of blocks.");
-  m.def("reset_peak", [](int device) { Engine::get().device(device).budget->reset_peak(); }, nb::arg("device") = 0);
+  m.def("reset_peak", [](int device) { Engine::get().devices[device].budget->reset_peak(); }, nb::arg("device") = 0);
 }
 
 }  // namespace forerun

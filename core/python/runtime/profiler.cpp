@@ -13,18 +13,18 @@ namespace {
 
 int trace_start(nb::handle path) {
   const char* file = path.is_none() ? nullptr : nb::cast<const char*>(path);
-  int error = Engine::get().record_into(file);
+  int error = Engine::get().introspection.record_into(file);
   if (!error) say_sites();
   return error;
 }
 
 nb::bytes trace_look() {
-  std::string all = Engine::get().trace.look(Engine::get().mark());
+  std::string all = Engine::get().trace.look(Engine::get().ring.next());
   return nb::bytes(all.data(), all.size());
 }
 
 nb::bytes trace_stop() {
-  std::string all = Engine::get().take_record();
+  std::string all = Engine::get().introspection.take_record();
   return nb::bytes(all.data(), all.size());
 }
 
@@ -40,7 +40,7 @@ void init_profiler(nb::module_& m) {
       "For tests: see Trace::apart. Returns what it was.");
   m.def("trace_look", trace_look, "What was recorded until now.");
   m.def("trace_stop", trace_stop,
-        "Ends the recording; what was recorded (core/engine/record.h). Empty: nothing was being recorded.");
+        "Ends the recording; what was recorded (core/trace/record.h). Empty: nothing was being recorded.");
 }
 
 }  // namespace forerun

@@ -30,7 +30,7 @@ void configure(const std::vector<int>& workers, int cores, uint64_t ops_ahead, i
 namespace {
 
 void set_memory(int device, size_t budget, size_t limit, size_t aside) {
-  Budget& b = *Engine::get().device(device).budget;
+  Budget& b = *Engine::get().devices[device].budget;
   b.soft.store(budget), b.hard.store(limit), b.aside.store(aside);
 }
 
@@ -67,16 +67,18 @@ void init_settings(nb::module_& m) {
       "device for files.");
   m.def("set_synchronous", [](bool on) { synchronous = on; });
   m.def(
-      "set_passes", [](int passes) { Engine::get().set_passes(passes); },
+      "set_passes", [](int passes) { Engine::get().passes.set(passes); },
       "A sum of 1 (drop), 2 (fuse), 4 (reuse), 8 (at_once) and 16 (apart).");
   m.def(
-      "set_apart_from", [](uint32_t ns) { Engine::get().set_apart_from(ns); },
+      "set_apart_from", [](uint32_t ns) { Engine::get().passes.set_apart_from(ns); },
       "How much an op must cost, about, to be ordered by the parts of arrays that it uses; 0: any.");
   m.def(
-      "set_fuse_from", [](uint32_t ns) { Engine::get().set_fuse_from(ns); },
+      "set_fuse_from", [](uint32_t ns) { Engine::get().passes.set_fuse_from(ns); },
       "How much an op must cost, about, to be worth a group; 0: any.");
-  m.def("cores_taken", [] { return Engine::get().cores_taken(); }, "Whether as many kernels run as may at once.");
-  m.def("ops_ahead", [] { return Engine::get().ops_ahead(); });
+  m.def(
+      "cores_taken", [] { return Engine::get().introspection.cores_taken(); },
+      "Whether as many kernels run as may at once.");
+  m.def("ops_ahead", [] { return Engine::get().ring.ops_ahead(); });
   m.def("set_memory", set_memory, nb::arg("device"), nb::arg("budget"), nb::arg("limit"), nb::arg("aside") = 0);
   m.def(
       "use_device", [](int i) { Engine::get().use_device(i); }, nb::arg("i"),

@@ -29,13 +29,13 @@ namespace {
 // A task must not wait for room: its own op may be the one that has not ended.
 void find_room(Engine& engine) {
   if (!in_host_task()) {
-    const char* cause = engine.held_for_memory() ? "bytes full" : "window full";
-    logged_wait(cause, [&](auto slice) { return engine.make_room(slice); });
+    const char* cause = engine.introspection.held_for_memory() ? "bytes full" : "window full";
+    logged_wait(cause, [&](auto slice) { return engine.waiter.make_room(slice); });
     return log_wait_for_room(cause);
   }
-  if (engine.crammed())
+  if (engine.ring.nearly_full())
     throw Error(ErrorKind::runtime, "issue: a host task must leave room for others, got more than " +
-                                        std::to_string(engine.ops_ahead()) + " operations issued since it began");
+                                        std::to_string(engine.ring.ops_ahead()) + " operations issued since it began");
 }
 
 // A device that was used before the settings changed.
@@ -52,14 +52,14 @@ void use_again(Engine& engine, Op* op, int device) {
 
 void issue(Op* op, int device, Queue::Kind kind, bool cheap) {
   Engine& engine = Engine::get();
-  Device& d = engine.device(device);
+  Device& d = engine.devices[device];
   if (!d.used.load(std::memory_order_relaxed)) [[unlikely]]
     use_again(engine, op, device);
   op->queue = (kind == Queue::Kind::compute ? d.compute : kind == Queue::Kind::copy ? d.copy : d.io).get();
   op->budget = d.budget.get();
   const uint32_t cost = op->cost;
   if (cheap) op->cost = 0;
-  if (engine.fits_at_once(*op) && !SubmissionGate::is_closed() && !capture && !synchronous) {
+  if (engine.at_once.fits(*op) && !SubmissionGate::is_closed() && !capture && !synchronous) {
     // Only what may fail, or is recorded, must know its line.
     op->site = op->kernel()->droppable() && !engine.trace.on() ? 0 : current_site();
     if (engine.run_at_once(op)) return cheap ? raise_interruption() : void();
@@ -69,10 +69,10 @@ void issue(Op* op, int device, Queue::Kind kind, bool cheap) {
   op->inner = in_host_task();
   op->urgent = exchanging;
   std::vector<std::pair<Storage*, Region>> outputs;
-  if (SubmissionGate::is_closed() || engine.must_wait() || capture || synchronous) {
+  if (SubmissionGate::is_closed() || engine.ring.full() || capture || synchronous) {
     try {
       if (SubmissionGate::is_closed()) SubmissionGate::wait_open(false);
-      if (engine.must_wait()) find_room(engine);
+      if (engine.ring.full()) find_room(engine);
       if (synchronous) outputs.reserve(static_cast<size_t>(op->n_access));
       if (capture) capture->add(*op);
     } catch (...) {
@@ -81,7 +81,7 @@ void issue(Op* op, int device, Queue::Kind kind, bool cheap) {
     }
   }
   if (!synchronous) {
-    if (engine.issue(op) % Engine::kKeepUp == 0) engine.keep_up();
+    if (engine.issue(op) % Waiter::kKeepUp == 0) engine.waiter.keep_up();
     return;
   }
   for (int i = 0; i < op->n_access; ++i)
@@ -99,9 +99,9 @@ void issue(Op* op, int device, Queue::Kind kind, bool cheap) {
     logged_wait(
         "synchronous",
         [&](auto slice) {
-          if (outputs.empty()) return engine.wait_mark(seq + 1, slice);
+          if (outputs.empty()) return engine.waiter.wait_mark(seq + 1, slice);
           return std::all_of(outputs.begin(), outputs.end(),
-                             [&](auto& output) { return engine.wait(*output.first, slice); });
+                             [&](auto& output) { return engine.waiter.wait(*output.first, slice); });
         },
         outputs.empty() ? nullptr : outputs.front().first);
   } catch (...) {

@@ -27,13 +27,13 @@ struct Watch : Watcher {
     note_look("look at an array");
     Engine& engine = Engine::get();
     // Nobody will do what is pending, which a wait says; or no thread could be had to do it, and only waits do.
-    if (engine_abandoned() || (!synchronous && engine.device(device_of(array)).compute->workers == 0)) wait_for(array);
-    if (engine.little_fresh()) engine.settle_small(*array.storage());
-    if (Engine::in_task() && !array.storage()->settled()) must_not_wait_for_itself(*array.storage());
+    if (engine_abandoned() || (!synchronous && engine.devices[device_of(array)].compute->workers == 0)) wait_for(array);
+    if (engine.waiter.little_fresh()) engine.waiter.settle_small(*array.storage());
+    if (Executor::in_task() && !array.storage()->settled()) must_not_wait_for_itself(*array.storage());
     region = array.layout.region();
     waits = engine.watch(*this, *array.storage(), nb::cast<Bell&>(bell));
   }
-  ~Watch() { Engine::get().unwatch(*this); }
+  ~Watch() { Engine::get().notifier.unwatch(*this); }
 
   Array array;
   nb::object owner;  // of the bell
@@ -44,8 +44,8 @@ struct Watch : Watcher {
 nb::list take(Bell& bell, size_t most) {
   nb::list all;
   std::vector<Watcher*> told(most);
-  told.resize(Engine::get().take_told(bell, told.data(),
-                                      most));  // from here on nothing is made that could set off a collection
+  told.resize(Engine::get().notifier.take_told(bell, told.data(),
+                                               most));  // from here on nothing is made that could set off a collection
   for (Watcher* w : told) all.append(nb::find(static_cast<Watch*>(w)));
   return all;
 }

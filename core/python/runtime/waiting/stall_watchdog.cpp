@@ -21,8 +21,8 @@ void set_hang_report(double seconds) { patience = std::chrono::duration<double>(
 
 bool StallWatch::look() {
   if (patience.count() <= 0) return true;
-  auto now = Engine::Clock::now();
-  uint64_t ended = Engine::get().stats().ended;
+  auto now = std::chrono::steady_clock::now();
+  uint64_t ended = Engine::get().introspection.stats().ended;
   if (ended != ended_) {
     ended_ = ended, since_ = now;
     return true;
@@ -30,7 +30,7 @@ bool StallWatch::look() {
   if (now - since_ < patience) return true;
   std::chrono::duration<double> passed = now - since_;
   since_ = now;
-  uint64_t op = wanted_ ? Engine::get().writer(*wanted_) : 0;
+  uint64_t op = wanted_ ? Engine::get().introspection.writer(*wanted_) : 0;
   PyObject* result = PyObject_CallFunction(reporter, "sKd", what_, static_cast<unsigned long long>(op), passed.count());
   Py_XDECREF(result);
   return result;

@@ -19,7 +19,7 @@ class StallWatch {
   const char* what_;
   Storage* wanted_;
   uint64_t ended_ = UINT64_MAX;  // ops, when it was seen last that there were more than before,
-  Engine::Clock::time_point since_;
+  std::chrono::steady_clock::time_point since_;
 };
 
 // `report(what, number of the op that is waited for or 0, seconds)` is called

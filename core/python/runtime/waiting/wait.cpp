@@ -25,9 +25,9 @@ void wait_settled(const Array& array) {
   Storage& storage = *array.storage();
   if (storage.settled()) return found_there("wait");
   LoggedWait wait;
-  if (!engine_abandoned()) Engine::get().settle_small(storage);
+  if (!engine_abandoned()) Engine::get().waiter.settle_small(storage);
   while (!storage.settled())
-    wait_with_signals("wait", [&](auto slice) { return Engine::get().wait(storage, slice); }, &storage);
+    wait_with_signals("wait", [&](auto slice) { return Engine::get().waiter.wait(storage, slice); }, &storage);
   wait.on(storage.last_write);
 }
 
@@ -63,16 +63,16 @@ void wait_for(const std::vector<Array>& arrays) {
 
 void wait_mark(uint64_t mark, const char* what) {
   must_not_be_in_task("waitall");
-  if (Engine::get().has_ended(mark)) return what ? void() : found_there("waitall");
+  if (Engine::get().ring.has_ended(mark)) return what ? void() : found_there("waitall");
   BlockingCall call("waitall");
   LoggedWait wait(what);
-  wait_with_signals("waitall", [&](auto slice) { return Engine::get().wait_mark(mark, slice); });
+  wait_with_signals("waitall", [&](auto slice) { return Engine::get().waiter.wait_mark(mark, slice); });
 }
 
 void wait_all(uint64_t mark, const char* what) {
   note_look("wait");
   wait_mark(mark, what);
-  Engine::Unseen unseen = Engine::get().take_unseen();
+  FailureLog::Unseen unseen = Engine::get().failures.take_unseen();
   raise_failures(unseen.failures, unseen.unkept);
 }
 
@@ -81,7 +81,7 @@ void quiesce() {
   Engine& engine = Engine::get();
   ClosedGate closed;
   for (;;) {
-    wait_mark(engine.mark());
+    wait_mark(engine.ring.next());
     try {
       wait_with_signals("waitall", [&](auto slice) { return engine.stop_workers(slice); });
     } catch (...) {
@@ -89,7 +89,7 @@ void quiesce() {
       throw;
     }
     if (engine.at_rest()) return;
-    engine.start_workers();  // somebody has come through, and issued more
+    engine.pool.start();  // somebody has come through, and issued more
   }
 }
 
@@ -100,13 +100,13 @@ void init_wait(nb::module_& m) {
   m.def(
       "wait_until_written", [](nb::handle array) { wait_until_written(arg("wait", array)); },
       "Waits for an array whose values make no difference, also while a program is recorded.");
-  m.def("waitall", [] { wait_all(Engine::get().mark()); });
+  m.def("waitall", [] { wait_all(Engine::get().ring.next()); });
   m.def(
       "waitall_at_end",
-      [](bool raises) { (raises ? wait_all : wait_mark)(Engine::get().mark(), "end of the recording"); },
+      [](bool raises) { (raises ? wait_all : wait_mark)(Engine::get().ring.next(), "end of the recording"); },
       nb::arg("raises") = true,
       "The same, as a part of the recording and not of the program; without `raises`, failures stay unseen.");
-  m.def("mark", [] { return Engine::get().mark(); }, "Number of the next op.");
+  m.def("mark", [] { return Engine::get().ring.next(); }, "Number of the next op.");
   m.def("wait_mark", [](uint64_t mark) { wait_mark(mark); }, "Waits for all ops issued before a mark.");
   m.def("waitall_before", [](uint64_t mark) { wait_all(mark); }, "The same, and raises failures that nobody has seen.");
   m.def(

@@ -45,7 +45,7 @@ void object(Place place) {
 }
 
 PyObject* log = nullptr;        // called as log(kind, number, number); guarded by the interpreter lock
-std::atomic<uint32_t> told{0};  // Engine::lives() when it was told last
+std::atomic<uint32_t> told{0};  // WorkerPool::lives() when it was told last
 
 void tell(const char* kind, int64_t a, int64_t b) {
   PyObject* done = PyObject_CallFunction(log, "sLL", kind, static_cast<long long>(a), static_cast<long long>(b));
@@ -64,9 +64,9 @@ int set_guard(int mode) { return std::exchange(guards, static_cast<uint8_t>(mode
 }  // namespace
 
 void log_worker_lives() {
-  uint32_t lives = Engine::get().lives();
+  uint32_t lives = Engine::get().pool.lives();
   if (!log || told.exchange(lives) == lives) return;
-  auto [threads, wanted] = Engine::get().workers();
+  auto [threads, wanted] = Engine::get().pool.threads();
   lives % 2 ? tell("started", threads, wanted) : tell("ended", 0, 0);
 }
 
@@ -82,7 +82,7 @@ void log_wait_for_room(const char* cause) {
 
 LoggedWait::LoggedWait(const char* what) : what_(what) {
   if (outermost_) return;
-  if (Engine::get().lives() != told.load(std::memory_order_relaxed)) [[unlikely]]
+  if (Engine::get().pool.lives() != told.load(std::memory_order_relaxed)) [[unlikely]]
     log_worker_lives();
   if (guards & kGuardWaits) [[unlikely]]
     object(what_ ? Place{what_, current_site()} : here("wait"));
@@ -100,7 +100,7 @@ LoggedWait::~LoggedWait() {
   PyErr_Fetch(&type, &value, &traceback);
   Place place = what_ ? Place{what_, current_site()} : here("wait");
   PyErr_Restore(type, value, traceback);
-  engine.trace.waited(place.call, place.site, seq_, engine.mark(), started_, ended);
+  engine.trace.waited(place.call, place.site, seq_, engine.ring.next(), started_, ended);
 }
 
 void note_read(const char* name) {

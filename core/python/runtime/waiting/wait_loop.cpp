@@ -21,7 +21,7 @@ std::string place(uint32_t where) {
 }  // namespace
 
 void must_not_wait_for_itself(TaskWait& wait) {
-  SelfWait self = Engine::get().waits_for_itself(wait);
+  SelfWait self = Engine::get().task_waits.waits_for_itself(wait);
   if (!self.found) return;
   note_self_wait();
   throw Error(ErrorKind::runtime, std::string(self.name) +

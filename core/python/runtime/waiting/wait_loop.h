@@ -34,7 +34,7 @@ void wait_with_signals(const char* what, F wait, Storage* wanted = nullptr) {
       if (wait(kSlice)) return;
     }
     if (PyErr_CheckSignals() < 0 || !watch.look()) throw PythonError{};
-    if (!wanted || !Engine::in_task() || !std::has_single_bit(slices))
+    if (!wanted || !Executor::in_task() || !std::has_single_bit(slices))
       continue;  // a look takes as long as much is pending
     if (!of_task) of_task.emplace(*wanted);
     must_not_wait_for_itself(*of_task);

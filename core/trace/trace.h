@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/record.h"
+#include "trace/record.h"
 
 namespace forerun {
 

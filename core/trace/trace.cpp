@@ -1,4 +1,4 @@
-#include "engine/trace.h"
+#include "trace/trace.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
