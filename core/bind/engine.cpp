@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "base/simd_target.h"
 #include "bind/gil.h"
 #include "bind/glue.h"
 #include "bind/hang.h"
@@ -18,7 +19,6 @@
 #include "cpu/workers.h"
 #include "kernels/group.h"
 #include "kernels/matmul.h"
-#include "kernels/versions.h"
 #include "memory/cache.h"
 
 namespace forerun {
