@@ -29,6 +29,7 @@ import forerun  # noqa: E402
 from cases import CASES  # noqa: E402
 from cases.table import Case, call, mapped, ours  # noqa: E402
 from forerun import _core, np  # noqa: E402
+from forerun.ops._base import core  # noqa: E402
 
 from names_absent import REASONS  # noqa: E402  # isort: skip
 
@@ -127,11 +128,14 @@ def counting_host_tasks() -> Iterator[list[str]]:
         found.append(name)
         return issue(fn, inputs, outs, device, name, *rest, **named)
 
-    _core.host = host
+    modules = (_core, core)  # the other one is where operations have it from
+    for module in modules:
+        module.host = host
     try:
         yield found
     finally:
-        _core.host = issue
+        for module in modules:
+            module.host = issue
 
 
 def kind_of(function: Callable[..., Any], args: Any) -> str:
