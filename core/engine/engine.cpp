@@ -46,8 +46,8 @@ bool Engine::run_at_once(Op* op) {
   return true;
 }
 
-bool Engine::watch(Watcher& watcher, Storage& storage, Bell& bell) {
-  if (!notifier.watch(watcher, storage, bell)) return false;
+bool Engine::watch(Completion& completion, Storage& storage, CompletionQueue& queue) {
+  if (!notifier.watch(completion, storage, queue)) return false;
   relief.call_if_needed();
   return true;
 }

@@ -51,7 +51,7 @@ void calculate(uint32_t seed, int64_t n, int64_t period) {
 void check_idle() {
   wait_all();
   forget_failures();
-  Budget& budget = *Engine::get().devices[0].budget;
+  MemoryBudget& budget = *Engine::get().devices[0].budget;
   check(Engine::get().ring.idle() && budget.running == 0 && budget.reserved.load() == 0,
         "nothing runs, nothing is reserved");
   check(budget.live.load() == 0, "all memory came back, but for " + std::to_string(budget.live.load()) + " bytes");

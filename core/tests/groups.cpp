@@ -43,7 +43,7 @@ void run(const std::vector<int>& workers, int threads, size_t soft, int passes, 
   }
   wait_all();
   if (traced) engine.introspection.take_record();
-  Budget& budget = *engine.devices[0].budget;
+  MemoryBudget& budget = *engine.devices[0].budget;
   check(budget.running == 0, "nothing runs");
   check(budget.reserved.load() == 0, "no memory is still reserved, got " + std::to_string(budget.reserved.load()));
   budget.soft.store(SIZE_MAX);
@@ -53,7 +53,9 @@ void run(const std::vector<int>& workers, int threads, size_t soft, int passes, 
 
 // A storage whose memory cannot be had some times.
 struct Scarce final : Storage {
-  Scarce(size_t bytes, int refusals, Budget* budget) : Storage(bytes, budget), refusals(refusals) { retain_handle(); }
+  Scarce(size_t bytes, int refusals, MemoryBudget* budget) : Storage(bytes, budget), refusals(refusals) {
+    retain_handle();
+  }
   bool take() override { return refusals-- <= 0 && (there = true); }
   bool taken() const override { return there; }
   bool protect(bool) override { return true; }
@@ -99,7 +101,7 @@ enum class Readers { of_one_another, of_one_value };
 void one_of_a_group_fails(Readers readers, int refusals, bool throws) {
   Engine& engine = Engine::get();
   wait_all();
-  Budget* budget = engine.devices[0].budget.get();
+  MemoryBudget* budget = engine.devices[0].budget.get();
   auto trim = std::exchange(engine.executor.trim, {});
   std::vector<std::unique_ptr<Scarce>> made;
   made.push_back(std::make_unique<Scarce>(4000, 0, budget));

@@ -163,7 +163,7 @@ void front_end_threads_come_and_go() {
 void memory_that_cannot_be_had_is_a_failure_and_nothing_more() {
   set_up({2});
   Engine& engine = Engine::get();
-  Budget& budget = *engine.devices[0].budget;
+  MemoryBudget& budget = *engine.devices[0].budget;
   budget.hard.store(budget.live.load() + (1 << 20));
   auto fill = [&](size_t bytes) {
     Buffer* buffer = Buffer::make(bytes, &budget);

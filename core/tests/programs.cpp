@@ -54,7 +54,7 @@ void run(const Setup& setup, uint32_t seed, int steps) {
   if (setup.traced) check(!engine.introspection.take_record().empty(), "events were recorded");
   check(engine.ring.idle(), "idle after waiting for everything");
   for (int i = 0; i < engine.devices.size(); ++i) {
-    Budget& budget = *engine.devices[i].budget;
+    MemoryBudget& budget = *engine.devices[i].budget;
     check(budget.running == 0, "nothing runs");
     check(budget.reserved.load() == 0, "no memory is still reserved, got " + std::to_string(budget.reserved.load()));
   }

@@ -337,7 +337,7 @@ void run(const std::vector<int>& workers, int threads, bool failures, int passes
   for (std::thread& thread : others) thread.join();
   wait_all();
   if (traced) engine.introspection.take_record();
-  Budget& budget = *engine.devices[0].budget;
+  MemoryBudget& budget = *engine.devices[0].budget;
   check(budget.running == 0 && budget.reserved.load() == 0, "nothing runs");
 }
 
@@ -449,17 +449,19 @@ void check_order_of_ends() {
     engine.issue(op);
   };
   const uint64_t before = engine.introspection.stats().ended;
-  Bell bell;
-  Watcher watcher;
-  Watcher* told = nullptr;
+  CompletionQueue queue(engine.notifier);
+  Completion completion;
+  Completion* told = nullptr;
   issue(0, &open), issue(1, &at_once);
-  check(engine.watch(watcher, *array.storage(), bell), "there is something to wait for");
+  check(engine.watch(completion, *array.storage(), queue), "there is something to wait for");
   issue(2, &at_once), issue(3, &at_once);
   while (engine.introspection.stats().ended < before + 3) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  check(engine.notifier.take_told(bell, &told, 1) == 0 && !array.storage()->settled(), "the first write has not ended");
+  check(engine.notifier.pop_completed(queue, &told, 1) == 0 && !array.storage()->settled(),
+        "the first write has not ended");
   open = true;
   wait_all();
-  check(engine.notifier.take_told(bell, &told, 1) == 1 && told == &watcher && array.storage()->settled(), "all have");
+  check(engine.notifier.pop_completed(queue, &told, 1) == 1 && told == &completion && array.storage()->settled(),
+        "all have");
 }
 
 }  // namespace

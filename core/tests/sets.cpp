@@ -4,7 +4,7 @@
 #include <random>
 #include <set>
 
-#include "base/number_set.h"
+#include "base/ring_bitset.h"
 #include "program.h"
 
 using namespace forerun;
@@ -14,13 +14,13 @@ namespace {
 
 uint64_t after(const std::set<uint64_t>& all, uint64_t number) {
   auto at = all.upper_bound(number);
-  return at == all.end() ? NumberSet::kNone : *at;
+  return at == all.end() ? RingBitset::kNone : *at;
 }
 
 // A span of `room` numbers that moves upwards; `dense`: about one in so many is in the set.
 void walk(uint64_t room, uint64_t dense, uint32_t seed) {
   std::mt19937_64 random(seed);
-  NumberSet set;
+  RingBitset set;
   set.reset(room);
   std::set<uint64_t> all;
   uint64_t from = random() % 1000;
@@ -34,7 +34,7 @@ void walk(uint64_t room, uint64_t dense, uint32_t seed) {
     }
     if (random() % 8 == 0) from = all.empty() ? from + random() % room : std::min(*all.begin(), from + random() % 64);
     check(set.empty() == all.empty(), "empty");
-    check(set.first() == (all.empty() ? NumberSet::kNone : *all.begin()), "the smallest");
+    check(set.first() == (all.empty() ? RingBitset::kNone : *all.begin()), "the smallest");
     uint64_t some = from + random() % room;
     if (all.empty() || some - *all.begin() < room)
       check(set.next(some) == after(all, some), "the one behind " + std::to_string(some));

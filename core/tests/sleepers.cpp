@@ -1,5 +1,5 @@
 // Sleeping workers: which of them is woken, and where.
-#include "engine/sleepers.h"
+#include "engine/sync/parking_lot.h"
 
 #include <atomic>
 #include <thread>
@@ -30,7 +30,7 @@ bool may(pthread_t thread, const cpu_set_t& set) {
 }
 
 std::mutex mutex;
-Sleepers sleepers;
+ParkingLot sleepers;
 
 // A thread that falls asleep on a CPU.
 struct Sleeper {
@@ -38,7 +38,7 @@ struct Sleeper {
   std::atomic<bool> up{false}, leave{false};
   std::thread thread;
 
-  explicit Sleeper(int cpu, std::chrono::microseconds limit = Sleepers::kForever)
+  explicit Sleeper(int cpu, std::chrono::microseconds limit = ParkingLot::kForever)
       : thread([this, cpu, limit] {
           allow(pthread_self(), only({cpu}));
           Lock held(mutex);
@@ -60,7 +60,7 @@ struct Sleeper {
   }
 };
 
-void wake_one(Places& places) {
+void wake_one(CpuOccupancy& places) {
   Lock held(mutex);
   sleepers.wake_one(places);
 }
@@ -73,7 +73,7 @@ void wake_all() {
 // The last of those whose CPU is free: not the caller's, and nobody is at work there.
 void chooses(int here, int other) {
   for (bool first : {false, true}) {
-    Places places;
+    CpuOccupancy places;
     Sleeper one(first ? other : here), two(first ? here : other);
     Sleeper &free = first ? one : two, &taken = first ? two : one;
     wake_one(places);
@@ -82,7 +82,7 @@ void chooses(int here, int other) {
     wake_one(places);
     taken.wait_until_up();
   }
-  Places places;
+  CpuOccupancy places;
   allow(pthread_self(), only({other}));
   check(places.begin() == other && places.taken(other) && !places.taken(here), "who is at work is seen");
   allow(pthread_self(), only({here}));
@@ -101,7 +101,7 @@ void chooses(int here, int other) {
 void moves(int here, int other) {
   const cpu_set_t both = only({here, other});
   for (bool badly : {false, true}) {
-    Places places;
+    CpuOccupancy places;
     places.begin();
     if (badly) places.begin(), places.end(here);
     places.end(here);
@@ -121,7 +121,7 @@ void moves(int here, int other) {
             others ? "what others have set stays" : "it may run where it might before");
     }
   }
-  Places places;
+  CpuOccupancy places;
   places.begin(), places.begin();
   for (bool taken : {false, true}) {
     Sleeper sleeper(here);  // and may not leave, or there is nowhere to go
@@ -143,7 +143,7 @@ void moves(int here, int other) {
 }
 
 void ends_by_itself(int here, int other) {
-  Places places;
+  CpuOccupancy places;
   Sleeper sleeper(here);
   Sleeper late(other, std::chrono::microseconds(100));
   late.wait_until_up();

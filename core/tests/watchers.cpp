@@ -23,12 +23,12 @@ struct Put final : Kernel {
   }
 };
 
-struct Watch : Watcher {
+struct Watch : Completion {
   bool fails;  // what the last write before it did
   bool told = false, gone = false;
 };
 
-// One front-end thread with a loop of its own: it issues, watches, lets go, and polls its bell, all at random.
+// One front-end thread with a loop of its own: it issues, watches, lets go, and polls its queue, all at random.
 class Loop {
  public:
   explicit Loop(uint32_t seed) : random_(seed) {
@@ -79,7 +79,7 @@ class Loop {
     watches_.push_back(std::make_unique<Watch>());
     Watch& w = *watches_.back();
     w.fails = value.fails;
-    if (engine_.watch(w, *value.buffer, bell_))
+    if (engine_.watch(w, *value.buffer, queue_))
       ++left_;
     else
       told(w);
@@ -93,12 +93,12 @@ class Loop {
   }
 
   void hear(bool wait) {
-    pollfd at{bell_.descriptor(), POLLIN, 0};
+    pollfd at{queue_.descriptor(), POLLIN, 0};
     int ready = poll(&at, 1, wait ? kPatience : 0);
     check(!wait || ready == 1, "nobody was told, and " + std::to_string(left_) + " are left");
     if (ready == 0) return;
-    Watcher* found[3];
-    size_t n = engine_.notifier.take_told(bell_, found, 3);
+    Completion* found[3];
+    size_t n = engine_.notifier.pop_completed(queue_, found, 3);
     for (size_t i = 0; i < n; ++i) --left_, told(static_cast<Watch&>(*found[i]));
   }
 
@@ -111,7 +111,7 @@ class Loop {
 
   Engine& engine_ = Engine::get();
   std::mt19937 random_;
-  Bell bell_;
+  CompletionQueue queue_{engine_.notifier};
   Value values_[8];
   std::vector<std::unique_ptr<Watch>> watches_;
   int left_ = 0;

@@ -3,7 +3,7 @@
 #pragma once
 #include <atomic>
 
-#include "engine/sections.h"
+#include "engine/graph/sections.h"
 
 namespace forerun {
 

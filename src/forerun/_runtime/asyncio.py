@@ -172,7 +172,7 @@ class _Bell:
     """What calls one event loop. The loop owns it, as the reader of its descriptor: it goes when the loop is closed."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.core = _core.Bell()
+        self.core = _core.CompletionQueue()
         try:
             loop.add_reader(self.core.fileno(), self.ring)
         except NotImplementedError:
