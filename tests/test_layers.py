@@ -4,6 +4,7 @@ Inside of a folder of the package too: neither its files nor its folders use eac
 """
 
 import ast
+import importlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,6 +42,9 @@ TOP = len(PYTHON_ORDER)
 FROM_ABOVE = {("np/__init__.py", "forerun._wiring")}
 
 MOST_FILES = 15  # in a folder
+
+# Who may import `_core`; all others take what they need from a `core.py` there, which names it.
+BORDER = ("__init__.py", "_wiring.py", "_runtime/", "_capture/", "autograd/", "ops/_base/")
 
 # Imports of the package inside of functions. The list is to become shorter.
 LATE_IMPORTS = {
@@ -239,6 +243,21 @@ def test_package_imports_only_what_stands_below(path: Path) -> None:
         if (path.relative_to(PACKAGE).as_posix(), name) in FROM_ABOVE or is_listed(path, name):
             continue
         assert import_rank(name) <= PYTHON_RANK[own], f"{place}: {own} may not import {name}"
+
+
+@pytest.mark.parametrize("path", python_files(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_the_core_is_imported_in_few_places(path: Path) -> None:
+    place = path.relative_to(PACKAGE).as_posix()
+    if not place.startswith(BORDER):
+        lines = [line for line, name in imported_modules(path) if f"{name}.".startswith("forerun._core.")]
+        assert not lines, f"src/forerun/{place}:{lines[0]}: must take it from `core` in one of {BORDER[2:]}"
+
+
+@pytest.mark.parametrize("name", ["_runtime.core", "_capture.core", "ops._base.core"])
+def test_what_stands_for_the_core_is_the_core(name: str) -> None:
+    """Without a function in between: calls take no longer."""
+    module = importlib.import_module(f"forerun.{name}")
+    assert all(getattr(module, each) is getattr(forerun._core, each) for each in module.__all__)
 
 
 @pytest.mark.parametrize("path", folders(), ids=lambda path: str(path.relative_to(PACKAGE)))

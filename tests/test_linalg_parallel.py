@@ -15,6 +15,7 @@ from cases.table import ours, results
 from conftest import ENGINES, running
 from forerun import _core, np
 from forerun.np.linalg import LinAlgError
+from forerun.ops._base import core
 
 RNG = numpy.random.default_rng(3)
 STACK = RNG.standard_normal((6, 50, 32, 32)) + 20 * numpy.eye(32)  # large enough to be cut
@@ -38,13 +39,13 @@ CUT: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[numpy.ndarray
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     """The tasks that are issued: names, and into how many calls they are cut."""
     seen = []
-    host = _core.host
+    host = core.host
 
     def issue(*args: Any, pieces: int = 1, **options: Any) -> Any:
         seen.append((args[4], pieces))
         return host(*args, pieces=pieces, **options)
 
-    monkeypatch.setattr(_core, "host", issue)
+    monkeypatch.setattr(core, "host", issue)
     return seen
 
 

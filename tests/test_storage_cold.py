@@ -18,6 +18,7 @@ from conftest import closed_gate
 from forerun import _core, np
 from forerun._io import direct_io as direct
 from forerun._io import file_ops as issue
+from forerun._runtime import core
 from forerun.safetensors import load_file, save_file
 from settings import configured
 from test_storage_direct import BLOCK, LEAST, PIECE, kind_of, noted, resident, same, values
@@ -29,7 +30,7 @@ SIZE = 2 * PIECE + LEAST + 5
 def straight(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
     """Reads without a copy, while all cores compute: places in the file and lengths."""
     monkeypatch.setattr(issue, "PIECE", PIECE)
-    monkeypatch.setattr(_core, "cores_taken", lambda: True)
+    monkeypatch.setattr(core, "cores_taken", lambda: True)
     return noted(monkeypatch)
 
 
@@ -97,7 +98,7 @@ class TestWhichWay:
 
     def test_while_a_core_is_free(self, straight: Any, monkeypatch: Any, path: Path) -> None:
         """The next reader finds it in the system's memory."""
-        monkeypatch.setattr(_core, "cores_taken", lambda: False)
+        monkeypatch.setattr(core, "cores_taken", lambda: False)
         same(np.load(path), values(SIZE))
         assert straight == []
         assert kind_of(path.parent) == "none" or resident(path) > SIZE
@@ -106,7 +107,7 @@ class TestWhichWay:
         with configured(direct_reads=False):
             same(np.load(path), values(SIZE))
         assert straight == []
-        monkeypatch.setattr(_core, "cores_taken", lambda: False)
+        monkeypatch.setattr(core, "cores_taken", lambda: False)
         with configured(direct_reads=True):
             same(np.load(path), values(SIZE))
         assert straight == (ALL_OF_IT if kind_of(path.parent) != "none" else [])
@@ -252,7 +253,7 @@ class TestCores:
 
     def test_a_read_takes_none(self, path: Path, monkeypatch: Any) -> None:
         real, found = _core.cores_taken, list[bool]()
-        monkeypatch.setattr(_core, "cores_taken", lambda: found.append(real()) or found[-1])
+        monkeypatch.setattr(core, "cores_taken", lambda: found.append(real()) or found[-1])
         with configured(workers=1):
             same(np.load(path), values(SIZE))
         assert found == [False]

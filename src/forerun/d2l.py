@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as _numpy
 
-from . import _core, autograd, gluon, np, npx
+from . import autograd, gluon, np, npx
+from ._runtime import core as _core
 from ._runtime.device import Device, cpu, devices, gpu, num_gpus
 
 __all__ = [

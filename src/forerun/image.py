@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy
 
-from . import _core, np
+from . import np
+from .ops._base import core as _core
 from .ops._base.convert import asarray
 from .ops._base.host_task import host_op
 from .ops._base.random_stream import current

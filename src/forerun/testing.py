@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy
 
-from . import _core, autograd, np
+from . import autograd, np
+from ._runtime import core as _core
 from ._runtime.settings import config
 from .profiler import guard
 from .typing import Array, ArrayLike

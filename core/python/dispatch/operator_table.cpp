@@ -20,28 +20,28 @@ constexpr const char* kOperatorNames[] = {"add",         "subtract",      "multi
                                           "greater",     "greater_equal", "square",     "sqrt",        "reciprocal"};
 static_assert(std::size(kOperatorNames) == static_cast<size_t>(Operator::count));
 
-PyObject* slots[static_cast<int>(Operator::count)];
+PyObject* ufuncs[static_cast<int>(Operator::count)];
 
 PyObject*& named(const char* name) {
   for (size_t i = 0; i < std::size(kOperatorNames); ++i)
-    if (std::strcmp(kOperatorNames[i], name) == 0) return slots[i];
+    if (std::strcmp(kOperatorNames[i], name) == 0) return ufuncs[i];
   throw Error(ErrorKind::value, std::string("no such operator: ") + name);
 }
 
 }  // namespace
 
-PyObject* call_operator(Operator slot, PyObject* const* inputs, Py_ssize_t n, PyObject* out) {
-  PyObject* op = slots[static_cast<int>(slot)];
+PyObject* call_operator(Operator which, PyObject* const* inputs, Py_ssize_t n, PyObject* out) {
+  PyObject* op = ufuncs[static_cast<int>(which)];
   if (!op)
     return PyErr_Format(PyExc_NotImplementedError,
                         "%s: forerun.np must be imported first, got an array made without it",
-                        kOperatorNames[static_cast<int>(slot)]);
+                        kOperatorNames[static_cast<int>(which)]);
   return call_ufunc(reinterpret_cast<UfuncObject*>(op), inputs, n, out, nullptr);
 }
 
 std::span<const char* const> operator_names() { return kOperatorNames; }
 
-PyObject* operator_ufunc(Operator slot) { return slots[static_cast<int>(slot)]; }
+PyObject* operator_ufunc(Operator which) { return ufuncs[static_cast<int>(which)]; }
 
 void set_operator(const char* name, PyObject* ufunc) {
   get_ufunc("set_operator", ufunc);

@@ -34,8 +34,8 @@ enum class Operator {
   reciprocal,
   count
 };
-PyObject* call_operator(Operator slot, PyObject* const* inputs, Py_ssize_t n, PyObject* out);
-PyObject* operator_ufunc(Operator slot);  // borrowed; null: none is registered
+PyObject* call_operator(Operator which, PyObject* const* inputs, Py_ssize_t n, PyObject* out);
+PyObject* operator_ufunc(Operator which);  // borrowed; null: none is registered
 void set_operator(const char* name, PyObject* ufunc);
 std::span<const char* const> operator_names();
 

@@ -1,4 +1,4 @@
-// The type forerun._core.Array: number slots, attributes, reading values, basic indexing.
+// The type forerun._core.Array: operators, attributes, reading values.
 #include "python/object/array_type.h"
 
 #include <structmember.h>
@@ -133,31 +133,31 @@ bool is_operand(PyObject* o) {
 bool is_list(PyObject* o) { return PyList_CheckExact(o) || PyTuple_CheckExact(o); }
 
 // op(a, b) with lists as arrays, into `out` if there is one.
-PyObject* call_binary(Operator slot, PyObject* a, PyObject* b, PyObject* out) {
+PyObject* call_binary(Operator which, PyObject* a, PyObject* b, PyObject* out) {
   if (!out && (is_scalar(a) || is_scalar(b)))
-    if (PyObject* result = calculated_at_once(slot, a, b); result || PyErr_Occurred()) return result;
+    if (PyObject* result = calculated_at_once(which, a, b); result || PyErr_Occurred()) return result;
   if (!(is_operand(a) || is_list(a)) || !(is_operand(b) || is_list(b))) Py_RETURN_NOTIMPLEMENTED;
   PyObject* inputs[2] = {a, b};
-  if (!is_list(a) && !is_list(b)) return call_operator(slot, inputs, 2, out);
+  if (!is_list(a) && !is_list(b)) return call_operator(which, inputs, 2, out);
   bool first = is_list(a);
   PyObject* device = is_array(inputs[first]) ? device_object(as_array(inputs[first])->device) : Py_NewRef(Py_None);
   PyObject* array = device ? call_package(PackageFunction::asarray, inputs[!first], Py_None, device) : nullptr;
   Py_XDECREF(device);
   if (!array) return nullptr;
   inputs[!first] = array;
-  PyObject* result = call_operator(slot, inputs, 2, out);
+  PyObject* result = call_operator(which, inputs, 2, out);
   Py_DECREF(array);
   return result;
 }
 
-template <Operator slot>
+template <Operator which>
 PyObject* binary(PyObject* a, PyObject* b) {
-  return call_binary(slot, a, b, nullptr);
+  return call_binary(which, a, b, nullptr);
 }
 
-template <Operator slot>
+template <Operator which>
 PyObject* in_place(PyObject* a, PyObject* b) {
-  return call_binary(slot, a, b, is_scalar(a) ? nullptr : a);
+  return call_binary(which, a, b, is_scalar(a) ? nullptr : a);
 }
 
 // As NumPy's, a scalar of an integer repeats lists and tuples, which is what sequences do where this gives
@@ -171,13 +171,13 @@ PyObject* multiply(PyObject* a, PyObject* b) {
   return call_binary(Operator::multiply, a, b, nullptr);
 }
 
-template <Operator slot>
+template <Operator which>
 PyObject* unary(PyObject* a) {
-  return call_operator(slot, &a, 1, nullptr);
+  return call_operator(which, &a, 1, nullptr);
 }
 
 // Powers that NumPy's operator does by another function, which is faster and may have other last bits.
-Operator power_slot(PyObject* a, PyObject* b) {
+Operator power_operator(PyObject* a, PyObject* b) {
   bool number = PyFloat_CheckExact(b) || PyLong_CheckExact(b);
   if (!number || !is_array(a) || !is_inexact(as_array(a)->array.layout.dtype)) return Operator::power;
   double exponent = PyFloat_AsDouble(b);
@@ -191,13 +191,13 @@ Operator power_slot(PyObject* a, PyObject* b) {
 }
 
 PyObject* power(PyObject* a, PyObject* b, PyObject*) {
-  Operator slot = power_slot(a, b);
-  return slot == Operator::power ? binary<Operator::power>(a, b) : call_operator(slot, &a, 1, nullptr);
+  Operator which = power_operator(a, b);
+  return which == Operator::power ? binary<Operator::power>(a, b) : call_operator(which, &a, 1, nullptr);
 }
 PyObject* in_place_power(PyObject* a, PyObject* b, PyObject*) {
-  Operator slot = power_slot(a, b);
-  return slot == Operator::power ? in_place<Operator::power>(a, b)
-                                 : call_operator(slot, &a, 1, is_scalar(a) ? nullptr : a);
+  Operator which = power_operator(a, b);
+  return which == Operator::power ? in_place<Operator::power>(a, b)
+                                  : call_operator(which, &a, 1, is_scalar(a) ? nullptr : a);
 }
 
 PyObject* matmul(PyObject* a, PyObject* b) {

@@ -107,12 +107,12 @@ PyObject* scalar_of(T value, DType t, MemoryBudget* budget) {
 }
 
 template <class T>
-PyObject* calculated(Operator slot, PyObject* a, PyObject* b, DType t, MemoryBudget* budget) {
+PyObject* calculated(Operator which, PyObject* a, PyObject* b, DType t, MemoryBudget* budget) {
   using Wraps = std::conditional_t<std::is_same_v<T, int64_t>, uint64_t, T>;
   T x, y;
   if (!read(a, &x) || !read(b, &y)) return nullptr;
   const Wraps p = static_cast<Wraps>(x), q = static_cast<Wraps>(y);
-  switch (slot) {
+  switch (which) {
     case Operator::add: return scalar_of(static_cast<T>(p + q), t, budget);
     case Operator::subtract: return scalar_of(static_cast<T>(p - q), t, budget);
     case Operator::multiply: return scalar_of(static_cast<T>(p * q), t, budget);
@@ -132,7 +132,7 @@ PyObject* calculated(Operator slot, PyObject* a, PyObject* b, DType t, MemoryBud
 
 }  // namespace
 
-PyObject* calculated_at_once(Operator slot, PyObject* a, PyObject* b) {
+PyObject* calculated_at_once(Operator which, PyObject* a, PyObject* b) {
   const Array *x = is_scalar(a) ? &as_array(a)->array : nullptr, *y = is_scalar(b) ? &as_array(b)->array : nullptr;
   if ((!x && !PyFloat_CheckExact(a) && !PyLong_CheckExact(a)) ||
       (!y && !PyFloat_CheckExact(b) && !PyLong_CheckExact(b)))
@@ -149,9 +149,9 @@ PyObject* calculated_at_once(Operator slot, PyObject* a, PyObject* b) {
   }
   MemoryBudget* budget = one.storage()->budget;
   return guarded([&]() -> PyObject* {
-    if (t == DType::f64) return calculated<double>(slot, a, b, t, budget);
-    if (t == DType::f32) return calculated<float>(slot, a, b, t, budget);
-    return t == DType::i64 ? calculated<int64_t>(slot, a, b, t, budget) : nullptr;
+    if (t == DType::f64) return calculated<double>(which, a, b, t, budget);
+    if (t == DType::f32) return calculated<float>(which, a, b, t, budget);
+    return t == DType::i64 ? calculated<int64_t>(which, a, b, t, budget) : nullptr;
   });
 }
 

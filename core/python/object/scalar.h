@@ -19,7 +19,7 @@ void become(PyObject* array, bool scalar);
 
 // Sums, products and comparisons of two numbers, of which one at least is a scalar whose value is there; null without
 // an exception: an operation must do it.
-PyObject* calculated_at_once(Operator slot, PyObject* a, PyObject* b);
+PyObject* calculated_at_once(Operator which, PyObject* a, PyObject* b);
 
 // A scalar with a copy of the element at an offset: made at once where its value is there, else by an operation.
 PyObject* element(const Array& array, int64_t offset);

@@ -1,4 +1,4 @@
-// What ends with the interpreter lock held, given up by threads that must not wait for that lock.
+// Releasing what needs the interpreter lock, from threads that must not wait for that lock.
 #pragma once
 
 namespace forerun {
@@ -7,14 +7,14 @@ namespace forerun {
 struct DeferredRelease {
   void (*end)(DeferredRelease*) =
       nullptr;  // called once, with the interpreter lock and none of the engine's; deletes what it gets
-  DeferredRelease* next = nullptr;  // among those given up
+  DeferredRelease* next = nullptr;  // among those to be released
   explicit DeferredRelease(void (*end)(DeferredRelease*)) : end(end) {}
 };
 
 // Ends it soon, in a thread that has the interpreter lock. Any thread, also under the engine's lock; never waits. When
 // there is no interpreter any more, it never ends.
 void release_under_gil_later(DeferredRelease* what);
-// Ends now what was given up. With the interpreter lock, and none of the engine's.
+// Releases now what waits for that. With the interpreter lock, and none of the engine's.
 void run_deferred_releases();
 
 }  // namespace forerun

@@ -80,8 +80,8 @@ void after_fork(bool child) {
 
 // --- exit ------------------------------------------------------------------------------------------------------------
 
-// What the process ends with, instead of success; and whether work was given up, which may still go on and keeps the
-// C++ world in use.
+// What the process ends with, instead of success; and whether pending work was abandoned, which may still go on and
+// keeps the C++ world in use.
 int exit_status = 0;
 
 void at_exit(int status, void*) {

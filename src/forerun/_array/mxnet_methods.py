@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .. import _core
+from ..ops._base import core as _core
 from ..ops.elementwise import arithmetic
 from ..ops.index import getitem as indexing
 from ..ops.nn import functions as nn

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy
 
-from .. import _core
 from .._display.notebook import nbytes, preformatted
 from .._io import numpy_files as files
 from .._runtime.device import Device, resolve, used_devices
 from ..autograd import backward_pass, leaf
 from ..ops._base import convert
+from ..ops._base import core as _core
 from ..ops._base.primitive import direct, numpy_when_small, numpy_writes, view_of_numpy
 from ..ops._base.traced import placeholder
 from ..ops.elementwise import arithmetic, select

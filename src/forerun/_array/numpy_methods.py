@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy
 
-from .. import _core
 from ..ops._base import convert
+from ..ops._base import core as _core
 from ..ops._base import host_task as host
 
 __all__ = ["Flags", "NumpyMethods"]

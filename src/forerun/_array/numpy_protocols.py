@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy
 
-from .. import _core
+from ..ops._base import core as _core
 from ..ops._base.convert import asarray, is_supported
 from . import ufunc_protocol as ufuncs
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy
 
-from .. import _core
+from ..ops._base import core as _core
 from ..ops.index import flatiter as iterating
 from ..ops.shape import views as shape
 from .ndarray import _unpickled as unpickled_array

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy
 
-from .. import _core
+from ..ops._base import core as _core
 from ..ops._base.convert import (
     as_dtype,
     asarray,

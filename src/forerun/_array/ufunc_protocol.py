@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy
 
-from .. import _core
+from ..ops._base import core as _core
 from ..ops._base.convert import as_dtype, asarray, axes_of, axis_of, default_float, is_array
 from ..ops._base.host_task import host
 from ..ops.index.parser import Key, entries_of, is_mask

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sized
 from typing import Any, TextIO, TypeVar
 
-from .. import _core
+from .._runtime import core as _core
 from .terminal import coloured, encodes, moving
 
 __all__ = ["progress"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from .. import _core
+from ..ops._base import core as _core
 from .import_hooks import when_imported
 
 

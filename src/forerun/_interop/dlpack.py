@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _core
 from .._runtime.device import Device, current_device, resolve
+from ..ops._base import core as _core
 from ..ops._base.convert import copy as copied
 from ..ops._base.convert import is_array, to_device
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy
 
-from .. import _core
 from .._runtime.device import current_device
+from ..ops._base import core as _core
 from ..ops._base.convert import asarray
 from ..ops.create.fill import array
 from . import dlpack as exchange

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy
 
-from .. import _core
+from .._runtime import core as _core
 from .._runtime.settings import config
 
 __all__ = ["BLOCK", "LEAST", "Direct", "Reading"]

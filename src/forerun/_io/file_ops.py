@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 
 import numpy
 
-from .. import _core
+from ..ops._base import core as _core
 from ..ops._base.convert import asarray
 from . import npy
 from . import ordering as order

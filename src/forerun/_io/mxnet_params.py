@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 import numpy
 
-from .. import _core
+from ..ops._base import core as _core
 from .npy import Header
 
 __all__ = ["MAGIC", "Place", "read_contents"]

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy
 
-from .. import _core
+from ..ops._base import core as _core
 
 __all__ = ["Write", "issuing", "announced", "written", "under_way", "settled", "sweep"]
 

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 import numpy
 
-from .. import _core
+from ..ops._base import core as _core
 from .direct_io import BLOCK, LEAST
 from .npy import Header, possible, write_values
 

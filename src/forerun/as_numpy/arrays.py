@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy
 
-from .. import _core, np
+from .. import np
 from .._array.scalar import scalar
+from ..ops._base import core as _core
 from ..ops._base.primitive import Elementwise
 from .conversion import Numpy, back, values
 

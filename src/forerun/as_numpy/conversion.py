@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy
 
-from .. import _core
 from .._interop.dlpack import from_dlpack
 from .._runtime.device import current_device
+from ..ops._base import core as _core
 from ..ops._base.convert import asarray, is_supported
 from .report import Report
 

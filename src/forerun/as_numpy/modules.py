@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy
 
-from .. import _core, np
+from .. import np
+from ..ops._base import core as _core
 from . import arrays
 from .conversion import Numpy
 from .streams import streams

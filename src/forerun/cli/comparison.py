@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy
 
-from .. import _core
+from .._runtime import core as _core
 
 __all__ = ["ROWS", "Library", "Row", "libraries", "measured"]
 

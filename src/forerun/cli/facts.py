@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy
 
-from .. import _core
+from .._runtime import core as _core
 from .._runtime.device import devices, used_devices
 from .._runtime.settings import config, unknown_variables, worker_counts
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy
 
-from .. import _core
 from .._io.file_ops import opened, save_arrays
 from .._io.npy import read_arrays
 from .._runtime.device import Device
+from ..ops._base import core as _core
 from ..optimizer import Item, Optimizer, State, create
 from ._training.collectives import Copies, exchanging, hand_round, owners, total
 from ._training.load_balancer import Shares

@@ -19,7 +19,7 @@ from typing import Any as _Any
 
 import numpy as _numpy
 
-from .. import _core, _wiring
+from .. import _wiring
 from .._array.ndarray import _unpickled as _unpickled
 from .._array.ndarray import ndarray as ndarray
 from .._array.scalar import _unpickled_scalar as _unpickled_scalar
@@ -28,6 +28,7 @@ from .._interop import dask as _dask
 from .._interop import einops as _einops
 from .._interop.dlpack import *  # noqa: F403
 from .._io.numpy_files import *  # noqa: F403
+from ..ops._base import core as _core
 from ..ops._base.convert import asarrays as _asarrays
 from ..ops._base.convert import axes_of as _axes_of
 from ..ops._base.convert import cast as _cast

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from .. import _core, np
+from .. import np
 from .._interop.lending import *  # noqa: F403
 from .._io import file_ops as _issue
 from .._io import named_arrays as _named
 from .._io.atomic_write import place as _place
 from .._io.npz import Archive as _Archive
 from .._io.numpy_files import savez as savez
+from .._runtime import core as _core
 from .._runtime.device import cpu as cpu
 from .._runtime.device import cpu_pinned as cpu_pinned
 from .._runtime.device import current_device as current_device

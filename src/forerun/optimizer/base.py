@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from .. import _core, np
+from .. import np
+from .._capture import core as _core
 from .._capture.captured import warn_of_look
 from .._runtime.registry import known_by, looked_up
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from .. import _core
+from .._runtime import core as _core
 from .._runtime.device import used_devices
 from ._picture.boxes import Boxes, of_pending, of_tape, of_trace
 from ._picture.dot import dot

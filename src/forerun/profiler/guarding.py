@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from .. import _core
+from .._runtime import core as _core
 from .causes import ADVICE, cause_of, shown
 
 __all__ = ["Blocked", "BlockedWarning", "guard"]

@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from .. import _core
+from .._runtime import core as _core
 from .._runtime.device import used_devices
 from .decode import decoded
 from .events import Line, Trace

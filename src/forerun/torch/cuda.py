@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import _core
+from .._runtime import core as _core
 from .._runtime.device import num_gpus
 from .places import Where, where
 

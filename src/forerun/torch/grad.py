@@ -12,9 +12,9 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .. import _core
 from ..autograd import grad as _grad
 from ..autograd.scope import Scope
+from ..ops._base import core as _core
 
 __all__ = [
     "begin",

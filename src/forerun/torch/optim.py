@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .. import _core
 from .. import optimizer as _rules
+from ..ops._base import core as _core
 from .grad import enable_grad, no_grad
 
 __all__ = ["Optimizer", "SGD", "Adam", "AdamW", "RMSprop", "Adagrad"]

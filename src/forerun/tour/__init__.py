@@ -11,8 +11,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .. import _core
 from .._display.terminal import Terminal
+from .._runtime import core as _core
 from .._runtime.device import devices
 from .._runtime.settings import config
 from .asynchronous import (

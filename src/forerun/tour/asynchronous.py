@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy
 
-from .. import _core, np, npx, profiler
+from .. import np, npx, profiler
+from .._runtime import core as _core
 from .measure import medians, ms, seconds, settings, times, us
 from .screen import Finding
 

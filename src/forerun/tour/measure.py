@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from .. import _core
+from .._runtime import core as _core
 from .._runtime.settings import config, configure
 
 

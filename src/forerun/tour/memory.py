@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from .. import _core, autograd, gluon, np, profiler
+from .. import autograd, gluon, np, profiler
+from .._runtime import core as _core
 from .._runtime.engine import memory
 from .._runtime.pacing import pace
 from ..gluon import nn

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from .. import _core, np, profiler
+from .. import np, profiler
+from .._runtime import core as _core
 from .._runtime.device import cpu
 from .measure import medians, ms, settings, times
 from .screen import Finding

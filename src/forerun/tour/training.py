@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy
 
-from .. import _core, autograd, gluon, np, profiler
+from .. import autograd, gluon, np, profiler
+from .._runtime import core as _core
 from .._runtime.device import cpu
 from ..gluon import nn
 from .measure import settings

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy
 
-from ... import _core
 from ...autograd.leaf import Variable
+from ...ops._base import core as _core
 from ...ops._base.registry import operations, tuples
 from ...ops.create import fill as creation
 from .format_1 import of_format_1

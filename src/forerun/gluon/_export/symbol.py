@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy
 
-from ... import _core, autograd, np
+from ... import autograd, np
+from ..._capture import core as _core
 from ..._capture.captured import _filled, _flat
 from ..._io.atomic_write import place, replacing
 from ..._io.named_arrays import save_named

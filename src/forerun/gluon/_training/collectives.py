@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ... import _core
 from ..._runtime.device import Device
+from ...ops._base import core as _core
 
 __all__ = ["exchanging", "owners", "hand_round", "total"]
 

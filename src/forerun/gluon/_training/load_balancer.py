@@ -8,8 +8,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from ... import _core
 from ..._runtime.device import Device, resolve
+from ...ops._base import core as _core
 from .collectives import exchanging
 
 __all__ = ["Shares"]

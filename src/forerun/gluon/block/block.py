@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from ... import _core, np
+from ... import np
+from ..._capture import core as _core
 from ..._display.notebook import show
 from ...init import Initializer
 from ..parameter import changes

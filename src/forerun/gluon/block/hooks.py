@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ... import _core
+from ..._runtime import core as _core
 from ..parameter import changes
 
 __all__ = ["Hook", "Hooks", "monitor"]

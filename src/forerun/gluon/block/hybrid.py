@@ -7,7 +7,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from ... import _core, nd, np, npx
+from ... import nd, np, npx
+from ..._capture import core as _core
 from ..._capture.captured import Recorded, _flat
 from ..._runtime.device import Device
 from ..parameter import changes

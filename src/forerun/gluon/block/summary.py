@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ... import _core, autograd
+from ... import autograd
 from ..._display.notebook import Shown, table
+from ..._runtime import core as _core
 from ..parameter.parameter import Parameter
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy
 
-from ... import _core, np
+from ... import np
+from ..._runtime import core as _core
 from . import memory
 
 __all__ = ["Stack", "Pad", "Append", "Group", "AsList"]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy
 
-from ... import _core
+from ..._runtime import core as _core
 from ...ops._base.random_stream import WorkStream, current, drawing_from
 from . import memory
 from .batchify import Stack

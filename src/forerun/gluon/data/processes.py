@@ -17,7 +17,7 @@ from contextlib import suppress
 from multiprocessing import connection, reduction
 from typing import Any
 
-from ... import _core
+from ..._runtime import core as _core
 from ...ops._base import convert
 from .epoch import Epoch
 from .shared import Slot, Span, unpacked

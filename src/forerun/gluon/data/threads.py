@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from typing import Any
 
-from ... import _core
+from ..._runtime import core as _core
 from .epoch import Epoch
 
 __all__ = ["ThreadBatches"]

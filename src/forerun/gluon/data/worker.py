@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy
 
-from ... import _core
 from ..._runtime.settings import configure
 from ...ops._base import convert
+from ...ops._base import core as _core
 from .epoch import Epoch
 from .shared import Slot, packed
 

@@ -6,8 +6,9 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from ... import _core, np, npx
+from ... import np, npx
 from ...autograd.backward_pass import of_steps
+from ...ops._base import core as _core
 from ...ops._base.primitive import SAVE_OUTPUTS
 from ...ops._base.registry import register
 from .steps import STATES, rule_of, steps_of

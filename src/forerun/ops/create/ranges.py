@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ... import _core
+from .._base import core as _core
 from .._base.convert import as_dtype, count_of, default_float, ints_become_floats, is_inexact, unsupported
 from .._base.primitive import direct
 from .fill import Where, _device, _known

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 
 import numpy
 
-from ... import _core
+from .._base import core as _core
 from .._base.convert import asarray
 from .._base.primitive import Elementwise, OpFacts, elementwise, nondifferentiable
 from .._base.registry import register

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from ... import _core
+from .._base import core as _core
 from .._base.convert import asarray, cast, default_float, is_inexact
 from .._base.primitive import Elementwise, elementwise, nondifferentiable, primitive
 from .._base.registry import register

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ... import _core
+from .._base import core as _core
 from .._base.convert import asarray, beside, copy, store
 from .._base.primitive import Elementwise, numpy_when_small
 from .._base.registry import register

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ... import _core
+from .._base import core as _core
 from .._base.convert import asarray, axes_of
 from .._base.primitive import direct, numpy_when_small, primitive, view_of_numpy
 from ..elementwise.select import where

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from ... import _core
+from .._base import core as _core
 from .._base.convert import asarray, cast, copy, is_array, together
 from ..create.fill import _known
 from ..shape.views import broadcast_to, ravel, reshape

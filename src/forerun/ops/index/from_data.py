@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ... import _core
 from ..._runtime.device import Device
+from .._base import core as _core
 from .._base.convert import as_dtype, axes_of, unsupported
 from ..create.fill import _device, asarray
 from ..shape.join import vstack

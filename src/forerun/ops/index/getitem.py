@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ... import _core
+from .._base import core as _core
 from .._base.convert import as_dtype, asarray, axis_of, beside, cast, default_float, is_array, store
 from .._base.primitive import numpy_when_small, primitive
 from ..elementwise.select import nonzero, where

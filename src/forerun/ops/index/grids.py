@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ... import _core
 from ..._runtime.device import resolve
+from .._base import core as _core
 from .._base.convert import (
     as_dtype,
     asarray,

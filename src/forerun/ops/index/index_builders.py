@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ... import _core
 from ..._runtime.device import Device, resolve
+from .._base import core as _core
 from .._base.convert import asarray, asarrays, beside, count_of, one_of, together, vector_of, whole
 from .._base.host_task import host_op, host_ops
 from .._base.primitive import numpy_when_small

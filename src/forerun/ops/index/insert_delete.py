@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ... import _core
+from .._base import core as _core
 from .._base.convert import _has_arrays, asarray, axis_of, beside, cast, copy, count_of, is_array, promote
 from .._base.primitive import direct, numpy_when_small, numpy_writes
 from ..create.fill import _known, zeros

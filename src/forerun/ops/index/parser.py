@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from ... import _core
+from .._base import core as _core
 from .._base.convert import _has_arrays, asarray, cast, ints_become_floats, is_array, is_real_float, one_of
 from ..elementwise.arithmetic import maximum, minimum, remainder
 from ..shape.views import moveaxis

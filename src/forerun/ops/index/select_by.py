@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ... import _core
+from .._base import core as _core
 from .._base.convert import asarray, beside, cast, count_of, is_array, one_of, promote, store, together
 from .._base.host_task import host_op
 from .._base.primitive import direct, numpy_when_small, numpy_writes

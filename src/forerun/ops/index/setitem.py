@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from ... import _core
+from .._base import core as _core
 from .._base.convert import _has_arrays, asarray, is_array, is_bfloat16, is_supported, warn_of_lost_parts
 from ..shape.views import reshape
 from .parser import Key, entries_of, is_basic, is_mask

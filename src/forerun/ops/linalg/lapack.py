@@ -14,7 +14,7 @@ from typing import Any
 import numpy
 from numpy.linalg import LinAlgError
 
-from ... import _core
+from .._base import core as _core
 from .._base.convert import asarray, cast
 from .._base.promotion import default_float
 from ..elementwise.arithmetic import _value, equal

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 from numpy.linalg import LinAlgError
 
-from ... import _core
+from .._base import core as _core
 from .._base.convert import asarray, axes_of, cast, default_float
 from .._base.primitive import direct, primitive
 from ..elementwise.arithmetic import absolute, equal, isnan, not_equal, sqrt, square

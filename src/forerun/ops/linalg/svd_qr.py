@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy
 
-from ... import _core
+from .._base import core as _core
 from .._base.convert import one_of
 from .._base.primitive import numpy_when_small, primitive
 from .._base.promotion import real_of

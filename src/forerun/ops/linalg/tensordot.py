@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ... import _core
+from .._base import core as _core
 from .._base.convert import asarrays, axes_of, cast, is_array, promote, store
 from .._base.primitive import direct, primitive
 from ..elementwise.arithmetic import _value

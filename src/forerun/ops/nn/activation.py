@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ... import _core
+from .._base import core as _core
 from .._base.convert import asarray, beside, cast, one_of
 from ..elementwise.arithmetic import maximum, minimum
 from ..elementwise.erf import erf

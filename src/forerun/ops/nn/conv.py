@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ... import _core
+from .._base import core as _core
 from .._base.convert import asarray, beside
 from .._base.primitive import primitive
 from .._base.registry import registered_tuple

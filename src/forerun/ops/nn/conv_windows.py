@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from ... import _core
+from .._base import core as _core
 from .._base.convert import asarray
 from .._base.primitive import primitive
 from .._base.registry import registered_tuple

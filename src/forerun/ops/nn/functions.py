@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ... import _core
+from .._base import core as _core
 from .._base.convert import as_dtype, as_real_float, asarray, asarrays, axis_of, beside, cast, one_of
 from .._base.primitive import nondifferentiable, primitive
 from ..elementwise.arithmetic import maximum, sqrt

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ... import _core
+from .._base import core as _core
 from .._base.convert import as_dtype, asarray, asarrays, axes_of, axis_of, beside, cast, is_inexact, promote
 from .._base.host_task import host_op
 from ..elementwise.arithmetic import isfinite, multiply

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ... import _core
 from ...autograd.backward_pass import of_steps
+from .._base import core as _core
 from .._base.convert import asarrays, axis_of, beside, cast, copy, default_float, is_inexact, promote
 from .._base.registry import register
 from ..elementwise.arithmetic import sqrt, square

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ... import _core
+from .._base import core as _core
 from .._base.convert import asarray, cast, default_float, is_real_float, one_of
 from .._base.primitive import nondifferentiable, primitive
 from ..elementwise.arithmetic import add, greater, less, logical_and, logical_not, maximum, square

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ... import _core
+from .._base import core as _core
 from .._base.convert import asarray, asarrays, axes_of, beside, cast, copy
 from ..create.fill import full
 from ..elementwise.select import nonzero as _nonzero

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ... import _core
+from .._base import core as _core
 from .._base.convert import asarray, axis_of
 from .._base.host_task import host_op
 from .._base.random_stream import current

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ... import _core
+from .._base import core as _core
 from .._base.convert import as_dtype, asarray, asarrays, axes_of, beside, cast, is_inexact, store, together
 from .._base.host_task import checked
 from .._base.primitive import direct

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ... import _core
+from .._base import core as _core
 from .._base.convert import axes_to_reduce, beside, cast, is_inexact, store
 from .._base.primitive import direct, primitive
 from ..elementwise.arithmetic import _value, multiply

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ... import _core
+from .._base import core as _core
 from .._base.convert import asarray, asarrays, cast, default_float, is_array, is_inexact, is_real_float, store
 from .._base.host_task import host_op
 from ..create.fill import asarray as as_ordered

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ... import _core
+from .._base import core as _core
 from .._base.convert import asarray, axis_of, beside, cast, count_of, store
 from .._base.primitive import primitive
 from ..elementwise.arithmetic import _value, add, multiply

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import _core
+from .._base import core as _core
 from .._base.convert import cast
 from .._base.primitive import primitive
 from .views import broadcast_to, real

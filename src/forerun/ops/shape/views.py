@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ... import _core
+from .._base import core as _core
 from .._base.convert import asarray, asarrays, axes_of, axes_to_reduce, axis_of, one_of, store, together
 from .._base.convert import copy as copy_of
 from .._base.primitive import direct, primitive, view_of_numpy

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ... import _core
 from ..._runtime.device import Device, resolve
+from .._base import core as _core
 from .._base.convert import as_dtype, asarray, axes_of, axis_of, cast, copy, default_float, one_of, store
 from .._base.primitive import numpy_when_small, primitive
 from ..elementwise.arithmetic import conjugate

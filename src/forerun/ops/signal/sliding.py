@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ... import _core
+from .._base import core as _core
 from .._base.convert import asarray, axis_of, counts_of
 from .._base.host_task import no_gradient
 from ..index.getitem import take

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ... import _core
 from ..._runtime.device import Device
+from .._base import core as _core
 from .._base.convert import asarray, axis_of, cast, default_float, is_inexact, is_real_float, promote
 from .._base.host_task import host_op
 from ..create.ranges import _placed

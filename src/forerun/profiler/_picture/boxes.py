@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ... import _core
+from ..._runtime import core as _core
 from ..events import Event, Trace
 from .marks import tooltip
 

@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy
 
-from ....... import _core, image, np
+from ....... import image, np
+from ......._runtime import core as _core
 from ......block.block import Block
 from ......data.vision.transform import constant, space
 from .utils import bbox_crop, bbox_flip, bbox_iou, bbox_resize, bbox_translate

@@ -1,0 +1,60 @@
+"""What the engine does, holds and says, for the modules above: the core's own functions.
+
+These modules take them from here, and `_core` from nowhere else (tests/test_layers.py has the list of those that do).
+"""
+
+from __future__ import annotations
+
+from .._core import (
+    Array,
+    Node,
+    Waiting,
+    blas_info,
+    compiler,
+    cores_taken,
+    empty_cache,
+    gate,
+    granted_cores,
+    granted_memory,
+    mark,
+    memory,
+    needed,
+    pending,
+    reset_peak,
+    set_guard,
+    stats,
+    trace_look,
+    trace_say,
+    trace_start,
+    trace_stop,
+    wait_mark,
+    waitall,
+    waitall_at_end,
+)
+
+__all__ = [
+    "Array",
+    "Node",
+    "Waiting",
+    "blas_info",
+    "compiler",
+    "cores_taken",
+    "empty_cache",
+    "gate",
+    "granted_cores",
+    "granted_memory",
+    "mark",
+    "memory",
+    "needed",
+    "pending",
+    "reset_peak",
+    "set_guard",
+    "stats",
+    "trace_look",
+    "trace_say",
+    "trace_start",
+    "trace_stop",
+    "wait_mark",
+    "waitall",
+    "waitall_at_end",
+]
