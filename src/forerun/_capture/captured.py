@@ -127,9 +127,8 @@ class Recorded:
         self._warned = False
 
     def clear(self) -> None:
-        """Forgets all programs."""
-        self.calls.clear()
-        self.refused.clear()
+        """Forgets all programs, also those that other threads are recording."""
+        self.calls, self.refused = [], {}
 
     def __call__(self, args: Arrays, held: Arrays = ()) -> Any:
         """The function's results for these arguments. held: other arrays that it reads or writes, as they are now."""
@@ -162,6 +161,7 @@ class Recorded:
 
     def _record(self, args: Arrays, shape: Any, arrays: Arrays, held: Arrays) -> Any:
         """Runs the function as it is written, and keeps what it issues as a program."""
+        calls, refused = self.calls, self.refused  # as they are now: `clear` makes others
         since = _core.tape_position()
         ends: list[tuple[int, int]] = []  # places of the inputs on the tape
         given = tuple(self._given(x, ends) for x in arrays)
@@ -178,10 +178,10 @@ class Recorded:
                     _core.capture_refuse("it writes into a part of an array")
             try:
                 call = self._finish(result, shape, arrays + held, len(arrays), ends, since)
-                self.calls.insert(0, call)
-                del self.calls[_MOST:]
+                calls.insert(0, call)
+                del calls[_MOST:]
             except NotRepeatable as why:
-                self.refused[_core.recording(), _core.training()] = str(why)
+                refused[_core.recording(), _core.training()] = str(why)
             look = _core.capture_look()
         finally:
             _core.capture_drop()

@@ -22,7 +22,7 @@ from ..optimizer import Item, Optimizer, State, create
 from ._training.collectives import Copies, exchanging, hand_round, owners, total
 from ._training.load_balancer import Shares
 from ._training.optimizer_state import beside, check, moved, number, of_number, restore
-from .parameter import changes
+from .parameter.changes import Snapshot, stale, watch
 from .parameter.dictionary import named
 from .parameter.parameter import Parameter
 
@@ -59,6 +59,8 @@ class Trainer:
     [[0.5]]
     """
 
+    _snapshot = stale(Snapshot)  # of the parameters
+
     def __init__(
         self,
         params: Mapping[str, Parameter] | Sequence[Parameter],
@@ -85,13 +87,12 @@ class Trainer:
         self._scale = self._optimizer.rescale_grad
         self._states: dict[int, list[State]] = {}
         self._seen: dict[int, list[int]] = {}
-        self._copies: list[Copies] = []  # as they were at the change of this number
+        self._copies: list[Copies] = []  # these and the following: as they were when `_snapshot` was new
         self._owners: dict[int, int] = {}
         self._devices: list[Device] = []
         self._updated: dict[int, list[tuple[Any, State, int, int]]] = {}
         self._several = False  # whether there are copies to be kept equal
         self._each = False  # all copies are updated, each where it is, rather than one that the others then get
-        self._count = -1
 
     @property
     def optimizer(self) -> Optimizer:
@@ -109,7 +110,10 @@ class Trainer:
 
     def _trained(self) -> list[Copies]:
         """Numbers and copies of parameters that have gradients, from the last layer to the first."""
-        if self._count != changes.count:
+        if self._snapshot.stale:
+            snapshot = Snapshot()
+            for p in self._params:
+                watch(p, snapshot)
             params = reversed(list(enumerate(self._params)))
             self._copies = [(i, named(self._names[i], p.list_data)) for i, p in params if p.grad_req != "null"]
             self._owners = owners(self._copies, self._kvstore == "device")
@@ -118,7 +122,7 @@ class Trainer:
             self._several = self._kvstore is not None and any(len(copies) > 1 for _, copies in self._copies)
             alone = len(self._devices) == 2 and not self._optimizer.slots
             self._each = (alone or not self._once) and not self._optimizer.draws
-            self._count = changes.count
+            self._snapshot = snapshot
         return self._copies
 
     def step(self, batch_size: float, ignore_stale_grad: bool = False) -> None:

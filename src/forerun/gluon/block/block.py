@@ -43,6 +43,15 @@ def check_hybrid_settings(settings: dict[str, Any]) -> None:
         raise TypeError(f"hybridize: settings must be among {known}, got {', '.join(sorted(wrong))}")
 
 
+_CHANGES = "(changes)"  # in the dictionary of a block: no attribute has this name
+
+
+def times_changed(block: Block) -> int:
+    """How often attributes and children of a block have been set."""
+    count: int = block.__dict__.get(_CHANGES, 0)
+    return count
+
+
 class Block:
     """A layer or a network: `forward` says what it computes; blocks and parameters set as attributes belong to it.
 
@@ -83,15 +92,17 @@ class Block:
             cls.__init__ = taking_params(cls.__init__)  # type: ignore[method-assign]
 
     def __setattr__(self, name: str, value: Any) -> None:
-        self._changed(name)
-        if isinstance(value, (Block, Parameter)):
-            self._register(name, value)
-        super().__setattr__(name, value)
+        try:
+            if isinstance(value, (Block, Parameter)):
+                self._register(name, value)
+            super().__setattr__(name, value)
+        finally:
+            self._changed(name)
 
     def _changed(self, what: str) -> None:
         """Programs that were recorded of the block may no longer say what it does."""
-        self.__dict__["_changes"] = self.__dict__.get("_changes", 0) + 1
-        changes.note()
+        self.__dict__[_CHANGES] = times_changed(self) + 1
+        changes.note(self)
         _core.capture_refuse(f"its forward sets {type(self).__name__}.{what}")
 
     def _register(self, name: str, value: Block | Parameter) -> None:
@@ -170,11 +181,11 @@ class Block:
 
     def register_forward_pre_hook(self, hook: Callable[[Block, Any], Any]) -> Hook:
         """Calls `hook(block, inputs)` before each run."""
-        return Hook(self._before, hook)
+        return Hook(self, self._before, hook)
 
     def register_forward_hook(self, hook: Callable[[Block, Any, Any], Any]) -> Hook:
         """Calls `hook(block, inputs, output)` after each run."""
-        return Hook(self._after, hook)
+        return Hook(self, self._after, hook)
 
     def summary(self, *inputs: Any) -> None:
         """Prints a table of the layers for these inputs: shapes of results, and numbers of parameters.

@@ -68,8 +68,8 @@ class Parameter:
         self.grad_req = grad_req
 
     def __setattr__(self, name: str, value: Any) -> None:
-        changes.note()
         super().__setattr__(name, value)
+        changes.note(self)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__} {self.name} (shape={self.shape}, dtype={self.dtype})"
