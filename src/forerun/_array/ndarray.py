@@ -31,6 +31,7 @@ from ..ops.shape import join as joining
 from ..ops.shape import views as shape
 from ..ops.sort import sort as sorting  # fmt: skip
 from . import numpy_protocols as protocols
+from .call_forms import takes_dim
 from .mxnet_methods import MxnetMethods
 from .numpy_methods import NumpyMethods
 
@@ -217,6 +218,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     # --- reductions: (axis=None, dtype=None, out=None, keepdims=False) as in NumPy ---
 
     @direct("total", arithmetic.add, 0)
+    @takes_dim
     def sum(
         self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
         where: Any = True,
@@ -225,6 +227,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         return reduction.sum(self, axis, dtype, out, keepdims, initial, where)
 
     @direct("total", arithmetic.multiply, 1)
+    @takes_dim
     def prod(
         self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
         where: Any = True,
@@ -233,6 +236,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         return product.prod(self, axis, dtype, out, keepdims, initial, where)
 
     @direct("mean")
+    @takes_dim
     def mean(
         self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
     ) -> ndarray:
@@ -272,6 +276,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         return moments.std(self, axis, dtype, out, ddof, keepdims, **known)
 
     @direct("extreme", arithmetic.maximum, 2)
+    @takes_dim
     def max(
         self, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
     ) -> ndarray:
@@ -279,6 +284,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         return reduction.max(self, axis, out, keepdims, initial, where)
 
     @direct("extreme", arithmetic.minimum, 3)
+    @takes_dim
     def min(
         self, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
     ) -> ndarray:
@@ -286,11 +292,13 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         return reduction.min(self, axis, out, keepdims, initial, where)
 
     @direct("truth", arithmetic.logical_and, 4)
+    @takes_dim
     def all(self, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> ndarray:
         """Whether all elements over axes are true."""
         return reduction.all(self, axis, out, keepdims, where=where)
 
     @direct("truth", arithmetic.logical_or, 5)
+    @takes_dim
     def any(self, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> ndarray:
         """Whether any element over axes is true."""
         return reduction.any(self, axis, out, keepdims, where=where)
@@ -299,25 +307,30 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         """Largest minus smallest element over axes."""
         return reduction.ptp(self, axis, out, keepdims)
 
+    @takes_dim
     def cumsum(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> ndarray:
         """Running sums along an axis."""
         return scans.cumsum(self, axis, dtype, out)
 
+    @takes_dim
     def cumprod(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> ndarray:
         """Running products along an axis."""
         return scans.cumprod(self, axis, dtype, out)
 
     @direct("argmax")
+    @takes_dim
     def argmax(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> ndarray:
         """Position of the largest element."""
         return sorting.argmax(self, axis, out, keepdims=keepdims)
 
     @direct("argmin")
+    @takes_dim
     def argmin(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> ndarray:
         """Position of the smallest element."""
         return sorting.argmin(self, axis, out, keepdims=keepdims)
 
     @direct("argsort")
+    @takes_dim
     def argsort(
         self, axis: int | None = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None
     ) -> ndarray:

@@ -12,6 +12,7 @@ import numpy
 from .. import _core
 from ..ops._base import convert
 from ..ops._base import host_task as host
+from .call_forms import takes_extents
 
 __all__ = ["Flags", "NumpyMethods"]
 
@@ -82,6 +83,7 @@ class NumpyMethods:
         """How the elements lie in memory, and whether they may be written. Does not wait."""
         return Flags(self)
 
+    @takes_extents
     def view(self: Any, dtype: Any = None) -> Any:
         """A view: of the same elements, or of the same bytes with another dtype.
 
