@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -34,6 +34,9 @@ from . import numpy_protocols as protocols
 from .call_forms import takes_dim
 from .mxnet_methods import MxnetMethods
 from .numpy_methods import NumpyMethods
+
+if TYPE_CHECKING:
+    from ..typing import Array, ArrayLike, Axis, DTypeLike, Out
 
 __all__ = ["ndarray"]
 
@@ -95,11 +98,11 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         return shape.flatten(self, order)
 
     @view_of_numpy(numpy.ndarray.squeeze, "self axis", "ai")
-    def squeeze(self, axis: Any = None) -> ndarray:
+    def squeeze(self, axis: Axis = None) -> ndarray:
         """A view without axes of extent 1."""
         return shape.squeeze(self, axis)
 
-    def expand_dims(self, axis: Any) -> ndarray:
+    def expand_dims(self, axis: int | Sequence[int]) -> ndarray:
         """A view with axes of extent 1 put in."""
         return shape.expand_dims(self, axis)
 
@@ -126,7 +129,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
 
     @direct("astype")
     def astype(
-        self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
+        self, dtype: DTypeLike, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
     ) -> ndarray:
         """The elements converted to a dtype; without `copy`, the array itself if it has that dtype and order.
 
@@ -172,7 +175,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
 
     as_in_ctx = as_in_context = to_device
 
-    def copyto(self, other: Any) -> Any:
+    def copyto(self, other: Array | Device | str) -> Array:
         """A copy on another device, made on the copy queue; or writes the values into another array, which
         is returned."""
         if isinstance(other, _core.Array):
@@ -186,7 +189,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
 
     as_np_ndarray = as_nd_ndarray
 
-    def tofile(self, fid: Any, sep: str = "", format: str = "%s", *, wait: bool = True) -> Any:
+    def tofile(self, fid: Any, sep: str = "", format: str = "%s", *, wait: bool = True) -> Array:
         """Writes the values to a file, as bytes, or as text with a separator; returns its size, an array."""
         return files.tofile(self, fid, sep, format, wait=wait)
 
@@ -220,8 +223,8 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     @direct("total", arithmetic.add, 0)
     @takes_dim
     def sum(
-        self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
-        where: Any = True,
+        self, axis: Axis = None, dtype: DTypeLike = None, out: Out = None, keepdims: bool = False,
+        initial: ArrayLike | None = None, where: ArrayLike = True,
     ) -> ndarray:  # fmt: skip
         """The sum over axes."""
         return reduction.sum(self, axis, dtype, out, keepdims, initial, where)
@@ -229,8 +232,8 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     @direct("total", arithmetic.multiply, 1)
     @takes_dim
     def prod(
-        self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
-        where: Any = True,
+        self, axis: Axis = None, dtype: DTypeLike = None, out: Out = None, keepdims: bool = False,
+        initial: ArrayLike | None = None, where: ArrayLike = True,
     ) -> ndarray:  # fmt: skip
         """The product over axes."""
         return product.prod(self, axis, dtype, out, keepdims, initial, where)
@@ -238,94 +241,97 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     @direct("mean")
     @takes_dim
     def mean(
-        self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
-    ) -> ndarray:
+        self, axis: Axis = None, dtype: DTypeLike = None, out: Out = None, keepdims: bool = False, *,
+        where: ArrayLike = True,
+    ) -> ndarray:  # fmt: skip
         """The mean over axes."""
         return moments.mean(self, axis, dtype, out, keepdims, where=where)
 
     def var(
         self,
-        axis: Any = None,
-        dtype: Any = None,
-        out: Any = None,
+        axis: Axis = None,
+        dtype: DTypeLike = None,
+        out: Out = None,
         ddof: float = 0,
         keepdims: bool = False,
         *,
-        where: Any = True,
-        mean: Any = None,
+        where: ArrayLike = True,
+        mean: ArrayLike | None = None,
         correction: float | None = None,
     ) -> ndarray:
         """The variance over axes."""
-        known = {"where": where, "mean": mean, "correction": correction}
+        known: dict[str, Any] = {"where": where, "mean": mean, "correction": correction}
         return moments.var(self, axis, dtype, out, ddof, keepdims, **known)
 
     def std(
         self,
-        axis: Any = None,
-        dtype: Any = None,
-        out: Any = None,
+        axis: Axis = None,
+        dtype: DTypeLike = None,
+        out: Out = None,
         ddof: float = 0,
         keepdims: bool = False,
         *,
-        where: Any = True,
-        mean: Any = None,
+        where: ArrayLike = True,
+        mean: ArrayLike | None = None,
         correction: float | None = None,
     ) -> ndarray:
         """The standard deviation over axes."""
-        known = {"where": where, "mean": mean, "correction": correction}
+        known: dict[str, Any] = {"where": where, "mean": mean, "correction": correction}
         return moments.std(self, axis, dtype, out, ddof, keepdims, **known)
 
     @direct("extreme", arithmetic.maximum, 2)
     @takes_dim
     def max(
-        self, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
-    ) -> ndarray:
+        self, axis: Axis = None, out: Out = None, keepdims: bool = False, initial: ArrayLike | None = None,
+        where: ArrayLike = True,
+    ) -> ndarray:  # fmt: skip
         """The largest element over axes."""
         return reduction.max(self, axis, out, keepdims, initial, where)
 
     @direct("extreme", arithmetic.minimum, 3)
     @takes_dim
     def min(
-        self, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
-    ) -> ndarray:
+        self, axis: Axis = None, out: Out = None, keepdims: bool = False, initial: ArrayLike | None = None,
+        where: ArrayLike = True,
+    ) -> ndarray:  # fmt: skip
         """The smallest element over axes."""
         return reduction.min(self, axis, out, keepdims, initial, where)
 
     @direct("truth", arithmetic.logical_and, 4)
     @takes_dim
-    def all(self, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> ndarray:
+    def all(self, axis: Axis = None, out: Out = None, keepdims: bool = False, *, where: ArrayLike = True) -> ndarray:
         """Whether all elements over axes are true."""
         return reduction.all(self, axis, out, keepdims, where=where)
 
     @direct("truth", arithmetic.logical_or, 5)
     @takes_dim
-    def any(self, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> ndarray:
+    def any(self, axis: Axis = None, out: Out = None, keepdims: bool = False, *, where: ArrayLike = True) -> ndarray:
         """Whether any element over axes is true."""
         return reduction.any(self, axis, out, keepdims, where=where)
 
-    def ptp(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> ndarray:
+    def ptp(self, axis: Axis = None, out: Out = None, keepdims: bool = False) -> ndarray:
         """Largest minus smallest element over axes."""
         return reduction.ptp(self, axis, out, keepdims)
 
     @takes_dim
-    def cumsum(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> ndarray:
+    def cumsum(self, axis: int | None = None, dtype: DTypeLike = None, out: Out = None) -> ndarray:
         """Running sums along an axis."""
         return scans.cumsum(self, axis, dtype, out)
 
     @takes_dim
-    def cumprod(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> ndarray:
+    def cumprod(self, axis: int | None = None, dtype: DTypeLike = None, out: Out = None) -> ndarray:
         """Running products along an axis."""
         return scans.cumprod(self, axis, dtype, out)
 
     @direct("argmax")
     @takes_dim
-    def argmax(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> ndarray:
+    def argmax(self, axis: int | None = None, out: Out = None, *, keepdims: bool = False) -> ndarray:
         """Position of the largest element."""
         return sorting.argmax(self, axis, out, keepdims=keepdims)
 
     @direct("argmin")
     @takes_dim
-    def argmin(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> ndarray:
+    def argmin(self, axis: int | None = None, out: Out = None, *, keepdims: bool = False) -> ndarray:
         """Position of the smallest element."""
         return sorting.argmin(self, axis, out, keepdims=keepdims)
 
@@ -350,27 +356,27 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         _core.assign(self, sorting.partition(_core.detach(self), kth, axis, kind, order))
 
     @numpy_when_small(numpy.ndarray.searchsorted, "self v side", "hns")
-    def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> ndarray:
+    def searchsorted(self, v: ArrayLike, side: str = "left", sorter: Any = None) -> ndarray:
         """Positions at which values would keep the sorted vector sorted."""
         return sorting.searchsorted(self, v, side, sorter)
 
     # --- elements, products, parts ---
 
     @direct("dot")
-    def dot(self, other: Any, out: Any = None) -> ndarray:
+    def dot(self, other: Any, out: Out = None) -> ndarray:
         """The dot product."""
         return linear.dot(self, other, out)
 
-    def clip(self, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> ndarray:
+    def clip(self, min: Any = None, max: Any = None, out: Out = None, **kwargs: Any) -> ndarray:
         """Elements limited to [min, max]."""
         return select.clip(self, min, max, out, **kwargs)
 
-    def round(self, decimals: int = 0, out: Any = None) -> ndarray:
+    def round(self, decimals: int = 0, out: Out = None) -> ndarray:
         """Elements rounded to decimals; halves go to the even digit."""
         return protocols.namespace().round(self, decimals, out)
 
     @numpy_when_small(numpy.ndarray.take, "self indices axis out mode", "aai-s", "biufc")
-    def take(self, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> ndarray:
+    def take(self, indices: ArrayLike, axis: int | None = None, out: Out = None, mode: str = "raise") -> ndarray:
         """Elements at positions along an axis."""
         return indexing.take(self, indices, axis, out, mode)
 
@@ -380,15 +386,15 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         return select.nonzero(self)
 
     @numpy_writes(numpy.ndarray.put, "self indices values", "wpv")
-    def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
+    def put(self, indices: ArrayLike, values: ArrayLike, mode: str = "raise") -> None:
         """Writes values at positions of the flat array, in place."""
         editing.put(self, indices, values, mode)
 
-    def choose(self, choices: Any, out: Any = None, mode: str = "raise") -> ndarray:
+    def choose(self, choices: Sequence[ArrayLike] | Array, out: Out = None, mode: str = "raise") -> ndarray:
         """For each element, a number, the element of the choice of that number."""
         return choosing.choose(self, choices, out, mode)
 
-    def compress(self, condition: Any, axis: int | None = None, out: Any = None) -> ndarray:
+    def compress(self, condition: ArrayLike, axis: int | None = None, out: Out = None) -> ndarray:
         """Slices where a condition holds. Waits."""
         return indexing.compress(condition, self, axis, out)
 
@@ -399,7 +405,9 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         return diagonals.diagonal(self, offset, axis1, axis2)
 
     @direct("trace")
-    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> ndarray:
+    def trace(
+        self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike = None, out: Out = None
+    ) -> ndarray:
         """The sum of a diagonal."""
         return diagonals.trace(self, offset, axis1, axis2, dtype, out)
 
@@ -416,7 +424,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         return shape.real(self)
 
     @real.setter
-    def real(self, values: Any) -> None:
+    def real(self, values: ArrayLike) -> None:
         shape.real(self)[...] = values
 
     @property
@@ -425,12 +433,12 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         return shape.imag(self)
 
     @imag.setter
-    def imag(self, values: Any) -> None:
+    def imag(self, values: ArrayLike) -> None:
         if self.dtype.kind != "c":
             raise TypeError(f"imag: dtype must be complex, got {self.dtype}")
         shape.imag(self)[...] = values
 
-    def tostype(self, stype: str) -> Any:
+    def tostype(self, stype: str) -> Array:
         """The array itself: arrays are dense. ValueError for another storage type."""
         if stype != "default":
             raise ValueError(f'tostype: stype must be "default", got {stype!r}')

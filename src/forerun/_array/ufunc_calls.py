@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -25,6 +25,9 @@ from ..ops._base.primitive import Elementwise
 from ..ops.elementwise import arithmetic, exponential
 from ..ops.index.setitem import untaped
 from ..ops.linalg import matmul as products
+
+if TYPE_CHECKING:
+    from ..typing import Out
 
 _OPS: dict[Any, Elementwise] = {
     op.ufunc: op
@@ -48,7 +51,7 @@ _OF_GENERALISED = {"axes", "axis", "keepdims"}
 Dtypes = tuple[numpy.dtype, ...]
 
 
-def outs_of(ufunc: Any, method: str, out: Any) -> list[Any]:
+def outs_of(ufunc: Any, method: str, out: Out) -> list[Any]:
     """One entry per output, None where there is to be a new array."""
     n = ufunc.nout if method == "__call__" else 1
     given = list(out) if isinstance(out, tuple) else [out] + [None] * (n - 1)
@@ -136,7 +139,7 @@ def _simple(ufunc: Any, inputs: list[Any], outs: list[Any], options: dict[str, A
     op = _OPS.get(ufunc)
     if op is None or set(options) - {"dtype"}:
         return None
-    dtype = {k: as_dtype(op.name, v) for k, v in options.items()}
+    dtype: dict[str, Any] = {k: as_dtype(op.name, v) for k, v in options.items()}
     shape = together(op.name, *(getattr(x, "shape", ()) for x in inputs))
     if len(outs) == 1 and (outs[0] is None or (is_array(outs[0]) and outs[0].shape == shape)):
         return lambda: op(*inputs, out=outs[0], **dtype)

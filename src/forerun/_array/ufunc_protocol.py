@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -24,6 +24,9 @@ from ..ops.reduce import product, reduction
 from ..ops.reduce import scan as scans
 from .ufunc_calls import SCALARS, called, core_axes, delivered, loop_of, looped, outs_of
 
+if TYPE_CHECKING:
+    from ..typing import Array, Out
+
 __all__ = ["call", "call_with_an_array"]
 
 _REDUCTIONS: dict[Any, Callable[..., Any]] = {
@@ -33,7 +36,7 @@ _REDUCTIONS: dict[Any, Callable[..., Any]] = {
 _SCANS: dict[Any, Callable[..., Any]] = {numpy.add: scans.cumsum, numpy.multiply: scans.cumprod}
 
 
-def call(ufunc: Any, method: str, inputs: Sequence[Any], out: Any = None, **options: Any) -> Any:
+def call(ufunc: Any, method: str, inputs: Sequence[Any], out: Out = None, **options: Any) -> Any:
     """Issues a call of a ufunc, or of one of its methods, with inputs of which at least one is our array.
 
     out and options are NumPy's. Returns arrays; an array given as `out` is returned itself, and one of NumPy's is
@@ -220,7 +223,7 @@ def _at_mask(op: Any, loop: Any, v: Any, mask: Any, axis: int, rest: list[Any]) 
         _core.masked(op, [v, value][: len(rest) + 1], wide, [v], loop)
 
 
-def cast_to(x: Any, dtype: numpy.dtype) -> Any:
+def cast_to(x: Array, dtype: numpy.dtype) -> Array:
     """x, cast if it has another dtype.
 
     >>> cast_to(asarray([1.5]), numpy.dtype("int8")).tolist()

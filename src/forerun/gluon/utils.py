@@ -6,13 +6,16 @@ import itertools
 import math
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import autograd, np
 from .._runtime.device import Device
 from ._training.load_balancer import Shares as Shares
 from .download import check_sha1, download
 from .parameter.deferred import known
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = [
     "Shares", "split_data", "split_and_load", "clip_global_norm", "check_sha1", "download", "replace_file",
@@ -35,7 +38,7 @@ def shape_is_known(shape: int | Sequence[int | None] | None) -> bool:
     return extents is not None and -1 not in extents
 
 
-def split_data(data: Any, num_slice: int, batch_axis: int = 0, even_split: bool = True) -> list[Any]:
+def split_data(data: Array, num_slice: int, batch_axis: int = 0, even_split: bool = True) -> list[Any]:
     """Views of an array's parts along the batch axis, as equal as can be.
 
     Raises ValueError if there are fewer examples than parts, or with `even_split` if the parts are not equal.
@@ -55,7 +58,7 @@ def split_data(data: Any, num_slice: int, batch_axis: int = 0, even_split: bool 
 
 
 def split_and_load(
-    data: Any, ctx_list: Sequence[Device | str], batch_axis: int = 0, even_split: bool = True
+    data: Array, ctx_list: Sequence[Device | str], batch_axis: int = 0, even_split: bool = True
 ) -> list[Any]:
     """Parts of an array, each on its device. Copies are issued, not waited for. Errors are those of `split_data`.
 

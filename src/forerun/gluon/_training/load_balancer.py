@@ -6,11 +6,14 @@ import itertools
 import statistics
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import _core
 from ..._runtime.device import Device, resolve
 from .collectives import exchanging
+
+if TYPE_CHECKING:
+    from ...typing import Array
 
 __all__ = ["Shares"]
 
@@ -78,7 +81,7 @@ class Shares(tuple[Device, ...]):
         self._sizes = _whole(self._fractions, n)
         return list(self._sizes)
 
-    def parts(self, data: Any, batch_axis: int = 0) -> list[Any]:
+    def parts(self, data: Array, batch_axis: int = 0) -> list[Any]:
         """Views of an array's parts along the batch axis. Raises as `sizes` does."""
         bounds = [0, *itertools.accumulate(self.sizes(data.shape[batch_axis]))]
         before = (slice(None),) * (batch_axis % data.ndim)

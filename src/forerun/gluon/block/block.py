@@ -8,7 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import _core, np
 from ..._display.notebook import show
@@ -21,6 +21,9 @@ from ..parameter.parameter import Devices, Parameter
 from ..parameter.sharing import share, taking_params
 from .hooks import Hook, Hooks, monitor
 from .summary import summary as summary_of
+
+if TYPE_CHECKING:
+    from ...typing import DTypeLike
 
 __all__ = ["Block", "Hook"]
 
@@ -318,7 +321,7 @@ class Block:
         function(self)
         return self
 
-    def cast(self, dtype: Any) -> None:
+    def cast(self, dtype: DTypeLike) -> None:
         """Converts all parameters to a dtype."""
         for parameter in self.collect_params().distinct():
             parameter.cast(dtype)

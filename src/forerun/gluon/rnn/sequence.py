@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import _core, np, npx
 from ...autograd.backward_pass import of_steps
 from ...ops._base.primitive import SAVE_OUTPUTS
 from ...ops._base.registry import register
 from .steps import STATES, rule_of, steps_of
+
+if TYPE_CHECKING:
+    from ...typing import Array
 
 __all__ = ["projected", "run"]
 
@@ -19,7 +22,7 @@ _DTYPES = ("float32", "float64")
 
 
 def run(
-    mode: str, activation: str, reversed: bool, x: Any, states: list[Any] | None, w: Any, b: Any
+    mode: str, activation: str, reversed: bool, x: Array, states: list[Any] | None, w: Array, b: Array
 ) -> tuple[Any, list[Any]]:
     """All outputs, (steps, batch, units), and the states after the last step.
 
@@ -53,7 +56,7 @@ def _by_steps(
     return np.stack(ys[::-1] if reversed else ys), now
 
 
-def projected(reversed: bool, x: Any, states: list[Any] | None, w: Any, b: Any, r: Any) -> tuple[Any, list[Any]]:
+def projected(reversed: bool, x: Array, states: list[Any] | None, w: Array, b: Array, r: Any) -> tuple[Any, list[Any]]:
     """As `run`, of an LSTM whose outputs are projected by r (projection, units), step by step.
 
     >>> ones = np.ones((4, 1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import reprlib
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -27,6 +27,11 @@ from .promotion import (
     warn_of_lost_parts,
 )
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+    from ...typing import Array, ArrayLike, Axis, DeviceLike, DTypeLike, Out
+
 __all__ = [
     "asarray", "asarrays", "as_dtype", "as_real_float", "axes_of", "axes_to_reduce", "axis_of", "beside",
     "castable", "converted", "count_of", "counts_of", "default_float", "device_of", "ints_become_floats", "is_array",
@@ -35,7 +40,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def is_array(x: Any) -> bool:
+def is_array(x: object) -> TypeIs[Array]:
     """Whether x is one of our arrays.
 
     >>> is_array(asarray(1)), is_array(1)
@@ -44,7 +49,7 @@ def is_array(x: Any) -> bool:
     return isinstance(x, _core.Array)
 
 
-def asarray(x: Any, dtype: Any = None, device: Device | str | None = None, op: str = "asarray") -> Any:
+def asarray(x: ArrayLike, dtype: DTypeLike = None, device: DeviceLike = None, op: str = "asarray") -> Array:
     """x as an array: itself if it is one of that dtype and device, otherwise a new one.
 
     Python floats get the default float; Python integers int64 (the default float after `npx.set_np()`);
@@ -98,7 +103,7 @@ def device_of(*values: Any) -> Device | None:
     return None
 
 
-def beside(x: Any, *others: Any, op: str = "asarray") -> Any:
+def beside(x: ArrayLike, *others: Any, op: str = "asarray") -> Array:
     """x as an array: if it is none yet, on the device of the first of the others that is one.
 
     >>> beside([1, 2], asarray(3)).device
@@ -107,13 +112,13 @@ def beside(x: Any, *others: Any, op: str = "asarray") -> Any:
     return x if is_array(x) else asarray(x, device=device_of(x, *others), op=op)
 
 
-def asarrays(*values: Any, op: str = "asarray") -> list[Any]:
+def asarrays(*values: Any, op: str = "asarray") -> list[Array]:
     """Each as an array, but None: those that are none yet on the device of the first that is one.
 
     >>> [x if x is None else x.tolist() for x in asarrays([1, 2], None, asarray(3))]
     [[1, 2], None, 3]
     """
-    return [x if x is None or is_array(x) else beside(x, *values, op=op) for x in values]
+    return [x if x is None or is_array(x) else beside(x, *values, op=op) for x in values]  # type: ignore[misc]
 
 
 def _numbers_of(op: str, x: Any, want: numpy.dtype | None) -> numpy.ndarray:
@@ -136,7 +141,7 @@ def _made(found: numpy.dtype) -> numpy.dtype:
     return as_dtype("asarray", complex) if found == numpy.complex128 else found
 
 
-def converted(x: Any, dtype: numpy.dtype) -> Any:
+def converted(x: Array, dtype: numpy.dtype) -> Array:
     """x cast to a dtype on a user's word, who is warned as by NumPy if imaginary parts get lost.
 
     >>> converted(asarray([1.5]), numpy.dtype("int8")).tolist()
@@ -146,7 +151,7 @@ def converted(x: Any, dtype: numpy.dtype) -> Any:
     return cast(x, dtype)
 
 
-def whole(x: Any, device: Device | str | None = None, op: str = "asarray") -> Any:
+def whole(x: ArrayLike, device: DeviceLike = None, op: str = "asarray") -> Array:
     """x as an array for a parameter that counts: Python's integers stay integers, whatever `npx.set_np` says.
 
     >>> whole([1, 2]).dtype
@@ -160,7 +165,7 @@ def _has_arrays(x: Any) -> bool:
     return is_array(x) or (isinstance(x, (list, tuple)) and any(map(_has_arrays, x)))
 
 
-def axes_of(op: str, axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
+def axes_of(op: str, axis: Axis, ndim: int) -> tuple[int, ...]:
     """Axes as non-negative numbers; None means all.
 
     IndexError out of range, ValueError for a repeated one, TypeError for what is no integer.
@@ -198,7 +203,7 @@ def axis_of(op: str, axis: Any, ndim: int) -> int:
     return axes_of(op, axis, ndim)[0]
 
 
-def axes_to_reduce(op: str, axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
+def axes_to_reduce(op: str, axis: Axis, ndim: int) -> tuple[int, ...]:
     """Axes as `axes_of` gives them; as in NumPy, an array without axes may be reduced over axis 0 or -1.
 
     >>> axes_to_reduce("op", -1, 2), axes_to_reduce("op", 0, 0)
@@ -252,7 +257,7 @@ def one_of(op: str, name: str, value: Any, allowed: Sequence[str]) -> None:
         raise ValueError(f"{op}: {name} must be one of {', '.join(allowed)}, got {value!r}")
 
 
-def store(op: str, result: Any, out: Any) -> Any:
+def store(op: str, result: Array, out: Out) -> Array:
     """The result, or `out` with the result written into it. A NumPy array as `out` waits.
 
     ValueError if out has another shape, TypeError if it is no array or its dtype is of another kind; RuntimeError
@@ -272,7 +277,7 @@ def store(op: str, result: Any, out: Any) -> Any:
         raise TypeError(f"{op}: out must be of a dtype that {result.dtype} casts to, got {out.dtype}")
     if isinstance(out, numpy.ndarray):
         out[...] = result.numpy()
-        return out
+        return out  # type: ignore[return-value]  # as in NumPy, the array that was given
     if _core.recording() and (out.node is not None or result.node is not None):
         raise RuntimeError(f"{op}: an array on the tape must not be written in place while recording")
     _core.assign(out, result)
@@ -305,7 +310,7 @@ def together(op: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
         raise ValueError(f"{op}: shapes must broadcast together, got {listed}") from None
 
 
-def into(op: str, out: Any, result: Any) -> Any:
+def into(op: str, out: Out, result: Array) -> Array:
     """A result, or `out` with the result in it if that is an array, of ours or NumPy's (then this waits).
 
     ValueError if out has another shape.
@@ -321,10 +326,10 @@ def into(op: str, out: Any, result: Any) -> Any:
         _core.assign(out, result)
     else:
         out[...] = result.numpy()
-    return out
+    return out  # type: ignore[return-value]
 
 
-def vector_of(op: str, x: Any) -> Any:
+def vector_of(op: str, x: ArrayLike) -> Array:
     """x as an array of one axis. ValueError if it has another number of axes.
 
     >>> vector_of("op", [1, 2]).shape
@@ -337,12 +342,12 @@ def vector_of(op: str, x: Any) -> Any:
 
 
 @primitive(lambda g, dtype: _cast_back(g, dtype), op="cast")
-def cast(x: Any, dtype: Any) -> Any:
+def cast(x: Array, dtype: Any) -> Array:
     """x with its elements converted to `dtype`."""
     return _core.cast(x, dtype)
 
 
-def as_real_float(op: str, x: Any) -> Any:
+def as_real_float(op: str, x: ArrayLike) -> Array:
     """x as an array of floats: itself if it is one; of integers and bools in the default float. TypeError if complex.
 
     >>> as_real_float("erf", [1, 2]).dtype
@@ -363,13 +368,13 @@ def _cast_back(g: Any, dtype: numpy.dtype) -> Any:
 
 
 @primitive(lambda g, inputs: to_device(g, inputs[0].device), op="to_device")
-def to_device(x: Any, device: Any) -> Any:
+def to_device(x: Array, device: Device) -> Array:
     """A copy of x on `device`, made on the copy queue."""
     return _core.copy(x, device, True)
 
 
 @primitive(lambda g: g, op="copy")
-def copy(x: Any) -> Any:
+def copy(x: Array) -> Array:
     """A copy of an array in C order, with its dtype, on its device. TypeError if x is no array.
 
     >>> from forerun import np

@@ -6,7 +6,7 @@ from the package ml_dtypes, when it is first asked for.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 from numpy import (
@@ -66,6 +66,9 @@ from .convert import (
     promote,
 )
 
+if TYPE_CHECKING:
+    from ...typing import Array
+
 __all__ = [
     "bool_", "byte", "cdouble", "complex64", "complex128", "complexfloating", "csingle", "double", "dtype",
     "float16", "float32", "float64", "floating", "generic", "half", "inexact", "int8", "int16", "int32", "int64",
@@ -77,7 +80,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _dtype_of(op: str, x: Any) -> numpy.dtype:
+def _dtype_of(op: str, x: Array) -> numpy.dtype:
     """The dtype of an array (ours or NumPy's) or of a number's type, or the dtype meant."""
     if isinstance(x, (bool, int, float, complex)) and not isinstance(x, numpy.generic):
         x = type(x)
@@ -241,7 +244,7 @@ def isdtype(dtype: Any, kind: Any) -> Any:
     return len(known) < len(kinds) or (like and numpy.isdtype(float32, tuple(k for k in known if isinstance(k, str))))
 
 
-def _means_bfloat16(x: Any) -> bool:
+def _means_bfloat16(x: Array) -> bool:
     """Whether it is the dtype or its scalar type, which NumPy's own function refuses."""
     if isinstance(x, type) and issubclass(x, generic) and x.__name__ == "bfloat16":
         return True

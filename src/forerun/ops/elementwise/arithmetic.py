@@ -6,7 +6,7 @@ Each is NumPy's ufunc of the same name.
 from __future__ import annotations
 
 import builtins
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -14,6 +14,9 @@ from ... import _core
 from .._base.convert import asarray
 from .._base.primitive import Elementwise, elementwise, nondifferentiable
 from .._base.registry import register
+
+if TYPE_CHECKING:
+    from ...typing import Array, ArrayLike, Out
 
 __all__ = [
     "add", "subtract", "multiply", "divide", "floor_divide", "remainder", "fmod",
@@ -27,11 +30,13 @@ __all__ = [
 
 add = elementwise(numpy.add, da=lambda g: g, db=lambda g: g, doc="a + b.")
 subtract = elementwise(numpy.subtract, da=lambda g: g, db=lambda g: -g, doc="a - b.")
-multiply = elementwise(numpy.multiply, da=lambda g, b: g * _value(b), db=lambda g, a: g * _value(a), doc="a * b.")
+multiply = elementwise(
+    numpy.multiply, da=lambda g, b: g * conj_if_complex(b), db=lambda g, a: g * conj_if_complex(a), doc="a * b."
+)
 divide = elementwise(
     numpy.divide,
-    da=lambda g, b: g / _value(b),
-    db=lambda g, a, b: -g * _value(a) / (_value(b) * _value(b)),
+    da=lambda g, b: g / conj_if_complex(b),
+    db=lambda g, a, b: -g * conj_if_complex(a) / (conj_if_complex(b) * conj_if_complex(b)),
     doc="a / b; integers give the default float: divide(1, 2) is 0.5.",
 )
 floor_divide = elementwise(
@@ -58,12 +63,12 @@ absolute = elementwise(numpy.absolute, dx=lambda g, x: _absolute_grad(g, x), doc
 fabs = elementwise(numpy.fabs, dx=lambda g, x: g * sign(x), doc="|x| of real numbers, as a float.")
 sign = elementwise(numpy.sign, dx=nondifferentiable, doc="-1, 0 or 1.")
 conjugate = elementwise(numpy.conjugate, dx=lambda g: conjugate(g), doc="The complex conjugate.")
-square = elementwise(numpy.square, dx=lambda g, x: g * _value(2 * x), doc="x * x.")
-sqrt = elementwise(numpy.sqrt, dx=lambda g, y: g / (2 * _value(y)), doc="The square root.")
+square = elementwise(numpy.square, dx=lambda g, x: g * conj_if_complex(2 * x), doc="x * x.")
+sqrt = elementwise(numpy.sqrt, dx=lambda g, y: g / (2 * conj_if_complex(y)), doc="The square root.")
 cbrt = elementwise(numpy.cbrt, dx=lambda g, y: g / (3 * y * y), doc="The cube root.")
 reciprocal = elementwise(
     numpy.reciprocal,
-    dx=lambda g, y: -g * _value(y * y),
+    dx=lambda g, y: -g * conj_if_complex(y * y),
     doc="1 / x; an integer of integers: reciprocal(4) is 0.",
 )
 maximum = elementwise(
@@ -122,7 +127,7 @@ class Comparison(Elementwise):
     def __init__(self, ufunc: numpy.ufunc, doc: str) -> None:
         super().__init__(ufunc, ufunc.__name__, ("a", "b"), None, doc)
 
-    def beyond(self, a: Any, b: Any, out: Any) -> Any:
+    def beyond(self, a: ArrayLike, b: ArrayLike, out: Out) -> Any:
         """The result for such an integer: that of a comparison with the least number, which holds for all
         elements or for none."""
         first = isinstance(a, int)
@@ -150,7 +155,7 @@ class Truth(Elementwise):
     def __init__(self, ufunc: numpy.ufunc, doc: str) -> None:
         super().__init__(ufunc, ufunc.__name__, ("a", "b"), None, doc)
 
-    def beyond(self, a: Any, b: Any, out: Any) -> Any:
+    def beyond(self, a: ArrayLike, b: ArrayLike, out: Out) -> Any:
         """The result for such an integer, which is not zero: that for 1."""
         if isinstance(a, int) and isinstance(b, int):
             return NotImplemented
@@ -179,27 +184,27 @@ bitwise_count = elementwise(
 )
 
 
-def _value(x):  # type: ignore[no-untyped-def]
+def conj_if_complex(x: Any) -> Any:
     """x, conjugated if it is complex: what a gradient is multiplied by."""
     if isinstance(x, complex):
         return x.conjugate()
     return conjugate(x) if getattr(x, "dtype", None) is not None and x.dtype.kind == "c" else x
 
 
-def _absolute_grad(g, x):  # type: ignore[no-untyped-def]
+def _absolute_grad(g: Array, x: Array) -> Array:
     if x.dtype.kind == "c":
         size = absolute(x)
         return g * x / (size + equal(size, 0))
     return g * sign(x)
 
 
-def _picked(a, b, better, g):  # type: ignore[no-untyped-def]
+def _picked(a: Array, b: Array, better: Any, g: Array) -> Array:
     """1 where a is the result, 1/2 where both are, 0 elsewhere; in g's dtype."""
     one, tie = better(a, b), equal(a, b)
     return _core.cast(one, g.dtype) + 0.5 * _core.cast(tie, g.dtype)
 
 
-def round(x, decimals: int = 0):  # type: ignore[no-untyped-def]
+def round(x: Array, decimals: int = 0) -> Array:
     """x rounded to decimals, as NumPy does it: scaled, rounded to the nearest integer, halves to even,
     scaled back."""
     if decimals == 0 or x.dtype.kind in "iub":

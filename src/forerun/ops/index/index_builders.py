@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ... import _core
-from ..._runtime.device import Device, resolve
+from ..._runtime.device import resolve
 from .._base.convert import asarray, asarrays, beside, count_of, one_of, together, vector_of, whole
 from .._base.host_task import host_op, host_ops
 from .._base.primitive import numpy_when_small
@@ -16,21 +16,19 @@ from ..elementwise.select import nonzero
 from ..shape.views import reshape
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, DeviceLike, Shape
 
 __all__ = [
     "diag_indices", "diag_indices_from", "ix_", "ravel_multi_index", "tril_indices", "tril_indices_from",
     "triu_indices", "triu_indices_from", "unravel_index",
 ]  # fmt: skip
 
-Where = Device | str | None
 
-
-def _placed(arrays: Sequence[numpy.ndarray], device: Where) -> tuple[Any, ...]:
+def _placed(arrays: Sequence[numpy.ndarray], device: DeviceLike) -> tuple[Any, ...]:
     return tuple(_core.taken(a, resolve(device)) for a in arrays)
 
 
-def tril_indices(n: int, k: int = 0, m: int | None = None, *, device: Where = None) -> tuple[Any, Any]:
+def tril_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike = None) -> tuple[Any, Any]:
     """Rows and columns of the elements at and below diagonal k of an n by m matrix (m = n by default). int64.
 
     TypeError if an extent is no integer, ValueError if it is negative.
@@ -44,7 +42,7 @@ def tril_indices(n: int, k: int = 0, m: int | None = None, *, device: Where = No
     return _placed(numpy.tril_indices(rows, k, columns), device)
 
 
-def triu_indices(n: int, k: int = 0, m: int | None = None, *, device: Where = None) -> tuple[Any, Any]:
+def triu_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike = None) -> tuple[Any, Any]:
     """Rows and columns of the elements at and above diagonal k of an n by m matrix (m = n by default). int64.
 
     TypeError if an extent is no integer, ValueError if it is negative.
@@ -65,7 +63,7 @@ def _matrix(op: str, x: Any) -> Any:
     return x
 
 
-def tril_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
+def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Any, Any]:
     """Rows and columns of the elements at and below diagonal k of a matrix. ValueError if arr is none.
 
     >>> from forerun import np
@@ -77,7 +75,7 @@ def tril_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
     return tril_indices(x.shape[0], k, x.shape[1], device=x.device)
 
 
-def triu_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
+def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Any, Any]:
     """Rows and columns of the elements at and above diagonal k of a matrix. ValueError if arr is none.
 
     >>> from forerun import np
@@ -89,7 +87,7 @@ def triu_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
     return triu_indices(x.shape[0], k, x.shape[1], device=x.device)
 
 
-def diag_indices(n: int, ndim: int = 2, *, device: Where = None) -> tuple[Any, ...]:
+def diag_indices(n: int, ndim: int = 2, *, device: DeviceLike = None) -> tuple[Any, ...]:
     """Positions of the main diagonal of an array with ndim axes of extent n, one int64 vector for each axis.
 
     >>> from forerun import np
@@ -100,7 +98,7 @@ def diag_indices(n: int, ndim: int = 2, *, device: Where = None) -> tuple[Any, .
     return (positions,) * count_of("diag_indices", "ndim", ndim)
 
 
-def diag_indices_from(arr: Any) -> tuple[Any, ...]:
+def diag_indices_from(arr: ArrayLike) -> tuple[Any, ...]:
     """Positions of the main diagonal of an array whose axes have one extent, as `diag_indices`.
 
     ValueError if they have not, or there are not two.
@@ -133,12 +131,12 @@ def ix_(*args: Any) -> tuple[Any, ...]:
     return tuple(reshape(v, tuple(-1 if i == k else 1 for i in range(len(found)))) for k, v in enumerate(found))
 
 
-def _is_empty(v: Any) -> bool:
+def _is_empty(v: Array) -> bool:
     return isinstance(v, (list, tuple)) and not v
 
 
 @numpy_when_small(numpy.unravel_index, "indices shape order", "ats")
-def unravel_index(indices: Any, shape: int | Sequence[int], order: str = "C") -> tuple[Any, ...]:
+def unravel_index(indices: ArrayLike, shape: Shape, order: str = "C") -> tuple[Any, ...]:
     """For positions in a flat array, those along each axis of an array of a shape: int64, one array per axis.
 
     order: "F" if the first axis runs fastest in the flat array. TypeError if positions are no integers; ValueError
@@ -149,7 +147,7 @@ def unravel_index(indices: Any, shape: int | Sequence[int], order: str = "C") ->
     [[1, 1], [2, 0]]
     """
     x = whole(indices)
-    given = (shape,) if isinstance(shape, (int, numpy.integer)) else tuple(shape)
+    given: Any = (shape,) if isinstance(shape, (int, numpy.integer)) else shape
     extents = tuple(count_of("unravel_index", "extents", n) for n in given)
     if x.dtype.kind not in "iu":
         raise TypeError(f"unravel_index: positions must be integers, got {x.dtype}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -14,7 +14,7 @@ from ..shape.views import broadcast_arrays, moveaxis
 from .tensordot import matmul_pair
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike
 
 __all__ = ["cross"]
 
@@ -27,7 +27,9 @@ def _cross_of_three(a: numpy.ndarray, b: numpy.ndarray) -> numpy.ndarray:
 
 
 @numpy_when_small(_cross_of_three, "a b", "aa", "iuf")
-def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Array:
+def cross(
+    a: ArrayLike, b: ArrayLike, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> Array:
     """The cross product of vectors of three elements along axes of a and b, or of two, whose third counts as 0.
 
     It lies along `axisc` of the result; the other axes broadcast. axis: the same one for all three. Of two vectors of
@@ -54,7 +56,7 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     return moveaxis(stack(parts, -1), -1, axis_of("cross", axisc, p.ndim))
 
 
-def _with_third(x: Any) -> Any:
+def _with_third(x: Array) -> Array:
     """Vectors along the last axis, with a third element of 0 if there are two."""
     if x.shape[-1] == 3:
         return x

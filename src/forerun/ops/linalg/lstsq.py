@@ -22,12 +22,12 @@ from .svd_qr import _svdvals_grad
 from .tensordot import matmul_pair
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike
 
 __all__ = ["lstsq", "matrix_rank", "pinv"]
 
 
-def _pinv_grad(g: Any, y: Any, x: Any, symmetric: bool) -> Any:
+def _pinv_grad(g: Array, y: Array, x: Array, symmetric: bool) -> Array:
     """The parts of the pseudo-inverse's change: within the range, and on either side out of it."""
     x = half_hermitian(x) if symmetric else x
     turned, back = adjoint(g), adjoint(y)
@@ -39,7 +39,7 @@ def _pinv_grad(g: Any, y: Any, x: Any, symmetric: bool) -> Any:
 
 
 @primitive(_pinv_grad, op="linalg.pinv")
-def _pinv(x: Any, rcond: Any, symmetric: bool) -> Any:
+def _pinv(x: Array, rcond: Any, symmetric: bool) -> Array:
     m, n = x.shape[-2:]
     given, known = _given(x, rcond)
     inverse = lambda v, r=known: numpy.linalg.pinv(v, r, hermitian=symmetric)
@@ -51,12 +51,12 @@ def _once(op: str, first: str, other: str) -> ValueError:
     return ValueError(f"{op}: {first} or {other} must be given, got both")
 
 
-def _precision(x: Any) -> float:
+def _precision(x: Array) -> float:
     """What NumPy takes for a relative tolerance that is None."""
     return float(max(x.shape[-2:]) * numpy.finfo(x.dtype).eps)
 
 
-def _given(x: Any, tolerance: Any) -> tuple[list[Any], Any]:
+def _given(x: Array, tolerance: Any) -> tuple[list[Any], Any]:
     """A tolerance as an input of a task, if it is an array; otherwise as it is."""
     if tolerance is None or isinstance(tolerance, (int, float, numpy.number)):
         return [], tolerance
@@ -65,7 +65,7 @@ def _given(x: Any, tolerance: Any) -> tuple[list[Any], Any]:
     return [asarray(tolerance, device=x.device)], None
 
 
-def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = ...) -> Array:
+def pinv(a: ArrayLike, rcond: Any = None, hermitian: bool = False, *, rtol: Any = ...) -> Array:
     """The Moore-Penrose inverse of matrices: of m by n ones, n by m.
 
     rcond, or rtol: singular values at most this times the largest count as 0, one number or one for each matrix; by
@@ -88,7 +88,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = ...)
     return _pinv(x, rcond, bool(hermitian))
 
 
-def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Array:
+def matrix_rank(A: ArrayLike, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Array:
     """How many singular values of matrices are greater than tol. int64, an array of the other axes.
 
     tol: one number or one for each matrix, or rtol: the same, times the largest singular value; by default the larger
@@ -116,13 +116,13 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
     return stacked("matrix_rank", count, [x, *given], [((), "int64")], lead, 6 * m * n * min(m, n), (2, 0))[0]
 
 
-def _lstsq_parts(g: Any, y: Any, a: Any, b: Any, rcond: Any) -> tuple[Any, Any, Any]:
+def _lstsq_parts(g: Array, y: Array, a: Array, b: Array, rcond: Any) -> tuple[Any, Any, Any]:
     """What both gradients are made of: the pseudo-inverse, the rest b - a @ x, and the gradient for that rest."""
     rest = b - matmul(a, y[0])
     return _pinv(a, rcond, False), rest, 2 * rest * g[1]
 
 
-def _lstsq_da(g: Any, y: Any, a: Any, b: Any, rcond: float) -> Any:
+def _lstsq_da(g: Array, y: Array, a: Array, b: Array, rcond: float) -> Array:
     inverse, rest, pull = _lstsq_parts(g, y, a, b, rcond)
     gx, x, back = g[0], y[0], adjoint(inverse)
     within = matmul(back, gx)
@@ -131,7 +131,7 @@ def _lstsq_da(g: Any, y: Any, a: Any, b: Any, rcond: float) -> Any:
     return found + matmul(matmul(back, x), adjoint(outside)) + _svdvals_grad(g[2], a)
 
 
-def _lstsq_db(g: Any, y: Any, a: Any, b: Any, rcond: float) -> Any:
+def _lstsq_db(g: Array, y: Array, a: Array, b: Array, rcond: float) -> Array:
     inverse, _, pull = _lstsq_parts(g, y, a, b, rcond)
     return matmul(adjoint(inverse), g[0]) + pull
 
@@ -148,7 +148,7 @@ def _lstsq(a: Any, b: Any, rcond: float) -> Any:
     return tuple(stacked("lstsq", task, [a, b], outs, (), 0))
 
 
-def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[Any, Any, Any, Any]:
+def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None) -> tuple[Any, Any, Any, Any]:
     """x that makes the norm of a @ x - b least; the sums of squares of that; a's rank; its singular values.
 
     b: a vector or the columns of a matrix. Of m by n matrices with m > n, this waits: there are sums (one for each

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from .._base.convert import as_dtype, asarrays, axes_of, cast, castable, one_of, promote, store
-from ..elementwise.arithmetic import _value, conjugate
+from ..elementwise.arithmetic import conj_if_complex, conjugate
 from ..reduce.reduction import sum as sum_
 from ..shape.views import broadcast_to, expand_dims, moveaxis
 from .tensordot import _matmul, matmul_pair
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, Axis, DTypeLike, Out
 
 __all__ = ["matmul", "matvec", "vecdot", "vecmat"]
 
@@ -26,16 +26,16 @@ _CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 # --- over the last axes ---------------------------------------------------------------------------
 
 
-def _vecdot(a: Any, b: Any) -> Any:
+def _vecdot(a: Array, b: Array) -> Array:
     return sum_((conjugate(a) if a.dtype.kind == "c" else a) * b, -1, dtype=a.dtype)
 
 
-def _matvec(a: Any, b: Any) -> Any:
+def _matvec(a: Array, b: Array) -> Array:
     return _matmul(a, b[..., None])[..., 0]
 
 
-def _vecmat(a: Any, b: Any) -> Any:
-    return _matmul(_value(a)[..., None, :], b)[..., 0, :]
+def _vecmat(a: Array, b: Array) -> Array:
+    return _matmul(conj_if_complex(a)[..., None, :], b)[..., 0, :]
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def _loop_dtype(op: str, dtype: Any, signature: Any) -> numpy.dtype | None:
     return found.pop() if found else None
 
 
-def _operands(op: str, x1: Any, x2: Any, dtype: numpy.dtype | None, casting: str) -> tuple[Any, Any]:
+def _operands(op: str, x1: Any, x2: Any, dtype: numpy.dtype | None, casting: str) -> tuple[Array, Array]:
     """Both in the dtype to compute in. TypeError if the rule does not allow the cast."""
     one_of(op, "casting", casting, _CASTINGS)
     x1, x2 = asarrays(x1, x2, op=op)
@@ -106,7 +106,8 @@ def _operands(op: str, x1: Any, x2: Any, dtype: numpy.dtype | None, casting: str
     for x in (x1, x2):
         if not castable(x.dtype, want, casting):
             raise TypeError(f"{op}: casting must be possible by rule {casting!r}, got {x.dtype} to {want}")
-    return tuple(x if x.dtype == want else cast(x, want) for x in (x1, x2))
+    x1, x2 = (x if x.dtype == want else cast(x, want) for x in (x1, x2))
+    return x1, x2
 
 
 def _counted(op: str, axes: Any, counts: Sequence[int]) -> list[tuple[Any, ...]]:
@@ -123,7 +124,7 @@ def _counted(op: str, axes: Any, counts: Sequence[int]) -> list[tuple[Any, ...]]
     return found
 
 
-def _along(product: _Product, a: Any, b: Any, counts: tuple[int, ...], axes: Any, kept: bool) -> Any:
+def _along(product: _Product, a: Array, b: Array, counts: tuple[int, ...], axes: Any, kept: bool) -> Array:
     """The product over the axes that are named, or those at the end. kept: with an axis of extent 1 for the sum."""
     if axes is None and not kept:
         return product(a, b)
@@ -139,7 +140,7 @@ def _along(product: _Product, a: Any, b: Any, counts: tuple[int, ...], axes: Any
 def _called(
     product: _Product, x1: Any, x2: Any, out: Any, *, axes: Any, axis: Any, keepdims: bool, casting: str, order: str,
     dtype: Any, subok: bool, signature: Any,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """A call with keywords."""
     op = product.op
     one_of(op, "order", order, ("K", "A", "C"))  # arrays are in C order
@@ -158,7 +159,7 @@ def _called(
     return _stored(op, result, out, casting)
 
 
-def _stored(op: str, result: Any, out: Any, casting: str = "same_kind") -> Any:
+def _stored(op: str, result: Array, out: Any, casting: str = "same_kind") -> Array:
     """The result, or `out` with the result repeated in it along further axes."""
     if isinstance(out, tuple):
         if len(out) != 1:
@@ -179,8 +180,8 @@ def _stored(op: str, result: Any, out: Any, casting: str = "same_kind") -> Any:
 
 
 def matmul(
-    x1: Any, x2: Any, out: Any = None, *, axes: Any = None, axis: None = None, keepdims: bool = False,
-    casting: str = "same_kind", order: str = "K", dtype: Any = None, subok: bool = True, signature: Any = None,
+    x1: ArrayLike, x2: ArrayLike, out: Out = None, *, axes: Axis = None, axis: None = None, keepdims: bool = False,
+    casting: str = "same_kind", order: str = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None,
 ) -> Array:  # fmt: skip
     """The matrix product over the last two axes, leading axes broadcast; a vector counts as a row or column.
 
@@ -208,8 +209,8 @@ def matmul(
 
 
 def vecdot(
-    x1: Any, x2: Any, out: Any = None, *, axes: Any = None, axis: int = -1, keepdims: bool = False,
-    casting: str = "same_kind", order: str = "K", dtype: Any = None, subok: bool = True, signature: Any = None,
+    x1: ArrayLike, x2: ArrayLike, out: Out = None, *, axes: Axis = None, axis: int = -1, keepdims: bool = False,
+    casting: str = "same_kind", order: str = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None,
 ) -> Array:  # fmt: skip
     """The sum of conj(x1) * x2 along `axis` of each, by default the last; the other axes broadcast.
 
@@ -228,8 +229,8 @@ def vecdot(
 
 
 def matvec(
-    x1: Any, x2: Any, out: Any = None, *, axes: Any = None, axis: None = None, keepdims: bool = False,
-    casting: str = "same_kind", order: str = "K", dtype: Any = None, subok: bool = True, signature: Any = None,
+    x1: ArrayLike, x2: ArrayLike, out: Out = None, *, axes: Axis = None, axis: None = None, keepdims: bool = False,
+    casting: str = "same_kind", order: str = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None,
 ) -> Array:  # fmt: skip
     """Products of matrices and vectors: of x1's last two axes and x2's last one; the others broadcast.
 
@@ -246,8 +247,8 @@ def matvec(
 
 
 def vecmat(
-    x1: Any, x2: Any, out: Any = None, *, axes: Any = None, axis: None = None, keepdims: bool = False,
-    casting: str = "same_kind", order: str = "K", dtype: Any = None, subok: bool = True, signature: Any = None,
+    x1: ArrayLike, x2: ArrayLike, out: Out = None, *, axes: Axis = None, axis: None = None, keepdims: bool = False,
+    casting: str = "same_kind", order: str = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None,
 ) -> Array:  # fmt: skip
     """Products of conjugated vectors and matrices: of x1's last axis and x2's last two; the others broadcast.
 

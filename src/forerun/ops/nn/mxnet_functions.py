@@ -19,7 +19,7 @@ from ..reduce.reduction import all as all_
 from ..shape.views import reshape, transpose
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, DTypeLike
 
 __all__ = [
     "add_n", "all_finite", "amp_cast", "amp_multicast", "batch_take", "constraint_check", "depth_to_space",
@@ -42,7 +42,7 @@ def add_n(*args: Any) -> Array:
     return functools.reduce(operator.add, arrays)
 
 
-def slice_axis(data: Any, axis: int, begin: int, end: int | None) -> Array:
+def slice_axis(data: ArrayLike, axis: int, begin: int, end: int | None) -> Array:
     """data[begin:end] along an axis: a view. Negative numbers and None as in Python.
 
     >>> from forerun import np, npx
@@ -54,7 +54,7 @@ def slice_axis(data: Any, axis: int, begin: int, end: int | None) -> Array:
     return getitem(x, (slice(None),) * before + (slice(begin, end),))
 
 
-def slice_like(data: Any, shape_like: Any, axes: int | Sequence[int] = ()) -> Array:
+def slice_like(data: ArrayLike, shape_like: Any, axes: int | Sequence[int] = ()) -> Array:
     """The first elements of data, as many along each axis as another array has: a view.
 
     axes: only these; without any, all. ValueError if there are too few elements or axes do not fit.
@@ -73,7 +73,7 @@ def slice_like(data: Any, shape_like: Any, axes: int | Sequence[int] = ()) -> Ar
     return getitem(x, tuple(slice(0, like.shape[a]) if a in wanted else slice(None) for a in range(x.ndim)))
 
 
-def batch_take(a: Any, indices: Any) -> Array:
+def batch_take(a: ArrayLike, indices: ArrayLike) -> Array:
     """One element of each row of a matrix. IndexError where the result is read for a position that a row has not.
 
     >>> from forerun import npx
@@ -88,7 +88,7 @@ def batch_take(a: Any, indices: Any) -> Array:
     return reshape(take_along_axis(x, reshape(at, (-1, 1)), 1), at.shape)
 
 
-def index_array(data: Any, axes: Sequence[int] | None = None) -> Array:
+def index_array(data: ArrayLike, axes: Sequence[int] | None = None) -> Array:
     """The position of each element of data, along a new last axis. int64. axes: only along these.
 
     >>> from forerun import np, npx
@@ -101,14 +101,14 @@ def index_array(data: Any, axes: Sequence[int] | None = None) -> Array:
     return _core.from_numpy(numpy.ascontiguousarray(numpy.moveaxis(grid, 0, -1)), x.device)
 
 
-def _blocks(op: str, data: Any, block_size: int, divided: Sequence[int]) -> Any:
+def _blocks(op: str, data: Any, block_size: int, divided: Sequence[int]) -> Array:
     x = asarray(data)
     if block_size < 1 or x.ndim != 4 or any(x.shape[a] % n for a, n in zip((1, 2, 3), divided)):
         raise ValueError(f"{op}: shape must have 4 axes that block_size divides, got {x.shape} and {block_size}")
     return x
 
 
-def depth_to_space(data: Any, block_size: int) -> Array:
+def depth_to_space(data: ArrayLike, block_size: int) -> Array:
     """Channels moved into blocks of pixels: (n, c, h, w) to (n, c / block_size**2, h * block_size, w * block_size).
 
     ValueError if channels are no multiple of the square of block_size.
@@ -124,7 +124,7 @@ def depth_to_space(data: Any, block_size: int) -> Array:
     return reshape(apart, (n, c // (b * b), h * b, w * b))
 
 
-def space_to_depth(data: Any, block_size: int) -> Array:
+def space_to_depth(data: ArrayLike, block_size: int) -> Array:
     """Blocks of pixels moved into channels: the inverse of `depth_to_space`.
 
     ValueError if height and width are no multiples of block_size.
@@ -156,7 +156,7 @@ def khatri_rao(*args: Any) -> Array:
     return functools.reduce(pair, matrices)
 
 
-def div_sqrt_dim(data: Any) -> Array:
+def div_sqrt_dim(data: ArrayLike) -> Array:
     """data divided by the square root of the extent of its last axis: what attention does to scores.
 
     >>> from forerun import np, npx
@@ -170,7 +170,7 @@ def div_sqrt_dim(data: Any) -> Array:
 # --- checks and casts -----------------------------------------------------------------------------
 
 
-def constraint_check(condition: Any, msg: str = "Constraint violated.") -> Array:
+def constraint_check(condition: ArrayLike, msg: str = "Constraint violated.") -> Array:
     """An array of one True, if a condition holds everywhere. ValueError with the message where it is read if not.
 
     >>> from forerun import np, npx
@@ -186,7 +186,7 @@ def constraint_check(condition: Any, msg: str = "Constraint violated.") -> Array
     return host_op("constraint_check", check, [asarray(condition)], (), "bool")
 
 
-def all_finite(data: Any, init_output: bool = True) -> Array:
+def all_finite(data: ArrayLike, init_output: bool = True) -> Array:
     """Whether no element is infinite or NaN: 1 or 0, float32, of shape (1,).
 
     init_output: must be True (NotImplementedError otherwise): results of before are not combined with this one.
@@ -216,7 +216,7 @@ def multi_all_finite(*arrays: Any, num_arrays: int | None = None, init_output: b
     return reshape(cast(finite, numpy.dtype("float32")), (1,))
 
 
-def amp_cast(data: Any, dtype: Any) -> Array:
+def amp_cast(data: ArrayLike, dtype: DTypeLike) -> Array:
     """data in a dtype of floats, if it is of floats; otherwise as it is.
 
     >>> from forerun import np, npx

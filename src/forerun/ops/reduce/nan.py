@@ -28,11 +28,11 @@ from ..elementwise.select import where as _where  # `where` is a parameter of ma
 from ..shape.views import imag, real
 from .mean_variance import _less, _over
 from .product import prod
-from .reduction import Axis, _check_filled, _chosen, _floating, _ties, max, min, sum
+from .reduction import _check_filled, _chosen, _floating, _ties, max, min, sum
 from .scan import cumprod, cumsum
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, Axis, DTypeLike, Out
 
 __all__ = [
     "nan_to_num", "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum", "nanvar",
@@ -40,16 +40,16 @@ __all__ = [
 
 
 @primitive(lambda g, y, x, axes, keepdims: _ties(g, y, x, axes, keepdims), op="nanmax")
-def _nanmax(x: Any, axes: tuple[int, ...], keepdims: bool = False) -> Any:
+def _nanmax(x: Array, axes: tuple[int, ...], keepdims: bool = False) -> Array:
     return _core.reduce(fmax, x, axes, None, keepdims, "nanmax")
 
 
 @primitive(lambda g, y, x, axes, keepdims: _ties(g, y, x, axes, keepdims), op="nanmin")
-def _nanmin(x: Any, axes: tuple[int, ...], keepdims: bool = False) -> Any:
+def _nanmin(x: Array, axes: tuple[int, ...], keepdims: bool = False) -> Array:
     return _core.reduce(fmin, x, axes, None, keepdims, "nanmin")
 
 
-def _without_nan(op: str, reduced: Callable[..., Any], x: Any, axis: Axis, out: Any, keepdims: bool) -> Any:
+def _without_nan(op: str, reduced: Callable[..., Any], x: Array, axis: Axis, out: Any, keepdims: bool) -> Array:
     """`nanmax` or `nanmin` of all elements."""
     axes = axes_to_reduce(op, axis, x.ndim)
     _check_filled(op, x, axes)
@@ -57,8 +57,9 @@ def _without_nan(op: str, reduced: Callable[..., Any], x: Any, axis: Axis, out: 
 
 
 def nanmax(
-    a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
-) -> Array:
+    a: ArrayLike, axis: Axis = None, out: Out = None, keepdims: bool = False, initial: ArrayLike | None = None,
+    where: ArrayLike = True,
+) -> Array:  # fmt: skip
     """The largest element over axes (by default all) that is not NaN; NaN if all are. `a`'s dtype.
 
     Equal largest elements share the gradient. ValueError if there is no element.
@@ -74,8 +75,9 @@ def nanmax(
 
 
 def nanmin(
-    a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
-) -> Array:
+    a: ArrayLike, axis: Axis = None, out: Out = None, keepdims: bool = False, initial: ArrayLike | None = None,
+    where: ArrayLike = True,
+) -> Array:  # fmt: skip
     """The smallest element over axes (by default all) that is not NaN; NaN if all are. `a`'s dtype.
 
     Equal smallest elements share the gradient. ValueError if there is no element.
@@ -97,8 +99,8 @@ def _filled(x: Any, value: float) -> Any:
 
 
 def nansum(
-    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
-    where: Any = True,
+    a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: Out = None, keepdims: bool = False,
+    initial: ArrayLike | None = None, where: ArrayLike = True,
 ) -> Array:  # fmt: skip
     """The sum over axes with NaN counted as 0; otherwise as `sum`.
 
@@ -110,8 +112,8 @@ def nansum(
 
 
 def nanprod(
-    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
-    where: Any = True,
+    a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: Out = None, keepdims: bool = False,
+    initial: ArrayLike | None = None, where: ArrayLike = True,
 ) -> Array:  # fmt: skip
     """The product over axes (by default all) with NaN counted as 1; otherwise as `prod`.
 
@@ -122,7 +124,7 @@ def nanprod(
     return prod(_filled(beside(a, initial, where), 1), axis, dtype, out, keepdims, initial, where)
 
 
-def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
+def nancumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Out = None) -> Array:
     """Running sums along `axis`, or of the flat array, with NaN counted as 0.
 
     >>> from forerun import np
@@ -132,7 +134,7 @@ def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = Non
     return cumsum(_filled(a, 0), axis, dtype, out)
 
 
-def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
+def nancumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Out = None) -> Array:
     """Running products along `axis`, or of the flat array, with NaN counted as 1.
 
     >>> from forerun import np
@@ -157,8 +159,9 @@ def _unmasked(a: Any, dtype: Any, mask: Any) -> Any:
 
 
 def nanmean(
-    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
-) -> Array:
+    a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: Out = None, keepdims: bool = False, *,
+    where: ArrayLike = True,
+) -> Array:  # fmt: skip
     """The mean over axes of the elements that are not NaN; NaN if all are. Of integers in the default float.
 
     where: a mask of the elements that count.
@@ -179,13 +182,13 @@ def _axes(op: str, a: Any, axis: Axis) -> tuple[int, ...]:
     return axes_to_reduce(op, axis, x.ndim) if is_inexact(x.dtype) else axes_of(op, axis, x.ndim)
 
 
-def _dropped(x: Any, axes: tuple[int, ...]) -> Any:
+def _dropped(x: Array, axes: tuple[int, ...]) -> Array:
     return _core.as_scalar(x.reshape(tuple(n for i, n in enumerate(x.shape) if i not in axes)))
 
 
 def nanvar(
-    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *,
-    where: Any = True, mean: Any = None, correction: float | None = None,
+    a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: Out = None, ddof: float = 0, keepdims: bool = False,
+    *, where: ArrayLike = True, mean: ArrayLike | None = None, correction: float | None = None,
 ) -> Array:  # fmt: skip
     """The variance over axes (by default all) of the elements that are not NaN.
 
@@ -207,8 +210,8 @@ def nanvar(
 
 
 def nanstd(
-    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *,
-    where: Any = True, mean: Any = None, correction: float | None = None,
+    a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: Out = None, ddof: float = 0, keepdims: bool = False,
+    *, where: ArrayLike = True, mean: ArrayLike | None = None, correction: float | None = None,
 ) -> Array:  # fmt: skip
     """The standard deviation over axes of the elements that are not NaN: the root of `nanvar`.
 
@@ -216,12 +219,12 @@ def nanstd(
     >>> np.nanstd([1.0, np.nan, 5.0]).item()
     2.0
     """
-    known = {"where": where, "mean": mean, "correction": correction}
+    known: dict[str, Any] = {"where": where, "mean": mean, "correction": correction}
     return store("nanstd", sqrt(nanvar(a, axis, dtype, None, ddof, keepdims, **known)), out)
 
 
 def nan_to_num(
-    x: Any, copy: bool = True, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
+    x: ArrayLike, copy: bool = True, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
 ) -> Array:
     """x with `nan` in place of NaN, and `posinf` and `neginf` in place of infinities. x's dtype.
 

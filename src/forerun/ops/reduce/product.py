@@ -10,24 +10,24 @@ import numpy
 from ... import _core
 from .._base.convert import axes_to_reduce, beside, cast, is_inexact, store
 from .._base.primitive import direct, primitive
-from ..elementwise.arithmetic import _value, multiply
+from ..elementwise.arithmetic import conj_if_complex, multiply
 from ..shape.join import concatenate
 from ..shape.views import flip, reshape, transpose
-from .reduction import Axis, _accumulator, _chosen, _first, _spread
+from .reduction import _accumulator, _chosen, _first, _spread
 from .scan import cumprod
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, Axis, DTypeLike, Out
 
 __all__ = ["prod"]
 
 
 @primitive(lambda g, y, x, axes, keepdims: _prod_grad(g, y, x, axes, keepdims), op="prod")
-def _prod(x: Any, axes: tuple[int, ...], keepdims: bool = False, dtype: Any = None) -> Any:
+def _prod(x: Array, axes: tuple[int, ...], keepdims: bool = False, dtype: Any = None) -> Array:
     return _core.reduce(multiply, x, axes, dtype, keepdims, "prod")
 
 
-def _prod_grad(g: Any, y: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+def _prod_grad(g: Array, y: Array, x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
     """Product of the others, right also where elements are zero: products from the left times products from
     the right."""
     rest = [i for i in range(x.ndim) if i not in axes]
@@ -41,13 +41,13 @@ def _prod_grad(g: Any, y: Any, x: Any, axes: tuple[int, ...], keepdims: bool) ->
     right = flip(concatenate([one, cumprod(flip(rows, -1), -1)[..., :-1]], -1), -1)
     others = reshape(left * right, tuple(x.shape[i] for i in order))
     back = [int(i) for i in numpy.argsort(order)]
-    return _spread(g, x.shape, axes, keepdims) * _value(transpose(others, back))
+    return _spread(g, x.shape, axes, keepdims) * conj_if_complex(transpose(others, back))
 
 
 @direct("total", multiply, 1)
 def prod(
-    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
-    where: Any = True,
+    a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: Out = None, keepdims: bool = False,
+    initial: ArrayLike | None = None, where: ArrayLike = True,
 ) -> Array:  # fmt: skip
     """The product over axes (by default all). Integers are multiplied as int64 or uint64. Of no elements: 1.
 

@@ -15,7 +15,7 @@ from ..shape.views import fortran, imag, real, transpose
 from .reduction import all as all_
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, DTypeLike, Out
 
 __all__ = [
     "array_equiv", "asarray_chkfinite", "iscomplex", "isfortran", "isneginf", "isposinf", "isreal", "iterable",
@@ -23,7 +23,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def isreal(x: Any) -> Array:
+def isreal(x: ArrayLike) -> Array:
     """Whether each element has no imaginary part.
 
     >>> from forerun import np
@@ -33,7 +33,7 @@ def isreal(x: Any) -> Array:
     return equal(imag(x), 0)
 
 
-def iscomplex(x: Any) -> Array:
+def iscomplex(x: ArrayLike) -> Array:
     """Whether each element has an imaginary part.
 
     >>> from forerun import np
@@ -43,7 +43,7 @@ def iscomplex(x: Any) -> Array:
     return imag(x) != 0
 
 
-def _infinite(op: str, x: Any, negative: bool, out: Any) -> Any:
+def _infinite(op: str, x: Any, negative: bool, out: Any) -> Array:
     x = asarray(x)
     if x.dtype.kind == "c":
         raise TypeError(f"{op}: array must be of real numbers, got {x.dtype}")
@@ -53,7 +53,7 @@ def _infinite(op: str, x: Any, negative: bool, out: Any) -> Any:
     return store(op, isinf(x) & (sign if negative else ~sign), out)
 
 
-def isposinf(x: Any, out: Any = None) -> Array:
+def isposinf(x: ArrayLike, out: Out = None) -> Array:
     """Whether each element is positive infinity. TypeError of complex numbers.
 
     >>> from forerun import np
@@ -63,7 +63,7 @@ def isposinf(x: Any, out: Any = None) -> Array:
     return _infinite("isposinf", x, False, out)
 
 
-def isneginf(x: Any, out: Any = None) -> Array:
+def isneginf(x: ArrayLike, out: Out = None) -> Array:
     """Whether each element is negative infinity. TypeError of complex numbers.
 
     >>> from forerun import np
@@ -73,7 +73,7 @@ def isneginf(x: Any, out: Any = None) -> Array:
     return _infinite("isneginf", x, True, out)
 
 
-def isfortran(a: Any) -> bool:
+def isfortran(a: ArrayLike) -> bool:
     """Whether the first axis runs fastest in memory, and not the last. Does not wait. TypeError of no array.
 
     >>> from forerun import np
@@ -85,7 +85,7 @@ def isfortran(a: Any) -> bool:
     return fortran(a)
 
 
-def iterable(y: Any) -> bool:
+def iterable(y: ArrayLike) -> bool:
     """Whether one can iterate over y: an array has at least one axis.
 
     >>> from forerun import np
@@ -95,7 +95,7 @@ def iterable(y: Any) -> bool:
     return y.ndim > 0 if is_array(y) else bool(numpy.iterable(y))
 
 
-def array_equiv(a1: Any, a2: Any) -> Array:
+def array_equiv(a1: ArrayLike, a2: ArrayLike) -> Array:
     """Whether two arrays have one shape, or broadcast to it, and the same elements; as an array of one bool.
 
     >>> from forerun import np
@@ -110,7 +110,7 @@ def array_equiv(a1: Any, a2: Any) -> Array:
     return all_(equal(a, b))
 
 
-def asarray_chkfinite(a: Any, dtype: Any = None, order: str | None = None) -> Array:
+def asarray_chkfinite(a: ArrayLike, dtype: DTypeLike = None, order: str | None = None) -> Array:
     """`asarray`, but with ValueError for NaN and infinity, where the result is read; of floats always a new array.
 
     >>> from forerun import np
@@ -132,7 +132,7 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: str | None = None) -> Ar
     return transpose(found) if turned else found
 
 
-def real_if_close(a: Any, tol: float = 100) -> Array:
+def real_if_close(a: ArrayLike, tol: float = 100) -> Array:
     """The real part if no imaginary part is far from zero, else the array itself. Of complex numbers this waits.
 
     tol: how far, in steps of the dtype at 1, or as a distance if it is not more than 1.

@@ -9,33 +9,33 @@ import numpy
 from ... import _core
 from .._base.convert import asarray, axis_of, beside, cast, count_of, store
 from .._base.primitive import primitive
-from ..elementwise.arithmetic import _value, add, multiply
+from ..elementwise.arithmetic import add, conj_if_complex, multiply
 from ..elementwise.select import where
 from ..shape.join import concatenate
 from ..shape.views import broadcast_to, flip, moveaxis, reshape
 from .reduction import _accumulator, sum
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, DTypeLike, Out
 
 __all__ = ["cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "diff"]
 
 
-def _reverse_cumsum(g: Any, axis: int) -> Any:
+def _reverse_cumsum(g: Array, axis: int) -> Array:
     return flip(_cumsum(flip(g, axis), axis), axis)
 
 
 @primitive(lambda g, axis: _reverse_cumsum(g, axis), op="cumsum")
-def _cumsum(x: Any, axis: int, dtype: Any = None) -> Any:
+def _cumsum(x: Array, axis: int, dtype: Any = None) -> Array:
     return _core.scan(add, x, axis, dtype, "cumsum")
 
 
 @primitive(lambda g, y, x, axis: _cumprod_grad(g, y, x, axis), op="cumprod")
-def _cumprod(x: Any, axis: int, dtype: Any = None) -> Any:
+def _cumprod(x: Array, axis: int, dtype: Any = None) -> Array:
     return _core.scan(multiply, x, axis, dtype, "cumprod")
 
 
-def _cumprod_grad(g: Any, y: Any, x: Any, axis: int) -> Any:
+def _cumprod_grad(g: Array, y: Array, x: Array, axis: int) -> Array:
     """Where no element is zero, the gradient of element i is the sum of g * y from i on, divided by x[i].
 
     Elements that are zero need the products of the others, which a matrix of all pairs gives.
@@ -47,10 +47,10 @@ def _cumprod_grad(g: Any, y: Any, x: Any, axis: int) -> Any:
     later = _core.from_numpy(numpy.tril(numpy.ones((n, n), bool)).T, x.device)
     spread = where(eye, 1, rows[..., None, :])
     products = where(later, _cumprod(spread, x.ndim), 0)
-    return moveaxis(sum(_value(products) * moveaxis(g, axis, -1)[..., None, :], -1), -1, axis)
+    return moveaxis(sum(conj_if_complex(products) * moveaxis(g, axis, -1)[..., None, :], -1), -1, axis)
 
 
-def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
+def cumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Out = None) -> Array:
     """Running sums along `axis`, or of the flat array. Integers are summed as int64 or uint64.
 
     >>> from forerun import np
@@ -65,7 +65,7 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) 
     return store("cumsum", _cumsum(x, axis_of("cumsum", axis, x.ndim)), out)
 
 
-def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
+def cumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Out = None) -> Array:
     """Running products along `axis`, or of the flat array. Integers are multiplied as int64 or uint64.
 
     >>> from forerun import np
@@ -101,7 +101,7 @@ def _cumulative(op: str, scan: Any, first: int, x: Any, axis: int | None, dtype:
 
 
 def cumulative_sum(
-    x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False
+    x: ArrayLike, /, *, axis: int | None = None, dtype: DTypeLike = None, out: Out = None, include_initial: bool = False
 ) -> Array:
     """Running sums along `axis`, which must be given but for vectors (ValueError). Dtypes as `cumsum`.
 
@@ -115,7 +115,7 @@ def cumulative_sum(
 
 
 def cumulative_prod(
-    x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False
+    x: ArrayLike, /, *, axis: int | None = None, dtype: DTypeLike = None, out: Out = None, include_initial: bool = False
 ) -> Array:
     """Running products along `axis`, which must be given but for vectors (ValueError). Dtypes as `cumprod`.
 
@@ -128,7 +128,9 @@ def cumulative_prod(
     return store("cumulative_prod", _cumulative("cumulative_prod", cumprod, 1, x, axis, dtype, include_initial), out)
 
 
-def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Array:
+def diff(
+    a: ArrayLike, n: int = 1, axis: int = -1, prepend: ArrayLike | None = None, append: ArrayLike | None = None
+) -> Array:
     """Differences of neighbours along `axis`, n times over; each time the axis is shorter by one.
 
     Of bools: whether neighbours differ. prepend, append: what stands before and after the array along the axis.

@@ -14,12 +14,12 @@ from ..shape.join import stack
 from ..shape.views import expand_dims, moveaxis, reshape
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike
 
 __all__ = ["apply_along_axis", "apply_over_axes", "vectorize"]
 
 
-def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any) -> Array:
+def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: ArrayLike, *args: Any, **kwargs: Any) -> Array:
     """The results of a function of vectors for each vector along `axis`, which their axes replace.
 
     The function is called with vectors of ours, once for each of them; what is made of operations does not wait.
@@ -42,7 +42,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
     return moveaxis(result, list(range(n, n + len(inner))), list(range(at, at + len(inner))))
 
 
-def apply_over_axes(func: Callable[..., Any], a: Any, axes: int | Sequence[int]) -> Array:
+def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: int | Sequence[int]) -> Array:
     """func(a, axis) for one axis after the other, each with the result of the one before; reduced axes stay.
 
     ValueError if a result has other than as many axes or one less.

@@ -27,7 +27,7 @@ from ..index.getitem import take_along_axis
 from ..shape.views import reshape
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, Out
 
 __all__ = [
     "argmax", "argmin", "argpartition", "argsort", "bincount", "lexsort", "nanargmax", "nanargmin", "partition",
@@ -39,7 +39,7 @@ def _without(shape: tuple[int, ...], axis: int, keepdims: bool) -> tuple[int, ..
     return shape[:axis] + ((1,) if keepdims else ()) + shape[axis + 1 :]
 
 
-def _arg(name: str, fn: Callable[..., Any], x: Any, axis: int | None, out: Any, keepdims: bool) -> Any:
+def _arg(name: str, fn: Callable[..., Any], x: Any, axis: int | None, out: Any, keepdims: bool) -> Array:
     x = asarray(x)
     if axis is None:
         shape = (1,) * x.ndim if keepdims else ()
@@ -57,7 +57,7 @@ def _arg(name: str, fn: Callable[..., Any], x: Any, axis: int | None, out: Any, 
 
 
 @direct("argmax")
-def argmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
+def argmax(a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdims: bool = False) -> Array:
     """Position of the (first) largest element along `axis`, or in the flat array. int64.
 
     ValueError if there is no element to choose from. NaN counts as the largest.
@@ -70,7 +70,7 @@ def argmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool =
 
 
 @direct("argmin")
-def argmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
+def argmin(a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdims: bool = False) -> Array:
     """Position of the (first) smallest element along `axis`, or in the flat array. int64.
 
     ValueError if there is no element to choose from. NaN counts as the smallest.
@@ -82,7 +82,7 @@ def argmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool =
     return _arg("argmin", numpy.argmin, a, axis, out, keepdims)
 
 
-def nanargmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
+def nanargmax(a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdims: bool = False) -> Array:
     """Position of the (first) largest element that is not NaN along `axis`, or in the flat array. int64.
 
     ValueError if there is no element; where the result is read if all are NaN.
@@ -94,7 +94,7 @@ def nanargmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: boo
     return _arg("nanargmax", numpy.nanargmax, a, axis, out, keepdims)
 
 
-def nanargmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
+def nanargmin(a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdims: bool = False) -> Array:
     """Position of the (first) smallest element that is not NaN along `axis`, or in the flat array. int64.
 
     Errors: as for `nanargmax`.
@@ -127,8 +127,8 @@ def _check_sort(op: str, kind: str | None, order: None, stable: bool | None) -> 
 
 @direct("argsort")
 def argsort(
-    a: Any, axis: int | None = -1, kind: str | bool | None = None, order: None = None, *, stable: bool | None = None,
-    descending: bool = False,
+    a: ArrayLike, axis: int | None = -1, kind: str | bool | None = None, order: None = None, *,
+    stable: bool | None = None, descending: bool = False,
 ) -> Array:  # fmt: skip
     """Positions that sort `a` along `axis`; None: the flat array. int64; equal elements keep their order.
 
@@ -154,8 +154,8 @@ def argsort(
 
 @direct("sort")
 def sort(
-    a: Any, axis: int | None = -1, kind: str | bool | None = None, order: None = None, *, stable: bool | None = None,
-    descending: bool = False,
+    a: ArrayLike, axis: int | None = -1, kind: str | bool | None = None, order: None = None, *,
+    stable: bool | None = None, descending: bool = False,
 ) -> Array:  # fmt: skip
     """`a` with its elements in ascending order along `axis`; None: the flat array. Differentiable.
 
@@ -192,7 +192,7 @@ def _orders(op: str, kth: int | Sequence[int], n: int) -> tuple[int, ...]:
 
 @numpy_when_small(numpy.ndarray.argpartition, "a kth axis", "aii")
 def argpartition(
-    a: Any, kth: int | Sequence[int], axis: int | None = -1, kind: str = "introselect", order: None = None
+    a: ArrayLike, kth: int | Sequence[int], axis: int | None = -1, kind: str = "introselect", order: None = None
 ) -> Array:
     """Positions that partition `a` along `axis` as `partition` does. int64. Errors as there.
 
@@ -210,7 +210,7 @@ def argpartition(
 
 @numpy_when_small(numpy.partition, "a kth axis", "aii")
 def partition(
-    a: Any, kth: int | Sequence[int], axis: int | None = -1, kind: str = "introselect", order: None = None
+    a: ArrayLike, kth: int | Sequence[int], axis: int | None = -1, kind: str = "introselect", order: None = None
 ) -> Array:
     """`a` with the element that is kth in sorted order at place kth along `axis`. Differentiable.
 
@@ -251,7 +251,7 @@ def lexsort(keys: Any, axis: int = -1) -> Array:
 
 
 @numpy_when_small(numpy.ndarray.searchsorted, "a v side", "hns")
-def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Array:
+def searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: Any = None) -> Array:
     """Positions at which v would keep the sorted vector `a` sorted: int64, of the shape of v.
 
     side: before ("left") or after ("right") equal elements. sorter: positions that sort `a`, as `argsort` gives
@@ -277,7 +277,7 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Arra
 
 
 @numpy_when_small(numpy.bincount, "x weights minlength", "rAc", waits=True)
-def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Array:
+def bincount(x: ArrayLike, weights: ArrayLike | None = None, minlength: int = 0) -> Array:
     """How often each number from 0 on occurs in a vector: int64.
 
     If weights are given, sums of them: float64. At least `minlength` counts. Their number depends on the

@@ -28,7 +28,7 @@ from ..shape.join import stack
 from ..shape.views import reshape, transpose
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike
 
 __all__ = [
     "digitize", "histogram", "histogram2d", "histogram_bin_edges", "histogramdd", "packbits", "unpackbits",
@@ -36,7 +36,7 @@ __all__ = [
 
 
 @numpy_when_small(numpy.digitize, "x bins right", "aab")
-def digitize(x: Any, bins: Any, right: bool = False) -> Array:
+def digitize(x: ArrayLike, bins: Any, right: bool = False) -> Array:
     """In which bin each number lies: i with bins[i-1] <= x < bins[i]; with `right`, bins[i-1] < x <= bins[i].
 
     int64, of x's shape. Bins are a vector that rises or falls; ValueError where the result is read if it does
@@ -80,7 +80,7 @@ def _distinct_bytes(x: numpy.ndarray) -> tuple[numpy.ndarray, numpy.ndarray]:
 
 @numpy_when_small(numpy.histogram, "a bins", "ac", "f")
 def histogram(
-    a: Any, bins: Any = 10, range: Any = None, density: bool | None = None, weights: Any = None
+    a: ArrayLike, bins: Any = 10, range: Any = None, density: bool | None = None, weights: ArrayLike | None = None
 ) -> tuple[Any, Any]:
     """How many of the numbers lie in each bin, and the edges of the bins.
 
@@ -130,7 +130,7 @@ def histogram(
     return found, ends
 
 
-def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Array:
+def histogram_bin_edges(a: ArrayLike, bins: Any = 10, range: Any = None, weights: ArrayLike | None = None) -> Array:
     """The edges of the bins that `histogram` uses, with its parameters and errors.
 
     >>> from forerun import np
@@ -140,7 +140,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     return histogram(a, bins, range, weights=weights)[1]
 
 
-def _columns(sample: Any, *others: Any) -> Any:
+def _columns(sample: Any, *others: Any) -> Array:
     """Points as rows: of a matrix, of a vector of numbers, or of a sequence of coordinates; `beside` the others."""
     if not is_array(sample) and isinstance(sample, (list, tuple)):
         vectors = [reshape(beside(v, sample, *others), -1) for v in sample]
@@ -158,7 +158,7 @@ def _edges(bins: Any, x: Any) -> list[Any]:
     n = x.shape[1]
     if not is_array(bins) and not isinstance(bins, (list, tuple, numpy.ndarray)):
         return [count_of("histogramdd", "bins", bins)] * n
-    given = list(bins)
+    given: list[Any] = list(bins)  # type: ignore[arg-type]
     if words := [b for b in given if isinstance(b, str)]:
         raise TypeError(f"histogramdd: bins must be numbers or edges, got {words[0]!r}")
     if len(given) != n:
@@ -168,8 +168,8 @@ def _edges(bins: Any, x: Any) -> list[Any]:
 
 
 def histogramdd(
-    sample: Any, bins: Any = 10, range: Sequence[Any] | None = None, density: bool | None = None,
-    weights: Any = None,
+    sample: ArrayLike, bins: Any = 10, range: Sequence[Any] | None = None, density: bool | None = None,
+    weights: ArrayLike | None = None,
 ) -> tuple[Any, tuple[Any, ...]]:  # fmt: skip
     """How many points lie in each cell of a grid, and the edges of its bins along each axis, in a tuple.
 
@@ -220,8 +220,9 @@ def _of_few(x: numpy.ndarray, y: numpy.ndarray, bins: int = 10) -> tuple[numpy.n
 
 @numpy_when_small(_of_few, "x y bins", "ddc", "D")
 def histogram2d(
-    x: Any, y: Any, bins: Any = 10, range: Any = None, density: bool | None = None, weights: Any = None
-) -> tuple[Any, Any, Any]:
+    x: ArrayLike, y: ArrayLike, bins: Any = 10, range: Any = None, density: bool | None = None,
+    weights: ArrayLike | None = None,
+) -> tuple[Any, Any, Any]:  # fmt: skip
     """How many points (x, y) lie in each cell of a grid, and the edges of its bins along both axes.
 
     bins: a number for both axes, the edges for both, or a pair of either. Otherwise as `histogramdd`. ValueError if x
@@ -243,11 +244,11 @@ def histogram2d(
 # --- bits -----------------------------------------------------------------------------------------
 
 
-def _flat(op: str, x: Any, axis: int | None) -> tuple[Any, int]:
+def _flat(op: str, x: Array, axis: int | None) -> tuple[Any, int]:
     return (reshape(x, -1), 0) if axis is None or (x.ndim == 0 and axis in (0, -1)) else (x, axis_of(op, axis, x.ndim))
 
 
-def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> Array:
+def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: str = "big") -> Array:
     """Eight elements in each byte, a bit for each that is not zero, along `axis` or of the flat array. uint8.
 
     bitorder: whether the first one is the highest bit ("big") or the lowest ("little"); ValueError if another.
@@ -266,7 +267,7 @@ def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> Array
     return host_op("packbits", lambda v: numpy.packbits(v, along, bitorder), [x], shape, "uint8")
 
 
-def unpackbits(a: Any, /, axis: int | None = None, count: int | None = None, bitorder: str = "big") -> Array:
+def unpackbits(a: ArrayLike, /, axis: int | None = None, count: int | None = None, bitorder: str = "big") -> Array:
     """The bits of bytes as elements that are 0 or 1, along `axis` or of the flat array. uint8.
 
     count: how many to give, zeros where there are no more; if negative, how many to leave out at the end.

@@ -12,7 +12,7 @@ from .._base.host_task import host_op, quiet
 from .._base.primitive import numpy_when_small
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, Axis, Out
 
 __all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
 
@@ -26,7 +26,9 @@ def _statistic(name: str, fn: Callable[..., Any], x: Any, extra: tuple[int, ...]
 
 
 @numpy_when_small(numpy.median, "a axis", "ai", "f")
-def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Array:
+def median(
+    a: ArrayLike, axis: Axis = None, out: Out = None, overwrite_input: bool = False, keepdims: bool = False
+) -> Array:
     """The middle value along axes (by default all), of an even number the mean of two.
 
     In `a`'s dtype, or the default float if `a` is not of floats.
@@ -52,7 +54,7 @@ _DISCRETE = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest"
 
 def _quantile(
     op: str, x: Any, q: Any, most: int, axis: Any, out: Any, method: str, keepdims: bool, weights: Any
-) -> Any:
+) -> Array:
     """`quantile` and its relatives: `most` is what q is counted to."""
     one_of(op, "method", method, _METHODS)
     x, q = beside(x, q, weights), numpy.asarray(q, "float64")
@@ -75,7 +77,7 @@ def _quantile(
     return store(op, host_op(op, task, inputs, shape, dtype), out)
 
 
-def _weights(op: str, x: Any, weights: Any, at: tuple[int, ...], axis: Any, method: str) -> Any:
+def _weights(op: str, x: Array, weights: Array, at: tuple[int, ...], axis: Any, method: str) -> Array:
     if method != "inverted_cdf":
         raise ValueError(f"{op}: method must be inverted_cdf with weights, got {method!r}")
     w = asarray(weights, device=x.device)
@@ -93,8 +95,9 @@ def _weights(op: str, x: Any, weights: Any, at: tuple[int, ...], axis: Any, meth
 
 
 def quantile(
-    a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
-    keepdims: bool = False, *, weights: Any = None, interpolation: str | None = None,
+    a: ArrayLike, q: ArrayLike, axis: Axis = None, out: Out = None, overwrite_input: bool = False,
+    method: str = "linear", keepdims: bool = False, *, weights: ArrayLike | None = None,
+    interpolation: str | None = None,
 ) -> Array:  # fmt: skip
     """The q-th quantiles (q between 0 and 1) along axes (by default all); `a`'s dtype or the default float.
 
@@ -113,8 +116,9 @@ def quantile(
 
 @numpy_when_small(numpy.percentile, "a q", "an", "f")
 def percentile(
-    a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
-    keepdims: bool = False, *, weights: Any = None, interpolation: str | None = None,
+    a: ArrayLike, q: ArrayLike, axis: Axis = None, out: Out = None, overwrite_input: bool = False,
+    method: str = "linear", keepdims: bool = False, *, weights: ArrayLike | None = None,
+    interpolation: str | None = None,
 ) -> Array:  # fmt: skip
     """The q-th percentiles (q between 0 and 100) along axes; otherwise as `quantile`.
 
@@ -126,8 +130,9 @@ def percentile(
 
 
 def nanquantile(
-    a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
-    keepdims: bool = False, *, weights: Any = None, interpolation: str | None = None,
+    a: ArrayLike, q: ArrayLike, axis: Axis = None, out: Out = None, overwrite_input: bool = False,
+    method: str = "linear", keepdims: bool = False, *, weights: ArrayLike | None = None,
+    interpolation: str | None = None,
 ) -> Array:  # fmt: skip
     """The q-th quantiles of the elements that are not NaN; NaN if all are. Otherwise as `quantile`.
 
@@ -139,8 +144,9 @@ def nanquantile(
 
 
 def nanpercentile(
-    a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
-    keepdims: bool = False, *, weights: Any = None, interpolation: str | None = None,
+    a: ArrayLike, q: ArrayLike, axis: Axis = None, out: Out = None, overwrite_input: bool = False,
+    method: str = "linear", keepdims: bool = False, *, weights: ArrayLike | None = None,
+    interpolation: str | None = None,
 ) -> Array:  # fmt: skip
     """The q-th percentiles of the elements that are not NaN; NaN if all are. Otherwise as `percentile`.
 
@@ -152,7 +158,7 @@ def nanpercentile(
 
 
 def nanmedian(
-    a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
+    a: ArrayLike, axis: Axis = None, out: Out = None, overwrite_input: bool = False, keepdims: bool = False
 ) -> Array:
     """The middle one of the values along axes that are not NaN; NaN if all are. Otherwise as `median`.
 
