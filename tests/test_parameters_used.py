@@ -88,8 +88,8 @@ def refuses(statement: ast.stmt) -> bool:
 
 def unread(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
     """The parameters that the body does not read. What is there to be defined by subclasses reads all of them."""
-    if any(ast.unparse(decorator) == "overload" for decorator in function.decorator_list):
-        return []  # for type checkers
+    if any(ast.unparse(decorator).startswith(("overload", "delegate(")) for decorator in function.decorator_list):
+        return []  # for type checkers; made of another function
     if any(isinstance(s, ast.Raise) for s in function.body) and all(map(refuses, function.body)):
         return []
     given = function.args

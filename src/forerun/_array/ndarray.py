@@ -14,9 +14,9 @@ from .._io import numpy_files as files
 from .._runtime.device import Device, resolve, used_devices
 from ..autograd import backward_pass, leaf
 from ..ops._base import convert
-from ..ops._base.primitive import direct, numpy_when_small, numpy_writes, view_of_numpy
+from ..ops._base.primitive import direct, numpy_writes
 from ..ops._base.traced import placeholder
-from ..ops.elementwise import arithmetic, select
+from ..ops.elementwise import arithmetic, rounding, select
 from ..ops.index import diagonal as diagonals
 from ..ops.index import getitem as indexing
 from ..ops.index import insert_delete as editing
@@ -31,7 +31,7 @@ from ..ops.shape import join as joining
 from ..ops.shape import views as shape
 from ..ops.sort import sort as sorting  # fmt: skip
 from . import numpy_protocols as protocols
-from .call_forms import takes_dim
+from .call_forms import delegate
 from .mxnet_methods import MxnetMethods
 from .numpy_methods import NumpyMethods
 
@@ -82,42 +82,37 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         """A view with the axes in another order, by default reversed."""
         return shape.transpose(self, _extents(axes) if axes and axes[0] is not None else None)
 
-    @view_of_numpy(numpy.ndarray.swapaxes, "self axis1 axis2", "akk")
+    @delegate(shape.swapaxes)
     def swapaxes(self, axis1: int, axis2: int) -> ndarray:
         """A view with two axes exchanged."""
-        return shape.swapaxes(self, axis1, axis2)
 
-    @direct("ravel")
+    @delegate(shape.ravel)
     def ravel(self, order: str = "C") -> ndarray:
         """The elements as one axis: a view where they lie one after the other, otherwise a copy."""
-        return shape.ravel(self, order)
 
-    @direct("flatten")
+    @delegate(shape.flatten)
     def flatten(self, order: str = "C") -> ndarray:
         """A copy of the elements as one axis."""
-        return shape.flatten(self, order)
 
-    @view_of_numpy(numpy.ndarray.squeeze, "self axis", "ai")
+    @delegate(shape.squeeze)
     def squeeze(self, axis: Axis = None) -> ndarray:
         """A view without axes of extent 1."""
-        return shape.squeeze(self, axis)
 
+    @delegate(shape.expand_dims)
     def expand_dims(self, axis: int | Sequence[int]) -> ndarray:
         """A view with axes of extent 1 put in."""
-        return shape.expand_dims(self, axis)
 
     def broadcast_to(self, shape_: Sequence[int]) -> ndarray:
         """A view repeated to a larger shape."""
         return shape.broadcast_to(self, shape_)
 
-    @numpy_when_small(numpy.ndarray.repeat, "self repeats axis", "aci", "biufc")
+    @delegate(joining.repeat)
     def repeat(self, repeats: Any, axis: int | None = None) -> ndarray:
         """Each element several times along an axis."""
-        return joining.repeat(self, repeats, axis)
 
+    @delegate(joining.split)
     def split(self, indices_or_sections: Any, axis: int = 0) -> Any:
         """Views of equal parts along an axis."""
-        return joining.split(self, indices_or_sections, axis)
 
     # --- values: copies, dtypes, devices ---
 
@@ -220,33 +215,28 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
 
     # --- reductions: (axis=None, dtype=None, out=None, keepdims=False) as in NumPy ---
 
-    @direct("total", arithmetic.add, 0)
-    @takes_dim
+    @delegate(reduction.sum, takes_dim=True)
     def sum(
         self, axis: Axis = None, dtype: DTypeLike = None, out: Out = None, keepdims: bool = False,
         initial: ArrayLike | None = None, where: ArrayLike = True,
     ) -> ndarray:  # fmt: skip
         """The sum over axes."""
-        return reduction.sum(self, axis, dtype, out, keepdims, initial, where)
 
-    @direct("total", arithmetic.multiply, 1)
-    @takes_dim
+    @delegate(product.prod, takes_dim=True)
     def prod(
         self, axis: Axis = None, dtype: DTypeLike = None, out: Out = None, keepdims: bool = False,
         initial: ArrayLike | None = None, where: ArrayLike = True,
     ) -> ndarray:  # fmt: skip
         """The product over axes."""
-        return product.prod(self, axis, dtype, out, keepdims, initial, where)
 
-    @direct("mean")
-    @takes_dim
+    @delegate(moments.mean, takes_dim=True)
     def mean(
         self, axis: Axis = None, dtype: DTypeLike = None, out: Out = None, keepdims: bool = False, *,
         where: ArrayLike = True,
     ) -> ndarray:  # fmt: skip
         """The mean over axes."""
-        return moments.mean(self, axis, dtype, out, keepdims, where=where)
 
+    @delegate(moments.var)
     def var(
         self,
         axis: Axis = None,
@@ -260,9 +250,8 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         correction: float | None = None,
     ) -> ndarray:
         """The variance over axes."""
-        known: dict[str, Any] = {"where": where, "mean": mean, "correction": correction}
-        return moments.var(self, axis, dtype, out, ddof, keepdims, **known)
 
+    @delegate(moments.std)
     def std(
         self,
         axis: Axis = None,
@@ -276,140 +265,115 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         correction: float | None = None,
     ) -> ndarray:
         """The standard deviation over axes."""
-        known: dict[str, Any] = {"where": where, "mean": mean, "correction": correction}
-        return moments.std(self, axis, dtype, out, ddof, keepdims, **known)
 
-    @direct("extreme", arithmetic.maximum, 2)
-    @takes_dim
+    @delegate(reduction.max, takes_dim=True)
     def max(
         self, axis: Axis = None, out: Out = None, keepdims: bool = False, initial: ArrayLike | None = None,
         where: ArrayLike = True,
     ) -> ndarray:  # fmt: skip
         """The largest element over axes."""
-        return reduction.max(self, axis, out, keepdims, initial, where)
 
-    @direct("extreme", arithmetic.minimum, 3)
-    @takes_dim
+    @delegate(reduction.min, takes_dim=True)
     def min(
         self, axis: Axis = None, out: Out = None, keepdims: bool = False, initial: ArrayLike | None = None,
         where: ArrayLike = True,
     ) -> ndarray:  # fmt: skip
         """The smallest element over axes."""
-        return reduction.min(self, axis, out, keepdims, initial, where)
 
-    @direct("truth", arithmetic.logical_and, 4)
-    @takes_dim
+    @delegate(reduction.all, takes_dim=True)
     def all(self, axis: Axis = None, out: Out = None, keepdims: bool = False, *, where: ArrayLike = True) -> ndarray:
         """Whether all elements over axes are true."""
-        return reduction.all(self, axis, out, keepdims, where=where)
 
-    @direct("truth", arithmetic.logical_or, 5)
-    @takes_dim
+    @delegate(reduction.any, takes_dim=True)
     def any(self, axis: Axis = None, out: Out = None, keepdims: bool = False, *, where: ArrayLike = True) -> ndarray:
         """Whether any element over axes is true."""
-        return reduction.any(self, axis, out, keepdims, where=where)
 
+    @delegate(reduction.ptp)
     def ptp(self, axis: Axis = None, out: Out = None, keepdims: bool = False) -> ndarray:
         """Largest minus smallest element over axes."""
-        return reduction.ptp(self, axis, out, keepdims)
 
-    @takes_dim
+    @delegate(scans.cumsum, takes_dim=True)
     def cumsum(self, axis: int | None = None, dtype: DTypeLike = None, out: Out = None) -> ndarray:
         """Running sums along an axis."""
-        return scans.cumsum(self, axis, dtype, out)
 
-    @takes_dim
+    @delegate(scans.cumprod, takes_dim=True)
     def cumprod(self, axis: int | None = None, dtype: DTypeLike = None, out: Out = None) -> ndarray:
         """Running products along an axis."""
-        return scans.cumprod(self, axis, dtype, out)
 
-    @direct("argmax")
-    @takes_dim
+    @delegate(sorting.argmax, takes_dim=True)
     def argmax(self, axis: int | None = None, out: Out = None, *, keepdims: bool = False) -> ndarray:
         """Position of the largest element."""
-        return sorting.argmax(self, axis, out, keepdims=keepdims)
 
-    @direct("argmin")
-    @takes_dim
+    @delegate(sorting.argmin, takes_dim=True)
     def argmin(self, axis: int | None = None, out: Out = None, *, keepdims: bool = False) -> ndarray:
         """Position of the smallest element."""
-        return sorting.argmin(self, axis, out, keepdims=keepdims)
 
-    @direct("argsort")
-    @takes_dim
+    @delegate(sorting.argsort, takes_dim=True)
     def argsort(
         self, axis: int | None = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None
     ) -> ndarray:
         """Positions that sort the array along an axis."""
-        return sorting.argsort(self, axis, kind, order, stable=stable)
 
     def sort(self, axis: int = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None) -> None:
         """Brings elements into ascending order along an axis, in place."""
         _core.assign(self, sorting.sort(_core.detach(self), axis, kind, order, stable=stable))
 
+    @delegate(sorting.argpartition)
     def argpartition(self, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None) -> ndarray:
         """Positions that partition the array along an axis."""
-        return sorting.argpartition(self, kth, axis, kind, order)
 
     def partition(self, kth: Any, axis: int = -1, kind: str = "introselect", order: None = None) -> None:
         """Brings the elements that are kth in order to their places along an axis, in place."""
         _core.assign(self, sorting.partition(_core.detach(self), kth, axis, kind, order))
 
-    @numpy_when_small(numpy.ndarray.searchsorted, "self v side", "hns")
+    @delegate(sorting.searchsorted)
     def searchsorted(self, v: ArrayLike, side: str = "left", sorter: Any = None) -> ndarray:
         """Positions at which values would keep the sorted vector sorted."""
-        return sorting.searchsorted(self, v, side, sorter)
 
     # --- elements, products, parts ---
 
-    @direct("dot")
-    def dot(self, other: Any, out: Out = None) -> ndarray:
+    @delegate(linear.dot)
+    def dot(self, b: ArrayLike, out: Out = None) -> ndarray:
         """The dot product."""
-        return linear.dot(self, other, out)
 
+    @delegate(select.clip)
     def clip(self, min: Any = None, max: Any = None, out: Out = None, **kwargs: Any) -> ndarray:
         """Elements limited to [min, max]."""
-        return select.clip(self, min, max, out, **kwargs)
 
+    @delegate(rounding.round)
     def round(self, decimals: int = 0, out: Out = None) -> ndarray:
         """Elements rounded to decimals; halves go to the even digit."""
-        return protocols.namespace().round(self, decimals, out)
 
-    @numpy_when_small(numpy.ndarray.take, "self indices axis out mode", "aai-s", "biufc")
+    @delegate(indexing.take)
     def take(self, indices: ArrayLike, axis: int | None = None, out: Out = None, mode: str = "raise") -> ndarray:
         """Elements at positions along an axis."""
-        return indexing.take(self, indices, axis, out, mode)
 
-    @numpy_when_small(numpy.ndarray.nonzero, "self", "a", "biufc", waits=True)
+    @delegate(select.nonzero)
     def nonzero(self) -> tuple[Any, ...]:
         """Positions of elements that are not zero. Waits."""
-        return select.nonzero(self)
 
     @numpy_writes(numpy.ndarray.put, "self indices values", "wpv")
     def put(self, indices: ArrayLike, values: ArrayLike, mode: str = "raise") -> None:
         """Writes values at positions of the flat array, in place."""
         editing.put(self, indices, values, mode)
 
+    @delegate(choosing.choose)
     def choose(self, choices: Sequence[ArrayLike] | Array, out: Out = None, mode: str = "raise") -> ndarray:
         """For each element, a number, the element of the choice of that number."""
-        return choosing.choose(self, choices, out, mode)
 
     def compress(self, condition: ArrayLike, axis: int | None = None, out: Out = None) -> ndarray:
         """Slices where a condition holds. Waits."""
         return indexing.compress(condition, self, axis, out)
 
-    @direct("diagonal")
-    @view_of_numpy(numpy.ndarray.diagonal, "self offset axis1 axis2", "akkk")
+    @delegate(diagonals.diagonal)
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:
         """A diagonal of two axes."""
-        return diagonals.diagonal(self, offset, axis1, axis2)
 
-    @direct("trace")
+    @delegate(diagonals.trace)
     def trace(
         self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike = None, out: Out = None
     ) -> ndarray:
         """The sum of a diagonal."""
-        return diagonals.trace(self, offset, axis1, axis2, dtype, out)
 
     def conj(self) -> ndarray:
         """The complex conjugate; the array itself if its dtype is not complex."""

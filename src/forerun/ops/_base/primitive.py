@@ -64,6 +64,7 @@ def direct(entry: str, *data: Any) -> Callable[[F], F]:
     def make(function: F) -> F:
         wrapped: Any = _core.Function(entry, function, data)
         functools.update_wrapper(wrapped, function)
+        wrapped.entry = entry, data
         return wrapped
 
     return make
