@@ -119,7 +119,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     @direct("copy")
     def copy(self, order: str = "C") -> ndarray:
         """A copy in C order; order: "F" for one whose first axis runs fastest, "A" if that of the array does."""
-        convert.one_of("copy", "order", order, ("C", "F", "A", "K"))
+        convert.check_choice("copy", "order", order, ("C", "F", "A", "K"))
         return shape.copied_in(self, order)
 
     @direct("astype")
@@ -133,7 +133,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         (`np.can_cast`), TypeError if it is not. Floats lose their fraction in integers; what an integer cannot hold
         is kept by its lowest bits.
         """
-        convert.one_of("astype", "order", order, ("C", "F", "A", "K"))
+        convert.check_choice("astype", "order", order, ("C", "F", "A", "K"))
         want = convert.as_dtype("astype", dtype)
         if want == self.dtype:
             return shape.copied_in(self, order) if copy or not shape.in_order(self, order) else self
@@ -447,7 +447,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         return bool(reduction.any(self == value))
 
     def __imatmul__(self, other: Any) -> ndarray:
-        return convert.store("matmul", products.matmul(self, other), self)
+        return convert.write_out("matmul", products.matmul(self, other), self)
 
     def __divmod__(self, other: Any) -> tuple[Any, Any]:
         return self // other, self % other

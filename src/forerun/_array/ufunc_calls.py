@@ -13,12 +13,12 @@ from .. import _core
 from ..ops._base.convert import (
     as_dtype,
     asarray,
+    broadcast_shapes,
+    check_choice,
     default_float,
     is_array,
     is_inexact,
-    one_of,
     promote,
-    together,
 )
 from ..ops._base.host_task import host, no_gradient
 from ..ops._base.primitive import Elementwise
@@ -63,7 +63,7 @@ def outs_of(ufunc: Any, method: str, out: Out) -> list[Any]:
     return given
 
 
-def delivered(name: str, results: Sequence[Any], outs: Sequence[Any], casting: str) -> Any:
+def write_outs(name: str, results: Sequence[Any], outs: Sequence[Any], casting: str) -> Any:
     """The results, those with an array to go to in that."""
     found = tuple(r if o is None else _put(name, o, r, casting) for r, o in zip(results, outs, strict=True))
     return found[0] if len(found) == 1 else found
@@ -79,7 +79,7 @@ def _put(name: str, out: Any, result: Any, casting: str) -> Any:
 
 
 def _check_out(name: str, out: Any, shape: tuple[int, ...], dtype: numpy.dtype, casting: str) -> None:
-    if together(name, shape, out.shape) != out.shape:
+    if broadcast_shapes(name, shape, out.shape) != out.shape:
         raise ValueError(f"{name}: out must have a shape that {shape} broadcasts to, got {out.shape}")
     if not numpy.can_cast(dtype, out.dtype, casting):  # type: ignore[arg-type]
         raise TypeError(f"{name}: result of dtype {dtype} must be castable to out's, got {out.dtype}")
@@ -98,7 +98,7 @@ def called(ufunc: Any, inputs: list[Any], outs: list[Any], **options: Any) -> An
     if simple := _simple(ufunc, inputs, outs, options):
         return simple()
     name, casting = ufunc.__name__, options.pop("casting", "same_kind")
-    one_of(name, "casting", casting, _CASTINGS)
+    check_choice(name, "casting", casting, _CASTINGS)
     where = options.pop("where", True)
     device = next(x for x in (*inputs, *outs, where) if is_array(x)).device
     operands = [x if type(x) in SCALARS else asarray(x, device=None if is_array(x) else device) for x in inputs]
@@ -111,9 +111,9 @@ def called(ufunc: Any, inputs: list[Any], outs: list[Any], **options: Any) -> An
     elif op := looped(ufunc, loop):
         results = _several(op(*operands, loop=loop))
     else:
-        shape = together(name, *(x.shape for x in operands if is_array(x)))
+        shape = broadcast_shapes(name, *(x.shape for x in operands if is_array(x)))
         results = _issued(ufunc, operands, loop, [shape] * ufunc.nout, {})
-    return delivered(name, results, outs, casting)
+    return write_outs(name, results, outs, casting)
 
 
 def _several(result: Any) -> tuple[Any, ...]:
@@ -123,7 +123,7 @@ def _several(result: Any) -> tuple[Any, ...]:
 def _says_nothing(name: str, option: str, value: Any) -> bool:
     """Whether an option is as if it were not there."""
     if option == "order":
-        one_of(name, "order", value, ("K", "A", "C"))  # arrays are in C order
+        check_choice(name, "order", value, ("K", "A", "C"))  # arrays are in C order
         return True
     return option == "subok" or value is None or (option == "where" and value is True)
 
@@ -132,7 +132,7 @@ def _simple(ufunc: Any, inputs: list[Any], outs: list[Any], options: dict[str, A
     """The call of an op of ours that knows what the options mean; None if there is none."""
     if ufunc in _FUNCTIONS and not options:
         results = lambda: _several(_FUNCTIONS[ufunc](*inputs))
-        return lambda: delivered(ufunc.__name__, results(), outs, "same_kind")
+        return lambda: write_outs(ufunc.__name__, results(), outs, "same_kind")
     if ufunc in _PRODUCTS:
         named = {"signature" if k == "sig" else k: v for k, v in options.items()}
         return lambda: _PRODUCTS[ufunc](*inputs, out=outs[0], **named)
@@ -140,10 +140,10 @@ def _simple(ufunc: Any, inputs: list[Any], outs: list[Any], options: dict[str, A
     if op is None or set(options) - {"dtype"}:
         return None
     dtype: dict[str, Any] = {k: as_dtype(op.name, v) for k, v in options.items()}
-    shape = together(op.name, *(getattr(x, "shape", ()) for x in inputs))
+    shape = broadcast_shapes(op.name, *(getattr(x, "shape", ()) for x in inputs))
     if len(outs) == 1 and (outs[0] is None or (is_array(outs[0]) and outs[0].shape == shape)):
         return lambda: op(*inputs, out=outs[0], **dtype)
-    return lambda: delivered(op.name, _several(op(*inputs, **dtype)), outs, "same_kind")
+    return lambda: write_outs(op.name, _several(op(*inputs, **dtype)), outs, "same_kind")
 
 
 # --- which loop -----------------------------------------------------------------------------------------------
@@ -290,7 +290,7 @@ def _masked(ufunc: Any, operands: list[Any], loop: Dtypes, where: Any, outs: lis
     if where.dtype != bool:
         raise TypeError(f"{name}: where must be an array of bools, got {where.dtype}")
     arrays = [x for x in operands if is_array(x)]
-    shape = together(name, where.shape, *(x.shape for x in arrays), *(o.shape for o in outs if o is not None))
+    shape = broadcast_shapes(name, where.shape, *(x.shape for x in arrays), *(o.shape for o in outs if o is not None))
     for o, dtype in zip(outs, loop[ufunc.nin :], strict=True):
         if o is not None:
             _check_out(name, o, shape, dtype, casting)

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from ...typing import Array, ArrayLike, Axis, DeviceLike, DTypeLike, Out
 
 __all__ = [
-    "asarray", "asarrays", "as_dtype", "as_real_float", "axes_of", "axes_to_reduce", "axis_of", "beside",
-    "castable", "converted", "count_of", "counts_of", "default_float", "device_of", "ints_become_floats", "is_array",
-    "is_bfloat16", "is_inexact", "is_real_float", "is_supported", "one_of", "promote", "set_defaults", "store",
-    "together", "unsupported", "vector_of", "warn_of_lost_parts", "whole",
+    "as_dtype", "as_index_array", "as_real_float", "asarray", "asarray_like_device", "asarrays", "axes_of",
+    "axes_to_reduce", "axis_of", "broadcast_shapes", "castable", "check_choice", "converted", "count_of", "counts_of",
+    "default_float", "device_of", "ints_become_floats", "is_array", "is_bfloat16", "is_inexact", "is_real_float",
+    "is_supported", "promote", "set_defaults", "unsupported", "vector_of", "warn_of_lost_parts", "write_out",
 ]  # fmt: skip
 
 
@@ -103,10 +103,10 @@ def device_of(*values: Any) -> Device | None:
     return None
 
 
-def beside(x: ArrayLike, *others: Any, op: str = "asarray") -> Array:
+def asarray_like_device(x: ArrayLike, *others: Any, op: str = "asarray") -> Array:
     """x as an array: if it is none yet, on the device of the first of the others that is one.
 
-    >>> beside([1, 2], asarray(3)).device
+    >>> asarray_like_device([1, 2], asarray(3)).device
     cpu(0)
     """
     return x if is_array(x) else asarray(x, device=device_of(x, *others), op=op)
@@ -118,7 +118,7 @@ def asarrays(*values: Any, op: str = "asarray") -> list[Array]:
     >>> [x if x is None else x.tolist() for x in asarrays([1, 2], None, asarray(3))]
     [[1, 2], None, 3]
     """
-    return [x if x is None or is_array(x) else beside(x, *values, op=op) for x in values]  # type: ignore[misc]
+    return [x if x is None or is_array(x) else asarray_like_device(x, *values, op=op) for x in values]  # type: ignore[misc]
 
 
 def _numbers_of(op: str, x: Any, want: numpy.dtype | None) -> numpy.ndarray:
@@ -151,10 +151,10 @@ def converted(x: Array, dtype: numpy.dtype) -> Array:
     return cast(x, dtype)
 
 
-def whole(x: ArrayLike, device: DeviceLike = None, op: str = "asarray") -> Array:
+def as_index_array(x: ArrayLike, device: DeviceLike = None, op: str = "asarray") -> Array:
     """x as an array for a parameter that counts: Python's integers stay integers, whatever `npx.set_np` says.
 
-    >>> whole([1, 2]).dtype
+    >>> as_index_array([1, 2]).dtype
     dtype('int64')
     """
     values = x if is_array(x) else numpy.asarray(x)
@@ -248,23 +248,26 @@ def counts_of(op: str, name: str, values: Any, shape: tuple[int, ...]) -> numpy.
         raise ValueError(f"{op}: {name} must broadcast to {shape}, got {values}") from None
 
 
-def one_of(op: str, name: str, value: Any, allowed: Sequence[str]) -> None:
+def check_choice(op: str, name: str, value: Any, allowed: Sequence[str]) -> None:
     """Checks a word among those there are. ValueError if it is another one.
 
-    >>> one_of("op", "mode", "clip", ("clip", "wrap"))
+    >>> check_choice("op", "mode", "clip", ("clip", "wrap"))
     """
     if value not in allowed:
         raise ValueError(f"{op}: {name} must be one of {', '.join(allowed)}, got {value!r}")
 
 
-def store(op: str, result: Array, out: Out) -> Array:
+def write_out(op: str, result: Array, out: Out, casting: str | None = "same_kind") -> Array:
     """The result, or `out` with the result written into it. A NumPy array as `out` waits.
 
-    ValueError if out has another shape, TypeError if it is no array or its dtype is of another kind; RuntimeError
+    casting: the rule by which the result's dtype must become that of `out`. None: any dtype will do, and nothing is
+    checked for the tape, as for results that depend on no array.
+
+    ValueError if out has another shape, TypeError if it is no array or the rule does not allow its dtype; RuntimeError
     if one of both is on the tape while recording, as gradients would get lost.
 
     >>> into = asarray([0.0, 0.0])
-    >>> store("op", asarray([1, 2]), into) is into, into.tolist()
+    >>> write_out("op", asarray([1, 2]), into) is into, into.tolist()
     (True, [1.0, 2.0])
     """
     if out is None:
@@ -273,12 +276,12 @@ def store(op: str, result: Array, out: Out) -> Array:
         raise TypeError(f"{op}: out must be an array, got {type(out).__name__}")
     if out.shape != result.shape:
         raise ValueError(f"{op}: out must have shape {result.shape}, got {out.shape}")
-    if not castable(result.dtype, out.dtype, "same_kind"):
+    if casting is not None and not castable(result.dtype, out.dtype, casting):
         raise TypeError(f"{op}: out must be of a dtype that {result.dtype} casts to, got {out.dtype}")
     if isinstance(out, numpy.ndarray):
         out[...] = result.numpy()
         return out  # type: ignore[return-value]  # as in NumPy, the array that was given
-    if _core.recording() and (out.node is not None or result.node is not None):
+    if casting is not None and _core.recording() and (out.node is not None or result.node is not None):
         raise RuntimeError(f"{op}: an array on the tape must not be written in place while recording")
     _core.assign(out, result)
     return out
@@ -297,10 +300,10 @@ def unsupported(op: str, **options: Any) -> None:
             raise NotImplementedError(f"{op}: {name} must not be given, got {value!r}")
 
 
-def together(op: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
+def broadcast_shapes(op: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
     """The shape that arrays of these shapes have together. ValueError if they have none.
 
-    >>> together("op", (2, 1), (3,))
+    >>> broadcast_shapes("op", (2, 1), (3,))
     (2, 3)
     """
     try:
@@ -308,25 +311,6 @@ def together(op: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
     except ValueError:
         listed = " and ".join(map(str, shapes))
         raise ValueError(f"{op}: shapes must broadcast together, got {listed}") from None
-
-
-def into(op: str, out: Out, result: Array) -> Array:
-    """A result, or `out` with the result in it if that is an array, of ours or NumPy's (then this waits).
-
-    ValueError if out has another shape.
-
-    >>> into("op", None, 1)
-    1
-    """
-    if out is None:
-        return result
-    if out.shape != result.shape:
-        raise ValueError(f"{op}: out must have shape {result.shape}, got {out.shape}")
-    if is_array(out):
-        _core.assign(out, result)
-    else:
-        out[...] = result.numpy()
-    return out  # type: ignore[return-value]
 
 
 def vector_of(op: str, x: ArrayLike) -> Array:

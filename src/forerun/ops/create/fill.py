@@ -12,12 +12,12 @@ from ..._runtime.device import Device, resolve
 from .._base import convert
 from .._base.convert import (
     as_dtype,
+    check_choice,
     copy,
     default_float,
     ints_become_floats,
     is_array,
     is_inexact,
-    one_of,
     unsupported,
 )
 from .._base.primitive import direct
@@ -47,7 +47,7 @@ def _new(op: str, shape: Any, order: Any, like: None, make: Callable[[tuple[int,
         return make(_shape(shape))
     unsupported(op, like=like)
     order = order or "C"
-    one_of(op, "order", order, ("C", "F", "A", "K"))
+    check_choice(op, "order", order, ("C", "F", "A", "K"))
     return transpose(make(_shape(shape)[::-1])) if order == "F" else make(_shape(shape))
 
 
@@ -98,7 +98,7 @@ def asarray(
 def _made(op: str, x: Any, dtype: Any, device: DeviceLike, copy: bool | None, order: str | None) -> Array:
     result = convert.asarray(x, dtype, device, op)
     if order is not None:
-        one_of(op, "order", order, ("C", "F", "A", "K"))
+        check_choice(op, "order", order, ("C", "F", "A", "K"))
         if order != "A" and not in_order(result, order):
             result = copied_in(result, order)
     if copy is False and (result is not x or _core.is_scalar(x)):
@@ -148,7 +148,7 @@ def full(
     """
     if out is not None:
         made = full(shape, fill_value, dtype or out.dtype, order, device=device or ctx, like=like)
-        return convert.into("full", out, made)
+        return convert.write_out("full", made, out, None)
     where = _device(device, ctx)
     kind = type(fill_value)
     if kind in (bool, int, float, complex):
@@ -204,7 +204,7 @@ def _as(
     """Shape, dtype, order and device of an array that is like another, but for what is given."""
     x = convert.asarray(x)
     order = order or "K"
-    one_of(op, "order", order, ("C", "F", "A", "K"))
+    check_choice(op, "order", order, ("C", "F", "A", "K"))
     if order != "C":
         order = "F" if order == "F" or fortran(x) else "C"
     want = x.dtype if dtype is None else as_dtype(op, dtype)
@@ -241,7 +241,7 @@ def zeros_like(
     ([0, 0, 0], [[0, 0]])
     """
     extents, want, how, where = _as("zeros_like", a, dtype, order, shape, device or ctx)
-    return convert.into("zeros_like", out, zeros(extents, want, how, device=where))
+    return convert.write_out("zeros_like", zeros(extents, want, how, device=where), out, None)
 
 
 @direct("ones_like")
@@ -256,7 +256,7 @@ def ones_like(
     [1.0, 1.0, 1.0]
     """
     extents, want, how, where = _as("ones_like", a, dtype, order, shape, device or ctx)
-    return convert.into("ones_like", out, ones(extents, want, how, device=where))
+    return convert.write_out("ones_like", ones(extents, want, how, device=where), out, None)
 
 
 @direct("full_like")
@@ -274,7 +274,7 @@ def full_like(
     [7, 7, 7]
     """
     extents, want, how, where = _as("full_like", a, dtype, order, shape, device or ctx)
-    return convert.into("full_like", out, full(extents, fill_value, want, how, device=where))
+    return convert.write_out("full_like", full(extents, fill_value, want, how, device=where), out, None)
 
 
 def _known(x: Any) -> Any:
@@ -298,7 +298,7 @@ def eye(
     unsupported("eye", like=like)
     if order == "F":
         return transpose(eye(N if M is None else M, N, -k, dtype, device=device, ctx=ctx))
-    one_of("eye", "order", order, ("C", "F"))
+    check_choice("eye", "order", order, ("C", "F"))
     columns = N if M is None else M
     result = zeros((N, columns), dtype, device=device, ctx=ctx)
     length = max(0, min(N + min(k, 0), columns - max(k, 0)))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from ... import _core
-from .._base.convert import asarray, store
+from .._base.convert import asarray, write_out
 from .._base.host_task import host_op
 from .arithmetic import round as _round
 
@@ -27,6 +27,6 @@ def round(a: ArrayLike, decimals: int = 0, out: Out = None) -> Array:
     x = asarray(a)
     whole = x.dtype.kind == "c" or (x.dtype.kind in "iu" and decimals < 0)  # as NumPy does it, value by value
     if not whole or decimals == 0:
-        return store("round", _round(x, decimals), out)
+        return write_out("round", _round(x, decimals), out)
     wide = lambda v: numpy.round(v, decimals)
-    return store("round", host_op("round", wide, [_core.detach(x)], x.shape, x.dtype), out)
+    return write_out("round", host_op("round", wide, [_core.detach(x)], x.shape, x.dtype), out)

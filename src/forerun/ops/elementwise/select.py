@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy
 
 from ... import _core
-from .._base.convert import asarray, beside, copy, store
+from .._base.convert import asarray, asarray_like_device, copy, write_out
 from .._base.primitive import Elementwise, numpy_when_small
 from .._base.registry import register
 from .arithmetic import maximum, minimum, positive
@@ -52,7 +52,7 @@ def where(condition: ArrayLike, x: ArrayLike | None = None, y: ArrayLike | None 
         return nonzero(condition)
     if x is None or y is None:
         raise ValueError("where: both x and y must be given, or none")
-    result = _select(beside(condition, x, y), _wrapped(x, y), _wrapped(y, x))
+    result = _select(asarray_like_device(condition, x, y), _wrapped(x, y), _wrapped(y, x))
     return result if result.ndim else _core.as_array(result)  # as NumPy's, which is no scalar
 
 
@@ -98,7 +98,7 @@ def clip(
     if (a_min is not None and min is not None) or (a_max is not None and max is not None):
         raise ValueError("clip: a_min and min, a_max and max must not both be given, got both")
     low, high = min if a_min is None else a_min, max if a_max is None else a_max
-    x = beside(a, low, high)
+    x = asarray_like_device(a, low, high)
     if x.dtype.kind in "iu":  # a bound beyond all values bounds nothing
         info = numpy.iinfo(x.dtype)
         low = info.min if type(low) is int and low < info.min else low
@@ -111,7 +111,7 @@ def clip(
         x = maximum(x, low)
     if high is not None:
         x = minimum(x, high)
-    return store("clip", x, out)
+    return write_out("clip", x, out)
 
 
 _OF_UFUNCS = {"casting", "dtype", "order", "sig", "signature", "subok", "where"}

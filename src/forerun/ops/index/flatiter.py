@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ... import _core
-from .._base.convert import asarray, cast, copy, is_array, together
+from .._base.convert import asarray, broadcast_shapes, cast, copy, is_array
 from ..create.fill import _known
 from ..shape.views import broadcast_to, ravel, reshape
 from .getitem import getitem, take
@@ -138,7 +138,7 @@ class broadcast:
 
     def __init__(self, *args: Any) -> None:
         self._arrays = [asarray(a) for a in args]
-        self.shape = together("broadcast", *(a.shape for a in self._arrays))
+        self.shape = broadcast_shapes("broadcast", *(a.shape for a in self._arrays))
         self.size = int(numpy.prod(self.shape, dtype=object))
         self.ndim = self.nd = len(self.shape)
         self.numiter = len(args)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 import numpy
 
 from ... import _core
-from .._base.convert import as_dtype, asarray, axis_of, beside, cast, default_float, is_array, store
+from .._base.convert import as_dtype, asarray, asarray_like_device, axis_of, cast, default_float, is_array, write_out
 from .._base.primitive import numpy_when_small, primitive
 from ..elementwise.select import nonzero, where
 from ..shape.views import broadcast_to, reshape
@@ -46,8 +46,8 @@ def _view(x: Any, index: Any) -> Array:
 
 
 @primitive(lambda g, shape, indices, axis: _scatter_zeros(g, shape, indices, axis), op="take")
-def _gather(x: Array, indices: list[Any], axis: int, said: str = "take") -> Array:
-    return _core.gather(x, indices, axis, said)
+def _gather(x: Array, indices: list[Any], axis: int, op_name: str = "take") -> Array:
+    return _core.gather(x, indices, axis, op_name)
 
 
 @primitive(lambda g, indices, axis: _gather(g, indices, axis), op="take.backward")
@@ -99,26 +99,26 @@ def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: Out = N
     """
     if axis is None and mode == "raise" and out is None and _plain_positions(a, indices):
         return a[indices]
-    x = beside(a, indices)
+    x = asarray_like_device(a, indices)
     if axis is None or (x.ndim == 0 and axis in (0, -1)):
         x, axis = reshape(x, -1), 0
     at = axis_of("take", axis, x.ndim)
     before, n, after = x.shape[:at], x.shape[at], x.shape[at + 1 :]
     if 0 in before or (0 in after and mode != "raise"):  # as in NumPy, positions are not checked
         index = places_within("take", indices, max(n, 1), "clip", x.device, "same_kind")
-        return store("take", _core.full((*before, *index.shape, *after), 0, x.dtype, x.device), out)
+        return write_out("take", _core.full((*before, *index.shape, *after), 0, x.dtype, x.device), out)
     index = places_within("take", indices, n, mode, x.device, "same_kind")
-    return store("take", _gather(x, [index], at), out)
+    return write_out("take", _gather(x, [index], at), out)
 
 
 @primitive(lambda g, shape, indices, axis: _scatter_along(g, shape, indices, axis), op="take_along_axis")
-def _gather_along(x: Array, indices: Any, axis: int, said: str = "take", from_end: bool = True) -> Array:
+def _gather_along(x: Array, indices: Any, axis: int, op_name: str = "take", from_end: bool = True) -> Array:
     """Elements of x at integers along an axis; indices of x's shape but there, and where x has extent 1.
 
-    said: what the error of one out of range begins with. from_end: negative ones count from the end; else they are out
+    op_name: how the error of a position out of range begins. from_end: negative ones count from the end; else they are out
     of range.
     """
-    return _core.gather_along(x, indices, axis, said, from_end)
+    return _core.gather_along(x, indices, axis, op_name, from_end)
 
 
 @primitive(lambda g, indices, axis: _gather_along(g, indices, axis), op="take_along_axis.backward")
@@ -173,7 +173,7 @@ def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None = -1) -
     """
     if axis in (0, -1) and _plain_positions(arr, indices) and indices.ndim == 1:  # type: ignore[union-attr]
         return arr[indices]
-    x = beside(arr, indices)
+    x = asarray_like_device(arr, indices)
     if axis is None:
         x, indices, axis = reshape(x, -1), _vector("take_along_axis", indices), 0
     return _gather_along(x, *_along("take_along_axis", x, indices, axis))
@@ -217,7 +217,7 @@ def compress(condition: ArrayLike, a: ArrayLike, axis: int | None = None, out: O
     known = asarray(condition).numpy()
     if known.ndim != 1:
         raise ValueError(f"compress: condition must have one axis, got shape {known.shape}")
-    return take(beside(a, condition), numpy.flatnonzero(known), axis, out)
+    return take(asarray_like_device(a, condition), numpy.flatnonzero(known), axis, out)
 
 
 def one_hot(

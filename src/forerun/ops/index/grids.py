@@ -13,15 +13,15 @@ from ..._runtime.device import resolve
 from .._base.convert import (
     as_dtype,
     asarray,
+    asarray_like_device,
     asarrays,
-    beside,
+    broadcast_shapes,
     cast,
     copy,
     count_of,
     device_of,
     is_array,
     promote,
-    together,
     unsupported,
     vector_of,
 )
@@ -114,7 +114,7 @@ class _Row:
                 raise ValueError(f"{self._name}: text must be the first entry, got {e!r}")
         there = device_of(*entries)
         entries = [asarray(_range(e), device=there) if isinstance(e, slice) else e for e in entries]
-        pieces = [e if type(e) in _NUMBERS else beside(e, *entries) for e in entries]
+        pieces = [e if type(e) in _NUMBERS else asarray_like_device(e, *entries) for e in entries]
         dtype = _together([x.dtype for x in pieces if is_array(x)], [x for x in pieces if not is_array(x)])
         return concatenate([self._deep(self._array(x, dtype, there), how[1], how[2]) for x in pieces], how[0])
 
@@ -212,7 +212,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
         axes[:2] = [1, 0]
     placed = [reshape(a, tuple(a.size if i == at else 1 for i in range(len(arrays)))) for a, at in zip(arrays, axes)]
     if not sparse:
-        shape = together("meshgrid", *(p.shape for p in placed))
+        shape = broadcast_shapes("meshgrid", *(p.shape for p in placed))
         placed = [p if p.shape == shape else broadcast_to(p, shape) for p in placed]
     return tuple(map(_copied, placed) if copy else placed)
 

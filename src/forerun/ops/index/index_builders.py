@@ -9,7 +9,16 @@ import numpy
 
 from ... import _core
 from ..._runtime.device import resolve
-from .._base.convert import asarray, asarrays, beside, count_of, one_of, together, vector_of, whole
+from .._base.convert import (
+    as_index_array,
+    asarray,
+    asarray_like_device,
+    asarrays,
+    broadcast_shapes,
+    check_choice,
+    count_of,
+    vector_of,
+)
 from .._base.host_task import host_op, host_ops
 from .._base.primitive import numpy_when_small
 from ..elementwise.select import nonzero
@@ -126,7 +135,9 @@ def ix_(*args: Any) -> tuple[Any, ...]:
     if args and all(type(v) is list and v and all(type(i) is int for i in v) for v in args):
         ends = [(1,) * (len(args) - i - 1) for i in range(len(args))]
         return tuple(_core.from_numpy(numpy.array(v).reshape(-1, *end)) for v, end in zip(args, ends))
-    found = [vector_of("ix_", beside(numpy.asarray(v, "int64") if _is_empty(v) else v, *args)) for v in args]
+    found = [
+        vector_of("ix_", asarray_like_device(numpy.asarray(v, "int64") if _is_empty(v) else v, *args)) for v in args
+    ]
     found = [nonzero(v)[0] if v.dtype.kind == "b" else v for v in found]
     return tuple(reshape(v, tuple(-1 if i == k else 1 for i in range(len(found)))) for k, v in enumerate(found))
 
@@ -146,12 +157,12 @@ def unravel_index(indices: ArrayLike, shape: Shape, order: str = "C") -> tuple[A
     >>> [i.tolist() for i in np.unravel_index([5, 3], (2, 3))]
     [[1, 1], [2, 0]]
     """
-    x = whole(indices)
+    x = as_index_array(indices)
     given: Any = (shape,) if isinstance(shape, (int, numpy.integer)) else shape
     extents = tuple(count_of("unravel_index", "extents", n) for n in given)
     if x.dtype.kind not in "iu":
         raise TypeError(f"unravel_index: positions must be integers, got {x.dtype}")
-    one_of("unravel_index", "order", order, ("C", "F"))
+    check_choice("unravel_index", "order", order, ("C", "F"))
     found = lambda v: tuple(map(numpy.asarray, numpy.unravel_index(v, extents, order)))
     if len(extents) == 1:
         return (host_op("unravel_index", lambda v: found(v)[0], [x], x.shape, "int64"),)
@@ -170,12 +181,12 @@ def ravel_multi_index(multi_index: Sequence[Any], dims: Sequence[int], mode: str
     >>> np.ravel_multi_index(([1, 1], [2, 0]), (2, 3)).tolist()
     [5, 3]
     """
-    one_of("ravel_multi_index", "mode", mode, ("raise", "clip", "wrap"))
-    one_of("ravel_multi_index", "order", order, ("C", "F"))
+    check_choice("ravel_multi_index", "mode", mode, ("raise", "clip", "wrap"))
+    check_choice("ravel_multi_index", "order", order, ("C", "F"))
     extents = tuple(count_of("ravel_multi_index", "dims", n) for n in dims)
     arrays = asarrays(*multi_index)
     if len(arrays) != len(extents):
         raise ValueError(f"ravel_multi_index: there must be {len(extents)} arrays of positions, got {len(arrays)}")
-    shape = together("ravel_multi_index", *(a.shape for a in arrays))
+    shape = broadcast_shapes("ravel_multi_index", *(a.shape for a in arrays))
     found = lambda *v: numpy.asarray(numpy.ravel_multi_index(v, extents, mode, order))
     return host_op("ravel_multi_index", found, arrays, shape, "int64")

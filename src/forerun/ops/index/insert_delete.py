@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ... import _core
-from .._base.convert import _has_arrays, asarray, axis_of, beside, cast, copy, count_of, is_array, promote
+from .._base.convert import _has_arrays, asarray, asarray_like_device, axis_of, cast, copy, count_of, is_array, promote
 from .._base.primitive import direct, numpy_when_small, numpy_writes
 from ..create.fill import _known, zeros
 from ..elementwise.select import where
@@ -80,7 +80,7 @@ def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> Array:
     >>> np.delete(np.array([5, 6, 7]), 1).tolist()
     [5, 7]
     """
-    x, a = _along("delete", beside(arr, obj), axis)
+    x, a = _along("delete", asarray_like_device(arr, obj), axis)
     n = x.shape[a]
     if type(obj) is int and -n <= obj < n:
         return concatenate([x[_part(a, 0, obj % n)], x[_part(a, obj % n + 1, n)]], a)
@@ -99,7 +99,7 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
     >>> np.insert(np.array([5, 7]), 1, 6).tolist()
     [5, 6, 7]
     """
-    x, a = _along("insert", beside(arr, obj, values), axis)
+    x, a = _along("insert", asarray_like_device(arr, obj, values), axis)
     n = x.shape[a]
     if type(obj) is int and type(values) is float and x.ndim == 1 and x.dtype.kind == "f" and -n <= obj <= n:
         return concatenate([x[:obj], asarray([values], x.dtype, x.device), x[obj + n * (obj < 0) :]])
@@ -151,8 +151,8 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
             f"select: there must be a choice for each condition, got {len(choicelist)} for {len(condlist)}"
         )
     result, given = default, (*condlist, *choicelist, default)
-    conditions = [beside(c, *given) for c in condlist]
-    choices = [c if type(c) in (int, float, complex) else beside(c, *given) for c in choicelist]
+    conditions = [asarray_like_device(c, *given) for c in condlist]
+    choices = [c if type(c) in (int, float, complex) else asarray_like_device(c, *given) for c in choicelist]
     arrays = [c for c in choices if is_array(c)]
     dtype = promote(*(c.dtype for c in arrays)) if arrays else None
     for holds, choice in zip(reversed(conditions), reversed(choices)):
@@ -196,14 +196,18 @@ def block(arrays: Any) -> Array:
     depth = _depth(arrays)
 
     def leaves(blocks: Any) -> list[Any]:
-        return [x for b in blocks for x in leaves(b)] if isinstance(blocks, list) else [beside(blocks, arrays)]
+        return (
+            [x for b in blocks for x in leaves(b)]
+            if isinstance(blocks, list)
+            else [asarray_like_device(blocks, arrays)]
+        )
 
     ndim = max(depth, *(x.ndim for x in leaves(arrays)))
 
     def joined(blocks: Any, level: int) -> Any:
         if isinstance(blocks, list):
             return concatenate([joined(b, level - 1) for b in blocks], -level)
-        x = beside(blocks, arrays)
+        x = asarray_like_device(blocks, arrays)
         return reshape(x, (1,) * (ndim - x.ndim) + x.shape)
 
     return joined(arrays, depth) if depth else copy(asarray(arrays))

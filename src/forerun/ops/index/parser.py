@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ... import _core
-from .._base.convert import _has_arrays, asarray, cast, ints_become_floats, is_array, is_real_float, one_of
+from .._base.convert import _has_arrays, asarray, cast, check_choice, ints_become_floats, is_array, is_real_float
 from ..elementwise.arithmetic import maximum, minimum, remainder
 from ..shape.views import moveaxis
 
@@ -242,7 +242,7 @@ def places_within(op: str, indices: ArrayLike, n: int, mode: str, device: Device
     >>> places_within("op", [-1, 5], 3, "clip", None, "safe").tolist()
     [0, 2]
     """
-    one_of(op, "mode", mode, ("raise", "clip", "wrap"))
+    check_choice(op, "mode", mode, ("raise", "clip", "wrap"))
     found = indices if is_array(indices) or not _has_arrays(indices) else asarray(indices)
     if not is_array(found):
         found = numpy.asarray(found)

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ... import _core
-from .._base.convert import asarray, beside, cast, count_of, is_array, one_of, promote, store, together
+from .._base.convert import (
+    asarray,
+    asarray_like_device,
+    broadcast_shapes,
+    cast,
+    check_choice,
+    count_of,
+    is_array,
+    promote,
+    write_out,
+)
 from .._base.host_task import host_op
 from .._base.primitive import direct, numpy_when_small, numpy_writes
 from ..create.fill import _known, ones, zeros
@@ -40,22 +50,22 @@ def choose(a: ArrayLike, choices: Sequence[ArrayLike] | Array, out: Out = None, 
     [10, 2, 30]
     """
     given: Sequence[Any] = choices  # type: ignore[assignment]
-    arrays = [beside(c, *given, a) for c in given]
+    arrays = [asarray_like_device(c, *given, a) for c in given]
     if not arrays:
         raise ValueError("choose: there must be at least one choice, got none")
     number = _numbers(a, len(arrays), mode, arrays[0].device)
-    shape = together("choose", number.shape, *(c.shape for c in arrays))
+    shape = broadcast_shapes("choose", number.shape, *(c.shape for c in arrays))
     if mode == "raise" and is_array(a):
         number = host_op("choose", lambda v: _in_range(v, len(arrays)), [number], number.shape, number.dtype)
     dtype = promote(*(c.dtype for c in arrays))
     table = stack([broadcast_to(cast(c, dtype), shape) for c in arrays])
     picked = _gather_along(table, reshape(broadcast_to(number, shape), (1, *shape)), 0)
-    return store("choose", reshape(picked, shape), out)
+    return write_out("choose", reshape(picked, shape), out)
 
 
 def _numbers(a: Any, n: int, mode: str, device: Any) -> Any:
     """Numbers of choices; from 0 to n - 1, unless they are ours and the mode is to raise."""
-    one_of("choose", "mode", mode, ("raise", "clip", "wrap"))
+    check_choice("choose", "mode", mode, ("raise", "clip", "wrap"))
     if mode == "raise" and not is_array(a):
         known = numpy.asarray(a)
         if numpy.can_cast(known.dtype, "int64"):
@@ -83,7 +93,7 @@ def extract(condition: ArrayLike, arr: ArrayLike) -> Array:
     """
     if _plain_mask(arr, condition):
         return arr[condition]
-    return take(beside(arr, condition), flatnonzero(condition))
+    return take(asarray_like_device(arr, condition), flatnonzero(condition))
 
 
 def _mask_of(op: str, x: Any, mask: Any) -> Any:
@@ -160,7 +170,7 @@ def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, 
     >>> np.piecewise(x, [x < 0, x >= 0], [lambda v: -v, lambda v: 10 * v]).tolist()
     [2.0, 0.0, 30.0]
     """
-    x = beside(x, condlist)
+    x = asarray_like_device(x, condlist)
     conditions = _conditions(x, condlist)
     if len(funclist) == len(conditions) + 1:
         some = conditions[0]

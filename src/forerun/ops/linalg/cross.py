@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from .._base.convert import axis_of, together
+from .._base.convert import axis_of, broadcast_shapes
 from .._base.primitive import numpy_when_small
 from ..create.fill import zeros
 from ..shape.join import concatenate, stack
@@ -48,7 +48,7 @@ def cross(
         raise ValueError(f"cross: vectors must have three elements, or two, got shapes {a.shape} and {b.shape}")
     flat = p.shape[-1] == q.shape[-1] == 2
     p, q = (p, q) if flat else (_with_third(p), _with_third(q))
-    together("cross", p.shape, q.shape)
+    broadcast_shapes("cross", p.shape, q.shape)
     if flat:
         return p[..., 0] * q[..., 1] - p[..., 1] * q[..., 0]
     p, q = broadcast_arrays(p, q)

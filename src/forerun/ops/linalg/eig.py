@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy
 
-from .._base.convert import one_of
+from .._base.convert import check_choice
 from .._base.primitive import numpy_when_small, primitive
 from .._base.promotion import real_of
 from .._base.registry import registered_tuple
@@ -88,7 +88,7 @@ def _eigvalsh(x: Array, uplo: str) -> Array:
 def _triangle(op: str, uplo: str, upper: bool | None) -> str:
     if upper is not None:
         return "U" if upper else "L"
-    one_of(op, "UPLO", uplo.upper(), ("L", "U"))
+    check_choice(op, "UPLO", uplo.upper(), ("L", "U"))
     return uplo.upper()
 
 

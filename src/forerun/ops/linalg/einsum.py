@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from .._base.convert import as_dtype, asarrays, cast, is_array, one_of, promote, store
+from .._base.convert import as_dtype, asarrays, cast, check_choice, is_array, promote, write_out
 from ..index.diagonal import diagonal
 from ..reduce.reduction import sum as sum_
 from ..shape.views import broadcast_to, reshape, transpose
@@ -179,7 +179,7 @@ def _prepared(op: str, args: Sequence[Any]) -> tuple[str, list[Any]]:
 
 def _common(arrays: Sequence[Any], dtype: Any, casting: Any) -> list[Any]:
     """Operands in one dtype. TypeError if one must not be cast to the dtype that was asked for."""
-    one_of("einsum", "casting", casting, ("no", "equiv", "safe", "same_kind", "unsafe"))
+    check_choice("einsum", "casting", casting, ("no", "equiv", "safe", "same_kind", "unsafe"))
     want = promote(*(x.dtype for x in arrays)) if dtype is None else as_dtype("einsum", dtype)
     strict = dtype is not None or casting in ("no", "equiv")  # by our rule, integers become floats that stand beside
     for x in arrays:
@@ -258,7 +258,7 @@ def einsum(
         found = _plain(*operands)
         if found is not None:
             return found
-    one_of("einsum", "order", order, ("K", "A", "C"))
+    check_choice("einsum", "order", order, ("K", "A", "C"))
     subscripts, given = _prepared("einsum", operands)
     terms, result = _read(subscripts, tuple(x.shape for x in given))
     arrays = _common(given, dtype, casting)
@@ -268,7 +268,7 @@ def einsum(
     done = (transpose(done, [labels.index(c) for c in result]) if moved else done) if result else reshape(done, ())[()]
     if out is not None and not numpy.can_cast(done.dtype, out.dtype, casting):  # type: ignore[arg-type]
         raise TypeError(f"einsum: casting must be possible by rule {casting!r}, got {done.dtype} to {out.dtype}")
-    return store("einsum", done, out)
+    return write_out("einsum", done, out)
 
 
 def einsum_path(*operands: Any, optimize: Any = "greedy") -> tuple[list[Any], str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 from numpy.linalg import LinAlgError
 
-from .._base.convert import asarray, beside, together
+from .._base.convert import asarray, asarray_like_device, broadcast_shapes
 from .._base.primitive import primitive
 from .._base.promotion import real_of
 from ..create.fill import empty
@@ -77,13 +77,13 @@ def pinv(a: ArrayLike, rcond: Any = None, hermitian: bool = False, *, rtol: Any 
     >>> np.linalg.pinv([[2, 0], [0, 0], [0, 4]]).shape
     (2, 3)
     """
-    x = matrices("pinv", beside(a, rcond, rtol), square=hermitian)
+    x = matrices("pinv", asarray_like_device(a, rcond, rtol), square=hermitian)
     if rcond is None:
         rcond = 1e-15 if rtol is ... else _precision(x) if rtol is None else rtol
     elif rtol is not ...:
         raise _once("pinv", "rcond", "rtol")
     for tolerance in _given(x, rcond)[0]:
-        if together("pinv", x.shape[:-2], tolerance.shape) != x.shape[:-2]:
+        if broadcast_shapes("pinv", x.shape[:-2], tolerance.shape) != x.shape[:-2]:
             raise ValueError(f"pinv: tolerances must broadcast to {x.shape[:-2]}, got shape {tolerance.shape}")
     return _pinv(x, rcond, bool(hermitian))
 
@@ -101,7 +101,7 @@ def matrix_rank(A: ArrayLike, tol: Any = None, hermitian: bool = False, *, rtol:
     """
     if tol is not None and rtol is not None:
         raise _once("matrix_rank", "tol", "rtol")
-    x = beside(A, tol, rtol)
+    x = asarray_like_device(A, tol, rtol)
     if x.ndim < 2:
         return any_(not_equal(x, 0)).astype("int64")
     x = matrices("matrix_rank", x, square=hermitian)
@@ -112,7 +112,7 @@ def matrix_rank(A: ArrayLike, tol: Any = None, hermitian: bool = False, *, rtol:
         return numpy.asarray(numpy.linalg.matrix_rank(v, hermitian=hermitian, **tolerance))
 
     m, n = x.shape[-2:]
-    lead = together("matrix_rank", x.shape[:-2], *(t.shape for t in given))
+    lead = broadcast_shapes("matrix_rank", x.shape[:-2], *(t.shape for t in given))
     return stacked("matrix_rank", count, [x, *given], [((), "int64")], lead, 6 * m * n * min(m, n), (2, 0))[0]
 
 
@@ -162,8 +162,8 @@ def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None) -> tuple[Any, 
     >>> np.round(x, 3).tolist(), squares.shape, rank.item()
     ([1.0, 2.0], (1,), 2)
     """
-    a = matrices("lstsq", beside(a, b))
-    b = inexact("lstsq", beside(b, a))
+    a = matrices("lstsq", asarray_like_device(a, b))
+    b = inexact("lstsq", asarray_like_device(b, a))
     if b.ndim not in (1, 2) or a.ndim != 2 or b.shape[0] != a.shape[0]:
         raise LinAlgError(f"lstsq: both sides must have the same rows, got {a.shape} and {b.shape}")
     a, b = matmul_pair(a, b, "lstsq")

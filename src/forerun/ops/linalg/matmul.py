@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from .._base.convert import as_dtype, asarrays, axes_of, cast, castable, one_of, promote, store
+from .._base.convert import as_dtype, asarrays, axes_of, cast, castable, check_choice, promote, write_out
 from ..elementwise.arithmetic import conj_if_complex, conjugate
 from ..reduce.reduction import sum as sum_
 from ..shape.views import broadcast_to, expand_dims, moveaxis
@@ -100,7 +100,7 @@ def _loop_dtype(op: str, dtype: Any, signature: Any) -> numpy.dtype | None:
 
 def _operands(op: str, x1: Any, x2: Any, dtype: numpy.dtype | None, casting: str) -> tuple[Array, Array]:
     """Both in the dtype to compute in. TypeError if the rule does not allow the cast."""
-    one_of(op, "casting", casting, _CASTINGS)
+    check_choice(op, "casting", casting, _CASTINGS)
     x1, x2 = asarrays(x1, x2, op=op)
     want = promote(x1.dtype, x2.dtype) if dtype is None else dtype
     for x in (x1, x2):
@@ -143,7 +143,7 @@ def _called(
 ) -> Array:  # fmt: skip
     """A call with keywords."""
     op = product.op
-    one_of(op, "order", order, ("K", "A", "C"))  # arrays are in C order
+    check_choice(op, "order", order, ("K", "A", "C"))  # arrays are in C order
     if not isinstance(subok, bool):
         raise TypeError(f"{op}: subok must be True or False, got {subok!r}")
     a, b = _operands(op, x1, x2, _loop_dtype(op, dtype, signature), casting)
@@ -156,10 +156,10 @@ def _called(
         axis = operator.index(axis)
         axes = [axis, axis, axis] if keepdims else [axis, axis]
     result = _along(product, a, b, counts, axes, keepdims)
-    return _stored(op, result, out, casting)
+    return _write_broadcast(op, result, out, casting)
 
 
-def _stored(op: str, result: Array, out: Any, casting: str = "same_kind") -> Array:
+def _write_broadcast(op: str, result: Array, out: Any, casting: str = "same_kind") -> Array:
     """The result, or `out` with the result repeated in it along further axes."""
     if isinstance(out, tuple):
         if len(out) != 1:
@@ -173,7 +173,7 @@ def _stored(op: str, result: Array, out: Any, casting: str = "same_kind") -> Arr
         if not castable(result.dtype, out.dtype, casting):
             raise TypeError(f"{op}: casting must be possible by rule {casting!r}, got {result.dtype} to {out.dtype}")
         result = cast(result, out.dtype)
-    return store(op, result, out)
+    return write_out(op, result, out)
 
 
 # --- what users call ------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ def matmul(
     plain = axes is dtype is signature is axis and (casting, order, keepdims) == ("same_kind", "K", False)
     if plain and subok is True:
         result = _matmul(*matmul_pair(x1, x2, "matmul"))
-        return result if out is None else _stored("matmul", result, out)
+        return result if out is None else _write_broadcast("matmul", result, out)
 
     return _called(
         _MATMUL, x1, x2, out, axes=axes, axis=axis, keepdims=keepdims, casting=casting, order=order,

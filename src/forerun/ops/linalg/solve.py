@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy
 from numpy.linalg import LinAlgError
 
-from .._base.convert import asarray, asarrays, axes_of, copy, together
+from .._base.convert import asarray, asarrays, axes_of, broadcast_shapes, copy
 from .._base.primitive import numpy_when_small, primitive
 from .._base.promotion import real_of
 from .._base.registry import registered_tuple
@@ -59,7 +59,7 @@ def _solve_da(g: Array, y: Array, a: Array) -> Array:
 
 @primitive(_solve_da, lambda g, a: _solve(adjoint(a), g), op="linalg.solve")
 def _solve(a: Any, b: Any) -> Array:
-    lead, (n, k) = together("solve", a.shape[:-2], b.shape[:-2]), b.shape[-2:]
+    lead, (n, k) = broadcast_shapes("solve", a.shape[:-2], b.shape[:-2]), b.shape[-2:]
     return stacked("solve", numpy.linalg.solve, [a, b], [((n, k), a.dtype)], lead, n**2 * (n + k))[0]
 
 

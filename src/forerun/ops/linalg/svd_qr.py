@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy
 
 from ... import _core
-from .._base.convert import one_of
+from .._base.convert import check_choice
 from .._base.primitive import numpy_when_small, primitive
 from .._base.promotion import real_of
 from .._base.registry import registered_tuple
@@ -178,7 +178,7 @@ def qr(a: ArrayLike, mode: str = "reduced") -> Any:
     >>> q.shape, r.shape, np.allclose(q @ r, x, atol=1e-5).item()
     ((3, 2), (2, 2), True)
     """
-    one_of("qr", "mode", mode, ("reduced", "complete", "r", "raw"))
+    check_choice("qr", "mode", mode, ("reduced", "complete", "r", "raw"))
     x = matrices("qr", a)
     if mode == "r":
         return _qr_r(x)

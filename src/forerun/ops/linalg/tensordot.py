@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ... import _core
-from .._base.convert import asarrays, axes_of, cast, is_array, promote, store
+from .._base.convert import asarrays, axes_of, cast, is_array, promote, write_out
 from .._base.primitive import direct, primitive
 from ..elementwise.arithmetic import conj_if_complex
 from ..shape.views import reshape, swapaxes, transpose
@@ -76,7 +76,7 @@ def dot(a: ArrayLike, b: ArrayLike, out: Out = None) -> Array:
         result = _matmul(a, b)
     else:
         result = tensordot(a, b, ((-1,), (-2,)))
-    return store("dot", result, out)
+    return write_out("dot", result, out)
 
 
 @direct("inner")
@@ -117,7 +117,7 @@ def outer(a: ArrayLike, b: ArrayLike, out: Out = None) -> Array:
     [[3, 4], [6, 8]]
     """
     a, b = matmul_pair(a, b, "outer")
-    return store("outer", reshape(a, -1)[:, None] * reshape(b, -1), out)
+    return write_out("outer", reshape(a, -1)[:, None] * reshape(b, -1), out)
 
 
 def _contracted(a: Any, b: Any, axes: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -213,4 +213,4 @@ def multi_dot(arrays: Sequence[Any], *, out: Out = None) -> Array:
     result = result[0] if row else result
     if column:
         result = result[0] if row else result[..., 0]
-    return store("multi_dot", result, out)
+    return write_out("multi_dot", result, out)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ... import _core
-from .._base.convert import asarray, beside, cast, one_of
+from .._base.convert import asarray, asarray_like_device, cast, check_choice
 from ..elementwise.arithmetic import maximum, minimum
 from ..elementwise.erf import erf
 from ..elementwise.exponential import exp, logaddexp, tanh
@@ -148,12 +148,12 @@ def leaky_relu(
     >>> npx.leaky_relu([-4.0, 2.0]).tolist(), npx.leaky_relu([-4.0, 2.0], gamma=[0.5], act_type="prelu").tolist()
     ([-1.0, 2.0], [-2.0, 2.0])
     """
-    one_of("leaky_relu", "act_type", act_type, _LEAKY)
+    check_choice("leaky_relu", "act_type", act_type, _LEAKY)
     if gamma is None and numpy.ndim(slope):  # MXNet's second parameter is gamma
         slope, gamma = 0.25, slope
     if (gamma is not None) != (act_type == "prelu"):
         raise ValueError(f"leaky_relu: gamma must be given for prelu, and only there, got {gamma} for {act_type!r}")
-    x = beside(x, gamma)
+    x = asarray_like_device(x, gamma)
     if act_type in _LEAKY_OTHERS:
         return _LEAKY_OTHERS[act_type](x)
     if act_type == "elu":

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import _core
-from .._base.convert import asarray, beside
+from .._base.convert import asarray, asarray_like_device
 from .._base.primitive import primitive
 from .._base.registry import registered_tuple
 from ..elementwise.arithmetic import add
@@ -172,7 +172,7 @@ def convolution(
     >>> npx.convolution(np.arange(4.0).reshape(1, 1, 4), np.array([[[1.0, -1.0]]])).tolist()
     [[[-1.0, -1.0, -1.0]]]
     """
-    data = beside(data, weight, bias)
+    data = asarray_like_device(data, weight, bias)
     if _last("convolution", layout, data):
         first = channels_first(data), channels_first(weight)
         settings = kernel, stride, dilate, pad, num_filter, num_group, no_bias
@@ -217,7 +217,7 @@ def deconvolution(
     >>> npx.deconvolution(np.array([[[1.0, 2.0]]]), np.ones((1, 1, 2)), stride=2).tolist()
     [[[1.0, 1.0, 2.0, 2.0]]]
     """
-    data = beside(data, weight, bias)
+    data = asarray_like_device(data, weight, bias)
     if _last("deconvolution", layout, data):
         first = channels_first(data), channels_first(weight)
         settings = kernel, stride, dilate, pad, adj, target_shape, num_filter, num_group, no_bias

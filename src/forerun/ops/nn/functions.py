@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ... import _core
-from .._base.convert import as_dtype, as_real_float, asarray, asarrays, axis_of, beside, cast, one_of
+from .._base.convert import as_dtype, as_real_float, asarray, asarray_like_device, asarrays, axis_of, cast, check_choice
 from .._base.primitive import nondifferentiable, primitive
 from ..elementwise.arithmetic import maximum, sqrt
 from ..elementwise.exponential import exp, log
@@ -82,7 +82,7 @@ def _within(op: str, x: Any, axis: int, length: Any, use_length: bool) -> Any:
         raise ValueError(f"{op}: use_length must be True with length, and only then, got {use_length}")
     if length is None:
         return None
-    n, shape = beside(length, x), x.shape[:axis] + x.shape[axis + 1 :]
+    n, shape = asarray_like_device(length, x), x.shape[:axis] + x.shape[axis + 1 :]
     if n.shape != shape:
         raise ValueError(f"{op}: length must have x's shape without axis {axis}, got {n.shape} for {x.shape}")
     steps = _core.from_numpy(numpy.arange(x.shape[axis]).reshape(-1, *(1,) * (x.ndim - axis - 1)), x.device)
@@ -103,7 +103,7 @@ def softmax(
     >>> npx.softmax(np.zeros(4)).tolist(), npx.softmax(np.zeros((1, 4)), length=[2], use_length=True).tolist()
     ([0.25, 0.25, 0.25, 0.25], [[0.5, 0.5, 0.0, 0.0]])
     """
-    x, a = _prepared("softmax", beside(x, length), axis, temperature, dtype)
+    x, a = _prepared("softmax", asarray_like_device(x, length), axis, temperature, dtype)
     inside = _within("softmax", x, a, length, use_length)
     if not x.ndim or not x.shape[a]:
         return reshape(_softmax(reshape(x, (1,)), 0), ()) if not x.ndim else exp(x)
@@ -120,7 +120,7 @@ def log_softmax(
     >>> npx.log_softmax([0.0, 1000.0]).tolist()
     [-1000.0, 0.0]
     """
-    x, a = _prepared("log_softmax", beside(x, length), axis, temperature, dtype)
+    x, a = _prepared("log_softmax", asarray_like_device(x, length), axis, temperature, dtype)
     inside = _within("log_softmax", x, a, length, use_length)
     if not x.ndim or not x.shape[a]:
         return reshape(_log_softmax(reshape(x, (1,)), 0), ()) if not x.ndim else exp(x)
@@ -149,7 +149,7 @@ def l2_normalization(data: ArrayLike, eps: float = 1e-10, mode: str = "instance"
     >>> npx.l2_normalization([[3.0, 4.0]]).round(1).tolist()
     [[0.6000000238418579, 0.800000011920929]]
     """
-    one_of("l2_normalization", "mode", mode, ("instance", "channel", "spatial"))
+    check_choice("l2_normalization", "mode", mode, ("instance", "channel", "spatial"))
     x = as_real_float("l2_normalization", data)
     if x.ndim < (1 if mode == "instance" else 2):
         raise ValueError(f"l2_normalization: array must have more axes for {mode!r}, got shape {x.shape}")
@@ -196,7 +196,7 @@ def cross_entropy(x: ArrayLike, index: Any, axis: int = -1, keepdims: bool = Fal
     >>> npx.cross_entropy(np.zeros((2, 4)), [0, 3])
     array([1.3862944, 1.3862944])
     """
-    x = as_real_float("cross_entropy", beside(x, index))
+    x = as_real_float("cross_entropy", asarray_like_device(x, index))
     a = axis_of("cross_entropy", axis, x.ndim)
     wide = _one_each("cross_entropy", x, index, a)
     losses = _cross_entropy(x, wide, a)
@@ -208,7 +208,7 @@ def cross_entropy(x: ArrayLike, index: Any, axis: int = -1, keepdims: bool = Fal
 
 def _one_each(op: str, x: Array, index: Array, axis: int) -> Array:
     """One position along the axis for each slice: integers with extent 1 there."""
-    index = beside(index, x)
+    index = asarray_like_device(index, x)
     if index.dtype.kind != "i":
         index = cast(index, numpy.dtype("int64"))
     shape = x.shape
@@ -230,7 +230,7 @@ def pick(x: ArrayLike, index: Any, axis: int = -1, keepdims: bool = False) -> Ar
     >>> npx.pick([[1, 2], [3, 4]], [0, 1]).tolist()
     [1, 4]
     """
-    x = beside(x, index)
+    x = asarray_like_device(x, index)
     a = axis_of("pick", axis, x.ndim)
     picked = _gather_along(x, _one_each("pick", x, index, a), a, "pick", False)
     return picked if keepdims else reshape(picked, x.shape[:a] + x.shape[a + 1 :])
@@ -308,7 +308,7 @@ def fully_connected(
     >>> npx.fully_connected(x, weight, bias).tolist(), npx.fully_connected(x, weight, bias, no_bias=True).tolist()
     ([[3.5], [3.5]], [[3.0], [3.0]])
     """
-    x = beside(x, weight, bias)
+    x = asarray_like_device(x, weight, bias)
     if num_hidden is not None and weight.shape[0] != num_hidden:
         raise ValueError(f"fully_connected: weight must have {num_hidden} rows, got shape {weight.shape}")
     before = x.shape[:1] if flatten else x.shape[:-1]

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ... import _core
-from .._base.convert import as_dtype, asarray, asarrays, axes_of, axis_of, beside, cast, is_inexact, promote
+from .._base.convert import (
+    as_dtype,
+    asarray,
+    asarray_like_device,
+    asarrays,
+    axes_of,
+    axis_of,
+    cast,
+    is_inexact,
+    promote,
+)
 from .._base.host_task import host_op
 from ..elementwise.arithmetic import isfinite, multiply
 from ..index.getitem import getitem, take_along_axis
@@ -80,8 +90,8 @@ def batch_take(a: ArrayLike, indices: ArrayLike) -> Array:
     >>> npx.batch_take([[1, 2], [3, 4]], [0, 1]).tolist()
     [1, 4]
     """
-    x = beside(a, indices)
-    at = beside(indices, x)
+    x = asarray_like_device(a, indices)
+    at = asarray_like_device(indices, x)
     if x.ndim != 2 or at.shape != x.shape[:1]:
         raise ValueError(f"batch_take: there must be one position for each row, got {at.shape} for {x.shape}")
     at = at if at.dtype.kind in "iu" else cast(at, numpy.dtype("int64"))

@@ -10,7 +10,7 @@ import numpy
 
 from ... import _core
 from ...autograd.backward_pass import of_steps
-from .._base.convert import asarrays, axis_of, beside, cast, copy, default_float, is_inexact, promote
+from .._base.convert import asarray_like_device, asarrays, axis_of, cast, copy, default_float, is_inexact, promote
 from .._base.registry import register
 from ..elementwise.arithmetic import sqrt, square
 from ..reduce.mean_variance import mean
@@ -151,7 +151,7 @@ def batch_norm(
     [[0.0, 2.0]]
     """
     given = (x, gamma, beta, running_mean, running_var)
-    x, gamma, beta = (beside(v, *given) for v in given[:3])
+    x, gamma, beta = (asarray_like_device(v, *given) for v in given[:3])
     if not -x.ndim <= axis < x.ndim:
         raise ValueError(f"batch_norm: array must have axis {axis}, got shape {x.shape}")
     channels, ndim = axis % x.ndim, x.ndim
@@ -162,7 +162,7 @@ def batch_norm(
         own, var = reshape(own, -1), reshape(var, -1)
         _follow((running_mean, running_var), (own, var), momentum)
         return [y, own, 1 / sqrt(var + eps)] if output_mean_var else y
-    running_mean, running_var = (beside(v, x) for v in given[3:])
+    running_mean, running_var = (asarray_like_device(v, x) for v in given[3:])
     root = sqrt(running_var + eps)
     centred = x - _wide(running_mean, channels, ndim)
     factor = (1 if fix_gamma else gamma) / root

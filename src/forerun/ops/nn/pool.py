@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ... import _core
-from .._base.convert import asarray, cast, default_float, is_real_float, one_of
+from .._base.convert import asarray, cast, check_choice, default_float, is_real_float
 from .._base.primitive import nondifferentiable, primitive
 from ..elementwise.arithmetic import add, greater, less, logical_and, logical_not, maximum, square
 from ..elementwise.select import where
@@ -145,8 +145,8 @@ def pooling(
     if channels_last("pooling", layout, n):
         settings = kernel, pool_type, global_pool, pooling_convention, stride, pad, p_value, count_include_pad
         return moveaxis(pooling(channels_first(x), *settings), 1, -1)
-    one_of("pooling", "pool_type", pool_type, ("max", "avg", "sum", "lp"))
-    one_of("pooling", "pooling_convention", pooling_convention, ("valid", "full"))
+    check_choice("pooling", "pool_type", pool_type, ("max", "avg", "sum", "lp"))
+    check_choice("pooling", "pooling_convention", pooling_convention, ("valid", "full"))
     if p_value not in (1, 2, 3):
         raise ValueError(f"pooling: p_value must be 1, 2 or 3, got {p_value}")
     if pool_type in ("avg", "lp") and not is_real_float(x.dtype):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ... import _core
-from .._base.convert import asarray, asarrays, axes_of, beside, cast, copy
+from .._base.convert import asarray, asarray_like_device, asarrays, axes_of, cast, copy
 from ..create.fill import full
 from ..elementwise.select import nonzero as _nonzero
 from ..elementwise.select import where
@@ -34,7 +34,7 @@ def _lengths(op: str, x: Any, lengths: Any, used: bool, axis: int) -> Any:
         raise ValueError(f"{op}: axis must be 0 or 1 of 2 or more, got {axis} for shape {x.shape}")
     if not used or lengths is None:
         return None
-    n = cast(beside(lengths, x), numpy.dtype("int64"))
+    n = cast(asarray_like_device(lengths, x), numpy.dtype("int64"))
     if n.shape != (x.shape[1 - axis],):
         raise ValueError(f"{op}: sequence_length must have shape {(x.shape[1 - axis],)}, got {n.shape}")
     return n
@@ -58,7 +58,7 @@ def sequence_last(
     >>> npx.sequence_last(np.arange(6).reshape(3, 2), np.array([1, 3]), use_sequence_length=True).tolist()
     [0, 5]
     """
-    x = beside(x, sequence_length)
+    x = asarray_like_device(x, sequence_length)
     n = _lengths("sequence_last", x, sequence_length, use_sequence_length, axis)
     x = moveaxis(x, axis, 0)
     return getitem(x, -1) if n is None else getitem(_along(x, _reshape(n - 1, (1, -1))), 0)
@@ -75,7 +75,7 @@ def sequence_reverse(
     >>> npx.sequence_reverse(np.arange(6).reshape(3, 2), np.array([2, 3]), use_sequence_length=True).tolist()
     [[2, 5], [0, 3], [4, 1]]
     """
-    x = beside(x, sequence_length)
+    x = asarray_like_device(x, sequence_length)
     n = _lengths("sequence_reverse", x, sequence_length, use_sequence_length, axis)
     x = moveaxis(x, axis, 0)
     n = full(x.shape[1], x.shape[0], dtype="int64", device=x.device) if n is None else n
@@ -92,7 +92,7 @@ def broadcast_like(x: ArrayLike, like: ArrayLike, lhs_axes: Any = None, rhs_axes
     >>> npx.broadcast_like(np.ones((1, 3)), np.zeros((2, 3))).shape
     (2, 3)
     """
-    x, shape = beside(x, like), asarray(like).shape
+    x, shape = asarray_like_device(x, like), asarray(like).shape
     if (lhs_axes is None) != (rhs_axes is None):
         raise ValueError(f"broadcast_like: both axes must be given, or none, got {lhs_axes} and {rhs_axes}")
     if lhs_axes is not None:
@@ -203,7 +203,7 @@ def foreach(body: Callable[[Any, Any], tuple[Any, Any]], data: Any, init_states:
     ([0, 2, 4], 3)
     """
     several, states = isinstance(data, (list, tuple)), init_states
-    data = [beside(x, data, states) for x in data] if several else beside(data, states)
+    data = [asarray_like_device(x, data, states) for x in data] if several else asarray_like_device(data, states)
     outputs: list[Any] = []
     for part in zip(*map(unstack, data)) if several else unstack(data):
         y, states = body(list(part) if several else part, states)

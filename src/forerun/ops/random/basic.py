@@ -20,17 +20,17 @@ from ... import _core
 from ..._runtime.device import Device, resolve
 from .._base.convert import (
     as_dtype,
+    as_index_array,
     asarray,
     axis_of,
+    broadcast_shapes,
     cast,
     count_of,
     default_float,
     device_of,
     is_array,
     is_real_float,
-    store,
-    together,
-    whole,
+    write_out,
 )
 from .._base.host_task import host_op
 from .._base.random_stream import current
@@ -107,7 +107,7 @@ def there(device: DeviceLike, *parameters: Any) -> Device:
 
 def _shape(op: str, size: Shape | None, *parameters: Any) -> tuple[int, ...]:
     if size is None:
-        return () if _numbers(*parameters) else together(op, *(numpy.shape(p) for p in parameters))
+        return () if _numbers(*parameters) else broadcast_shapes(op, *(numpy.shape(p) for p in parameters))
     given: Any = size
     shape = (int(given),) if isinstance(given, (int, numpy.integer)) else tuple(given)
     if shape and min(shape) < 0:
@@ -186,7 +186,7 @@ def uniform_of_width(
         return a + functools.reduce(lambda width, each: limited("uniform", "high - low", width, each), late, b - a) * u
 
     draw = lambda s, d: _continuous("uniform", low, high, s, d, device, combine)
-    return into("uniform", out, size, dtype, draw)
+    return draw_into("uniform", out, size, dtype, draw)
 
 
 def normal(
@@ -213,10 +213,12 @@ def normal(
     if out is None:
         return _continuous("normal", loc, scale, size, dtype, device or ctx, combine)
     draw = lambda s, d: _continuous("normal", loc, scale, s, d, device or ctx, combine)
-    return into("normal", out, size, dtype, draw)
+    return draw_into("normal", out, size, dtype, draw)
 
 
-def into(op: str, out: Out, size: Shape | None, dtype: DTypeLike, draw: Callable[[Shape | None, Any], Any]) -> Array:
+def draw_into(
+    op: str, out: Out, size: Shape | None, dtype: DTypeLike, draw: Callable[[Shape | None, Any], Any]
+) -> Array:
     """What draw(size, dtype) gives, written into `out` if that is given: of its shape and dtype.
 
     ValueError if size, TypeError if dtype says something else.
@@ -227,7 +229,7 @@ def into(op: str, out: Out, size: Shape | None, dtype: DTypeLike, draw: Callable
         raise ValueError(f"{op}: size must be that of out, got {size} for {out.shape}")
     if dtype is not None and as_dtype(op, dtype) != out.dtype:
         raise TypeError(f"{op}: dtype must be that of out, got {dtype} for {out.dtype}")
-    return store(op, draw(out.shape, out.dtype), out)
+    return write_out(op, draw(out.shape, out.dtype), out)
 
 
 def rand(*shape: int, dtype: DTypeLike = None, device: DeviceLike = None, ctx: DeviceLike = None) -> Array:
@@ -262,7 +264,7 @@ def random(
     >>> np.random.random((2, 3)).shape, np.random.random().shape
     ((2, 3), ())
     """
-    return into("random", out, size, dtype, lambda s, d: uniform(0.0, 1.0, s, d, device=device or ctx))
+    return draw_into("random", out, size, dtype, lambda s, d: uniform(0.0, 1.0, s, d, device=device or ctx))
 
 
 random_sample = ranf = sample = random
@@ -314,7 +316,7 @@ def standard_normal(
     >>> np.random.standard_normal(4, dtype="float64").dtype
     dtype('float64')
     """
-    return into("standard_normal", out, size, dtype, lambda s, d: normal(0.0, 1.0, s, d, device=device or ctx))
+    return draw_into("standard_normal", out, size, dtype, lambda s, d: normal(0.0, 1.0, s, d, device=device or ctx))
 
 
 def randint(
@@ -337,7 +339,7 @@ def randint(
     >>> np.random.randint(3, 4, size=2).tolist(), np.random.randint(10, size=(2, 3)).shape
     ([3, 3], (2, 3))
     """
-    return into("randint", out, size, dtype, lambda s, d: _integers(low, high, s, d, device or ctx))
+    return draw_into("randint", out, size, dtype, lambda s, d: _integers(low, high, s, d, device or ctx))
 
 
 def _integers(low: Any, high: Any, size: Shape | None, dtype: Any, device: DeviceLike) -> Array:
@@ -351,7 +353,7 @@ def _integers(low: Any, high: Any, size: Shape | None, dtype: Any, device: Devic
     if want.kind not in "iub":
         raise TypeError(f"randint: dtype must be of integers, got {want}")
     check_integers("randint", low, high)
-    ends = [whole(v, device=None if is_array(v) else where) for v in (low, high)]
+    ends = [as_index_array(v, device=None if is_array(v) else where) for v in (low, high)]
     make = current().generator()
 
     def draw(a: numpy.ndarray, b: numpy.ndarray) -> Any:
@@ -443,7 +445,7 @@ def permuted(x: ArrayLike, *, axis: int | None = None, out: Out = None) -> Array
     x = asarray(x)
     at = None if axis is None else axis_of("permuted", axis, x.ndim)
     make = current().generator()
-    return store("permuted", host_op("permuted", lambda v: make().permuted(v, axis=at), [x], x.shape, x.dtype), out)
+    return write_out("permuted", host_op("permuted", lambda v: make().permuted(v, axis=at), [x], x.shape, x.dtype), out)
 
 
 def bernoulli(
@@ -470,7 +472,7 @@ def bernoulli(
             return cast(u * (1 + exp(-asarray(logit, device=u.device))) < 1, _of_bernoulli(dtype))
         return cast(u < given, _of_bernoulli(dtype))
 
-    return into("bernoulli", out, size, dtype, drawn)
+    return draw_into("bernoulli", out, size, dtype, drawn)
 
 
 def _of_bernoulli(dtype: Any) -> numpy.dtype:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from .._base.convert import as_dtype, asarray, count_of, default_float, is_array, one_of
+from .._base.convert import as_dtype, asarray, check_choice, count_of, default_float, is_array
 from .._base.host_task import host_op
 from .._base.random_stream import current
 from .basic import _shape
@@ -136,7 +136,7 @@ def multivariate_hypergeometric(
     >>> np.random.multivariate_hypergeometric([2, 3], 5).tolist()
     [2, 3]
     """
-    one_of("multivariate_hypergeometric", "method", method, ("marginals", "count"))
+    check_choice("multivariate_hypergeometric", "method", method, ("marginals", "count"))
     n = count_of("multivariate_hypergeometric", "nsample", nsample)
     there = asarray(colors, device=None if is_array(colors) else device)
     if there.ndim != 1 or there.dtype.kind not in "iu":

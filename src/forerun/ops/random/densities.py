@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._base.convert import one_of
+from .._base.convert import check_choice
 from ..elementwise.arithmetic import equal, sqrt
 from ..elementwise.exponential import exp, expm1
 from ..elementwise.select import where
-from .basic import into
+from .basic import draw_into
 from .distributions import _floating, exponential, gamma
 from .limits import NOT_NEGATIVE, POSITIVE
 from .reparametrised import made_of_standard
@@ -222,8 +222,8 @@ def standard_exponential(
     >>> np.random.standard_exponential((2, 3)).shape
     (2, 3)
     """
-    one_of("standard_exponential", "method", method, ("zig", "inv"))
-    return into("standard_exponential", out, size, dtype, lambda s, d: exponential(1.0, s, d, device=device))
+    check_choice("standard_exponential", "method", method, ("zig", "inv"))
+    return draw_into("standard_exponential", out, size, dtype, lambda s, d: exponential(1.0, s, d, device=device))
 
 
 def standard_gamma(
@@ -235,4 +235,4 @@ def standard_gamma(
     >>> np.random.standard_gamma(2.0, 3).shape
     (3,)
     """
-    return into("standard_gamma", out, size, dtype, lambda s, d: gamma(shape, 1.0, s, d, device=device))
+    return draw_into("standard_gamma", out, size, dtype, lambda s, d: gamma(shape, 1.0, s, d, device=device))

@@ -15,20 +15,20 @@ import numpy
 
 from .._base.convert import (
     as_dtype,
+    as_index_array,
     asarray,
+    broadcast_shapes,
     cast,
+    check_choice,
     count_of,
     default_float,
     is_array,
     is_real_float,
-    one_of,
-    together,
-    whole,
 )
 from .._base.host_task import host_op
 from .._base.random_stream import current
 from ..elementwise.exponential import exp, log
-from .basic import _numbers, _rows, _shape, into, there
+from .basic import _numbers, _rows, _shape, draw_into, there
 from .conditions import check_parameters, check_ways, known
 from .limits import NOT_NEGATIVE, POSITIVE
 from .reparametrised import (
@@ -57,7 +57,7 @@ def _refused(name: str, draw: Callable[..., Any], parameters: Sequence[Any]) -> 
     """Raises what parameters must not be, as far as they are known; all of them: also what NumPy raises."""
     check_parameters(name, parameters)
     if all(map(known, parameters)):  # drawing nothing tells
-        _asked(name, draw, _checking(), parameters, (0, *together(name, *(numpy.shape(p) for p in parameters))))
+        _asked(name, draw, _checking(), parameters, (0, *broadcast_shapes(name, *(numpy.shape(p) for p in parameters))))
 
 
 def _asked(
@@ -76,7 +76,7 @@ def _drawn(
 ) -> Array:
     """What NumPy draws in a host task; parameters that are arrays are its inputs, and broadcast."""
     shape, want, device = _shape(name, size, *parameters), as_dtype(name, dtype), there(device, *parameters)
-    if size is not None and together(name, shape, *(numpy.shape(p) for p in parameters)) != shape:
+    if size is not None and broadcast_shapes(name, shape, *(numpy.shape(p) for p in parameters)) != shape:
         raise ValueError(f"{name}: parameters must broadcast to size {shape}, got other shapes")
     _refused(name, draw, parameters)
     make = current().generator()
@@ -87,7 +87,7 @@ def _drawn(
 
     if _numbers(*parameters):
         return host_op(name, lambda _: result(*parameters), [asarray(0, device=device)], shape, want)
-    arrays = [whole(p, device=None if is_array(p) else device) for p in parameters]
+    arrays = [as_index_array(p, device=None if is_array(p) else device) for p in parameters]
     return host_op(name, result, arrays, shape, want)
 
 
@@ -148,7 +148,7 @@ def gamma(
         result = standard_gammas("gamma", shapes, extents, wide) * stretched
         return result if wide == want else cast(result, want)
 
-    return into("gamma", out, size, dtype, drawn)
+    return draw_into("gamma", out, size, dtype, drawn)
 
 
 def beta(
@@ -321,8 +321,8 @@ def multivariate_normal(
     >>> np.random.multivariate_normal([0.0, 0.0], np.eye(2), size=3).shape
     (3, 2)
     """
-    one_of("multivariate_normal", "check_valid", check_valid, ("warn", "raise", "ignore"))
-    one_of("multivariate_normal", "method", method, ("svd", "eigh", "cholesky"))
+    check_choice("multivariate_normal", "check_valid", check_valid, ("warn", "raise", "ignore"))
+    check_choice("multivariate_normal", "method", method, ("svd", "eigh", "cholesky"))
     device = there(device, mean, cov)
     m, c = asarray(mean, device=device), asarray(cov, device=device)
     if m.ndim != 1 or c.shape != (m.size, m.size):

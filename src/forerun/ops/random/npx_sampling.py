@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from .._base.convert import as_dtype, asarray, is_array, together
+from .._base.convert import as_dtype, asarray, broadcast_shapes, is_array
 from .._base.host_task import host_op
 from ..elementwise.exponential import log
 from ..index.getitem import take_along_axis
@@ -38,7 +38,7 @@ def seed(seed: int | None = None, device: str = "all") -> None:
 
 def _batched(op: str, batch: Shape | None, *parameters: Any) -> tuple[int, ...]:
     """The shape of a batch, followed by that of parameters together."""
-    return (() if batch is None else _shape(op, batch)) + together(op, *(numpy.shape(p) for p in parameters))
+    return (() if batch is None else _shape(op, batch)) + broadcast_shapes(op, *(numpy.shape(p) for p in parameters))
 
 
 def uniform_n(

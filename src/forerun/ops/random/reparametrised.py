@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from .._base.convert import as_dtype, asarray, cast, default_float, is_real_float, together
+from .._base.convert import as_dtype, asarray, broadcast_shapes, cast, default_float, is_real_float
 from .._base.host_task import host_op
 from .._base.primitive import primitive
 from .._base.random_stream import current
-from .basic import _FLOAT32, _numbers, _shape, into, there
+from .basic import _FLOAT32, _numbers, _shape, draw_into, there
 from .implicit import gamma_slope
 from .limits import NOT_NEGATIVE, Limits, limited
 
@@ -92,7 +92,7 @@ def made_of_standard(
         result = made(_Standard(shape, wide, where), *values)
         return result if wide == want else cast(result, want)
 
-    return drawn(size, dtype) if out is None else into(op, out, size, dtype, drawn)
+    return drawn(size, dtype) if out is None else draw_into(op, out, size, dtype, drawn)
 
 
 def fitting(op: str, shape: tuple[int, ...], parameters: list[Any]) -> None:
@@ -100,7 +100,7 @@ def fitting(op: str, shape: tuple[int, ...], parameters: list[Any]) -> None:
 
     >>> fitting("op", (2, 3), [1.0, numpy.ones(3)])
     """
-    if together(op, shape, *(numpy.shape(p) for p in parameters)) != shape:
+    if broadcast_shapes(op, shape, *(numpy.shape(p) for p in parameters)) != shape:
         raise ValueError(f"{op}: parameters must broadcast to size {shape}, got other shapes")
 
 

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ... import _core
-from .._base.convert import as_dtype, asarray, asarrays, axes_of, beside, cast, is_inexact, store, together
+from .._base.convert import (
+    as_dtype,
+    asarray,
+    asarray_like_device,
+    asarrays,
+    axes_of,
+    broadcast_shapes,
+    cast,
+    is_inexact,
+    write_out,
+)
 from .._base.host_task import checked
 from .._base.primitive import direct
 from .._base.promotion import real_of
@@ -45,7 +55,7 @@ def _divided(total: Array, n: Any, axes: tuple[int, ...], keepdims: bool) -> Arr
 def _over(x: Array, where: Any) -> Array:
     """x, after a look whether the mask fits it. ValueError if it does not."""
     shape = asarray(where).shape
-    if together("where", x.shape, shape) != x.shape:
+    if broadcast_shapes("where", x.shape, shape) != x.shape:
         raise ValueError(f"where: mask must broadcast to {x.shape}, got {shape}")
     return x
 
@@ -80,17 +90,19 @@ def mean(
     [2.0, 3.0]
     """
     if whole := _whole("mean", dtype):
-        return store("mean", _cut_off("mean", beside(a, where), axis, whole, keepdims, where), out)
-    x = _floating(beside(a, where), dtype, "mean")
+        return write_out("mean", _cut_off("mean", asarray_like_device(a, where), axis, whole, keepdims, where), out)
+    x = _floating(asarray_like_device(a, where), dtype, "mean")
     if x.dtype.itemsize == 2:
         wide = mean(cast(x, numpy.dtype("float32")), axis, None, None, keepdims, where=where)
-        return store("mean", cast(wide, x.dtype), out)
+        return write_out("mean", cast(wide, x.dtype), out)
     axes = axes_of("mean", axis, x.ndim)
     if where is True:
         n = math.prod(x.shape[i] for i in axes)
-        return store("mean", _sum(x, axes, keepdims) / (n if n else math.nan), out)
+        return write_out("mean", _sum(x, axes, keepdims) / (n if n else math.nan), out)
     x = _over(x, where)
-    return store("mean", _divided(_sum(_chosen(x, where, 0), axes, True), _count(x, axes, where), axes, keepdims), out)
+    return write_out(
+        "mean", _divided(_sum(_chosen(x, where, 0), axes, True), _count(x, axes, where), axes, keepdims), out
+    )
 
 
 def var(
@@ -116,19 +128,19 @@ def var(
     (1.25, 2.0)
     """
     whole = _whole("var", dtype)
-    x = beside(a, where, mean)
+    x = asarray_like_device(a, where, mean)
     x = x if whole else _floating(x, dtype, "var")
     ddof = _less("var", ddof, correction)
     axes = axes_of("var", axis, x.ndim)
     x = x if where is True else _over(x, where)
-    middle = _mean(x, axes, whole, keepdims=True, where=where) if mean is None else beside(mean, x)
+    middle = _mean(x, axes, whole, keepdims=True, where=where) if mean is None else asarray_like_device(mean, x)
     deviation = subtract(x, middle)
     squares = real(deviation * deviation.conj()) if deviation.dtype.kind == "c" else square(deviation)
     if whole:
-        return store("var", _cut_off("var", squares, axes, whole, keepdims, where, ddof), out)
+        return write_out("var", _cut_off("var", squares, axes, whole, keepdims, where, ddof), out)
     total = _sum(_chosen(squares, where, 0), axes, keepdims or where is not True)
     result = _divided(total, _count(x, axes, where) - ddof, axes, keepdims)
-    return store("var", result if dtype is None else cast(result, x.dtype), out)
+    return write_out("var", result if dtype is None else cast(result, x.dtype), out)
 
 
 _mean = mean  # `mean` is a parameter of var()
@@ -166,8 +178,8 @@ def std(
     if whole := _whole("std", dtype):
         if squares.ndim:
             raise TypeError(f"std: dtype must have fractions for several results, got {whole}")
-        return store("std", cast(sqrt(cast(squares, numpy.dtype("float64"))), whole), out)
-    return store("std", sqrt(squares), out)
+        return write_out("std", cast(sqrt(cast(squares, numpy.dtype("float64"))), whole), out)
+    return write_out("std", sqrt(squares), out)
 
 
 def _not_zero(sums: numpy.ndarray) -> None:

@@ -11,13 +11,13 @@ from ... import _core
 from .._base.convert import (
     as_dtype,
     asarray,
+    asarray_like_device,
     axes_of,
     axes_to_reduce,
-    beside,
     cast,
     is_inexact,
     is_real_float,
-    store,
+    write_out,
 )
 from .._base.dtypes import finfo
 from .._base.primitive import primitive
@@ -53,7 +53,7 @@ def _without_nan(op: str, reduced: Callable[..., Any], x: Array, axis: Axis, out
     """`nanmax` or `nanmin` of all elements."""
     axes = axes_to_reduce(op, axis, x.ndim)
     _check_filled(op, x, axes)
-    return store(op, reduced(x, axes, keepdims), out)
+    return write_out(op, reduced(x, axes, keepdims), out)
 
 
 def nanmax(
@@ -68,7 +68,7 @@ def nanmax(
     >>> np.nanmax([[1.0, np.nan], [3.0, 2.0]], axis=1).tolist()
     [1.0, 3.0]
     """
-    x = beside(a, initial, where)
+    x = asarray_like_device(a, initial, where)
     if initial is not None or where is not True:
         return max(_filled(x, -numpy.inf), axis, out, keepdims, initial, where)
     return _without_nan("nanmax", _nanmax, x, axis, out, keepdims)
@@ -86,7 +86,7 @@ def nanmin(
     >>> np.nanmin([[1.0, np.nan], [3.0, 2.0]], axis=1).tolist()
     [1.0, 2.0]
     """
-    x = beside(a, initial, where)
+    x = asarray_like_device(a, initial, where)
     if initial is not None or where is not True:
         return min(_filled(x, numpy.inf), axis, out, keepdims, initial, where)
     return _without_nan("nanmin", _nanmin, x, axis, out, keepdims)
@@ -108,7 +108,7 @@ def nansum(
     >>> np.nansum([1.0, np.nan, 2.0]).item()
     3.0
     """
-    return sum(_filled(beside(a, initial, where), 0), axis, dtype, out, keepdims, initial, where)
+    return sum(_filled(asarray_like_device(a, initial, where), 0), axis, dtype, out, keepdims, initial, where)
 
 
 def nanprod(
@@ -121,7 +121,7 @@ def nanprod(
     >>> np.nanprod([2.0, np.nan, 3.0]).item()
     6.0
     """
-    return prod(_filled(beside(a, initial, where), 1), axis, dtype, out, keepdims, initial, where)
+    return prod(_filled(asarray_like_device(a, initial, where), 1), axis, dtype, out, keepdims, initial, where)
 
 
 def nancumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Out = None) -> Array:
@@ -151,7 +151,7 @@ def _numbers(x: Any, axes: tuple[int, ...], dtype: numpy.dtype) -> Any:
 
 def _unmasked(a: Any, dtype: Any, mask: Any) -> Any:
     """Floats, with NaN in place of the elements that a mask leaves out. TypeError if others are asked of floats."""
-    a = beside(a, mask)
+    a = asarray_like_device(a, mask)
     if dtype is not None and is_inexact(a.dtype) and not is_inexact(as_dtype("dtype", dtype)):
         raise TypeError(f"dtype: must be of floats as the array is, got {dtype}")
     x = _floating(a if dtype is None else asarray(a, dtype), None, "nanmean")
@@ -173,7 +173,7 @@ def nanmean(
     x = _unmasked(a, dtype, where)
     axes = _axes("nanmean", a, axis)
     result = sum(_filled(x, 0), axes, keepdims=True) / _numbers(x, axes, real_of(x.dtype))
-    return store("nanmean", result if keepdims else _dropped(result, axes), out)
+    return write_out("nanmean", result if keepdims else _dropped(result, axes), out)
 
 
 def _axes(op: str, a: Any, axis: Axis) -> tuple[int, ...]:
@@ -199,14 +199,14 @@ def nanvar(
     >>> np.nanvar([2.0, np.nan, 4.0]).item()
     1.0
     """
-    x, less = _unmasked(beside(a, mean, where), dtype, where), _less("nanvar", ddof, correction)
+    x, less = _unmasked(asarray_like_device(a, mean, where), dtype, where), _less("nanvar", ddof, correction)
     axes = _axes("nanvar", a, axis)
     n = _numbers(x, axes, real_of(x.dtype))
-    middle = sum(_filled(x, 0), axes, keepdims=True) / n if mean is None else beside(mean, x)
+    middle = sum(_filled(x, 0), axes, keepdims=True) / n if mean is None else asarray_like_device(mean, x)
     deviation = _filled(x - middle, 0)
     squares = real(deviation * conjugate(deviation)) if x.dtype.kind == "c" else deviation * deviation
     result = sum(squares, axes, keepdims=True) / _where(n > less, n - less, numpy.nan)
-    return store("nanvar", result if keepdims else _dropped(result, axes), out)
+    return write_out("nanvar", result if keepdims else _dropped(result, axes), out)
 
 
 def nanstd(
@@ -220,7 +220,7 @@ def nanstd(
     2.0
     """
     known: dict[str, Any] = {"where": where, "mean": mean, "correction": correction}
-    return store("nanstd", sqrt(nanvar(a, axis, dtype, None, ddof, keepdims, **known)), out)
+    return write_out("nanstd", sqrt(nanvar(a, axis, dtype, None, ddof, keepdims, **known)), out)
 
 
 def nan_to_num(
@@ -248,4 +248,4 @@ def nan_to_num(
         result = x.copy() if copy else x
     if copy:
         return result
-    return store("nan_to_num", result, x)
+    return write_out("nan_to_num", result, x)

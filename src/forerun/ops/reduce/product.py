@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ... import _core
-from .._base.convert import axes_to_reduce, beside, cast, is_inexact, store
+from .._base.convert import asarray_like_device, axes_to_reduce, cast, is_inexact, write_out
 from .._base.primitive import direct, primitive
 from ..elementwise.arithmetic import conj_if_complex, multiply
 from ..shape.join import concatenate
@@ -57,10 +57,10 @@ def prod(
     >>> np.prod([[1, 2], [3, 4]], axis=1).tolist()
     [2, 12]
     """
-    x = beside(a, initial, where)
+    x = asarray_like_device(a, initial, where)
     want = _accumulator(x, dtype, "prod")
     if want != x.dtype and is_inexact(want):
         x = cast(x, want)
     x = _chosen(x, where, 1)
     result = _prod(x, axes_to_reduce("prod", axis, x.ndim), keepdims, want if want != x.dtype else None)
-    return store("prod", result if initial is None else result * _first(initial, result), out)
+    return write_out("prod", result if initial is None else result * _first(initial, result), out)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ... import _core
-from .._base.convert import asarray, asarrays, cast, default_float, is_array, is_inexact, is_real_float, store
+from .._base.convert import asarray, asarrays, cast, default_float, is_array, is_inexact, is_real_float, write_out
 from .._base.host_task import host_op
 from ..create.fill import asarray as as_ordered
 from ..elementwise.arithmetic import equal, isinf, signbit
@@ -50,7 +50,7 @@ def _infinite(op: str, x: Any, negative: bool, out: Any) -> Array:
     if not is_real_float(x.dtype):
         x = cast(x, default_float())
     sign = signbit(x)
-    return store(op, isinf(x) & (sign if negative else ~sign), out)
+    return write_out(op, isinf(x) & (sign if negative else ~sign), out)
 
 
 def isposinf(x: ArrayLike, out: Out = None) -> Array:

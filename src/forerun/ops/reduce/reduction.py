@@ -11,14 +11,14 @@ from ... import _core
 from .._base.convert import (
     as_dtype,
     asarray,
+    asarray_like_device,
     axes_to_reduce,
-    beside,
     cast,
     copy,
     default_float,
     is_array,
     is_inexact,
-    store,
+    write_out,
 )
 from .._base.host_task import host
 from .._base.primitive import direct, primitive
@@ -154,18 +154,18 @@ def sum(
     >>> np.sum([[1, 2], [3, 4]]).item(), np.sum([[1, 2], [3, 4]], axis=0).tolist()
     (10, [4, 6])
     """
-    x = beside(a, initial, where)
+    x = asarray_like_device(a, initial, where)
     want = _accumulator(x, dtype, "sum")
     if want != x.dtype and is_inexact(want):
         x = cast(x, want)
     axes, signed = axes_to_reduce("sum", axis, x.ndim), _negative_zero(initial, want.kind)
     x = _chosen(x, where, (complex(-0.0, -0.0) if want.kind == "c" else -0.0) if signed else 0)
     if signed and want.kind == "c":
-        return store("sum", _sum_of_complex(x, axes, keepdims, complex(initial)), out)  # type: ignore[arg-type]
+        return write_out("sum", _sum_of_complex(x, axes, keepdims, complex(initial)), out)  # type: ignore[arg-type]
     result = _sum(x, axes, keepdims, want if want != x.dtype else None)
     if signed:
         result = _with_sign(result, x, axes, keepdims)
-    return store("sum", result if initial is None else result + _first(initial, result), out)
+    return write_out("sum", result if initial is None else result + _first(initial, result), out)
 
 
 @direct("extreme", maximum, 2)
@@ -182,8 +182,8 @@ def max(
     >>> np.max([[1, 5], [3, 4]], axis=0).tolist(), np.max([[1, 5], [3, 4]], keepdims=True).tolist()
     ([3, 5], [[5]])
     """
-    x = beside(a, initial, where)
-    return store("max", _extreme("max", x, axes_to_reduce("max", axis, x.ndim), keepdims, initial, where), out)
+    x = asarray_like_device(a, initial, where)
+    return write_out("max", _extreme("max", x, axes_to_reduce("max", axis, x.ndim), keepdims, initial, where), out)
 
 
 @direct("extreme", minimum, 3)
@@ -200,8 +200,8 @@ def min(
     >>> np.min([[1, 5], [3, 4]], axis=1).tolist()
     [1, 3]
     """
-    x = beside(a, initial, where)
-    return store("min", _extreme("min", x, axes_to_reduce("min", axis, x.ndim), keepdims, initial, where), out)
+    x = asarray_like_device(a, initial, where)
+    return write_out("min", _extreme("min", x, axes_to_reduce("min", axis, x.ndim), keepdims, initial, where), out)
 
 
 amax, amin = max, min
@@ -217,8 +217,8 @@ def all(a: ArrayLike, axis: Axis = None, out: Out = None, keepdims: bool = False
     >>> np.all([[1, 0], [1, 1]], axis=0).tolist()
     [True, False]
     """
-    x = _chosen(beside(a, where), where, True)
-    return store(
+    x = _chosen(asarray_like_device(a, where), where, True)
+    return write_out(
         "all",
         _core.reduce(logical_and, x, axes_to_reduce("all", axis, x.ndim), numpy.dtype(bool), keepdims, "all"),
         out,
@@ -235,8 +235,8 @@ def any(a: ArrayLike, axis: Axis = None, out: Out = None, keepdims: bool = False
     >>> np.any([[0, 0], [0, 1]], axis=0).tolist()
     [False, True]
     """
-    x = _chosen(beside(a, where), where, False)
-    return store(
+    x = _chosen(asarray_like_device(a, where), where, False)
+    return write_out(
         "any", _core.reduce(logical_or, x, axes_to_reduce("any", axis, x.ndim), numpy.dtype(bool), keepdims, "any"), out
     )
 
@@ -267,7 +267,7 @@ def ptp(a: ArrayLike, axis: Axis = None, out: Out = None, keepdims: bool = False
     >>> np.ptp([[1, 5], [3, 4]], axis=1).tolist()
     [4, 1]
     """
-    return store("ptp", max(a, axis, keepdims=keepdims) - min(a, axis, keepdims=keepdims), out)
+    return write_out("ptp", max(a, axis, keepdims=keepdims) - min(a, axis, keepdims=keepdims), out)
 
 
 def logsumexp(x: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ... import _core
-from .._base.convert import asarray, axis_of, beside, cast, count_of, store
+from .._base.convert import asarray, asarray_like_device, axis_of, cast, count_of, write_out
 from .._base.primitive import primitive
 from ..elementwise.arithmetic import add, conj_if_complex, multiply
 from ..elementwise.select import where
@@ -62,7 +62,7 @@ def cumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: 
         x, axis = reshape(x, -1), 0
     want = _accumulator(x, dtype, "cumsum")
     x = x if want == x.dtype else cast(x, want)
-    return store("cumsum", _cumsum(x, axis_of("cumsum", axis, x.ndim)), out)
+    return write_out("cumsum", _cumsum(x, axis_of("cumsum", axis, x.ndim)), out)
 
 
 def cumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Out = None) -> Array:
@@ -77,7 +77,7 @@ def cumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out:
         x, axis = reshape(x, -1), 0
     want = _accumulator(x, dtype, "cumprod")
     x = x if want == x.dtype else cast(x, want)
-    return store("cumprod", _cumprod(x, axis_of("cumprod", axis, x.ndim)), out)
+    return write_out("cumprod", _cumprod(x, axis_of("cumprod", axis, x.ndim)), out)
 
 
 def _cumulative(op: str, scan: Any, first: int, x: Any, axis: int | None, dtype: Any, include: bool) -> Any:
@@ -111,7 +111,7 @@ def cumulative_sum(
     >>> np.cumulative_sum([1, 2, 3], include_initial=True).tolist()
     [0, 1, 3, 6]
     """
-    return store("cumulative_sum", _cumulative("cumulative_sum", cumsum, 0, x, axis, dtype, include_initial), out)
+    return write_out("cumulative_sum", _cumulative("cumulative_sum", cumsum, 0, x, axis, dtype, include_initial), out)
 
 
 def cumulative_prod(
@@ -125,7 +125,9 @@ def cumulative_prod(
     >>> np.cumulative_prod([2, 3], include_initial=True).tolist()
     [1, 2, 6]
     """
-    return store("cumulative_prod", _cumulative("cumulative_prod", cumprod, 1, x, axis, dtype, include_initial), out)
+    return write_out(
+        "cumulative_prod", _cumulative("cumulative_prod", cumprod, 1, x, axis, dtype, include_initial), out
+    )
 
 
 def diff(
@@ -140,7 +142,7 @@ def diff(
     >>> np.diff([1, 4, 9, 16]).tolist(), np.diff([1, 4, 9, 16], n=2).tolist()
     ([3, 5, 7], [2, 2])
     """
-    x = beside(a, prepend, append)
+    x = asarray_like_device(a, prepend, append)
     if count_of("diff", "n", n) == 0:
         return x
     if x.ndim == 0:

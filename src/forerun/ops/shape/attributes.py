@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ... import _core
-from .._base.convert import asarray, axes_of, together
+from .._base import convert
+from .._base.convert import asarray, axes_of
 
 if TYPE_CHECKING:
     from ...typing import ArrayLike, Axis
@@ -94,7 +95,7 @@ def broadcast_shapes(*args: Any) -> tuple[int, ...]:
     >>> np.broadcast_shapes((2, 1), 3)
     (2, 3)
     """
-    return together("broadcast_shapes", *((s,) if isinstance(s, int) else tuple(s) for s in args))
+    return convert.broadcast_shapes("broadcast_shapes", *((s,) if isinstance(s, int) else tuple(s) for s in args))
 
 
 def may_share_memory(a: ArrayLike, b: ArrayLike, /, max_work: Any = 0) -> bool:

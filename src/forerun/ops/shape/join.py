@@ -17,11 +17,11 @@ from .._base.convert import (
     axes_of,
     axis_of,
     cast,
+    check_choice,
     copy,
     counts_of,
-    one_of,
     promote,
-    store,
+    write_out,
 )
 from .._base.host_task import host, quiet
 from .._base.primitive import direct, numpy_when_small, primitive
@@ -151,7 +151,7 @@ def concatenate(
         all_, axis = [reshape(a, -1) for a in all_], 0
     all_ = _common("concatenate", all_, out, dtype, casting)
     result = _concatenate(all_, axis_of("concatenate", axis, all_[0].ndim))
-    return result if out is None else store("concatenate", cast(result, out.dtype), out)
+    return result if out is None else write_out("concatenate", cast(result, out.dtype), out)
 
 
 @direct("stack")
@@ -431,7 +431,7 @@ def pad(array: ArrayLike, pad_width: Any, mode: str = "constant", **kwargs: Any)
     shape = tuple(int(n + a + b) for n, (a, b) in zip(x.shape, widths))
     if callable(mode):
         return host(lambda v: quiet(numpy.pad, v, widths, mode, **kwargs), [x], [(shape, x.dtype)], name="pad")[0]
-    one_of("pad", "mode", mode, tuple(_PAD_MODES))
+    check_choice("pad", "mode", mode, tuple(_PAD_MODES))
     if other := set(kwargs) - set(_PAD_MODES[mode]):
         raise ValueError(f"pad: options must be those of mode {mode!r}, got {sorted(other)}")
     if x.ndim == 0:

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ... import _core
-from .._base.convert import asarray, asarrays, axes_of, axes_to_reduce, axis_of, one_of, store, together
+from .._base.convert import (
+    asarray,
+    asarrays,
+    axes_of,
+    axes_to_reduce,
+    axis_of,
+    broadcast_shapes,
+    check_choice,
+    write_out,
+)
 from .._base.convert import copy as copy_of
 from .._base.primitive import direct, primitive, view_of_numpy
 
@@ -42,7 +51,7 @@ def reshape(a: ArrayLike, /, shape: Shape, order: str = "C", *, copy: bool | Non
     if order == "C" and copy is None:
         return _reshape(asarray(a), shape)
     x = asarray(a)
-    one_of("reshape", "order", order, ("C", "F", "A"))
+    check_choice("reshape", "order", order, ("C", "F", "A"))
     if order == "F" or (order == "A" and fortran(x)):
         extents = (shape,) if isinstance(shape, (int, numpy.integer)) else tuple(shape)  # type: ignore[arg-type]
         result = transpose(_reshape(transpose(x), extents[::-1]))
@@ -105,7 +114,7 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
     [[[1, 2], [1, 2]], [[3, 3], [4, 4]]]
     """
     all_ = asarrays(*args)
-    shape = together("broadcast_arrays", *(a.shape for a in all_))
+    shape = broadcast_shapes("broadcast_arrays", *(a.shape for a in all_))
     return tuple(a if a.shape == shape else broadcast_to(a, shape) for a in all_)
 
 
@@ -215,7 +224,7 @@ def ravel(a: ArrayLike, order: str = "C") -> Array:
     """
     x = asarray(a)
     if order != "C":
-        one_of("ravel", "order", order, ("C", "F", "A", "K"))
+        check_choice("ravel", "order", order, ("C", "F", "A", "K"))
         if order == "K":
             x = transpose(x, _memory_order(x))
         elif order == "F" or (order == "A" and fortran(x)):
@@ -356,7 +365,7 @@ def flip(m: ArrayLike, axis: Axis = None, *, out: Out = None) -> Array:
     """
     x = asarray(m)
     at = axes_of("flip", axis, x.ndim)
-    return store("flip", x[tuple(slice(None, None, -1) if i in at else slice(None) for i in range(x.ndim))], out)
+    return write_out("flip", x[tuple(slice(None, None, -1) if i in at else slice(None) for i in range(x.ndim))], out)
 
 
 @direct("fliplr")

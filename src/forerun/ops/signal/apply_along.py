@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from .._base.convert import as_dtype, asarray, axis_of, together
+from .._base.convert import as_dtype, asarray, axis_of, broadcast_shapes
 from .._base.host_task import host
 from ..create.fill import _known
 from ..shape.join import stack
@@ -101,6 +101,6 @@ class vectorize:
             found = self._function(*map(_known, args), **{k: _known(v) for k, v in kwargs.items()})
             return tuple(map(asarray, found)) if isinstance(found, tuple) else asarray(found)
         arrays = [asarray(a) for a in args]
-        shape = together("vectorize", *(a.shape for a in arrays))
+        shape = broadcast_shapes("vectorize", *(a.shape for a in arrays))
         results = host(self._function, arrays, [(shape, t) for t in self.otypes], name="vectorize")
         return results[0] if len(results) == 1 else tuple(results)

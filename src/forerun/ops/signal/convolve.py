@@ -10,14 +10,14 @@ import numpy
 from ... import _core
 from .._base.convert import (
     asarray,
+    asarray_like_device,
     asarrays,
     axes_of,
     axis_of,
-    beside,
     cast,
+    check_choice,
     default_float,
     is_inexact,
-    one_of,
     promote,
     vector_of,
 )
@@ -84,7 +84,7 @@ def _recorded(*arrays: Any) -> bool:
 
 
 def _vectors(op: str, a: ArrayLike, b: ArrayLike, mode: str) -> tuple[Array, Array]:
-    one_of(op, "mode", mode, ("full", "same", "valid"))
+    check_choice(op, "mode", mode, ("full", "same", "valid"))
     a, b = (vector_of(op, atleast_1d(x)) for x in matmul_pair(a, b, op))
     if not a.size or not b.size:
         raise ValueError(f"{op}: vectors must not be empty, got shapes {a.shape} and {b.shape}")
@@ -207,7 +207,7 @@ def ediff1d(ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike
     >>> np.ediff1d([1, 4, 9], to_end=[0], to_begin=-1).tolist()
     [-1, 3, 5, 0]
     """
-    x = ravel(beside(ary, to_begin, to_end))
+    x = ravel(asarray_like_device(ary, to_begin, to_end))
     if x.dtype.kind == "b":
         raise TypeError("ediff1d: elements must be numbers, got bool")
     ends = [None if e is None else ravel(asarray(e, x.dtype, x.device)) for e in (to_begin, to_end)]
@@ -225,10 +225,10 @@ def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axi
     >>> np.trapezoid(np.array([1.0, 2.0, 3.0])).item(), np.trapezoid([1.0, 3.0], [0.0, 0.5]).item()
     (4.0, 1.0)
     """
-    y = _inexact(beside(y, x, dx))
+    y = _inexact(asarray_like_device(y, x, dx))
     a = axis_of("trapezoid", axis, y.ndim)
     if x is not None:
-        x = beside(x, y)
+        x = asarray_like_device(x, y)
         if x.shape not in (y.shape, (y.shape[a],)):
             raise ValueError(f"trapezoid: x must have shape {y.shape} or {(y.shape[a],)}, got {x.shape}")
         if x.ndim == 1:
@@ -252,7 +252,7 @@ def gradient(f: Any, *spacing: Any, axis: Axis = None, edge_order: int = 1) -> A
     >>> np.gradient(np.array([1.0, 2.0, 4.0, 7.0])).tolist()
     [1.0, 1.5, 2.5, 3.0]
     """
-    f = beside(f, *spacing)
+    f = asarray_like_device(f, *spacing)
     if f.dtype.kind == "b":
         raise TypeError("gradient: samples must be numbers, got bool")
     f = _inexact(f)
@@ -275,7 +275,7 @@ def _slopes(f: Any, spacing: Any, order: int) -> Array:
         h = [spacing] * 4
         inside = (f[..., 2:] - f[..., :-2]) / (2.0 * spacing)
     else:
-        x = vector_of("gradient", beside(spacing, f))
+        x = vector_of("gradient", asarray_like_device(spacing, f))
         if x.size != n:
             raise ValueError(f"gradient: positions must be one for each of {n} samples, got {x.size}")
         d = diff(x if is_inexact(x.dtype) else cast(x, f.dtype))

@@ -17,7 +17,7 @@ import numpy
 
 from ... import _core
 from ..._runtime.device import Device, resolve
-from .._base.convert import as_dtype, asarray, axes_of, axis_of, cast, copy, default_float, one_of, store
+from .._base.convert import as_dtype, asarray, axes_of, axis_of, cast, check_choice, copy, default_float, write_out
 from .._base.primitive import numpy_when_small, primitive
 from ..elementwise.arithmetic import conjugate
 from ..index.getitem import getitem
@@ -164,7 +164,7 @@ def _irfft(x: Array, axis: int, n: int, norm: Any) -> Array:
 
 
 def _norm(op: str, norm: str | None) -> str:
-    one_of(op, "norm", norm or "backward", tuple(_OTHER_END))
+    check_choice(op, "norm", norm or "backward", tuple(_OTHER_END))
     return norm or "backward"
 
 
@@ -198,7 +198,7 @@ def _transform(
 ) -> Array:
     x, scale = _complex(op, x), _norm(op, norm)
     at = _axes(op, x, s, axes)
-    return store(op, _lines(x, at, _extents(op, x, s, at), inverse, scale), out)
+    return write_out(op, _lines(x, at, _extents(op, x, s, at), inverse, scale), out)
 
 
 def _one(n: int | None) -> Extents:
@@ -291,7 +291,7 @@ def _doubled(op: str, x: Any, s: Extents, axes: Sequence[int] | None, norm: str 
         raise ValueError(f"{op}: number of samples must be positive, got {n}")
     x = _lines(x, at, extents, True, scale)
     found = _irfft(_fitted(x, _with(x.shape, last, n // 2 + 1)), last, n, scale)
-    return store(op, cast(found, numpy.dtype("float16")) if half and not at else found, out)
+    return write_out(op, cast(found, numpy.dtype("float16")) if half and not at else found, out)
 
 
 def _some_axes(op: str, x: Array, s: Extents, axes: Sequence[int] | None) -> tuple[int, ...]:
@@ -311,7 +311,7 @@ def rfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None, 
     >>> np.fft.rfft([1.0, 0.0, 0.0, 0.0]).tolist()
     [(1+0j), (1+0j), (1+0j)]
     """
-    return store("rfft", _halved("rfft", a, _one(n), (axis,), norm), out)
+    return write_out("rfft", _halved("rfft", a, _one(n), (axis,), norm), out)
 
 
 @numpy_when_small(numpy.fft.irfft, "a n axis norm", "aiis", "Dc")
@@ -336,7 +336,7 @@ def rfftn(a: ArrayLike, s: Extents = None, axes: Extents = None, norm: Norm = No
     >>> np.fft.rfftn(np.ones((4, 6))).shape
     (4, 4)
     """
-    return store("rfftn", _halved("rfftn", a, s, axes, norm), out)
+    return write_out("rfftn", _halved("rfftn", a, s, axes, norm), out)
 
 
 def irfftn(a: ArrayLike, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Out = None) -> Array:
@@ -358,7 +358,7 @@ def rfft2(a: ArrayLike, s: Extents = None, axes: Sequence[int] = (-2, -1), norm:
     >>> np.fft.rfft2(np.ones((3, 4, 6))).shape
     (3, 4, 4)
     """
-    return store("rfft2", _halved("rfft2", a, s, axes, norm), out)
+    return write_out("rfft2", _halved("rfft2", a, s, axes, norm), out)
 
 
 def irfft2(
@@ -394,7 +394,7 @@ def ihfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None,
     [1.0, 1.0, 1.0]
     """
     found = conjugate(_halved("ihfft", a, _one(n), (axis,), _OTHER_END[_norm("ihfft", norm)]))
-    return store("ihfft", found, out)
+    return write_out("ihfft", found, out)
 
 
 # --- frequencies ----------------------------------------------------------------------------------

@@ -9,17 +9,17 @@ import numpy
 
 from ... import _core
 from .._base.convert import (
+    as_index_array,
     asarray,
+    asarray_like_device,
     asarrays,
     axis_of,
-    beside,
+    check_choice,
     count_of,
     device_of,
     is_array,
-    one_of,
-    store,
     vector_of,
-    whole,
+    write_out,
 )
 from .._base.host_task import host_op
 from .._base.primitive import direct, numpy_when_small
@@ -53,7 +53,7 @@ def _arg(name: str, fn: Callable[..., Any], x: Any, axis: int | None, out: Any, 
     # Trusted not to write: NumPy would copy what is marked as read-only.
     task = lambda v: fn(v, axis=axis, keepdims=keepdims)
     found = _core.host(task, [x], [(shape, numpy.dtype("int64"))], None, name, "compute", True, cheap=True)[0]
-    return store(name, found, out)
+    return write_out(name, found, out)
 
 
 @direct("argmax")
@@ -118,7 +118,7 @@ _KINDS = ("quicksort", "heapsort", "mergesort", "stable")
 
 def _check_sort(op: str, kind: str | None, order: None, stable: bool | None) -> None:
     if kind is not None:
-        one_of(op, "kind", kind, _KINDS)
+        check_choice(op, "kind", kind, _KINDS)
     if order is not None:
         raise ValueError(f"{op}: order must not be given for arrays without fields, got {order!r}")
     if kind is not None and stable is not None:
@@ -202,7 +202,7 @@ def argpartition(
     2
     """
     x, a = _flat_if_none("argpartition", a, axis, True)
-    one_of("argpartition", "kind", kind, ("introselect",))
+    check_choice("argpartition", "kind", kind, ("introselect",))
     _check_sort("argpartition", None, order, None)
     places = _orders("argpartition", kth, x.shape[a])
     return host_op("argpartition", lambda v: numpy.argpartition(v, places, a), [x], x.shape, "int64")
@@ -222,7 +222,7 @@ def partition(
     4
     """
     x, a = _flat_if_none("partition", a, axis)
-    one_of("partition", "kind", kind, ("introselect",))
+    check_choice("partition", "kind", kind, ("introselect",))
     _check_sort("partition", None, order, None)
     places = _orders("partition", kth, x.shape[a])
     if not (_core.recording() and x.node is not None):
@@ -262,11 +262,11 @@ def searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: Any = N
     >>> np.searchsorted([1, 3, 5], [0, 3, 6]).tolist(), np.searchsorted([1, 3, 5], 3, side="right").item()
     ([0, 1, 3], 2)
     """
-    one_of("searchsorted", "side", side, ("left", "right"))
-    x, values = vector_of("searchsorted", beside(a, v, sorter)), beside(v, a, sorter)
+    check_choice("searchsorted", "side", side, ("left", "right"))
+    x, values = vector_of("searchsorted", asarray_like_device(a, v, sorter)), asarray_like_device(v, a, sorter)
     inputs = [x, values]
     if sorter is not None:
-        order = sorter if is_array(sorter) else whole(sorter, x.device)
+        order = sorter if is_array(sorter) else as_index_array(sorter, x.device)
         if order.dtype.kind not in "iu" or order.ndim != 1:
             raise TypeError(f"searchsorted: sorter must be a vector of integers, got {order.dtype}, {order.shape}")
         if order.shape != x.shape:
@@ -289,7 +289,7 @@ def bincount(x: ArrayLike, weights: ArrayLike | None = None, minlength: int = 0)
     ([1, 0, 2], [0.5, 0.0, 3.0])
     """
     there = device_of(x, weights)
-    x, minlength = vector_of("bincount", whole(x)), count_of("bincount", "minlength", minlength)
+    x, minlength = vector_of("bincount", as_index_array(x)), count_of("bincount", "minlength", minlength)
     if x.dtype.kind not in "iub":
         raise TypeError(f"bincount: array must be of integers, got {x.dtype}")
     weights = None if weights is None else asarray(weights)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy
 
-from .._base.convert import asarray, asarrays, device_of, one_of, promote
+from .._base.convert import asarray, asarrays, check_choice, device_of, promote
 from .._base.host_task import host_op
 from .._base.primitive import numpy_when_small
 from .._base.registry import registered_tuple
@@ -40,7 +40,7 @@ def isin(
     """
     x, others = asarrays(element, test_elements)
     if kind is not None:
-        one_of("isin", "kind", kind, ("sort", "table"))
+        check_choice("isin", "kind", kind, ("sort", "table"))
         if kind == "table" and (x.dtype.kind not in "iub" or others.dtype.kind not in "iub"):
             raise ValueError(f"isin: kind must be sort but for integers, got {x.dtype} and {others.dtype}")
     found = lambda v, w: numpy.isin(v, w, assume_unique, invert, kind=kind)  # type: ignore[arg-type]

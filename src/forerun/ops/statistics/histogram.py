@@ -9,15 +9,15 @@ import numpy
 
 from .._base.convert import (
     asarray,
+    asarray_like_device,
     asarrays,
     axis_of,
-    beside,
     cast,
+    check_choice,
     count_of,
     default_float,
     is_array,
     is_inexact,
-    one_of,
     promote,
     vector_of,
 )
@@ -59,7 +59,7 @@ _RULES = ("auto", "doane", "fd", "rice", "scott", "sqrt", "stone", "sturges")
 
 def _estimated(x: Any, rule: str, limits: Any, weights: Any) -> int:
     """How many bins a rule of NumPy's finds right for these values. Waits."""
-    one_of("histogram", "bins", rule, _RULES)
+    check_choice("histogram", "bins", rule, _RULES)
     if weights is not None:
         raise TypeError(f"histogram: weights must not be given where bins are estimated, got bins {rule!r}")
     known = x if x.dtype.kind != "V" else cast(x, numpy.dtype("float32"))
@@ -95,16 +95,16 @@ def histogram(
     >>> counts.tolist(), edges.tolist()
     ([2, 2], [0.0, 0.5, 1.0])
     """
-    x = beside(a, bins, weights)
+    x = asarray_like_device(a, bins, weights)
     if isinstance(bins, str):
         bins = _estimated(x, bins, range, weights)
     inputs = [x]
     if weights is not None:
-        inputs.append(beside(weights, x))
+        inputs.append(asarray_like_device(weights, x))
         if inputs[1].shape != x.shape:
             raise ValueError(f"histogram: weights must have shape {x.shape}, got {inputs[1].shape}")
     if numpy.ndim(bins):
-        edges = vector_of("histogram", beside(bins, x))
+        edges = vector_of("histogram", asarray_like_device(bins, x))
         inputs.append(edges)
         count, dtype = edges.size - 1, edges.dtype
     else:
@@ -141,13 +141,13 @@ def histogram_bin_edges(a: ArrayLike, bins: Any = 10, range: Any = None, weights
 
 
 def _columns(sample: Any, *others: Any) -> Array:
-    """Points as rows: of a matrix, of a vector of numbers, or of a sequence of coordinates; `beside` the others."""
+    """Points as rows, of a matrix, a vector of numbers, or a sequence of coordinates, on the device of the others."""
     if not is_array(sample) and isinstance(sample, (list, tuple)):
-        vectors = [reshape(beside(v, sample, *others), -1) for v in sample]
+        vectors = [reshape(asarray_like_device(v, sample, *others), -1) for v in sample]
         if any(v.size != vectors[0].size for v in vectors):
             raise ValueError(f"histogramdd: coordinates must be of one length, got {[v.size for v in vectors]}")
         return transpose(stack(vectors))
-    found = beside(sample, *others)
+    found = asarray_like_device(sample, *others)
     if found.ndim > 2 or found.ndim == 0:
         raise ValueError(f"histogramdd: sample must be a vector or a matrix, got shape {found.shape}")
     return found.reshape(-1, 1) if found.ndim == 1 else found
@@ -163,7 +163,7 @@ def _edges(bins: Any, x: Any) -> list[Any]:
         raise TypeError(f"histogramdd: bins must be numbers or edges, got {words[0]!r}")
     if len(given) != n:
         raise ValueError(f"histogramdd: bins must be given for each of {n} axes, got {len(given)}")
-    known = [beside(b, x) for b in given]
+    known = [asarray_like_device(b, x) for b in given]
     return [vector_of("histogramdd", b) if b.ndim else count_of("histogramdd", "bins", _known(b).item()) for b in known]
 
 
@@ -195,7 +195,7 @@ def histogramdd(
             raise ValueError(f"histogramdd: range must not fall, got {tuple(limits)}")
     inputs = [x, *(b for b in grid if is_array(b))]
     if weights is not None:
-        inputs.append(beside(weights, x))
+        inputs.append(asarray_like_device(weights, x))
         if inputs[-1].shape != x.shape[:1]:
             raise ValueError(f"histogramdd: weights must have shape {x.shape[:1]}, got {inputs[-1].shape}")
     dtype = default_float()
@@ -232,7 +232,7 @@ def histogram2d(
     >>> np.histogram2d([0.0, 0.2, 1.0], [0.0, 0.9, 1.0], 2)[0].tolist()
     [[1.0, 1.0], [0.0, 1.0]]
     """
-    x, y = (vector_of("histogram2d", beside(v, x, y, bins, weights)) for v in (x, y))
+    x, y = (vector_of("histogram2d", asarray_like_device(v, x, y, bins, weights)) for v in (x, y))
     if x.size != y.size:
         raise ValueError(f"histogram2d: x and y must be of one length, got {x.size} and {y.size}")
     both = is_array(bins) or isinstance(bins, numpy.ndarray) or (numpy.ndim(bins) == 1 and len(bins) != 2)
@@ -258,7 +258,7 @@ def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: str = "big") ->
     >>> np.packbits([1, 0, 0, 0, 0, 0, 1, 1, 1]).tolist()
     [131, 128]
     """
-    one_of("packbits", "bitorder", bitorder, ("big", "little"))
+    check_choice("packbits", "bitorder", bitorder, ("big", "little"))
     x = asarray(a)
     if x.dtype.kind not in "biu":
         raise TypeError(f"packbits: array must be of integers or bools, got {x.dtype}")
@@ -277,7 +277,7 @@ def unpackbits(a: ArrayLike, /, axis: int | None = None, count: int | None = Non
     >>> np.unpackbits(np.array([5], "uint8"), count=-4).tolist(), np.unpackbits(np.array([5], "uint8")).sum().item()
     ([0, 0, 0, 0], 2)
     """
-    one_of("unpackbits", "bitorder", bitorder, ("big", "little"))
+    check_choice("unpackbits", "bitorder", bitorder, ("big", "little"))
     x = asarray(a)
     if x.dtype != numpy.uint8:
         raise TypeError(f"unpackbits: array must be of uint8, got {x.dtype}")

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from .._base.convert import asarray, axes_of, beside, default_float, is_inexact, is_real_float, one_of, store
+from .._base.convert import (
+    asarray,
+    asarray_like_device,
+    axes_of,
+    check_choice,
+    default_float,
+    is_inexact,
+    is_real_float,
+    write_out,
+)
 from .._base.host_task import host_op, quiet
 from .._base.primitive import numpy_when_small
 
@@ -40,7 +49,7 @@ def median(
     ([2.0, 4.0], 1.5)
     """
     middle = lambda v, at: numpy.median(v, at, keepdims=keepdims)
-    return store("median", _statistic("median", middle, a, (), axis, keepdims), out)
+    return write_out("median", _statistic("median", middle, a, (), axis, keepdims), out)
 
 
 _METHODS = (
@@ -56,8 +65,8 @@ def _quantile(
     op: str, x: Any, q: Any, most: int, axis: Any, out: Any, method: str, keepdims: bool, weights: Any
 ) -> Array:
     """`quantile` and its relatives: `most` is what q is counted to."""
-    one_of(op, "method", method, _METHODS)
-    x, q = beside(x, q, weights), numpy.asarray(q, "float64")
+    check_choice(op, "method", method, _METHODS)
+    x, q = asarray_like_device(x, q, weights), numpy.asarray(q, "float64")
     if not ((q >= 0) & (q <= most)).all():
         raise ValueError(f"{op}: q must be in [0, {most}], got {q}")
     if x.dtype.kind == "c":
@@ -74,7 +83,7 @@ def _quantile(
     dtype = x.dtype if kept else default_float()
     inputs = [x] if weights is None else [x, _weights(op, x, weights, at, axis, method)]
     task = lambda *values: numpy.broadcast_to(numpy.asarray(found(*values)).astype(dtype), shape)
-    return store(op, host_op(op, task, inputs, shape, dtype), out)
+    return write_out(op, host_op(op, task, inputs, shape, dtype), out)
 
 
 def _weights(op: str, x: Array, weights: Array, at: tuple[int, ...], axis: Any, method: str) -> Array:
@@ -167,4 +176,4 @@ def nanmedian(
     2.0
     """
     middle = lambda v, at: quiet(numpy.nanmedian, v, at, keepdims=keepdims)
-    return store("nanmedian", _statistic("nanmedian", middle, a, (), axis, keepdims), out)
+    return write_out("nanmedian", _statistic("nanmedian", middle, a, (), axis, keepdims), out)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from .._base.convert import asarray, asarrays, cast, one_of
+from .._base.convert import asarray, asarrays, cast, check_choice
 from .._base.host_task import host, host_op
 from ..elementwise.arithmetic import divide, maximum, minimum
 from ..elementwise.exponential import exp, log
@@ -55,7 +55,7 @@ def box_iou(lhs: ArrayLike, rhs: ArrayLike, format: str = "corner") -> Array:
     >>> npx.box_iou(np.array([[0.0, 0.0, 2.0, 2.0]]), np.array([[1.0, 0.0, 3.0, 2.0]])).tolist()
     [[0.3333333432674408]]
     """
-    one_of("box_iou", "format", format, _FORMATS)
+    check_choice("box_iou", "format", format, _FORMATS)
     a, b = (_four("box_iou", x) for x in asarrays(lhs, rhs))
     a = reshape(a, (*a.shape[:-1], *(1,) * (b.ndim - 1), 4))
     (start, end), (other_start, other_end) = _corners(a, format), _corners(b, format)
@@ -147,7 +147,7 @@ def box_decode(
     >>> npx.box_decode(np.zeros((1, 1, 4)), np.array([[[1.0, 1.0, 2.0, 2.0]]])).tolist()
     [[[0.0, 0.0, 2.0, 2.0]]]
     """
-    one_of("box_decode", "format", format, _FORMATS)
+    check_choice("box_decode", "format", format, _FORMATS)
     x, boxes = (_four("box_decode", v) for v in asarrays(data, anchors))
     own, size = _centres(boxes, format)
     scaled = x * asarray((std0, std1, std2, std3), x.dtype, x.device)
@@ -174,8 +174,8 @@ def box_nms(
     >>> npx.box_nms(x, id_index=0)[:, 1].tolist()
     [0.8999999761581421, 0.4000000059604645, -1.0]
     """
-    one_of("box_nms", "in_format", in_format, _FORMATS)
-    one_of("box_nms", "out_format", out_format, _FORMATS)
+    check_choice("box_nms", "in_format", in_format, _FORMATS)
+    check_choice("box_nms", "out_format", out_format, _FORMATS)
     x = asarray(data)
     if x.ndim < 2 or max(coord_start + 3, score_index, id_index) >= x.shape[-1]:
         raise ValueError(f"box_nms: boxes must have score and coordinates, got shape {x.shape}")
