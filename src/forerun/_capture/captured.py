@@ -25,7 +25,7 @@ from .. import _core
 from .._runtime.device import Device
 from ..autograd.leaf import Variable
 from ..ops._base import traced
-from .tape_template import NotRepeatable, Piece
+from .tape_template import NotRepeatable, TapeTemplate
 
 __all__ = ["Recorded", "hybrid"]
 
@@ -53,16 +53,16 @@ class _Call:
     name: str
     program: Any
 
-    def __init__(self, name: str, shape: Any, result: Any, piece: Piece | None) -> None:
+    def __init__(self, name: str, shape: Any, result: Any, template: TapeTemplate | None) -> None:
         self.name = name
         self.shape = shape
         self.result = result
-        self.piece = piece
+        self.template = template
 
     def unfold(self, saved: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
         """The operations on the tape again, for a walk through them: their results."""
-        assert self.piece is not None
-        return _recording(self.piece.unfold, saved, inputs)
+        assert self.template is not None
+        return _recording(self.template.replay, saved, inputs)
 
     def record_back(self, inputs: Arrays, heads: list[Any], saved: Arrays) -> tuple[list[Any], Any, list[int]]:
         """Walks back op by op: the gradients of inputs, the program of that, and which inputs have one.
@@ -218,16 +218,16 @@ class Recorded:
         if form is None:
             raise NotRepeatable(f"it returns more than arrays, got {type(result).__name__}")
         graded = [i for i, y in enumerate(found) if y.node is not None] if _core.recording() else []
-        piece = None
+        template = None
         if graded:
             places = {place: i for i, place in enumerate(ends)}
             try:
-                piece = Piece([found[i] for i in graded], places, len(ends), since)
+                template = TapeTemplate([found[i] for i in graded], places, len(ends), since)
             except RuntimeError as error:
                 raise NotRepeatable(str(error)) from error
         alone = isinstance(result, _core.Array)
-        call = _Call(self.name, shape, None if alone else form[0], piece)
-        saved, leaves = (piece.saved, tuple(piece.leaves)) if piece else ((), ())
+        call = _Call(self.name, shape, None if alone else form[0], template)
+        saved, leaves = (template.saved, tuple(template.leaves)) if template else ((), ())
         call.program = _core.capture_end(inputs, free, found, saved, call, graded, leaves, self.name)
         return call
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import autograd, np
 from .._runtime.device import Device
+from ._training.load_balancer import LoadBalancer as LoadBalancer
 from ._training.load_balancer import Shares as Shares
 from .download import check_sha1, download
 from .parameter.deferred import known
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from ..typing import Array
 
 __all__ = [
-    "Shares", "split_data", "split_and_load", "clip_global_norm", "check_sha1", "download", "replace_file",
-    "shape_is_known",
+    "LoadBalancer", "Shares", "split_data", "split_and_load", "clip_global_norm", "check_sha1", "download",
+    "replace_file", "shape_is_known",
 ]  # fmt: skip
 
 
@@ -62,7 +63,7 @@ def split_and_load(
 ) -> list[Any]:
     """Parts of an array, each on its device. Copies are issued, not waited for. Errors are those of `split_data`.
 
-    ctx_list: devices, or `Shares` of them, which say how large the parts are (`even_split` or not).
+    ctx_list: devices, or a `LoadBalancer`, which sets how large the parts are (`even_split` or not).
 
     >>> import forerun
     >>> from forerun import np
@@ -70,7 +71,7 @@ def split_and_load(
     [cpu(0)]
     """
     array = data if hasattr(data, "as_in_ctx") else np.array(data)
-    if isinstance(ctx_list, Shares):
+    if isinstance(ctx_list, LoadBalancer):
         parts = ctx_list.parts(array, batch_axis)
     else:
         parts = split_data(array, len(ctx_list), batch_axis, even_split)

@@ -15,7 +15,7 @@ from ... import autograd, np
 from ..._runtime.device import Device, resolve
 from ...init import Constant, Initializer, create
 from ...ops._base.convert import as_dtype
-from .._training.collectives import exchanging
+from .._training.collectives import collective_scope
 from . import changes
 from .deferred import DeferredInitializationError, Shape, UninitializedError, completes, known
 
@@ -213,7 +213,7 @@ class Parameter:
         first, *others = self.list_data()
         if first.dtype.kind != "f" or not others:
             return first
-        with exchanging():
+        with collective_scope():
             apart = [np.where(x == first, 0, x - first) for x in others]
             return first + sum(apart[1:], apart[0]) / len(self._copies)
 

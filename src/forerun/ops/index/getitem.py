@@ -115,8 +115,8 @@ def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: Out = N
 def _gather_along(x: Array, indices: Any, axis: int, op_name: str = "take", from_end: bool = True) -> Array:
     """Elements of x at integers along an axis; indices of x's shape but there, and where x has extent 1.
 
-    op_name: how the error of a position out of range begins. from_end: negative ones count from the end; else they are out
-    of range.
+    op_name: how the error of a position out of range begins. from_end: negative ones count from the end; without it,
+    they are out of range.
     """
     return _core.gather_along(x, indices, axis, op_name, from_end)
 
