@@ -359,7 +359,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
 
     @delegate(choosing.choose)
     def choose(self, choices: Sequence[ArrayLike] | Array, out: Out = None, mode: str = "raise") -> ndarray:
-        """For each element, a number, the element of the choice of that number."""
+        """Build an array by choosing, for each number in the array, the element of that choice."""
 
     def compress(self, condition: ArrayLike, axis: int | None = None, out: Out = None) -> ndarray:
         """Slices where a condition holds. Waits."""

@@ -24,7 +24,7 @@ __all__ = [
 
 
 class Loss(HybridBlock):
-    """What losses have in common: a constant weight, and the batch axis. Subclasses define `elements`.
+    """The base class of losses: a constant weight, and the batch axis. Subclasses define `elements`.
 
     >>> from forerun import np
     >>> class Squares(Loss):
@@ -271,7 +271,7 @@ class CTCLoss(Loss):
 
 
 class PoissonNLLLoss(Loss):
-    """-log p(label) where p is Poisson's distribution with mean exp(pred), without what depends on the label alone.
+    """-log p(label) of the Poisson distribution with mean exp(pred), without the terms that depend on the label alone.
 
     from_logits: otherwise pred is the mean itself. compute_full: adds log(label!) by Stirling's formula, for labels
     above 1. The result is the mean over all elements, of shape (), as in MXNet.

@@ -174,7 +174,7 @@ def binary_repr(num: Any, width: int | None = None) -> str:
 
 
 def typename(char: str) -> str:
-    """The meaning of a letter that stands for a dtype. KeyError if none does.
+    """Return the description of a dtype's character code. KeyError if there is no such code.
 
     >>> from forerun import np
     >>> np.typename("f")
@@ -214,7 +214,7 @@ class errstate(numpy.errstate):
 def seterr(
     all: Any = None, divide: Any = None, over: Any = None, under: Any = None, invalid: Any = None
 ) -> dict[str, Any]:
-    """Sets what NumPy does at floating-point errors, and returns what it did before. See `errstate`.
+    """Set how NumPy handles floating-point errors, and return the settings before. See `errstate`.
 
     >>> from forerun import np
     >>> before = np.seterr(over="ignore")
@@ -227,7 +227,7 @@ def seterr(
 
 
 def geterr() -> dict[str, Any]:
-    """What NumPy does at floating-point errors.
+    """Return how NumPy handles floating-point errors.
 
     >>> from forerun import np
     >>> sorted(np.geterr())

@@ -40,7 +40,7 @@ def msort(a: ArrayLike) -> Array:
 
 
 def in1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, invert: bool = False) -> Array:
-    """For each element of the flat ar1, whether ar2 has it. Otherwise as `isin`.
+    """Test whether each element of the flat ar1 is in ar2. Parameters as for `isin`.
 
     >>> from forerun import np
     >>> np.in1d([[1, 2], [3, 4]], [2, 3]).tolist()

@@ -58,7 +58,7 @@ class Info:
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
 
     def default_device(self) -> Device:
-        """Where this thread makes new arrays when nothing else is said."""
+        """Return the device on which this thread makes new arrays by default."""
         return current_device()
 
     def devices(self) -> tuple[Device, ...]:

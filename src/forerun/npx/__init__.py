@@ -124,7 +124,7 @@ def reset_np() -> None:
 
 
 def is_np_array() -> bool:
-    """Whether functions return `np.ndarray`: there is no other kind.
+    """Return True: functions return `np.ndarray`, the only array class.
 
     >>> from forerun import npx
     >>> npx.is_np_array()
@@ -158,7 +158,7 @@ def save(file: Any, arrays: Any, *, wait: bool = True) -> Array:
 
 
 def load(file: Any) -> Any:
-    """Reads what `save` wrote: a list of arrays, or a dict if they had names. Also MXNet's own files (".params").
+    """Read a file that `save` wrote: a list of arrays, or a dict if they had names. Also MXNet's files (".params").
 
     OSError if there is no such file, ValueError if it is another, or has a sparse array; nothing in it is executed. A
     file given by its name is read by operations, as with `np.load`.

@@ -47,7 +47,7 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam whose weight decay does not pass through the moving means: weight *= 1 - lr * wd (Loshchilov and Hutter).
+    """Adam with decoupled weight decay: weight *= 1 - lr * wd (Loshchilov and Hutter).
 
     correct_bias: False leaves out Adam's corrections of the means.
     """
@@ -75,7 +75,7 @@ class AdamW(Adam):
 
 
 class AdaBelief(Adam):
-    """Adam by how far gradients are from what their mean lets expect: s in place of v (Zhuang et al. 2020).
+    """Adam with the variance of gradients about their moving mean, s, in place of v (Zhuang et al. 2020).
 
     m = beta1 * m + (1 - beta1) * g; s = beta2 * s + (1 - beta2) * (g - m)**2 + epsilon;
     weight -= lr * sqrt(1 - beta2**t) / (1 - beta1**t) * m / (sqrt(s) + epsilon). correct_bias: False is without the

@@ -40,7 +40,7 @@ class Multiplied(Protocol):
 
 
 class Optimizer:
-    """What optimizers have in common. Subclasses name their arrays in `slots`, and define `step`.
+    """The base class of optimizers. Subclasses name their arrays in `slots`, and define `step`.
 
     learning_rate: float, positive by custom. wd: weight decay, added to the gradient as wd * weight.
     rescale_grad: factor of gradients before anything else. clip_gradient: bound of their absolute values.

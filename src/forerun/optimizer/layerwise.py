@@ -30,7 +30,7 @@ def _ratio(above: Any, below: Any, like: Any) -> Any:
 
 
 class LARS(SGD):
-    """Gradient descent whose learning rate is scaled, weight by weight (You, Gitman and Ginsburg 2017).
+    """Gradient descent with a learning rate scaled for each weight (You, Gitman and Ginsburg 2017).
 
     The scale is eta * |weight| / (|g| + wd * |weight| + epsilon), or 1 where a norm is 0, and for parameters whose
     names end in gamma, beta or bias; g is the gradient before the weight decay. The rest is as in `SGD`.

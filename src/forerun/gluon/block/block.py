@@ -56,7 +56,7 @@ def times_changed(block: Block) -> int:
 
 
 class Block:
-    """A layer or a network: `forward` says what it computes; blocks and parameters set as attributes belong to it.
+    """A layer or a network. `forward` defines its computation; blocks and parameters set as attributes belong to it.
 
     >>> from forerun import np
     >>> from forerun.gluon import Block, Parameter

@@ -104,7 +104,7 @@ class SELU(HybridBlock):
 
 
 class GELU(HybridBlock):
-    """x times the normal distribution's share below x (Hendrycks and Gimpel, 2016).
+    """Gaussian error linear unit: x * Phi(x) (Hendrycks and Gimpel, 2016).
 
     approximation: "erf" for the share itself, "tanh" for the approximation of `npx.gelu`; ValueError for another word.
 

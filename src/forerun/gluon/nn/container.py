@@ -15,7 +15,7 @@ __all__ = ["Sequential", "HybridSequential"]
 
 
 class Sequential(Block):
-    """Runs its blocks in order, each on what the one before returned (tuples as several arguments).
+    """Runs its blocks in order, each on the result of the one before (tuples become several arguments).
 
     >>> from forerun import np
     >>> from forerun.gluon import nn

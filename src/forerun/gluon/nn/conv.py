@@ -209,7 +209,7 @@ class _ConvTranspose(_Convolution):
 
 
 class Conv1DTranspose(_ConvTranspose):
-    """The transposed convolution of sequences (batch, channels, width): what a `Conv1D` does to gradients.
+    """The transposed convolution of sequences (batch, channels, width): the gradient of `Conv1D`.
 
     Settings are those of `Conv2DTranspose`.
 
@@ -224,7 +224,7 @@ class Conv1DTranspose(_ConvTranspose):
 
 
 class Conv2DTranspose(_ConvTranspose):
-    """The transposed convolution of images (batch, channels, height, width): what a `Conv2D` does to gradients.
+    """The transposed convolution of images (batch, channels, height, width): the gradient of `Conv2D`.
 
     The result has (extent - 1) * strides - 2 * padding + dilation * (kernel_size - 1) + output_padding + 1 elements
     along an axis; output_padding is less than strides. Weight (in_channels, channels / groups, height, width), bias

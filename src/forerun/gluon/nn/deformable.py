@@ -21,7 +21,7 @@ Rule = str | Initializer | None
 
 
 class DeformableConvolution(HybridBlock):
-    """A convolution of images whose kernel's elements are moved by what another convolution says (Dai et al. 2017).
+    """A convolution of images whose kernel's elements are moved by offsets from another convolution (Dai et al. 2017).
 
     Settings are those of `Conv2D`; num_deformable_group: how many groups of channels have offsets of their own. Offsets
     start as zeros. Parameters: deformable_conv_weight and _bias, offset_weight and _bias. ValueError if numbers do not

@@ -74,7 +74,7 @@ class Flatten(HybridBlock):
 
 
 class Identity(HybridBlock):
-    """Returns what it gets."""
+    """Returns its argument."""
 
     def forward(self, x: Array) -> Array:
         """x."""

@@ -15,7 +15,7 @@ __all__ = ["Concatenate", "HybridConcatenate"]
 
 
 class Concatenate(Sequential):
-    """Runs each of its blocks on the same data, and joins what they return along an axis.
+    """Runs each of its blocks on the same data, and joins their results along an axis.
 
     >>> from forerun import np
     >>> from forerun.gluon import nn

@@ -190,7 +190,7 @@ def promote_types(type1: Any, type2: Any) -> numpy.dtype:
 
 
 def can_cast(from_: Any, to: Any, casting: Any = "safe") -> Any:
-    """Whether a dtype, or that of an array, can be cast to another one by a rule of NumPy's. Does not wait.
+    """Test whether a dtype, or that of an array, can be cast to another by a rule of NumPy's. Does not wait.
 
     casting: "no", "equiv", "safe" (each value is kept), "same_kind" (safe, or between floats, or from signed to
     signed integers and the like) or "unsafe" (any). TypeError for a Python number, which has no dtype of its own.
@@ -214,7 +214,7 @@ _ABSTRACT = {generic, number, integer, signedinteger, unsignedinteger, inexact, 
 
 
 def issubdtype(arg1: Any, arg2: Any) -> Any:
-    """Whether a dtype is another one, or of a class of them such as `np.floating`. bfloat16 counts as floating.
+    """Test whether a dtype is another one, or of a class such as `np.floating`. bfloat16 counts as floating.
 
     >>> from forerun import np
     >>> np.issubdtype(np.float32, np.floating), np.issubdtype("int8", np.floating)
@@ -227,7 +227,7 @@ def issubdtype(arg1: Any, arg2: Any) -> Any:
 
 
 def isdtype(dtype: Any, kind: Any) -> Any:
-    """Whether a dtype is of a kind: another dtype, a word, or one of a tuple of these.
+    """Test whether a dtype is of a kind: another dtype, a kind's name, or a tuple of these.
 
     Words: "bool", "signed integer", "unsigned integer", "integral", "real floating", "complex floating",
     "numeric". TypeError if dtype is none (text, say) or kind is neither, ValueError for another word.
@@ -264,7 +264,7 @@ def min_scalar_type(a: Any) -> numpy.dtype:
 
 
 def common_type(*arrays: Any) -> Any:
-    """The type of floats that holds what arrays have together; that of integers is the default float.
+    """Return the common inexact scalar type of the arrays; that of integers is the default float.
 
     TypeError for bools.
 

@@ -16,7 +16,7 @@ __all__ = ["ascontiguousarray", "astype", "copy"]
 
 @direct("contiguous")
 def ascontiguousarray(a: ArrayLike, dtype: DTypeLike = None, *, like: None = None) -> Array:
-    """`a` as an array with at least one axis, whose last axis runs fastest in memory: itself if it is one.
+    """Return `a` as an array of at least one axis in C order; `a` itself if it is one.
 
     >>> from forerun import np
     >>> np.ascontiguousarray(5).shape

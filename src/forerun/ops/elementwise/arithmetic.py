@@ -162,14 +162,14 @@ class Truth(Elementwise):
         return self(*(1 if isinstance(x, int) else x for x in (a, b)), out=out)
 
 
-logical_and = Truth(numpy.logical_and, "Whether both are true (not zero).")
-logical_or = Truth(numpy.logical_or, "Whether one is true (not zero).")
-logical_xor = Truth(numpy.logical_xor, "Whether exactly one is true: logical_xor(1, 2) is False.")
-logical_not = elementwise(numpy.logical_not, constant=True, doc="Whether x is false (zero).")
-isnan = elementwise(numpy.isnan, constant=True, doc="Whether x is not a number.")
-isinf = elementwise(numpy.isinf, constant=True, doc="Whether x is infinite.")
-isfinite = elementwise(numpy.isfinite, constant=True, doc="Whether x is a finite number.")
-signbit = elementwise(numpy.signbit, constant=True, doc="Whether the sign bit is set: signbit(-0.0) is True.")
+logical_and = Truth(numpy.logical_and, "Test whether both are true (not zero).")
+logical_or = Truth(numpy.logical_or, "Test whether at least one is true (not zero).")
+logical_xor = Truth(numpy.logical_xor, "Test whether exactly one is true: logical_xor(1, 2) is False.")
+logical_not = elementwise(numpy.logical_not, constant=True, doc="Test whether x is false (zero).")
+isnan = elementwise(numpy.isnan, constant=True, doc="Test whether x is NaN.")
+isinf = elementwise(numpy.isinf, constant=True, doc="Test whether x is infinite.")
+isfinite = elementwise(numpy.isfinite, constant=True, doc="Test whether x is finite.")
+signbit = elementwise(numpy.signbit, constant=True, doc="Test whether the sign bit is set: signbit(-0.0) is True.")
 
 # --- bits -----------------------------------------------------------------------------------------
 
@@ -180,7 +180,7 @@ invert = elementwise(numpy.invert, constant=True, doc="~x: of bools not x; inver
 left_shift = elementwise(numpy.left_shift, constant=True, doc="a << b, of integers: left_shift(1, 3) is 8.")
 right_shift = elementwise(numpy.right_shift, constant=True, doc="a >> b.")
 bitwise_count = elementwise(
-    numpy.bitwise_count, constant=True, doc="How many bits of |x| are set: bitwise_count(-7) is 3."
+    numpy.bitwise_count, constant=True, doc="Count the bits of |x| that are set: bitwise_count(-7) is 3."
 )
 
 

@@ -85,10 +85,10 @@ tanh = elementwise(numpy.tanh, dx=lambda g, y: g * conj_if_complex(1 - square(y)
 arcsinh = elementwise(numpy.arcsinh, dx=lambda g, x: g * conj_if_complex((x * x + 1) ** -0.5), doc="The inverse sinh.")
 arccosh = elementwise(numpy.arccosh, dx=lambda g, x: g * conj_if_complex((x * x - 1) ** -0.5), doc="The inverse cosh.")
 arctanh = elementwise(numpy.arctanh, dx=lambda g, x: g / conj_if_complex(1 - x * x), doc="The inverse tanh.")
-deg2rad = elementwise(numpy.deg2rad, dx=lambda g: g * (math.pi / 180), doc="Radians of an angle in degrees.")
-rad2deg = elementwise(numpy.rad2deg, dx=lambda g: g * (180 / math.pi), doc="Degrees of an angle in radians.")
-degrees = elementwise(numpy.degrees, dx=lambda g: g * (180 / math.pi), doc="Degrees of an angle in radians.")
-radians = elementwise(numpy.radians, dx=lambda g: g * (math.pi / 180), doc="Radians of an angle in degrees.")
+deg2rad = elementwise(numpy.deg2rad, dx=lambda g: g * (math.pi / 180), doc="Convert angles from degrees to radians.")
+rad2deg = elementwise(numpy.rad2deg, dx=lambda g: g * (180 / math.pi), doc="Convert angles from radians to degrees.")
+degrees = elementwise(numpy.degrees, dx=lambda g: g * (180 / math.pi), doc="Convert angles from radians to degrees.")
+radians = elementwise(numpy.radians, dx=lambda g: g * (math.pi / 180), doc="Convert angles from degrees to radians.")
 ldexp = elementwise(
     numpy.ldexp,
     da=lambda g, b: g * exp2(b),

@@ -137,7 +137,7 @@ def _erfinv(x: Array) -> Array:
 
 
 def erfinv(x: ArrayLike) -> Array:
-    """The number whose erf is x; inf at 1, -inf at -1, NaN outside of them.
+    """The inverse of erf; inf at 1, -inf at -1, NaN outside of [-1, 1].
 
     >>> from forerun import npx
     >>> npx.erfinv([0.0, 0.5, 1.0]).round(4).tolist()

@@ -75,7 +75,7 @@ def diag(v: ArrayLike, k: int = 0) -> Array:
 def trace(
     a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike = None, out: Out = None
 ) -> Array:
-    """The sum of diagonal `offset` of two axes; dtype and out as for `sum`.
+    """Return the sum of the diagonal `offset` of two axes. dtype and out are as in `sum`.
 
     >>> from forerun import np
     >>> np.trace([[1, 2], [3, 4]]).item()

@@ -63,7 +63,7 @@ def frombuffer(
 def fromstring(
     string: str, dtype: DTypeLike = float, count: int = -1, *, sep: str, like: None = None, device: DeviceLike = None
 ) -> Array:
-    """A vector of the numbers in a text, which `sep` stands between. The default float unless dtype is given.
+    """Return a vector of the numbers in a text, separated by `sep`. The default float unless dtype is given.
 
     ValueError if the text has something else, or sep is empty.
 
@@ -89,7 +89,7 @@ def diagflat(v: ArrayLike, k: int = 0) -> Array:
 
 
 def asfortranarray(a: ArrayLike, dtype: DTypeLike = None, *, like: None = None) -> Array:
-    """`a` as an array of at least one axis whose first axis runs fastest in memory.
+    """Return `a` as an array of at least one axis in Fortran order.
 
     A transposed view of a copy, or `a` itself if it lies so.
 
@@ -110,7 +110,7 @@ _FLAGS = {
 
 
 def require(a: ArrayLike, dtype: DTypeLike = None, requirements: Any = None, *, like: None = None) -> Array:
-    """`a` as an array of a dtype and with what is required of it; a copy is made if it takes one.
+    """Return `a` as an array of a dtype that meets the requirements. It is copied only if necessary.
 
     requirements: "C" or "F" for an order of memory without gaps; "W" for an array that can be written, which views
     that repeat elements cannot; "O" for memory of its own: always a copy of an array, as none of ours is the owner of

@@ -241,7 +241,7 @@ def indices(
 def fromfunction(
     function: Any, shape: Sequence[int], *, dtype: DTypeLike = float, like: None = None, **kwargs: Any
 ) -> Array:
-    """What a function returns for the positions in a grid: it is called once, with an array per axis.
+    """Call a function once with the coordinates of a grid, one array per axis, and return its result.
 
     Positions are of the default float unless dtype is given.
 

@@ -148,7 +148,7 @@ def _is_empty(v: Array) -> bool:
 
 @numpy_when_small(numpy.unravel_index, "indices shape order", "ats")
 def unravel_index(indices: ArrayLike, shape: Shape, order: str = "C") -> tuple[Any, ...]:
-    """For positions in a flat array, those along each axis of an array of a shape: int64, one array per axis.
+    """Convert positions in the flat array to positions along each axis of a shape: int64, one array per axis.
 
     order: "F" if the first axis runs fastest in the flat array. TypeError if positions are no integers; ValueError
     where they are read if one is out of range.
@@ -171,7 +171,7 @@ def unravel_index(indices: ArrayLike, shape: Shape, order: str = "C") -> tuple[A
 
 @numpy_when_small(numpy.ravel_multi_index, "multi_index dims mode order", "ltss")
 def ravel_multi_index(multi_index: Sequence[Any], dims: Sequence[int], mode: str = "raise", order: str = "C") -> Array:
-    """For positions along each axis of an array with extents `dims`, those in the flat array. int64.
+    """Convert positions along each axis of an array of shape `dims` to positions in the flat array. int64.
 
     mode: what happens to positions out of range: "raise" (ValueError where the result is read), "clip",
     "wrap". order: "F" if the first axis runs fastest in the flat array.

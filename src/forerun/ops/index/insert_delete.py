@@ -137,7 +137,7 @@ def resize(a: ArrayLike, new_shape: int | Sequence[int]) -> Array:
 
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Array:
-    """For each element that of the first choice whose condition holds; `default` where none does.
+    """Build an array by taking each element from the first choice whose condition holds, else `default`.
 
     ValueError if there is not a choice for each condition, TypeError if conditions are not of bools.
 

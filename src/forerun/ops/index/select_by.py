@@ -39,7 +39,7 @@ __all__ = ["choose", "extract", "mask_indices", "piecewise", "place", "putmask"]
 
 @numpy_when_small(numpy.choose, "a choices", "al")
 def choose(a: ArrayLike, choices: Sequence[ArrayLike] | Array, out: Out = None, mode: str = "raise") -> Array:
-    """For each element of a, a number, the element of the choice of that number. All broadcast together.
+    """Build an array by choosing, for each number in `a`, the element of that choice. All broadcast together.
 
     mode: what happens to other numbers: "raise" (ValueError, where the result is read if a is an array of ours),
     "clip", "wrap". ValueError if there is no choice or shapes do not fit, TypeError if numbers are no integers.

@@ -89,7 +89,7 @@ def pinv(a: ArrayLike, rcond: Any = None, hermitian: bool = False, *, rtol: Any 
 
 
 def matrix_rank(A: ArrayLike, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Array:
-    """How many singular values of matrices are greater than tol. int64, an array of the other axes.
+    """Return the rank of matrices: the number of singular values greater than tol. int64, over the other axes.
 
     tol: one number or one for each matrix, or rtol: the same, times the largest singular value; by default the larger
     extent times the precision of the dtype. hermitian: A is symmetric or Hermitian. Of what has less than two axes: 1,

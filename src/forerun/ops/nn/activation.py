@@ -69,7 +69,7 @@ def silu(x: ArrayLike) -> Array:
 
 
 def gelu(x: ArrayLike) -> Array:
-    """x times the normal distribution's share below x, in the tanh approximation.
+    """Gaussian error linear unit: x * Phi(x), in the tanh approximation.
 
     x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x**3))) (Hendrycks and Gimpel 2016).
 
@@ -177,7 +177,7 @@ _ACTIVATIONS: dict[str, Any] = {
 
 
 def activation(x: ArrayLike, act_type: str = "relu") -> Array:
-    """The activation function of that name. ValueError, which lists the names, if there is none.
+    """Apply the activation function of that name. ValueError for another name; it lists the names.
 
     >>> from forerun import npx
     >>> npx.activation([-1.0, 2.0], "relu").tolist()

@@ -16,7 +16,7 @@ __all__ = ["cond", "while_loop"]
 
 
 def cond(pred: ArrayLike, then_func: Callable[..., Any], else_func: Callable[..., Any], inputs: Any = ()) -> Array:
-    """What then_func(*inputs) gives if pred is true, otherwise else_func(*inputs). It waits for pred.
+    """Return then_func(*inputs) if pred is true, else else_func(*inputs). Waits for pred.
 
     pred: an array of one element, or a function of the inputs that gives one.
 

@@ -27,7 +27,7 @@ def deformable_convolution(
     dilate: Any = 1, pad: Any = 0, num_filter: int | None = None, num_group: int = 1, num_deformable_group: int = 1,
     no_bias: bool = False,
 ) -> Array:  # fmt: skip
-    """A convolution of images whose kernel's elements look at places moved by an offset (Dai et al. 2017).
+    """Convolve images with a kernel whose elements are applied at positions moved by an offset (Dai et al. 2017).
 
     data: (batch, in, height, width). weight: (out, in / num_group, *kernel). offset: (batch, 2 * groups * elements of
     the kernel, height and width of the result): rows and columns to be added, for each element, for each of
@@ -50,7 +50,7 @@ def modulated_deformable_convolution(
     stride: Any = 1, dilate: Any = 1, pad: Any = 0, num_filter: int | None = None, num_group: int = 1,
     num_deformable_group: int = 1, no_bias: bool = False,
 ) -> Array:  # fmt: skip
-    """`deformable_convolution` with a factor for what each element of the kernel sees (Zhu et al. 2018).
+    """`deformable_convolution` with a modulation factor for each element of the kernel (Zhu et al. 2018).
 
     mask: the factors, shaped as the offset but half as many. Values fade to 0 within a pixel outside of the image.
 

@@ -114,7 +114,7 @@ def log_softmax(
     x: ArrayLike, axis: int = -1, length: Any = None, temperature: float | None = None, use_length: bool = False,
     dtype: DTypeLike = None,
 ) -> Array:  # fmt: skip
-    """log(softmax(x)), without loss of small values; parameters as for `softmax`. Elements that do not count: -inf.
+    """Return log(softmax(x)) without loss of small values. Parameters as in `softmax`; masked elements are -inf.
 
     >>> from forerun import npx
     >>> npx.log_softmax([0.0, 1000.0]).tolist()

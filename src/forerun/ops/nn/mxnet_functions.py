@@ -38,7 +38,7 @@ __all__ = [
 
 
 def add_n(*args: Any) -> Array:
-    """The sum of arrays of one shape, given one by one or as a list. ValueError if there is none or shapes differ.
+    """Return the sum of arrays of one shape, given as arguments or a list. ValueError if shapes differ or it is empty.
 
     >>> from forerun import np, npx
     >>> npx.add_n(np.ones(2), np.ones(2), np.arange(2)).tolist()
@@ -167,7 +167,7 @@ def khatri_rao(*args: Any) -> Array:
 
 
 def div_sqrt_dim(data: ArrayLike) -> Array:
-    """data divided by the square root of the extent of its last axis: what attention does to scores.
+    """Divide data by the square root of the extent of its last axis, as attention scales its scores.
 
     >>> from forerun import np, npx
     >>> npx.div_sqrt_dim(np.ones(4)).tolist()
@@ -197,7 +197,7 @@ def constraint_check(condition: ArrayLike, msg: str = "Constraint violated.") ->
 
 
 def all_finite(data: ArrayLike, init_output: bool = True) -> Array:
-    """Whether no element is infinite or NaN: 1 or 0, float32, of shape (1,).
+    """Test whether all elements are finite: 1 or 0, float32, of shape (1,).
 
     init_output: must be True (NotImplementedError otherwise): results of before are not combined with this one.
 
@@ -209,7 +209,7 @@ def all_finite(data: ArrayLike, init_output: bool = True) -> Array:
 
 
 def multi_all_finite(*arrays: Any, num_arrays: int | None = None, init_output: bool = True) -> Array:
-    """Whether no element of any array is infinite or NaN: 1 or 0, float32, of shape (1,). init_output: `all_finite`.
+    """Test whether all elements of arrays are finite: 1 or 0, float32, of shape (1,). init_output: see `all_finite`.
 
     ValueError if num_arrays is given and is not their number.
 

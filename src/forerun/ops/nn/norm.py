@@ -230,7 +230,7 @@ def group_norm(
     x: ArrayLike, gamma: ArrayLike, beta: ArrayLike, num_groups: int = 1, eps: float = 1e-3,
     output_mean_var: bool = False,
 ) -> Any:  # fmt: skip
-    """Each group of channels of each example with mean 0 and variance 1, times gamma, plus beta (Wu and He 2018).
+    """Normalize each group of channels of each example, then scale by gamma and add beta (Wu and He 2018).
 
     x: (batch, channels, ...). gamma, beta: (channels,), or of one element. output_mean_var: gives a list of the result,
     the mean, and the square root of the variance plus eps, both (batch, num_groups), through which no gradients flow.
@@ -251,7 +251,7 @@ def group_norm(
 
 
 def instance_norm(x: ArrayLike, gamma: ArrayLike, beta: ArrayLike, eps: float = 1e-3, axis: int = 1) -> Array:
-    """Each channel of each example with mean 0 and variance 1, times gamma, plus beta (Ulyanov et al. 2016).
+    """Normalize each channel of each example, then scale by gamma and add beta (Ulyanov et al. 2016).
 
     x: (batch, channels, extents...), or with channels on another axis after the first. gamma, beta: (channels,), or of
     one element. ValueError for other shapes.

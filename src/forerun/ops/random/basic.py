@@ -67,7 +67,7 @@ def seed(seed: int | None = None) -> None:
 
 
 def get_state(legacy: bool = True) -> dict[str, Any]:
-    """Where the stream stands: its seed, and how many operations have drawn from it.
+    """Return the state of the stream: its seed, and the number of operations that have drawn from it.
 
     legacy changes nothing.
 

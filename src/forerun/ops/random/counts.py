@@ -126,7 +126,7 @@ def dirichlet(
 def multivariate_hypergeometric(
     colors: ArrayLike, nsample: int, size: Shape | None = None, method: str = "marginals", *, device: DeviceLike = None
 ) -> Array:
-    """How many of each color are among nsample drawn from a collection. int64, colors along a new last axis.
+    """Draw counts of each color among nsample drawn from a collection. int64, colors along a new last axis.
 
     colors: how many of each there are (integers). method: "marginals" or "count", NumPy's algorithms. ValueError for
     another method or a negative nsample, or if a number is negative or there are too few: where the result is read, if

@@ -22,7 +22,7 @@ __all__ = ["BitGenerator", "Generator", "RandomState", "default_rng"]
 
 
 class BitGenerator:
-    """Where a generator's numbers come from: ChaCha with eight rounds, keyed by a seed and the operation's number.
+    """The source of a generator's numbers: ChaCha with eight rounds, keyed by a seed and the operation's number.
 
     seed: None for the system's randomness, an integer that is not negative, a sequence of those, or a SeedSequence.
 

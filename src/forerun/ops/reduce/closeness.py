@@ -16,7 +16,7 @@ __all__ = ["allclose", "array_equal", "isclose"]
 
 
 def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> Array:
-    """Whether shapes and all elements are the same, as an array of one bool. equal_nan: NaN is the same as NaN.
+    """Test whether shapes and all elements are equal. The result is an array of one bool. equal_nan: NaN equals NaN.
 
     >>> from forerun import np
     >>> np.array_equal([1, 2], [1, 2]).item(), np.array_equal([1, 2], [1, 2, 3]).item()
@@ -30,7 +30,7 @@ def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> Array:
 
 
 def isclose(a: ArrayLike, b: ArrayLike, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Array:
-    """Whether |a - b| <= atol + rtol * |b|, element by element; infinities are close to themselves.
+    """Test element by element whether |a - b| <= atol + rtol * |b|. Infinities are close to themselves.
 
     equal_nan: whether NaN is close to NaN. ValueError if shapes do not broadcast.
 
@@ -45,7 +45,7 @@ def isclose(a: ArrayLike, b: ArrayLike, rtol: float = 1e-5, atol: float = 1e-8, 
 
 
 def allclose(a: ArrayLike, b: ArrayLike, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Array:
-    """Whether `isclose` holds everywhere, as an array of one bool.
+    """Test whether `isclose` holds for all elements. The result is an array of one bool.
 
     >>> from forerun import np
     >>> np.allclose([1.0, 2.0], [1.000001, 2.0]).item()

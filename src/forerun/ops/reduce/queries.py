@@ -24,7 +24,7 @@ __all__ = [
 
 
 def isreal(x: ArrayLike) -> Array:
-    """Whether each element has no imaginary part.
+    """Test whether the imaginary part of each element is zero.
 
     >>> from forerun import np
     >>> np.isreal([1 + 1j, 2 + 0j]).tolist()
@@ -34,7 +34,7 @@ def isreal(x: ArrayLike) -> Array:
 
 
 def iscomplex(x: ArrayLike) -> Array:
-    """Whether each element has an imaginary part.
+    """Test whether each element has an imaginary part that is not zero.
 
     >>> from forerun import np
     >>> np.iscomplex([1 + 1j, 2 + 0j]).tolist()
@@ -54,7 +54,7 @@ def _infinite(op: str, x: Any, negative: bool, out: Any) -> Array:
 
 
 def isposinf(x: ArrayLike, out: Out = None) -> Array:
-    """Whether each element is positive infinity. TypeError of complex numbers.
+    """Test whether each element is positive infinity. TypeError for complex numbers.
 
     >>> from forerun import np
     >>> np.isposinf([-np.inf, 0.0, np.inf]).tolist()
@@ -64,7 +64,7 @@ def isposinf(x: ArrayLike, out: Out = None) -> Array:
 
 
 def isneginf(x: ArrayLike, out: Out = None) -> Array:
-    """Whether each element is negative infinity. TypeError of complex numbers.
+    """Test whether each element is negative infinity. TypeError for complex numbers.
 
     >>> from forerun import np
     >>> np.isneginf([-np.inf, 0.0, np.inf]).tolist()
@@ -74,7 +74,7 @@ def isneginf(x: ArrayLike, out: Out = None) -> Array:
 
 
 def isfortran(a: ArrayLike) -> bool:
-    """Whether the first axis runs fastest in memory, and not the last. Does not wait. TypeError of no array.
+    """Test whether an array is in Fortran order, and not in C order. Does not wait. TypeError if `a` is no array.
 
     >>> from forerun import np
     >>> np.isfortran(np.zeros((2, 3)).T), np.isfortran(np.zeros((2, 3)))
@@ -86,7 +86,7 @@ def isfortran(a: ArrayLike) -> bool:
 
 
 def iterable(y: ArrayLike) -> bool:
-    """Whether one can iterate over y: an array has at least one axis.
+    """Test whether y can be iterated over. An array can if it has at least one axis.
 
     >>> from forerun import np
     >>> np.iterable([1]), np.iterable(np.array(1))
@@ -96,7 +96,7 @@ def iterable(y: ArrayLike) -> bool:
 
 
 def array_equiv(a1: ArrayLike, a2: ArrayLike) -> Array:
-    """Whether two arrays have one shape, or broadcast to it, and the same elements; as an array of one bool.
+    """Test whether two arrays broadcast to one shape and have equal elements. The result is an array of one bool.
 
     >>> from forerun import np
     >>> np.array_equiv([1, 2], [[1, 2], [1, 2]]).item(), np.array_equiv([1, 2], [1, 2, 3]).item()

@@ -143,7 +143,7 @@ def sum(
     a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: Out = None, keepdims: bool = False,
     initial: ArrayLike | None = None, where: ArrayLike = True,
 ) -> Array:  # fmt: skip
-    """The sum over axes (by default all), which are dropped unless `keepdims`.
+    """Return the sum of elements over axes (by default all), which are dropped unless `keepdims`.
 
     The same bits for any number of workers. Integers and bools are summed as int64, unsigned ones as uint64;
     floats in their dtype unless one is given. Of no elements: 0. initial: a number to start from; where: a mask
@@ -173,7 +173,7 @@ def max(
     a: ArrayLike, axis: Axis = None, out: Out = None, keepdims: bool = False, initial: ArrayLike | None = None,
     where: ArrayLike = True,
 ) -> Array:  # fmt: skip
-    """The largest element over axes (by default all), in `a`'s dtype; NaN if there is one.
+    """Return the largest element over axes (by default all), in the dtype of `a`; NaN if any element is NaN.
 
     initial: a further value; where: a mask of the elements that count (initial must be given then). ValueError if
     there is no element. Equal largest elements share the gradient.
@@ -191,7 +191,7 @@ def min(
     a: ArrayLike, axis: Axis = None, out: Out = None, keepdims: bool = False, initial: ArrayLike | None = None,
     where: ArrayLike = True,
 ) -> Array:  # fmt: skip
-    """The smallest element over axes (by default all), in `a`'s dtype; NaN if there is one.
+    """Return the smallest element over axes (by default all), in the dtype of `a`; NaN if any element is NaN.
 
     initial: a further value; where: a mask of the elements that count (initial must be given then). ValueError if
     there is no element. Equal smallest elements share the gradient.
@@ -209,7 +209,7 @@ amax, amin = max, min
 
 @direct("truth", logical_and, 4)
 def all(a: ArrayLike, axis: Axis = None, out: Out = None, keepdims: bool = False, *, where: ArrayLike = True) -> Array:
-    """Whether all elements over axes are true (not zero), as bool; true of no elements.
+    """Test whether all elements over axes are true (not zero). The result is bool; without elements it is True.
 
     where: a mask of the elements that count.
 
@@ -227,7 +227,7 @@ def all(a: ArrayLike, axis: Axis = None, out: Out = None, keepdims: bool = False
 
 @direct("truth", logical_or, 5)
 def any(a: ArrayLike, axis: Axis = None, out: Out = None, keepdims: bool = False, *, where: ArrayLike = True) -> Array:
-    """Whether any element over axes is true (not zero), as bool; false of no elements.
+    """Test whether any element over axes is true (not zero). The result is bool; without elements it is False.
 
     where: a mask of the elements that count.
 
@@ -243,7 +243,7 @@ def any(a: ArrayLike, axis: Axis = None, out: Out = None, keepdims: bool = False
 
 @direct("count")
 def count_nonzero(a: ArrayLike, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    """How many elements over axes (by default all) are not zero. int64.
+    """Count the elements over axes (by default all) that are not zero. The result is int64.
 
     >>> from forerun import np
     >>> np.count_nonzero([[1, 0], [2, 3]], axis=0).tolist()
@@ -261,7 +261,7 @@ def _floating(x: ArrayLike, dtype: Any, op: str) -> Array:
 
 
 def ptp(a: ArrayLike, axis: Axis = None, out: Out = None, keepdims: bool = False) -> Array:
-    """Largest minus smallest element over axes, in `a`'s dtype. ValueError if there is none.
+    """Return the largest minus the smallest element over axes, in the dtype of `a`. ValueError without elements.
 
     >>> from forerun import np
     >>> np.ptp([[1, 5], [3, 4]], axis=1).tolist()

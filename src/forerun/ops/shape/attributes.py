@@ -28,7 +28,7 @@ __all__ = [
 
 
 def shape(a: ArrayLike) -> tuple[int, ...]:
-    """The extents of `a`'s axes. Does not wait.
+    """Return the shape of `a`. Does not wait.
 
     >>> from forerun import np
     >>> np.shape([[1, 2, 3]])
@@ -38,7 +38,7 @@ def shape(a: ArrayLike) -> tuple[int, ...]:
 
 
 def ndim(a: ArrayLike) -> int:
-    """How many axes `a` has. Does not wait.
+    """Return the number of axes of `a`. Does not wait.
 
     >>> from forerun import np
     >>> np.ndim([[1, 2, 3]])
@@ -48,7 +48,7 @@ def ndim(a: ArrayLike) -> int:
 
 
 def size(a: ArrayLike, axis: Axis = None) -> int:
-    """How many elements `a` has, or along axes. Does not wait.
+    """Return the number of elements of `a`, or along axes. Does not wait.
 
     >>> from forerun import np
     >>> np.size([[1, 2, 3]])
@@ -59,7 +59,7 @@ def size(a: ArrayLike, axis: Axis = None) -> int:
 
 
 def isscalar(element: Any) -> bool:
-    """Whether element is a number (or another scalar) of Python or NumPy; an array without axes is none.
+    """Test whether `element` is a scalar of Python or NumPy. An array without axes is none.
 
     >>> from forerun import np
     >>> np.isscalar(1.5), np.isscalar(np.array(1.5))
@@ -69,7 +69,7 @@ def isscalar(element: Any) -> bool:
 
 
 def iscomplexobj(x: ArrayLike) -> bool:
-    """Whether the dtype of x is complex.
+    """Test whether the dtype of x is complex.
 
     >>> from forerun import np
     >>> np.iscomplexobj([1 + 2j]), np.iscomplexobj([1.0])
@@ -79,7 +79,7 @@ def iscomplexobj(x: ArrayLike) -> bool:
 
 
 def isrealobj(x: ArrayLike) -> bool:
-    """Whether the dtype of x is not complex.
+    """Test whether the dtype of x is not complex.
 
     >>> from forerun import np
     >>> np.isrealobj([1 + 2j]), np.isrealobj([1.0])
@@ -99,7 +99,7 @@ def broadcast_shapes(*args: Any) -> tuple[int, ...]:
 
 
 def may_share_memory(a: ArrayLike, b: ArrayLike, /, max_work: Any = 0) -> bool:
-    """Whether two arrays are views of one storage: no array of ours is one of NumPy's. TypeError of what is no array.
+    """Test whether two arrays are views of one storage; none is shared with NumPy's arrays. TypeError for non-arrays.
 
     max_work changes nothing.
 
@@ -115,7 +115,7 @@ def may_share_memory(a: ArrayLike, b: ArrayLike, /, max_work: Any = 0) -> bool:
 
 
 def shares_memory(a: ArrayLike, b: ArrayLike, /, max_work: Any = -1) -> bool:
-    """Whether two arrays are views of one storage, as `may_share_memory` says.
+    """Test whether two arrays are views of one storage, like `may_share_memory`.
 
     >>> from forerun import np
     >>> x = np.zeros(4)

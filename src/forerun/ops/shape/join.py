@@ -158,7 +158,7 @@ def concatenate(
 def stack(
     arrays: Sequence[Any], axis: int = 0, out: Out = None, *, dtype: DTypeLike = None, casting: str = "same_kind"
 ) -> Array:
-    """Arrays of one shape put together along a new axis. ValueError if shapes differ or there is no array.
+    """Join arrays of one shape along a new axis. ValueError if shapes differ or there is no array.
 
     >>> from forerun import np
     >>> np.stack([[1, 2], [3, 4]]).tolist(), np.stack([[1, 2], [3, 4]], axis=1).tolist()
@@ -172,7 +172,7 @@ def stack(
 
 
 def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Any, ...]:
-    """Views of the slices of x at each position along an axis, which they lack: what `stack` puts together again.
+    """Split x into views of its slices along an axis, without that axis. `stack` is the inverse.
 
     ValueError of an array without axes.
 
@@ -200,7 +200,7 @@ def _slices(x: Array) -> list[Any]:
 
 @direct("vstack")
 def vstack(tup: Sequence[Any], *, dtype: DTypeLike = None, casting: str = "same_kind", out: Out = None) -> Array:
-    """Rows below one another: vectors count as rows. ValueError if widths differ or there is no array.
+    """Stack arrays row by row; vectors count as rows. ValueError if widths differ or there is no array.
 
     dtype, casting, out: as for `concatenate`.
 
@@ -214,7 +214,7 @@ def vstack(tup: Sequence[Any], *, dtype: DTypeLike = None, casting: str = "same_
 
 @direct("hstack")
 def hstack(tup: Sequence[Any], *, dtype: DTypeLike = None, casting: str = "same_kind") -> Array:
-    """Columns beside one another; vectors end to end. ValueError if shapes do not fit or there is no array.
+    """Stack arrays column by column; vectors end to end. ValueError if shapes do not fit or there is no array.
 
     >>> from forerun import np
     >>> np.hstack([[1, 2], [3]]).tolist(), np.hstack([[[1], [2]], [[3], [4]]]).tolist()
@@ -235,7 +235,7 @@ def dstack(tup: Sequence[Any]) -> Array:
 
 
 def column_stack(tup: Sequence[Any]) -> Array:
-    """Vectors as the columns of a matrix; matrices beside one another.
+    """Stack vectors as the columns of a matrix; matrices are joined along their second axis.
 
     >>> from forerun import np
     >>> np.column_stack([[1, 2], [3, 4]]).tolist()
@@ -349,7 +349,7 @@ def roll(a: ArrayLike, shift: int | Sequence[int], axis: Axis = None) -> Array:
 
 @numpy_when_small(numpy.ndarray.repeat, "a repeats axis", "aci", "biufc")
 def repeat(a: ArrayLike, repeats: int | Sequence[int], axis: int | None = None) -> Array:
-    """Each element several times along `axis`; without an axis of the flat array.
+    """Repeat each element along `axis`; without an axis, of the flat array.
 
     repeats: one number, or one for each position along the axis. ValueError if one is negative or they do not
     fit, TypeError if they are no integers.

@@ -278,7 +278,7 @@ def searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: Any = N
 
 @numpy_when_small(numpy.bincount, "x weights minlength", "rAc", waits=True)
 def bincount(x: ArrayLike, weights: ArrayLike | None = None, minlength: int = 0) -> Array:
-    """How often each number from 0 on occurs in a vector: int64.
+    """Count how often each number from 0 on occurs in a vector. The result is int64.
 
     If weights are given, sums of them: float64. At least `minlength` counts. Their number depends on the
     values: this waits. TypeError if numbers are no integers, ValueError if one is negative or weights have

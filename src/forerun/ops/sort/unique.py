@@ -29,7 +29,7 @@ def isin(
     element: Any, test_elements: ArrayLike, assume_unique: bool = False, invert: bool = False, *,
     kind: str | None = None,
 ) -> Array:  # fmt: skip
-    """Whether each element is among others, as bool, of its shape; with `invert`, whether it is not.
+    """Test whether each element is in `test_elements`; with `invert`, whether it is not. The result is bool.
 
     assume_unique: both hold distinct values, which saves time. kind: "sort" or "table", NumPy's algorithms
     (ValueError if another, or "table" for what is no integer).

@@ -82,7 +82,7 @@ def _distinct_bytes(x: numpy.ndarray) -> tuple[numpy.ndarray, numpy.ndarray]:
 def histogram(
     a: ArrayLike, bins: Any = 10, range: Any = None, density: bool | None = None, weights: ArrayLike | None = None
 ) -> tuple[Any, Any]:
-    """How many of the numbers lie in each bin, and the edges of the bins.
+    """Count the numbers in each bin. Return the counts and the edges of the bins.
 
     bins: a number of equal bins over `range` (by default from the smallest number to the largest), or the
     edges; or a word for a rule that finds a number, which waits: "auto", "doane", "fd", "rice", "scott", "sqrt",
@@ -171,7 +171,7 @@ def histogramdd(
     sample: ArrayLike, bins: Any = 10, range: Sequence[Any] | None = None, density: bool | None = None,
     weights: ArrayLike | None = None,
 ) -> tuple[Any, tuple[Any, ...]]:  # fmt: skip
-    """How many points lie in each cell of a grid, and the edges of its bins along each axis, in a tuple.
+    """Count the points in each cell of a grid. Return the counts, and a tuple of the edges of the bins along each axis.
 
     sample: points as rows of a matrix, or a sequence with the coordinates of each axis. bins: a number for all axes, or
     for each axis a number or the edges (as in NumPy no word for a rule: TypeError). range: for each axis (low, high) or
@@ -223,7 +223,7 @@ def histogram2d(
     x: ArrayLike, y: ArrayLike, bins: Any = 10, range: Any = None, density: bool | None = None,
     weights: ArrayLike | None = None,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
-    """How many points (x, y) lie in each cell of a grid, and the edges of its bins along both axes.
+    """Count the points (x, y) in each cell of a grid. Return the counts and the edges of the bins along both axes.
 
     bins: a number for both axes, the edges for both, or a pair of either. Otherwise as `histogramdd`. ValueError if x
     and y differ in length.

@@ -24,7 +24,7 @@ def multibox_target(
     ignore_label: float = -1.0, negative_mining_ratio: float = -1.0, negative_mining_thresh: float = 0.5,
     minimum_negative_samples: int = 0, variances: Sequence[float] = (0.1, 0.1, 0.2, 0.2),
 ) -> list[Any]:  # fmt: skip
-    """What anchors are to learn of the objects in images: codes (batch, 4 n), a mask of these, classes (batch, n).
+    """Return the training targets of anchors: codes (batch, 4 n), a mask of these, and classes (batch, n).
 
     anchor: (1, n, 4), corners. label: (batch, objects, 5), each (class, left, top, right, bottom); rows from the first
     with class -1 on do not count. cls_pred: (batch, classes, n), the scores of classes, of which 0 is the background.
@@ -113,7 +113,7 @@ def multibox_detection(
     background_id: int = 0, nms_threshold: float = 0.5, force_suppress: bool = False,
     variances: Sequence[float] = (0.1, 0.1, 0.2, 0.2), nms_topk: int = -1,
 ) -> Array:  # fmt: skip
-    """What anchors find: (batch, n, 6), each (class, probability, left, top, right, bottom), the most probable first.
+    """Return detections (batch, n, 6) as (class, probability, left, top, right, bottom), the most probable first.
 
     cls_prob: (batch, classes, n). loc_pred: (batch, 4 n), codes as of `multibox_target`. anchor: (1, n, 4), corners.
     An anchor's class is its most probable one but background_id, counted without it. Rows of anchors whose probability

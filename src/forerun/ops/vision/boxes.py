@@ -111,7 +111,7 @@ def box_encode(
     samples: Any, matches: Any, anchors: ArrayLike, refs: Any, means: Any = (0.0, 0.0, 0.0, 0.0),
     stds: Any = (0.1, 0.1, 0.2, 0.2),
 ) -> tuple[Any, Any]:  # fmt: skip
-    """How anchors (batch, n, 4) are moved and stretched to the boxes refs (batch, m, 4) that match them, and a mask.
+    """Encode the boxes refs (batch, m, 4) as offsets from the matching anchors (batch, n, 4), and return a mask.
 
     matches (batch, n): the number of each anchor's box. samples (batch, n): above 0.5 for those that count, others are
     0. Codes are distances of middles in widths and heights of anchors, and logarithms of ratios, minus means, divided
