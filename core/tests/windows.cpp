@@ -4,12 +4,12 @@
 #include <cmath>
 #include <vector>
 
+#include "base/simd_target.h"
 #include "cpu/workers.h"
 #include "kernels/correlate.h"
 #include "kernels/gemm.h"
 #include "kernels/pool.h"
 #include "kernels/recur.h"
-#include "kernels/versions.h"
 #include "kernels/winograd.h"
 #include "program.h"
 
@@ -21,7 +21,7 @@ namespace {
 std::mt19937 generator(7);
 int taken = 0;  // convolutions by Winograd's method
 int64_t below(int64_t n) { return static_cast<int64_t>(generator() % static_cast<uint64_t>(n)); }
-Budget* budget() { return Engine::get().device(0).budget.get(); }
+Budget* budget() { return Engine::get().devices[0].budget.get(); }
 
 template <class T>
 constexpr DType dtype_of = sizeof(T) == 4 ? DType::f32 : DType::f64;
@@ -45,7 +45,7 @@ template <class F>
 void issue(F build) {
   Engine& engine = Engine::get();
   Op* op = engine.make_op();
-  op->queue = engine.device(0).compute.get(), op->budget = budget();
+  op->queue = engine.devices[0].compute.get(), op->budget = budget();
   build(*op);
   engine.issue(op);
 }
@@ -329,7 +329,7 @@ int main(int argc, char** argv) {
   Engine::get().configure({3}, 1);
   for (int i = 0; i < cases; ++i) {
     constexpr TileVersion versions[] = {TileVersion::best, TileVersion::avx2, TileVersion::plain};
-    tile_version = versions[i % (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 3 : 1)];
+    tile_version = versions[i % (has_avx2() ? 3 : 1)];
     correlate<float>(), correlate<double>();
     pool<float>(), pool<double>();
     if (i % 4 == 0) recur<float>(), recur<double>();

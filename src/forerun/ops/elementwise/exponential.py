@@ -14,7 +14,7 @@ from .._base.registry import register
 from .arithmetic import conj_if_complex, equal, floor_divide, remainder, square
 
 if TYPE_CHECKING:
-    from ...typing import Array, ArrayLike
+    from ...typing import ArrayLike
 
 __all__ = [
     "power", "float_power", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "logaddexp",
@@ -27,6 +27,7 @@ power = elementwise(
     numpy.power,
     da=lambda g, a, b: g * conj_if_complex(_slope(power, a, b)),
     db=lambda g, y, a: g * conj_if_complex(y * _safe_log(a)),
+    operator="power",
     doc="a to the power b. Integers to negative integer powers are a ValueError.",
 )
 float_power = elementwise(
@@ -85,14 +86,23 @@ tanh = elementwise(numpy.tanh, dx=lambda g, y: g * conj_if_complex(1 - square(y)
 arcsinh = elementwise(numpy.arcsinh, dx=lambda g, x: g * conj_if_complex((x * x + 1) ** -0.5), doc="The inverse sinh.")
 arccosh = elementwise(numpy.arccosh, dx=lambda g, x: g * conj_if_complex((x * x - 1) ** -0.5), doc="The inverse cosh.")
 arctanh = elementwise(numpy.arctanh, dx=lambda g, x: g / conj_if_complex(1 - x * x), doc="The inverse tanh.")
-deg2rad = elementwise(numpy.deg2rad, dx=lambda g: g * (math.pi / 180), doc="Convert angles from degrees to radians.")
-rad2deg = elementwise(numpy.rad2deg, dx=lambda g: g * (180 / math.pi), doc="Convert angles from radians to degrees.")
-degrees = elementwise(numpy.degrees, dx=lambda g: g * (180 / math.pi), doc="Convert angles from radians to degrees.")
-radians = elementwise(numpy.radians, dx=lambda g: g * (math.pi / 180), doc="Convert angles from degrees to radians.")
+deg2rad = elementwise(
+    numpy.deg2rad, dx=lambda g: g * (math.pi / 180), exact="real", doc="Convert angles from degrees to radians."
+)
+rad2deg = elementwise(
+    numpy.rad2deg, dx=lambda g: g * (180 / math.pi), exact="real", doc="Convert angles from radians to degrees."
+)
+degrees = elementwise(
+    numpy.degrees, dx=lambda g: g * (180 / math.pi), exact="real", doc="Convert angles from radians to degrees."
+)
+radians = elementwise(
+    numpy.radians, dx=lambda g: g * (math.pi / 180), exact="real", doc="Convert angles from degrees to radians."
+)
 ldexp = elementwise(
     numpy.ldexp,
     da=lambda g, b: g * exp2(b),
     db=nondifferentiable,
+    exact="real",
     doc="a times 2 to the integer power b: ldexp(3, 2) is 12.0.",
 )
 
@@ -125,12 +135,12 @@ def _float(x: Any) -> Any:
 
 
 @primitive(lambda g, y: ldexp(g[0], -y[1]), op="frexp")
-def _frexp(x: Array) -> Any:
+def _frexp(x: Any) -> Any:
     return _frexp_loops(x)
 
 
 @primitive(lambda g: g[0], op="modf")
-def _modf(x: Array) -> Any:
+def _modf(x: Any) -> Any:
     return _modf_loops(x)
 
 
