@@ -58,7 +58,8 @@ IGNORED = {
     "_runtime/device.py:cpu_pinned.device_id": "which GPU copies from it; there is none: the memory is the host's",
     "*.cudnn_off": "which library computes; there is one here",
     "*.subok": "there is one class of arrays",
-    "np/__init__.py:may_share_memory.max_work": "a limit to the search; this one takes no time",
+    "ops/shape/attributes.py:may_share_memory.max_work": "a limit to the search; this one takes no time",
+    "typing.py:Nested.*": "a protocol: its methods are those of others",
     "_io/numpy_files.py:*.allow_pickle": "arrays hold numbers, and pickles are always refused",
     "_io/numpy_files.py:load.fix_imports": "a word about pickles, which are always refused",
     "_io/numpy_files.py:load.encoding": "a word about pickles, which are always refused",
@@ -87,6 +88,8 @@ def refuses(statement: ast.stmt) -> bool:
 
 def unread(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
     """The parameters that the body does not read. What is there to be defined by subclasses reads all of them."""
+    if any(ast.unparse(decorator).startswith(("overload", "delegate(")) for decorator in function.decorator_list):
+        return []  # for type checkers; made of another function
     if any(isinstance(s, ast.Raise) for s in function.body) and all(map(refuses, function.body)):
         return []
     given = function.args

@@ -13,7 +13,7 @@ import pytest
 import forerun
 from forerun import _core, autograd, gluon, np, npx, profiler
 from forerun.gluon import nn
-from forerun.gluon._training.collectives import exchanging, owners
+from forerun.gluon._training.collectives import collective_scope, owners
 from forerun.gluon._training.load_balancer import Shares
 from forerun.gluon.utils import split_and_load
 from gluon_tools import RNG, close
@@ -275,7 +275,7 @@ def test_sums_go_before_older_operations_that_are_ready() -> None:
             chain = [x @ x]
             for _ in range(8):
                 chain.append(chain[-1] @ x)
-            with exchanging():
+            with collective_scope():
                 total = chain[1] @ chain[0]
             _core.gate(False)
             arrived([chain[-1], total])
@@ -306,7 +306,7 @@ def test_the_sum_of_the_last_layer_goes_before_what_is_left_of_the_backward_pass
 
 def test_operations_between_devices_are_for_exchanges_only(two_devices: list[forerun.Device]) -> None:
     a, b = (np.full((3,), i + 1.0, device=d) for i, d in enumerate(two_devices))
-    with exchanging():
+    with collective_scope():
         assert ((a + b).device, (b + a).device) == (a.device, b.device)
         assert (a + b).tolist() == [3, 3, 3]
     with pytest.raises(ValueError, match=r"add: arrays must be on one device, got cpu\(0\) and cpu\(1\)"):
@@ -459,7 +459,7 @@ def test_a_failed_step_is_told_to_its_readers_and_not_measured(two_devices: list
 
 
 def test_shares_say_what_they_need(two_devices: list[forerun.Device]) -> None:
-    with pytest.raises(ValueError, match=r"Shares: devices must be given, each once, got \[\]"):
+    with pytest.raises(ValueError, match=r"LoadBalancer: devices must be given, each once, got \[\]"):
         Shares([])
-    with pytest.raises(ValueError, match="Shares: examples must be at least one for each of 2 devices, got 1"):
+    with pytest.raises(ValueError, match="LoadBalancer: examples must be at least one for each of 2 devices, got 1"):
         Shares(two_devices).sizes(1)

@@ -1,6 +1,11 @@
 """Annotations say what functions give; names of types stand for what they say."""
 
 import inspect
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any, get_args
 
 import numpy
@@ -40,3 +45,21 @@ def test_names_of_types() -> None:
     assert set(get_args(DeviceLike)) == {forerun.Device, str, type(None)}
     assert numpy.dtype in [getattr(kind, "__origin__", kind) for kind in get_args(DTypeLike)]
     assert set(get_args(Axis)) == {*get_args(Shape), type(None)}
+
+
+# --- a user's program under type checkers ---------------------------------------------------------
+
+TYPED_PROGRAM = Path(__file__).parent / "typed.py"
+SOURCE = Path(__file__).parents[1] / "src"
+READY = shutil.which("pyright") is not None and (SOURCE / "forerun" / "_core.pyi").exists()
+
+
+@pytest.mark.skipif(not READY, reason="pyright is not installed, or `make lint` has not put the core's stub beside it")
+def test_pyright_agrees_with_the_annotations(tmp_path: Path) -> None:
+    """mypy reads the same file in `make lint`."""
+    shutil.copy(TYPED_PROGRAM, tmp_path / "program.py")
+    settings = {"include": ["program.py"], "extraPaths": [str(SOURCE)], "reportUnnecessaryTypeIgnoreComment": "error"}
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings), encoding="utf-8")
+    command = ["pyright", "-p", str(tmp_path), "--pythonpath", sys.executable]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout
