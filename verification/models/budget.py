@@ -10,8 +10,8 @@ tried, so what holds here holds for any margin. Each lock hold is one step; live
 without the lock, where memory is taken.
 
 Left out: ops that a running host task has issued, which may always start before their turn; that tasks which all
-wait count for nothing (tasks_wait; see core/tests/tasks.cpp); and that ended ops behind one that takes long stand for
-one another (merge_next). None changes what is counted.
+wait count for nothing (tasks_wait; see core/tests/test_host_tasks.cpp); and that ended ops behind one that takes
+long stand for one another (merge_next). None changes what is counted.
 
 Memory orders: live and reserved are relaxed counters. Who decides with the lock held may see a reservation
 turned into live memory in two steps: first live, then reserved, so together they are too large for a moment,

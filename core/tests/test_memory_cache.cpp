@@ -1,5 +1,5 @@
-// The cache of blocks and the lists of objects: what they keep is bounded, whatever was asked for before. `test_cache
-// [steps]`.
+// The cache of blocks and the lists of objects: what they keep is bounded, whatever was asked for before.
+// `test_memory_cache [steps]`.
 #include <unistd.h>
 
 #include <cmath>

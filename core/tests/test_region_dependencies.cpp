@@ -1,5 +1,5 @@
 // Ops that use blocks, rows and columns of the same matrices: what overlaps is in order, what does not may run at the
-// same time, and each failure spoils what overlaps it. `test_regions [steps]`.
+// same time, and each failure spoils what overlaps it. `test_region_dependencies [steps]`.
 #include <atomic>
 #include <cstring>
 #include <set>

@@ -1,5 +1,5 @@
 // Ops that are run in groups, and ops that are dropped: element-wise ops and reductions over arrays of one space, in
-// place and into new arrays, whole, by rows and through views. `test_groups [steps]`.
+// place and into new arrays, whole, by rows and through views. `test_fusion [steps]`.
 #include <memory>
 #include <thread>
 #include <utility>

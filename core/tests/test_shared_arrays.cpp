@@ -1,5 +1,5 @@
 // Threads that use the same arrays: they update and read them, wait for them, and drop and replace them, while the
-// engine is stopped, held, and told to improve in other ways. `test_shared [steps]`.
+// engine is stopped, held, and told to improve in other ways. `test_shared_arrays [steps]`.
 #include <algorithm>
 #include <memory>
 #include <thread>

@@ -1,5 +1,5 @@
 // Convolutions, pooling, recurrent layers and products of random shapes, compared with plain loops: what they read and
-// write lies close to the ends of their memory. `test_windows [cases]`.
+// write lies close to the ends of their memory. `test_conv_kernels [cases]`.
 #include <algorithm>
 #include <cmath>
 #include <vector>

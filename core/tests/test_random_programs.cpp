@@ -1,5 +1,5 @@
 // Random programs under every kind of set-up: workers, devices, front-end threads, window sizes, tight memory.
-// `test_programs [rounds] [steps]`.
+// `test_random_programs [rounds] [steps]`.
 #include <thread>
 
 #include "cpu/workers.h"
