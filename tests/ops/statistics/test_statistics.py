@@ -6,7 +6,7 @@ import numpy
 import pytest
 
 from forerun import autograd, np
-from tests.ops.cases.compare import same_bits
+from tests.support.bits import same_bits
 
 NAN = float("nan")
 
@@ -35,6 +35,13 @@ def test_nothing_flows_to_nan() -> None:
             y = function(x)
         y.backward()
         assert x.grad.tolist() == want
+
+
+@pytest.mark.parametrize("name", ["nanvar", "nanstd"])
+def test_spread_of_infinities_is_nan_as_that_of_var(name: str) -> None:
+    x = numpy.array([[1, numpy.inf, NAN], [1, NAN, 3]])
+    assert repr(getattr(np, name)(np.array(x), 1).tolist()) == repr([NAN, 1.0])
+    assert numpy.isnan(getattr(np, name)(np.array(x)).item())
 
 
 def test_nanvar_of_not_more_than_ddof_is_nan() -> None:
