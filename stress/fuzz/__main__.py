@@ -63,9 +63,9 @@ class Campaign:
                 if self.over():
                     break
             if not self.over():
-                self.others("fuzz.files", first, BATCH)
+                self.others("stress.fuzz.files", first, BATCH)
             if not self.over():
-                self.others("fuzz.deaths", first // BATCH * DEATHS, DEATHS)
+                self.others("stress.fuzz.deaths", first // BATCH * DEATHS, DEATHS)
 
     def others(self, module: str, seed: int, count: int) -> None:
         """A batch of files and texts, or of programs that die."""

@@ -31,7 +31,7 @@ def lines(
 ) -> Iterator[dict[str, Any]]:
     """What a process says, line by line. Raises Stopped; the process is gone afterwards in any case."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONFAULTHANDLER": "1"}
-    command = [sys.executable, "-m", module, *arguments]
+    command = [sys.executable, "-P", "-m", module, *arguments]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
     try:
         yield from _messages(process, patience)

@@ -14,8 +14,8 @@ import numpy
 import pytest
 
 from forerun import autograd, gluon, np
-from tests.ops.cases.compare import equal_bits
 from tests.ops.cases.table import EVERY_DTYPE
+from tests.support.bits import same_bits
 from tests.support.settings import ENGINES, running
 
 BF16 = numpy.dtype(ml_dtypes.bfloat16)
@@ -23,16 +23,6 @@ EVERY_VALUE = numpy.arange(1 << 16, dtype="uint16").view(BF16)
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*encountered in:RuntimeWarning", "ignore::numpy.exceptions.ComplexWarning"
 )
-
-
-def same(got: Any, want: numpy.ndarray) -> bool:
-    """Whether dtype and all bits are the same; any NaN is like any other."""
-    got = got.numpy()
-    if got.dtype != want.dtype or got.shape != want.shape:
-        return False
-    if got.dtype == BF16:
-        got, want = got.astype("float32"), want.astype("float32")
-    return bool(numpy.all(equal_bits(got, want)))
 
 
 def some(*shape: int, low: float = -4, high: float = 4, seed: int = 0) -> numpy.ndarray:
@@ -49,8 +39,8 @@ def test_every_value_becomes_what_it_is_to_numpy(to: numpy.dtype) -> None:
         wide = values.astype("float64")
         limits = numpy.iinfo(to)
         values = values[(wide > float(limits.min) - 1) & (wide < float(limits.max))]
-    assert same(np.asarray(values).astype(to), values.astype(to))
-    assert same(np.asarray(values)[::3].astype(to), values[::3].astype(to))
+    assert same_bits(np.asarray(values).astype(to), values.astype(to))
+    assert same_bits(np.asarray(values)[::3].astype(to), values[::3].astype(to))
 
 
 @pytest.mark.parametrize("source", EVERY_DTYPE, ids=str)
@@ -70,7 +60,7 @@ def test_every_value_is_rounded_as_by_ml_dtypes(source: numpy.dtype) -> None:
             values = numpy.concatenate(
                 [values, numpy.nextafter(values, numpy.inf), numpy.nextafter(values, -numpy.inf)]
             )
-    assert same(np.asarray(values).astype(BF16), values.astype(BF16))
+    assert same_bits(np.asarray(values).astype(BF16), values.astype(BF16))
 
 
 def test_ties_go_to_even_and_nan_stays() -> None:
@@ -115,8 +105,8 @@ BINARY = [
 @pytest.mark.parametrize("name", UNARY)
 def test_each_value_through_each_function(name: str) -> None:
     want = getattr(numpy, name)(EVERY_VALUE)
-    assert same(getattr(np, name)(np.asarray(EVERY_VALUE)), want)
-    assert same(getattr(np, name)(np.asarray(EVERY_VALUE)[::-2]), want[::-2])
+    assert same_bits(getattr(np, name)(np.asarray(EVERY_VALUE)), want)
+    assert same_bits(getattr(np, name)(np.asarray(EVERY_VALUE)[::-2]), want[::-2])
 
 
 @pytest.mark.parametrize("name", BINARY)
@@ -127,8 +117,8 @@ def test_pairs_of_values(name: str) -> None:
     b = numpy.concatenate([rng.choice(EVERY_VALUE, 20_000), numpy.tile(edges, len(edges))])
     want = getattr(numpy, name)(a, b)
     x, y = np.asarray(a), np.asarray(b)
-    assert same(getattr(np, name)(x, y), want)
-    assert same(getattr(np, name)(x[::-1], y[::-1])[::-1], want)
+    assert same_bits(getattr(np, name)(x, y), want)
+    assert same_bits(getattr(np, name)(x[::-1], y[::-1])[::-1], want)
 
 
 def test_results_together_are_rounded_at_each_step() -> None:
@@ -137,7 +127,7 @@ def test_results_together_are_rounded_at_each_step() -> None:
     for mode in ENGINES:
         with running(mode):
             x, y = np.asarray(a), np.asarray(b)
-            assert same(np.tanh(x * y + y) - x, want)
+            assert same_bits(np.tanh(x * y + y) - x, want)
 
 
 # --- dtypes together ------------------------------------------------------------------------------
@@ -254,10 +244,10 @@ def test_products_go_through_float32() -> None:
     a, b = some(20, 300), some(300, 10, seed=1)
     x, y = np.asarray(a), np.asarray(b)
     wide = (np.asarray(a.astype("float32")) @ np.asarray(b.astype("float32"))).numpy().astype(BF16)
-    assert same(x @ y, wide)
-    assert same(np.matmul(np.stack([x, x]), y)[1], wide)
-    assert same(y.T @ x.T, wide.T)
-    assert same(np.einsum("ij,jk->ik", x, y), wide)
+    assert same_bits(x @ y, wide)
+    assert same_bits(np.matmul(np.stack([x, x]), y)[1], wide)
+    assert same_bits(y.T @ x.T, wide.T)
+    assert same_bits(np.einsum("ij,jk->ik", x, y), wide)
     assert (x @ np.ones(300, "bfloat16")).dtype == np.dot(x[0], x[0]).dtype == BF16
     assert (x @ np.ones(300)).dtype == "float32"
 
@@ -276,14 +266,14 @@ def test_moves() -> None:
         (np.repeat(x, 2, 0), numpy.repeat(a, 2, 0)), (np.tile(x, 2), numpy.tile(a, 2)),
     ]  # fmt: skip
     for i, (got, want) in enumerate(cases):
-        assert same(got, want), i
+        assert same_bits(got, want), i
     x[0] = 1.25
     x[:, 1] += 2
     x[np.array([5, 5])] = np.array([7.0, 8.0])[:, None]
     a[0] = 1.25
     a[:, 1] += BF16.type(2)
     a[5] = 8
-    assert same(x, a)
+    assert same_bits(x, a)
 
 
 def test_made_from_numbers() -> None:
@@ -306,7 +296,7 @@ def test_random_numbers_are_those_of_float32_rounded() -> None:
         np.random.seed(3)
         wide = draw(size=100, dtype="float32")
         np.random.seed(3)
-        assert same(draw(size=100, dtype="bfloat16"), wide.numpy().astype(BF16))
+        assert same_bits(draw(size=100, dtype="bfloat16"), wide.numpy().astype(BF16))
     assert np.random.gamma(2.0, size=3, dtype="bfloat16").dtype == BF16
 
 
@@ -327,7 +317,7 @@ def test_functions_of_several_results() -> None:
     for name, args in (("divmod", (a, a[::-1])), ("modf", (a,)), ("frexp", (a,))):
         got = getattr(np, name)(*map(np.asarray, args))
         for g, w in zip(got, getattr(numpy, name)(*args), strict=True):
-            assert same(g, w), name
+            assert same_bits(g, w), name
 
 
 def test_python_sees_numbers() -> None:

@@ -374,7 +374,7 @@ def test_error_of_a_loop_is_raised_where_its_result_is_read(strict_scipy: None) 
     for _ in range(2):
         with pytest.raises(special.SpecialFunctionError, match="singularity") as caught:
             (bad + 1).tolist()
-        assert any("issued at" in note and "test_protocols.py" in note for note in caught.value.__notes__)
+        assert any("issued at" in note and "test_numpy_protocols.py" in note for note in caught.value.__notes__)
     assert good.tolist() == special.gammaln(numpy.array([2, 1, 3], "float32")).tolist()
 
 

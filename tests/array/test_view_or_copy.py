@@ -11,6 +11,7 @@ import pytest
 from forerun import np
 from forerun.np import ndarray
 from tests.ops.cases.views import COMPLEX, COPIES, FUNCTIONS, LAYOUTS, Function
+from tests.support.bits import all_same_bits
 
 FIRST = numpy.arange(1, 25)  # what stands in the memory before anybody writes
 
@@ -40,10 +41,6 @@ def repeats(x: numpy.ndarray) -> bool:
     return any(step == 0 and n > 1 for step, n in zip(x.strides, x.shape))
 
 
-def same(got: Any, want: Any) -> bool:
-    return got.shape == want.shape and got.numpy().tobytes() == want.tobytes()
-
-
 def written_through(layout: str, function: Function, dtype: str, i: int) -> list[str]:
     """What differs in the memory after a write to result number i, where both of them allow one."""
     (base, ours), (their_base, theirs) = (applied(xp, layout, function, dtype) for xp in (np, numpy))
@@ -52,7 +49,7 @@ def written_through(layout: str, function: Function, dtype: str, i: int) -> list
     may, might = write(ours[i]), write(theirs[i])
     if might and not may and theirs[i].size and not repeats(theirs[i]):
         return ["ours refuses to be written"]
-    if not (may and might) or same(base, their_base):
+    if not (may and might) or all_same_bits(base, their_base):
         return []
     return ["copies" if (their_base != FIRST).any() else "is a view"]
 
@@ -65,7 +62,7 @@ def written_below(layout: str, function: Function, dtype: str, i: int) -> list[s
     before = ours[i].numpy().tobytes()
     base += 100
     their_base += 100
-    if same(ours[i], theirs[i]):
+    if all_same_bits(ours[i], theirs[i]):
         return []
     return ["copies" if ours[i].numpy().tobytes() == before else "is a view"]
 

@@ -15,6 +15,7 @@ import forerun
 from forerun import _core, autograd, gluon, np, npx, optimizer
 from forerun.gluon import loss as losses
 from forerun.gluon import nn
+from tests.support.bits import all_same_bits
 from tests.support.gate import closed_gate
 from tests.support.settings import running
 
@@ -22,16 +23,6 @@ pytestmark = pytest.mark.usefixtures("engine")
 RNG = numpy.random.default_rng(7)
 X = RNG.normal(size=(4, 3)).astype("float32")
 IMAGES = RNG.normal(size=(4, 3, 5)).astype("float32")
-
-
-def same(a: Any, b: Any) -> bool:
-    """Whether all values have the same bits, in structures of the same form."""
-    if isinstance(a, (tuple, list)):
-        return type(a) is type(b) and len(a) == len(b) and all(map(same, a, b))
-    if isinstance(a, dict):
-        return a.keys() == b.keys() and all(same(a[k], b[k]) for k in a)
-    x, y = numpy.asarray(a), numpy.asarray(b)
-    return x.dtype == y.dtype and x.shape == y.shape and x.tobytes() == y.tobytes()
 
 
 def mlp(*more: gluon.Block) -> nn.HybridSequential:
@@ -97,7 +88,7 @@ def test_layers_give_the_same_bits(name: str) -> None:
         kept.append(make())
         return kept[-1]
 
-    assert same(trajectory(made, False, x), trajectory(made, True, x))
+    assert all_same_bits(trajectory(made, False, x), trajectory(made, True, x))
     assert programs(kept[-1]) == 2  # one for training, one without
 
 
@@ -131,7 +122,7 @@ def test_losses_give_the_same_bits(name: str) -> None:
             found += [z.asnumpy(), x.grad.asnumpy()]
         return found
 
-    assert same(values(False), values(True))
+    assert all_same_bits(values(False), values(True))
 
 
 @pytest.mark.parametrize("name", ["sgd", "momentum", "nag", "adam", "adamw", "rmsprop", "adagrad"])
@@ -161,7 +152,7 @@ def test_training_gives_the_same_bits(name: str) -> None:
             trainer.step(n)
         return [p.data().asnumpy() for p in net.collect_params().values()]
 
-    assert same(weights(False), weights(True))
+    assert all_same_bits(weights(False), weights(True))
 
 
 @pytest.mark.parametrize("name", ["sgd", "nag", "adam", "adamw", "rmsprop", "adagrad"])
@@ -180,7 +171,7 @@ def test_updates_of_several_weights_are_those_of_each(name: str, dtype: str) -> 
                     made.update(*item)
         return [w.asnumpy() for w in ws]
 
-    assert same(weights(False), weights(True))
+    assert all_same_bits(weights(False), weights(True))
 
 
 def test_an_optimizer_of_ones_own_runs_as_written() -> None:
@@ -217,7 +208,7 @@ def test_a_program_stands_for_what_it_was_recorded_with() -> None:
     for shape, dtype in [((2,), "float32"), ((3,), "float32"), ((2,), "float64"), ((2, 1), "int32")]:
         for value in (1, 2, 3):
             y = block(np.full(shape, value, dtype=dtype))
-            assert same(y, numpy.full(shape, 2 * value, dtype))
+            assert all_same_bits(y, numpy.full(shape, 2 * value, dtype))
     assert len(calls) == 4
 
 
@@ -226,8 +217,8 @@ def test_layouts_are_told_apart() -> None:
     x = numpy.arange(12.0, dtype="float32").reshape(3, 4)
     for look in (lambda a: a.T, lambda a: a[::2], lambda a: a[:, 1:], lambda a: a[::-1]):
         a, view = look(x), look(np.array(x))
-        assert same(block(view), a * 2)
-        assert same(block(view), a * 2)
+        assert all_same_bits(block(view), a * 2)
+        assert all_same_bits(block(view), a * 2)
     assert len(calls) == 4
 
 
@@ -235,8 +226,8 @@ def test_rows_of_a_larger_array_are_one_signature() -> None:
     block, calls = counted()
     x = np.array(numpy.arange(12.0, dtype="float32").reshape(6, 2))
     for i in range(0, 6, 2):
-        assert same(block(x[i : i + 2]), x.asnumpy()[i : i + 2] * 2)
-    assert same(block(np.ones((2, 2))), numpy.full((2, 2), 2, "float32"))
+        assert all_same_bits(block(x[i : i + 2]), x.asnumpy()[i : i + 2] * 2)
+    assert all_same_bits(block(np.ones((2, 2))), numpy.full((2, 2), 2, "float32"))
     assert len(calls) == 1
 
 
@@ -246,7 +237,7 @@ def test_plain_arguments_are_part_of_the_signature(factors: tuple[Any, ...]) -> 
     x = np.array([1.0, -2.0])
     for _ in range(2):
         for factor in factors:
-            assert same(block(x, factor), (x * factor).asnumpy())
+            assert all_same_bits(block(x, factor), (x * factor).asnumpy())
     assert len(calls) == len(factors)
 
 
@@ -268,7 +259,7 @@ def test_structures_of_arguments_and_results() -> None:
         args = (np.full(2, i), [np.ones(2), {"c": np.full(2, 2.0)}], 0.5)
         y, (c, rest, none, three) = cell(*args)
         z, others = plain(*args)
-        assert same([y, c, rest["h"]], [z, others[0], others[1]["h"]])
+        assert all_same_bits([y, c, rest["h"]], [z, others[0], others[1]["h"]])
         assert none is None
         assert three == 3
     assert programs(cell) == 1
@@ -329,7 +320,7 @@ def test_parameters_may_be_replaced() -> None:
         for _ in range(2):
             y = net(x.astype(net[0].weight.dtype))
             net.hybridize(False)
-            assert same(y, net(x.astype(net[0].weight.dtype)))
+            assert all_same_bits(y, net(x.astype(net[0].weight.dtype)))
             net.hybridize()
             net(x.astype(net[0].weight.dtype))
 
@@ -354,7 +345,7 @@ def test_set_data_and_reinitialise_between_calls() -> None:
     net.weight.initialize("zeros", force_reinit=True)
     assert net(x).tolist() == [[0.0, 0.0]]
     net.cast("float64")
-    assert same(net(x.astype("float64")), numpy.zeros((1, 2)))
+    assert all_same_bits(net(x.astype("float64")), numpy.zeros((1, 2)))
 
 
 def test_blocks_may_be_changed() -> None:
@@ -365,7 +356,7 @@ def test_blocks_may_be_changed() -> None:
     net(x)
     before = net(x).asnumpy()
     net.add(nn.HybridLambda(lambda y: y * 0))
-    assert same(net(x), before * 0)
+    assert all_same_bits(net(x), before * 0)
 
     dropout = nn.Dropout(0.5)
     dropout.hybridize()
@@ -396,7 +387,7 @@ def test_gradient_requests(request_: str) -> None:
         y.backward()
         return [*found, net[0].weight.grad().asnumpy()]
 
-    assert same(grads(False), grads(True))
+    assert all_same_bits(grads(False), grads(True))
 
 
 # --- gradients -------------------------------------------------------------------------------------------
@@ -430,7 +421,7 @@ def test_gradients_of_some_of_several_results(heads: tuple[int, ...]) -> None:
         return found
 
     with numpy.errstate(divide="ignore", invalid="ignore"):
-        assert same(grads(False), grads(True))
+        assert all_same_bits(grads(False), grads(True))
 
 
 def test_head_gradients_and_a_kept_graph() -> None:
@@ -444,7 +435,7 @@ def test_head_gradients_and_a_kept_graph() -> None:
         y.backward(np.full((4, 2), 2.0), retain_graph=True)
         twice = net[0].weight.grad().asnumpy()
         y.backward()
-        assert same(twice, 2 * net[0].weight.grad().asnumpy())
+        assert all_same_bits(twice, 2 * net[0].weight.grad().asnumpy())
         with pytest.raises(RuntimeError, match="must not have been walked before"):
             y.backward()
 
@@ -478,8 +469,8 @@ def test_grad_with_regard_to_what_is_not_a_leaf() -> None:
             y = net(h).sum()
         dh, dw = autograd.grad(y, [h, net[0].weight.data()], retain_graph=True)
         y.backward()
-        assert same(x.grad, (2 * dh).asnumpy())
-        assert same(dw, net[0].weight.grad().asnumpy())
+        assert all_same_bits(x.grad, (2 * dh).asnumpy())
+        assert all_same_bits(dw, net[0].weight.grad().asnumpy())
 
 
 def test_overwritten_values_are_noticed() -> None:
@@ -535,7 +526,7 @@ def test_one_network_on_two_inputs() -> None:
             found += [p.grad().asnumpy() for p in net.collect_params().values()]
         return found
 
-    assert same(grads(False), grads(True))
+    assert all_same_bits(grads(False), grads(True))
 
 
 def test_leaves_that_are_neither_arguments_nor_parameters() -> None:
@@ -649,8 +640,8 @@ def test_poisoned_inputs_and_failing_steps() -> None:
         for poisoned in (bad, bad, after):
             with pytest.raises(IndexError, match="index must be in") as caught:
                 poisoned.asnumpy()
-            assert any("test_hybrid.py" in note for note in caught.value.__notes__)
-    assert same(layer(np.array([1])), good)
+            assert any("test_hybridize.py" in note for note in caught.value.__notes__)
+    assert all_same_bits(layer(np.array([1])), good)
 
 
 def test_synchronous_mode_gives_the_same_bits() -> None:
@@ -658,7 +649,7 @@ def test_synchronous_mode_gives_the_same_bits() -> None:
     for mode in ("sync", "4 workers"):
         with running(mode):
             found.append(trajectory(lambda: mlp(nn.BatchNorm(), nn.Dropout(0.3)), True, X))
-    assert same(*found)
+    assert all_same_bits(*found)
 
 
 # --- state, randomness, hooks, nesting -------------------------------------------------------------------
@@ -678,9 +669,9 @@ def test_random_numbers_are_those_of_eager_calls() -> None:
         return [found, np.random.normal(size=2).asnumpy()]
 
     eager = draws(False)
-    assert same(eager, draws(True))
-    assert same(eager, draws(True))
-    assert not same(eager[0][1], eager[0][2])
+    assert all_same_bits(eager, draws(True))
+    assert all_same_bits(eager, draws(True))
+    assert not all_same_bits(eager[0][1], eager[0][2])
 
 
 def test_numbers_drawn_on_the_host_are_drawn_anew() -> None:
@@ -690,7 +681,7 @@ def test_numbers_drawn_on_the_host_are_drawn_anew() -> None:
         block.hybridize(hybrid)
         return [block(np.zeros(6)).asnumpy() for _ in range(3)]
 
-    assert same(draws(False), draws(True))
+    assert all_same_bits(draws(False), draws(True))
 
 
 def test_arrays_that_the_function_keeps_are_read_and_written_as_they_are() -> None:
@@ -776,7 +767,7 @@ def test_deferred_parameters_are_made_by_the_first_call() -> None:
             found += [y.asnumpy(), net[0].weight.grad().asnumpy()]
         return found
 
-    assert same(outputs(False), outputs(True))
+    assert all_same_bits(outputs(False), outputs(True))
 
 
 def test_hybridize_may_be_switched_off() -> None:
@@ -795,7 +786,7 @@ def test_host_tasks_are_repeated() -> None:
     block.hybridize()
     for seed in range(3):
         x = numpy.random.default_rng(seed).normal(size=(3, 3)).astype("float32")
-        assert same(block(np.array(x)), (np.sort(np.array(x)) + np.linalg.inv(np.array(x))).asnumpy())
+        assert all_same_bits(block(np.array(x)), (np.sort(np.array(x)) + np.linalg.inv(np.array(x))).asnumpy())
     assert programs(block) == 1
 
 
@@ -804,8 +795,8 @@ def test_large_programs_are_issued_op_by_op() -> None:
     block.hybridize()
     x = np.array(RNG.normal(size=(400, 400)).astype("float32"))
     eager = (np.tanh(x @ x) + x.sum(axis=0)).asnumpy()
-    assert same(block(x), eager)
-    assert same(block(x), eager)
+    assert all_same_bits(block(x), eager)
+    assert all_same_bits(block(x), eager)
     assert not block._recorded.recorded.calls[0].program.whole
 
 
@@ -816,7 +807,7 @@ def test_two_devices(two_devices: list[forerun.Device]) -> None:
     for _ in range(3):
         a, b = (net(np.array(X, device=device)) for device in two_devices)
         assert (a.device, b.device) == tuple(two_devices)
-        assert same(a, b.asnumpy())
+        assert all_same_bits(a, b.asnumpy())
 
 
 # --- many at once ----------------------------------------------------------------------------------------
@@ -835,7 +826,7 @@ def test_calls_under_way_do_not_mix() -> None:
         with closed_gate():
             results = [net(x) for x in inputs]
     net.hybridize(False)
-    assert all(same(y, net(x).asnumpy()) for x, y in zip(inputs, results))
+    assert all(all_same_bits(y, net(x).asnumpy()) for x, y in zip(inputs, results))
 
 
 def test_several_threads() -> None:
@@ -848,7 +839,7 @@ def test_several_threads() -> None:
 
     def work() -> None:
         for _ in range(50):
-            if not same(net(np.array(X)), expected):
+            if not all_same_bits(net(np.array(X)), expected):
                 wrong.append(1)
 
     threads = [threading.Thread(target=work) for _ in range(4)]
@@ -883,9 +874,9 @@ def test_programs_survive_a_fork() -> None:
     expected = [net(x).asnumpy() for _ in range(3)][-1]
     child = os.fork()
     if child == 0:
-        os._exit(0 if same(net(x), expected) else 1)
+        os._exit(0 if all_same_bits(net(x), expected) else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert same(net(x), expected)
+    assert all_same_bits(net(x), expected)
 
 
 def test_memory_stays_flat() -> None:

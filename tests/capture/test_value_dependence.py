@@ -143,7 +143,9 @@ def test_strict_makes_it_an_error(name: str) -> None:
     block = nn.HybridLambda(lambda x: LOOKS[name](x))
     block.hybridize(strict=True)
     for _ in range(2):
-        with pytest.raises(RuntimeError, match=r"must not depend on values, got a .* at .*test_hybrid_values.py:\d+"):
+        with pytest.raises(
+            RuntimeError, match=r"must not depend on values, got a .* at .*test_value_dependence.py:\d+"
+        ):
             block(np.array([1.0, 2.0, 4.0]))
     assert not _core.capturing()
     assert (np.ones(2) + 1).tolist() == [2.0, 2.0]  # the engine goes on
@@ -330,7 +332,9 @@ def test_export_names_the_line(tmp_path: Path) -> None:
     net.hybridize()
     with pytest.warns(UserWarning, match="depends on values"):
         net(np.ones((1, 2)))
-    with pytest.raises(ValueError, match=r"export: code must not depend on values, got a look .*hybrid_values.py:\d+"):
+    with pytest.raises(
+        ValueError, match=r"export: code must not depend on values, got a look .*value_dependence.py:\d+"
+    ):
         net.export(tmp_path / "net")
     assert list(tmp_path.iterdir()) == []
 
@@ -346,7 +350,7 @@ def test_optimizers_of_ones_own_that_look() -> None:
     w, bounded = np.zeros(2), Bounded(learning_rate=1.0)
     state = bounded.create_state(0, w)
     steps = [[(0, w, np.array([g, -g]), state)] for g in (1.0, 3.0, 1.0)]
-    with pytest.warns(UserWarning, match=r"step of Bounded runs as written, .* at .*_values.py:\d+$") as told:
+    with pytest.warns(UserWarning, match=r"step of Bounded runs as written, .* at .*_dependence.py:\d+$") as told:
         list(map(bounded.update_all, steps))
     assert len(told) == 1
     assert w.tolist() == [-2.0, 2.0]

@@ -19,9 +19,9 @@ from forerun import _core, autograd, gluon, np, npx, profiler
 from forerun._runtime.settings import _PASSES
 from forerun.np import host
 from stress.fuzz.modes import all_at_once, in_order, running_ahead
-from stress.fuzz.pool import Entry
 from stress.fuzz.program import Shape, Step, seeded
 from stress.fuzz.steps import FUSED_EXACT, FUSED_KINDS
+from tests.support.bits import bits_of
 from tests.support.gate import closed_gate
 from tests.support.settings import configured
 
@@ -56,7 +56,7 @@ def done() -> dict[str, int]:
     return {name: stats[name] for name in ("dropped", "groups", "grouped", "elided")}
 
 
-def at_once(program: Callable[..., Any], *inputs: Any) -> tuple[Any, dict[str, int]]:
+def issued_as_a_whole(program: Callable[..., Any], *inputs: Any) -> tuple[Any, dict[str, int]]:
     """Results of a program that is issued as a whole before anything starts; and what the passes did."""
     arrays = [np.array(x) for x in inputs]
     forerun.waitall()
@@ -66,20 +66,15 @@ def at_once(program: Callable[..., Any], *inputs: Any) -> tuple[Any, dict[str, i
     return results, {name: n - before[name] for name, n in done().items()}
 
 
-def bits(results: Any) -> list[Entry]:
-    values = [x.asnumpy() for x in (results if isinstance(results, list | tuple) else [results])]
-    return [(v.shape, v.dtype.str, v.tobytes()) for v in values]
-
-
-def same_bits(program: Callable[..., Any], *inputs: Any) -> dict[str, int]:
+def check_all_passes(program: Callable[..., Any], *inputs: Any) -> dict[str, int]:
     """Runs a program step by step, and with each choice of passes; returns what all of them did."""
     with configured(engine="sync", passes=""):
-        expected = bits(program(*(np.array(x) for x in inputs)))
+        expected = bits_of(program(*(np.array(x) for x in inputs)))
     did: dict[str, int] = {}
     for passes in SETTINGS:
         with configured(engine="async", workers=2, passes=passes):
-            results, did = at_once(program, *inputs)
-            assert bits(results) == expected, f"passes {passes!r}"
+            results, did = issued_as_a_whole(program, *inputs)
+            assert bits_of(results) == expected, f"passes {passes!r}"
     return did
 
 
@@ -140,7 +135,7 @@ class TestPrograms:
 class TestBits:
     @pytest.mark.parametrize("n", [1, 2, 3, 2047, 2048, 2049, 65535, 65536, 65537, 2 * (65536 + 2048)])
     def test_chain(self, n):
-        did = same_bits(lambda x, y: gelu(x) * y + np.exp(-abs(x)) / (y * y + 1), floats(n), floats(n) + 1)
+        did = check_all_passes(lambda x, y: gelu(x) * y + np.exp(-abs(x)) / (y * y + 1), floats(n), floats(n) + 1)
         assert did["groups"] == 1
 
     @pytest.mark.parametrize(
@@ -156,7 +151,7 @@ class TestBits:
             deviation = np.sqrt((centred * centred).mean(axis, keepdims=True) + 1e-5)
             return share, centred / deviation, x.var(axis), (share * x).min(axis), (x > 0).sum(axis)
 
-        same_bits(program, floats(max(2, 20_000 // columns), columns))
+        check_all_passes(program, floats(max(2, 20_000 // columns), columns))
 
     @pytest.mark.parametrize("axes", [(0,), (1,), (2,), (0, 1), (1, 2), (0, 2), (0, 1, 2)])
     @pytest.mark.parametrize("shape", [(3, 5, 7), (40, 3, 300), (1, 600, 100), (300, 1, 70), (0, 2, 3), (2, 3, 1)])
@@ -165,7 +160,7 @@ class TestBits:
             y = x * 2 - 1
             return y.sum(axes), y.sum(axes, keepdims=True) + x, (y - y.sum(axes, keepdims=True)).prod(axes)
 
-        same_bits(program, floats(*shape))
+        check_all_passes(program, floats(*shape))
 
     @pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "any", "all", "mean"])
     @pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int64", "float16", "float32", "float64"])
@@ -176,7 +171,7 @@ class TestBits:
             y = np.where(x > 0, x, x[::-1])
             return [getattr(y, name)(axis=axis) for axis in (0, 1, None)]
 
-        same_bits(program, x)
+        check_all_passes(program, x)
 
     @pytest.mark.parametrize("shape", [(4, 0), (0, 4), (4, 1), (1, 4), (1, 1), ()])
     def test_reductions_of_none_and_one(self, shape):
@@ -184,7 +179,7 @@ class TestBits:
             y = x + 1
             return [y.sum(axis) * 2 for axis in (*range(y.ndim), None)] + [(y - y.sum()).sum(keepdims=True)]
 
-        same_bits(program, floats(*shape))
+        check_all_passes(program, floats(*shape))
 
     @pytest.mark.parametrize("middle", ["bool", "int8", "int32", "float16", "float32", "float64", "complex64"])
     @pytest.mark.parametrize("last", ["int16", "float32", "float64", "complex128"])
@@ -196,7 +191,7 @@ class TestBits:
             w = z.astype(last) * 2
             return w, w + w.sum(1, keepdims=True), abs(w).max()
 
-        same_bits(program, floats(30, 211) * 5, floats(30, 211) * 5)
+        check_all_passes(program, floats(30, 211) * 5, floats(30, 211) * 5)
 
     def test_functions_with_two_results(self):
         x, y = floats(3001) * 10, floats(3001) + 5
@@ -214,15 +209,15 @@ class TestBits:
             return [np.divmod(z, y)[1] + 1, np.modf(z * 2)[1] + 1, np.frexp(z * 3)[1] + 1]
 
         for program in (both, firsts, seconds):
-            same_bits(program, x, y)
+            check_all_passes(program, x, y)
 
     @pytest.mark.parametrize("exponent", [2.0, 0.5, 3.0, -1.0])
     def test_exponents_by_rows(self, exponent):
         """NumPy takes another path where one exponent is for all: it must not depend on where a block ends."""
         x = abs(floats(1500, 3)) + 0.1
         e = numpy.full((1500, 1), exponent, "float32")
-        same_bits(lambda x, e: [(x + 1) ** e * 2, (x + 1) ** exponent * 2, (x * e[:1]) ** e], x, e)
-        same_bits(lambda x, e: (x + 1) ** e.T * 2, x.T.copy(), e)
+        check_all_passes(lambda x, e: [(x + 1) ** e * 2, (x + 1) ** exponent * 2, (x * e[:1]) ** e], x, e)
+        check_all_passes(lambda x, e: (x + 1) ** e.T * 2, x.T.copy(), e)
 
     def test_one_element_as_many(self, improving):
         x = np.array(abs(floats(300)) + 1)
@@ -242,7 +237,7 @@ class TestBits:
             f = getattr(np, name)
             return [f(v) + 1 for v in (x, x[:, ::3], x.T, x[::-1], np.broadcast_to(x[:, :1], x.shape), x[3])]
 
-        same_bits(program, abs(numpy.sin(floats(30, 301))).astype(dtype))
+        check_all_passes(program, abs(numpy.sin(floats(30, 301))).astype(dtype))
 
     def test_layouts(self):
         def program(x, y):
@@ -251,7 +246,7 @@ class TestBits:
             c = np.exp(np.broadcast_to(x[3], (40, 90))) + x * y[:, 4:5]
             return a, b, c, a.sum(0), b.mean(1), c / c.sum(1, keepdims=True)
 
-        same_bits(program, floats(40, 90), floats(40, 90) * 2)
+        check_all_passes(program, floats(40, 90), floats(40, 90) * 2)
 
 
 class TestHazards:
@@ -264,7 +259,7 @@ class TestHazards:
             x += 1
             return t + x, x, t
 
-        did = same_bits(program, floats(n))
+        did = check_all_passes(program, floats(n))
         assert did["groups"] == 1
 
     def test_one_array_twice(self):
@@ -275,7 +270,7 @@ class TestHazards:
             x -= x * y
             return x, y
 
-        same_bits(program, floats(5000))
+        check_all_passes(program, floats(5000))
 
     @pytest.mark.parametrize(
         "view",
@@ -293,7 +288,7 @@ class TestHazards:
             x *= 3
             return before, between, v - y, x
 
-        same_bits(program, floats(90, 90), floats(90, 90) * 7)
+        check_all_passes(program, floats(90, 90), floats(90, 90) * 7)
 
     @pytest.mark.parametrize("apart", [1, 2047, 2048, 3000])
     @pytest.mark.parametrize("n", [2, 3000])
@@ -307,7 +302,7 @@ class TestHazards:
             a -= b
             return t, u, x, a + b
 
-        same_bits(program, floats(6000))
+        check_all_passes(program, floats(6000))
 
     def test_overlap_within_one_op(self):
         def program(x):
@@ -317,7 +312,7 @@ class TestHazards:
             y[...] = y[::-1] + 1
             return y + x
 
-        same_bits(program, floats(9000))
+        check_all_passes(program, floats(9000))
 
     @pytest.mark.parametrize("axis", [0, 1, None])
     def test_reduced_before_and_after_a_write(self, axis):
@@ -330,14 +325,14 @@ class TestHazards:
             after[...] = x.max(axis, keepdims=True)
             return x, before, after, x * y + after
 
-        same_bits(program, floats(60, 70), floats(60, 70))
+        check_all_passes(program, floats(60, 70), floats(60, 70))
 
     def test_rows_that_are_as_long_as_the_column(self):
         def program(x):  # sums over one axis, read along the other
             m = x.sum(1)
             return x - m, x - m[:, None], x * m.sum(), (x + m).sum(0) + m
 
-        same_bits(program, floats(70, 70))
+        check_all_passes(program, floats(70, 70))
 
     def test_rows_in_another_order(self):
         def program(x):  # what a row needs may belong to a later row
@@ -347,7 +342,7 @@ class TestHazards:
             turned = [m[::-1], m[:, ::-1], m.T, m[:1], m[:, :1], m[3], m[::2].repeat(2, 0)]
             return [y - v[..., None] for v in turned]
 
-        same_bits(program, floats(20, 20, 30))
+        check_all_passes(program, floats(20, 20, 30))
 
     def test_out(self):
         def program(x, y):
@@ -359,7 +354,7 @@ class TestHazards:
             np.negative(x.T, out=u.T)
             return x, y, u, t + u
 
-        same_bits(program, floats(50, 60), floats(50, 60))
+        check_all_passes(program, floats(50, 60), floats(50, 60))
 
     @pytest.mark.parametrize("n", [9, 3000])
     def test_values_that_were_read_stay(self, improving, n):
@@ -405,31 +400,31 @@ class TestHazards:
             y *= 0.5
             return y, z * y, np.cumsum(z - y, axis=0) + 1
 
-        same_bits(program, floats(40, 300))
+        check_all_passes(program, floats(40, 300))
 
 
 class TestWhatPassesDo:
     N = 100_000
 
     def test_gelu_is_one_group_without_intermediates(self, improving):
-        _, did = at_once(gelu, floats(self.N))
+        _, did = issued_as_a_whole(gelu, floats(self.N))
         assert did == {"dropped": 0, "groups": 1, "grouped": 9, "elided": 8 * 4 * self.N}
 
     def test_softmax_is_one_group(self, improving):
         x = floats(300, 400)
-        _, did = at_once(npx.softmax, x)
+        _, did = issued_as_a_whole(npx.softmax, x)
         assert did == {"dropped": 0, "groups": 1, "grouped": 5, "elided": 2 * x.nbytes}
-        assert at_once(npx.log_softmax, x)[1]["groups"] == 1
+        assert issued_as_a_whole(npx.log_softmax, x)[1]["groups"] == 1
 
     def test_layer_norm_is_one_group(self, improving):
         x, w = floats(300, 400), floats(400)
-        assert at_once(npx.layer_norm, x, w, w)[1] | {"grouped": 0} == {
+        assert issued_as_a_whole(npx.layer_norm, x, w, w)[1] | {"grouped": 0} == {
             "dropped": 0, "groups": 1, "grouped": 0, "elided": 4 * x.nbytes
         }  # fmt: skip
 
     def test_mean_and_variance_are_one_group(self, improving):
         x = floats(300, 400)
-        (mean, var), did = at_once(lambda x: (x.mean(1), x.var(1)), x)
+        (mean, var), did = issued_as_a_whole(lambda x: (x.mean(1), x.var(1)), x)
         assert (did["groups"], did["elided"]) == (1, 2 * x.nbytes)
         numpy.testing.assert_allclose(mean.asnumpy(), x.mean(1), atol=1e-6)
         numpy.testing.assert_allclose(var.asnumpy(), x.var(1), rtol=1e-5)
@@ -437,12 +432,12 @@ class TestWhatPassesDo:
     @pytest.mark.parametrize("axis", [0, 1, None])
     def test_a_reduction_closes_a_group(self, improving, axis):
         x = floats(300, 400)
-        _, did = at_once(lambda a, b: ((a - b) ** 2).sum(axis), x, x + 1)
+        _, did = issued_as_a_whole(lambda a, b: ((a - b) ** 2).sum(axis), x, x + 1)
         assert did == {"dropped": 0, "groups": 1, "grouped": 3, "elided": 2 * x.nbytes}
 
     def test_what_follows_a_whole_sum_is_another_group(self, improving):
         x = floats(300, 400)  # 65,536 elements are one tile
-        _, did = at_once(lambda x: x * 2 / (x * 2).sum() + 1, x)
+        _, did = issued_as_a_whole(lambda x: x * 2 / (x * 2).sum() + 1, x)
         assert did["groups"] == 2
         assert did["elided"] == 2 * x.nbytes  # x * 2 under the sum, and the quotient
 
@@ -452,18 +447,18 @@ class TestWhatPassesDo:
             z = y * 2
             return [y, z, z - x]
 
-        results, did = at_once(program, floats(self.N))
+        results, did = issued_as_a_whole(program, floats(self.N))
         assert (did["groups"], did["elided"]) == (1, 0)
         assert all(r.asnumpy().size == self.N for r in results)
 
     def test_small_values_stand_in_the_object_itself(self, improving):
-        _, did = at_once(lambda x: (x + 1) * 2 - x, floats(10))
+        _, did = issued_as_a_whole(lambda x: (x + 1) * 2 - x, floats(10))
         assert (did["groups"], did["elided"]) == (1, 0)
 
     def test_tiny_ops_are_not_worth_a_group(self, improving):
         _core.set_fuse_from(2000)
-        assert at_once(gelu, floats(10))[1]["groups"] == 0
-        assert at_once(gelu, floats(10_000))[1]["groups"] == 1
+        assert issued_as_a_whole(gelu, floats(10))[1]["groups"] == 0
+        assert issued_as_a_whole(gelu, floats(10_000))[1]["groups"] == 1
 
     @pytest.mark.parametrize("k", [1, 2, 7, 200])
     def test_a_dropped_chain_counts_its_ops(self, improving, k):
@@ -473,7 +468,7 @@ class TestWhatPassesDo:
                 y = y * 2
             return x + 1
 
-        _, did = at_once(program, floats(1000))
+        _, did = issued_as_a_whole(program, floats(1000))
         assert (did["dropped"], did["grouped"]) == (k, 0)
 
     def test_all_that_led_to_it_is_dropped(self, improving):
@@ -483,7 +478,7 @@ class TestWhatPassesDo:
             np.zeros(x.size).copy()
             return x + 1
 
-        z, did = at_once(program, floats(1000))
+        z, did = issued_as_a_whole(program, floats(1000))
         assert did["dropped"] >= 9
         assert z.asnumpy().tobytes() == (floats(1000) + 1).tobytes()
 
@@ -521,7 +516,7 @@ class TestWhatPassesDo:
 
         for passes, dropped, groups in (("", 0, 0), ("drop", 1, 0), ("fuse", 0, 1), ("drop,fuse", 1, 1)):
             with configured(engine="async", workers=1, passes=passes):
-                did = at_once(program, floats(3000))[1]
+                did = issued_as_a_whole(program, floats(3000))[1]
                 assert (did["dropped"], did["groups"]) == (dropped, groups), passes
 
     @pytest.mark.parametrize("program", [gelu, npx.softmax, lambda x: x - x.mean(1, keepdims=True)])
@@ -851,7 +846,7 @@ class TestWaiting:
             y = gelu(x)
             with pytest.raises(IndexError):
                 np.take(x, np.array([3000]))
-        assert bits(y) == bits(gelu(np.array(floats(3000))))
+        assert bits_of(y) == bits_of(gelu(np.array(floats(3000))))
 
 
 class TestGradients:
@@ -866,7 +861,7 @@ class TestGradients:
             loss.backward()
             return loss, x.grad, w.grad, b.grad
 
-        did = same_bits(program, floats(40, 50), floats(50, 60) / 7, floats(60))
+        did = check_all_passes(program, floats(40, 50), floats(50, 60) / 7, floats(60))
         assert did["groups"] >= 3
 
     def test_training(self):
@@ -884,7 +879,7 @@ class TestGradients:
                 trainer.step(x.shape[0])
             return [value, *(p.data() for p in net.collect_params().values())]
 
-        same_bits(program, floats(32, 10), numpy.arange(32) % 5)
+        check_all_passes(program, floats(32, 10), numpy.arange(32) % 5)
 
 
 class TestProfiler:

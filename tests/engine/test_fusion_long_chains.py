@@ -12,7 +12,7 @@ import pytest
 
 import forerun
 from forerun import np
-from tests.engine.test_fusion import ALL, at_once, floats, same_bits
+from tests.engine.test_fusion import ALL, check_all_passes, floats, issued_as_a_whole
 from tests.support.gate import closed_gate
 from tests.support.settings import configured
 
@@ -31,7 +31,7 @@ def as_numpy_does(program: Callable[..., Any], *inputs: Any) -> dict[str, int]:
     did: dict[str, int] = {}
     for settings in ({"workers": 1, "passes": ALL}, {"workers": 3, "passes": "fuse,reuse"}):
         with configured(engine="async", **settings):
-            results, did = at_once(lambda *x: program(np, *x), *inputs)
+            results, did = issued_as_a_whole(lambda *x: program(np, *x), *inputs)
             assert [x.asnumpy().tobytes() for x in results] == expected, settings
     return did
 
@@ -66,7 +66,7 @@ def test_arrays_larger_than_a_cache_are_walked_to_their_ends():
 
 
 def test_a_group_ends_somewhere():
-    did = same_bits(lambda x: polynomial(x, 700), floats(300))
+    did = check_all_passes(lambda x: polynomial(x, 700), floats(300))
     assert 2 <= did["groups"] <= 4
     assert did["grouped"] == 1401
 
@@ -262,7 +262,7 @@ def test_reductions_of_rows_beside_many_values_come_out_alike(shape, dtype):
         wide = (centred**2).mean(axis=-1, keepdims=True)
         return e / total + (shifted - np.log(total)) * (centred / np.sqrt(wide + 0.125)) - x * centred
 
-    same_bits(program, floats(*shape, dtype=dtype))
+    check_all_passes(program, floats(*shape, dtype=dtype))
 
 
 # --- rows and choices -----------------------------------------------------------------------------------------------

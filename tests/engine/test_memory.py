@@ -201,7 +201,7 @@ class TestLimit:
             assert asked == 3 * MB
             assert had + asked > limit
             assert limit == forerun.memory()["limit"]
-            assert "test_engine_memory.py" in caught.value.__notes__[0]
+            assert "test_memory.py" in caught.value.__notes__[0]
 
     def test_process_goes_on(self):
         x = np.ones(3 * N)

@@ -59,7 +59,7 @@ def train(devices: Any, optimizer: str = "sgd", steps: int = 4, hybrid: bool = F
     return net, trainer
 
 
-def bits(net: Any, device: forerun.Device) -> list[bytes]:
+def parameter_bits(net: Any, device: forerun.Device) -> list[bytes]:
     return [p.data(device).asnumpy().tobytes() for p in net.collect_params().values()]
 
 
@@ -74,7 +74,7 @@ def test_devices_together_do_what_one_does(three_devices: list[forerun.Device], 
         net, _ = train(three_devices[:n], optimizer, hybrid=hybrid, **how)
         for p, q in zip(net.collect_params().values(), one.collect_params().values()):
             close(p.data(), q.data().asnumpy(), 1e-5)
-        assert all(bits(net, device) == bits(net, three_devices[0]) for device in three_devices[1:n])
+        assert all(parameter_bits(net, d) == parameter_bits(net, three_devices[0]) for d in three_devices[1:n])
 
 
 @pytest.mark.parametrize("how", [{}, {"update_on_kvstore": False}], ids=str)
@@ -83,16 +83,16 @@ def test_bits_are_the_same_run_after_run(how: Any) -> None:
     for seed, workers in enumerate((None, 1, 4, 2, None, 1, 4, 3, 2, 1, 4, None), 1):
         with configured(cpu_devices=3, workers=workers):
             net, _ = train(forerun.devices(), "adam", hybrid=seed % 2 == 0, seed=seed, **how)
-            found |= {tuple(bits(net, device)) for device in forerun.devices()}
+            found |= {tuple(parameter_bits(net, device)) for device in forerun.devices()}
     with configured(cpu_devices=3, engine="sync"):
         net, _ = train(forerun.devices(), "adam", **how)
-        found |= {tuple(bits(net, device)) for device in forerun.devices()}
+        found |= {tuple(parameter_bits(net, device)) for device in forerun.devices()}
     assert len(found) == 1
 
 
 def test_without_a_kvstore_each_device_goes_its_own_way(two_devices: list[forerun.Device]) -> None:
     net, _ = train(two_devices, kvstore=None)
-    first, second = (bits(net, device) for device in two_devices)
+    first, second = (parameter_bits(net, device) for device in two_devices)
     assert first != second
 
 
@@ -114,9 +114,9 @@ def test_old_gradients_of_one_device_are_noticed(two_devices: list[forerun.Devic
     y.backward()
     with pytest.raises(RuntimeError, match=r"Trainer.step: gradients must be computed anew .*'0.weight'\]"):
         trainer.step(1)
-    before = bits(net, two_devices[0])
+    before = parameter_bits(net, two_devices[0])
     trainer.step(1, ignore_stale_grad=True)
-    assert bits(net, two_devices[0]) == bits(net, two_devices[1]) == before
+    assert parameter_bits(net, two_devices[0]) == parameter_bits(net, two_devices[1]) == before
 
 
 def test_sums_are_spread_over_devices_by_size(three_devices: list[forerun.Device]) -> None:
@@ -169,7 +169,7 @@ def test_states_go_from_two_devices_to_one(two_devices: list[forerun.Device], tm
 @pytest.mark.parametrize("n", [2, 3])
 def test_devices_get_the_same_noise(three_devices: list[forerun.Device], n: int, how: Any) -> None:
     net, _ = train(three_devices[:n], "sgld", steps=2, **how)
-    assert len({tuple(bits(net, device)) for device in three_devices[:n]}) == 1
+    assert len({tuple(parameter_bits(net, device)) for device in three_devices[:n]}) == 1
 
 
 def test_states_of_another_shape_are_refused_by_name(tmp_path: Path) -> None:

@@ -211,4 +211,4 @@ def test_labels_out_of_range_name_the_function(tmp_path: Path) -> None:
         for _ in range(2):
             with pytest.raises(IndexError, match=rf"{name}: index must be in \[{low}, 3\), got 3") as caught:
                 loss.tolist()
-            assert "test_gluon_looking.py" in caught.value.__notes__[0]
+            assert "test_summary_and_hooks.py" in caught.value.__notes__[0]

@@ -18,6 +18,7 @@ import forerun
 from forerun import autograd, cpu, np, npx
 from forerun.ops._base.primitive import Elementwise
 from tests.support import array_api_standard
+from tests.support.bits import assert_all_same_bits
 from tests.support.gate import closed_gate
 
 # Defaults of ours that mean what the standard's do.
@@ -352,24 +353,13 @@ def test_expected_failures_have_reasons() -> None:
         reasoned = line.startswith("#") or (reasoned and bool(line))
 
 
-def same(found: Any, want: Any) -> None:
-    """Checks results, also several, bit for bit."""
-    if isinstance(want, tuple):
-        assert len(found) == len(want)
-        for x, y in zip(found, want, strict=True):
-            same(x, y)
-    else:
-        assert (found.dtype, found.shape) == (want.dtype, want.shape)
-        assert found.numpy().tobytes() == numpy.asarray(want).tobytes()
-
-
 @pytest.mark.parametrize("name", ["unique_all", "unique_counts", "unique_inverse"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_each_nan_is_a_value_of_its_own(name: str, dtype: str) -> None:
     values = numpy.array([[math.nan, 1.0, -0.0], [math.nan, 0.0, 1.0]], dtype)
     found, want = getattr(np, name)(np.asarray(values)), getattr(numpy, name)(values)
     assert found._fields == want._fields
-    same(tuple(found), tuple(want))
+    assert_all_same_bits(tuple(found), tuple(want))
     assert np.isnan(np.unique_values(np.asarray(values))).sum().item() == 2
 
 
@@ -377,7 +367,9 @@ def test_each_nan_is_a_value_of_its_own(name: str, dtype: str) -> None:
 def test_positions_in_axes_that_have_elements(name: str) -> None:
     x = np.zeros((2, 0, 3))
     for axis, keepdims in ((0, False), (-1, True)):
-        same(getattr(np, name)(x, axis, keepdims=keepdims), getattr(numpy, name)(x.numpy(), axis, keepdims=keepdims))
+        assert_all_same_bits(
+            getattr(np, name)(x, axis, keepdims=keepdims), getattr(numpy, name)(x.numpy(), axis, keepdims=keepdims)
+        )
     for axis in (None, 1):
         with pytest.raises(ValueError, match="reduced axes must not be empty, got shape"):
             getattr(np, name)(x, axis)
@@ -387,15 +379,15 @@ def test_positions_in_axes_that_have_elements(name: str) -> None:
 def test_scans_of_a_number(name: str) -> None:
     for initial in (False, True):
         found = getattr(np, name)(np.asarray(7), include_initial=initial)
-        same(found, getattr(numpy, name)(numpy.asarray(7), include_initial=initial))
+        assert_all_same_bits(found, getattr(numpy, name)(numpy.asarray(7), include_initial=initial))
 
 
 def test_inner_products_along_an_axis_of_each() -> None:
     a, b = np.arange(12).reshape(2, 3, 2), np.arange(6).reshape(3, 2)
     for axis in (-2, -1):
-        same(np.vecdot(a, b, axis=axis), numpy.vecdot(a.numpy(), b.numpy(), axis=axis))
+        assert_all_same_bits(np.vecdot(a, b, axis=axis), numpy.vecdot(a.numpy(), b.numpy(), axis=axis))
     c = np.arange(4).reshape(2, 2)
-    same(np.vecdot(a, c, axis=0), numpy.vecdot(a.numpy(), c.numpy(), axis=0))
+    assert_all_same_bits(np.vecdot(a, c, axis=0), numpy.vecdot(a.numpy(), c.numpy(), axis=0))
     for bad in ((a, b[:, :1]), (a, np.ones((1, 1), "int64")), (a, np.ones(()))):
         with pytest.raises(ValueError, match="vecdot: "):
             np.vecdot(*bad)

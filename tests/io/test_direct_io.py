@@ -25,6 +25,7 @@ from forerun._io import file_ops as issue
 from forerun._io import npy
 from forerun._io.atomic_write import replacing
 from forerun.safetensors import load_file, safe_open, save_file
+from forerun.testing import assert_same_bits
 from tests.support import subprocesses
 from tests.support.gate import closed_gate
 from tests.support.settings import configured
@@ -43,11 +44,6 @@ def _pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def values(n: int) -> numpy.ndarray:
     return numpy.random.default_rng(n).integers(0, 256, n, "u1")
-
-
-def same(found: Any, expected: Any) -> None:
-    assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
-    assert numpy.asarray(found).tobytes() == numpy.asarray(expected).tobytes()
 
 
 @pytest.fixture
@@ -93,14 +89,14 @@ class TestTheSameFile:
         }  # fmt: skip
         for name, size in sizes.items():
             assert size.item() == (tmp_path / name).stat().st_size
-        same(numpy.load(tmp_path / "x.npy"), x)
-        same(numpy.load(tmp_path / "x.npy", mmap_mode="r") if n else x, x)
-        same(numpy.load(tmp_path / "xs.npz")["arr_0"], x)
-        same(reference.load_file(tmp_path / "x")["x"], x)
-        same(numpy.fromfile(tmp_path / "raw", "u1"), x)
+        assert_same_bits(numpy.load(tmp_path / "x.npy"), x)
+        assert_same_bits(numpy.load(tmp_path / "x.npy", mmap_mode="r") if n else x, x)
+        assert_same_bits(numpy.load(tmp_path / "xs.npz")["arr_0"], x)
+        assert_same_bits(reference.load_file(tmp_path / "x")["x"], x)
+        assert_same_bits(numpy.fromfile(tmp_path / "raw", "u1"), x)
         loaded = [np.load(tmp_path / "x.npy"), np.load(tmp_path / "xs.npz")["arr_0"], load_file(tmp_path / "x")["x"]]
         for found in loaded:
-            same(found, x)
+            assert_same_bits(found, x)
 
     @pytest.mark.parametrize("layout", ["turned", "stepped", "from the second on", "from the second block on"])
     def test_of_any_layout(self, engine: str, layout: str, tmp_path: Path) -> None:
@@ -108,14 +104,14 @@ class TestTheSameFile:
         view = {"turned": x.T, "stepped": x[:, ::2], "from the second on": x.reshape(-1)[1:]}.get(layout, x[1:])
         np.save(tmp_path / "x", view)
         assert numpy.load(tmp_path / "x.npy").flags.fnc == (layout == "turned")
-        same(numpy.load(tmp_path / "x.npy"), view.numpy())
+        assert_same_bits(numpy.load(tmp_path / "x.npy"), view.numpy())
 
     def test_memory_that_others_have_made(self, tmp_path: Path) -> None:
         """It begins anywhere."""
         x = values(2 * LEAST)
         for start in range(1, 130, 64):
             np.save(tmp_path / "x", x[start:])
-            same(numpy.load(tmp_path / "x.npy"), x[start:])
+            assert_same_bits(numpy.load(tmp_path / "x.npy"), x[start:])
 
     def test_on_a_file_system_in_memory(self) -> None:
         import tempfile
@@ -123,7 +119,7 @@ class TestTheSameFile:
         x = values(PIECE + LEAST + 5)
         with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
             np.save(f"{folder}/x", np.array(x))
-            same(numpy.load(f"{folder}/x.npy"), x)
+            assert_same_bits(numpy.load(f"{folder}/x.npy"), x)
 
 
 class TestWhereValuesBegin:
@@ -150,7 +146,7 @@ class TestWhereValuesBegin:
         data = (tmp_path / "x.npz").read_bytes()
         for name, x in arrays.items():
             assert (data.index(x.tobytes()) % BLOCK == 0) == (x.size >= LEAST), name
-            same(numpy.load(tmp_path / "x.npz")[name], x)
+            assert_same_bits(numpy.load(tmp_path / "x.npz")[name], x)
 
     def test_not_in_an_archive_that_is_compressed(self, tmp_path: Path) -> None:
         np.savez_compressed(tmp_path / "x", np.array(values(LEAST)))
@@ -176,7 +172,7 @@ class TestWhereValuesBegin:
         assert (8 + length) % BLOCK == 0
         for name, entry in entries.items():
             assert entry["data_offsets"][0] % arrays[name].dtype.itemsize == 0
-            same(reference.load_file(tmp_path / "x")[name], arrays[name])
+            assert_same_bits(reference.load_file(tmp_path / "x")[name], arrays[name])
 
 
 class TestWithoutACopy:
@@ -238,7 +234,7 @@ class TestWhatFails:
         self.failing(monkeypatch, error, asked)
         x = values(2 * PIECE)
         np.save(tmp_path / "x", np.array(x))
-        same(numpy.load(tmp_path / "x.npy"), x)
+        assert_same_bits(numpy.load(tmp_path / "x.npy"), x)
         assert len(asked) == 1  # a file is not asked twice
 
     def test_a_device_of_larger_blocks(self, asked: list[int], monkeypatch: Any, tmp_path: Path) -> None:
@@ -246,7 +242,7 @@ class TestWhatFails:
         monkeypatch.setattr(direct, "BLOCK", 64)
         x = values(2 * PIECE)
         np.save(tmp_path / "x", np.array(x))
-        same(numpy.load(tmp_path / "x.npy"), x)
+        assert_same_bits(numpy.load(tmp_path / "x.npy"), x)
         assert len(asked) == (2 if kind_of(tmp_path) == "memory" else 1)
 
     def test_any_other_error_is_raised_and_leaves_the_old_file(self, monkeypatch: Any, tmp_path: Path) -> None:
@@ -287,7 +283,7 @@ class TestWhatFails:
         monkeypatch.setattr(direct.Direct, "write", lambda file, data: real(file, memoryview(data)[:some]))
         x = values(2 * PIECE + 5)
         np.save(tmp_path / "x", np.array(x))
-        same(numpy.load(tmp_path / "x.npy"), x)
+        assert_same_bits(numpy.load(tmp_path / "x.npy"), x)
 
 
 @pytest.fixture
@@ -321,8 +317,8 @@ class TestReads:
         np.savez(tmp_path / "xs", np.array(x))
         found = load_file(tmp_path / "x")
         for y in (np.load(tmp_path / "x.npy"), found["a"], found["b"], np.load(tmp_path / "xs.npz")["arr_0"]):
-            same(y, x)
-        same(np.fromfile(tmp_path / "x.npy", "u1", offset=(tmp_path / "x.npy").stat().st_size - n), x)
+            assert_same_bits(y, x)
+        assert_same_bits(np.fromfile(tmp_path / "x.npy", "u1", offset=(tmp_path / "x.npy").stat().st_size - n), x)
 
     def test_only_if_they_are_asked_for(self, straight: list[Any], tmp_path: Path) -> None:
         x = values(2 * LEAST + 5)
@@ -330,7 +326,7 @@ class TestReads:
         with configured(direct_reads=False):
             np.load(tmp_path / "x.npy").wait()
         assert straight == []
-        same(np.load(tmp_path / "x.npy"), x)
+        assert_same_bits(np.load(tmp_path / "x.npy"), x)
         assert straight == ([] if kind_of(tmp_path) == "none" else [(BLOCK, 2 * LEAST)])
 
     def test_what_numpy_has_written_begins_within_a_block(self, straight: list[Any], tmp_path: Path) -> None:
@@ -343,7 +339,7 @@ class TestReads:
         x = numpy.arange(LEAST, dtype=">f4")
         with open(tmp_path / "x.npy", "wb") as file:
             npy.write_array(file, x, at=0)
-        same(np.load(tmp_path / "x.npy"), x.astype("<f4"))
+        assert_same_bits(np.load(tmp_path / "x.npy"), x.astype("<f4"))
         assert straight or kind_of(tmp_path) == "none"
 
     def test_a_part_of_a_tensor(self, straight: list[Any], tmp_path: Path) -> None:
@@ -351,7 +347,7 @@ class TestReads:
         save_file({"x": np.array(x)}, tmp_path / "x")
         with safe_open(tmp_path / "x") as file:
             for part in (slice(1, 500), slice(7, 8), slice(256, 768)):
-                same(file.get_slice("x")[part], x[part])
+                assert_same_bits(file.get_slice("x")[part], x[part])
         assert straight or kind_of(tmp_path) == "none"
 
     def test_what_others_have_written_just_now(self, straight: list[Any], tmp_path: Path) -> None:
@@ -363,7 +359,7 @@ class TestReads:
             with open(tmp_path / "x.npy", "r+b") as file:
                 file.seek(BLOCK)
                 file.write(x.tobytes())
-            same(np.load(tmp_path / "x.npy"), x)
+            assert_same_bits(np.load(tmp_path / "x.npy"), x)
         assert len(straight) == (0 if kind_of(tmp_path) == "none" else 3)
 
     def test_a_file_that_was_cut_off_meanwhile(self, straight: list[Any], tmp_path: Path) -> None:
@@ -388,7 +384,7 @@ class TestReads:
             raise OSError(error, os.strerror(error))
 
         monkeypatch.setattr(direct.Reading, "_opened", refused)
-        same(np.load(tmp_path / "x.npy"), values(2 * PIECE))
+        assert_same_bits(np.load(tmp_path / "x.npy"), values(2 * PIECE))
         assert asked == [0]  # a file is not asked twice
 
     def test_a_device_of_larger_blocks(self, straight: list[Any], monkeypatch: Any, tmp_path: Path) -> None:
@@ -396,7 +392,7 @@ class TestReads:
         monkeypatch.setattr(issue, "PIECE", LEAST)
         x = values(3 * LEAST)
         numpy.save(tmp_path / "x", x)
-        same(np.load(tmp_path / "x.npy"), x)
+        assert_same_bits(np.load(tmp_path / "x.npy"), x)
         all_of_it = [(128 + i * LEAST, LEAST) for i in range(3)]
         assert straight == all_of_it[: {"device": 1, "memory": 3, "none": 0}[kind_of(tmp_path)]]
 

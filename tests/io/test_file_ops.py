@@ -195,7 +195,7 @@ class TestFailure:
         for read in (size.wait, size.item, np.load(tmp_path / "x.npy").tolist):
             with pytest.raises(numpy.linalg.LinAlgError, match="Singular") as caught:
                 read()
-            assert any("test_storage.py" in note for note in caught.value.__notes__)
+            assert any("test_file_ops.py" in note for note in caught.value.__notes__)
         assert os.stat(tmp_path / "x.npy") == before
         assert os.listdir(tmp_path) == ["x.npy"]
 
@@ -203,7 +203,7 @@ class TestFailure:
         np.save(tmp_path / "none" / "x", np.arange(3), wait=False)
         with pytest.raises(FileNotFoundError, match=r"none/x.npy") as caught:
             forerun.waitall()
-        assert any("test_storage.py" in note for note in caught.value.__notes__)
+        assert any("test_file_ops.py" in note for note in caught.value.__notes__)
         forerun.waitall()
 
     def test_a_load_has_the_failure_until_somebody_was_told(self, tmp_path: Path) -> None:
@@ -501,7 +501,7 @@ class TestLoad:
         for read in (x.tolist, y.tolist, x.wait):
             with pytest.raises(ValueError, match="load: ") as caught:
                 read()
-            assert any("test_storage.py" in note for note in caught.value.__notes__)
+            assert any("test_file_ops.py" in note for note in caught.value.__notes__)
 
     def test_values_that_have_changed_in_an_archive(self, tmp_path: Path) -> None:
         numpy.savez(tmp_path / "x", numpy.arange(SOME))

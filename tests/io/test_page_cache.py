@@ -17,7 +17,8 @@ from forerun import _core, np
 from forerun._io import direct_io as direct
 from forerun._io import file_ops as issue
 from forerun.safetensors import load_file, save_file
-from tests.io.test_direct_io import BLOCK, LEAST, PIECE, kind_of, noted, resident, same, values
+from forerun.testing import assert_same_bits
+from tests.io.test_direct_io import BLOCK, LEAST, PIECE, kind_of, noted, resident, values
 from tests.support import resources
 from tests.support.gate import closed_gate
 from tests.support.settings import configured
@@ -66,14 +67,14 @@ ALL_OF_IT = [(BLOCK, PIECE), (BLOCK + PIECE, PIECE), (BLOCK + 2 * PIECE, LEAST)]
 
 class TestWhichWay:
     def test_what_is_on_the_disk_alone(self, engine: str, straight: Any, path: Path) -> None:
-        same(np.load(path), values(SIZE))
+        assert_same_bits(np.load(path), values(SIZE))
         on_a_device(path, straight, ALL_OF_IT)
         if kind_of(path.parent) == "device":
             assert resident(path) < SIZE // 2  # the header's read may have brought some more
 
     def test_what_is_in_the_systems_memory(self, straight: Any, path: Path) -> None:
         remember(path)
-        same(np.load(path), values(SIZE))
+        assert_same_bits(np.load(path), values(SIZE))
         assert straight == []
 
     def test_what_was_written_just_now(self, straight: Any, path: Path) -> None:
@@ -81,34 +82,34 @@ class TestWhichWay:
         with open(path, "r+b") as file:
             file.seek(BLOCK)
             file.write(x.tobytes())
-        same(np.load(path), x)
+        assert_same_bits(np.load(path), x)
         assert straight == []
 
     def test_each_piece_for_itself(self, straight: Any, path: Path) -> None:
         remember(path, BLOCK + PIECE, PIECE)
-        same(np.load(path), values(SIZE))
+        assert_same_bits(np.load(path), values(SIZE))
         on_a_device(path, straight, [ALL_OF_IT[0], ALL_OF_IT[2]])
 
     @pytest.mark.parametrize("part", [3, 5])
     def test_a_piece_by_its_greater_part(self, part: int, straight: Any, path: Path) -> None:
         remember(path, BLOCK + PIECE, PIECE * part // 8)
-        same(np.load(path), values(SIZE))
+        assert_same_bits(np.load(path), values(SIZE))
         assert (ALL_OF_IT[1] in straight) == (part < 4 and kind_of(path.parent) == "device")
 
     def test_while_a_core_is_free(self, straight: Any, monkeypatch: Any, path: Path) -> None:
         """The next reader finds it in the system's memory."""
         monkeypatch.setattr(_core, "cores_taken", lambda: False)
-        same(np.load(path), values(SIZE))
+        assert_same_bits(np.load(path), values(SIZE))
         assert straight == []
         assert kind_of(path.parent) == "none" or resident(path) > SIZE
 
     def test_the_setting_has_the_last_word(self, straight: Any, monkeypatch: Any, path: Path) -> None:
         with configured(direct_reads=False):
-            same(np.load(path), values(SIZE))
+            assert_same_bits(np.load(path), values(SIZE))
         assert straight == []
         monkeypatch.setattr(_core, "cores_taken", lambda: False)
         with configured(direct_reads=True):
-            same(np.load(path), values(SIZE))
+            assert_same_bits(np.load(path), values(SIZE))
         assert straight == (ALL_OF_IT if kind_of(path.parent) != "none" else [])
 
     def test_tensors(self, straight: Any, tmp_path: Path) -> None:
@@ -117,7 +118,7 @@ class TestWhichWay:
         forget(tmp_path / "x")
         found = load_file(tmp_path / "x")
         for name, x in arrays.items():
-            same(found[name], x)
+            assert_same_bits(found[name], x)
         assert bool(straight) == (kind_of(tmp_path) == "device")
 
     def test_after_a_save(self, straight: Any, path: Path) -> None:
@@ -125,7 +126,7 @@ class TestWhichWay:
             np.save(path, np.array(values(SIZE) + numpy.uint8(i)), wait=False)
             x = np.load(path)
             np.save(path, np.zeros(SIZE, dtype="u1"), wait=False)
-            same(x, values(SIZE) + numpy.uint8(i))
+            assert_same_bits(x, values(SIZE) + numpy.uint8(i))
 
     def test_asking_brings_nothing_into_the_systems_memory(self, path: Path) -> None:
         if kind_of(path.parent) != "device":
@@ -140,18 +141,18 @@ class TestWhoDoesNotTell:
     def test_on_a_file_system_in_memory(self, straight: Any) -> None:
         with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
             np.save(f"{folder}/x", np.array(values(SIZE)))
-            same(np.load(f"{folder}/x.npy"), values(SIZE))
+            assert_same_bits(np.load(f"{folder}/x.npy"), values(SIZE))
         assert straight == []
 
     def test_a_file_that_is_somebody_elses(self, straight: Any, monkeypatch: Any, path: Path) -> None:
         """The system says then that all of it is there."""
         monkeypatch.setattr(direct, "_libc", Told(lambda pages: pages.fill(1)))
-        same(np.load(path), values(SIZE))
+        assert_same_bits(np.load(path), values(SIZE))
         assert straight == []
 
     def test_a_system_that_does_not_know(self, straight: Any, monkeypatch: Any, path: Path) -> None:
         monkeypatch.setattr(direct, "_libc", Told(lambda pages: -1))
-        same(np.load(path), values(SIZE))
+        assert_same_bits(np.load(path), values(SIZE))
         assert straight == []
 
     @pytest.mark.parametrize("error", [OSError(errno.ENODEV, "no maps here"), ValueError("too short")])
@@ -160,14 +161,14 @@ class TestWhoDoesNotTell:
             raise type(error)(*error.args)
 
         monkeypatch.setattr(mmap, "mmap", refused)
-        same(np.load(path), values(SIZE))
+        assert_same_bits(np.load(path), values(SIZE))
         assert straight == []
 
     @pytest.mark.parametrize("error", [errno.EINVAL, errno.EOPNOTSUPP])
     def test_a_file_system_that_refuses(self, error: int, straight: Any, monkeypatch: Any, path: Path) -> None:
         monkeypatch.setattr(direct, "_libc", Told(lambda pages: pages.fill(0)))
         tried = failing(monkeypatch, error)
-        same(np.load(path), values(SIZE))
+        assert_same_bits(np.load(path), values(SIZE))
         assert len(tried) <= 1  # a file is not asked twice
 
 
@@ -254,5 +255,5 @@ class TestCores:
         real, found = _core.cores_taken, list[bool]()
         monkeypatch.setattr(_core, "cores_taken", lambda: found.append(real()) or found[-1])
         with configured(workers=1):
-            same(np.load(path), values(SIZE))
+            assert_same_bits(np.load(path), values(SIZE))
         assert found == [False]

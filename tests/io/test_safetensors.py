@@ -18,6 +18,7 @@ import forerun
 from forerun import np
 from forerun._io import ordering as order
 from forerun.safetensors import load, load_file, safe_open, save, save_file
+from tests.support.bits import assert_all_same_bits
 from tests.support.gate import closed_gate
 
 BF16 = numpy.dtype(forerun._core.bfloat16())
@@ -34,14 +35,6 @@ def samples() -> dict[str, numpy.ndarray]:
     }
 
 
-def same(found: Any, expected: dict[str, numpy.ndarray]) -> None:
-    assert sorted(found) == sorted(expected)
-    for name, x in expected.items():
-        got = found[name] if isinstance(found[name], numpy.ndarray) else found[name].numpy()
-        assert (got.dtype, got.shape) == (x.dtype, x.shape), name
-        assert got.tobytes() == x.tobytes(), name
-
-
 def lies(header: Any, data: bytes = b"") -> bytes:
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     return struct.pack("<Q", len(text)) + text + data
@@ -56,23 +49,23 @@ class TestBothWays:
         arrays = {name: np.array(x, dtype=x.dtype) for name, x in samples().items()}
         size = save_file(arrays, tmp_path / "x", {"by": "me", "ü": "é"})
         assert size.item() == (tmp_path / "x").stat().st_size
-        same(reference.load_file(tmp_path / "x"), samples())
+        assert_all_same_bits(reference.load_file(tmp_path / "x"), samples())
         with safetensors.safe_open(tmp_path / "x", "np") as file:
             assert file.metadata() == {"by": "me", "ü": "é"}
 
     def test_what_the_package_writes_is_read(self, tmp_path: Path) -> None:
         reference.save_file(samples(), tmp_path / "x", {"by": "them"})
-        same(load_file(tmp_path / "x"), samples())
+        assert_all_same_bits(load_file(tmp_path / "x"), samples())
         with safe_open(tmp_path / "x") as file:
             assert file.metadata() == {"by": "them"}
-            same({name: file.get_tensor(name) for name in file.keys()}, samples())  # noqa: SIM118
+            assert_all_same_bits({name: file.get_tensor(name) for name in file.keys()}, samples())  # noqa: SIM118
 
     def test_bytes(self) -> None:
         known = {
             name: x for name, x in samples().items() if x.dtype != BF16
         }  # the package's own reader of bytes lacks it
-        same(reference.load(save(known)), known)
-        same(load(reference.save(samples())), samples())
+        assert_all_same_bits(reference.load(save(known)), known)
+        assert_all_same_bits(load(reference.save(samples())), samples())
 
     def test_no_tensors_and_no_metadata(self, tmp_path: Path) -> None:
         save_file({}, tmp_path / "x")
@@ -91,7 +84,7 @@ class TestBothWays:
         x = np.arange(24).reshape(2, 3, 4)
         views = {"turned": x.T, "stepped": x[:, ::2, 1::2], "back": x[::-1]}
         save_file(views, tmp_path / "x")
-        same(reference.load_file(tmp_path / "x"), {name: v.numpy().copy() for name, v in views.items()})
+        assert_all_same_bits(reference.load_file(tmp_path / "x"), {name: v.numpy().copy() for name, v in views.items()})
 
     @settings(max_examples=30, deadline=None)
     @given(
@@ -106,8 +99,8 @@ class TestBothWays:
             data = save(arrays)
         except UnicodeEncodeError:
             return  # half a character is no name
-        same(reference.load(data), arrays)
-        same(load(reference.save(arrays)), arrays)
+        assert_all_same_bits(reference.load(data), arrays)
+        assert_all_same_bits(load(reference.save(arrays)), arrays)
 
     def test_a_dtype_that_the_format_lacks(self, tmp_path: Path) -> None:
         with pytest.raises(TypeError, match="save_file: dtype of x must be one that the format has, got complex128"):

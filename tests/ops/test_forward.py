@@ -14,9 +14,10 @@ from forerun import np
 from forerun.np import ndarray
 from forerun.ops._base.primitive import Elementwise
 from tests.ops.cases import CASES, FURTHER, NOT_OPS
-from tests.ops.cases.compare import by_name, same_bits
+from tests.ops.cases.compare import by_name
 from tests.ops.cases.reduction import COMPARED
 from tests.ops.cases.table import EVERY_DTYPE, Case, mapped, named, ours
+from tests.support.bits import same_bits
 from tests.support.settings import ENGINES, running
 
 UFUNCS = [c for c in CASES if isinstance(c.op, Elementwise)]

@@ -9,8 +9,9 @@ from forerun import np
 from forerun.np import ndarray
 from forerun.ops._base.primitive import Elementwise
 from tests.ops.cases import CASES
-from tests.ops.cases.compare import by_name, same_bits
+from tests.ops.cases.compare import by_name
 from tests.ops.cases.table import EVERY_DTYPE, Case, Draw, ours
+from tests.support.bits import same_bits
 
 UFUNCS = [c for c in CASES if isinstance(c.op, Elementwise)]
 BINARY = ["add", "subtract", "multiply", "divide", "maximum", "equal", "power", "arctan2", "remainder"]

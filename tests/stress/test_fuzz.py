@@ -169,7 +169,7 @@ class TestItself:
         (tmp_path / "ends.py").write_text(
             "import json, os, threading\nprint(json.dumps({'begin': 7}), flush=True)\n" + ending
         )
-        monkeypatch.setattr(watch, "TESTS", tmp_path)
+        monkeypatch.setattr(watch, "ROOT", tmp_path)
         said = watch.lines([], patience=2, module="ends")
         assert next(said) == {"begin": 7}
         with pytest.raises(watch.Stopped, match=kind):
@@ -178,7 +178,7 @@ class TestItself:
     def test_a_process_that_cannot_begin_ends_the_run(self, tmp_path, monkeypatch, capsys):
         from stress.fuzz.__main__ import main
 
-        monkeypatch.setattr(watch, "TESTS", tmp_path)  # where there is no fuzz.batch
+        monkeypatch.setattr(watch, "ROOT", tmp_path)  # where there is no package `stress`
         assert main(["--seconds", "60", "--seed", "5", "--jobs", "1", "--out", str(tmp_path)]) == 1
         assert "findings 1" in capsys.readouterr().out
 

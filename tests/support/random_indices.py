@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
 from forerun import _core
-from tests.ops.cases.compare import same_bits
 from tests.ops.cases.table import EVERY_DTYPE, mapped
+from tests.support.bits import same_bits
 
 # A few examples, always the same ones; many new ones with EXAMPLES=100000 in the environment.
 EXAMPLES = int(os.environ.get("EXAMPLES", "0"))

@@ -9,7 +9,7 @@ import numpy
 import pytest
 
 from forerun import autograd, np
-from tests.ops.cases.compare import same_bits
+from tests.support.bits import same_bits
 from tests.support.random_indices import agree, outcome
 
 M = numpy.arange(6, dtype="int32").reshape(2, 3)

@@ -8,8 +8,8 @@ import numpy
 import pytest
 
 from forerun import autograd, np
-from tests.ops.cases.compare import same_bits
 from tests.ops.cases.table import mapped, ours
+from tests.support.bits import same_bits
 
 I = numpy.array([2, 0, -1, 1])
 J = numpy.array([[0], [2]])

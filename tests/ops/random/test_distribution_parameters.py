@@ -85,7 +85,7 @@ def test_parameters_that_come_late_are_looked_at_then(source: str, gate: None) -
             with pytest.raises(kind) as raised:
                 result.numpy()
             assert str(raised.value).startswith(f"{named(name)}: "), value
-            assert any("test_random_parameters.py" in note for note in raised.value.__notes__)
+            assert any("test_distribution_parameters.py" in note for note in raised.value.__notes__)
 
 
 @pytest.mark.parametrize("name", ["hypergeometric", "triangular"])
@@ -145,7 +145,7 @@ def test_late_values_that_do_not_fit_together(call: Callable[[Form], Any], text:
     for _ in range(2):
         with pytest.raises(ValueError, match=text) as raised:
             result.numpy()
-        assert any("test_random_parameters.py" in note for note in raised.value.__notes__)
+        assert any("test_distribution_parameters.py" in note for note in raised.value.__notes__)
 
 
 def test_probabilities_in_pytorchs_spelling(engine: str) -> None:
