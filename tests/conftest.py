@@ -11,7 +11,7 @@ import pytest
 
 import forerun
 from forerun import _core
-from tests.support.resources import held, settled
+from tests.support.resources import in_use, settled
 from tests.support.settings import ENGINES, configured, running
 
 
@@ -94,7 +94,7 @@ def modules_are_there() -> None:
 @pytest.fixture(autouse=True)
 def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
     """No test leaves arrays, memory, threads or files behind."""
-    before = held()
+    before = in_use()
     yield
     getattr(request.node, "funcargs", {}).clear()  # what other fixtures have made
     left = settled(before)

@@ -21,7 +21,7 @@ RTOL = 1e-6  # of float64, where a library may take another way than with NumPy'
 
 
 @contextmanager
-def held() -> Iterator[list[str]]:
+def engine_held() -> Iterator[list[str]]:
     """The engine runs nothing until something waits, which is noted in the list that the block gets."""
     waited: list[str] = []
     over = threading.Event()
@@ -98,7 +98,7 @@ def looked_at(expression: str, names: Callable[[Any], dict[str, Any]]) -> tuple[
     """The kind of an expression's result, and what it raises or what else there is to say."""
     want = eval(expression, names(numpy.asarray))
     try:
-        with held() as waited:
+        with engine_held() as waited:
             found = eval(expression, names(on_its_way))
             parts = list(leaves(found))
     except Exception as error:

@@ -13,30 +13,8 @@ import forerun
 from forerun import _core, np
 from forerun.np import host
 from tests.support.gate import closed_gate
+from tests.support.late_arrays import PATIENCE, HeldTask
 from tests.support.settings import running
-
-PATIENCE = 60.0  # seconds after which a task that nobody lets go gives up
-
-
-class Held:
-    """A host task that ends when it is told to."""
-
-    def __init__(self, x: Any = None, device: Any = None) -> None:
-        self.go = threading.Event()
-        inputs = [] if x is None else [x]
-        spec = ((), "int64") if x is None else (x.shape, x.dtype)
-        self.result = host(self.run, inputs, [spec], device=device)[0]
-
-    def run(self, *values: numpy.ndarray) -> Any:
-        if not self.go.wait(PATIENCE):
-            raise TimeoutError("nobody let the task go")
-        return values[0] if values else 1
-
-    def __enter__(self) -> Held:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.go.set()
 
 
 class TestIssue:
@@ -108,7 +86,7 @@ class TestIssue:
     @pytest.mark.parametrize("most", [1, 4, 16])
     def test_full_window_waits_for_room(self, ahead, most):
         forerun.configure(ops_ahead=most)
-        held, issued = Held(), threading.Event()
+        held, issued = HeldTask(), threading.Event()
         results: list[int] = []
 
         def front_end() -> None:
@@ -158,7 +136,7 @@ class TestHazards:
 
     def test_slow_reader_holds_the_writer(self, ahead):
         x = np.ones(4)
-        with Held(x) as held:
+        with HeldTask(x) as held:
             x += 1
             y = x * 10
             assert not held.result.ready
@@ -167,14 +145,14 @@ class TestHazards:
 
     def test_slow_writer_holds_the_next(self, ahead):
         x = np.ones(4)
-        with Held(np.ones(4)) as held:
+        with HeldTask(np.ones(4)) as held:
             x[...] = held.result
             x[...] = 5
         assert x.tolist() == [5] * 4
 
     def test_slow_writer_holds_the_reader(self, ahead):
         x = np.zeros(4)
-        with Held(np.ones(4)) as held:
+        with HeldTask(np.ones(4)) as held:
             x[1:] = held.result[1:]
             y = x + 1
         assert y.tolist() == [1, 2, 2, 2]
@@ -255,7 +233,7 @@ class TestHazards:
 class TestWait:
     def test_wait_does_not_wait_for_later_work(self, ahead):
         y = np.ones(3) + 1
-        with Held() as held:
+        with HeldTask() as held:
             y.wait()
             assert y.ready
             assert not held.result.ready
@@ -263,7 +241,7 @@ class TestWait:
 
     def test_work_passes_a_task_that_takes_long(self, ahead):
         """Where the task holds the only worker, who waits does the work."""
-        with Held() as held:
+        with HeldTask() as held:
             y = np.ones(3) * 2
             y.wait()
             assert not held.result.ready
@@ -271,7 +249,7 @@ class TestWait:
 
     def test_wait_does_not_wait_for_later_readers(self, ahead):
         y = np.ones(3) + 1
-        with Held(y) as held:
+        with HeldTask(y) as held:
             assert y.tolist() == [2, 2, 2]
             assert not held.result.ready
 
@@ -291,7 +269,7 @@ class TestWait:
     def test_wait_for_a_mark(self, ahead):
         x = np.ones(5) + 1
         mark = _core.mark()
-        with Held() as held:
+        with HeldTask() as held:
             _core.wait_mark(mark)
             assert x.ready
             assert not held.result.ready

@@ -196,7 +196,7 @@ def test_trainer_refuses_what_it_cannot_do() -> None:
 # --- while the backward pass goes on ---------------------------------------------------------------------------------
 
 
-class Held(autograd.Function):
+class HeldGradient(autograd.Function):
     """The identity, whose gradient waits until it is let through; it holds no worker meanwhile."""
 
     def __init__(self, go: threading.Event) -> None:
@@ -216,7 +216,7 @@ class HeldBlock(gluon.Block):
         self.go = go
 
     def forward(self, x: Any) -> Any:
-        return Held(self.go)(x) if autograd.is_recording() else x
+        return HeldGradient(self.go)(x) if autograd.is_recording() else x
 
 
 class Halves:

@@ -28,6 +28,7 @@ from forerun.safetensors import save_file
 from tests.ops.test_blocking import returns, waits_for_values
 from tests.support import resources, subprocesses
 from tests.support.gate import closed_gate
+from tests.support.late_arrays import HeldTask
 from tests.support.paths import ROOT
 from tests.support.settings import configured
 
@@ -35,23 +36,22 @@ SAVES = (np.save, np.savez, np.savez_compressed, np.savetxt)
 SOME = 300_000  # elements: more than are read or written at once
 
 
+def failing() -> Any:
+    return np.linalg.inv(np.zeros((2, 2)))
+
+
 @pytest.fixture
-def held() -> Iterator[Callable[..., Any]]:
-    """Makes arrays that come late: at the end of the test, or when `go` is set."""
+def held_up() -> Iterator[Callable[..., Any]]:
+    """Makes arrays that have values at the end of the test, or when `go` is set."""
     go = threading.Event()
 
     def late(x: Any, queue: str = "compute") -> Any:
-        (y,) = npx.host(lambda v: (go.wait(60), v)[1], [x], [(x.shape, x.dtype)], queue=queue)
-        return y
+        return HeldTask(x, go=go, queue=queue).result
 
     late.go = go  # type: ignore[attr-defined]
     yield late
     go.set()
     _core.wait_mark(_core.mark())
-
-
-def failing() -> Any:
-    return np.linalg.inv(np.zeros((2, 2)))
 
 
 class TestSave:
@@ -84,13 +84,13 @@ class TestSave:
         assert numpy.load(tmp_path / "x.npy").tolist() == [0, 1, 2, 3, 4]
         assert numpy.load(tmp_path / "y.npy").tolist() == [1, 2, 3, 4, 5]
 
-    def test_the_last_issued_wins(self, held: Any, tmp_path: Path) -> None:
+    def test_the_last_issued_wins(self, held_up: Any, tmp_path: Path) -> None:
         (tmp_path / "link").symlink_to("x.npy")
-        late = held(np.zeros(3))
+        late = held_up(np.zeros(3))
         np.save(tmp_path / "x", late, wait=False)
         np.save(f"{tmp_path}/../{tmp_path.name}/x.npy", np.ones(3), wait=False)
         last = npx.save(tmp_path / "link", np.full((3,), 2), wait=False)
-        held.go.set()
+        held_up.go.set()
         last.wait()
         assert npx.load(tmp_path / "x.npy")[0].tolist() == [2, 2, 2]
 
@@ -414,13 +414,13 @@ class TestLoad:
         assert [x.tolist() for x in found] == [[0, 1, 2]] * 2
         assert np.load(tmp_path / "x.npy").tolist() == [0, 0]
 
-    def test_in_order_with_saves(self, held: Any, tmp_path: Path) -> None:
-        x = held(np.arange(3))
+    def test_in_order_with_saves(self, held_up: Any, tmp_path: Path) -> None:
+        x = held_up(np.arange(3))
         first = np.save(tmp_path / "x", x, wait=False)
         early = np.load(tmp_path / "x.npy")
         second = np.save(tmp_path / "x", x + 1, wait=False)
         late = np.load(tmp_path / "x.npy")
-        held.go.set()
+        held_up.go.set()
         assert (early.tolist(), late.tolist()) == ([0, 1, 2], [1, 2, 3])
         forerun.wait([first, second])
 
@@ -523,7 +523,7 @@ class TestLoad:
 
     def test_nobody_reads_what_nobody_wants(self, tmp_path: Path) -> None:
         np.save(tmp_path / "x", np.arange(SOME))
-        before, dropped = resources.held(), forerun.stats()["dropped"]
+        before, dropped = resources.in_use(), forerun.stats()["dropped"]
         with closed_gate():
             x = np.load(tmp_path / "x.npy")
             assert resources.more(before)["files"] == 1
@@ -617,40 +617,40 @@ class TestText:
 
 
 class TestBesideTheComputation:
-    def test_values_are_computed_while_others_are_written(self, held: Any) -> None:
+    def test_values_are_computed_while_others_are_written(self, held_up: Any) -> None:
         """Although both at once take more memory than the program would in order."""
         n = 4 << 20
         x = np.ones(n)
         x.wait()
-        npx.host(lambda v: held.go.wait(60), [x], [], queue="io")
+        npx.host(lambda v: held_up.go.wait(60), [x], [], queue="io")
         del x
         y = np.ones(n) + 1
-        patience = threading.Timer(60, held.go.set)
+        patience = threading.Timer(60, held_up.go.set)
         patience.start()
         y.wait()
         patience.cancel()
         patience.join()
-        assert not held.go.is_set()
+        assert not held_up.go.is_set()
 
-    def test_values_are_read_while_others_are_computed(self, held: Any, tmp_path: Path) -> None:
+    def test_values_are_read_while_others_are_computed(self, held_up: Any, tmp_path: Path) -> None:
         n = 4 << 20
         numpy.save(tmp_path / "x", numpy.ones(n, "f4"))
-        first = held(np.ones(n))
+        first = held_up(np.ones(n))
         results = [first.sum()]
         del first
         x = np.load(tmp_path / "x.npy")
-        patience = threading.Timer(60, held.go.set)
+        patience = threading.Timer(60, held_up.go.set)
         patience.start()
         x.wait()
         patience.cancel()
         patience.join()
-        assert not held.go.is_set()
-        held.go.set()
+        assert not held_up.go.is_set()
+        held_up.go.set()
         assert results[0].item() == n
 
-    def test_a_write_that_takes_long_does_not_hold_up_reads(self, held: Any, tmp_path: Path) -> None:
+    def test_a_write_that_takes_long_does_not_hold_up_reads(self, held_up: Any, tmp_path: Path) -> None:
         numpy.save(tmp_path / "x", numpy.arange(3))
-        late = held(np.ones(3), "io")
+        late = held_up(np.ones(3), "io")
         assert np.load(tmp_path / "x.npy").tolist() == [0, 1, 2]
         assert not late.ready
 

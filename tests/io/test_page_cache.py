@@ -229,7 +229,7 @@ class TestWhatFails:
 
     def test_no_descriptor_and_no_map_is_left(self, straight: Any, path: Path) -> None:
         np.load(path).wait()
-        before = resources.held()
+        before = resources.in_use()
         for _ in range(5):
             np.load(path).wait()
         assert not resources.settled(before)

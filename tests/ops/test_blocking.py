@@ -37,7 +37,7 @@ class Helper(threading.Thread):
 
 
 @contextmanager
-def held(function: Callable[[], Any]) -> Iterator[Helper]:
+def beside_closed_gate(function: Callable[[], Any]) -> Iterator[Helper]:
     """A thread that runs the function while the gate is closed; the gate is open again after the block."""
     with closed_gate():
         helper = Helper(function)
@@ -54,7 +54,7 @@ def returns(function: Callable[[], Any]) -> Any:
     """What the function returned, without waiting, while the engine was held."""
     forerun.waitall()
     waits = _core.stats()["waits"]
-    with held(function) as helper:
+    with beside_closed_gate(function) as helper:
         helper.join(PATIENCE)
         stuck, waited = helper.is_alive(), _core.stats()["waits"] - waits
     assert not stuck, "it must return while the engine is held"
@@ -66,7 +66,7 @@ def waits_for_values(function: Callable[[], Any]) -> None:
     """Checks that the function waits: it is seen waiting, and ends only when the engine goes on."""
     forerun.waitall()
     waits = _core.stats()["waits"]
-    with held(function) as helper:
+    with beside_closed_gate(function) as helper:
         while helper.is_alive() and _core.stats()["waits"] == waits:
             helper.join(0.001)
         waited = helper.is_alive()

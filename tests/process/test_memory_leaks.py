@@ -16,7 +16,7 @@ import pytest
 import forerun
 from forerun import _core, autograd, np, npx
 from tests.support.gate import closed_gate
-from tests.support.resources import held, settled
+from tests.support.resources import in_use, settled
 from tests.support.settings import running
 from tests.support.subprocesses import output
 
@@ -258,16 +258,16 @@ def grown(step: Any, times: int, warm: int = 200) -> dict[str, int]:
 def _grown(step: Any, times: int, warm: int) -> dict[str, int]:
     for i in range(warm):
         step(i)
-    settled(held())
+    settled(in_use())
     _core.quiesce()
     gc.collect()
-    before, objects = held(), len(gc.get_objects())
+    before, objects = in_use(), len(gc.get_objects())
     pages = resident()  # last: the list of all objects takes megabytes, which the allocator keeps
     for i in range(warm, warm + times):
         step(i)
     _core.quiesce()
     gc.collect()
-    left = {name: n - before[name] for name, n in held().items() if n > before[name]}
+    left = {name: n - before[name] for name, n in in_use().items() if n > before[name]}
     if (more := resident() - pages) > 6 * MB:
         left["pages"] = more
     if (more := len(gc.get_objects()) - objects) > 50:

@@ -22,6 +22,7 @@ import pytest
 import forerun
 from forerun import _core, np, npx, profiler
 from forerun.np import host
+from tests.support.late_arrays import HeldTask
 from tests.support.settings import configured, running
 from tests.support.subprocesses import PATIENCE, execute, output
 
@@ -61,26 +62,6 @@ class Interruption:
             self.over.set()
             self.thread.join()
         return ended - self.sent
-
-
-@contextmanager
-def held() -> Iterator[Any]:
-    """An array whose task has begun, and ends only behind the block; it must be right then."""
-    started, go = threading.Event(), threading.Event()
-
-    def task() -> int:
-        started.set()
-        assert go.wait(PATIENCE)
-        return 5
-
-    x = host(task, [], [((), "int64")])[0]
-    assert started.wait(PATIENCE)
-    try:
-        yield x
-        assert not x.ready
-    finally:
-        go.set()
-        assert x.item() == 5
 
 
 def workers() -> int:
@@ -145,12 +126,22 @@ def one_worker() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def running_task() -> Iterator[Any]:
+    """The array of a task that has begun, and ends only behind the block; it must be right then."""
+    with HeldTask() as task:
+        assert task.begun.wait(PATIENCE)
+        yield task.result
+        assert not task.result.ready
+    assert task.result.item() == 1
+
+
 class TestInterrupt:
     @pytest.mark.parametrize("name", WAITS)
     def test_ctrl_c_ends_a_wait_soon(self, name, one_worker):
         took = []
         for _ in range(TRIES):
-            with held() as x:
+            with running_task() as x:
                 took.append(Interruption().end(lambda x=x: WAITS[name](x)))
             assert (np.ones(3) + 1).tolist() == [2, 2, 2]
         assert sorted(took)[1] < SOON  # twice: once may be luck
@@ -227,7 +218,7 @@ class TestInterrupt:
 
     def test_another_threads_wait_goes_on(self, one_worker):
         found: list[Any] = []
-        with held() as x:
+        with running_task() as x:
             y = x + 1
             thread = threading.Thread(target=lambda: found.append(y.item()))
             waits = _core.stats()["waits"]
@@ -237,7 +228,7 @@ class TestInterrupt:
             Interruption().end(y.wait)
             assert thread.is_alive()
         thread.join(PATIENCE)
-        assert found == [6]
+        assert found == [2]
 
     def test_a_handler_that_raises_nothing_ends_no_wait(self, one_worker):
         seen, go = threading.Event(), threading.Event()

@@ -12,8 +12,9 @@ import pytest
 import forerun
 from forerun import np, npx
 from forerun._runtime import asyncio as aio
-from tests.support.event_loops import LOOPS, descriptors, held, run, turns
+from tests.support.event_loops import LOOPS, descriptors, run, turns
 from tests.support.gate import closed_gate
+from tests.support.late_arrays import late_array
 from tests.support.settings import running
 from tests.support.subprocesses import output
 
@@ -35,7 +36,7 @@ class TestLoops:
             go.set()
 
         async def main() -> None:
-            x = held(go) * 2
+            x = late_array(go) * 2
             releasing = asyncio.create_task(release())
             assert await x is x
             await releasing
@@ -47,7 +48,7 @@ class TestLoops:
     def test_it_raises_what_the_computation_raised_each_time(self, loop):
         async def main() -> None:
             go = threading.Event()
-            x = held(go, fails="late")
+            x = late_array(go, fails="late")
             asyncio.get_running_loop().call_soon(go.set)
             for _ in range(3):
                 with pytest.raises(KeyError, match="late") as caught:
@@ -59,8 +60,8 @@ class TestLoops:
     def test_a_thousand_tasks_await_one_array_without_a_thread(self, loop):
         async def main() -> None:
             go = threading.Event()
-            x = held(go)
-            await asyncio.wait([asyncio.create_task(wrapped(held(go)))], timeout=0)  # all threads are there now
+            x = late_array(go)
+            await asyncio.wait([asyncio.create_task(wrapped(late_array(go)))], timeout=0)  # all threads are there now
             before = threading.active_count()
             tasks = [asyncio.create_task(wrapped(x)) for _ in range(1000)]
             await turns()
@@ -159,10 +160,10 @@ class TestWritesBehindTheAwait:
     def test_they_are_not_waited_for(self, four_workers):
         async def main() -> None:
             first, second = threading.Event(), threading.Event()
-            x = held(first)
+            x = late_array(first)
             task = asyncio.create_task(wrapped(x))
             await turns()
-            x[...] = held(second, value=5)
+            x[...] = late_array(second, value=5)
             first.set()
             await task
             assert not x.ready
@@ -176,7 +177,7 @@ class TestWritesBehindTheAwait:
             go, x = threading.Event(), np.zeros(3)
             tasks = []
             for fails in ("first", "", "second", ""):
-                x[...] = held(go, fails)
+                x[...] = late_array(go, fails)
                 tasks.append(asyncio.create_task(wrapped(x)))
                 await turns()
             go.set()
@@ -190,7 +191,7 @@ class TestCancellation:
     def test_the_computation_and_the_loop_live_on(self, four_workers):
         async def main() -> None:
             go = threading.Event()
-            x = held(go)
+            x = late_array(go)
             y = x + 1
             task, other = asyncio.create_task(wrapped(y)), asyncio.create_task(wrapped(y))
             await turns()
@@ -210,7 +211,7 @@ class TestCancellation:
 
         async def main() -> None:
             go = threading.Event()
-            x = held(go)
+            x = late_array(go)
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(x, 0.01)
             with pytest.raises(TimeoutError):
@@ -289,7 +290,7 @@ class TestManyLoops:
             x = np.full(3, float(k))
             for _ in range(200):
                 x = await (x + 1)
-            y = await held(go)
+            y = await late_array(go)
             return (x + y).tolist()
 
         go = threading.Event()
@@ -341,9 +342,9 @@ class TestHostTasks:
             for before in (True, False):
                 go = threading.Event()
                 y = np.ones((300, 300))
-                x = held(go) if before else None
+                x = late_array(go) if before else None
                 task = asyncio.create_task(wrapped(y @ y + 1))
-                x = held(go) if x is None else x
+                x = late_array(go) if x is None else x
                 assert (await task)[0, 0].item() == 301
                 assert not x.ready
                 go.set()

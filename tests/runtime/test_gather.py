@@ -10,8 +10,9 @@ import pytest
 
 import forerun
 from forerun import np, npx
-from tests.support.event_loops import LOOPS, held, run, turns
+from tests.support.event_loops import LOOPS, run, turns
 from tests.support.gate import closed_gate
+from tests.support.late_arrays import late_array
 from tests.support.settings import running
 
 Pair = namedtuple("Pair", "left right")
@@ -61,7 +62,7 @@ class TestGather:
         async def main() -> None:
             go = threading.Event()
             failed = bad()
-            task = asyncio.create_task(forerun.gather(failed, held(go)))
+            task = asyncio.create_task(forerun.gather(failed, late_array(go)))
             with pytest.raises(KeyError):
                 await failed
             await turns()
@@ -130,7 +131,7 @@ class TestAsCompleted:
     def test_in_the_order_in_which_they_come(self, loop):
         async def main() -> None:
             events = [threading.Event() for _ in range(3)]
-            arrays = [held(go, value=float(i)) for i, go in enumerate(events)]
+            arrays = [late_array(go, value=float(i)) for i, go in enumerate(events)]
             there = np.zeros(3)
             there.wait()
             found = []
@@ -173,7 +174,7 @@ class TestAsCompleted:
     def test_a_cancelled_one_goes_on_where_it_was(self):
         async def main() -> None:
             go = threading.Event()
-            x = held(go)
+            x = late_array(go)
             coming = forerun.as_completed([x])
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(anext(coming), 0.01)

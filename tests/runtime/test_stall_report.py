@@ -14,7 +14,7 @@ from tests.support.gate import closed_gate
 from tests.support.settings import configured
 
 
-class Held:
+class StalledChain:
     """A host task that ends when it is told to, and three operations behind it."""
 
     def __init__(self) -> None:
@@ -35,9 +35,9 @@ class Held:
 
 
 @pytest.fixture
-def held() -> Iterator[Held]:
+def stalled() -> Iterator[StalledChain]:
     forerun.waitall()
-    task = Held()
+    task = StalledChain()
     yield task
     task.go.set()
     forerun.waitall()
@@ -49,10 +49,10 @@ def reports() -> Iterator[None]:
         yield
 
 
-def test_pending_names_what_runs_and_what_waits(held):
-    held.settle()
+def test_pending_names_what_runs_and_what_waits(stalled):
+    stalled.settle()
     with closed_gate():
-        more = held.first + 1
+        more = stalled.first + 1
         found = forerun.pending()
     by_name = {one.name: one for one in found}
     slow = by_name["slow"]
@@ -65,7 +65,7 @@ def test_pending_names_what_runs_and_what_waits(held):
     assert found[-1].state == "issued"
     assert found[0] is slow
     assert forerun.pending(most=1) == [slow]
-    held.go.set()
+    stalled.go.set()
     more.wait()
 
 
@@ -91,18 +91,18 @@ def test_nothing_is_pending_when_all_has_ended():
 
 @pytest.mark.parametrize("wait", ["item", "waitall"])
 def test_wait_without_progress_names_the_chain(reports, capfd, wait):
-    held = Held()  # after the settings have changed, which waits
+    stalled = StalledChain()  # after the settings have changed, which waits
     text: list[str] = []
 
     def watch() -> None:
         while "forerun.pending()" not in "".join(text):
             text.append(capfd.readouterr().err)
-        held.go.set()
+        stalled.go.set()
 
     watcher = threading.Thread(target=watch)
     watcher.start()
-    held.settle()
-    held.last.item() if wait == "item" else forerun.waitall()
+    stalled.settle()
+    stalled.last.item() if wait == "item" else forerun.waitall()
     watcher.join()
     report = "".join(text)
     assert f"during a wait ({'wait' if wait == 'item' else 'waitall'}) at {__file__}:" in report

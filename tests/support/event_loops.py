@@ -1,16 +1,15 @@
-"""For tests of arrays in asyncio: arrays that come when told, and event loops of several kinds."""
+"""For tests of arrays in asyncio: event loops of several kinds."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-import threading
 from collections.abc import Coroutine
 from typing import Any
 
 import uvloop
 
-from forerun import np, npx
+from forerun import np
 from tests.support.gate import closed_gate
 
 
@@ -33,18 +32,6 @@ def run(main: Coroutine[Any, Any, Any], loop: str = "asyncio") -> Any:
 
     with asyncio.Runner(loop_factory=LOOPS[loop]) as runner:
         return runner.run(bounded())
-
-
-def held(go: threading.Event, fails: str = "", value: float = 1.0) -> Any:
-    """An array of three values whose task waits for an event; or which fails then."""
-
-    def task(v):
-        go.wait(60)
-        if fails:
-            raise KeyError(fails)
-        return v
-
-    return npx.host(task, [np.full(3, value)], [((3,), "float32")])[0]
 
 
 async def turns(n: int = 3) -> None:

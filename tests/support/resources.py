@@ -12,7 +12,7 @@ from forerun import _core
 from forerun._io import ordering as order
 
 
-def held() -> dict[str, int]:
+def in_use() -> dict[str, int]:
     """How much there is now of each thing that must not pile up."""
     found = dict(_core.in_use())
     found["live bytes"] = sum(forerun.memory(device)["live"] for device in forerun.devices())
@@ -23,7 +23,7 @@ def held() -> dict[str, int]:
 
 def more(before: dict[str, int]) -> dict[str, int]:
     """What there is more of than before, and how much more."""
-    now = held()
+    now = in_use()
     return {name: now[name] - n for name, n in before.items() if now[name] > n}
 
 
