@@ -12,8 +12,8 @@ import pytest
 
 from forerun import autograd, np, profiler
 from forerun.ops._base.primitive import Elementwise
+from forerun.testing import closed_gate
 from tests.engine.test_immediate_execution import at_once
-from tests.support.gate import closed_gate
 
 DTYPES = (
     "bool",

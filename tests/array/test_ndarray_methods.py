@@ -19,7 +19,7 @@ import pytest
 import forerun
 from forerun import _core, autograd, np, npx
 from forerun.np import ndarray
-from tests.support.gate import closed_gate
+from forerun.testing import closed_gate
 from tests.support.paths import ROOT
 
 # Attributes of NumPy's arrays that ours do not have; docs/interoperation.md says why.

@@ -19,7 +19,7 @@ from scipy import special
 import forerun
 from forerun import _core, autograd, np, npx
 from forerun.np import ndarray
-from tests.support.gate import closed_gate
+from forerun.testing import closed_gate
 from tests.support.settings import running
 
 F32 = numpy.array([0.5, 1.0, 2.0, 3.5], "float32")

@@ -21,9 +21,9 @@ import pytest
 from forerun import _core, autograd, np, npx, profiler, torch
 from forerun.gluon import nn
 from forerun.np import ndarray
+from forerun.testing import closed_gate
 from tests.ops.cases import CASES, FURTHER
 from tests.ops.cases.table import Case, ours
-from tests.support.gate import closed_gate
 from tests.support.settings import configured
 
 Way = Callable[[Any, Any], Any]

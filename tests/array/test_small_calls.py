@@ -13,7 +13,7 @@ import pytest
 
 import forerun
 from forerun import autograd, np
-from tests.support.gate import closed_gate
+from forerun.testing import closed_gate
 
 DTYPES = (
     "bool", "uint8", "int8", "int32", "int64", "uint64", "float16", "float32", "float64", "complex64",

@@ -9,7 +9,7 @@ import pytest
 
 import forerun
 from forerun import autograd, np
-from tests.support.gate import closed_gate
+from forerun.testing import closed_gate
 
 N = 40
 DTYPES = ("float64", "float32", "int64", "int32", "uint8", "complex128")

@@ -15,8 +15,8 @@ import forerun
 from forerun import _core, autograd, gluon, np, npx, optimizer
 from forerun.gluon import loss as losses
 from forerun.gluon import nn
+from forerun.testing import closed_gate
 from tests.support.bits import all_same_bits
-from tests.support.gate import closed_gate
 from tests.support.settings import running
 
 pytestmark = pytest.mark.usefixtures("engine")

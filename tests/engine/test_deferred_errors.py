@@ -12,7 +12,7 @@ import pytest
 import forerun
 from forerun import _core, np
 from forerun.np import host
-from tests.support.gate import closed_gate
+from forerun.testing import closed_gate
 from tests.support.settings import running
 
 

@@ -12,7 +12,7 @@ import pytest
 import forerun
 from forerun import _core, autograd, np, profiler
 from forerun.np import host
-from tests.support.gate import closed_gate
+from forerun.testing import closed_gate
 from tests.support.settings import running
 
 MODES: dict[str, str] = {"sync": "sync", "1 worker each": "1 worker", "4 workers each": "4 workers"}

@@ -11,7 +11,7 @@ import pytest
 import forerun
 from forerun import _core, autograd, gluon, np, npx
 from forerun.np import host
-from tests.support.gate import closed_gate
+from forerun.testing import closed_gate
 
 
 class NoSuchPlace(Exception):

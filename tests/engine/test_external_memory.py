@@ -10,7 +10,7 @@ import pytest
 
 import forerun
 from forerun import np
-from tests.support.gate import closed_gate
+from forerun.testing import closed_gate
 
 N = 50_000  # elements of an array that NumPy's memory is taken over for
 VALUES = numpy.random.default_rng(37).standard_normal(N)

@@ -18,11 +18,11 @@ import forerun
 from forerun import _core, autograd, gluon, np, npx, profiler
 from forerun._runtime.settings import _PASSES
 from forerun.np import host
+from forerun.testing import closed_gate
 from stress.fuzz.modes import all_at_once, in_order, running_ahead
 from stress.fuzz.program import Shape, Step, seeded
 from stress.fuzz.steps import FUSED_EXACT, FUSED_KINDS
 from tests.support.bits import bits_of
-from tests.support.gate import closed_gate
 from tests.support.settings import configured
 
 ALL = ",".join(_PASSES)

@@ -15,7 +15,7 @@ import pytest
 import forerun
 from forerun import _core, autograd, np, npx, profiler
 from forerun.gluon import nn
-from tests.support.gate import closed_gate
+from forerun.testing import closed_gate
 from tests.support.settings import configured, running
 from tests.support.subprocesses import output
 from tests.support.threads import in_threads

@@ -15,7 +15,7 @@ import pytest
 import forerun
 from forerun import _core, np
 from forerun.np import host
-from tests.support.gate import closed_gate
+from forerun.testing import closed_gate
 
 MB = 1 << 20
 N = MB // 4  # float32 elements in a megabyte

@@ -12,7 +12,7 @@ import pytest
 import forerun
 from forerun import _core, np
 from forerun.np import host
-from tests.support.gate import closed_gate
+from forerun.testing import closed_gate
 from tests.support.late_arrays import PATIENCE, HeldTask
 from tests.support.settings import running
 
@@ -63,7 +63,7 @@ class TestIssue:
         assert after["done"] - before["done"] == after["planned"] - before["planned"] == 11
         assert after["failed"] == before["failed"]
 
-    def test_waits_are_counted(self, ahead):
+    def test_waits_are_counted(self, ahead, gate):
         """Those that had to wait: the gate opens when one does."""
         before = forerun.stats()["waits"]
 
@@ -73,10 +73,9 @@ class TestIssue:
             _core.gate(False)
 
         opener = threading.Thread(target=open_gate)
-        with closed_gate():
-            x = np.ones(3) + 1
-            opener.start()
-            x.wait()
+        x = np.ones(3) + 1
+        opener.start()
+        x.wait()
         opener.join(PATIENCE)
         waited = forerun.stats()["waits"]
         assert waited > before

@@ -11,7 +11,7 @@ import pytest
 
 import forerun
 from forerun import _core, np, npx
-from tests.support.gate import closed_gate
+from forerun.testing import closed_gate
 from tests.support.settings import configured, running
 from tests.support.subprocesses import PATIENCE
 from tests.support.threads import in_threads

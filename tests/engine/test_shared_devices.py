@@ -12,7 +12,7 @@ import forerun
 from forerun import _core, autograd, gluon, np, npx, profiler
 from forerun.gluon import nn
 from forerun.np import host
-from tests.support.gate import closed_gate
+from forerun.testing import closed_gate
 from tests.support.settings import ENGINES, configured
 from tests.support.subprocesses import PATIENCE
 from tests.support.threads import in_threads

@@ -14,7 +14,7 @@ import pytest
 import forerun
 from forerun import np, npx
 from forerun.np import host
-from tests.support.gate import closed_gate
+from forerun.testing import closed_gate
 from tests.support.settings import configured
 
 FLOATS = [((3,), "float32")]

@@ -11,7 +11,7 @@ import numpy
 import forerun
 from forerun import _core, np
 from forerun.np import host
-from tests.support.gate import closed_gate
+from forerun.testing import closed_gate
 from tests.support.settings import running
 from tests.support.threads import in_threads
 

@@ -12,7 +12,7 @@ import pytest
 import forerun
 from forerun import _core, autograd, gluon, np, npx
 from forerun.gluon import nn
-from tests.support.gate import closed_gate
+from forerun.testing import closed_gate
 from tests.support.threads import in_threads
 
 PATIENCE = 60.0  # seconds after which nothing is worth waiting for

@@ -14,18 +14,8 @@ import pytest
 import forerun
 from forerun import _core, autograd, d2l, gluon, np, npx, torch
 from forerun.compat import install_as_mxnet, uninstall_as_mxnet
+from forerun.testing import closed_gate
 from tests.support.settings import running
-
-
-@pytest.fixture
-def closed_gate() -> Iterator[None]:
-    """No op starts; what waits is found out by a time limit of the run."""
-    before = forerun.config()["engine"]
-    forerun.configure(engine="async")
-    _core.gate(True)
-    yield
-    _core.gate(False)
-    forerun.configure(engine=before)
 
 
 def test_benchmark_prints_the_label_and_four_digits(capsys):
@@ -103,11 +93,11 @@ def test_devices_without_a_gpu():
     assert d2l.try_all_gpus() == forerun.devices()
 
 
-def test_accumulator_does_not_wait(closed_gate):
+def test_accumulator_does_not_wait():
     sums = d2l.Accumulator(2)
-    for i in range(3):
-        sums.add(np.ones(4).sum(), i)
-    _core.gate(False)
+    with running("1 worker"), closed_gate():
+        for i in range(3):
+            sums.add(np.ones(4).sum(), i)
     assert (sums[0], sums[1]) == (12.0, 3.0)
     sums.reset()
     assert sums[0] == 0.0

@@ -12,8 +12,8 @@ import forerun
 from forerun import autograd, gluon, init, np
 from forerun.compat import install_as_mxnet, uninstall_as_mxnet
 from forerun.gluon.model_zoo import vision
+from forerun.testing import closed_gate
 from tests.data.mxnet import generate_zoo
-from tests.support.gate import closed_gate
 from tests.support.paths import DATA
 
 with (DATA / "mxnet" / "zoo.tsv").open() as file:

@@ -17,9 +17,9 @@ import pytest
 import forerun
 from forerun import autograd, cpu, np, npx
 from forerun.ops._base.primitive import Elementwise
+from forerun.testing import closed_gate
 from tests.support import array_api_standard
 from tests.support.bits import assert_all_same_bits
-from tests.support.gate import closed_gate
 
 # Defaults of ours that mean what the standard's do.
 SAME = {("norm", None, "backward"), ("correction", None, 0.0), ("stable", None, True)}

@@ -11,6 +11,7 @@ import pytest
 
 import forerun
 from forerun import _core, np
+from forerun.testing import closed_gate
 from tests.support.dlpack_capsules import (
     NAME,
     USED,
@@ -23,7 +24,6 @@ from tests.support.dlpack_capsules import (
     name_of,
     soon,
 )
-from tests.support.gate import closed_gate
 
 DTYPES = [
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32",

@@ -25,9 +25,8 @@ from forerun._io import file_ops as issue
 from forerun._io import npy
 from forerun._io.atomic_write import replacing
 from forerun.safetensors import load_file, safe_open, save_file
-from forerun.testing import assert_same_bits
+from forerun.testing import assert_same_bits, closed_gate
 from tests.support import subprocesses
-from tests.support.gate import closed_gate
 from tests.support.settings import configured
 
 BLOCK, LEAST = direct.BLOCK, direct.LEAST

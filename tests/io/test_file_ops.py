@@ -25,9 +25,9 @@ from forerun._io import npy, numpy_files
 from forerun._io import ordering as order
 from forerun._runtime.settings import _apply as put_back
 from forerun.safetensors import save_file
+from forerun.testing import closed_gate
 from tests.ops.test_blocking import returns, waits_for_values
 from tests.support import resources, subprocesses
-from tests.support.gate import closed_gate
 from tests.support.late_arrays import HeldTask
 from tests.support.paths import ROOT
 from tests.support.settings import configured

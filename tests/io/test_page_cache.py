@@ -17,10 +17,9 @@ from forerun import _core, np
 from forerun._io import direct_io as direct
 from forerun._io import file_ops as issue
 from forerun.safetensors import load_file, save_file
-from forerun.testing import assert_same_bits
+from forerun.testing import assert_same_bits, closed_gate
 from tests.io.test_direct_io import BLOCK, LEAST, PIECE, kind_of, noted, resident, values
 from tests.support import resources
-from tests.support.gate import closed_gate
 from tests.support.settings import configured
 
 SIZE = 2 * PIECE + LEAST + 5

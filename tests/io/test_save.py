@@ -20,9 +20,9 @@ from forerun import torch as spelled
 from forerun.compat import uninstall_as_mxnet
 from forerun.np import host
 from forerun.safetensors import save_file
+from forerun.testing import closed_gate
 from tests.ops.test_blocking import returns, waits_for_values
 from tests.support import subprocesses
-from tests.support.gate import closed_gate
 from tests.support.settings import configured
 
 VALUES = numpy.arange(12.0, dtype="float32").reshape(3, 4)

@@ -13,9 +13,9 @@ import pytest
 import forerun
 from forerun import _core, autograd, np, npx
 from forerun.np import ndarray
+from forerun.testing import closed_gate
 from tests.ops.cases import CASES
 from tests.ops.cases.table import Case, mapped, ours, results
-from tests.support.gate import closed_gate
 
 PATIENCE = 60.0  # seconds; only a failure ever takes so long
 

@@ -15,7 +15,7 @@ import pytest
 
 import forerun
 from forerun import _core, autograd, np, npx
-from tests.support.gate import closed_gate
+from forerun.testing import closed_gate
 from tests.support.resources import in_use, settled
 from tests.support.settings import running
 from tests.support.subprocesses import output

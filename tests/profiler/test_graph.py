@@ -14,7 +14,7 @@ from forerun.profiler._picture.boxes import Box, Op
 from forerun.profiler._picture.dot import dot
 from forerun.profiler._picture.graph_svg import picture
 from forerun.profiler._picture.layers import layered
-from tests.support.gate import closed_gate
+from forerun.testing import closed_gate
 from tests.support.settings import configured
 
 SVG = "{http://www.w3.org/2000/svg}"

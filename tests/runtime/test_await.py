@@ -12,8 +12,8 @@ import pytest
 import forerun
 from forerun import np, npx
 from forerun._runtime import asyncio as aio
+from forerun.testing import closed_gate
 from tests.support.event_loops import LOOPS, descriptors, run, turns
-from tests.support.gate import closed_gate
 from tests.support.late_arrays import late_array
 from tests.support.settings import running
 from tests.support.subprocesses import output

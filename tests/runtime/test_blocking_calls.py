@@ -20,8 +20,8 @@ import forerun
 from forerun import gluon, np, npx, profiler
 from forerun.profiler import Event, Trace, causes
 from forerun.profiler.cost import model
+from forerun.testing import closed_gate
 from tests.ops.test_blocking import READERS, waits_for_values
-from tests.support.gate import closed_gate
 from tests.support.paths import ROOT
 from tests.support.settings import configured
 from tests.support.subprocesses import PATIENCE, environment

@@ -10,7 +10,7 @@ import pytest
 
 import forerun
 from forerun import np, npx
-from tests.support.gate import closed_gate
+from forerun.testing import closed_gate
 from tests.support.settings import configured
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import uvloop
 
 from forerun import np
-from tests.support.gate import closed_gate
+from forerun.testing import closed_gate
 
 
 class NoReaders(asyncio.SelectorEventLoop):

@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from forerun import _core, np
-from tests.support.gate import closed_gate
+from forerun.testing import closed_gate
 from tests.support.settings import running
 from tests.support.threads import in_threads
 

@@ -6,8 +6,8 @@ import numpy
 import pytest
 
 from forerun import autograd, gluon, np, npx
+from forerun.testing import closed_gate
 from tests.ops.cases.network import by_paths
-from tests.support.gate import closed_gate
 from tests.support.gluon_samples import check_gradients, close, differences
 
 RNG = numpy.random.default_rng(3)

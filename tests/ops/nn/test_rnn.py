@@ -9,7 +9,7 @@ import forerun
 from forerun import autograd, np, profiler
 from forerun.gluon.rnn import sequence
 from forerun.gluon.rnn.steps import GATES, STATES
-from tests.support.gate import closed_gate
+from forerun.testing import closed_gate
 from tests.support.settings import configured
 
 RULES = [("rnn", "tanh"), ("rnn", "relu"), ("lstm", "tanh"), ("gru", "tanh")]
