@@ -9,7 +9,8 @@ from forerun import autograd, gluon, np, npx
 from forerun.gluon import nn
 from tests.gluon.test_layers import made, values
 from tests.support import conv_pool_reference
-from tests.support.gluon_samples import RNG, check_gradients, close
+from tests.support.gluon_samples import RNG, close
+from tests.support.gradients import check_gradients
 
 CONVOLUTIONS = [
     (lambda: nn.Conv1D(4, 3), (2, 3, 6), (4, 3, 3), {}),

@@ -8,7 +8,8 @@ import pytest
 
 from forerun import autograd, gluon, np
 from forerun.gluon import nn
-from tests.support.gluon_samples import RNG, array, check_gradients, close
+from tests.support.gluon_samples import RNG, array, close
+from tests.support.gradients import check_gradients
 
 
 def made(layer: gluon.Block, *shape: int) -> tuple[gluon.Block, Any]:

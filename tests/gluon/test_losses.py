@@ -7,7 +7,8 @@ import numpy
 import pytest
 
 from forerun import autograd, gluon, np
-from tests.support.gluon_samples import CLASSES, LABEL, PRED, RNG, SHARES, WEIGHTS, array, check_gradients, close
+from forerun.testing import check_grads
+from tests.support.gluon_samples import CLASSES, LABEL, PRED, RNG, SHARES, WEIGHTS, array, close
 
 
 def log_softmax(x: numpy.ndarray) -> numpy.ndarray:
@@ -71,8 +72,7 @@ def test_losses_are_means_over_all_but_the_batch(
     assert loss(p, q).shape == (4,)
     close(loss(p, q), elements.mean(1))
     close(loss(p, q, array(WEIGHTS)), (elements * WEIGHTS).mean(1))
-    p.attach_grad()
-    check_gradients(lambda: loss(p, q), p)
+    check_grads(lambda p: loss(p, q), p)
 
 
 def test_l2_loss_gives_the_label_the_shape_of_the_prediction() -> None:
@@ -100,10 +100,7 @@ OTHER = RNG.normal(size=(4, 3))
 
 
 def leaves() -> list[Any]:
-    found = [array(x) for x in (PRED, LABEL, OTHER)]
-    for x in found:
-        x.attach_grad()
-    return found
+    return [array(x) for x in (PRED, LABEL, OTHER)]
 
 
 def test_sigmoid_cross_entropy_counts_positives_by_their_weight() -> None:
@@ -113,7 +110,7 @@ def test_sigmoid_cross_entropy_counts_positives_by_their_weight() -> None:
     close(plain(p, array(SHARES), None, array(weight)), expected.mean(1))
     close(plain(p, array(SHARES), array(WEIGHTS), array(weight)), (expected * WEIGHTS).mean(1))
     close(from_p(array(sigmoid(PRED)), array(SHARES), None, array(weight)), expected.mean(1))
-    check_gradients(lambda: plain(p, array(SHARES), None, array(weight)), p)
+    check_grads(lambda p: plain(p, array(SHARES), None, array(weight)), p)
 
 
 def test_poisson_loss_is_one_mean() -> None:
@@ -121,7 +118,7 @@ def test_poisson_loss_is_one_mean() -> None:
     label = numpy.array([[0, 1, 2], [3, 5, 1], [0, 0, 4], [9, 2, 1]], "float64")
     loss = gluon.loss.PoissonNLLLoss()
     close(loss(p, array(label)), (numpy.exp(PRED) - label * PRED).mean())
-    check_gradients(lambda: loss(p, array(label)), p)
+    check_grads(lambda p: loss(p, array(label)), p)
     mean = numpy.exp(PRED)
     exact = mean - label * PRED + [[math.lgamma(v + 1) for v in row] for row in label]
     full = gluon.loss.PoissonNLLLoss(from_logits=False, compute_full=True)(array(mean), array(label))
@@ -136,7 +133,7 @@ def test_triplet_loss_is_of_three_examples() -> None:
     assert 0 < (expected > 0).sum() < 4
     close(loss(a, b, c), expected)
     close(loss(a, b, c, array(WEIGHTS[:, 0])), expected * WEIGHTS[:, 0])
-    check_gradients(lambda: loss(a, b, c), a, b, c)
+    check_grads(loss, a, b, c)
 
 
 def test_cosine_loss_is_of_angles() -> None:
@@ -145,7 +142,7 @@ def test_cosine_loss_is_of_angles() -> None:
     same = numpy.array([1, -1, -1, 1])
     loss = gluon.loss.CosineEmbeddingLoss(margin=-0.3)
     close(loss(a, b, array(same)), numpy.where(same == 1, 1 - cos, numpy.maximum(0, cos + 0.3)))
-    check_gradients(lambda: loss(a, b, array(same)), a, b)
+    check_grads(lambda a, b: loss(a, b, array(same)), a, b)
 
 
 def test_sdml_loss_is_of_pairs() -> None:
@@ -154,7 +151,7 @@ def test_sdml_loss_is_of_pairs() -> None:
     labels = numpy.where(numpy.eye(4) == 1, 0.7, 0.1)
     loss = gluon.loss.SDMLLoss(0.3)
     close(loss(a, b), (labels * (numpy.log(labels) - log_softmax(-distances))).sum(1))
-    check_gradients(lambda: loss(a, b), a, b)
+    check_grads(loss, a, b)
     with pytest.raises(ValueError, match=r"SDMLLoss: shapes must be the same, .* got \(1, 2\) and \(1, 2\)"):
         loss(np.ones((1, 2)), np.ones((1, 2)))
 

@@ -10,7 +10,8 @@ import pytest
 from forerun import autograd, np, npx
 from forerun.gluon import nn
 from tests.gluon.test_layers import made, values
-from tests.support.gluon_samples import RNG, array, check_gradients, close
+from tests.support.gluon_samples import RNG, array, close
+from tests.support.gradients import check_gradients
 
 
 def standard(x: numpy.ndarray, axes: tuple[int, ...]) -> numpy.ndarray:

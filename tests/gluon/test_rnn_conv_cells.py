@@ -9,7 +9,8 @@ import pytest
 from forerun import autograd, gluon, np
 from forerun.gluon import rnn
 from tests.gluon.test_rnn_layers import drawn, leaf, sigmoid, values
-from tests.support.gluon_samples import RNG, array, check_gradients, close
+from tests.support.gluon_samples import RNG, array, close
+from tests.support.gradients import check_gradients
 
 T, N, C, H, P = 4, 3, 5, 4, 2
 RULES = ("RNN", "LSTM", "GRU")

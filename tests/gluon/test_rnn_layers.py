@@ -7,7 +7,8 @@ import pytest
 
 from forerun import _core, autograd, gluon, np
 from forerun.gluon import nn, rnn
-from tests.support.gluon_samples import RNG, array, check_gradients, close
+from tests.support.gluon_samples import RNG, array, close
+from tests.support.gradients import check_gradients
 
 T, N, C, H = 5, 3, 4, 2
 STATES = {"RNN": 1, "LSTM": 2, "GRU": 1}

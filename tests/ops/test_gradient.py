@@ -12,15 +12,22 @@ from forerun import autograd, np
 from tests.ops.cases import CASES
 from tests.ops.cases.compare import by_name
 from tests.ops.cases.table import NONE, ZERO, Case, call, mapped, ours, results
+from tests.support.gradients import (
+    Function,
+    assert_close,
+    central_differences,
+    gradients,
+    leaves,
+    symmetrized,
+    weighted_sum,
+    zero_of,
+)
 
-STEP = 1e-5
 DIFFERENTIABLE = [c for c in CASES if isinstance(c.grad, tuple)]
 # Of symmetric matrices one triangle is looked at; complex vectors have any phase (see test_linalg_gradient.py).
 SYMMETRIC = {"np.linalg.cholesky", "np.linalg.eigh", "np.linalg.eigvalsh"}
 ANY_PHASE = {"np.linalg.eig", "np.linalg.eigh", "np.linalg.svd"}
 COMPLEX = [c for c in DIFFERENTIABLE if "c" in c.dtypes and c.name not in ANY_PHASE]
-
-Function = Callable[[list[Any]], Any]
 
 
 def samples(case: Case, dtype: str) -> list[tuple[list[numpy.ndarray], Callable[[list[Any]], Any]]]:
@@ -38,68 +45,13 @@ def samples(case: Case, dtype: str) -> list[tuple[list[numpy.ndarray], Callable[
     return found
 
 
-def weighted(outputs: Any) -> Any:
-    """One number from all inexact results: their sum with weights that tell elements apart."""
-    parts = [r for r in results(outputs) if getattr(r, "dtype", numpy.dtype(int)).kind in "fc"]
-    total = np.zeros((), parts[0].dtype if parts else "float64")
-    for k, part in enumerate(parts):
-        weights = numpy.cos(numpy.arange(part.size) + k).reshape(part.shape)
-        if part.dtype.kind == "c":
-            weights = weights + 1j * numpy.sin(1 + weights)
-        total = total + (part * ours(weights)).sum()
-    return total.real if total.dtype.kind == "c" else total
-
-
-def slopes(f: Callable[[], float], x: numpy.ndarray) -> numpy.ndarray:
-    """Central differences of f, which reads x, for each element of x (and each part of complex ones)."""
-    slope = numpy.zeros_like(x)
-    for i in numpy.ndindex(x.shape):
-        before = x[i]
-        for direction in (1, 1j) if x.dtype.kind == "c" else (1,):
-            x[i] = before + STEP * direction
-            above = f()
-            x[i] = before - STEP * direction
-            slope[i] += (above - f()) / (2 * STEP) * direction
-            x[i] = before
-    return slope
-
-
 def wanted(case: Case, arrays: list[numpy.ndarray]) -> list[int]:
     """Places of the arrays that are differentiated: those of the row that this sample has."""
     return [i for i in case.grad if i < len(arrays) and arrays[i].dtype.kind in "fc"]
 
 
-def leaves(arrays: list[numpy.ndarray], places: list[int]) -> list[Any]:
-    """forerun's arrays, with gradients in some places."""
-    made = [ours(a) for a in arrays]
-    for i in places:
-        made[i].attach_grad()
-    return made
-
-
-def nothing(made: list[Any]) -> Any:
-    """Zero, computed from all leaves: what it is added to is on the tape."""
-    return sum(((x * 0).sum().real for x in made if x.grad is not None), start=np.zeros((), "float64"))
-
-
-def gradients(function: Function, arrays: list[numpy.ndarray], places: list[int], create_graph: bool) -> Any:
-    """The leaves in those places, and the gradients of `weighted` with respect to them."""
-    made = leaves(arrays, places)
-    with autograd.record(train_mode=False):
-        loss = weighted(function(made)) + nothing(made)
-        found = autograd.grad(loss, [made[i] for i in places], create_graph=create_graph)
-    return [made[i] for i in places], found
-
-
 def symmetric(case: Case, slope: numpy.ndarray) -> numpy.ndarray:
-    """Ops on symmetric matrices have symmetric gradients: two elements that are one share their slope."""
-    return (slope + slope.conj().swapaxes(-1, -2)) / 2 if case.name in SYMMETRIC else slope
-
-
-def close(got: Any, want: numpy.ndarray, what: str) -> None:
-    assert got.shape == want.shape, what
-    assert got.dtype == want.dtype, what
-    numpy.testing.assert_allclose(got.numpy(), want, 1e-6, 2e-7, err_msg=what)
+    return symmetrized(slope) if case.name in SYMMETRIC else slope
 
 
 @by_name(DIFFERENTIABLE)
@@ -108,8 +60,10 @@ def test_first_order(case: Case) -> None:
         places = wanted(case, arrays)
         _, found = gradients(function, arrays, places, create_graph=False)
         for i, g in zip(places, found):
-            want = slopes(lambda f=function, a=arrays: weighted(f([ours(x) for x in a])).item(), arrays[i])
-            close(g, symmetric(case, want), f"{case.name}, sample {k}, operand {i}")
+            want = central_differences(
+                lambda f=function, a=arrays: weighted_sum(f([ours(x) for x in a])).item(), arrays[i]
+            )
+            assert_close(g, symmetric(case, want), f"{case.name}, sample {k}, operand {i}")
 
 
 @by_name(DIFFERENTIABLE)
@@ -119,17 +73,19 @@ def test_second_order(case: Case) -> None:
         places = wanted(case, arrays)
 
         def inner(function: Function = function, arrays: Any = arrays, places: Any = places) -> float:
-            return weighted(gradients(function, arrays, places, create_graph=False)[1]).item()
+            return weighted_sum(gradients(function, arrays, places, create_graph=False)[1]).item()
 
         made = leaves(arrays, places)
         variables = [made[i] for i in places]
         with autograd.record(train_mode=False):
-            loss = weighted(function(made)) + nothing(made)
+            loss = weighted_sum(function(made)) + zero_of(made)
             first = autograd.grad(loss, variables, create_graph=True)
-            total = weighted(first)
+            total = weighted_sum(first)
         found = [np.zeros_like(x) for x in variables] if total.node is None else autograd.grad(total, variables)
         for i, g in zip(places, found):
-            close(g, symmetric(case, slopes(inner, arrays[i])), f"{case.name}, sample {k}, operand {i}")
+            assert_close(
+                g, symmetric(case, central_differences(inner, arrays[i])), f"{case.name}, sample {k}, operand {i}"
+            )
 
 
 @by_name(COMPLEX)
@@ -139,8 +95,10 @@ def test_complex(case: Case) -> None:
         places = wanted(case, arrays)
         _, found = gradients(function, arrays, places, create_graph=False)
         for i, g in zip(places, found):
-            want = slopes(lambda f=function, a=arrays: weighted(f([ours(x) for x in a])).item(), arrays[i])
-            close(g, symmetric(case, want), f"{case.name}, sample {k}, operand {i}")
+            want = central_differences(
+                lambda f=function, a=arrays: weighted_sum(f([ours(x) for x in a])).item(), arrays[i]
+            )
+            assert_close(g, symmetric(case, want), f"{case.name}, sample {k}, operand {i}")
 
 
 @by_name([c for c in CASES if c.grad == ZERO])
@@ -163,7 +121,7 @@ def test_ops_without_gradient_say_so(case: Case) -> None:
         with autograd.record(train_mode=False):
             found = results(function(made))
             total = sum((r.astype("float64").sum() for r in found), start=np.zeros((), "float64"))
-            total = total + nothing(made)
+            total = total + zero_of(made)
         with pytest.raises(NotImplementedError, match=r"gradient of operand . must be defined, got"):
             total.backward()
 
@@ -180,7 +138,7 @@ def test_products_of_zeros(name: str, zeros: list[int]) -> None:
         return getattr(np, name)(values[0], 1)
 
     _, (g,) = gradients(function, [x], [0], create_graph=False)
-    close(g, slopes(lambda: weighted(function([ours(x)])).item(), x), name)
+    assert_close(g, central_differences(lambda: weighted_sum(function([ours(x)])).item(), x), name)
 
 
 @pytest.mark.parametrize(

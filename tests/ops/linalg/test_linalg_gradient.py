@@ -12,7 +12,15 @@ import pytest
 from forerun import autograd, np
 from forerun.np.linalg import LinAlgError
 from tests.ops.cases.table import Draw, ours
-from tests.ops.test_gradient import close, gradients, leaves, nothing, slopes, weighted
+from tests.support.gradients import (
+    assert_close,
+    central_differences,
+    gradients,
+    leaves,
+    symmetrized,
+    weighted_sum,
+    zero_of,
+)
 
 WEIGHTS = numpy.array([1.0, -2.0, 0.5, 3.0])
 
@@ -114,34 +122,34 @@ def first_order(name: str, arrays: list[numpy.ndarray]) -> Any:
 def second_order(name: str, arrays: list[numpy.ndarray]) -> Any:
     made = leaves(arrays, list(range(len(arrays))))
     with autograd.record(train_mode=False):
-        loss = weighted(ALL[name][0](*made)) + nothing(made)
-        total = weighted(autograd.grad(loss, made, create_graph=True))
-        total = total + nothing(made)
+        loss = weighted_sum(ALL[name][0](*made)) + zero_of(made)
+        total = weighted_sum(autograd.grad(loss, made, create_graph=True))
+        total = total + zero_of(made)
     return autograd.grad(total, made)
 
 
 def symmetric(name: str, slope: numpy.ndarray) -> numpy.ndarray:
-    return (slope + slope.conj().swapaxes(-1, -2)) / 2 if name in SYMMETRIC else slope
+    return symmetrized(slope) if name in SYMMETRIC else slope
 
 
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
 @pytest.mark.parametrize("name", ALL)
 def test_first_order(name: str, dtype: str) -> None:
     arrays = ALL[name][1](Draw(numpy.random.default_rng(5), numpy.dtype(dtype)))
-    loss = lambda: weighted(ALL[name][0](*map(ours, arrays))).item()
+    loss = lambda: weighted_sum(ALL[name][0](*map(ours, arrays))).item()
     for x, g in zip(arrays, first_order(name, arrays)):
-        close(g, symmetric(name, slopes(loss, x)), name)
+        assert_close(g, symmetric(name, central_differences(loss, x)), name)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
 @pytest.mark.parametrize("name", ALL)
 def test_second_order(name: str, dtype: str) -> None:
     arrays = ALL[name][1](Draw(numpy.random.default_rng(5), numpy.dtype(dtype)))
-    loss = lambda: weighted(first_order(name, arrays)).item()
+    loss = lambda: weighted_sum(first_order(name, arrays)).item()
     for x, g in zip(arrays, second_order(name, arrays)):
-        want = symmetric(name, slopes(loss, x))
+        want = symmetric(name, central_differences(loss, x))
         scale = max(1.0, float(numpy.abs(want).max()))
-        close(g / scale, want / scale, name)
+        assert_close(g / scale, want / scale, name)
 
 
 # --- edges ----------------------------------------------------------------------------------------

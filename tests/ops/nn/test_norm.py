@@ -11,7 +11,8 @@ import pytest
 import forerun
 from forerun import autograd, np, npx
 from forerun.gluon import nn
-from tests.support.gluon_samples import array, check_gradients, check_gradients_of_gradients, close
+from forerun.testing import check_grads
+from tests.support.gluon_samples import array, close
 
 RNG = numpy.random.default_rng(11)
 Norm = Callable[[Any, Any, Any], Any]
@@ -44,14 +45,14 @@ def leaves(shape: tuple[int, ...], n: int) -> list[Any]:
 def test_gradients(name: str) -> None:
     norm, shape, n = CASES[name]
     x, gamma, beta = leaves(shape, n)
-    check_gradients(lambda: norm(x, gamma, beta), x, gamma, beta)
+    check_grads(norm, x, gamma, beta)
 
 
 @pytest.mark.parametrize("name", ["layer", "layer, first axis", "group", "instance"])
 def test_gradients_of_gradients(name: str) -> None:
     norm, shape, n = CASES[name]
     x, gamma, beta = leaves(shape, n)
-    check_gradients_of_gradients(lambda: norm(x, gamma, beta), x, gamma, beta)
+    check_grads(norm, x, gamma, beta, order=2)
 
 
 @pytest.mark.parametrize("name", CASES)
