@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import pathlib
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy
 import pytest
 
 from forerun import np, safetensors
+from tests.support.outcomes import outcome, type_and_text
 
 RAW = numpy.frombuffer(b"\x02\xff\x00\x80\x01\x00\x10", "?")
 TRUE = RAW.view("u1") != 0
@@ -269,27 +271,24 @@ USES: dict[str, Use] = {
 }
 
 
-def outcome(f: Callable[[Any], Any], x: Any) -> Any:
-    """What comes out, as text; or the error."""
-    try:
-        found = f(x)
-    except Exception as error:
-        return type(error), str(error)
-    return repr(
-        [v.tolist() if hasattr(v, "tolist") else v for v in (found if isinstance(found, (tuple, list)) else (found,))]
-    )
+def text_of(found: Any) -> str:
+    parts = found if isinstance(found, (tuple, list)) else (found,)
+    return repr([v.tolist() if hasattr(v, "tolist") else v for v in parts])
+
+
+outcome_of = partial(outcome, read=text_of, error=type_and_text)
 
 
 @pytest.fixture(scope="module")
 def want() -> dict[str, Any]:
-    return {name: outcome(use, np.array(TRUE)) for name, use in USES.items()}
+    return {name: outcome_of(use, np.array(TRUE)) for name, use in USES.items()}
 
 
 @pytest.mark.parametrize("door", DOORS)
 def test_they_count_as_true(door: str, want: dict[str, Any], tmp_path: pathlib.Path) -> None:
     x = DOORS[door](tmp_path)
     for name, use in USES.items():
-        assert outcome(use, x) == want[name], name
+        assert outcome_of(use, x) == want[name], name
     for name, leave in EXITS.items():
         assert leave(x) == TRUE.tobytes(), name
 

@@ -271,7 +271,7 @@ def described(x: Any) -> Any:
     return type(x), repr(x)
 
 
-def outcome(f: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> str:
+def record_of_call(f: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> str:
     """What a call gives, or raises and where, and which of the arguments the result is a view of."""
     found: Any = ()
     with warnings.catch_warnings(record=True) as caught:
@@ -300,8 +300,8 @@ def differences(name: str, calls: list[Call], arrays: Callable[[], list[tuple[st
     for space, f in functions(name):
         for args, options in calls:
             for label, x in arrays():
-                got = outcome(f, (x, *args), options)
-                want = outcome(f.__wrapped__, (x, *args), options)
+                got = record_of_call(f, (x, *args), options)
+                want = record_of_call(f.__wrapped__, (x, *args), options)
                 if got != want:
                     found.append(f"{space}.{name}({label}, {args}, {options}): got {got} instead of {want}")
     return found
@@ -344,7 +344,7 @@ def test_calls_that_make_arrays(name: str) -> None:
     found = []
     for space, f in functions(name):
         for args, options in MAKING[name]:
-            got, want = outcome(f, args, options), outcome(f.__wrapped__, args, options)
+            got, want = record_of_call(f, args, options), record_of_call(f.__wrapped__, args, options)
             if name == "empty":
                 got, want = got[:60], want[:60]
             if got != want:
@@ -376,7 +376,7 @@ def test_arrays_put_together(name: str) -> None:
     ]
     for label, both in pairs():
         for args, options in calls if both[0].dtype == both[1].dtype else calls[:2]:
-            got, want = (outcome(g, (list(both), *args), options) for g in (f, f.__wrapped__))
+            got, want = (record_of_call(g, (list(both), *args), options) for g in (f, f.__wrapped__))
             if got != want:
                 found.append(f"{label}, {args}, {options}: got {got} instead of {want}")
     x = vector(3, "float32")
@@ -402,7 +402,7 @@ def test_arrays_put_together(name: str) -> None:
         call([vector(4, t), vector(4, u)]) for t, u in itertools.pairwise(DTYPES)
     ]
     for args, options in calls:
-        got, want = (outcome(g, args, options) for g in (f, f.__wrapped__))
+        got, want = (record_of_call(g, args, options) for g in (f, f.__wrapped__))
         if got != want:
             found.append(f"{args}, {options}: got {got} instead of {want}")
     assert not found, shown(found)
@@ -431,11 +431,11 @@ def test_products() -> None:
     ]
     for label, both in calls:
         for f in (np.dot, np.ndarray.dot):
-            got, want = (outcome(g, both, {}) for g in (f, f.__wrapped__))
+            got, want = (record_of_call(g, both, {}) for g in (f, f.__wrapped__))
             if got != want:
                 found.append(f"dot, {label}: got {got} instead of {want}")
         if all(isinstance(one, np.ndarray) for one in both):
-            got, want = outcome(lambda a, b: a @ b, both, {}), outcome(np.matmul, both, {})
+            got, want = record_of_call(lambda a, b: a @ b, both, {}), record_of_call(np.matmul, both, {})
             if got != want:
                 found.append(f"@, {label}: got {got} instead of {want}")
     assert not found, shown(found)
@@ -449,7 +449,7 @@ def plain_calls() -> list[str]:
     found = [line for name in OF_ARRAYS for line in differences(name, OF_ARRAYS[name][:3], all_of("float32"))]
     for name in ("zeros", "ones", "full", "arange"):
         for (space, f), (args, options) in itertools.product(functions(name), MAKING[name][:24]):
-            got, want = outcome(f, args, options), outcome(f.__wrapped__, args, options)
+            got, want = record_of_call(f, args, options), record_of_call(f.__wrapped__, args, options)
             if got != want:
                 found.append(f"{space}.{name}({args}, {options}): got {got} instead of {want}")
     return found

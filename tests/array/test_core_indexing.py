@@ -12,7 +12,7 @@ import forerun
 from forerun import _core, np
 from forerun.ops.index import getitem as indexing
 from forerun.ops.index import setitem as assigning
-from tests.array.test_core_calls import DTYPES, LAYOUTS, NUMBERS, outcome, shown, vector
+from tests.array.test_core_calls import DTYPES, LAYOUTS, NUMBERS, record_of_call, shown, vector
 
 INDICES: list[Any] = [
     0,
@@ -99,7 +99,10 @@ def test_elements_read() -> None:
         for (label, x), (said, index) in itertools.product(
             arrays, indices if dtype in ("float32", "int8", "complex128") else indices[-22:]
         ):
-            got, want = outcome(lambda a, i: a[i], (x, index), {}), outcome(indexing.getitem, (x, index), {})
+            got, want = (
+                record_of_call(lambda a, i: a[i], (x, index), {}),
+                record_of_call(indexing.getitem, (x, index), {}),
+            )
             if got != want:
                 found.append(f"{label} of {dtype} at {said}: got {got} instead of {want}")
     assert not found, shown(found)
@@ -107,7 +110,7 @@ def test_elements_read() -> None:
 
 def written(write: Callable[..., Any], x: np.ndarray, index: Any, value: Any) -> tuple[str, Any]:
     """What a write raises, or leaves in all of the memory."""
-    found = outcome(write, (x, index, value), {})
+    found = record_of_call(write, (x, index, value), {})
     try:
         left = x.numpy().tobytes()
     except Exception as error:

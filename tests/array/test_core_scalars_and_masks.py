@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy
@@ -14,6 +15,7 @@ from forerun import autograd, np, profiler
 from forerun.ops._base.primitive import Elementwise
 from forerun.testing import closed_gate
 from tests.engine.test_immediate_execution import at_once
+from tests.support.outcomes import outcome, seen, type_and_text
 
 DTYPES = (
     "bool",
@@ -35,27 +37,17 @@ IN_PLACE = [operator.iadd, operator.isub, operator.imul, operator.itruediv]
 NUMBERS = (3, -1, 0, 2.5, -0.0, float("nan"), float("inf"), True, 2**40, 2**70, 1j)
 
 
-def seen(x: Any) -> Any:
-    """A value as what can be compared."""
-    return (x.dtype, x.shape, x.numpy().tobytes()) if hasattr(x, "numpy") else x
-
-
-def outcome(work: Callable[..., Any], *operands: Any) -> Any:
-    """What work gives, or which error."""
-    try:
-        return seen(work(*operands))
-    except Exception as error:
-        return type(error), str(error)
+outcome_of = partial(outcome, read=seen, error=type_and_text)
 
 
 def issued(work: Callable[..., Any], *operands: Any) -> Any:
     """The same of work whose operations are all issued, and run later."""
-    try:
+
+    def behind_the_gate(*operands: Any) -> Any:
         with closed_gate():
-            found = work(*operands)
-        return seen(found)
-    except Exception as error:
-        return type(error), str(error)
+            return work(*operands)
+
+    return outcome_of(behind_the_gate, *operands)
 
 
 def assign(x: Any, index: Any, value: Any) -> Any:
@@ -94,10 +86,10 @@ def test_a_number_beside_an_array_is_a_constant(dtype):
         numpy.bool_(True),
     ]
     for op, b in itertools.product(OPERATORS, beside):
-        assert outcome(op, x, b) == issued(op, x, b), (op, b)
-        assert outcome(op, b, x) == issued(op, b, x), (op, b)
+        assert outcome_of(op, x, b) == issued(op, x, b), (op, b)
+        assert outcome_of(op, b, x) == issued(op, b, x), (op, b)
     for op, b in itertools.product(IN_PLACE, beside):
-        assert outcome(op, x.copy(), b) == issued(op, x.copy(), b), (op, b)
+        assert outcome_of(op, x.copy(), b) == issued(op, x.copy(), b), (op, b)
 
 
 @pytest.mark.parametrize("dtype", ["int64", "uint8", "float32", "float64", "complex128"])
@@ -112,8 +104,8 @@ def test_scalars_are_calculated_as_operations_calculate(dtype):
     ]
     for value, b, op in itertools.product(values, beside, OPERATORS):
         a = scalar(dtype, value)
-        assert outcome(op, a, b) == issued(op, a, b), (op, a, b)
-        assert outcome(op, b, a) == issued(op, b, a), (op, b, a)
+        assert outcome_of(op, a, b) == issued(op, a, b), (op, a, b)
+        assert outcome_of(op, b, a) == issued(op, b, a), (op, b, a)
 
 
 def test_numbers_are_constants_only_where_their_values_are_known():
@@ -166,11 +158,11 @@ def test_a_ufunc_under_a_mask_is_the_python_function_s(dtype):
     for name, given in itertools.product(("add", "divide", "maximum", "less", "power"), operands):
         op: Elementwise = getattr(np, name)
         calls = [op, op.with_options]
-        found = [outcome(masked, f, given, dtype, mask) for f in calls]
+        found = [outcome_of(masked, f, given, dtype, mask) for f in calls]
         assert found[0] == found[1], (name, given)
     for f in (np.sqrt, np.negative):
         calls = [f, f.with_options]
-        found = [outcome(lambda g: g(x, where=mask, out=np.ones(5, dtype=dtype)), g) for g in calls]
+        found = [outcome_of(lambda g: g(x, where=mask, out=np.ones(5, dtype=dtype)), g) for g in calls]
         assert found[0] == found[1]
 
 
@@ -201,7 +193,7 @@ def test_a_ufunc_at_positions_is_the_python_function_s(dtype):
     for name, index, value in itertools.product(("add", "maximum", "divide", "less"), indices, values):
         op: Elementwise = getattr(np, name)
         calls = [op.at, lambda *given, op=op: op._method("at", given, {})]
-        left = [outcome(changed, call, dtype, index, value) for call in calls]
+        left = [outcome_of(changed, call, dtype, index, value) for call in calls]
         assert left[0] == left[1], (name, index, value)
 
 

@@ -6,8 +6,6 @@
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -17,6 +15,7 @@ from hypothesis import strategies as st
 
 from forerun import np
 from forerun.ops._base.primitive import Elementwise
+from tests.support.outcomes import outcome
 
 EXAMPLES = int(os.environ.get("NAMES_EXAMPLES", "20"))
 bounded = settings(
@@ -43,18 +42,6 @@ def arrays(draw: Any, dtypes: Any = DTYPES, shapes: Any = SHAPES, edges: bool = 
     if edges and dtype.kind in "fc" and x.size:
         x.reshape(-1)[rng.integers(0, x.size, 2)] = rng.choice(EDGES, 2).astype(dtype)
     return x.T if draw(st.booleans()) else x
-
-
-def outcome(function: Callable[[], Any]) -> Any:
-    """The result as NumPy arrays, or the type of the exception."""
-    with warnings.catch_warnings(), numpy.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        try:
-            found = function()
-            parts = list(found) if isinstance(found, (tuple, list)) else [found]
-            return [p.numpy() if isinstance(p, np.ndarray) else numpy.asarray(p) for p in parts]
-        except Exception as error:
-            return error
 
 
 def family(error: Exception) -> type[Exception]:

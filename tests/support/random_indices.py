@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -148,18 +146,6 @@ def values(draw: Any, shape: tuple[int, ...], wrong: float = 0.05) -> Any:
         extents = [*extents, draw(st.integers(1, 3))]
     found = draw(arrays(tuple(extents)))
     return found.tolist() if draw(st.floats(0, 1)) < 0.15 else found
-
-
-def outcome(function: Callable[[], Any]) -> Any:
-    """What a function gives as NumPy's arrays, or the exception that it or a read of its result raises."""
-    with warnings.catch_warnings(), numpy.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        try:
-            found = function()
-            found = found if isinstance(found, (list, tuple)) else [found]
-            return [numpy.array(x.numpy() if isinstance(x, _core.Array) else x) for x in found]
-        except Exception as error:
-            return error
 
 
 def agree(mine: Any, theirs: Any) -> None:

@@ -8,6 +8,7 @@ import numpy
 import pytest
 
 from forerun import np
+from tests.support.outcomes import outcome
 
 UFUNCS = sorted(
     name for name in dir(numpy)
@@ -16,16 +17,6 @@ UFUNCS = sorted(
 NUMBERS: list[Any] = [3, 2.5, True, 1 + 2j, -1, 2**40]
 DTYPES = ["bool", "int8", "int64", "uint64", "float16", "float32", "complex64"]
 VALUES = [1, 0, 1, 2]
-
-
-def outcome(f: Any, *operands: Any) -> Any:
-    """The results as NumPy's arrays, or the type of the error."""
-    with numpy.errstate(all="ignore"):
-        try:
-            found = f(*operands)
-            return [numpy.asarray(x) for x in (found if isinstance(found, tuple) else (found,))]
-        except (TypeError, ValueError, OverflowError) as error:
-            return type(error)
 
 
 def agree(mine: numpy.ndarray, theirs: numpy.ndarray, operands: tuple[Any, ...]) -> None:
@@ -66,8 +57,8 @@ def test_numbers_in_every_position(name: str) -> None:
     theirs, mine = getattr(numpy, name), getattr(np, name)
     for number in NUMBERS:
         for operands in calls(theirs.nin, number) if (name, number) not in BY_CHANCE else []:
-            want = outcome(theirs, *operands)
-            found = outcome(mine, *(np.array(o) if isinstance(o, numpy.ndarray) else o for o in operands))
+            want = outcome(theirs, *operands, error=type)
+            found = outcome(mine, *(np.array(o) if isinstance(o, numpy.ndarray) else o for o in operands), error=type)
             said = f"{name}{tuple(getattr(o, 'dtype', o) for o in operands)}: {found}, NumPy: {want}"
             assert isinstance(found, list) == isinstance(want, list), said
             if not isinstance(found, list):

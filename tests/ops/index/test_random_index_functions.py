@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forerun import _core, np
+from tests.support.outcomes import outcome
 from tests.support.random_indices import (
     agree,
     arrays,
     examples,
     masks,
-    outcome,
     positions,
     shapes,
     slices,

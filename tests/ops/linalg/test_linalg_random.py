@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy
@@ -13,7 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from forerun import np, npx
-from tests.ops.cases.table import mapped, named, ours, results
+from tests.ops.cases.table import named, ours, results
+from tests.support.outcomes import outcome, type_and_text
 
 LAPACK = ["float32", "float64", "complex64", "complex128"]
 EXACT = ["int64", "int8", "bool"]
@@ -242,12 +244,8 @@ def dtypes(name: str) -> list[str]:
     return LAPACK if name == "linalg.pinv" else [*LAPACK, *EXACT, "float16"]
 
 
-def outcome(function: Callable[..., Any], args: Any, options: Any) -> Any:
-    """The results as NumPy arrays, or the type of the error and what it says."""
-    try:
-        return [numpy.asarray(r) for r in results(function(*args, **options))]
-    except (ValueError, TypeError, IndexError, ArithmeticError) as error:
-        return type(error), str(error)
+def as_numpy(found: Any) -> list[numpy.ndarray]:
+    return [numpy.asarray(r) for r in results(found)]
 
 
 def compare(name: str, got: Any, want: Any, half: bool) -> None:
@@ -289,6 +287,6 @@ def test_as_numpy(name: str, data: Any) -> None:
         warnings.simplefilter("ignore")
         drawn = Draw(data, dtypes(name), name not in INFINITE)
         args, options = CALLS[name](drawn)
-        want = outcome(named(numpy, name), args, options)
-        got = outcome(named(np, name), ours(args), mapped(lambda a: a, options))
+        want = outcome(partial(named(numpy, name), **options), *args, read=as_numpy, error=type_and_text)
+        got = outcome(partial(named(np, name), **options), *ours(args), read=as_numpy, error=type_and_text)
     compare(name, got, want, drawn.dtype == numpy.float16)
