@@ -36,6 +36,21 @@ def ahead(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 @pytest.fixture
+def ahead_failing(ahead: str) -> Iterator[str]:
+    """The modes in which errors come later than the call; those of inputs are read by nobody."""
+    yield ahead
+    _core.quiesce()
+    _core.unseen_failures()
+
+
+@pytest.fixture
+def four_workers() -> Iterator[None]:
+    """Enough of them that some tasks may be held, and another goes on."""
+    with running("4 workers"):
+        yield
+
+
+@pytest.fixture
 def gate() -> Iterator[None]:
     """Nothing runs until the test opens the gate; a test that waits before is let through after a while, and fails."""
     opened: list[str] = []

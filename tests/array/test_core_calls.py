@@ -6,7 +6,6 @@ Bits, dtype, shape, device, what is a view, and what is raised where. Calls come
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -15,56 +14,9 @@ import pytest
 
 import forerun
 from forerun import _core, autograd, np, npx, profiler
-from tests.array import test_small_calls, test_small_writes
+from tests.support.call_tables import CALLS, OF_NUMBERS, VIEWS, WRITES
+from tests.support.core_calls import DTYPES, LAYOUTS, NUMBERS, record_of_call, shown, vector
 from tests.support.settings import ENGINES, running
-
-DTYPES = [
-    "bool",
-    "int8",
-    "uint8",
-    "int16",
-    "uint16",
-    "int32",
-    "uint32",
-    "int64",
-    "uint64",
-    "float16",
-    "bfloat16",
-    "float32",
-    "float64",
-    "complex64",
-    "complex128",
-]
-REAL = [0.0, -0.0, 3.5, -2.0, 1.25, 3.5, 0.5, -7.75, 2.0, 100.0, 0.0, -1.0]
-
-
-def vector(n: int, dtype: str) -> np.ndarray:
-    """Numbers with equal ones among them, zeros of both signs, and a NaN where there can be one."""
-    values = numpy.array([REAL[(i * 7 + i // 12) % 12] for i in range(n)])
-    if dtype[0] == "u" or dtype == "bool":
-        values = abs(values)
-    if dtype in ("float16", "float32", "float64") and n > 40:
-        values[n // 2] = numpy.nan
-    if dtype.startswith("complex"):
-        return np.array((values + 1j * values[::-1]).astype(dtype))
-    return np.array(values.astype("float32")).astype(dtype) if dtype == "bfloat16" else np.array(values.astype(dtype))
-
-
-LAYOUTS: dict[str, Callable[[str], np.ndarray]] = {
-    "vector": lambda t: vector(6, t),
-    "longer": lambda t: vector(70, t),
-    "long": lambda t: vector(2100, t),
-    "matrix": lambda t: _core.reshape(vector(12, t), (3, 4)),
-    "block": lambda t: _core.reshape(vector(24, t), (2, 3, 4)),
-    "0-d": lambda t: _core.reshape(vector(1, t), ()),
-    "no elements": lambda t: _core.full((0,), 0, t, forerun.Device("cpu")),
-    "no rows": lambda t: _core.full((0, 3), 0, t, forerun.Device("cpu")),
-    "every other": lambda t: _core.getitem(vector(12, t), slice(None, None, 2)),
-    "backwards": lambda t: _core.getitem(vector(5, t), slice(None, None, -1)),
-    "turned": lambda t: _core.transpose(_core.reshape(vector(12, t), (3, 4)), (1, 0)),
-    "columns": lambda t: _core.getitem(_core.reshape(vector(12, t), (3, 4)), (slice(None), slice(1, 3))),
-    "repeated": lambda t: _core.broadcast_to(vector(3, t), (2, 3)),
-}
 
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
@@ -152,28 +104,6 @@ MADE_IN: list[Any] = [
     numpy.dtype(">i4"),
     numpy.dtype("U3"),
     5,
-]
-NUMBERS: list[Any] = [
-    0,
-    1,
-    -1,
-    300,
-    2**40,
-    2**63,
-    2**70,
-    True,
-    1.5,
-    -0.0,
-    float("nan"),
-    float("inf"),
-    1e300,
-    1e39,
-    2j,
-    numpy.float32(1.5),
-    numpy.int8(3),
-    "x",
-    None,
-    [1, 2],
 ]
 
 # Calls without the array: of functions and methods that take one.
@@ -263,29 +193,6 @@ MAKING: dict[str, list[Call]] = {
 MAKING["empty"] = MAKING["zeros"]
 
 
-def described(x: Any) -> Any:
-    """All that can be seen of a result."""
-    if isinstance(x, np.ndarray):
-        values = x.numpy()
-        return type(x), x.dtype, x.shape, x.device, values.tobytes(), x.node is not None
-    return type(x), repr(x)
-
-
-def record_of_call(f: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> str:
-    """What a call gives, or raises and where, and which of the arguments the result is a view of."""
-    found: Any = ()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            result = f(*args, **options)
-            arrays = [a for a in args if isinstance(a, np.ndarray)]
-            found = "read", [isinstance(result, np.ndarray) and np.shares_memory(result, a) for a in arrays]
-            found = described(result), found
-        except Exception as error:
-            found = found, type(error), str(error)
-    return repr((found, [(w.category, str(w.message)) for w in caught]))
-
-
 def functions(name: str) -> Iterator[tuple[str, Any]]:
     """The public ones with this name that the core calls for."""
     for space, holder in (("np", np), ("ndarray", np.ndarray)):
@@ -307,10 +214,6 @@ def differences(name: str, calls: list[Call], arrays: Callable[[], list[tuple[st
     return found
 
 
-def shown(found: list[str]) -> str:
-    return "\n".join(found[:10])
-
-
 def all_of(dtype: str) -> Callable[[], list[tuple[str, np.ndarray]]]:
     made = [(f"{label} of {dtype}", make(dtype)) for label, make in LAYOUTS.items()]
     return lambda: made
@@ -320,8 +223,7 @@ def test_every_entry_has_a_table() -> None:
     """And every function that the core calls for is in one of them, or in a test of its own below."""
     named = {n for holder in (np, np.ndarray) for n, f in vars(holder).items() if isinstance(f, _core.Function)}
     own = {"concatenate", "stack", "dot"}
-    small = test_small_calls.CALLS + test_small_calls.OF_NUMBERS + test_small_calls.VIEWS
-    calls = small + test_small_writes.CALLS
+    calls = CALLS + OF_NUMBERS + VIEWS + WRITES
     elsewhere = {call.partition("(")[0] for call in calls}
     aliases = {n for n in named if vars(np).get(n) is not None and vars(np)[n].__name__ != n}
     here = set(OF_ARRAYS) | set(MAKING) | own

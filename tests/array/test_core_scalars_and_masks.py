@@ -14,8 +14,8 @@ import pytest
 from forerun import autograd, np, profiler
 from forerun.ops._base.primitive import Elementwise
 from forerun.testing import closed_gate
-from tests.engine.test_immediate_execution import at_once
 from tests.support.outcomes import outcome, seen, type_and_text
+from tests.support.passes import ran_in_the_call
 
 DTYPES = (
     "bool",
@@ -110,7 +110,7 @@ def test_scalars_are_calculated_as_operations_calculate(dtype):
 
 def test_numbers_are_constants_only_where_their_values_are_known():
     x = np.arange(4.0)
-    assert at_once(lambda: x * x[1] + x[2] * 3) == 3
+    assert ran_in_the_call(lambda: x * x[1] + x[2] * 3) == 3
     with closed_gate():
         late = np.ones(3).sum()
         y = x + late

@@ -14,6 +14,7 @@ import pytest
 import forerun
 from forerun import autograd, np
 from forerun.testing import closed_gate
+from tests.support.call_tables import CALLS, OF_NUMBERS, VIEWS
 from tests.support.outcomes import outcome, seen
 
 DTYPES = (
@@ -34,76 +35,6 @@ def of(dtype: str) -> dict[str, Any]:
         "S": np.array((VALUES[:, :3] % 2 + [[5, 0, 0], [0, 5, 0], [0, 0, 5]]).astype(dtype)),
         "Z": np.array((VALUES[:, :3] * 0).astype(dtype)),
     }  # fmt: skip
-
-
-CALLS = (
-    "isin(A, [1, 2, 3])", "isin(x, [1, 2.5])", "isin(w, [1, 2**40])", "isin(x, [])", "isin(x, [True, 2])",
-    "isin(x, [2**70])", "diag(x)", "diag(A)", "diag(T)", "diag(x[::2])", "diag(x, 1)", "tri(4)", "tri(3, 5, -1)",
-    "tri(3, None, 1)", "tri(0)", "tri(-1)", "tri(2, dtype=int)", "tri(2.5)", "stack([x, x])", "stack((A, A))",
-    "stack([T, T])", "stack([A[0], A[1]])", "stack([x, v])", "concatenate([A, A])", "concatenate([T, T])",
-    "concatenate([x, x[:2], x[::3]])", "concatenate([x, A])", "array([A[0], A[1]])",
-    "tril(A)", "tril(A, -1)", "tril(A, k=1)", "triu(A)", "triu(A, 2)", "triu(T)", "tril(A, 9)", "triu(A, -9)",
-    "tril(x)", "triu(A, 2.5)", "tril(A[:0])", "cross(A[:, :3], A[:, 2:5])", "cross(A[:, :2], A[:, :2])",
-    "cross(x[:3], A[:, :3])", "cross(x[:3], x[1:4], axis=0)", "cross(x[:4], x[:4])",
-    "histogram2d(x, s)", "histogram2d(x, s, 3)", "histogram2d(x, v)", "histogram2d(x, s, bins=0)",
-    "polyfit(s, x, 1)", "polyfit(s, x, deg=3)", "polyfit(s, v, 1)", "polyfit(s, A, 1)", "polyfit(s, x, -1)",
-    "lexsort((x, x))", "lexsort([v, x[:3]], -1)", "argpartition(x, 3)", "argpartition(A, -1, 0)",
-    "searchsorted(s, x)", "searchsorted(s, A, side='right')", "searchsorted(s, x[3])", "bincount(x)",
-    "bincount(v, w)", "bincount(x, minlength=20)", "unique(x)", "unique(A, return_counts=True)",
-    "unique(T, True, True, True)", "unique(A, axis=0)", "digitize(x, s)", "digitize(A, s, True)",
-    "histogram(x)", "histogram(x, 4)", "isin(A, p)", "isin(x, v, invert=True)", "intersect1d(x, s)",
-    "intersect1d(x, s, return_indices=True)", "union1d(x, v)", "setdiff1d(x, v)", "setxor1d(x, v)",
-    "take(x, p)", "take(A, p)", "take(A, k, 0)", "take(T, p, axis=0, mode='clip')", "take(x, p, mode='wrap')",
-    "take_along_axis(A, k, 1)", "take_along_axis(x, p, 0)", "take_along_axis(A, p, None)", "nonzero(x)",
-    "nonzero(A)", "argwhere(T)", "flatnonzero(A)", "compress(m, x)", "compress(m[:3], A, axis=0)",
-    "extract(m, x)", "choose(k[:, 0], [w, w, v])", "choose(k, [A, A, A])",
-    "ravel_multi_index((p % 3, p % 2), (3, 2))", "unravel_index(p % 3, (2, 2))", "unravel_index(p % 3, 4)",
-    "convolve(x, v)", "convolve(v, x)", "argsort(x)", "argsort(A, 0)", "argsort(T)", "array(x)", "array(A)",
-    "asarray(x)", "array([x, x])", "array([v[0], v[1]])", "array((v, v))", "asarray([v[0], v[1]])",
-    "full_like(x, 1)", "full_like(A, 2.5)", "empty_like(A).shape", "repeat(x, 3)", "repeat(A, 2, 1)",
-    "repeat(A, 0, 0)", "repeat(T, 2)", "insert(x, 0, 1)", "insert(x, -1, 1)", "insert(A, 1, v[:, None], 1)",
-    "insert(A, 3, x[:5], 0)", "insert(x, 15, 1)", "delete(x, 0)", "delete(x, -1)", "delete(A, 1, 0)",
-    "delete(T, 1)", "hstack([x, v])", "hstack((A, A))", "hstack([T, T[:, :1]])", "hstack([A, x])", "hstack([w, x])",
-    "vstack([x, x])", "vstack([A, A[:1]])", "vstack([A, x[:5]])", "vstack([x, v])", "vstack((T, T))",
-    "convolve(x, v, 'same')", "convolve(x, v, mode='valid')", "convolve(x, v, 'none')", "searchsorted(s, 3)",
-    "searchsorted(s, 2.5, side='right')", "linalg.inv(S)", "linalg.inv(Z)", "linalg.inv(A)", "linalg.solve(S, x[:3])",
-    "linalg.solve(S, A)", "linalg.solve(S, w)", "linalg.solve(S, x)", "linalg.solve(Z, A)", "linalg.det(S)",
-    "linalg.det(Z)", "linalg.cholesky(S @ S.T)", "linalg.cholesky(-S)", "linalg.norm(x)", "linalg.norm(A)",
-    "linalg.norm(T)", "linalg.norm(v, 1)", "linalg.norm(A, axis=0)", "fft.fft(x)", "fft.fft(A, axis=0)",
-    "fft.fft(x, 4)", "fft.fft(x, norm='ortho')", "fft.fft(A, 7, norm='forward')", "fft.fft(T, 9)",
-    "fft.ifft(x, None, 0, 'ortho')", "fft.ifft(A, norm='forward')", "fft.rfft(A)",
-    "fft.rfft(x, n=20)", "fft.irfft(x)", "fft.irfft(A, 7)", "fft.irfft(v, axis=1)", "fft.fft(x, 0)", "delete(x, 99)",
-    "insert(x, 2, 2.5)", "append(x, x)", "append(x, 1)", "append(x, 1.5)", "append(A, x)", "correlate(x, w)",
-    "correlate(v, x, 'same')", "correlate(x, x[:3], 'full')", "interp(w, s, x)", "interp(x, s, x)",
-    "interp(2.5, s, x)", "median(x)", "median(A, 1)", "percentile(x, 30)", "percentile(x, 2.5)", "gradient(x)",
-    "partition(x, 3)", "partition(A, 1, 0)", "polyval(v, x)", "pad(x, 2)", "pad(A, 1, 'edge')",
-    "pad(A, 2, mode='wrap')", "pad(T, 3, 'edge')", "tile(x, 3)", "tile(A, 2)", "searchsorted(s, 2)",
-    "searchsorted(s, 2.5)", "count_nonzero(x)", "count_nonzero(m)", "count_nonzero(A, 0)", "diag(x)", "diag(v, -1)",
-    "diag(A)", "hstack([x, x])", "vstack((A, v[:1]))", "inner(x, s)", "inner(A, A)", "vdot(x, s)", "vdot(A, A)",
-    "trace(A)", "trace(T, 1)", "where(m)", "where(m, x, s)", "ascontiguousarray(T)", "ascontiguousarray(x)",
-    "linalg.norm(A, axis=1)", "linalg.norm(A, 1)", "linalg.inv(T[:3])", "linalg.inv(A[:, :3])", "linalg.det(A[:, :3])",
-    "linalg.solve(A[:, :3], v)", "linalg.solve(A[:, :3], A)", "linalg.cholesky(A[:, :3])", "linalg.eigh(A[:, :3])",
-    "linalg.svd(A)", "linalg.svd(A[:, :3])", "linalg.qr(T)", "fft.fft(A, 3, 0)", "fft.rfft(x)", "fft.rfft(v, 4)",
-    "fft.fft2(A)", "add.reduce(x)", "multiply.reduce(v)", "maximum.reduce(x)", "add.accumulate(x)",
-    "maximum.accumulate(x)", "minimum.accumulate(A)", "maximum.accumulate(A, axis=1)",
-    "flip(A[0, 0])", "flip(A[1:2, 1:2].reshape(()))", "atleast_2d(A[1:2, 1:2].reshape(()))",
-)  # fmt: skip
-VIEWS = (
-    "expand_dims(x, 0)", "expand_dims(A, -1)", "expand_dims(x, 3)", "squeeze(A[:, :1])", "squeeze(A[:1], 0)",
-    "squeeze(A, 0)", "moveaxis(A, 0, 1)", "moveaxis(A, 0, 2)", "swapaxes(T, 0, -1)", "swapaxes(A, 0, 2)",
-    "atleast_1d(x)", "atleast_2d(x)", "atleast_2d(A)", "atleast_3d(x)", "atleast_3d(T)", "flip(x)", "flip(A, 0)",
-    "flip(x[::2])", "fliplr(A)", "fliplr(x)", "flipud(T)", "rot90(A)", "rot90(A, -1)", "rot90(T, 2)", "diagonal(A)",
-    "diagonal(T, 1)", "diagonal(A, -2, 1, 0)", "real(x)", "real(T)",
-)  # fmt: skip
-WAITING = ("where(m)", "unique", "nonzero", "argwhere", "bincount", "1d(", "compress", "extract")
-OF_NUMBERS = (
-    "array([1.0, 2.0])", "array([1, 2])", "array([[1, 2.5], [3, 4]])", "array([True, False])",
-    "array([1, 0.1])", "array([2**62, 1])", "array([0.1, 1e300])", "array([0.1, 0.2], 'float64')",
-    "array([1, 2], dtype='float32')", "array((0.1, float('nan')))", "array([[1], [2]], int)", "asarray([0.1])",
-    "array([])", "array([1, 2**70][:1])", "array([1j, 2])", "array([2**53 + 1, 2], float)", "eye(3)",
-    "eye(3, dtype='int8')", "eye(0)", "eye(2, 3)", "identity(4)", "identity(2, dtype='float64')",
-    "empty(3).shape", "eye(4, k=1)",
-)  # fmt: skip
 
 
 class Functions:

@@ -10,22 +10,10 @@ import pytest
 import forerun
 from forerun import autograd, np
 from forerun.testing import closed_gate
+from tests.support.call_tables import WRITES
 
 N = 40
 DTYPES = ("float64", "float32", "int64", "int32", "uint8", "complex128")
-CALLS = (
-    "put(v, [0, -1], [3, 4])", "put(v, 5, 7)", "put(v, p, x)", "put(v, [1, 2, 3], x[:2])", "put(A, [0, 3], 9)",
-    "put(v, [0, 99], 1)", "place(v, m, [1, 2, 3])", "place(v, m, x)", "place(v, m, [4])", "putmask(v, m, x)",
-    "putmask(v, m, 3)", "putmask(v, m, x[:3])", "copyto(v, x)", "copyto(v, 3)", "copyto(A, x[:5])",
-    "copyto(v[::2], x[:20])", "fill_diagonal(A, 3)", "fill_diagonal(A.T, 3)", "put_along_axis(v, p, x, 0)",
-    "put_along_axis(A, k[:1], 7, 0)", "put_along_axis(v, p, 3, None)", "ndarray.fill(v, 3)", "ndarray.fill(A.T, 4)",
-    "add.at(v, [3], 1)", "add.at(v, [0, -1, 0], 2)", "add.at(v, [0, -1, 0], 0.1)", "add.at(v, [3], 0.1)",
-    "add.at(v, q, x)", "add.at(v, 3, x[1])", "add.at(v, [99], 1)",
-    "subtract.at(v, q, x)", "multiply.at(v[:8], q % 8, 2)", "maximum.at(v, q, x)", "minimum.at(v, q, x)",
-    "add.at(A, [0], 1)", "add.at(v[::2], [1, 2], x[:2])", "add(x, v, out=v, where=m)",
-    "multiply(x, 2, out=v, where=m)", "subtract(3, x, out=v, where=m)", "negative(x, out=v, where=m)",
-    "not_equal(x, v, out=m, where=m)", "add(x, v, where=m, out=x)",
-)  # fmt: skip
 STATEMENTS = (
     "v[p] = x", "v[p] = 2", "v[q] = x", "v[p] = x[0]", "v[p] = x[:1]", "v[m] = 0", "v[m] = x[m]", "v[m] = x[:1]",
     "A[k] = A[:, :1]", "A[k, k] = 3", "A[k, k] = A[0]", "A[k] = x[:5]", "v[p] = x[:3]", "v[q + 99] = x",
@@ -58,7 +46,7 @@ def ours(dtype: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_what_is_written_is_numpys(engine, dtype):
-    for code in (*(f"np.{call}" for call in CALLS), *STATEMENTS):
+    for code in (*(f"np.{call}" for call in WRITES), *STATEMENTS):
         space = ours(dtype)
         forerun.waitall()
         mine, theirs = left(code, space), left(code, {"np": numpy} | values(dtype))
@@ -67,7 +55,7 @@ def test_what_is_written_is_numpys(engine, dtype):
 
 @pytest.mark.parametrize("dtype", ["float64", "int64"])
 def test_behind_a_closed_gate_the_same_is_written(dtype):
-    for code in (*(f"np.{call}" for call in CALLS), *STATEMENTS):
+    for code in (*(f"np.{call}" for call in WRITES), *STATEMENTS):
         space = ours(dtype)
         try:
             with closed_gate():

@@ -13,11 +13,8 @@ import forerun
 from forerun import _core, np
 from forerun.np import host
 from forerun.testing import closed_gate
+from tests.support.late_arrays import NoSuchPlace
 from tests.support.settings import running
-
-
-class NoSuchPlace(Exception):
-    """An exception of the user's own."""
 
 
 def fail(values: numpy.ndarray) -> numpy.ndarray:

@@ -12,15 +12,12 @@ import numpy
 import pytest
 
 import forerun
-from forerun import _core, autograd, np
+from forerun import autograd, np
 from forerun.np import host, ndarray
 from tests.ops.cases import CASES
 from tests.ops.cases.table import Case, mapped, ours
+from tests.support.late_arrays import NoSuchPlace
 from tests.support.settings import running
-
-
-class NoSuchPlace(Exception):
-    """An exception of the user's own."""
 
 
 def task(*_: Any) -> None:
@@ -151,14 +148,6 @@ AT_TIMES = {
 AT_THE_CALL = {"np.quantile", "np.percentile"}  # which look at positions that are an array
 
 
-@pytest.fixture
-def ahead(ahead: str) -> Iterator[str]:
-    """The modes in which errors come later than the call; those of inputs are read by nobody."""
-    yield ahead
-    _core.quiesce()
-    _core.unseen_failures()
-
-
 def poisonings(case: Case) -> Iterator[Any]:
     """Arguments with one bad input, in each place in turn."""
     for args in map(ours, case.arguments(case.dtype_list()[-1])):
@@ -172,7 +161,7 @@ def bad_results(case: Case, args: Any) -> list[ndarray]:
 
 
 @pytest.mark.parametrize("case", WITH_ARRAYS, ids=lambda c: c.name)
-def test_every_op_passes_it_on(case: Case, ahead: str) -> None:
+def test_every_op_passes_it_on(case: Case, ahead_failing: str) -> None:
     passed_on = []
     for args in poisonings(case):
         if case.waits or case.name in AT_THE_CALL:
@@ -215,7 +204,7 @@ def test_every_reader_of_its_result_raises(case: Case) -> None:
 
 @pytest.mark.parametrize("make", [failed_task, failed_take])
 @pytest.mark.parametrize("name", [*READERS, *SCALAR_READERS])
-def test_every_reader_raises(name: str, make: Any, ahead: str) -> None:
+def test_every_reader_raises(name: str, make: Any, ahead_failing: str) -> None:
     bad = make(np.ones(3))
     for x in (bad, bad * 2 + 1, bad[1:], bad.T.reshape(3, 1)):
         assert raises(lambda x=x: (READERS | SCALAR_READERS)[name](x))
@@ -239,7 +228,7 @@ def backward(case: Case, args: Any, head: Callable[[ndarray], ndarray]) -> bool:
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if isinstance(c.grad, tuple)], ids=lambda c: c.name)
-def test_gradients_are_poisoned_and_heal(case: Case, ahead: str) -> None:
+def test_gradients_are_poisoned_and_heal(case: Case, ahead_failing: str) -> None:
     for args in map(ours, case.arguments("float32")):
         leaves = leaves_of(args)
         if not leaves or not backward(case, args, failed_task):

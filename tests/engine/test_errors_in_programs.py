@@ -12,18 +12,7 @@ import forerun
 from forerun import _core, autograd, gluon, np, npx
 from forerun.np import host
 from forerun.testing import closed_gate
-
-
-class NoSuchPlace(Exception):
-    """An exception of the user's own."""
-
-
-@pytest.fixture
-def ahead(ahead: str) -> Iterator[str]:
-    """The modes in which errors come later than the call; those of inputs are read by nobody."""
-    yield ahead
-    _core.quiesce()
-    _core.unseen_failures()
+from tests.support.late_arrays import NoSuchPlace
 
 
 def bad(*shape: int, device: Any = None) -> Any:
@@ -66,7 +55,7 @@ VIEWS: dict[str, Callable[[Any], Any]] = {
 
 class TestViews:
     @pytest.mark.parametrize("view", VIEWS)
-    def test_of_a_bad_base(self, view, ahead):
+    def test_of_a_bad_base(self, view, ahead_failing):
         """Views made before the failure and after it, and what is computed from them."""
         with closed_gate():
             x = bad(3, 3)
@@ -76,24 +65,24 @@ class TestViews:
         assert is_bad(VIEWS[view](x))
         assert is_bad(result)
 
-    def test_write_of_the_whole_base_heals_them(self, ahead):
+    def test_write_of_the_whole_base_heals_them(self, ahead_failing):
         x = bad(3, 3)
         row = x[1]
         x[...] = 2
         assert row.tolist() == [2, 2, 2]
 
-    def test_write_through_a_view_of_everything_heals(self, ahead):
+    def test_write_through_a_view_of_everything_heals(self, ahead_failing):
         x = bad(3, 3)
         x.reshape(-1)[:] = 2
         assert x.tolist() == [[2] * 3] * 3
 
-    def test_write_of_a_part_does_not(self, ahead):
+    def test_write_of_a_part_does_not(self, ahead_failing):
         x = bad(3, 3)
         x[0] = 1
         x[1:] = 1  # each part of it, but never all of it
         assert is_bad(x)
 
-    def test_bad_write_of_a_part_spoils_what_overlaps_it(self, ahead):
+    def test_bad_write_of_a_part_spoils_what_overlaps_it(self, ahead_failing):
         x = np.zeros((3, 3))
         before, other = x + 1, x[2]
         x[0] = bad(3)
@@ -117,7 +106,7 @@ class TestViews:
             lambda x, y: np.clip(x, 0, 1, out=y),
         ],
     )
-    def test_out_and_in_place(self, write, ahead):
+    def test_out_and_in_place(self, write, ahead_failing):
         y = np.ones((3, 3))
         good = y * 2
         write(bad(3, 3), y)
@@ -127,7 +116,7 @@ class TestViews:
         y[...] = 0
         assert y.tolist() == [[0] * 3] * 3
 
-    def test_numpy_array_that_is_written_to(self, ahead):
+    def test_numpy_array_that_is_written_to(self, ahead_failing):
         a = numpy.zeros(3)
         with pytest.raises(NoSuchPlace):
             a += bad(3)
@@ -153,7 +142,7 @@ class TestDevices:
 
 
 class TestGradients:
-    def test_bad_value_on_the_way(self, ahead):
+    def test_bad_value_on_the_way(self, ahead_failing):
         w, v = np.ones(3), np.ones(3)
         w.attach_grad()
         v.attach_grad()
@@ -165,7 +154,7 @@ class TestGradients:
         assert v.grad.tolist() == [2, 2, 2]  # nothing in it comes from there
         assert w.tolist() == [1, 1, 1]
 
-    def test_the_next_walk_heals(self, ahead):
+    def test_the_next_walk_heals(self, ahead_failing):
         w = np.ones(3)
         w.attach_grad()
         for values in (bad(3), np.ones(3)):
@@ -174,7 +163,7 @@ class TestGradients:
             loss.backward()
         assert w.grad.tolist() == [1, 1, 1]
 
-    def test_sums_of_walks_do_not_heal(self, ahead):
+    def test_sums_of_walks_do_not_heal(self, ahead_failing):
         """With "add", what was there stays part of it, until it is set to zero."""
         w = np.ones(3)
         w.attach_grad("add")
@@ -189,7 +178,7 @@ class TestGradients:
         loss.backward()
         assert w.grad.tolist() == [3, 3, 3]
 
-    def test_bad_leaf(self, ahead):
+    def test_bad_leaf(self, ahead_failing):
         w = bad(3)
         w.attach_grad()
         with autograd.record():
@@ -197,7 +186,7 @@ class TestGradients:
         loss.backward()
         assert is_bad(w.grad)
 
-    def test_function_of_the_users_own(self, ahead):
+    def test_function_of_the_users_own(self, ahead_failing):
         class Fails(autograd.Function):
             def forward(self, x: Any) -> Any:
                 return x * 2
@@ -223,7 +212,7 @@ def dense() -> Any:
 
 @pytest.mark.parametrize("hybridized", [False, True])
 class TestNetworks:
-    def test_bad_batch(self, hybridized, ahead):
+    def test_bad_batch(self, hybridized, ahead_failing):
         net = dense()
         if hybridized:
             net.hybridize()
@@ -232,7 +221,7 @@ class TestNetworks:
         assert is_bad(net(bad(5, 3)))
         assert (net(good).asnumpy() == want).all()
 
-    def test_bad_gradient_reaches_the_parameters_and_no_further(self, hybridized, ahead):
+    def test_bad_gradient_reaches_the_parameters_and_no_further(self, hybridized, ahead_failing):
         net = dense()
         if hybridized:
             net.hybridize()
@@ -251,7 +240,7 @@ class TestNetworks:
         assert net(np.ones((1, 3))).tolist() == [[17, 17]]
 
 
-def test_failure_inside_a_hybridized_call(ahead):
+def test_failure_inside_a_hybridized_call(ahead_failing):
     """It spoils all results of the call, and the line is that of the call."""
 
     class Lookup(gluon.nn.HybridBlock):
@@ -274,7 +263,7 @@ def test_failure_inside_a_hybridized_call(ahead):
 
 
 @pytest.mark.parametrize("optimizer", ["sgd", "adam", "rmsprop", "adagrad"])
-def test_optimizer_step_with_a_bad_gradient(optimizer, ahead):
+def test_optimizer_step_with_a_bad_gradient(optimizer, ahead_failing):
     net = gluon.nn.Dense(1, in_units=2)
     net.initialize()
     trainer = gluon.Trainer(net.collect_params(), optimizer, {"learning_rate": 0.1})
@@ -287,7 +276,7 @@ def test_optimizer_step_with_a_bad_gradient(optimizer, ahead):
     assert net.bias.data().asnumpy().shape == (1,)
 
 
-def test_random_numbers(ahead):
+def test_random_numbers(ahead_failing):
     """Those with bad parameters are bad; the numbers that follow are the same as without it."""
     npx.random.seed(5)
     np.random.normal(np.zeros(3), 1.0)
@@ -298,7 +287,7 @@ def test_random_numbers(ahead):
     assert is_bad(x)
 
 
-def test_several_outputs(ahead):
+def test_several_outputs(ahead_failing):
     parts = host(lambda x: (x, x + 1), [bad(3)], [((3,), "float32")] * 2)
     assert all(is_bad(p) for p in parts)
     assert all(is_bad(p) for p in np.linalg.qr(bad(3, 3)))
@@ -313,7 +302,7 @@ class TestGroups:
         yield
         _core.set_fuse_from(2000)
 
-    def test_bad_input(self, ahead):
+    def test_bad_input(self, ahead_failing):
         x = np.ones(5000)
         forerun.waitall()
         with closed_gate():
@@ -327,7 +316,7 @@ class TestGroups:
         assert is_bad(d)
         assert (a[7].item(), c[7].item(), e.item()) == (2, 6, 30000)
 
-    def test_member_that_fails(self, ahead):
+    def test_member_that_fails(self, ahead_failing):
         """Integers to a negative power fail where the values tell so."""
         x = np.array([2, 3, 4], dtype="int64")
         forerun.waitall()

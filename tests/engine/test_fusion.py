@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -16,17 +16,14 @@ from hypothesis import strategies as st
 
 import forerun
 from forerun import _core, autograd, gluon, np, npx, profiler
-from forerun._runtime.settings import _PASSES
 from forerun.np import host
 from forerun.testing import closed_gate
 from stress.fuzz.modes import all_at_once, in_order, running_ahead
 from stress.fuzz.program import Shape, Step, seeded
 from stress.fuzz.steps import FUSED_EXACT, FUSED_KINDS
 from tests.support.bits import bits_of
+from tests.support.passes import ALL, SETTINGS, check_all_passes, done, floats, issued_as_a_whole
 from tests.support.settings import configured
-
-ALL = ",".join(_PASSES)
-SETTINGS = ("", *_PASSES, ALL)  # none, each alone, all
 
 EDITING = ("make", "make", "drop", "slices", "transpose", "reshape", "assign", "out", "overlap", "update", "copy")
 EXACT = (*FUSED_EXACT, *FUSED_EXACT, *EDITING, "binary", "unary", "chain", "choose", "reduce", "scan", "move", "sort")
@@ -47,39 +44,6 @@ def improving() -> Iterator[None]:
     """All passes, one worker."""
     with configured(engine="async", workers=1, passes=ALL):
         yield
-
-
-def done() -> dict[str, int]:
-    """What the passes have done by now, once all work has ended."""
-    _core.quiesce()
-    stats = forerun.stats()
-    return {name: stats[name] for name in ("dropped", "groups", "grouped", "elided")}
-
-
-def issued_as_a_whole(program: Callable[..., Any], *inputs: Any) -> tuple[Any, dict[str, int]]:
-    """Results of a program that is issued as a whole before anything starts; and what the passes did."""
-    arrays = [np.array(x) for x in inputs]
-    forerun.waitall()
-    before = done()
-    with closed_gate():
-        results = program(*arrays)
-    return results, {name: n - before[name] for name, n in done().items()}
-
-
-def check_all_passes(program: Callable[..., Any], *inputs: Any) -> dict[str, int]:
-    """Runs a program step by step, and with each choice of passes; returns what all of them did."""
-    with configured(engine="sync", passes=""):
-        expected = bits_of(program(*(np.array(x) for x in inputs)))
-    did: dict[str, int] = {}
-    for passes in SETTINGS:
-        with configured(engine="async", workers=2, passes=passes):
-            results, did = issued_as_a_whole(program, *inputs)
-            assert bits_of(results) == expected, f"passes {passes!r}"
-    return did
-
-
-def floats(*shape: int, dtype: str = "float32") -> numpy.ndarray:
-    return numpy.random.default_rng(5).normal(size=shape).astype(dtype)
 
 
 def gelu(x: Any) -> Any:

@@ -16,19 +16,12 @@ import forerun
 from forerun import _core, autograd, np, npx, profiler
 from forerun.gluon import nn
 from forerun.testing import closed_gate
+from tests.support.passes import ran_in_the_call
 from tests.support.settings import configured, running
 from tests.support.subprocesses import output
 from tests.support.threads import in_threads
 
 LARGE = 300_000  # elements of what is always issued
-
-
-def at_once(work: Callable[[], Any]) -> int:
-    """How much of this ran in the call."""
-    before = forerun.stats()["at_once"]
-    kept = work()
-    del kept
-    return forerun.stats()["at_once"] - before
 
 
 def late(x: Any) -> tuple[Any, threading.Event]:
@@ -100,17 +93,17 @@ print(more, s["issued"] - s["at_once"], s["waits"], s["helped"], s["at_once"] > 
     def test_large_work_and_what_needs_it_is_issued(self) -> None:
         x = np.ones(LARGE)
         x.wait()
-        assert at_once(lambda: x + 1) == 0
+        assert ran_in_the_call(lambda: x + 1) == 0
         with closed_gate():
             y = x + 1
             few = y[:3]
-        assert at_once(lambda: few * 2) in (0, 1)  # whether the large one has ended by now
+        assert ran_in_the_call(lambda: few * 2) in (0, 1)  # whether the large one has ended by now
         y, go = late(np.ones(3))
-        assert at_once(lambda: y + 1) == 0
-        assert at_once(lambda: y.__setitem__(0, 5.0)) == 0
+        assert ran_in_the_call(lambda: y + 1) == 0
+        assert ran_in_the_call(lambda: y.__setitem__(0, 5.0)) == 0
         go.set()
         y.wait()
-        assert at_once(lambda: y + 1) == 1
+        assert ran_in_the_call(lambda: y + 1) == 1
 
     def test_the_closed_gate_holds_it(self, gate: None) -> None:
         x = np.zeros(3)
@@ -141,9 +134,9 @@ print(more, s["issued"] - s["at_once"], s["waits"], s["helped"], s["at_once"] > 
     @pytest.mark.parametrize("name", ["sync", "4 workers"])
     def test_the_pass_and_the_modes(self, name: str) -> None:
         with running(name), configured(passes="drop,fuse,reuse"):
-            assert at_once(lambda: [np.ones(3) + 1, np.arange(3)[1:], np.sort(np.ones(3))]) == 0
+            assert ran_in_the_call(lambda: [np.ones(3) + 1, np.arange(3)[1:], np.sort(np.ones(3))]) == 0
         with running(name):
-            assert at_once(lambda: np.ones(3) + 1) == (0 if name == "sync" else 2)
+            assert ran_in_the_call(lambda: np.ones(3) + 1) == (0 if name == "sync" else 2)
 
     def test_what_a_hybridized_call_captures(self) -> None:
         class Net(nn.HybridBlock):
@@ -288,7 +281,7 @@ class TestFailures:
         make, error, text = self.MAKE[name]
         lines = range(make.__code__.co_firstlineno, make.__code__.co_firstlineno + 5)
         found = []
-        assert at_once(lambda: found.append(make())) > 0
+        assert ran_in_the_call(lambda: found.append(make())) > 0
         bad, worse = found[0], found[0] + 1
         for x in (bad, worse, worse[:1], bad):
             with pytest.raises(error, match=text) as raised:

@@ -7,9 +7,8 @@ import pytest
 
 from forerun import autograd, gluon, np, npx
 from forerun.gluon import nn
-from tests.gluon.test_layers import made, values
 from tests.support import conv_pool_reference
-from tests.support.gluon_samples import RNG, close
+from tests.support.gluon_samples import RNG, close, parameter_values, with_data
 from tests.support.gradients import check_gradients
 
 CONVOLUTIONS = [
@@ -49,8 +48,8 @@ def activated(layer: Any, y: numpy.ndarray) -> numpy.ndarray:
 
 @pytest.mark.parametrize(("make", "shape", "weight", "settings"), CONVOLUTIONS)
 def test_convolutions(make: Any, shape: Any, weight: Any, settings: dict[str, Any]) -> None:
-    layer, x = made(make(), *shape)
-    v = values(layer)
+    layer, x = with_data(make(), *shape)
+    v = parameter_values(layer)
     assert v["weight"].shape == weight
     expected = conv_pool_reference.convolution(numpy.asarray(x), v["weight"], v.get("bias"), **settings)
     close(layer(x), activated(layer, expected))
@@ -59,8 +58,8 @@ def test_convolutions(make: Any, shape: Any, weight: Any, settings: dict[str, An
 
 @pytest.mark.parametrize(("make", "shape", "weight", "settings"), TRANSPOSES)
 def test_transposed_convolutions(make: Any, shape: Any, weight: Any, settings: dict[str, Any]) -> None:
-    layer, x = made(make(), *shape)
-    v = values(layer)
+    layer, x = with_data(make(), *shape)
+    v = parameter_values(layer)
     assert v["weight"].shape == weight
     rows = numpy.asarray(x)
     expected = conv_pool_reference.deconvolution(rows, v["weight"], v.get("bias"), no_bias=False, **settings)

@@ -1,32 +1,14 @@
 """Layers against NumPy's formulas, and their gradients against differences."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy
 import pytest
 
-from forerun import autograd, gluon, np
+from forerun import autograd, np
 from forerun.gluon import nn
-from tests.support.gluon_samples import RNG, array, close
+from tests.support.gluon_samples import close, parameter_values, with_data
 from tests.support.gradients import check_gradients
-
-
-def made(layer: gluon.Block, *shape: int) -> tuple[gluon.Block, Any]:
-    """The layer in float64 with random parameters, and data of that shape, both with gradients."""
-    layer.initialize()
-    layer(np.zeros(shape))
-    layer.cast("float64")
-    for parameter in layer.collect_params().values():
-        if parameter.grad_req != "null":
-            parameter.set_data(RNG.normal(size=parameter.shape))
-    x = array(RNG.normal(size=shape))
-    x.attach_grad()
-    return layer, x
-
-
-def values(layer: gluon.Block) -> dict[str, numpy.ndarray]:
-    return {name: p.data().asnumpy() for name, p in layer.collect_params().items()}
 
 
 @pytest.mark.parametrize(
@@ -40,8 +22,8 @@ def values(layer: gluon.Block) -> dict[str, numpy.ndarray]:
     ids=["matrix", "flatten", "last axis", "vector"],
 )
 def test_dense(make: Callable[[], nn.Dense], shape: tuple[int, ...], inputs: int) -> None:
-    layer, x = made(make(), *shape)
-    v, rows = values(layer), numpy.asarray(x)
+    layer, x = with_data(make(), *shape)
+    v, rows = parameter_values(layer), numpy.asarray(x)
     rows = rows if not layer._flatten else rows.reshape(shape[0], -1)
     expected = rows @ v["weight"].T + v.get("bias", 0)
     assert v["weight"].shape == (3, inputs)
@@ -51,11 +33,11 @@ def test_dense(make: Callable[[], nn.Dense], shape: tuple[int, ...], inputs: int
 
 @pytest.mark.parametrize("shape", [(5, 3), (4, 3, 2, 2)], ids=str)
 def test_batch_norm_while_training(shape: tuple[int, ...]) -> None:
-    layer, x = made(nn.BatchNorm(), *shape)
+    layer, x = with_data(nn.BatchNorm(), *shape)
     rows, wide = numpy.asarray(x), (-1, *(1,) * (len(shape) - 2))
     axes = tuple(i for i in range(len(shape)) if i != 1)
     mean, var = rows.mean(axes, keepdims=True), rows.var(axes, keepdims=True)
-    v = values(layer)
+    v = parameter_values(layer)
     expected = (rows - mean) / numpy.sqrt(var + 1e-5) * v["gamma"].reshape(wide) + v["beta"].reshape(wide)
     with autograd.train_mode():
         close(layer(x), expected)
@@ -65,10 +47,10 @@ def test_batch_norm_while_training(shape: tuple[int, ...]) -> None:
 
 
 def test_batch_norm_otherwise_uses_the_running_statistics() -> None:
-    layer, x = made(nn.BatchNorm(scale=False), 5, 3)
+    layer, x = with_data(nn.BatchNorm(scale=False), 5, 3)
     layer.running_mean.set_data([1.0, 2.0, 3.0])
     layer.running_var.set_data([4.0, 4.0, 4.0])
-    expected = (numpy.asarray(x) - [1, 2, 3]) / numpy.sqrt(4 + 1e-5) + values(layer)["beta"]
+    expected = (numpy.asarray(x) - [1, 2, 3]) / numpy.sqrt(4 + 1e-5) + parameter_values(layer)["beta"]
     close(layer(x), expected)
     close(layer.running_mean.data(), [1, 2, 3])
     assert layer.gamma.grad_req == "null"
@@ -77,8 +59,8 @@ def test_batch_norm_otherwise_uses_the_running_statistics() -> None:
 
 
 def test_layer_norm() -> None:
-    layer, x = made(nn.LayerNorm(), 4, 2, 3)
-    rows, v = numpy.asarray(x), values(layer)
+    layer, x = with_data(nn.LayerNorm(), 4, 2, 3)
+    rows, v = numpy.asarray(x), parameter_values(layer)
     scaled = (rows - rows.mean(-1, keepdims=True)) / numpy.sqrt(rows.var(-1, keepdims=True) + 1e-5)
     close(layer(x), scaled * v["gamma"] + v["beta"])
     check_gradients(lambda: layer(x), x, layer.gamma.data(), layer.beta.data())
@@ -90,7 +72,7 @@ def test_embedding(dtype: str) -> None:
     layer.initialize()
     layer.cast("float64")
     positions = np.array([[1, 4], [4, 0]], dtype=dtype)
-    close(layer(positions), values(layer)["weight"][[[1, 4], [4, 0]]])
+    close(layer(positions), parameter_values(layer)["weight"][[[1, 4], [4, 0]]])
     check_gradients(lambda: layer(positions), layer.weight.data())
 
 

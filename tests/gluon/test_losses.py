@@ -8,15 +8,8 @@ import pytest
 
 from forerun import autograd, gluon, np
 from forerun.testing import check_grads
+from tests.support.formulas import log_softmax, sigmoid
 from tests.support.gluon_samples import CLASSES, LABEL, PRED, RNG, SHARES, WEIGHTS, array, close
-
-
-def log_softmax(x: numpy.ndarray) -> numpy.ndarray:
-    return x - numpy.log(numpy.exp(x).sum(-1, keepdims=True))
-
-
-def sigmoid(x: numpy.ndarray) -> numpy.ndarray:
-    return 1 / (1 + numpy.exp(-x))
 
 
 def cross_entropy(p: numpy.ndarray, q: numpy.ndarray) -> numpy.ndarray:

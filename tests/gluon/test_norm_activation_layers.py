@@ -9,8 +9,8 @@ import pytest
 
 from forerun import autograd, np, npx
 from forerun.gluon import nn
-from tests.gluon.test_layers import made, values
-from tests.support.gluon_samples import RNG, array, close
+from tests.support.formulas import sigmoid
+from tests.support.gluon_samples import RNG, array, close, parameter_values, with_data
 from tests.support.gradients import check_gradients
 
 
@@ -24,8 +24,8 @@ def along(v: numpy.ndarray, axis: int, ndim: int) -> numpy.ndarray:
 
 @pytest.mark.parametrize("shape", [(3, 4), (2, 4, 3), (2, 4, 2, 3)], ids=str)
 def test_group_norm(shape: tuple[int, ...]) -> None:
-    layer, x = made(nn.GroupNorm(2), *shape)
-    rows, v = numpy.asarray(x), values(layer)
+    layer, x = with_data(nn.GroupNorm(2), *shape)
+    rows, v = numpy.asarray(x), parameter_values(layer)
     assert v["gamma"].shape == v["beta"].shape == (4,)
     grouped = standard(rows.reshape(shape[0], 2, -1), (2,)).reshape(shape)
     close(layer(x), grouped * along(v["gamma"], 1, len(shape)) + along(v["beta"], 1, len(shape)))
@@ -36,8 +36,8 @@ def test_group_norm(shape: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize(("axis", "others"), [(1, (2, 3)), (-1, (1, 2)), (2, (1, 3))])
 def test_instance_norm(axis: int, others: tuple[int, ...]) -> None:
-    layer, x = made(nn.InstanceNorm(axis, scale=True), 2, 3, 4, 2)
-    rows, v = numpy.asarray(x), values(layer)
+    layer, x = with_data(nn.InstanceNorm(axis, scale=True), 2, 3, 4, 2)
+    rows, v = numpy.asarray(x), parameter_values(layer)
     expected = standard(rows, others) * along(v["gamma"], axis % 4, 4) + along(v["beta"], axis % 4, 4)
     assert v["gamma"].shape == (rows.shape[axis],)
     close(layer(x), expected)
@@ -59,8 +59,8 @@ def test_norms_that_do_not_fit() -> None:
 
 @pytest.mark.parametrize("axis", [1, -1, 2])
 def test_batch_norm_along_an_axis(axis: int) -> None:
-    layer, x = made(nn.BatchNorm(axis), 4, 3, 2, 5)
-    rows, v = numpy.asarray(x), values(layer)
+    layer, x = with_data(nn.BatchNorm(axis), 4, 3, 2, 5)
+    rows, v = numpy.asarray(x), parameter_values(layer)
     axes = tuple(i for i in range(4) if i != axis % 4)
     with autograd.train_mode():
         close(layer(x), standard(rows, axes) * along(v["gamma"], axis % 4, 4) + along(v["beta"], axis % 4, 4))
@@ -68,21 +68,17 @@ def test_batch_norm_along_an_axis(axis: int) -> None:
 
 
 def test_batch_norm_may_keep_to_its_running_statistics() -> None:
-    layer, x = made(nn.BatchNorm(use_global_stats=True), 4, 3)
-    before = values(layer)
+    layer, x = with_data(nn.BatchNorm(use_global_stats=True), 4, 3)
+    before = parameter_values(layer)
     with autograd.train_mode():
         y = layer(x)
     close(y, numpy.asarray(x) / math.sqrt(1 + 1e-5) * before["gamma"] + before["beta"])
-    for name, value in values(layer).items():
+    for name, value in parameter_values(layer).items():
         close(value, before[name])
 
 
 def phi(x: numpy.ndarray) -> numpy.ndarray:
     return numpy.array([0.5 * (1 + math.erf(v / math.sqrt(2))) for v in x.flat]).reshape(x.shape)
-
-
-def sigmoid(x: numpy.ndarray) -> numpy.ndarray:
-    return 1 / (1 + numpy.exp(-x))
 
 
 @pytest.mark.parametrize(
@@ -127,8 +123,8 @@ def test_the_error_function_at_the_ends() -> None:
 
 @pytest.mark.parametrize("channels", [1, 3])
 def test_prelu(channels: int) -> None:
-    layer, x = made(nn.PReLU(in_channels=channels), 2, 3, 4)
-    rows, alpha = numpy.asarray(x), values(layer)["alpha"]
+    layer, x = with_data(nn.PReLU(in_channels=channels), 2, 3, 4)
+    rows, alpha = numpy.asarray(x), parameter_values(layer)["alpha"]
     assert alpha.shape == (channels,)
     close(layer(x), numpy.where(rows > 0, rows, alpha.reshape(-1, 1) * rows))
     check_gradients(lambda: layer(x), x, layer.alpha.data())

@@ -8,8 +8,8 @@ import pytest
 
 from forerun import autograd, gluon, np
 from forerun.gluon import rnn
-from tests.gluon.test_rnn_layers import drawn, leaf, sigmoid, values
-from tests.support.gluon_samples import RNG, array, close
+from tests.support.formulas import sigmoid
+from tests.support.gluon_samples import RNG, array, close, parameter_values, random_leaf, with_random_parameters
 from tests.support.gradients import check_gradients
 
 T, N, C, H, P = 4, 3, 5, 4, 2
@@ -46,7 +46,7 @@ def stepped(kind: str, from_x: Any, from_h: Any, states: list[Any], act: Any = n
 def made(cell: Any) -> Any:
     cell.cast("float64")
     cell.initialize()
-    return drawn(cell)
+    return with_random_parameters(cell)
 
 
 @pytest.mark.parametrize("kind", RULES)
@@ -62,7 +62,7 @@ def test_cells_of_convolutions_are_those_of_numpy(kind: str, n: int, last: bool)
         getattr(rnn, f"Conv{n}D{kind}Cell")(shape, 3, i2h_kernel=2, h2h_kernel=3, i2h_pad=1, i2h_dilate=2,
                                             h2h_dilate=2, conv_layout=layout)
     )  # fmt: skip
-    v = {name: back(value) if name.endswith("weight") else value for name, value in values(cell).items()}
+    v = {name: back(value) if name.endswith("weight") else value for name, value in parameter_values(cell).items()}
     assert v["i2h_weight"].shape == (GATES[kind] * 3, 2, *[2] * n)
     assert v["h2h_weight"].shape == (GATES[kind] * 3, 3, *[3] * n)
     assert {info["shape"] for info in cell.state_info(2)} == {(2, *extents, 3) if last else (2, 3, *extents)}
@@ -81,7 +81,7 @@ def test_cells_of_convolutions_are_those_of_numpy(kind: str, n: int, last: bool)
 @pytest.mark.parametrize("kind", RULES)
 def test_gradients_of_cells_of_convolutions(kind: str) -> None:
     cell = made(getattr(rnn, f"Conv1D{kind}Cell")((2, 4), 2, i2h_kernel=3, h2h_kernel=3, activation="sigmoid"))
-    x = leaf(1, 2, 2, 4)
+    x = random_leaf(1, 2, 2, 4)
     weights = [p.data() for p in cell.collect_params().values()]
     check_gradients(lambda: cell.unroll(2, x)[0], x, *weights)
 
@@ -110,9 +110,9 @@ def projected(x: Any, r: Any, c: Any, v: dict[str, Any], prefix: str = "") -> An
 def test_outputs_may_be_projected() -> None:
     cell = made(rnn.LSTMPCell(H, P, input_size=C))
     assert [info["shape"] for info in cell.state_info(N)] == [(N, P), (N, H)]
-    x, r, c = leaf(N, C), leaf(N, P), leaf(N, H)
+    x, r, c = random_leaf(N, C), random_leaf(N, P), random_leaf(N, H)
     y, (after_r, after_c) = cell(x, [r, c])
-    expected = projected(x.asnumpy(), r.asnumpy(), c.asnumpy(), values(cell))
+    expected = projected(x.asnumpy(), r.asnumpy(), c.asnumpy(), parameter_values(cell))
     for mine, want in zip((y, after_r, after_c), (expected[0], *expected)):
         close(mine, want, 1e-12)
     check_gradients(lambda: cell(x, [r, c])[0], x, r, c, *[p.data() for p in cell.collect_params().values()])
@@ -126,7 +126,7 @@ def test_layers_may_project(hybrid: bool) -> None:
     layer = rnn.LSTM(H, num_layers=2, bidirectional=True, projection_size=P, dtype="float64")
     layer.initialize()
     layer(np.zeros((T, N, C), dtype="float64"))
-    v = values(drawn(layer))
+    v = parameter_values(with_random_parameters(layer))
     assert v["r1_h2r_weight"].shape == (P, H)
     assert v["l1_i2h_weight"].shape == (4 * H, 2 * P)
     assert v["l0_h2h_weight"].shape == (4 * H, P)
@@ -153,8 +153,8 @@ def test_layers_may_project(hybrid: bool) -> None:
 def test_gradients_flow_through_projections() -> None:
     layer = rnn.LSTM(2, projection_size=1, dtype="float64", input_size=2)
     layer.initialize()
-    drawn(layer)
-    x = leaf(3, 1, 2)
+    with_random_parameters(layer)
+    x = random_leaf(3, 1, 2)
     check_gradients(lambda: layer(x), x, layer.l0_h2r_weight.data(), layer.l0_h2h_weight.data())
 
 
@@ -163,7 +163,11 @@ def test_activations_of_gates_and_states(kind: str) -> None:
     relu = lambda a: numpy.maximum(a, 0)
     soft = lambda a: a / (1 + abs(a))
     cell = made(getattr(rnn, f"{kind}Cell")(H, input_size=C, activation="softsign", recurrent_activation="relu"))
-    v, x, states = values(cell), RNG.normal(size=(N, C)), [RNG.normal(size=(N, H)) for _ in range(STATES[kind])]
+    v, x, states = (
+        parameter_values(cell),
+        RNG.normal(size=(N, C)),
+        [RNG.normal(size=(N, H)) for _ in range(STATES[kind])],
+    )
     after = cell(array(x), [array(state) for state in states])[1]
     from_x, from_h = x @ v["i2h_weight"].T + v["i2h_bias"], states[0] @ v["h2h_weight"].T + v["h2h_bias"]
     for mine, want in zip(after, stepped(kind, from_x, from_h, states, soft, relu), strict=True):

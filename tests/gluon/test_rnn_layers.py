@@ -7,15 +7,12 @@ import pytest
 
 from forerun import _core, autograd, gluon, np
 from forerun.gluon import nn, rnn
-from tests.support.gluon_samples import RNG, array, close
+from tests.support.formulas import sigmoid
+from tests.support.gluon_samples import RNG, array, close, parameter_values, random_leaf, with_random_parameters
 from tests.support.gradients import check_gradients
 
 T, N, C, H = 5, 3, 4, 2
 STATES = {"RNN": 1, "LSTM": 2, "GRU": 1}
-
-
-def sigmoid(x: numpy.ndarray) -> numpy.ndarray:
-    return 1 / (1 + numpy.exp(-x))
 
 
 def step(kind: str, x: Any, states: list[Any], v: dict[str, Any], prefix: str = "") -> list[Any]:
@@ -57,23 +54,7 @@ def layer_of(kind: str, **settings: Any) -> Any:
     layer = getattr(rnn, kind)(H, dtype="float64", **settings)
     layer.initialize()
     layer(np.zeros((T, N, C), dtype="float64"))
-    return drawn(layer)
-
-
-def drawn(block: Any) -> Any:
-    for parameter in block.collect_params().values():
-        parameter.set_data(RNG.normal(size=parameter.shape))
-    return block
-
-
-def values(block: Any) -> dict[str, numpy.ndarray]:
-    return {name: p.data().asnumpy() for name, p in block.collect_params().items()}
-
-
-def leaf(*shape: int) -> Any:
-    x = array(RNG.normal(size=shape))
-    x.attach_grad()
-    return x
+    return with_random_parameters(layer)
 
 
 KINDS = pytest.mark.parametrize("kind", STATES)
@@ -86,7 +67,9 @@ def test_layers_are_loops_over_steps(kind: str, layers: int, directions: int) ->
     x = array(RNG.normal(size=(T, N, C)))
     before = [array(RNG.normal(size=(layers * directions, N, H))) for _ in range(STATES[kind])]
     y, after = layer(x, before)
-    expected, states = run(kind, x.asnumpy(), [state.asnumpy() for state in before], values(layer), layers, directions)
+    expected, states = run(
+        kind, x.asnumpy(), [state.asnumpy() for state in before], parameter_values(layer), layers, directions
+    )
     close(y, expected, 1e-12)
     assert len(after) == len(states)
     for mine, state in zip(after, states):
@@ -97,7 +80,7 @@ def test_layers_are_loops_over_steps(kind: str, layers: int, directions: int) ->
 @KINDS
 def test_gradients_are_those_of_differences(kind: str) -> None:
     layer = layer_of(kind, num_layers=2, bidirectional=True)
-    x, h = leaf(3, 2, C), [leaf(4, 2, H) for _ in range(STATES[kind])]
+    x, h = random_leaf(3, 2, C), [random_leaf(4, 2, H) for _ in range(STATES[kind])]
     both = lambda: np.concatenate([part.ravel() for part in (layer(x, h)[0], *layer(x, h)[1])])
     weights = [layer.l0_i2h_weight, layer.r0_h2h_weight, layer.l1_i2h_bias, layer.r1_h2h_bias]
     check_gradients(both, x, *h, *[p.data() for p in weights])
@@ -106,7 +89,7 @@ def test_gradients_are_those_of_differences(kind: str) -> None:
 @KINDS
 @pytest.mark.parametrize("n", [1, 2, 7])
 def test_gradients_flow_to_every_step(kind: str, n: int) -> None:
-    layer, x = layer_of(kind), leaf(n, 1, C)
+    layer, x = layer_of(kind), random_leaf(n, 1, C)
     check_gradients(lambda: layer(x)[-1], x)
     assert (abs(x.grad.asnumpy()).max((1, 2)) > 0).all()
 
@@ -172,7 +155,7 @@ def test_calls_do_not_wait(gate: None) -> None:
 
 @KINDS
 def test_hybridized_layers_are_the_same(kind: str) -> None:
-    layer, x = layer_of(kind, num_layers=2), leaf(T, N, C)
+    layer, x = layer_of(kind, num_layers=2), random_leaf(T, N, C)
     results = []
     for active in (False, True, True):
         if active:
@@ -214,15 +197,15 @@ def test_bad_input_is_refused() -> None:
 def cell_of(kind: str, width: int = C) -> Any:
     cell = getattr(rnn, f"{kind}Cell")(H, dtype="float64", input_size=width)
     cell.initialize()
-    return drawn(cell)
+    return with_random_parameters(cell)
 
 
 @KINDS
 def test_cells_are_one_step(kind: str) -> None:
-    cell, x = cell_of(kind), leaf(N, C)
-    before = [leaf(N, H) for _ in range(STATES[kind])]
+    cell, x = cell_of(kind), random_leaf(N, C)
+    before = [random_leaf(N, H) for _ in range(STATES[kind])]
     y, after = cell(x, before)
-    expected = step(kind, x.asnumpy(), [state.asnumpy() for state in before], values(cell))
+    expected = step(kind, x.asnumpy(), [state.asnumpy() for state in before], parameter_values(cell))
     close(y, expected[0], 1e-12)
     for mine, state in zip(after, expected, strict=True):
         close(mine, state, 1e-12)
@@ -320,12 +303,12 @@ def test_layers_are_those_of_pytorch(kind: str) -> None:
     torch: Any = pytest.importorskip("torch", reason="PyTorch is not installed: nothing to compare with")
     layer = layer_of(kind, num_layers=2, bidirectional=True)
     peer = getattr(torch.nn, kind)(C, H, 2, bidirectional=True).double()
-    for name, value in values(layer).items():
+    for name, value in parameter_values(layer).items():
         place, what, tensor = name[:2], *name[3:].split("_")
         kinds = {"i2h": "ih", "h2h": "hh"}
         full = f"{tensor}_{kinds[what]}_l{place[1]}" + ("_reverse" if place[0] == "r" else "")
         getattr(peer, full).data.copy_(torch.tensor(value))
-    x = leaf(T, N, C)
+    x = random_leaf(T, N, C)
     with autograd.record():
         y = layer(x)
         loss = (y * y).sum()

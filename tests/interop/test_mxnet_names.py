@@ -19,6 +19,7 @@ import forerun
 from forerun import autograd, gluon, image, init, np, npx
 from forerun.compat import install_as_mxnet, uninstall_as_mxnet
 from forerun.gluon import download, nn
+from tests.support.gluon_samples import initialized
 from tests.support.paths import DATA
 
 with (DATA / "mxnet" / "mxnet_names.tsv").open() as file:
@@ -63,11 +64,6 @@ def found(mxnet: Any, name: str) -> Any:
 # --- what the expressions use ---------------------------------------------------------------------
 
 
-def made(layer: Any) -> Any:
-    layer.initialize()
-    return layer
-
-
 def dense(rule: Any = "ones") -> Any:
     layer = nn.Dense(1, in_units=2)
     layer.initialize(rule, ctx=npx.cpu())
@@ -81,7 +77,7 @@ def filled(container: Any) -> Any:
 
 
 def net() -> Any:
-    return made(filled(nn.Sequential()))
+    return initialized(filled(nn.Sequential()))
 
 
 def hybrid() -> Any:

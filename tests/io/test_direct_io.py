@@ -27,10 +27,9 @@ from forerun._io.atomic_write import replacing
 from forerun.safetensors import load_file, safe_open, save_file
 from forerun.testing import assert_same_bits, closed_gate
 from tests.support import subprocesses
+from tests.support.direct_io import BLOCK, LEAST, PIECE, cached_bytes, direct_reads, kind_of, values
 from tests.support.settings import configured
 
-BLOCK, LEAST = direct.BLOCK, direct.LEAST
-PIECE = 2 * LEAST
 SIZES = [0, 1, LEAST - 1, LEAST, LEAST + 1, LEAST + BLOCK - 1, LEAST + BLOCK, PIECE + LEAST + 5, 3 * PIECE - 1]
 
 
@@ -41,10 +40,6 @@ def _pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(issue, "PIECE", PIECE)
 
 
-def values(n: int) -> numpy.ndarray:
-    return numpy.random.default_rng(n).integers(0, 256, n, "u1")
-
-
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many writes without a copy were tried; as the entries of a list."""
@@ -52,29 +47,6 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     real = direct._without_copy
     monkeypatch.setattr(direct, "_without_copy", lambda file: (found.append(file), real(file))[1])
     return found
-
-
-def kind_of(folder: Path) -> str:
-    """What the file system of a folder does, asked of it alone.
-
-    "device": takes whole blocks without a copy, nothing else; "memory": takes all; "none": takes nothing.
-    """
-    block = numpy.zeros(2 * BLOCK, "u1")
-    start = -block.__array_interface__["data"][0] % BLOCK
-    found = []
-    for at in (0, 64):
-        try:
-            file = os.open(folder / "asked", os.O_CREAT | os.O_WRONLY | os.O_DIRECT, 0o600)
-        except OSError:
-            return "none"
-        try:
-            found.append(os.pwrite(file, block[start : start + BLOCK].data, at) == BLOCK)
-        except OSError:
-            found.append(False)
-        finally:
-            os.close(file)
-            (folder / "asked").unlink()
-    return {(True, False): "device", (True, True): "memory"}.get((found[0], found[1]), "none")
 
 
 class TestTheSameFile:
@@ -193,7 +165,7 @@ class TestWithoutACopy:
         """But for the header and the end, and what a file system that has no device has there."""
         if kind_of(tmp_path) == "device":
             np.save(tmp_path / "x", np.array(values(2 * PIECE + LEAST + 5)))
-            assert resident(tmp_path / "x.npy") <= 2 * BLOCK
+            assert cached_bytes(tmp_path / "x.npy") <= 2 * BLOCK
 
     def test_not_what_is_small_or_begins_anywhere(self, asked: list[int], tmp_path: Path) -> None:
         x = np.array(values(3 * LEAST))  # the write gets a copy of a part of 2 MiB or less
@@ -212,18 +184,6 @@ class TestWithoutACopy:
             npy.write_values(out, x.numpy())
         assert asked == []
         assert (tmp_path / "x").read_bytes() == b"a byte" + values(LEAST).tobytes()
-
-
-def resident(path: Path) -> int:
-    """Bytes of a file that the system has in its memory, which an array is mapped to."""
-    import ctypes
-
-    mapped = numpy.memmap(path, "u1", "c")
-    pages = numpy.zeros(-(-mapped.size // BLOCK), "u1")
-    place = ctypes.c_void_p(mapped.__array_interface__["data"][0])
-    libc = ctypes.CDLL(None, use_errno=True)
-    assert libc.mincore(place, ctypes.c_size_t(mapped.size), ctypes.c_void_p(pages.ctypes.data)) == 0
-    return int((pages & 1).sum()) * BLOCK
 
 
 class TestWhatFails:
@@ -288,23 +248,9 @@ class TestWhatFails:
 @pytest.fixture
 def straight(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[int, int]]]:
     """Reads without a copy that were tried while they are asked for: places in the file and lengths."""
-    found = noted(monkeypatch)
+    found = direct_reads(monkeypatch)
     with configured(direct_reads=True):
         yield found
-
-
-def noted(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
-    """Reads without a copy that are tried from now on: places in the file and lengths."""
-    found: list[tuple[int, int]] = []
-    real = os.preadv
-
-    def preadv(file: int, rooms: list[Any], at: int) -> int:
-        if fcntl.fcntl(file, fcntl.F_GETFL) & os.O_DIRECT:
-            found.append((at, len(rooms[0])))
-        return real(file, rooms, at)
-
-    monkeypatch.setattr(os, "preadv", preadv)
-    return found
 
 
 class TestReads:

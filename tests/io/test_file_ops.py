@@ -26,11 +26,11 @@ from forerun._io import ordering as order
 from forerun._runtime.settings import _apply as put_back
 from forerun.safetensors import save_file
 from forerun.testing import closed_gate
-from tests.ops.test_blocking import returns, waits_for_values
 from tests.support import resources, subprocesses
 from tests.support.late_arrays import HeldTask
 from tests.support.paths import ROOT
 from tests.support.settings import configured
+from tests.support.waiting import returns, waits_for_values
 
 SAVES = (np.save, np.savez, np.savez_compressed, np.savetxt)
 SOME = 300_000  # elements: more than are read or written at once

@@ -18,8 +18,8 @@ from forerun._io import direct_io as direct
 from forerun._io import file_ops as issue
 from forerun.safetensors import load_file, save_file
 from forerun.testing import assert_same_bits, closed_gate
-from tests.io.test_direct_io import BLOCK, LEAST, PIECE, kind_of, noted, resident, values
 from tests.support import resources
+from tests.support.direct_io import BLOCK, LEAST, PIECE, cached_bytes, direct_reads, kind_of, values
 from tests.support.settings import configured
 
 SIZE = 2 * PIECE + LEAST + 5
@@ -30,7 +30,7 @@ def straight(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
     """Reads without a copy, while all cores compute: places in the file and lengths."""
     monkeypatch.setattr(issue, "PIECE", PIECE)
     monkeypatch.setattr(_core, "cores_taken", lambda: True)
-    return noted(monkeypatch)
+    return direct_reads(monkeypatch)
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def path(tmp_path: Path) -> Path:
     np.save(tmp_path / "x", np.array(values(SIZE)))
     forget(tmp_path / "x.npy")
     if kind_of(tmp_path) == "device":
-        assert resident(tmp_path / "x.npy") <= 2 * BLOCK
+        assert cached_bytes(tmp_path / "x.npy") <= 2 * BLOCK
     return tmp_path / "x.npy"
 
 
@@ -69,7 +69,7 @@ class TestWhichWay:
         assert_same_bits(np.load(path), values(SIZE))
         on_a_device(path, straight, ALL_OF_IT)
         if kind_of(path.parent) == "device":
-            assert resident(path) < SIZE // 2  # the header's read may have brought some more
+            assert cached_bytes(path) < SIZE // 2  # the header's read may have brought some more
 
     def test_what_is_in_the_systems_memory(self, straight: Any, path: Path) -> None:
         remember(path)
@@ -100,7 +100,7 @@ class TestWhichWay:
         monkeypatch.setattr(_core, "cores_taken", lambda: False)
         assert_same_bits(np.load(path), values(SIZE))
         assert straight == []
-        assert kind_of(path.parent) == "none" or resident(path) > SIZE
+        assert kind_of(path.parent) == "none" or cached_bytes(path) > SIZE
 
     def test_the_setting_has_the_last_word(self, straight: Any, monkeypatch: Any, path: Path) -> None:
         with configured(direct_reads=False):
@@ -130,10 +130,10 @@ class TestWhichWay:
     def test_asking_brings_nothing_into_the_systems_memory(self, path: Path) -> None:
         if kind_of(path.parent) != "device":
             return
-        before = resident(path)
+        before = cached_bytes(path)
         with open(path, "rb") as file:
             assert not direct._remembered(file.fileno(), BLOCK, 2 * PIECE)
-        assert resident(path) == before
+        assert cached_bytes(path) == before
 
 
 class TestWhoDoesNotTell:

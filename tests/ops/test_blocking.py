@@ -2,75 +2,17 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numpy
 import pytest
 
-import forerun
 from forerun import _core, autograd, np, npx
 from forerun.np import ndarray
-from forerun.testing import closed_gate
 from tests.ops.cases import CASES
-from tests.ops.cases.table import Case, mapped, ours, results
-
-PATIENCE = 60.0  # seconds; only a failure ever takes so long
-
-
-class Helper(threading.Thread):
-    """Runs a function, and keeps what it returned or raised."""
-
-    def __init__(self, function: Callable[[], Any]) -> None:
-        super().__init__(daemon=True)
-        self.function = function
-        self.result: Any = None
-        self.error: BaseException | None = None
-
-    def run(self) -> None:
-        try:
-            self.result = self.function()
-        except BaseException as error:
-            self.error = error
-
-
-@contextmanager
-def beside_closed_gate(function: Callable[[], Any]) -> Iterator[Helper]:
-    """A thread that runs the function while the gate is closed; the gate is open again after the block."""
-    with closed_gate():
-        helper = Helper(function)
-        helper.start()
-        yield helper
-    helper.join(PATIENCE)
-    assert not helper.is_alive()
-    forerun.waitall()
-    if helper.error:
-        raise helper.error
-
-
-def returns(function: Callable[[], Any]) -> Any:
-    """What the function returned, without waiting, while the engine was held."""
-    forerun.waitall()
-    waits = _core.stats()["waits"]
-    with beside_closed_gate(function) as helper:
-        helper.join(PATIENCE)
-        stuck, waited = helper.is_alive(), _core.stats()["waits"] - waits
-    assert not stuck, "it must return while the engine is held"
-    assert not waited, "it must not wait"
-    return helper.result
-
-
-def waits_for_values(function: Callable[[], Any]) -> None:
-    """Checks that the function waits: it is seen waiting, and ends only when the engine goes on."""
-    forerun.waitall()
-    waits = _core.stats()["waits"]
-    with beside_closed_gate(function) as helper:
-        while helper.is_alive() and _core.stats()["waits"] == waits:
-            helper.join(0.001)
-        waited = helper.is_alive()
-    assert waited, "it must wait for values"
+from tests.ops.cases.table import Case, arrays_of, ours, results
+from tests.support.waiting import READERS, returns, waits_for_values
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if not c.waits], ids=lambda c: c.name)
@@ -81,13 +23,6 @@ def test_every_op_returns(case: Case) -> None:
     assert len(found) == len(samples)
     for r in results(found):
         assert not isinstance(r, ndarray) or r.ready
-
-
-def arrays_of(args: Any) -> list[Any]:
-    """The arrays among arguments, in lists too."""
-    found: list[Any] = []
-    mapped(found.append, args)
-    return found
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if isinstance(c.grad, tuple)], ids=lambda c: c.name)
@@ -115,34 +50,6 @@ def test_ops_whose_shape_depends_on_values_wait(case: Case) -> None:
         case(case.op, tuple(a.copy() if isinstance(a, ndarray) else a for a in args))
 
     waits_for_values(compute)
-
-
-READERS: dict[str, Callable[[Any], Any]] = {
-    "wait": lambda x: x.wait(),
-    "wait_to_read": lambda x: x.wait_to_read(),
-    "waitall": lambda x: forerun.waitall(),
-    "npx.waitall": lambda x: npx.waitall(),
-    "repr": repr,
-    "str": str,
-    "format": lambda x: f"{x.sum():.2f}",
-    "item": lambda x: x[0].item(),
-    "tolist": lambda x: x.tolist(),
-    "asnumpy": lambda x: x.asnumpy(),
-    "numpy": lambda x: x.numpy(),
-    "__array__": numpy.asarray,
-    "memoryview": memoryview,
-    "DLPack": numpy.from_dlpack,
-    "bool": lambda x: bool(x[0]),
-    "int": lambda x: int(x[0]),
-    "float": lambda x: float(x[0]),
-    "complex": lambda x: complex(x[0]),
-    "index": lambda x: [1, 2, 3][x.astype("int64")[0]],
-    "iteration": lambda x: [float(v) for v in x],
-    "in": lambda x: 3.0 in x,
-    "mask": lambda x: x[x > 0],
-    "where without values": np.where,
-    "a function that only NumPy has": numpy.ma.masked_invalid,
-}
 
 
 @pytest.mark.parametrize("name", READERS)

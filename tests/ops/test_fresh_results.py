@@ -11,18 +11,11 @@ import pytest
 from forerun import _core, np
 from forerun.np import ndarray
 from tests.ops.cases import CASES
-from tests.ops.cases.table import Case, mapped, ours
+from tests.ops.cases.table import Case, arrays_of, ours
 
 # They give views where memory allows.
 VIEWS = {"np.reshape", "np.ravel", "np.require", "np.broadcast_arrays", "np.ascontiguousarray"}
 COMPARED = [c for c in CASES if c.reference and not c.in_place and c.name not in VIEWS]
-
-
-def arrays_of(args: Any) -> list[Any]:
-    """The arrays among arguments, in lists and options too."""
-    found: list[Any] = []
-    mapped(found.append, args)
-    return found
 
 
 def is_new(result: Any, args: Any) -> bool:

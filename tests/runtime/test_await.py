@@ -19,13 +19,6 @@ from tests.support.settings import running
 from tests.support.subprocesses import output
 
 
-@pytest.fixture
-def four_workers():
-    """Enough of them that some tasks may be held."""
-    with running("4 workers"):
-        yield
-
-
 @pytest.mark.parametrize("loop", LOOPS)
 class TestLoops:
     def test_other_tasks_go_on(self, loop):

@@ -13,16 +13,11 @@ from forerun import np, npx
 from forerun.testing import closed_gate
 from tests.support.event_loops import LOOPS, run, turns
 from tests.support.late_arrays import late_array
-from tests.support.settings import running
 
 Pair = namedtuple("Pair", "left right")
 
 
-@pytest.fixture(autouse=True)
-def four_workers():
-    """Enough of them that three tasks may be held, and another goes on."""
-    with running("4 workers"):
-        yield
+pytestmark = pytest.mark.usefixtures("four_workers")
 
 
 def bad(word: str = "bad"):

@@ -1,10 +1,10 @@
-"""What the tests of gluon share: samples, and gradients against differences."""
+"""Samples for layers and losses, and layers with random parameters."""
 
 from typing import Any
 
 import numpy
 
-from forerun import np
+from forerun import gluon, np
 
 RNG = numpy.random.default_rng(1)
 PRED = RNG.normal(size=(4, 3))
@@ -20,3 +20,39 @@ def array(values: Any, dtype: str | None = "float64") -> Any:
 
 def close(x: Any, expected: Any, tolerance: float = 1e-6) -> None:
     numpy.testing.assert_allclose(numpy.asarray(x), expected, rtol=tolerance, atol=tolerance)
+
+
+def with_data(layer: gluon.Block, *shape: int) -> tuple[gluon.Block, Any]:
+    """The layer in float64 with random parameters, and data of that shape, both with gradients."""
+    layer.initialize()
+    layer(np.zeros(shape))
+    layer.cast("float64")
+    for parameter in layer.collect_params().values():
+        if parameter.grad_req != "null":
+            parameter.set_data(RNG.normal(size=parameter.shape))
+    x = array(RNG.normal(size=shape))
+    x.attach_grad()
+    return layer, x
+
+
+def with_random_parameters(block: Any) -> Any:
+    """The block, whose parameters have shapes, with random ones."""
+    for parameter in block.collect_params().values():
+        parameter.set_data(RNG.normal(size=parameter.shape))
+    return block
+
+
+def random_leaf(*shape: int) -> Any:
+    """Random numbers in double precision, with a gradient."""
+    x = array(RNG.normal(size=shape))
+    x.attach_grad()
+    return x
+
+
+def parameter_values(block: Any) -> dict[str, numpy.ndarray]:
+    return {name: p.data().asnumpy() for name, p in block.collect_params().items()}
+
+
+def initialized(layer: Any) -> Any:
+    layer.initialize()
+    return layer

@@ -12,6 +12,10 @@ from forerun.np import host
 PATIENCE = 60.0  # seconds after which a task that is not released gives up
 
 
+class NoSuchPlace(Exception):
+    """An exception of the user's own."""
+
+
 def _task(go: threading.Event, begun: threading.Event, fails: str) -> Callable[..., Any]:
     """The function of a task, which knows nothing of its result: an error that it raises would keep that."""
 

@@ -13,7 +13,7 @@ from forerun import np
 from forerun.gluon import contrib, data
 from forerun.gluon.contrib.data import vision
 from forerun.gluon.contrib.data.vision.transforms import bbox
-from tests.gluon.data.test_vision import part
+from tests.support.data_files import record_part
 
 BOXES = numpy.array([[1, 2, 5, 6, 7], [6, 0, 9, 4, 8]], "float32")
 
@@ -153,7 +153,7 @@ def test_images_of_a_list(tmp_path: Path, workers: int) -> None:
 def test_parts_of_a_file_of_records(tmp_path: Path) -> None:
     file = io.BytesIO()
     Image.fromarray(painted()).save(file, "png")
-    records = [part(struct.pack("<IfQQ", 0, float(i), i, 0) + file.getvalue()) for i in range(5)]
+    records = [record_part(struct.pack("<IfQQ", 0, float(i), i, 0) + file.getvalue()) for i in range(5)]
     (tmp_path / "x.rec").write_bytes(b"".join(records))
     parts = [vision.ImageDataLoader(9, (3, 4, 4), tmp_path / "x.rec", num_parts=2, part_index=i) for i in (0, 1)]
     assert [[y.tolist() for _, y in loader] for loader in parts] == [[[0, 1, 2]], [[3, 4]]]

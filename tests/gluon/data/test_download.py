@@ -24,6 +24,7 @@ import pytest
 from forerun.gluon import download as module
 from forerun.gluon.data import vision
 from forerun.gluon.utils import check_sha1, download
+from tests.support.data_files import idx_file
 from tests.support.subprocesses import PATIENCE, environment
 
 BODY = bytes(numpy.random.default_rng(3).integers(0, 256, 300_000, "u1"))
@@ -283,14 +284,10 @@ def repository(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     return server
 
 
-def idx(values: numpy.ndarray) -> bytes:
-    return numpy.array([0x800 + values.ndim, *values.shape], ">u4").tobytes() + values.astype("u1").tobytes()
-
-
 def test_mnist_is_downloaded_and_checked(repository: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     images, labels = numpy.arange(2 * 784).reshape(2, 28, 28) % 256, numpy.array([3, 4])
     for name, values in (("images-idx3", images), ("labels-idx1", labels)):
-        packed = gzip.compress(idx(values))
+        packed = gzip.compress(idx_file(values))
         repository.files[f"/repo/gluon/dataset/mnist/t10k-{name}-ubyte.gz"] = packed
         monkeypatch.setitem(vision.MNIST._sums, f"t10k-{name}-ubyte", hashlib.sha1(packed).hexdigest())
     data = vision.MNIST(train=False)

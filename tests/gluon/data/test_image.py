@@ -10,6 +10,7 @@ from PIL import Image
 
 from forerun import _core, gluon, image, np
 from forerun.gluon.data.vision import CIFAR10, MNIST, transforms
+from tests.support.data_files import idx_file
 from tests.support.gluon_samples import close
 
 RNG = numpy.random.default_rng(5)
@@ -106,14 +107,10 @@ def test_transforms_do_not_wait(gate: None) -> None:
     assert y.asnumpy().shape == (3, 4, 4)
 
 
-def idx(values: numpy.ndarray) -> bytes:
-    return numpy.array([0x800 + values.ndim, *values.shape], ">u4").tobytes() + values.astype("u1").tobytes()
-
-
 def test_mnist_is_read_from_a_folder(tmp_path: Path) -> None:
     images, labels = RNG.integers(0, 256, (5, 28, 28)), numpy.arange(5)
-    (tmp_path / "train-images-idx3-ubyte").write_bytes(idx(images))
-    (tmp_path / "train-labels-idx1-ubyte.gz").write_bytes(gzip.compress(idx(labels)))
+    (tmp_path / "train-images-idx3-ubyte").write_bytes(idx_file(images))
+    (tmp_path / "train-labels-idx1-ubyte.gz").write_bytes(gzip.compress(idx_file(labels)))
     data = MNIST(tmp_path)
     assert len(data) == 5
     x, y = data[3]
@@ -125,13 +122,13 @@ def test_mnist_is_read_from_a_folder(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("damage", [lambda b: b[:-1], lambda b: b"\1" + b[1:], lambda b: b[:3], lambda b: b + b"x"])
 def test_damaged_files_are_refused(damage: Any, tmp_path: Path) -> None:
-    (tmp_path / "train-images-idx3-ubyte").write_bytes(damage(idx(numpy.zeros((2, 28, 28)))))
+    (tmp_path / "train-images-idx3-ubyte").write_bytes(damage(idx_file(numpy.zeros((2, 28, 28)))))
     with pytest.raises(ValueError, match="train-images-idx3-ubyte: must hold 3 axes of bytes"):
         MNIST(tmp_path)
 
 
 def test_damaged_packed_files_are_refused(tmp_path: Path) -> None:
-    packed = gzip.compress(idx(RNG.integers(0, 256, (5, 28, 28))))
+    packed = gzip.compress(idx_file(RNG.integers(0, 256, (5, 28, 28))))
     for damaged in (packed[:-9], packed[:50] + b"\0" * 50 + packed[100:], b"none"):
         (tmp_path / "train-images-idx3-ubyte.gz").write_bytes(damaged)
         with pytest.raises(ValueError, match=r"train-images-idx3-ubyte.gz: must be packed by gzip"):
@@ -147,7 +144,7 @@ def test_a_packed_file_is_not_unpacked_beyond_its_size(
     read = gzip.GzipFile.read
     monkeypatch.setattr(gzip.GzipFile, "read", lambda self, n=-1: (asked.append(n), read(self, n))[1])
     with gzip.open(tmp_path / file, "wb", 1) as out:
-        out.write(idx(numpy.zeros((2, 28, 28))))
+        out.write(idx_file(numpy.zeros((2, 28, 28))))
         for _ in range(10):
             out.write(bytes(16 << 20))
     refused = r"must hold (3 axes of bytes, got more than 1568|50000 records of 3073 bytes)"

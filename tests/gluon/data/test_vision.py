@@ -16,6 +16,7 @@ from forerun import image, np
 from forerun.gluon import data, nn
 from forerun.gluon.data import vision
 from forerun.gluon.data.vision import transforms as T
+from tests.support.data_files import MAGIC, record_part
 from tests.support.gluon_samples import close
 
 RNG = numpy.random.default_rng(6)
@@ -283,17 +284,14 @@ def test_lists(folder: Path) -> None:
         vision.ImageListDataset(folder)
 
 
-MAGIC = struct.pack("<I", 0xCED7230A)
-
-
-def part(content: bytes, kind: int = 0) -> bytes:
-    return MAGIC + struct.pack("<I", kind << 29 | len(content)) + content + bytes(-len(content) % 4)
-
-
 @pytest.fixture
 def records(tmp_path: Path) -> Path:
     """Three records, of which the second holds the mark between records twice."""
-    parts = [part(b"first"), part(b"a", 1) + part(b"bc", 2) + part(b"", 3), part(b"")]
+    parts = [
+        record_part(b"first"),
+        record_part(b"a", 1) + record_part(b"bc", 2) + record_part(b"", 3),
+        record_part(b""),
+    ]
     (tmp_path / "x.rec").write_bytes(b"".join(parts))
     return tmp_path / "x.rec"
 
@@ -313,8 +311,8 @@ def test_records(records: Path) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [part(b"x")[:-5], part(b"x")[:7], b"abcd" * 4, part(b"x", 1), part(b"x", 1) + part(b"x"), part(b"x", 7),
-     MAGIC + struct.pack("<I", 0x1FFFFFFF)],
+    [record_part(b"x")[:-5], record_part(b"x")[:7], b"abcd" * 4, record_part(b"x", 1),
+     record_part(b"x", 1) + record_part(b"x"), record_part(b"x", 7), MAGIC + struct.pack("<I", 0x1FFFFFFF)],
 )  # fmt: skip
 def test_damaged_records_are_refused(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "x.rec").write_bytes(content)
@@ -340,11 +338,11 @@ def test_damaged_indices_are_refused(records: Path) -> None:
 def test_images_in_records(tmp_path: Path) -> None:
     one = struct.pack("<IfQQ", 0, 3.0, 1, 0) + encoded(1)
     two = struct.pack("<IfQQ", 2, 0.0, 1, 0) + struct.pack("<2f", 4, 5) + encoded(2)
-    (tmp_path / "x.rec").write_bytes(part(one) + part(two))
+    (tmp_path / "x.rec").write_bytes(record_part(one) + record_part(two))
     examples = vision.ImageRecordDataset(tmp_path / "x.rec")
     (x, a), (y, b) = examples
     assert (x[0, 0].tolist(), a, y[0, 0].tolist(), b.tolist()) == ([1, 2, 0], 3.0, [2, 4, 0], [4, 5])
     for wrong, told in ((b"short", "a header of 24 bytes"), (two[:28], "must have 2 labels")):
-        (tmp_path / "x.rec").write_bytes(part(wrong))
+        (tmp_path / "x.rec").write_bytes(record_part(wrong))
         with pytest.raises(ValueError, match=told):
             vision.ImageRecordDataset(tmp_path / "x.rec")[0]

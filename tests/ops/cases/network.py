@@ -6,6 +6,7 @@ import math
 import numpy
 
 from tests.ops.cases.table import NONE, Case, Options, row
+from tests.support.formulas import log_softmax, sigmoid, softmax
 
 A = (0,)
 
@@ -13,10 +14,6 @@ A = (0,)
 def one(x):
     """One operand."""
     return (x(3, 4),)
-
-
-def sigmoid(x):
-    return 1 / (1 + numpy.exp(-x))
 
 
 def softrelu(x):
@@ -33,16 +30,6 @@ def elu(x, alpha=1.0):
 
 def selu(x):
     return 1.0507009873554805 * elu(x, 1.6732632423543772)
-
-
-def softmax(x, axis=-1, temperature=None):
-    x = x if temperature is None else x / temperature
-    e = numpy.exp(x - x.max(axis, keepdims=True))
-    return e / e.sum(axis, keepdims=True)
-
-
-def log_softmax(x, axis=-1, temperature=None):
-    return numpy.log(softmax(x, axis, temperature))
 
 
 def cross_entropy(x, index, axis=-1, keepdims=False):

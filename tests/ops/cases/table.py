@@ -168,6 +168,13 @@ def mapped(function: Callable[[Any], Any], value: Any) -> Any:
     return value
 
 
+def arrays_of(args: Any) -> list[Any]:
+    """The arrays among arguments, in lists and options too."""
+    found: list[Any] = []
+    mapped(found.append, args)
+    return found
+
+
 def ours(args: Any) -> Any:
     """The arguments with forerun's arrays in place of NumPy's."""
     return mapped(lambda a: a if isinstance(a, _core.Array) else _core.from_numpy(a), args)

@@ -10,7 +10,7 @@ import scipy.special
 from forerun import autograd, gluon, np, npx
 from forerun.gluon import nn, rnn
 from forerun.testing import check_grads
-from tests.support.gluon_samples import close
+from tests.support.gluon_samples import close, initialized
 
 RNG = numpy.random.default_rng(5)
 
@@ -136,21 +136,16 @@ def test_what_does_not_fit() -> None:
 # --- layers ---------------------------------------------------------------------------------------
 
 
-def made(layer: Any) -> Any:
-    layer.initialize()
-    return layer
-
-
 def test_gamma_of_a_batch_norm_without_scale_counts_as_one() -> None:
     x = np.array(RNG.normal(size=(3, 2)))
-    layer = made(nn.BatchNorm(scale=False, gamma_initializer="zeros"))
-    assert (layer(x) == made(nn.BatchNorm())(x)).all()
+    layer = initialized(nn.BatchNorm(scale=False, gamma_initializer="zeros"))
+    assert (layer(x) == initialized(nn.BatchNorm())(x)).all()
     assert layer.gamma.grad_req == "null"
 
 
 def test_batch_norm_and_relu() -> None:
     x = normal(4, 3, 2)
-    one, two = made(nn.BatchNormReLU()), made(nn.BatchNorm())
+    one, two = initialized(nn.BatchNormReLU()), initialized(nn.BatchNorm())
     with autograd.record():
         assert (one(x) == npx.relu(two(x))).all()
     assert one.collect_params().keys() == two.collect_params().keys()
@@ -158,7 +153,7 @@ def test_batch_norm_and_relu() -> None:
 
 def test_norms_over_devices_are_refused() -> None:
     x = normal(4, 3)
-    assert (made(nn.SyncBatchNorm(3, num_devices=1))(x) == made(nn.BatchNorm())(x)).all()
+    assert (initialized(nn.SyncBatchNorm(3, num_devices=1))(x) == initialized(nn.BatchNorm())(x)).all()
     with pytest.raises(NotImplementedError, match="SyncBatchNorm: num_devices must be 1, got 2"):
         nn.SyncBatchNorm(num_devices=2)
 
@@ -237,7 +232,7 @@ def test_layers_by_their_old_names() -> None:
 
 
 def test_zoneout_keeps_elements_of_the_step_before() -> None:
-    cell = made(rnn.ZoneoutCell(rnn.RNNCell(50, input_size=3), zoneout_outputs=0.5, zoneout_states=0.25))
+    cell = initialized(rnn.ZoneoutCell(rnn.RNNCell(50, input_size=3), zoneout_outputs=0.5, zoneout_states=0.25))
     x = normal(8, 3).astype("float32")
     states = [np.ones((8, 50))]
     with autograd.train_mode():
