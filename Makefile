@@ -67,7 +67,7 @@ figures: $(BUILT)  ## draws the figures of the tutorial anew, from programs that
 lint: $(BUILT)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check --quiet .
-	find core -name '*.h' -o -name '*.cpp' | xargs $(BIN)/clang-format --dry-run --Werror
+	find core stress -name '*.h' -o -name '*.cpp' | xargs $(BIN)/clang-format --dry-run --Werror
 	cp build/venv/_core.pyi src/forerun/_core.pyi  # where mypy looks for it
 	$(BIN)/mypy
 

@@ -1,46 +1,46 @@
 """The table of cases: a row per op. What is tested of each op follows from its row."""
 
 from tests.ops.cases import (
-    choosing,
-    editing,
+    conv_pool,
     elementwise,
+    insert_delete,
     linalg,
     mxnet,
-    mxnet_further,
+    mxnet_functions,
     mxnet_images,
     names,
     network,
     randoms,
     reduction,
+    select,
     shape,
     signal,
-    sliding,
+    sliding_window,
     statistics,
-    windowed,
 )
 from tests.ops.cases.table import Case
 
 CASES: list[Case] = [
     *elementwise.ROWS,
     *shape.ROWS,
-    *editing.ROWS,
-    *choosing.ROWS,
+    *insert_delete.ROWS,
+    *select.ROWS,
     *reduction.ROWS,
     *linalg.ROWS,
     *statistics.ROWS,
     *signal.ROWS,
-    *sliding.ROWS,
+    *sliding_window.ROWS,
     *network.ROWS,
     *mxnet.ROWS,
-    *mxnet_further.ROWS,
-    *mxnet_further.ARGUMENTS,
+    *mxnet_functions.ROWS,
+    *mxnet_functions.ARGUMENTS,
     *mxnet_images.ROWS,
-    *windowed.ROWS,
+    *conv_pool.ROWS,
     *randoms.ROWS,
     *names.ROWS,
 ]
 
-FURTHER = [*names.ARGUMENTS, *mxnet_further.ARGUMENTS]  # further rows of ops that have one
+FURTHER = [*names.ARGUMENTS, *mxnet_functions.ARGUMENTS]  # further rows of ops that have one
 
 # What the namespaces offer beside ops.
 NOT_OPS = {
