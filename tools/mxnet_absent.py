@@ -116,7 +116,9 @@ ABSENT = {
     "optimizer.LBSGD": "2.0 has dropped it; `LARS` with a scheduler that warms up does its work.",
     "optimizer.ccSGD": "2.0 has dropped this second name of `SGD`.",
     "optimizer.Optimizer.set_lr_scale": _OLD + "`set_lr_mult`.",
-    "optimizer.Optimizer.fused_step": "steps are fused by recording `step` (docs/hybrid.md), not by a second function.",
+    "optimizer.Optimizer.fused_step": (
+        "steps are fused by recording `step` (docs/explanation/capture.md), not by a second function."
+    ),
     "kvstore.*": _STORE, "kvstore.KVStore.*": _STORE, "kvstore.KVStoreBase.*": _STORE,
     "util.getenv": _ENVIRONMENT,
     "util.setenv": _ENVIRONMENT,

@@ -1,7 +1,7 @@
 """Which of MXNet's public names forerun has: have, differs, absent.
 
-    python tools/mxnet_names.py            writes docs/mxnet_names.md
-    python tools/mxnet_names.py --check    fails if docs/mxnet_names.md says something else
+    python tools/mxnet_names.py            writes docs/reference/mxnet_names.md
+    python tools/mxnet_names.py --check    fails if docs/reference/mxnet_names.md says something else
     python tools/mxnet_names.py --counts   prints how many names there are of each kind
 
 tools/mxnet_names.tsv has the names: those of 1.9.1, with their parameters, as seen by looking into its modules, and
@@ -29,7 +29,7 @@ from forerun.compat import install_as_mxnet, uninstall_as_mxnet  # noqa: E402
 
 from mxnet_absent import ABSENT, DIFFERS, PARAMETERS  # noqa: E402  # isort: skip
 
-PAGE = ROOT / "docs" / "mxnet_names.md"
+PAGE = ROOT / "docs" / "reference" / "mxnet_names.md"
 NAMES = Path(__file__).with_suffix(".tsv")
 TODAY = "not yet"
 HEAD = """The public names of MXNet 1.9.1 and 2.0 for programs over `np` and Gluon, and what forerun has of them, as
@@ -198,7 +198,7 @@ def _reasons(found: list[Name]) -> str:
 
 
 def page(names: dict[str, list[Name]]) -> str:
-    """The text of docs/mxnet_names.md."""
+    """The text of docs/reference/mxnet_names.md."""
     parameters = ", ".join(f"`{p}` ({reason})" for p, reason in PARAMETERS.items() if reason)
     parts = [
         "# MXNet's names",
@@ -224,7 +224,7 @@ def main() -> None:
     if "--counts" in sys.argv:
         print(counts(names))
     elif "--check" in sys.argv:
-        text = "docs/mxnet_names.md is not up to date: run python tools/mxnet_names.py"
+        text = "docs/reference/mxnet_names.md is not up to date: run python tools/mxnet_names.py"
         sys.exit(0 if PAGE.read_text() == page(names) else text)
     else:
         PAGE.write_text(page(names))

@@ -1,7 +1,7 @@
 """Which of NumPy's names forerun has, and how each is computed: found out by calling them.
 
-    python tools/names.py            writes docs/names.md
-    python tools/names.py --check    fails if docs/names.md says something else
+    python tools/names.py            writes docs/reference/names.md
+    python tools/names.py --check    fails if docs/reference/names.md says something else
     python tools/names.py --counts   prints how many names there are of each kind
 
 Each name is called with the samples of its row in the table of cases (tests/cases), while the engine is held and
@@ -32,7 +32,7 @@ from forerun import _core, np  # noqa: E402
 
 from names_absent import REASONS  # noqa: E402  # isort: skip
 
-PAGE = ROOT / "docs" / "names.md"
+PAGE = ROOT / "docs" / "reference" / "names.md"
 NAMESPACES = {"np": "numpy", "np.linalg": "numpy.linalg", "np.fft": "numpy.fft", "np.random": "numpy.random",
               "np.ndarray": "numpy.ndarray"}  # fmt: skip
 KINDS = {
@@ -263,7 +263,7 @@ def listed(name: Name) -> str:
 
 
 def page(names: dict[str, list[Name]]) -> str:
-    """The text of docs/names.md."""
+    """The text of docs/reference/names.md."""
     version = ".".join(numpy.__version__.split(".")[:2])
     parts = [
         "# NumPy's names",
@@ -290,7 +290,7 @@ def main() -> None:
     if "--counts" in sys.argv:
         print(counts(names))
     elif "--check" in sys.argv:
-        sys.exit(0 if PAGE.read_text() == page(names) else "docs/names.md is not up to date: run python tools/names.py")
+        sys.exit(0 if PAGE.read_text() == page(names) else f"{PAGE} is not up to date: run python tools/names.py")
     else:
         PAGE.write_text(page(names))
 

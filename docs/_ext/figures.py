@@ -1,4 +1,4 @@
-"""Draws the figures of the pages from programs that it runs: `python docs/figures.py [NAME ...]`.
+"""Draws the figures of the pages from programs that it runs: `python docs/_ext/figures.py [NAME ...]`.
 
 They go to docs/figures as SVG. What overlaps in them is what overlapped on the machine that ran this, in the shortest
 of some runs: the one that other programs have disturbed least.
@@ -18,7 +18,7 @@ from forerun import _core, autograd, gluon, np, profiler
 from forerun.gluon import nn
 
 RUNS = 30
-FOLDER = Path(__file__).resolve().parent / "figures"
+FOLDER = Path(__file__).resolve().parents[1] / "figures"
 
 
 def save(name: str, picture: str) -> None:
@@ -204,7 +204,7 @@ def files() -> None:
 
 def blocks() -> None:
     """A Cholesky factorization block by block, in place."""
-    sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
     from blocked_cholesky import factorize, positive
 
     matrix = np.array(positive(5 * 256))

@@ -20,7 +20,7 @@ import docstrings
 from forerun import _core
 
 FUNCTIONS = types.FunctionType, _core.Function  # the second are called by the core, and have a Python function inside
-HERE = Path(__file__).parent / "reference"
+FOLDER = Path(__file__).resolve().parents[1] / "reference" / "api"
 
 NAMESPACES = {  # pages of the reference; those of `np` itself are made by subject
     "forerun": "The package itself: the engine, devices, settings",
@@ -65,9 +65,9 @@ def write(app: Any = None) -> None:
         name.removeprefix("forerun."): namespace(name, about, seen) for name, about in NAMESPACES.items()
     }
     pages |= {"command": command()} | contents(pages)
-    HERE.mkdir(exist_ok=True)
+    FOLDER.mkdir(exist_ok=True)
     for name, text in pages.items():
-        file = HERE / f"{name}.rst"
+        file = FOLDER / f"{name}.rst"
         if not file.exists() or file.read_text() != text:
             file.write_text(text)
 

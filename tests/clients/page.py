@@ -1,6 +1,6 @@
 """`python -m clients.page [NAME ...]`: looks at libraries again, and writes what was seen and the page about it.
 
-What was seen stands in `seen.json`; the tables in docs/clients.md, between two marks, are made of that alone.
+What was seen stands in `seen.json`; the tables in docs/reference/clients.md, between two marks, are made of that alone.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from clients import NAMES
 
 HERE = Path(__file__).parent
 SEEN = HERE / "seen.json"
-PAGE = HERE.parents[1] / "docs" / "clients.md"
+PAGE = HERE.parents[1] / "docs" / "reference" / "clients.md"
 BEGIN, END = "<!-- tables: make clients -->\n", "<!-- end of tables -->\n"
 PATIENCE = 300.0  # seconds for one library; a loaded machine takes a tenth
 WORDS = {

@@ -94,8 +94,8 @@ def configure(
     io_threads: threads of each CPU device that read and write files, and run host tasks with `queue="io"`.
     io_memory: bytes per device that arrays may take on top of what the program in order needs, for what is being
     read from files and written to files while the program computes with something else. 256 MiB by default.
-    direct_reads: whether large arrays are read past the system's memory for files (docs/storage.md): for files that are
-    read once. None (the default): while all cores compute, what does not stand there.
+    direct_reads: whether large arrays are read past the system's page cache (docs/reference/storage.md), for files
+    that are read once. None (the default): uncached parts are, while all cores compute.
     passes: what is done to make waiting ops better before they run, as names with commas between them: "drop" (ops
     whose results nobody reads do not run), "fuse" (element-wise ops and reductions run together, tile by tile,
     without memory for what stands between them), "reuse" (a result is written where an operand stood that nobody
