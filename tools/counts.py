@@ -32,7 +32,7 @@ START, END = "<!-- counts: written by tools/counts.py -->", "<!-- end of counts 
 SOURCES = ("*.py", "*.h", "*.cpp", "*.md")
 # An operation and a layer that are like any other: the files that name it, without tables that tools write.
 EXAMPLES = {"element-wise operation": "cbrt", "reduction": "ptp", "layer": "PixelShuffle2D"}
-WRITTEN = re.compile(r"^CHANGELOG|names?\.(md|tsv)$|names_|^build/|/api/")
+WRITTEN = re.compile(r"^CHANGELOG|names?\.(md|tsv)$|names_|architecture\.md$|^build/|/api/")
 # The CPU's own memory, loops and instructions, named outside of the folders of the CPU.
 OF_THE_CPU = re.compile(r"\bBuffer\b|\bMemoryCache\b|\bCachingAllocator\b|\bbuild_\w+|\b_mm_\w+|\b__rdtsc\b|\"cpu\(")
 CPU_FOLDERS = ("cpu", "memory", "kernels", "tests")
@@ -166,8 +166,8 @@ def largest_class(root: Path) -> str:
 
 def terms() -> list[str]:
     """Return the terms of the glossary of the working tree."""
-    block = re.search(r"```\{glossary\}\n(.*?)\n```", text(GLOSSARY), re.DOTALL)
-    return re.findall(r"^(\w.*)$", block[1], re.MULTILINE) if block else []
+    blocks = re.findall(r"```\{glossary\}\n(.*?)\n```", text(GLOSSARY), re.DOTALL)
+    return [term for block in blocks for term in re.findall(r"^(\w.*)$", block, re.MULTILINE)]
 
 
 def terms_used(root: Path) -> str:
