@@ -27,7 +27,7 @@ PICTURE = ROOT / "docs" / "explanation" / "architecture.svg"
 PAGE = ROOT / "docs" / "explanation" / "architecture.md"
 START, END = "<!-- rooms: written by tools/architecture.py -->", "<!-- end of rooms -->"
 
-# From the bottom up: the name of a box, its parts, what they are for. Parts that the tree lacks are left out.
+# From the bottom up: the name of a box, its parts, their purpose. Parts that the tree lacks are left out.
 ROOMS = [
     ("base", "core/base", "dtypes, shapes, regions of memory, errors, small containers"),
     ("trace", "core/trace", "records of when operations ran"),
@@ -82,7 +82,7 @@ def edges(root: Path = ROOT) -> tuple[Counter[tuple[str, str]], Counter[tuple[st
 
 
 def rooms(root: Path = ROOT) -> dict[str, tuple[list[str], str]]:
-    """Return the boxes of this tree from the bottom up: the paths in each, and what they are for."""
+    """Return the boxes of this tree from the bottom up: the paths in each, and their purpose."""
     there = {f"core/{path.name}": f"core/{path.name}" for path in sorted((root / "core").iterdir()) if path.is_dir()}
     for path in sorted((root / "src" / "forerun").iterdir()):
         if path.suffix == ".py" or (path / "__init__.py").exists():
@@ -150,7 +150,7 @@ def picture(root: Path = ROOT) -> str:
 
 
 def box(x: float, y: float, name: str, paths: list[str], about: str) -> list[str]:
-    """Draw a box with the name and one or two lines of what it is for."""
+    """Draw a box with the name and its purpose in one or two lines."""
     fill, line = FILL[paths[0].startswith("core/")]
     found = [
         f'<rect x="{x - WIDE / 2:.0f}" y="{y}" width="{WIDE}" height="{HIGH}" rx="4" fill="{fill}" stroke="{line}"/>',

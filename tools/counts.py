@@ -70,7 +70,7 @@ def graph_of_modules(root: Path, late: bool) -> dict[str, set[str]]:
     for found in imports(root):
         if (late or not found.late) and found.target in graph and found.source != found.target:
             graph[found.source].add(found.target)
-    for name, path in modules(root).items():  # what a folder re-exports is no circle
+    for name, path in modules(root).items():  # re-exports of a folder are not circles
         if path.name == "__init__.py":
             graph[name] = set()
     return graph

@@ -5,7 +5,7 @@
     python tools/names.py --counts   prints how many names there are of each kind
 
 Each name is called with the samples of its row in the table of cases (tests/cases), while the engine is held and
-the arguments are on their way. What is seen then is its kind. Only reasons for what is absent are written by hand.
+the arguments are pending. The behaviour is its kind. Only reasons for absent names are written by hand.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ NAMESPACES = {"np": "numpy", "np.linalg": "numpy.linalg", "np.fft": "numpy.fft",
 KINDS = {
     "native": "one operation of the engine on its compiled loops, or a view, which needs none",
     "composed": "several of these",
-    "host task": "NumPy's function, called by a worker when the values are there",
+    "host task": "NumPy's function, called by a worker when the values are computed",
     "blocking": "waits: its shape or dtype depends on values, or it hands them out",
     "plain": "no computation on arrays: a constant, a dtype, a module, a setting, text",
     "absent": "deliberately not there",
@@ -173,12 +173,12 @@ def samples_of(case: Case) -> list[Any]:
 
 
 def kinds_of_rows(function: Any, rows: list[Case]) -> list[str]:
-    """What is seen with each sample of some rows: that of the first one stands first."""
+    """Return the kinds for the samples of some rows: that of the first one comes first."""
     return list(dict.fromkeys(kind_of(function, args) for row in rows for args in samples_of(row)))
 
 
 def examined(path: str, name: str, there: Any) -> Name:
-    """The kind of a name that is there."""
+    """Return the kind of an existing name."""
     full = f"{path}.{name}"
     if full in CALLS:
         kinds = [kind_of(there, CALLS[full]())]

@@ -59,7 +59,7 @@ def blocks(lines: list[str]) -> Iterator[list[str]]:
 
 
 def escaped(text: str) -> str:
-    """Text in which only what stands in backticks is marked up, as code."""
+    """Escape a text so that only its code in backticks is marked up."""
     parts = text.split("`")
     if len(parts) % 2 == 0:  # a backtick too many: no code
         return re.sub(r"([\\`*|_])", r"\\\1", text)

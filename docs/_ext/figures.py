@@ -1,7 +1,7 @@
 """Draws the figures of the pages from programs that it runs: `python docs/_ext/figures.py [NAME ...]`.
 
-They go to docs/figures as SVG. What overlaps in them is what overlapped on the machine that ran this, in the shortest
-of some runs: the one that other programs have disturbed least.
+They are written to docs/figures as SVG. The timelines show the shortest of some runs on the machine that draws them:
+the one that other programs have disturbed least.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def products(n: int = 700) -> list[Any]:
 
 
 def issue_and_wait() -> None:
-    """The same ten products: until issued, and until the values are there."""
+    """The same ten products: until issued, and until the values are computed."""
     runs = []
     for _ in range(RUNS):
         start = time.perf_counter()
@@ -45,7 +45,7 @@ def issue_and_wait() -> None:
         forerun.wait(held)
         runs.append((time.perf_counter() - start, issued))
     ended, issued = min(runs)
-    save("issue-and-wait", bars({"the calls have returned": issued, "the values are there": ended}))
+    save("issue-and-wait", bars({"the calls have returned": issued, "the values are computed": ended}))
 
 
 def timeline(name: str, title: str, program: Callable[[], Any]) -> None:
@@ -61,7 +61,7 @@ def timeline(name: str, title: str, program: Callable[[], Any]) -> None:
 
 
 def front_and_back() -> None:
-    """Six products, issued at once, and a look at the last one."""
+    """Six products are issued, then the last one is read."""
 
     def program() -> Any:
         a = np.random.normal(size=(500, 500))
@@ -73,7 +73,7 @@ def front_and_back() -> None:
 
 
 def often_and_once() -> None:
-    """A look in each step, and one at the end."""
+    """A value is read in each step, or once at the end."""
     a = np.random.normal(size=(300, 300))
 
     def often() -> float:
@@ -147,7 +147,7 @@ def two_devices() -> None:
 
 
 def copies() -> None:
-    """Each product is copied as soon as it is there."""
+    """Each product is copied as soon as it is computed."""
     x = np.random.normal(size=(700, 700), device=forerun.cpu(1))
 
     def program() -> Any:

@@ -1,6 +1,6 @@
 """Writes the pages of the reference: a page for each namespace, for each subject of `np`; `make docs` calls it.
 
-They hold directives; what they say stands in the docstrings.
+They hold directives; the text comes from the docstrings.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NAMESPACES = {  # pages of the reference; those of `np` itself are made by subje
     "forerun.np.linalg": "Linear algebra",
     "forerun.np.fft": "Fourier transforms",
     "forerun.np.random": "Random numbers",
-    "forerun.npx": "What is not NumPy's: layers' functions, devices, switches",
+    "forerun.npx": "Functions that NumPy lacks: layers, devices, switches",
     "forerun.npx.image": "Functions of images",
     "forerun.npx.random": "Random numbers that NumPy has no name for",
     "forerun.autograd": "Gradients",
@@ -51,7 +51,7 @@ NAMESPACES = {  # pages of the reference; those of `np` itself are made by subje
     "forerun.d2l": "Helpers of Dive into Deep Learning",
     "forerun.safetensors": "Files of safetensors",
     "forerun.profiler": "The profiler",
-    "forerun.extend": "What operations of one's own are made of",
+    "forerun.extend": "Custom operations",
     "forerun.testing": "Help for tests",
 }
 Seen = dict[int, str]  # where each object stands first, by its id
@@ -84,7 +84,7 @@ def public(module: types.ModuleType) -> list[str]:
 
 
 def documented(obj: Any) -> bool:
-    """Whether it is a function, a class or an operation of ours."""
+    """Return whether it is a function, a class or an operation of forerun."""
     if isinstance(obj, types.ModuleType):
         return False
     if isinstance(obj, (type, *FUNCTIONS)):
@@ -107,7 +107,7 @@ def namespace(name: str, about: str, seen: Seen) -> str:
 
 
 def entries(name: str, module: types.ModuleType, names: list[str], seen: Seen) -> list[str]:
-    """A table of the names, then each with its docstring; what stands elsewhere already is named there."""
+    """Return a table of the names, then each with its docstring, unless another page has it."""
     if not names:
         return []
     names = sorted(names, key=lambda n: (isinstance(getattr(module, n), type), n.lower()))
@@ -173,7 +173,7 @@ def np_pages(seen: Seen) -> dict[str, str]:
 
 
 def subject(module: str) -> str:
-    """What a module of operations is about, in a few words."""
+    """Return the subject of a module of operations in a few words."""
     if module in ("forerun.np", "further"):
         return "Arrays" if module == "forerun.np" else "Further functions"
     about = " ".join((importlib.import_module(module).__doc__ or "").split())

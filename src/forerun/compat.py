@@ -120,7 +120,7 @@ _finder = _Finder()
 def _why_absent(name: str) -> str:
     parts = name.split(".")
     outer = [".".join(parts[:n]) for n in range(len(parts), 0, -1)]
-    known = "is no module that forerun has under MXNet's name; see docs/howto/mxnet.md"
+    known = "is not a module that forerun provides under MXNet's name; see docs/howto/mxnet.md"
     return f"mxnet.{name} {next((ABSENT[part] for part in outer if part in ABSENT), known)}"
 
 
@@ -129,7 +129,7 @@ def _no_attribute(name: str) -> Any:
 
 
 def _module(name: str, values: Mapping[str, Any]) -> types.ModuleType:
-    module = types.ModuleType(f"mxnet.{name}", f"What programs take from mxnet.{name}, of forerun's.")
+    module = types.ModuleType(f"mxnet.{name}", f"The names of mxnet.{name} that forerun provides.")
     vars(module).update(values)
     return module
 

@@ -1,7 +1,7 @@
-"""What programs of Dive into Deep Learning take from its `d2l` package, but for plots, downloads and whole models.
+"""Helpers that programs of Dive into Deep Learning import from its `d2l` package, without plots, downloads and models.
 
-Serves both spellings, since there is one kind of array. What counts and sums here keeps arrays as long as it can, and
-reads values once: a read in a loop would hold the loop at every turn.
+They serve both interfaces, because there is one kind of array. Counters and sums stay arrays as long as possible, and
+are read once: a read in a loop would wait in every iteration.
 
 >>> from forerun import d2l, np
 >>> with d2l.Benchmark('ten products'):

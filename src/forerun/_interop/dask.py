@@ -1,4 +1,4 @@
-"""Percentiles of Dask's arrays with ours as chunks: the one function that it looks up by the type of a chunk alone."""
+"""Percentiles of Dask's arrays with forerun's as chunks: the one function that Dask looks up by the type of a chunk."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ __all__ = [
 def save(file: Any, arr: Any, allow_pickle: Any = True, *, wait: bool = True) -> Any:
     """Writes an array in NumPy's format to a file. Returns the file's size in bytes, as an array.
 
-    The file is there when the call returns, which raises what has failed: OSError, or an error of the values. A name
+    The file is written when the call returns. Raises OSError, or the error of the computation of the values. A name
     gets ".npy" behind it if it lacks it. A file of that name is replaced when all is on the disk, not before.
 
     wait=False: to a file given by its name it is an operation, and the call returns at once. `load` comes after it;

@@ -23,7 +23,7 @@ __all__ = ["Stack", "Pad", "Append", "Group", "AsList"]
 class Stack:
     """Stacks examples along a new first axis; a list of such arrays for examples that are tuples, or lists of arrays.
 
-    Examples of ours are stacked by an operation, which is not waited for. ValueError if shapes differ. use_shared_mem
+    Arrays of forerun are stacked by an operation, without waiting. ValueError if shapes differ. use_shared_mem
     changes nothing here and below: workers see to that.
 
     >>> [part.tolist() for part in Stack()([([1, 2], 0), ([3, 4], 1)])]
@@ -40,7 +40,7 @@ class Stack:
             return [self(part) for part in zip(*data)]
         if isinstance(first, _core.Array) and not memory.is_placed():
             return np.stack(data)
-        return memory.ours(_stacked(data))
+        return memory.adopted(_stacked(data))
 
 
 def _stacked(data: Sequence[Any]) -> numpy.ndarray:
@@ -94,7 +94,7 @@ class Pad:
         out[...] = self._val
         for row, x in zip(out, examples):
             row[tuple(map(slice, x.shape))] = x
-        return memory.ours(out)
+        return memory.adopted(out)
 
 
 class Append:
