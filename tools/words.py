@@ -37,7 +37,7 @@ RETIRED = {  # a regular expression, and the term or the form to use instead
     r"\bbrought to rest\b|\bbrings? \w+ to rest\b|\bcomes? to rest\b": "drain, quiesce",
     r"\bhand(?:s|ed|ing)? round\b": "broadcast, all-reduce",
     r"\b(?:matri\w+|operands?|arrays?) (?:is|are|was|were) turned\b|\bturned matri": "transposed",
-    r"\bheld up\b": "delayed, blocked",
+    r"\b(?:held|hold|holds|holding) up\b": "delay, block",
     r"\bone look\b|\ba look at\b|\blooks at (?:it|them) (?:alone|meanwhile)\b": "a read, reading",
     # Autograd
     r"\bwalk(?:s|ing|ed)? back\b|\bthe walk\b|\bback ?walk\b": "backward pass",
@@ -90,7 +90,7 @@ def prose(path: Path) -> str:
 
 
 def _blank(match: re.Match[str]) -> str:
-    return re.sub(r"[^\n]", "`", match[0])
+    return re.sub(r"[^\n]", "_", match[0])
 
 
 def _comments_and_strings(text: str) -> str:
