@@ -191,7 +191,7 @@ def homes() -> dict[str, str]:
 
 
 def command() -> str:
-    """What `forerun --help` and the help of each command print."""
+    """Return the page with the output of `forerun --help` and of the help of each command."""
     from forerun import cli
 
     text = [title("Help of the command")]

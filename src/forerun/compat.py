@@ -36,7 +36,7 @@ _UTIL = {
     name: getattr(npx, name)
     for name in ("set_np", "reset_np", "is_np_array", "is_np_shape", "use_np") if hasattr(npx, name)
 }  # fmt: skip
-_MADE: dict[str, Mapping[str, Any]] = {  # modules that are no module of forerun's
+_MADE: dict[str, Mapping[str, Any]] = {  # modules that are not modules of forerun
     "context": _PLACES,
     "device": {**_PLACES, **{name: getattr(device, name) for name in device.__all__}},
     "util": _UTIL,
@@ -50,8 +50,8 @@ def install_as_mxnet() -> None:
 
     `mxnet.np`, `npx`, `autograd`, `gluon` and the others are forerun's own modules, imported once, so both names may be
     used side by side; so are modules inside, such as `mxnet.numpy.random` and `mxnet.gluon.nn.basic_layers`, however
-    they are imported. What forerun does not have, `mxnet` does not have either: ModuleNotFoundError says what to use
-    instead. `mxnet.nd` has what little programs over `np` take from it (see `forerun.nd`). Once more, it does nothing.
+    they are imported. Modules that forerun lacks are missing in `mxnet`, too: ModuleNotFoundError says what to use
+    instead. `mxnet.nd` has the few names that programs over `np` use (see `forerun.nd`). A second call does nothing.
     Call it before the program is imported. Raises RuntimeError if the real MXNet has been imported already.
     """
     present = sys.modules.get("mxnet")

@@ -32,8 +32,8 @@ __all__ = [
 class Timer:
     """A stopwatch that remembers its runs. It starts when it is made; times are in seconds.
 
-    It does not wait: a program that is to be timed whole waits before `stop`. `dropped` has for each run how many
-    operations were not run meanwhile, as nobody read or held their results.
+    It does not wait: to time a whole program, wait before `stop`. `dropped` has for each run the number of
+    operations that were dropped because their results were not used.
 
     >>> timer = Timer()
     >>> timer.stop() >= 0, len(timer.times)
@@ -73,8 +73,8 @@ class Benchmark:
     """Prints two times of a `with` block: until its work was issued, and until all of it was done.
 
     The end of the block waits for the work, so what a block takes never counts for the next one. Where the two are the
-    same, the block has waited itself. Errors of the work are left to those who read its results. Operations whose
-    results nobody held or read are not run, and so take no time: where there were some, the line says how many.
+    same, the block has waited itself. Errors of the operations are raised by reads of their results. Operations with
+    unused results are not run, and so take no time: the line says how many there were, if any.
     """
 
     def __init__(self, description: str = "Done") -> None:
@@ -99,7 +99,7 @@ def _dropped() -> int:
 
 
 def never_run(dropped: int) -> str:
-    """What a line with times says of operations that were not run; nothing if there are none.
+    """Return the text about operations that were not run; empty if there are none.
 
     >>> never_run(9)
     ' (9 operations dropped: result never read)'

@@ -47,7 +47,7 @@ def to_dlpack_for_read(data: Any) -> Any:
 
 
 def from_dlpack(dlpack: Any) -> Any:
-    """An array with the values in a capsule of DLPack, or of what has `__dlpack__`, as `np.from_dlpack` takes it.
+    """Return an array of a DLPack capsule, or of an object with `__dlpack__`, as `np.from_dlpack` does.
 
     A capsule can be taken once: ValueError for one that has been.
 

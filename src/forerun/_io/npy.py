@@ -181,7 +181,7 @@ def possible(shape: Sequence[int], itemsize: int) -> bool:
 
 
 def read_header(file: BinaryIO, size: int, op: str = "load") -> Header:
-    """The header of an npy file of so many bytes, which then stands at its first value.
+    """Read the header of an npy file of `size` bytes, up to its first value.
 
     ValueError if it is none, or says what the file cannot have.
     """
@@ -194,7 +194,7 @@ def read_header(file: BinaryIO, size: int, op: str = "load") -> Header:
             raise ValueError(f"version {version}, header of {length} bytes")
         whole = io.BytesIO(head.getvalue()[8:] + file.read(8 + width + length - head.getbuffer().nbytes))
         shape, fortran, dtype = _HEADERS[version](whole)
-    except Exception as error:  # NumPy raises many kinds for what is no header
+    except Exception as error:  # NumPy raises many kinds for invalid headers
         raise ValueError(f"{op}: file must be in NumPy's npy format, got {str(error)[:200]}") from None
     if dtype.hasobject or dtype.kind not in "biufc":
         raise ValueError(f"{op}: file must hold numbers, got dtype {dtype}")

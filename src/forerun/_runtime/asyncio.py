@@ -61,12 +61,12 @@ async def gather(*arrays: Any, return_exceptions: bool = False) -> list[Any]:
 
 
 def as_completed(arrays: Iterable[Any]) -> AsyncIterator[Any]:
-    """Gives arrays in the order in which they become ready, for `async for`; those that are there already come first.
+    """Iterate asynchronously over arrays in the order in which they are computed; computed ones come first.
 
     Each comes as often as it was given. One whose computation failed comes like the others; to read or to await it
     raises. Leaving the loop early, or cancelling it, is always possible: the computations go on.
 
-    Raises TypeError for what is no array, RuntimeError where no event loop runs.
+    Raises TypeError for other objects than arrays, RuntimeError without a running event loop.
 
     >>> import asyncio, forerun
     >>> from forerun import np

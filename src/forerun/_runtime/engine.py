@@ -36,7 +36,7 @@ def _arrays(nested: Any) -> Iterator[_core.Array]:
 
 
 def waitall() -> None:
-    """Waits until all work issued so far has ended; raises the errors that nobody has seen yet.
+    """Wait until all operations issued so far have ended; raise the errors that no read has raised.
 
     One is raised as itself, several as an `ExceptionGroup`. Raises RuntimeError in a host task, which would wait for
     its own end.

@@ -94,7 +94,7 @@ _SHOWN = {
 
 
 def shown(call: str) -> str:
-    """What was called, as a program has it.
+    """Return a call in the spelling of a program.
 
     >>> shown("__array__"), shown("item")
     ('asarray', 'item')

@@ -114,7 +114,7 @@ def is_grad_enabled() -> bool:
 
 
 class autograd:
-    """What `torch.autograd` holds."""
+    """The names of `torch.autograd`."""
 
     @staticmethod
     def grad(

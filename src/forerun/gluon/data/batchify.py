@@ -44,7 +44,7 @@ class Stack:
 
 
 def _stacked(data: Sequence[Any]) -> numpy.ndarray:
-    """Examples that are no tuples, in memory for a batch."""
+    """Stack examples, which are not tuples, in memory for a batch."""
     if not isinstance(data[0], (numpy.ndarray, _core.Array)):
         values = numpy.asarray(data)
         out = memory.empty(values.shape, memory.created(values.dtype))
@@ -67,7 +67,7 @@ class Pad:
     """Stacks examples after filling each up with `val` at the ends of its axes, to the longest of the batch.
 
     dtype: of the batch; otherwise the examples'. round_to: lengths become multiples of it. Examples are arrays or
-    lists; those of ours are waited for. ValueError if their axes are not as many.
+    lists; arrays of forerun are waited for. ValueError if their axes are not as many.
 
     >>> Pad(round_to=4)([[1, 2, 3], [4]]).tolist()
     [[1, 2, 3, 0], [4, 0, 0, 0]]
@@ -98,7 +98,7 @@ class Pad:
 
 
 class Append:
-    """A list of the examples as arrays of ours, each with a first axis of length 1 if `expand`.
+    """A list of the examples as arrays, each with a first axis of length 1 if `expand`.
 
     batch_axis: where that axis is.
 
@@ -116,7 +116,7 @@ class Append:
 
 
 class Group:
-    """One function for each part of the examples: a tuple of what they give.
+    """One function for each part of the examples: a tuple of their results.
 
     TypeError if one is not callable, ValueError if examples have not as many parts.
 
