@@ -4,7 +4,7 @@
     python tools/names.py --check    fails if docs/reference/names.md says something else
     python tools/names.py --counts   prints how many names there are of each kind
 
-Each name is called with the samples of its row in the table of cases (tests/cases), while the engine is held and
+Each name is called with the samples of its row in the table of cases (tests/ops/cases), while the engine is held and
 the arguments are pending. The behaviour is its kind. Only reasons for absent names are written by hand.
 """
 
@@ -23,12 +23,12 @@ from typing import Any
 import numpy
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT))
 
 import forerun  # noqa: E402
-from cases import CASES  # noqa: E402
-from cases.table import Case, call, mapped, ours  # noqa: E402
 from forerun import _core, np  # noqa: E402
+from tests.ops.cases import CASES  # noqa: E402
+from tests.ops.cases.table import Case, call, mapped, ours  # noqa: E402
 
 from names_absent import REASONS  # noqa: E402  # isort: skip
 

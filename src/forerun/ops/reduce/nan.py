@@ -200,7 +200,7 @@ def nanvar(
     axes = _axes("nanvar", a, axis)
     n = _numbers(x, axes, real_of(x.dtype))
     middle = sum(_filled(x, 0), axes, keepdims=True) / n if mean is None else beside(mean, x)
-    deviation = _filled(x - middle, 0)
+    deviation = _where(isnan(x), 0, x - middle)  # of an infinite mean they are NaN
     squares = real(deviation * conjugate(deviation)) if x.dtype.kind == "c" else deviation * deviation
     result = sum(squares, axes, keepdims=True) / _where(n > less, n - less, numpy.nan)
     return store("nanvar", result if keepdims else _dropped(result, axes), out)

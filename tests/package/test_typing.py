@@ -1,0 +1,42 @@
+"""Annotations say what functions give; names of types stand for what they say."""
+
+import inspect
+from typing import Any, get_args
+
+import numpy
+import pytest
+
+import forerun
+from forerun import np
+from forerun.ops._base.primitive import Elementwise
+from forerun.typing import Array, ArrayLike, Axis, DeviceLike, DTypeLike, Shape
+from tests.ops.cases import CASES
+from tests.ops.cases.table import Case, call, ours
+
+
+def annotated(op: Any) -> Any:
+    """What a function says that it gives."""
+    return None if isinstance(op, Elementwise) else getattr(inspect.unwrap(op), "__annotations__", {}).get("return")
+
+
+TYPED = [c for c in CASES if annotated(c.op) in ("Array", "_Array")]
+
+
+def test_most_functions_say_that_they_give_arrays() -> None:
+    functions = {c.name for c in CASES if not isinstance(c.op, Elementwise)}
+    assert len({c.name for c in TYPED}) > 0.8 * len(functions)
+
+
+@pytest.mark.parametrize("case", TYPED, ids=lambda case: case.name)
+def test_what_says_so_gives_an_array(case: Case) -> None:
+    for args in case.arguments(case.dtype_list()[0]):
+        assert isinstance(call(case.op, ours(args)), Array)
+
+
+def test_names_of_types() -> None:
+    assert Array is np.ndarray
+    assert isinstance(np.ones(2)[0], Array)
+    assert Array in get_args(ArrayLike)
+    assert set(get_args(DeviceLike)) == {forerun.Device, str, type(None)}
+    assert numpy.dtype in [getattr(kind, "__origin__", kind) for kind in get_args(DTypeLike)]
+    assert set(get_args(Axis)) == {*get_args(Shape), type(None)}
