@@ -38,7 +38,7 @@ ROOMS = [
     ("capture", "core/capture", "captured programs"),
     ("kernels", "core/kernels", "kernels of the CPU, fused kernels"),
     ("cpu", "core/cpu", "the CPU: threads, cgroup limits, BLAS"),
-    ("python", "core/python core/bind", "the extension module: array type, dispatch, autograd"),
+    ("python", "core/python", "the extension module: array type, dispatch, autograd"),
     ("_runtime", "_runtime", "the engine for Python: settings, devices, waits, life cycle"),
     ("_display", "_display", "progress bars, terminals, notebooks"),
     ("autograd", "autograd", "recording, leaves, the backward pass"),

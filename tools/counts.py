@@ -60,9 +60,10 @@ def naming(root: Path, word: str) -> str:
 
 
 def device_kind(root: Path) -> str:
-    """Count the files of core outside of the CPU's folders that use the CPU's classes and instructions."""
+    """Count the places of core outside of the CPU's folders that use the CPU's classes and instructions."""
     paths = [path for path in core_files(root) if path.relative_to(root / "core").parts[0] not in CPU_FOLDERS]
-    return str(sum(bool(OF_THE_CPU.search(text(path))) for path in paths))
+    found = [len(OF_THE_CPU.findall(text(path))) for path in paths]
+    return f"{sum(found)} in {sum(map(bool, found))} files"
 
 
 def graph_of_modules(root: Path, late: bool) -> dict[str, set[str]]:
@@ -198,7 +199,7 @@ COUNTS: dict[str, Callable[[Path], str]] = {
         f"files of src, core and docs that name a typical {what} (`{word}`)": partial(naming, word=word)
         for what, word in EXAMPLES.items()
     },
-    "files of core outside of the CPU's folders that use the CPU's classes": device_kind,
+    "uses of the CPU's classes and instructions in core, outside of the CPU's folders": device_kind,
     "circles of Python modules": circles_of_modules,
     "circles of C++ folders": circles_of_includes,
     "imports inside of functions": late_imports,

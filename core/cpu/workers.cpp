@@ -55,19 +55,21 @@ bool start(const char* name, F life) {
 }  // namespace
 
 void use_cpu_workers(Engine& engine) {
-  engine.start_thread = [&engine](Queue& queue, int i) {
+  engine.pool.make_thread = [&engine](Queue& queue, int i) {
     const char* kinds[] = {"", "copy", "io"};
     char name[16];
     std::snprintf(name, sizeof name, "forerun-%d%s.%d", queue.device, kinds[static_cast<int>(queue.kind)], i);
-    return start(name, [&engine, &queue] { engine.serve(queue); });
+    return start(name, [&engine, &queue] { engine.dispatcher.serve(queue); });
   };
-  engine.start_stand_in = [&engine] { return start("forerun-await", [&engine] { engine.stand_in(); }); };
-  engine.join_threads = [] {
+  engine.pool.make_relief_thread = [&engine] {
+    return start("forerun-await", [&engine] { engine.waiter.serve_relief(); });
+  };
+  engine.pool.join_threads = [] {
     for (std::thread& thread : threads()) thread.join();
     threads().clear();
   };
   pthread_atfork(before_fork, [] { after_fork(false); }, [] { after_fork(true); });
-  engine.trim = [] { return MemoryCache::get().trim(); };
+  engine.executor.trim = [] { return MemoryCache::get().trim(); };
 }
 
 FrontEndSignals::FrontEndSignals() {

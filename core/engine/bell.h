@@ -22,8 +22,8 @@ class Storage;
 class WatcherList;
 
 // Somebody who is to be told when the writes of a storage that were issued before have ended. It owns neither the
-// storage nor the bell; its owner keeps both alive until unwatch(). All fields are guarded by the engine's
-// watch_mutex_, except that the owner may read `failure` once the watcher has been told.
+// storage nor the bell; its owner keeps both alive until unwatch(). All fields are guarded by the
+// notifier's lock, except that the owner may read `failure` once the watcher has been told.
 struct Watcher {
   Storage* storage = nullptr;
   Bell* bell = nullptr;
@@ -56,12 +56,12 @@ class Bell {
   int descriptor() const { return descriptor_; }
 
  private:
-  friend class Engine;
+  friend class Notifier;
   void ring();
   void silence();
 
   const int descriptor_;
-  // Guarded by the engine's watch_mutex_. While `told_` has anybody, the descriptor is readable or the bell is to be
+  // Guarded by the notifier's lock. While `told_` has anybody, the descriptor is readable or the bell is to be
   // rung.
   WatcherList told_;
   Bell* next_ = nullptr;  // among the bells to be rung

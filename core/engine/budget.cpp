@@ -48,7 +48,8 @@ void Budget::take_out(Op* op) {
 size_t Budget::needs(Op& op) {
   size_t bytes = 0;
   for (int i = 0; i < op.n_access; ++i)
-    if (op.access(i).mode != Mode::read && !op.access(i).storage->promised) bytes += op.access(i).storage->charged();
+    if (op.access(i).mode != Mode::read && !op.access(i).storage->materialized)
+      bytes += op.access(i).storage->charged();
   return bytes;
 }
 
@@ -126,8 +127,8 @@ size_t Budget::in_turn(Op& first) const {
         if (Storage& s = *op->access(i).storage; s.budget == this) f(s);
   };
   each_storage([&](Storage& s) {  // the first to use one that has no memory yet writes it
-    const size_t bytes = s.promised ? s.charged() : s.memory();
-    if (!s.promised && s.in_group == 0) most = std::max(most, level += bytes);
+    const size_t bytes = s.materialized ? s.charged() : s.memory();
+    if (!s.materialized && s.in_group == 0) most = std::max(most, level += bytes);
     if (++s.in_group == s.uses && s.only_ops(s.uses)) level -= std::min(level, bytes);
   });
   each_storage([](Storage& s) { s.in_group = 0; });

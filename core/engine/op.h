@@ -12,7 +12,7 @@
 #include "base/chain.h"
 #include "base/free_list.h"
 #include "base/region.h"
-#include "engine/record.h"
+#include "trace/record.h"
 #include "engine/storage.h"
 
 namespace forerun {
@@ -25,9 +25,9 @@ enum class Mode : uint8_t {
   write,   // overwrites all of it: whatever was wrong with it is gone
 };
 
-// That one op must wait for another: it stands in Op::successors of that other one.
+// That one op, the dependent, must wait for another: it stands in Op::successors of that other one.
 struct Edge {
-  Op* after = nullptr;
+  Op* dependent = nullptr;
   Edge* next = nullptr;
 };
 
@@ -58,13 +58,13 @@ struct Access {
   bool loose = false;  // the op may look at bytes beside its elements: it is ordered with all of the storage's
   bool apart = false;  // planned as one of a part: it is not ordered with accesses of others
   uint32_t place = 0;  // 1 + where its region stands in its op; 0: all of the storage
-  Op* op() const { return from.after; }
+  Op* op() const { return from.dependent; }
 };
 static_assert(sizeof(Access) == 64);
 
 class Group;
 
-// Thrown by a kernel that is run at once (Engine::run_at_once) and cannot be: it is issued, and runs on a thread of the
+// Thrown by a kernel that is run at once (AtOnceRunner::run) and cannot be: it is issued, and runs on a thread of the
 // engine.
 struct RunLater {};
 
@@ -186,7 +186,7 @@ class Op {
     if (more_edges) [[unlikely]]
       drop_edges();
     failure.reset();
-    unmet = 0;
+    pending_dependencies = 0;
     ahead = freed = files = 0, look_again = 0, refused_after = UINT64_MAX;
     started = ended = needs_turn = dropped = kept = false;
     group.reset(), empty(members), empty(reused);
@@ -207,7 +207,7 @@ class Op {
   OpRecord* record = nullptr;                          // where it is recorded; null: it is not
 
   // Guarded by the engine's lock.
-  int unmet = 0;                        // ops that must end before this one may start
+  int pending_dependencies = 0;         // ops that must end before this one may start
   Chain<Edge, &Edge::next> successors;  // ops that wait for this one
   MoreEdge* more_edges = nullptr;       // in the successors of ops that it waits for
   size_t to_take = 0;                   // bytes of its outputs that have no memory yet, at its start
@@ -231,11 +231,11 @@ class Op {
     Storage *in, *out;
   };
   std::vector<Reuse> reused;  // outputs that have taken over the memory of inputs that end with this op
-  uint32_t seen = 0;          // gather(): looked at in this round;
+  uint32_t seen = 0;          // Fusion: looked at in this round;
   int reached = 0;            // how many of the ops it waits for are in the group
   Op *next_planned = nullptr, *before_planned = nullptr;  // in Budget's order
   Op* next_in =
-      nullptr;  // in Queue::sharing, or Engine::idle_dropped_, or Engine::retired_: it stands in one of them at most
+      nullptr;  // in Queue::sharing, or DependencyGraph::idle_dropped_, or Released: it stands in one of them at most
   Op* next_free = nullptr;
 
  private:
@@ -260,5 +260,13 @@ class Op {
   std::vector<Access> more_access_;  // never grows after issue: accesses are linked by address
   alignas(16) unsigned char buffer_[kKernelBytes];
 };
+
+// Calls `f` for the accesses of an op and of those that are in its group.
+template <class F>
+void each_access(Op* first, F f) {
+  for (int i = 0; i < first->n_access; ++i) f(first->access(i));
+  for (Op* op : first->members)
+    for (int i = 0; i < op->n_access; ++i) f(op->access(i));
+}
 
 }  // namespace forerun

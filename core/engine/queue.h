@@ -6,7 +6,7 @@
 #include "base/number_set.h"
 #include "engine/op.h"
 #include "engine/sleepers.h"
-#include "engine/window.h"
+#include "engine/submission.h"
 
 namespace forerun {
 
@@ -15,8 +15,8 @@ namespace forerun {
 class Queue {
  public:
   enum class Kind { compute, copy, io };
-  Queue(Kind kind, int device, Budget* budget, const Window& window)
-      : kind(kind), device(device), budget(budget), window_(window) {}
+  Queue(Kind kind, int device, Budget* budget, const SubmissionRing& ring)
+      : kind(kind), device(device), budget(budget), ring_(ring) {}
   // While nothing is issued: for a window of this size.
   void make_room(uint64_t size) {
     for (NumberSet& set : ready_)
@@ -86,7 +86,7 @@ class Queue {
  private:
   alignas(64) std::atomic<int> count_{0};
   static uint64_t worth(const Op* op) { return op->cost > 200 ? op->cost - 200 : 0; }
-  Op* at(uint64_t seq) const { return seq == NumberSet::kNone ? nullptr : window_.op(seq); }
+  Op* at(uint64_t seq) const { return seq == NumberSet::kNone ? nullptr : ring_.op(seq); }
   void count(int by, const Op* op) {
     ready_cost += by > 0 ? worth(op) : -worth(op);
     count_.store(count_.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
@@ -105,7 +105,7 @@ class Queue {
     return std::min(
         {first, number(ready_[kInnerTask]), waiting > 0 && inner ? NumberSet::kNone : number(ready_[kTask])});
   }
-  const Window& window_;
+  const SubmissionRing& ring_;
   NumberSet ready_[kKinds];  // numbers of the ops
 };
 

@@ -2,7 +2,7 @@
 
 #include <new>
 
-#include "engine/engine.h"
+#include "base/free_list.h"
 
 namespace forerun {
 
@@ -189,52 +189,5 @@ Op* writer_of(const Access& a) {
 }
 
 Access* readers_of(const Access& a) { return a.apart ? a.op()->section(a)->readers : a.storage->readers; }
-
-// Of parts that end out of order only when all of them have.
-void Engine::count_end(const Access& a) {
-  Storage& s = *a.storage;
-  uint32_t n = 1;
-  if (a.apart | s.held) [[unlikely]] {
-    ++s.held;
-    if (a.apart && --s.apart > 0) return;
-    n = std::exchange(s.held, 0);
-  }
-  s.ended.fetch_add(n);  // seq_cst, like `watched` and a waiter's look at both: one of the two sees the other
-}
-
-bool Engine::prepare_sections(Op& op) {
-  for (int i = 0; i < op.n_access; ++i) {
-    Access& a = op.access(i);
-    if (!a.apart || a.mode == Mode::read || (a.storage->taken() && a.storage->unshared())) continue;
-    if (!alone(op, 0)) return false;
-    if (!(a.storage->taken() ? a.storage->protect(true) : a.storage->take())) fail(&op, memory_failure(op));
-  }
-  return true;
-}
-
-void Storage::drop_sections() {
-  while (Section* section = sections) sections = section->next, FreeList<Section>::give(section);
-  n_sections = 0;
-}
-
-FailurePtr Storage::failure_in(const Region& region) const {
-  if (spoiled.empty()) return failure;
-  FailurePtr first;
-  for (const Spoiled& one : spoiled)
-    if (!one.region.apart(region) && (!first || one.failure->earlier(*first))) first = one.failure;
-  return first;
-}
-
-void Storage::spoil(const Region& region, const FailurePtr& why) {
-  if (region == Region{}) return set_failure(why);
-  bool known = if_memory_allows([&] {
-    if (spoiled.empty() && failure) spoiled.push_back({Region{}, failure});
-    for (Spoiled& one : spoiled)
-      if (one.region == region) return void(one.failure = why);
-    spoiled.push_back({region, why});
-  });
-  if (!failure || why->earlier(*failure)) failure = why;
-  if (!known) set_failure(FailurePtr(failure));
-}
 
 }  // namespace forerun

@@ -22,9 +22,9 @@
 namespace forerun {
 
 inline void order(Op* before, Op* after, Edge& edge) {
-  edge.after = after;
+  edge.dependent = after;
   before->successors.push_back(&edge);
-  ++after->unmet;
+  ++after->pending_dependencies;
 }
 
 // With the engine's lock. `apart`: accesses of parts are not ordered with the whole. Parts of ops that are recorded

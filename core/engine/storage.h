@@ -94,7 +94,7 @@ class Storage {
 
   // No reader outside the engine looks at the memory, so a write needs no fresh block.
   virtual bool unshared() const = 0;
-  // By the front end, once it has written a storage that no operation under way uses (Engine::run_at_once).
+  // By the front end, once it has written a storage that no operation under way uses (AtOnceRunner).
   void count_write_at_once() {
     last_write = 0, last_whole = 0;
     issued.store(issued.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -126,21 +126,21 @@ class Storage {
   Section* sections =
       nullptr;  // what is planned since then for parts of it alone, by their regions: n_sections of them
   uint32_t n_sections = 0;
-  uint32_t apart = 0;     // planned writes of parts that have not ended; while there are any, nobody outside the engine
-                          // looks at the memory
-  uint32_t held = 0;      // writes that have ended and are not counted, as earlier ones may not have
-  bool promised = false;  // it has memory, or the op that takes it has started
-  bool elided = false;    // only ops of one group use it: it never has memory, or has given it to an output of theirs
-  uint32_t in_group = 0;  // accesses by the ops that a function looks at; 0 outside of it
-  uint32_t place = 0;     // where a group that is being put together keeps what it knows of this storage,
-  uint64_t placed_by = 0;          // and the group's number; 0: none
-  uint32_t uses = 0;               // accesses of planned ops that have not ended
-  uint64_t last_use = 0;           // number of the last planned op that uses it
+  uint32_t apart = 0;  // planned writes of parts that have not ended; while there are any, nobody outside the engine
+                       // looks at the memory
+  uint32_t held = 0;   // writes that have ended and are not counted, as earlier ones may not have
+  bool materialized = false;  // it has memory, or the op that takes it has started
+  bool elided = false;     // only ops of one group use it: it never has memory, or has given it to an output of theirs
+  uint32_t in_group = 0;   // accesses by the ops that a function looks at; 0 outside of it
+  uint32_t place = 0;      // where a group that is being put together keeps what it knows of this storage,
+  uint64_t placed_by = 0;  // and the group's number; 0: none
+  uint32_t uses = 0;       // accesses of planned ops that have not ended
+  uint64_t last_use = 0;   // number of the last planned op that uses it
   Cell<uint64_t> last_write;       // number of the last planned op that writes it; may be looked at without the lock
   uint64_t last_whole = 0;         // the same of the whole
-  Storage* next_let_go = nullptr;  // in Engine::let_go_
+  Storage* next_let_go = nullptr;  // in DependencyGraph::Released
 
-  WatcherList watchers;  // who is to be told, in the order of their targets; guarded by the engine's watch_mutex_
+  WatcherList watchers;  // who is to be told, in the order of their targets; guarded by the notifier's lock
 
   // Written by the op that writes the storage, before `ended`; read by ops ordered after it, or after settled().
   FailurePtr failure;  // the earliest of those of its parts
@@ -172,7 +172,7 @@ class Storage {
     writer = nullptr, readers = nullptr;
     if (sections) [[unlikely]]
       drop_sections();
-    promised = elided = false;
+    materialized = elided = false;
     uses = held = 0, placed_by = 0;
     last_use = 0, last_write = 0, last_whole = 0;
   }

@@ -366,7 +366,7 @@ bool PlanMaker::walked_together(const Plan::Step& a, const Plan::Step& b) {
 }
 
 // Whether the second step may do the work of the first, too: nothing between them writes what the first reads. Arrays
-// of different storages may share memory, if one ends before the other is written (Engine::reuse).
+// of different storages may share memory, if one ends before the other is written (BufferReuse).
 bool PlanMaker::pair(size_t first, size_t second) const {
   const Plan::Step &a = plan_->steps[first], &b = plan_->steps[second];
   if (a.loop.arithmetic == Arithmetic::none || a.loop.arithmetic_dtype != b.loop.arithmetic_dtype) return false;

@@ -104,7 +104,7 @@ class Calculation {
   };
 
   size_t pick() { return random_() % kSlots; }
-  Budget* budget() { return Engine::get().device(0).budget.get(); }
+  Budget* budget() { return Engine::get().devices[0].budget.get(); }
   Array make(int kind) {
     InEngine entered;
     return Array::make(DType::u64, Dims{shapes_[kind].rows, shapes_[kind].columns}, budget());
@@ -114,9 +114,9 @@ class Calculation {
   void issue(F build) {
     InEngine entered;
     Engine& engine = Engine::get();
-    while (engine.must_wait()) engine.make_room(std::chrono::milliseconds(50));
+    while (engine.ring.full()) engine.waiter.make_room(std::chrono::milliseconds(50));
     Op* op = engine.make_op();
-    op->queue = engine.device(0).compute.get(), op->budget = budget();
+    op->queue = engine.devices[0].compute.get(), op->budget = budget();
     try {
       build(*op);
     } catch (...) {

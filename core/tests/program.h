@@ -39,7 +39,7 @@ struct InEngine {
 // The wait of a front end: in slices, as a wait that answers signals does.
 inline void wait_for(Storage& storage) {
   InEngine entered;
-  while (!Engine::get().wait(storage, std::chrono::milliseconds(50))) {
+  while (!Engine::get().waiter.wait(storage, std::chrono::milliseconds(50))) {
   }
 }
 inline void stop_workers() {
@@ -50,8 +50,8 @@ inline void stop_workers() {
 inline void wait_all() {
   InEngine entered;
   Engine& engine = Engine::get();
-  uint64_t mark = engine.mark();
-  while (!engine.wait_mark(mark, std::chrono::milliseconds(50))) {
+  uint64_t mark = engine.ring.next();
+  while (!engine.waiter.wait_mark(mark, std::chrono::milliseconds(50))) {
   }
 }
 
@@ -116,7 +116,7 @@ class Program {
 
   // At what has not ended and an array needs: in order, and each but the last for a later one.
   void look(size_t i) {
-    auto found = Engine::get().needed({arrays_[i].buffer}, 50);
+    auto found = Engine::get().introspection.needed({arrays_[i].buffer}, 50);
     std::vector<uint64_t> read;
     for (size_t k = found.size(); k-- > 0;) {
       check(k + 1 == found.size() || std::count(read.begin(), read.end(), found[k].seq),
@@ -152,9 +152,9 @@ class Program {
 
   Op* make(int device, bool copy) {
     Engine& engine = Engine::get();
-    while (engine.must_wait()) engine.make_room(std::chrono::milliseconds(50));
+    while (engine.ring.full()) engine.waiter.make_room(std::chrono::milliseconds(50));
     Op* op = engine.make_op();
-    Device& d = engine.device(device);
+    Device& d = engine.devices[device];
     op->queue = copy ? d.copy.get() : d.compute.get();
     op->budget = d.budget.get();
     op->cost = random_() % 4 ? 100 : 50'000;
@@ -168,9 +168,9 @@ class Program {
     if (slot.buffer) slot.buffer->release_handle();
     static constexpr size_t kSizes[] = {1, 3, 8, 9, 100, 4096, 30000};
     size_t n = kSizes[random_() % 7];
-    int device = random_() % Engine::get().devices();
+    int device = random_() % Engine::get().devices.size();
     uint64_t value = random_();
-    slot.buffer = Buffer::make(n * 8, Engine::get().device(device).budget.get());
+    slot.buffer = Buffer::make(n * 8, Engine::get().devices[device].budget.get());
     slot.buffer->retain_handle();
     slot.expected = {std::vector<uint64_t>(n), "", 0};
     for (size_t k = 0; k < n; ++k) slot.expected.values[k] = value + k;

@@ -33,7 +33,7 @@ class Loop {
  public:
   explicit Loop(uint32_t seed) : random_(seed) {
     for (Value& value : values_) {
-      value.buffer = Buffer::make(random_() % 2 ? 64 : 800, Engine::get().device(0).budget.get());
+      value.buffer = Buffer::make(random_() % 2 ? 64 : 800, Engine::get().devices[0].budget.get());
       value.buffer->retain_handle();
       issue(value);
     }

@@ -21,7 +21,7 @@ namespace {
 std::mt19937 generator(7);
 int taken = 0;  // convolutions by Winograd's method
 int64_t below(int64_t n) { return static_cast<int64_t>(generator() % static_cast<uint64_t>(n)); }
-Budget* budget() { return Engine::get().device(0).budget.get(); }
+Budget* budget() { return Engine::get().devices[0].budget.get(); }
 
 template <class T>
 constexpr DType dtype_of = sizeof(T) == 4 ? DType::f32 : DType::f64;
@@ -45,7 +45,7 @@ template <class F>
 void issue(F build) {
   Engine& engine = Engine::get();
   Op* op = engine.make_op();
-  op->queue = engine.device(0).compute.get(), op->budget = budget();
+  op->queue = engine.devices[0].compute.get(), op->budget = budget();
   build(*op);
   engine.issue(op);
 }

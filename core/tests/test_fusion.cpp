@@ -30,9 +30,9 @@ void run(const std::vector<int>& workers, int threads, size_t soft, int passes, 
   wait_all();
   stop_workers();
   engine.configure(workers, 3);
-  engine.set_passes(passes), engine.set_fuse_from(0);
-  engine.device(0).budget->soft.store(soft);
-  if (traced) engine.record_into(nullptr);
+  engine.passes.set(passes), engine.passes.set_fuse_from(0);
+  engine.devices[0].budget->soft.store(soft);
+  if (traced) engine.introspection.record_into(nullptr);
   static constexpr int64_t kShapes[][2] = {{40, 300}, {9, 2049}, {3, 17000}, {2000, 7}, {1, 5}, {1, 70000}};
   for (uint32_t shape = 0; shape < 6; ++shape) {
     auto go = [=](uint32_t t) { calculate(100 * t + shape, kShapes[shape][0], kShapes[shape][1], steps); };
@@ -42,8 +42,8 @@ void run(const std::vector<int>& workers, int threads, size_t soft, int passes, 
     for (std::thread& thread : others) thread.join();
   }
   wait_all();
-  if (traced) engine.take_record();
-  Budget& budget = *engine.device(0).budget;
+  if (traced) engine.introspection.take_record();
+  Budget& budget = *engine.devices[0].budget;
   check(budget.running == 0, "nothing runs");
   check(budget.reserved.load() == 0, "no memory is still reserved, got " + std::to_string(budget.reserved.load()));
   budget.soft.store(SIZE_MAX);
@@ -99,8 +99,8 @@ enum class Readers { of_one_another, of_one_value };
 void one_of_a_group_fails(Readers readers, int refusals, bool throws) {
   Engine& engine = Engine::get();
   wait_all();
-  Budget* budget = engine.device(0).budget.get();
-  auto trim = std::exchange(engine.trim, {});
+  Budget* budget = engine.devices[0].budget.get();
+  auto trim = std::exchange(engine.executor.trim, {});
   std::vector<std::unique_ptr<Scarce>> made;
   made.push_back(std::make_unique<Scarce>(4000, 0, budget));
   made[0]->take();
@@ -108,17 +108,17 @@ void one_of_a_group_fails(Readers readers, int refusals, bool throws) {
   for (size_t i = 1; i <= 4; ++i) {
     made.push_back(std::make_unique<Scarce>(100, i == 3 ? refusals : 0, budget));
     Op* op = engine.make_op();
-    op->queue = engine.device(0).compute.get(), op->budget = budget;
+    op->queue = engine.devices[0].compute.get(), op->budget = budget;
     op->cost = 5000;
     op->emplace<Successor>(throws && i == 3);
     op->add(made[i].get(), Mode::write);
     op->add(made[readers == Readers::of_one_value ? 0 : i - 1].get(), Mode::read);
     engine.issue(op);
   }
-  EngineStats before = engine.stats();
+  EngineStats before = engine.introspection.stats();
   engine.gate(false);
   wait_all();
-  check(engine.stats().grouped >= before.grouped + 4, "they were a group");
+  check(engine.introspection.stats().grouped >= before.grouped + 4, "they were a group");
   for (size_t i = 1; i <= 4; ++i) {
     const FailurePtr& failure = made[i]->failure;
     // By itself it tries again, in its turn; what throws takes its group with it.
@@ -129,8 +129,8 @@ void one_of_a_group_fails(Readers readers, int refusals, bool throws) {
       check(made[i]->value == value, "value of " + std::to_string(i) + ", got " + std::to_string(made[i]->value));
   }
   check(budget->running == 0 && budget->reserved.load() == 0, "nothing runs, nothing is reserved");
-  engine.take_unseen();
-  engine.trim = trim;
+  engine.failures.take_unseen();
+  engine.executor.trim = trim;
 }
 
 }  // namespace
@@ -140,7 +140,7 @@ int main(int argc, char** argv) {
   Engine& engine = Engine::get();
   use_cpu_workers(engine);
   run({1}, 1, SIZE_MAX, 0, false, steps);
-  EngineStats before = engine.stats();
+  EngineStats before = engine.introspection.stats();
   check(before.dropped == 0 && before.groups == 0, "without passes nothing is dropped or joined");
   run({0}, 1, SIZE_MAX, 3, false, steps);
   run({1}, 1, SIZE_MAX, 3, false, steps);
@@ -149,17 +149,17 @@ int main(int argc, char** argv) {
   run({2}, 4, SIZE_MAX, 1, false, steps);
   run({2}, 4, SIZE_MAX, 2, false, steps);
   run({2}, 4, SIZE_MAX, 4, false, steps);
-  EngineStats after = engine.stats();
+  EngineStats after = engine.introspection.stats();
   check(after.dropped > 100 && after.grouped > 2 * after.groups && after.groups > 100 && after.elided > 1 << 20,
         "ops were dropped and joined");
   check(after.reused > 1 << 20, "outputs took the memory of inputs");
-  engine.set_passes(7);
+  engine.passes.set(7);
   for (Readers readers : {Readers::of_one_another, Readers::of_one_value}) {
     for (int refusals : {1, 100}) one_of_a_group_fails(readers, refusals, false);
     one_of_a_group_fails(readers, 0, true);
   }
   wait_all();
   stop_workers();
-  check(engine.device(0).budget->live.load() == 0, "all memory came back");
+  check(engine.devices[0].budget->live.load() == 0, "all memory came back");
   return 0;
 }

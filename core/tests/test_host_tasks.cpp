@@ -31,10 +31,10 @@ struct AtWork {
 template <class K, class... Args>
 Buffer* issued(int device, uint32_t cost, bool inner, Args&&... args) {
   Engine& engine = Engine::get();
-  Buffer* buffer = Buffer::make(std::is_same_v<K, Fill> ? kBytes : 8, engine.device(device).budget.get());
+  Buffer* buffer = Buffer::make(std::is_same_v<K, Fill> ? kBytes : 8, engine.devices[device].budget.get());
   buffer->retain_handle();
   Op* op = engine.make_op();
-  op->queue = engine.device(device).compute.get(), op->budget = buffer->budget;
+  op->queue = engine.devices[device].compute.get(), op->budget = buffer->budget;
   op->cost = cost, op->inner = inner;
   op->emplace<K>(std::forward<Args>(args)...);
   op->add(buffer, Mode::write);
@@ -140,7 +140,7 @@ void set_up(const std::vector<int>& workers, bool tight) {
   wait_all();
   stop_workers();
   engine.configure(workers, 2);
-  for (int d = 0; d < 2; ++d) engine.device(d).budget->soft.store(tight ? 1000 : SIZE_MAX);
+  for (int d = 0; d < 2; ++d) engine.devices[d].budget->soft.store(tight ? 1000 : SIZE_MAX);
 }
 
 size_t threads() {

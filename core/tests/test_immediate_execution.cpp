@@ -49,7 +49,7 @@ class Held final : public Kernel {
 Op* op_of(uint32_t cost) {
   Engine& engine = Engine::get();
   Op* op = engine.make_op();
-  op->queue = engine.device(0).compute.get(), op->budget = engine.device(0).budget.get();
+  op->queue = engine.devices[0].compute.get(), op->budget = engine.devices[0].budget.get();
   op->cost = cost;
   return op;
 }
@@ -57,13 +57,13 @@ Op* op_of(uint32_t cost) {
 // As the front end does.
 bool issue(Op* op) {
   Engine& engine = Engine::get();
-  if (engine.fits_at_once(*op) && engine.run_at_once(op)) return true;
+  if (engine.at_once.fits(*op) && engine.run_at_once(op)) return true;
   engine.issue(op);
   return false;
 }
 
 struct Numbers {
-  Buffer* buffer = Buffer::make(80, Engine::get().device(0).budget.get());
+  Buffer* buffer = Buffer::make(80, Engine::get().devices[0].budget.get());
   Numbers() {
     buffer->retain_handle();
     Op* op = op_of(100);
@@ -109,17 +109,17 @@ void set_up(const std::vector<int>& workers) {
 
 void small_work_runs_here_without_a_worker() {
   set_up({2});
-  EngineStats before = Engine::get().stats();
-  uint64_t mark = Engine::get().mark();
+  EngineStats before = Engine::get().introspection.stats();
+  uint64_t mark = Engine::get().ring.next();
   Numbers numbers;
   check(step(numbers), "it has run in the call");
   check(ran_in.load() == std::this_thread::get_id() && numbers.buffer->settled() && numbers.first() == 6, "here");
   check(!step(numbers, 50'000), "what costs more is issued");
   check(numbers.first() == 7, "and runs, too");
-  EngineStats now = Engine::get().stats();
+  EngineStats now = Engine::get().introspection.stats();
   check(now.at_once == before.at_once + 2 && now.issued == before.issued + 3 && now.ended == before.ended + 3,
         "they are counted");
-  check(Engine::get().mark() == mark + 1, "those that ran at once took no number");
+  check(Engine::get().ring.next() == mark + 1, "those that ran at once took no number");
 }
 
 void the_gate_holds_it() {
@@ -170,7 +170,7 @@ void failures_poison_in_order() {
   add(sum, queued, b);
   wait_for(*sum.buffer);
   check(sum.buffer->failure == b.buffer->failure, "also if the other one had a number");
-  check(engine.take_unseen().failures.size() == 3, "nobody has seen them");
+  check(engine.failures.take_unseen().failures.size() == 3, "nobody has seen them");
   check(!step(a), "what stands behind a failure is issued");
   wait_for(*a.buffer);
   check(a.buffer->failure != nullptr, "and does not run");
@@ -197,8 +197,8 @@ void threads_take_turns() {
 void records_stand_in_order() {
   set_up({2});
   Engine& engine = Engine::get();
-  check(engine.record_into(nullptr) == 0, "a recording begins");
-  uint64_t first = engine.mark();
+  check(engine.introspection.record_into(nullptr) == 0, "a recording begins");
+  uint64_t first = engine.ring.next();
   Numbers a, b;
   engine.gate(true);
   step(a);
@@ -206,9 +206,9 @@ void records_stand_in_order() {
   for (int i = 0; i < 3000; ++i) step(b), step(b, i % 50 ? 100 : 50'000);
   wait_all();
   check(a.first() == 6 && b.first() == 5 + 6000, "values are right while operations are recorded");
-  check(engine.mark() - first == 6003, "each of them has a number then");
-  check(engine.has_ended(engine.mark()), "and all numbers have ended");
-  check(!engine.take_record().empty(), "they were recorded");
+  check(engine.ring.next() - first == 6003, "each of them has a number then");
+  check(engine.ring.has_ended(engine.ring.next()), "and all numbers have ended");
+  check(!engine.introspection.take_record().empty(), "they were recorded");
 }
 
 }  // namespace

@@ -46,14 +46,14 @@ void nothing_starts_behind_a_closed_gate() {
   Engine& engine = Engine::get();
   engine.gate(true);
   Program program(1, 8, false);
-  Buffer* buffer = Buffer::make(800, engine.device(0).budget.get());
+  Buffer* buffer = Buffer::make(800, engine.devices[0].budget.get());
   buffer->retain_handle();
   Op* op = engine.make_op();
-  op->queue = engine.device(0).compute.get(), op->budget = engine.device(0).budget.get();
+  op->queue = engine.devices[0].compute.get(), op->budget = engine.devices[0].budget.get();
   op->emplace<Fill>(1);
   op->add(buffer, Mode::write);
   engine.issue(op);
-  check(!engine.wait(*buffer, std::chrono::milliseconds(5)),
+  check(!engine.waiter.wait(*buffer, std::chrono::milliseconds(5)),
         "a wait behind a closed gate comes back without the value");
   engine.gate(false);
   wait_for(*buffer);
@@ -97,7 +97,7 @@ void a_child_finds_no_lock_held() {
   std::thread busy([&] {
     for (int i = 0; !over; ++i) {
       MemoryCache::get().give(MemoryCache::get().take(1000), 1000);
-      Engine::get().stats();
+      Engine::get().introspection.stats();
     }
   });
   for (int round = 0; round < 200; ++round) {
@@ -105,7 +105,7 @@ void a_child_finds_no_lock_held() {
     if (child == 0) {
       alarm(20);  // ends a child that hangs
       MemoryCache::get().give(MemoryCache::get().take(1000), 1000);
-      Engine::get().stats();
+      Engine::get().introspection.stats();
       _exit(0);
     }
     int status = 1;
@@ -126,7 +126,7 @@ void workers_that_are_not_to_stop_go_on() {
   std::atomic<bool> started{false}, go{false};
   auto hold = [&](std::atomic<bool>& started, std::atomic<bool>& go) {
     Op* op = engine.make_op();
-    op->queue = engine.device(0).compute.get(), op->budget = engine.device(0).budget.get();
+    op->queue = engine.devices[0].compute.get(), op->budget = engine.devices[0].budget.get();
     op->cost = UINT32_MAX;  // it takes no core
     op->emplace<Held>(started, go);
     engine.issue(op);
@@ -163,13 +163,13 @@ void front_end_threads_come_and_go() {
 void memory_that_cannot_be_had_is_a_failure_and_nothing_more() {
   set_up({2});
   Engine& engine = Engine::get();
-  Budget& budget = *engine.device(0).budget;
+  Budget& budget = *engine.devices[0].budget;
   budget.hard.store(budget.live.load() + (1 << 20));
   auto fill = [&](size_t bytes) {
     Buffer* buffer = Buffer::make(bytes, &budget);
     buffer->retain_handle();
     Op* op = engine.make_op();
-    op->queue = engine.device(0).compute.get(), op->budget = &budget;
+    op->queue = engine.devices[0].compute.get(), op->budget = &budget;
     op->emplace<Fill>(5);
     op->add(buffer, Mode::write);
     engine.issue(op);
@@ -179,9 +179,9 @@ void memory_that_cannot_be_had_is_a_failure_and_nothing_more() {
   for (Buffer* b : {small, large, later}) wait_for(*b);
   check(!small->failure && !later->failure, "arrays that fit are untouched");
   check(large->failure && large->failure->kind == ErrorKind::memory, "the large one failed for want of memory");
-  Engine::Unseen unseen = engine.take_unseen();
+  FailureLog::Unseen unseen = engine.failures.take_unseen();
   check(!unseen.failures.empty() && unseen.failures.back() == large->failure, "the failure is kept for whoever asks");
-  check(engine.take_unseen().failures.empty(), "and told once");
+  check(engine.failures.take_unseen().failures.empty(), "and told once");
   for (Buffer* b : {small, large, later}) b->release_handle();
   budget.hard.store(SIZE_MAX);
 }

@@ -24,7 +24,7 @@ void drop_what_is_kept() {
 }
 
 void forget_failures() {
-  for (const FailurePtr& failure : Engine::get().take_unseen().failures)
+  for (const FailurePtr& failure : Engine::get().failures.take_unseen().failures)
     check(failure->kind == ErrorKind::memory || failure->kind == ErrorKind::value,
           "an error for want of memory says so, got " + failure->message);
 }
@@ -51,8 +51,8 @@ void calculate(uint32_t seed, int64_t n, int64_t period) {
 void check_idle() {
   wait_all();
   forget_failures();
-  Budget& budget = *Engine::get().device(0).budget;
-  check(Engine::get().idle() && budget.running == 0 && budget.reserved.load() == 0,
+  Budget& budget = *Engine::get().devices[0].budget;
+  check(Engine::get().ring.idle() && budget.running == 0 && budget.reserved.load() == 0,
         "nothing runs, nothing is reserved");
   check(budget.live.load() == 0, "all memory came back, but for " + std::to_string(budget.live.load()) + " bytes");
 }
@@ -63,11 +63,11 @@ int64_t each_once(uint32_t seed, bool traced, int64_t step) {
     drop_what_is_kept();
     Calculation bystander(seed + 1, 9, 2049);
     bystander.check_all();
-    if (traced) Engine::get().record_into(nullptr);
+    if (traced) Engine::get().introspection.record_into(nullptr);
     long before = refusal::refused.load();
     calculate(seed, n, -1);
     bystander.check_all();
-    if (traced) Engine::get().take_record();
+    if (traced) Engine::get().introspection.take_record();
     if (refusal::refused.load() == before) return n;
     for (int k = 0; k < 4; ++k) bystander.step();
     bystander.check_all();
@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
   for (int workers : {0, 1, 2}) {
     stop_workers();
     engine.configure({workers}, 2);
-    engine.set_fuse_from(0);
+    engine.passes.set_fuse_from(0);
     int64_t tried = each_once(7, false, step) + each_once(8, true, step);
     check_idle();
     std::printf("%d workers: %ld requests for memory, one in %ld refused once\n", workers, static_cast<long>(tried),

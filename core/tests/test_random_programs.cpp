@@ -44,17 +44,17 @@ void run(const Setup& setup, uint32_t seed, int steps) {
   stop_workers();
   engine.configure(setup.workers, setup.cores);
   engine.set_ops_ahead(setup.ops_ahead);
-  for (int i = 0; i < engine.devices(); ++i) engine.device(i).budget->soft.store(setup.soft);
-  if (setup.traced) engine.record_into(nullptr);
+  for (int i = 0; i < engine.devices.size(); ++i) engine.devices[i].budget->soft.store(setup.soft);
+  if (setup.traced) engine.introspection.record_into(nullptr);
   std::vector<std::thread> threads;
   for (int t = 1; t < setup.threads; ++t) threads.emplace_back(run_program, seed * 100 + t, steps);
   run_program(seed * 100, steps);
   for (std::thread& thread : threads) thread.join();
   wait_all();
-  if (setup.traced) check(!engine.take_record().empty(), "events were recorded");
-  check(engine.idle(), "idle after waiting for everything");
-  for (int i = 0; i < engine.devices(); ++i) {
-    Budget& budget = *engine.device(i).budget;
+  if (setup.traced) check(!engine.introspection.take_record().empty(), "events were recorded");
+  check(engine.ring.idle(), "idle after waiting for everything");
+  for (int i = 0; i < engine.devices.size(); ++i) {
+    Budget& budget = *engine.devices[i].budget;
     check(budget.running == 0, "nothing runs");
     check(budget.reserved.load() == 0, "no memory is still reserved, got " + std::to_string(budget.reserved.load()));
   }
@@ -72,7 +72,7 @@ int main(int argc, char** argv) {
   }
   wait_all();
   stop_workers();
-  for (int i = 0; i < Engine::get().devices(); ++i)
-    check(Engine::get().device(i).budget->live.load() == 0, "all memory came back");
+  for (int i = 0; i < Engine::get().devices.size(); ++i)
+    check(Engine::get().devices[i].budget->live.load() == 0, "all memory came back");
   return 0;
 }

@@ -182,20 +182,20 @@ class Blocks {
 
   Op* make() {
     Engine& engine = Engine::get();
-    while (engine.must_wait()) engine.make_room(std::chrono::milliseconds(50));
+    while (engine.ring.full()) engine.waiter.make_room(std::chrono::milliseconds(50));
     Op* op = engine.make_op();
-    op->queue = engine.device(0).compute.get(), op->budget = engine.device(0).budget.get();
+    op->queue = engine.devices[0].compute.get(), op->budget = engine.devices[0].budget.get();
     return op;
   }
   // Small ops are in order with all others; tasks may sleep, and nobody knows how long they take.
   void issue(Op* op) {
     op->cost = random_() % 5 == 0 ? 100 : random_() % 5 == 0 ? UINT32_MAX : 5000;
-    if (random_() % 8 == 0) op->queue = Engine::get().device(0).copy.get();
+    if (random_() % 8 == 0) op->queue = Engine::get().devices[0].copy.get();
     Engine::get().issue(op);
   }
 
   void renew(Matrix& m) {
-    m.array = Array::make(DType::u64, Dims{kSide, kSide}, Engine::get().device(0).budget.get());
+    m.array = Array::make(DType::u64, Dims{kSide, kSide}, Engine::get().devices[0].budget.get());
     m.bad.clear();
     fill(m);
   }
@@ -316,8 +316,8 @@ void run(const std::vector<int>& workers, int threads, bool failures, int passes
   wait_all();
   stop_workers();
   engine.configure(workers, 3);
-  engine.set_passes(passes), engine.set_fuse_from(0), engine.set_apart_from(apart_from);
-  if (traced) engine.record_into(nullptr);
+  engine.passes.set(passes), engine.passes.set_fuse_from(0), engine.passes.set_apart_from(apart_from);
+  if (traced) engine.introspection.record_into(nullptr);
   auto go = [=](uint32_t t) {
     for (uint32_t seed = 0; seed < 4; ++seed) {
       Blocks blocks(100 * t + seed, failures);
@@ -336,8 +336,8 @@ void run(const std::vector<int>& workers, int threads, bool failures, int passes
   go(0);
   for (std::thread& thread : others) thread.join();
   wait_all();
-  if (traced) engine.take_record();
-  Budget& budget = *engine.device(0).budget;
+  if (traced) engine.introspection.take_record();
+  Budget& budget = *engine.devices[0].budget;
   check(budget.running == 0 && budget.reserved.load() == 0, "nothing runs");
 }
 
@@ -360,14 +360,14 @@ void check_independence(Mode first, Mode second, bool memory_comes) {
   wait_all();
   stop_workers();
   engine.configure({2}, 3);
-  engine.set_passes(31), engine.set_apart_from(20000);
-  Array array = Array::make(DType::u64, Dims{8, 8}, engine.device(0).budget.get());
+  engine.passes.set(31), engine.passes.set_apart_from(20000);
+  Array array = Array::make(DType::u64, Dims{8, 8}, engine.devices[0].budget.get());
   if (!memory_comes) check(array.storage()->take(), "memory");
   std::atomic<int> begun{0};
   engine.gate(true);
   auto issue = [&](auto build) {
     Op* op = engine.make_op();
-    op->queue = engine.device(0).compute.get(), op->budget = array.storage()->budget;
+    op->queue = engine.devices[0].compute.get(), op->budget = array.storage()->budget;
     op->cost = 1'000'000;
     build(*op);
     engine.issue(op);
@@ -388,11 +388,11 @@ void check_memory_after_failure() {
   Engine& engine = Engine::get();
   engine.configure({2}, 3);
   engine.gate(true);
-  Array bad = Array::make(DType::u64, Dims{8}, engine.device(0).budget.get()),
+  Array bad = Array::make(DType::u64, Dims{8}, engine.devices[0].budget.get()),
         array = Array::make(DType::u64, Dims{8, 8}, bad.storage()->budget);
   auto issue = [&](auto build) {
     Op* op = engine.make_op();
-    op->queue = engine.device(0).compute.get(), op->budget = bad.storage()->budget;
+    op->queue = engine.devices[0].compute.get(), op->budget = bad.storage()->budget;
     build(*op);
     op->cost = 1'000'000;
     engine.issue(op);
@@ -420,14 +420,14 @@ void check_memory_after_failure() {
     for (int64_t k = 0; k < 8; ++k)
       check(reinterpret_cast<int64_t*>(array.storage()->data())[8 * i + k] == i, "values of the rest");
   }
-  engine.take_unseen();
+  engine.failures.take_unseen();
 }
 
 // Whoever waits for the writes that are issued is not told when as many later ones have ended.
 void check_order_of_ends() {
   Engine& engine = Engine::get();
   engine.configure({2}, 3);
-  Array array = Array::make(DType::u64, Dims{8, 8}, engine.device(0).budget.get());
+  Array array = Array::make(DType::u64, Dims{8, 8}, engine.devices[0].budget.get());
   check(array.storage()->take(), "memory");
   std::atomic<bool> open{false};
   struct Late final : Kernel {
@@ -443,23 +443,23 @@ void check_order_of_ends() {
     Layout one = Layout::dense(DType::u64, Dims{8});
     one.offset = row * 64;
     Op* op = engine.make_op();
-    op->queue = engine.device(0).compute.get(), op->budget = array.storage()->budget, op->cost = 1'000'000;
+    op->queue = engine.devices[0].compute.get(), op->budget = array.storage()->budget, op->cost = 1'000'000;
     op->emplace<Late>(until);
     add(*op, Array(array.storage(), one), Mode::update);
     engine.issue(op);
   };
-  const uint64_t before = engine.stats().ended;
+  const uint64_t before = engine.introspection.stats().ended;
   Bell bell;
   Watcher watcher;
   Watcher* told = nullptr;
   issue(0, &open), issue(1, &at_once);
   check(engine.watch(watcher, *array.storage(), bell), "there is something to wait for");
   issue(2, &at_once), issue(3, &at_once);
-  while (engine.stats().ended < before + 3) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  check(engine.take_told(bell, &told, 1) == 0 && !array.storage()->settled(), "the first write has not ended");
+  while (engine.introspection.stats().ended < before + 3) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  check(engine.notifier.take_told(bell, &told, 1) == 0 && !array.storage()->settled(), "the first write has not ended");
   open = true;
   wait_all();
-  check(engine.take_told(bell, &told, 1) == 1 && told == &watcher && array.storage()->settled(), "all have");
+  check(engine.notifier.take_told(bell, &told, 1) == 1 && told == &watcher && array.storage()->settled(), "all have");
 }
 
 }  // namespace

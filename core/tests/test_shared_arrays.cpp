@@ -39,10 +39,10 @@ struct CopyAll final : Kernel {
 template <class K, class... Args>
 void issue(std::vector<std::pair<Buffer*, Mode>> accesses, uint32_t cost, Args... args) {
   Engine& engine = Engine::get();
-  while (engine.must_wait()) engine.make_room(std::chrono::milliseconds(50));
+  while (engine.ring.full()) engine.waiter.make_room(std::chrono::milliseconds(50));
   Op* op = engine.make_op();
   int device = accesses[0].first->budget->device;
-  op->queue = engine.device(device).compute.get(), op->budget = engine.device(device).budget.get();
+  op->queue = engine.devices[device].compute.get(), op->budget = engine.devices[device].budget.get();
   op->cost = cost;
   op->emplace<K>(args...);
   for (auto [buffer, mode] : accesses) op->add(buffer, mode);
@@ -50,7 +50,7 @@ void issue(std::vector<std::pair<Buffer*, Mode>> accesses, uint32_t cost, Args..
 }
 
 Buffer* new_buffer() {
-  Buffer* buffer = Buffer::make(kBytes, Engine::get().device(0).budget.get());
+  Buffer* buffer = Buffer::make(kBytes, Engine::get().devices[0].budget.get());
   buffer->retain_handle();
   return buffer;
 }
@@ -133,15 +133,15 @@ void interfere(const std::atomic<bool>& over) {
   Engine& engine = Engine::get();
   std::mt19937 random(7);
   while (!over.load()) {
-    engine.set_passes(static_cast<int>(random() % 8));
+    engine.passes.set(static_cast<int>(random() % 8));
     engine.gate(true);
     for (int i = static_cast<int>(random() % 100); i > 0; --i) std::this_thread::yield();
     engine.gate(false);
     if (random() % 4 == 0) stop_workers();
-    engine.stats();
+    engine.introspection.stats();
     std::this_thread::yield();
   }
-  engine.set_passes(7);
+  engine.passes.set(7);
 }
 
 void run(int workers, int threads, uint64_t ops_ahead, int steps) {
@@ -175,6 +175,6 @@ int main(int argc, char** argv) {
   run(3, 4, 1 << 12, steps);
   run(3, 6, 32, steps / 2);
   run(0, 3, 256, steps / 4);
-  check(Engine::get().device(0).budget->live.load() == 0, "all memory came back");
+  check(Engine::get().devices[0].budget->live.load() == 0, "all memory came back");
   return 0;
 }

@@ -61,10 +61,10 @@ void while_others_issue(int threads, int steps) {
   Engine& engine = Engine::get();
   size_t recorded = 0;
   for (int round = 0; round < 8 || recorded == 0; ++round) {
-    check(engine.record_into(nullptr) == 0, "a recording begins");
+    check(engine.introspection.record_into(nullptr) == 0, "a recording begins");
     for (int i = 0; i < 200; ++i) std::this_thread::yield();
-    look_at(engine.trace.look(engine.mark()));
-    recorded += look_at(engine.take_record());
+    look_at(engine.trace.look(engine.ring.next()));
+    recorded += look_at(engine.introspection.take_record());
   }
   over = true;
   for (std::thread& thread : front) thread.join();
@@ -78,9 +78,9 @@ struct Nothing final : Kernel {
 
 void update(Buffer& buffer) {
   Engine& engine = Engine::get();
-  while (engine.must_wait()) engine.make_room(std::chrono::milliseconds(50));
+  while (engine.ring.full()) engine.waiter.make_room(std::chrono::milliseconds(50));
   Op* op = engine.make_op();
-  Device& d = engine.device(0);
+  Device& d = engine.devices[0];
   op->queue = d.compute.get(), op->budget = d.budget.get(), op->cost = 100;
   op->emplace<Nothing>();
   op->add(&buffer, Mode::update);
@@ -91,14 +91,14 @@ void update(Buffer& buffer) {
 void long_run() {
   Engine& engine = Engine::get();
   engine.trace.apart = 0;
-  check(engine.record_into(nullptr) == 0, "a recording begins");
-  uint64_t first = engine.mark();
-  Buffer* buffer = Buffer::make(64, engine.device(0).budget.get());
+  check(engine.introspection.record_into(nullptr) == 0, "a recording begins");
+  uint64_t first = engine.ring.next();
+  Buffer* buffer = Buffer::make(64, engine.devices[0].budget.get());
   buffer->retain_handle();
-  while (engine.mark() - first < kBlocks * kBlockOps * 3 / 2) update(*buffer);
+  while (engine.ring.next() - first < kBlocks * kBlockOps * 3 / 2) update(*buffer);
   wait_all();
   buffer->release_handle();
-  std::string all = engine.take_record();
+  std::string all = engine.introspection.take_record();
   Found found = parts(all);
   size_t recorded = look_at(all, true), early = 0;
   for (size_t i = 0; i < found.n; ++i)

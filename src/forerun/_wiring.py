@@ -1,6 +1,6 @@
 """Register the Python functions and classes that the core calls, in two tables. No other module registers any.
 
-The core knows what each table must have (core/bind/wiring.cpp), and refuses one that lacks something: then the import
+The core knows what each table must have (core/python/wiring.cpp), and refuses one that lacks something: then the import
 fails, and says what is missing. The second table is given when `forerun.np` is imported: `import forerun` is short.
 """
 

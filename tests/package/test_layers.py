@@ -16,8 +16,8 @@ from tests.support.paths import ROOT
 CORE = ROOT / "core"
 PACKAGE = ROOT / "src" / "forerun"
 
-CORE_ORDER = ["base", "engine", "memory", "array", "kernels", "cpu", "cuda", "bind"]
-KNOW_PYTHON = {"bind"}
+CORE_ORDER = ["base", "trace", "engine", "memory", "array", "kernels", "cpu", "cuda", "python"]
+KNOW_PYTHON = {"python"}
 PYTHON_HEADERS = re.compile(r"(Python\.h|nanobind/|numpy/)")
 
 # From the bottom up; names in one row may use each other. The package itself (`__init__`) stands on top.
@@ -64,6 +64,35 @@ LATE_IMPORTS = {
 def core_files() -> list[Path]:
     files = (path for path in CORE.rglob("*") if path.suffix in {".h", ".cpp"})
     return sorted(path for path in files if path.relative_to(CORE).parts[0] != "tests")
+
+
+def namespace_level(path: Path) -> str:
+    """Return the text of a C++ file without comments, bodies in braces, and what only this file can name."""
+    text = re.sub(r"//[^\n]*", "", re.sub(r"namespace \{.*?\}  // namespace\n", "", path.read_text(), flags=re.S))
+    text = (
+        re.sub(r'"(\\.|[^"\\\n])*"|\'(\\.|[^\'\\])\'', '""', text)
+        .replace("namespace forerun {", "")
+        .replace(" = {}", "")
+    )
+    depth, kept = 0, []
+    for character in text:
+        depth += character == "{"
+        if depth <= 0 or (depth == 1 and character == "{"):
+            kept.append(character)
+        depth -= character == "}"
+    return "".join(kept)
+
+
+FUNCTION = (
+    r"^(?!static|inline|template|typedef|using)(?:\[\[\w+\]\] )?[\w:<>*&, ]*?[\w>*&] ?\b(?<!::)(\w+)\((?:[^;{}]*)\)"
+)
+
+
+def functions(path: Path, end: str) -> set[str]:
+    """The functions at namespace level, of this file's linkage or others': those defined, or those declared."""
+    if not path.exists():
+        return set()
+    return set(re.findall(FUNCTION + r"\s*" + end, namespace_level(path), re.M))
 
 
 def python_files() -> list[Path]:
@@ -169,6 +198,31 @@ def test_core_includes_only_what_stands_below(path: Path) -> None:
             assert target.split("/")[0] in allowed, f"{place}: {own}/ may not include {target}"
         if own not in KNOW_PYTHON:
             assert not PYTHON_HEADERS.match(target), f"{place}: only {KNOW_PYTHON} may include {target}"
+
+
+BINDINGS = [path for path in core_files() if path.relative_to(CORE).parts[0] == "python" and path.name != "module.cpp"]
+# Each file may have one of these, which the table of one file names.
+ENTRIES = re.compile(r"init_\w+|add_direct_\w+")
+
+
+@pytest.mark.parametrize(
+    "path", sorted({path.with_suffix("") for path in BINDINGS}), ids=lambda path: str(path.relative_to(CORE))
+)
+def test_a_header_declares_what_its_body_defines(path: Path) -> None:
+    declared, defined = functions(path.with_suffix(".h"), ";"), functions(path.with_suffix(".cpp"), r"\{")
+    assert declared == {name for name in defined if not ENTRIES.fullmatch(name)}
+
+
+def test_the_check_sees_functions(tmp_path: Path) -> None:
+    (tmp_path / "a.h").write_text(
+        "namespace forerun {\nint f(int a,\n      int b);  // text;\ninline int g() { return f(); }\n}"
+    )
+    (tmp_path / "a.cpp").write_text(
+        "namespace forerun {\nnamespace {\nint h() {\n}\n}  // namespace\nint f(int, int) {\n  return h();\n}\n"
+        "void A::m() {}\n[[noreturn]] void* k() {}\n}"
+    )
+    assert functions(tmp_path / "a.h", ";") == {"f"}
+    assert functions(tmp_path / "a.cpp", r"\{") == {"f", "k"}
 
 
 @pytest.mark.parametrize("path", python_files(), ids=lambda path: str(path.relative_to(PACKAGE)))

@@ -2,9 +2,10 @@
 child can go on.
 
 Code: stop_workers, start_workers, start_all, at_rest, after_fork (wait.cpp); issue, wake (window.cpp); serve
-(run.cpp); close_door, open_door, stand_at_door, quiesce (core/bind/issue.cpp); before_fork, after_fork
-(core/bind/engine.cpp). Fields of the same names: started_, stopping_, serving_ (`live`), helping_, door, and
-the queue's sleeping, looking, called. `gil` is the front end's lock, `memory` a lock of the memory's below
+(run.cpp); SubmissionGate::close, open, wait_open (core/python/runtime/submission_gate.cpp); quiesce
+(core/python/runtime/waiting/wait.cpp); before_fork, after_fork
+(core/python/runtime/fork_exit.cpp). Fields of the same names: started_, stopping_, serving_ (`live`), helping_, door,
+and the queue's sleeping, looking, called. `gil` is the front end's lock, `memory` a lock of the memory's below
 the engine.
 
 Ops are counted, not told apart: `pending` have been issued and have not ended (head_ - front_), `marked` of

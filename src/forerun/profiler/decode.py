@@ -1,4 +1,4 @@
-"""From the bytes of a recording (core/engine/record.h) to a trace."""
+"""From the bytes of a recording (core/trace/record.h) to a trace."""
 
 from __future__ import annotations
 

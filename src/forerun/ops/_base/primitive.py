@@ -49,7 +49,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def direct(entry: str, *data: Any) -> Callable[[F], F]:
-    """Lets the core handle the plain calls of a function itself, by one of its entries (core/bind/direct.h).
+    """Lets the core handle the plain calls of a function itself, by one of its entries (core/python/direct).
 
     A plain call has arrays that are not on the tape, and arguments that need no conversion; the result is the same.
     All others go to the Python function. data: what the entry needs besides, such as an op.
@@ -67,7 +67,7 @@ def direct(entry: str, *data: Any) -> Callable[[F], F]:
     return make
 
 
-# What the core lets NumPy's functions have in plain calls, for the three decorators below (core/bind/direct_numpy.cpp
+# What the core lets NumPy's functions have in plain calls, for the three decorators below (core/python/direct/numpy.cpp
 # reads both). A letter says what a parameter may be:
 #   a  an array                         A  an array or None             l  a list or tuple of arrays
 #   d  a vector                         m  a small matrix, as the cost grows faster than its size

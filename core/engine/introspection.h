@@ -1,0 +1,77 @@
+// What the engine is doing, for people who ask: counts, and the ops that have not ended.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "engine/at_once.h"
+#include "engine/waiter.h"
+
+namespace forerun {
+
+struct EngineStats {
+  uint64_t issued, planned, ended, failed, waits, helped;  // ops, but for waits (calls)
+  uint64_t dropped, groups, grouped, elided,
+      reused;        // ops, groups, ops in groups; bytes that never had memory, or an input's
+  uint64_t at_once;  // ops that the submitting thread ran in the call; they count as issued, planned and ended, too
+};
+
+// An op that has been submitted and has not ended.
+struct Pending {
+  enum class State : uint8_t {
+    issued,   // not in the graph yet
+    waiting,  // for other ops
+    ready,    // for a thread or memory
+    running
+  } state;
+  uint64_t seq, after;  // `after`: the oldest op that it waits for, or 0
+  const char* name;
+  uint32_t site;
+  int device, queue;
+  size_t needs;  // bytes of memory that it has yet to be given
+};
+
+// The same with the ops that have not ended whose results it reads, for a picture of what is to be done.
+struct Needed : Pending {
+  uint64_t group = 0;  // number of the first op of the group that it runs in; 0: alone, or not known yet
+  Form form;           // of its first output
+  std::vector<uint64_t> reads;
+};
+
+// Any thread.
+class Introspection {
+ public:
+  Introspection(EngineMutex& mutex, const SubmissionRing& ring, const DeviceTable& devices,
+                const DependencyGraph& graph, const FailureLog& failures, Scheduler& scheduler,
+                const Dispatcher& dispatcher, const Waiter& waiter, const AtOnceRunner& at_once, Trace& trace)
+      : mutex_(mutex), ring_(ring), devices_(devices), graph_(graph), failures_(failures), scheduler_(scheduler),
+        dispatcher_(dispatcher), waiter_(waiter), at_once_(at_once), trace_(trace) {}
+
+  EngineStats stats();
+  std::vector<Pending> pending(size_t most);  // the oldest
+  // What has not ended and the storages need, the latest `most` ops, in order.
+  std::vector<Needed> needed(const std::vector<const Storage*>& results, size_t most);
+  // Number of the last submitted op that writes the storage and has not ended; 0: none.
+  uint64_t writer(const Storage& storage);
+  bool held_for_memory();  // ops are ready, and there is no memory for them
+  bool cores_taken();      // Scheduler::cores_taken()
+
+  // Begins a recording, into a file unless `path` is null; 0 or an errno: Trace::start().
+  int record_into(const char* path);
+  std::string take_record();
+
+ private:
+  static Pending describe(Op* op, uint64_t seq, uint64_t planned);
+
+  EngineMutex& mutex_;
+  const SubmissionRing& ring_;
+  const DeviceTable& devices_;
+  const DependencyGraph& graph_;
+  const FailureLog& failures_;
+  Scheduler& scheduler_;
+  const Dispatcher& dispatcher_;
+  const Waiter& waiter_;
+  const AtOnceRunner& at_once_;
+  Trace& trace_;
+};
+
+}  // namespace forerun

@@ -1,0 +1,28 @@
+// Buffer reuse: an output takes the memory of an input of the same size that ends with the op.
+#pragma once
+#include "engine/op.h"
+
+namespace forerun {
+
+// All with the engine's lock.
+class BufferReuse {
+ public:
+  // How many bytes of an op's outputs, or its group's, need not be taken.
+  static size_t possible(Op* op) { return pair(op, false); }
+  // The outputs have their memory afterwards; returns the same.
+  size_t commit(Op* op) {
+    const size_t saved = pair(op, true);
+    bytes_ += saved;
+    return saved;
+  }
+  // The op has not run.
+  static void undo(Op* op);
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  static size_t pair(Op* first, bool commit);
+
+  uint64_t bytes_ = 0;
+};
+
+}  // namespace forerun

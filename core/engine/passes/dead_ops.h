@@ -1,0 +1,32 @@
+// Dead-op elimination: an op whose results nobody can read any more does not run.
+#pragma once
+#include "engine/dependency_graph.h"
+#include "engine/passes/passes.h"
+
+namespace forerun {
+
+// All with the engine's lock.
+class DeadOps {
+ public:
+  DeadOps(const PassSettings& settings, const SubmissionRing& ring, DependencyGraph& graph)
+      : settings_(settings), ring_(ring), graph_(graph) {}
+
+  // Whether nobody holds what it writes, and no other op that is submitted uses it.
+  bool dead(Op& op) const { return settings_.on(Pass::drop) && is_dead(op); }
+  // It will not run. It lets go of its storages now, which may make the ops dead that wrote them; it is to be ended
+  // when what it waits for has ended, as others may wait for it.
+  void drop(Op* op);
+  // Drops those of the planned ops first, ..., last - 1 that are dead; whether there were any.
+  bool drop_all(uint64_t first, uint64_t last);
+  uint64_t count() const { return count_; }
+
+ private:
+  static bool is_dead(Op& op);
+
+  const PassSettings& settings_;
+  const SubmissionRing& ring_;
+  DependencyGraph& graph_;
+  uint64_t count_ = 0;
+};
+
+}  // namespace forerun

@@ -1,0 +1,52 @@
+// Fusion: ops over the same elements run together as one group, tile by tile, so that what stands between them never
+// reaches memory.
+#pragma once
+#include <array>
+
+#include "engine/devices.h"
+#include "engine/passes/buffer_reuse.h"
+#include "engine/passes/dead_ops.h"
+
+namespace forerun {
+
+// All with the engine's lock.
+class Fusion {
+ public:
+  Fusion(const PassSettings& settings, const SubmissionRing& ring, const DeviceTable& devices, DeadOps& dead_ops)
+      : settings_(settings), ring_(ring), devices_(devices), dead_ops_(dead_ops) {}
+
+  // Whether the cost of an op makes a group worth looking for.
+  bool worth(const Op& op) const { return op.cost >= settings_.fuse_from(); }
+  // Makes `first`, which may start, the first op of a group if there are ops to fuse it with. All that a member waits
+  // for is in the group too, or has ended.
+  void fuse(Op* first);
+  // The group's ops are as before it was made.
+  static void dissolve(Op* first);
+
+  uint64_t groups() const { return groups_; }
+  uint64_t fused_ops() const { return fused_ops_; }
+  uint64_t elided_bytes() const { return elided_bytes_; }  // of results that never had memory
+
+ private:
+  static constexpr uint64_t kReach = 1024;  // how far apart, in ops submitted, members of a group may stand,
+  static constexpr uint64_t kNear = 48;     // and where they are looked for first
+  static constexpr int kMostFound = 512;    // ops that are looked at for a group,
+  static constexpr int kMostAround = 64;    // and that are next to one of them
+
+  void find_candidates(Op* first, uint64_t reach);
+  void drop_dead_candidates();
+  bool collect_near(Op* first, uint64_t reach);
+  bool collect(Op* first, size_t most);
+  bool admit(Op* first);
+
+  const PassSettings& settings_;
+  const SubmissionRing& ring_;
+  const DeviceTable& devices_;
+  DeadOps& dead_ops_;
+  uint64_t groups_ = 0, fused_ops_ = 0, elided_bytes_ = 0;
+  uint32_t round_ = 0;                 // of find_candidates(),
+  std::array<Op*, kMostFound> found_;  // and what it has found, in program order: the first n_found_
+  int n_found_ = 0;
+};
+
+}  // namespace forerun

@@ -1,0 +1,34 @@
+// Passes: what planning does beyond putting ops in order. Each may be switched off; results are the same bits.
+#pragma once
+#include <atomic>
+#include <cstdint>
+
+namespace forerun {
+
+enum class Pass : uint8_t {
+  drop = 1,     // dead ops, whose results nobody reads, do not run
+  fuse = 2,     // element-wise ops and reductions run together, tile by tile
+  reuse = 4,    // an output takes the memory of an input that ends there
+  at_once = 8,  // small ops run in the submitting thread, without being planned
+  apart = 16,   // ops that use parts of a storage that do not overlap are not ordered
+};
+
+// Which passes are on. Any thread, any time.
+class PassSettings {
+ public:
+  bool on(Pass pass) const { return passes_.load(std::memory_order_relaxed) & static_cast<int>(pass); }
+  void set(int sum_of_passes) { passes_.store(sum_of_passes); }
+  // An op that costs less (ns) is not worth a group;
+  uint32_t fuse_from() const { return fuse_from_.load(std::memory_order_relaxed); }
+  void set_fuse_from(uint32_t ns) { fuse_from_.store(ns); }
+  // one that costs less is ordered with all that use its storages.
+  uint32_t apart_from() const { return apart_from_.load(std::memory_order_relaxed); }
+  void set_apart_from(uint32_t ns) { apart_from_.store(ns); }
+
+ private:
+  std::atomic<int> passes_{static_cast<int>(Pass::drop) | static_cast<int>(Pass::fuse) | static_cast<int>(Pass::reuse) |
+                           static_cast<int>(Pass::at_once) | static_cast<int>(Pass::apart)};
+  std::atomic<uint32_t> fuse_from_{2000}, apart_from_{20000};
+};
+
+}  // namespace forerun

@@ -1,0 +1,37 @@
+#include "python/capture/capture.h"
+
+#include <string>
+#include <utility>
+
+#include "array/array.h"
+#include "engine/budget.h"
+#include "kernels/move.h"
+#include "kernels/program.h"
+#include "python/runtime/call_site.h"
+#include "python/runtime/devices.h"
+#include "python/runtime/submit.h"
+
+namespace forerun {
+
+constinit thread_local Recording* capture = nullptr;
+
+void note_look(const char* how) {
+  if (!capture || !capture->repeatable()) return;
+  Site where = site(current_site());
+  std::string what = std::string("code must not depend on values, got a ") + how + " at " + where.file + ":" +
+                     std::to_string(where.line);
+  if (capture->strict) throw Error(ErrorKind::runtime, "hybridize: " + what + "; without strict=True it may");
+  capture->refuse_look(what, std::move(where.file), where.line);
+}
+
+Array with_values(Array made) {
+  if (!capture) return made;
+  capture->forget(made.storage());
+  Array fresh = Array::make(made.layout.dtype, made.layout.shape, made.storage()->budget);
+  Building op;
+  build_copy(*op, made, fresh);
+  op.issue(device_of(fresh));
+  return fresh;
+}
+
+}  // namespace forerun

@@ -1,0 +1,45 @@
+// Plain products of vectors and matrices.
+#include "python/direct/matmul.h"
+
+#include "array/array.h"
+#include "python/direct/function_type.h"
+#include "python/object/array_type.h"
+#include "python/ops/matmul.h"
+#include "python/runtime/errors.h"
+
+namespace forerun {
+
+// a @ b of one dtype, with one or two axes each. Null without an exception set: not plain.
+PyObject* matmul_directly(PyObject* first, PyObject* second) {
+  const Array *a = plain_array(first), *b = plain_array(second);
+  if (!a || !b || a->layout.dtype != b->layout.dtype || as_array(first)->device != as_array(second)->device)
+    return nullptr;
+  DType t = a->layout.dtype;
+  const Dims &sa = a->layout.shape, &sb = b->layout.shape;
+  if (t == DType::b1 || item_size(t) == 2 || sa.empty() || sb.empty() || sa.size() > 2 || sb.size() > 2) return nullptr;
+  if (sa[sa.size() - 1] != sb[sb.size() == 1 ? 0 : sb.size() - 2]) return nullptr;
+  return guarded([&] { return wrap_result(product_of(*a, *b)); });
+}
+
+namespace {
+
+PyObject* dot(const DirectCall& call) {
+  return call.n == 2 && !call.kwnames ? matmul_directly(call.args[0], call.args[1]) : nullptr;
+}
+
+// Products of two vectors of real numbers.
+PyObject* inner(const DirectCall& call) {
+  const Array *a = call.n == 2 && !call.kwnames ? plain_array(call.args[0]) : nullptr,
+              *b = a ? plain_array(call.args[1]) : nullptr;
+  if (!b || a->layout.ndim() != 1 || b->layout.ndim() != 1 || is_complex(a->layout.dtype)) return nullptr;
+  return matmul_directly(call.args[0], call.args[1]);
+}
+
+}  // namespace
+
+void add_direct_products() {
+  add_direct("dot", dot);
+  add_direct("inner", inner);
+}
+
+}  // namespace forerun

@@ -1,0 +1,393 @@
+// Plain calls of functions that are NumPy's own: on few values that are there, NumPy's function runs in the call.
+//
+// An entry is made with NumPy's function, the names of the parameters, what each may be, and the kinds of dtypes that
+// arrays may have. What NumPy refuses goes to the Python function, which says what is wrong, as does what would get
+// another dtype than ours.
+//
+// Two more kinds of functions: those that write into their first argument, which may be large if few elements are
+// written, and those that make views, which are told nothing but how the elements lie.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "array/array.h"
+#include "engine/engine.h"
+#include "kernels/versions.h"
+#include "python/bindings.h"
+#include "python/direct/create.h"
+#include "python/direct/function_type.h"
+#include "python/numpy_api.h"
+#include "python/object/array_type.h"
+#include "python/object/create.h"
+#include "python/object/dtypes.h"
+#include "python/object/numpy_interop.h"
+#include "python/object/numpy_memory.h"
+#include "python/runtime/at_once.h"
+#include "python/runtime/errors.h"
+#include "python/runtime/waiting/wait.h"
+
+namespace forerun {
+
+namespace {
+
+constexpr int64_t kMostBytes = 1 << 15;     // of all arrays: as of a host task that runs in the call
+constexpr int64_t kMostCopied = 1 << 10;    // bytes of an array that NumPy's function gets a copy of
+constexpr int64_t kMostOfMatrix = 1 << 10;  // elements
+constexpr long kMostCount = 64;             // of a number that says how much there will be, and of numbers in a list
+constexpr Py_ssize_t kMostParameters = 8;
+
+enum class What { values, writes, views };
+
+char kind_of(DType t) {
+  if (t == DType::b1) return 'b';
+  if (is_integer(t)) return is_signed(t) ? 'i' : 'u';
+  return is_complex(t) ? 'c' : 'f';
+}
+
+struct NumpyCall {
+  What what = What::values;
+  bool waits = false;  // the function waits for its arrays anyway
+  const char* kinds =
+      "";  // of dtypes: b bool, i signed, u unsigned, f float, c complex; F floats of 32 and 64 bits, D of 64 bits
+  int64_t bytes = 0;
+  int device = -1;
+  bool wide = false;                        // there is an array of 64-bit floats
+  bool narrow = false;                      // or of shorter ones
+  bool all_floats = true;                   // all arrays are of 64-bit floats
+  bool all_numbers = true;                  // or of these and 64-bit integers
+  bool has_float = false, has_int = false;  // among numbers that stand for arrays
+  PyObject* gives = Py_None;                // the class of a named tuple
+  const Array* first = nullptr;
+  PyObject* first_object = nullptr;
+
+  // The argument for a parameter of this sort (src/forerun/ops/_base/primitive.py lists them), as a new reference.
+  // Null: not plain.
+  PyObject* argument(char sort, PyObject* o) {
+    switch (sort) {
+      case 'a': return array(o);                                   // an array
+      case 'A': return absent(o) ? Py_NewRef(Py_None) : array(o);  // an array, or None
+      case 'd': return vector(o);                                  // a vector
+      case 'h': return haystack(o);                                // an array of any size, of which little is read
+      case 'r': return looked_at(o);                               // an array of any size, for which the function waits
+      case 'm': return matrix(o);  // a small matrix: its cost grows faster than its size
+      case 'e': return PyList_CheckExact(o) ? integers(o) : array(o);  // an array, or a list of ints
+      case 'l': return arrays(o);                                      // a tuple or list of arrays
+      case 'n': return number(o) ? Py_NewRef(o) : array(o);            // an array or a number
+      case 'w': return target(o);                                      // an array that is written
+      case 'p': return positions(o);                                   // where it is written
+      case 'v': return values(o, first->layout.dtype == DType::f32);   // what is written: numbers are cast
+      case 'i': return plain_int(o) || absent(o) ? Py_NewRef(o ? o : Py_None) : nullptr;  // an axis
+      case 'k': return plain_int(o) ? Py_NewRef(o) : nullptr;                             // an int
+      case 't': return extents(o) ? Py_NewRef(o) : nullptr;                               // an int, or a tuple of ints
+      case 'b': return PyBool_Check(o) ? Py_NewRef(o) : nullptr;
+      case 's': return PyUnicode_CheckExact(o) ? Py_NewRef(o) : nullptr;
+      case 'S':
+        return narrow || !PyUnicode_CheckExact(o) ? nullptr
+                                                  : Py_NewRef(o);        // a str, beside no floats of less than 64 bits
+      case 'c': return plain_int(o) && few(o) ? Py_NewRef(o) : nullptr;  // a number of things
+      default: return nullptr;                                           // nothing but the default
+    }
+  }
+  // Whether numbers have become what the Python function makes of them: NumPy lets them take the arrays' dtype.
+  bool fits() const {
+    if (has_float && !all_floats) return false;
+    return !has_int || all_numbers;
+  }
+
+ private:
+  bool takes(DType t) const {
+    if (std::strchr(kinds, kind_of(t))) return true;
+    return (t == DType::f64 && std::strpbrk(kinds, "DF")) || (t == DType::f32 && std::strchr(kinds, 'F'));
+  }
+  bool note(PyObject* o, const Array& a) {
+    if (a.layout.size == 0 || (device >= 0 && as_array(o)->device != device))
+      return false;  // some loop for ever on nothing
+    DType t = a.layout.dtype;
+    if (t == DType::bf16 || !takes(t)) return false;
+    device = as_array(o)->device;
+    wide = wide || t == DType::f64 || t == DType::c128;
+    narrow = narrow || t == DType::f16 || t == DType::f32;
+    if (first && what == What::writes) return true;  // numbers take the dtype of what is written
+    all_floats = all_floats && t == DType::f64;
+    all_numbers = all_numbers && (t == DType::f64 || t == DType::i64);
+    if (!first) first = &a, first_object = o;
+    return true;
+  }
+  // A NumPy array on the values, which nobody writes while it is there; on no values at all for what makes views. Null:
+  // not plain.
+  PyObject* array(PyObject* o) {
+    const Array* a = what == What::views ? plain_array(o) : plain_values(o);
+    if (!a || !note(o, *a)) return nullptr;
+    if (what == What::views && a->layout.ndim() == 0) return nullptr;  // NumPy makes a number of what has no axes
+    if (what == What::views) return numpy_view(a->layout, nowhere(*a), true, nullptr);
+    if (what == What::writes && first != a && a->storage() == first->storage()) return nullptr;
+    return (bytes += a->layout.nbytes()) > kMostBytes ? nullptr : known(*a);
+  }
+  PyObject* known(const Array& a) {
+    if (!values_at_once(a)) {
+      if (!waits) return nullptr;
+      wait_for(a);
+    }
+    const bool plain_bytes = a.layout.dtype != DType::b1 || !bytes_as_bools;
+    if (a.layout.nbytes() <= kMostCopied && plain_bytes && a.layout.contiguous()) return copied(a);
+    PyObject* made = shared_view(a);
+    if (made)
+      PyArray_ENABLEFLAGS(reinterpret_cast<PyArrayObject*>(made),
+                          NPY_ARRAY_WRITEABLE);  // NumPy copies what is not, at times
+    return made;
+  }
+  static PyObject* copied(const Array& a) {
+    auto* type = reinterpret_cast<PyArray_Descr*>(Py_NewRef(dtype_object(a.layout.dtype)));
+    auto* shape = reinterpret_cast<const npy_intp*>(a.layout.shape.begin());
+    PyObject* made = PyArray_NewFromDescr(&PyArray_Type, type, a.layout.ndim(), shape, nullptr, nullptr, 0, nullptr);
+    if (made)
+      std::memcpy(PyArray_DATA(reinterpret_cast<PyArrayObject*>(made)), values_at_once(a),
+                  static_cast<size_t>(a.layout.nbytes()));
+    return made;
+  }
+  // Where elements would be. Nobody looks there.
+  static char* nowhere(const Array& a) {
+    return reinterpret_cast<char*>((uintptr_t{1} << 40) - static_cast<uintptr_t>(a.layout.offset / 16 * 16));
+  }
+
+  PyObject* vector(PyObject* o) {
+    const Array* a = plain_array(o);
+    return a && a->layout.ndim() == 1 ? array(o) : nullptr;
+  }
+  PyObject* matrix(PyObject* o) {
+    const Array* a = plain_array(o);
+    return a && a->layout.size <= kMostOfMatrix ? array(o) : nullptr;
+  }
+  PyObject* looked_at(PyObject* o) {
+    const Array* a = plain_values(o);
+    return a && note(o, *a) ? known(*a) : nullptr;
+  }
+  PyObject* haystack(PyObject* o) {
+    const Array* a = plain_array(o);
+    if (!a || !note(o, *a)) return nullptr;
+    if (a->layout.nbytes() > kMostBytes &&
+        !(a->layout.contiguous() && (a->layout.dtype == DType::f64 || a->layout.dtype == DType::i64)))
+      return nullptr;
+    return known(*a);
+  }
+  // A list of ints as it is, where arrays are of 64 bits: NumPy makes of it what the Python function does.
+  PyObject* integers(PyObject* list) {
+    const Py_ssize_t n = PyList_GET_SIZE(list);
+    bool good = n > 0 && n <= kMostCount && !ints_become_floats;
+    for (Py_ssize_t i = 0; good && i < n; ++i) {
+      int beyond = 0;
+      good = plain_int(PyList_GET_ITEM(list, i));
+      if (good) PyLong_AsLongLongAndOverflow(PyList_GET_ITEM(list, i), &beyond);
+      good = good && !beyond;
+    }
+    has_int = has_int || good;
+    return good ? Py_NewRef(list) : nullptr;
+  }
+  PyObject* arrays(PyObject* list) {
+    if (!(PyList_CheckExact(list) || PyTuple_CheckExact(list))) return nullptr;
+    Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
+    nb::object all = nb::steal(PyTuple_New(n));
+    for (Py_ssize_t i = 0; all && i < n; ++i) {
+      PyObject* one = array(PySequence_Fast_GET_ITEM(list, i));
+      if (!one) return nullptr;
+      PyTuple_SET_ITEM(all.ptr(), i, one);
+    }
+    return n ? all.release().ptr() : nullptr;
+  }
+
+  // The array itself, to be written. It comes first.
+  PyObject* target(PyObject* o) {
+    const Array* a = plain_array(o);
+    if (!a || first || !note(o, *a) || !a->writable() || (recording && as_array(o)->node) ||
+        (a->layout.dtype == DType::b1 && bytes_as_bools))
+      return nullptr;
+    return room_at_once(*a) ? numpy_view(a->layout, a->storage()->data(), true, nullptr) : nullptr;
+  }
+  // Of elements of a vector that is written, all in range: NumPy looks at them one by one.
+  PyObject* positions(PyObject* o) {
+    if (first->layout.ndim() != 1) return nullptr;
+    if (plain_int(o)) return in_range(o) ? Py_NewRef(o) : nullptr;
+    if (PyList_CheckExact(o)) {
+      Py_ssize_t n = PyList_GET_SIZE(o);
+      bool good = n > 0 && n <= kMostCount;
+      for (Py_ssize_t i = 0; good && i < n; ++i)
+        good = plain_int(PyList_GET_ITEM(o, i)) && in_range(PyList_GET_ITEM(o, i));
+      return good ? Py_NewRef(o) : nullptr;
+    }
+    const Array* a = plain_array(o);
+    if (!a || a->layout.dtype != DType::i64 || !a->layout.contiguous() || a->layout.ndim() != 1) return nullptr;
+    nb::object made = nb::steal(array(o));
+    if (!made) return nullptr;
+    const auto* at = static_cast<const int64_t*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(made.ptr())));
+    int64_t most = first->layout.size;
+    bool good = std::all_of(at, at + a->layout.size, [most](int64_t i) { return i >= -most && i < most; });
+    return good ? made.release().ptr() : nullptr;
+  }
+  bool in_range(PyObject* o) const {
+    int overflow = 0;
+    long long i = PyLong_AsLongLongAndOverflow(o, &overflow);
+    return !overflow && i >= -first->layout.size && i < first->layout.size;
+  }
+  // Numbers that the array takes as they are (any: it takes all numbers), or an array of its dtype.
+  PyObject* values(PyObject* o, bool any) {
+    auto takes = [&](PyObject* one) { return any ? PyFloat_CheckExact(one) || plain_int(one) : number(one); };
+    if (takes(o)) return Py_NewRef(o);
+    if (PyList_CheckExact(o)) {
+      Py_ssize_t n = PyList_GET_SIZE(o);
+      bool good = n > 0 && n <= kMostCount;
+      for (Py_ssize_t i = 0; good && i < n; ++i) good = takes(PyList_GET_ITEM(o, i));
+      return good ? Py_NewRef(o) : nullptr;
+    }
+    const Array* a = plain_values(o);
+    return a && a->layout.dtype == first->layout.dtype ? array(o) : nullptr;
+  }
+  bool number(PyObject* o) {
+    if (PyFloat_CheckExact(o)) return has_float = true;
+    return plain_int(o) && (has_int = true);
+  }
+  static bool plain_number(PyObject* o) { return plain_int(o) || PyFloat_CheckExact(o); }
+  static bool few(PyObject* o) {
+    int overflow = 0;
+    long n = PyLong_AsLongAndOverflow(o, &overflow);
+    return !overflow && n >= 0 && n <= kMostCount;
+  }
+  static bool extents(PyObject* o) {
+    if (!PyTuple_CheckExact(o)) return plain_int(o);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(o); ++i)
+      if (!plain_int(PyTuple_GET_ITEM(o, i))) return false;
+    return true;
+  }
+};
+
+// Our arrays with the values of what NumPy's function has given. Null without an exception set: they would be others.
+PyObject* ours(PyObject* result, const NumpyCall& call) {
+  const bool named = call.gives != Py_None && PyTuple_Check(result);
+  if (named || PyTuple_CheckExact(result) || PyList_CheckExact(result)) {
+    Py_ssize_t n = PySequence_Fast_GET_SIZE(result);
+    bool tuple = PyTuple_Check(result);
+    nb::object all = nb::steal(tuple ? PyTuple_New(n) : PyList_New(n));
+    for (Py_ssize_t i = 0; all && i < n; ++i) {
+      PyObject* one = ours(PySequence_Fast_GET_ITEM(result, i), call);
+      if (!one) return nullptr;
+      if (tuple)
+        PyTuple_SET_ITEM(all.ptr(), i, one);
+      else
+        PyList_SET_ITEM(all.ptr(), i, one);
+    }
+    return named ? PyObject_CallObject(call.gives, all.ptr()) : all.release().ptr();
+  }
+  const bool is_array = PyArray_Check(result);
+  nb::object values = is_array                                                 ? nb::borrow(result)
+                      : PyArray_IsScalar(result, Generic) || plain_int(result) ? nb::steal(PyArray_FROM_O(result))
+                                                                               : nb::object();
+  if (!values) return nullptr;
+  auto* array = reinterpret_cast<PyArrayObject*>(values.ptr());
+  int type = PyArray_TYPE(array);
+  bool known = false;
+  DType t = dtype_of_typenum(type, &known);
+  if (!known || ((t == DType::f64 || t == DType::c128) && !call.wide))
+    return nullptr;  // NumPy's default float is not ours
+  // Two references: of the result, and ours.
+  if (Array taken = is_array ? taken_from(result, 2, t, call.device) : Array(); taken.storage())
+    return ++Engine::get().at_once.count, wrap(std::move(taken));
+  Array made =
+      made_at_once(t, Dims(reinterpret_cast<const int64_t*>(PyArray_DIMS(array)), PyArray_NDIM(array)), call.device);
+  if (!made.storage()) return nullptr;
+  if (PyArray_IS_C_CONTIGUOUS(array) && PyArray_ISNOTSWAPPED(array)) {
+    std::memcpy(made.storage()->data(), PyArray_DATA(array), static_cast<size_t>(made.layout.nbytes()));
+  } else {
+    nb::object to = nb::steal(numpy_view(made.layout, made.storage()->data(), true, nullptr));
+    if (!to || PyArray_CopyInto(reinterpret_cast<PyArrayObject*>(to.ptr()), array) < 0) throw PythonError{};
+  }
+  written_at_once(made);
+  return is_array ? wrap(std::move(made)) : wrap_result(std::move(made));
+}
+
+// The view of our array that NumPy's function has made of one that lies like it.
+PyObject* viewed_as(PyObject* result, PyObject* of, const NumpyCall& call) {
+  if (result == of) return Py_NewRef(call.first_object);
+  if (!PyArray_Check(result)) return nullptr;
+  auto *to = reinterpret_cast<PyArrayObject*>(result), *from = reinterpret_cast<PyArrayObject*>(of);
+  bool known = false;
+  Layout layout;
+  layout.dtype = dtype_of_typenum(PyArray_TYPE(to), &known);
+  int64_t distance = static_cast<char*>(PyArray_DATA(to)) - static_cast<char*>(PyArray_DATA(from));
+  int64_t size = static_cast<int64_t>(call.first->storage()->bytes), at = call.first->layout.offset + distance;
+  if (!known || PyArray_SIZE(to) == 0 || at < 0 || at >= size) return nullptr;
+  layout.shape = Dims(reinterpret_cast<const int64_t*>(PyArray_DIMS(to)), PyArray_NDIM(to));
+  layout.strides = Dims(reinterpret_cast<const int64_t*>(PyArray_STRIDES(to)), PyArray_NDIM(to));
+  layout.offset = at;
+  layout.size = PyArray_SIZE(to);
+  layout.read_only = call.first->layout.read_only;
+  return wrap(Array(call.first->storage(), std::move(layout)));
+}
+
+// data: NumPy's function, the names of the parameters, a letter for each, kinds of dtypes, whether the function waits
+// anyway, the class of what it gives.
+template <What what>
+PyObject* numpys(const DirectCall& call) {
+  PyObject *names = PyTuple_GET_ITEM(call.data, 1), *values[kMostParameters] = {};
+  const char* sorts = PyUnicode_AsUTF8(PyTuple_GET_ITEM(call.data, 2));
+  Py_ssize_t count = PyTuple_GET_SIZE(names), last = 0;
+  if (call.n > count || count > kMostParameters || (what != What::views && (recording || !may_work_at_once())))
+    return nullptr;
+  for (Py_ssize_t i = 0; i < call.n; ++i) values[i] = call.args[i];
+  for (Py_ssize_t k = 0; call.kwnames && k < PyTuple_GET_SIZE(call.kwnames); ++k) {
+    Py_ssize_t at = 0;
+    while (at < count && PyUnicode_Compare(PyTuple_GET_ITEM(call.kwnames, k), PyTuple_GET_ITEM(names, at)) != 0) ++at;
+    if (at == count || values[at]) return nullptr;
+    values[at] = call.args[call.n + k];
+  }
+  for (Py_ssize_t i = 0; i < count; ++i)
+    if (values[i]) last = i + 1;
+  NumpyCall numpy;
+  numpy.what = what;
+  numpy.kinds = PyUnicode_AsUTF8(PyTuple_GET_ITEM(call.data, 3));
+  numpy.gives = PyTuple_GET_ITEM(call.data, 5);
+  numpy.waits = PyTuple_GET_ITEM(call.data, 4) == Py_True;
+  nb::object given[kMostParameters];
+  PyObject* args[kMostParameters];
+  PyObject* by_name[kMostParameters];
+  Py_ssize_t n = 0, n_named = 0;
+  nb::object keys;
+  for (Py_ssize_t i = 0; i < last; ++i) {
+    if (!values[i]) continue;
+    given[i] = nb::steal(numpy.argument(sorts[i], values[i]));
+    if (!given[i]) return PyErr_Occurred() ? throw PythonError{} : nullptr;
+    if (n == i)
+      args[n++] = given[i].ptr();
+    else
+      by_name[n_named++] = PyTuple_GET_ITEM(names, i), args[n + n_named - 1] = given[i].ptr();
+  }
+  if (numpy.device < 0 || !numpy.fits()) return nullptr;
+  if (n_named) {
+    keys = checked(PyTuple_New(n_named));
+    for (Py_ssize_t k = 0; k < n_named; ++k) PyTuple_SET_ITEM(keys.ptr(), k, Py_NewRef(by_name[k]));
+  }
+  nb::object result =
+      nb::steal(PyObject_Vectorcall(PyTuple_GET_ITEM(call.data, 0), args, static_cast<size_t>(n), keys.ptr()));
+  PyObject* made = nullptr;
+  if constexpr (what == What::writes) {
+    written_at_once(*numpy.first);
+    if (result) made = Py_NewRef(Py_None);
+  } else if constexpr (what == What::views) {
+    if (result) made = viewed_as(result.ptr(), args[0], numpy);
+  } else if (result) {
+    made = ours(result.ptr(), numpy);
+  }
+  if (!made && PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception)) throw PythonError{};  // a signal's handler
+  if (!made) PyErr_Clear();  // the Python function raises what is to be raised
+  return made;
+}
+
+}  // namespace
+
+void add_direct_numpy() {
+  add_direct("numpy", numpys<What::values>);
+  add_direct("numpy_writes", numpys<What::writes>);
+  add_direct("numpy_views", numpys<What::views>);
+}
+
+}  // namespace forerun

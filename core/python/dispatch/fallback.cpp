@@ -1,0 +1,212 @@
+#include "python/dispatch/fallback.h"
+
+#include <structmember.h>
+
+#include <cstddef>
+
+#include "array/array.h"
+#include "python/bindings.h"
+#include "python/numpy_api.h"
+#include "python/object/array_type.h"
+#include "python/object/dtypes.h"
+
+namespace forerun {
+
+namespace {
+
+struct FallbackObject {
+  PyObject_HEAD vectorcallfunc vectorcall;
+  PyObject *function, *otherwise, *dict;
+  PyObject* theirs;  // NumPy's function, which few values in NumPy's arrays are left to; or null
+};
+
+PyObject* otherwise = nullptr;  // the fallback of all ops, or null
+
+// Kinds of exceptions that tell of arguments. Others tell of the machine, of the program's end, or of a guard.
+bool refused() {
+  for (PyObject* kind : {PyExc_TypeError, PyExc_ValueError, PyExc_ArithmeticError, PyExc_LookupError,
+                         PyExc_AttributeError, PyExc_NotImplementedError})
+    if (PyErr_ExceptionMatches(kind)) return true;
+  return false;
+}
+
+// Calls f with the exception that is set as an object. If it returns NotImplemented, or null without an exception, that
+// one is set again.
+template <class F>
+PyObject* instead(F f) {
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  PyErr_NormalizeException(&type, &value, &trace);
+  if (trace) PyException_SetTraceback(value, trace);
+  PyObject* result = f(value);
+  if (result == Py_NotImplemented) {
+    Py_DECREF(result);
+    PyErr_Restore(type, value, trace);
+    return nullptr;
+  }
+  Py_XDECREF(type);
+  Py_XDECREF(value);
+  Py_XDECREF(trace);
+  return result;
+}
+
+PyObject* tuple_of(PyObject* const* items, Py_ssize_t n) {
+  PyObject* tuple = PyTuple_New(n);
+  for (Py_ssize_t i = 0; tuple && i < n; ++i) PyTuple_SET_ITEM(tuple, i, Py_NewRef(items[i]));
+  return tuple;
+}
+
+PyObject* call_otherwise(FallbackObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames,
+                         PyObject* error) {
+  PyObject *all = tuple_of(args, n), *named = PyDict_New(), *result = nullptr;
+  bool sound = all && named;
+  for (Py_ssize_t i = 0; sound && kwnames && i < PyTuple_GET_SIZE(kwnames); ++i)
+    sound = PyDict_SetItem(named, PyTuple_GET_ITEM(kwnames, i), args[n + i]) == 0;
+  if (sound) result = PyObject_CallFunctionObjArgs(self->otherwise, error, all, named, nullptr);
+  Py_XDECREF(all);
+  Py_XDECREF(named);
+  return result;
+}
+
+PyObject* vectorcall(PyObject* o, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
+  auto* self = reinterpret_cast<FallbackObject*>(o);
+  Py_ssize_t n_args = PyVectorcall_NARGS(nargsf) + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0);
+  if (self->theirs && are_numpys(args, n_args)) return PyObject_Vectorcall(self->theirs, args, nargsf, kwnames);
+  PyObject* result = PyObject_Vectorcall(self->function, args, nargsf, kwnames);
+  if (result || !refused()) [[likely]]
+    return result;
+  return instead(
+      [&](PyObject* error) { return call_otherwise(self, args, PyVectorcall_NARGS(nargsf), kwnames, error); });
+}
+
+PyObject* create(PyTypeObject* type, PyObject* args, PyObject*) {
+  PyObject *function, *other, *theirs = Py_None;
+  if (!PyArg_ParseTuple(args, "OO|O:Fallback", &function, &other, &theirs)) return nullptr;
+  auto* self = reinterpret_cast<FallbackObject*>(type->tp_alloc(type, 0));
+  if (!self) return nullptr;
+  self->vectorcall = vectorcall;
+  self->function = Py_NewRef(function), self->otherwise = Py_NewRef(other);
+  self->theirs = theirs == Py_None ? nullptr : Py_NewRef(theirs);
+  return reinterpret_cast<PyObject*>(self);
+}
+
+// What it lacks is the function's: its name, its text, its signature.
+PyObject* get_attribute(PyObject* o, PyObject* name) {
+  PyObject* found = PyObject_GenericGetAttr(o, name);
+  if (found || !PyErr_ExceptionMatches(PyExc_AttributeError)) return found;
+  PyErr_Clear();
+  return PyObject_GetAttr(reinterpret_cast<FallbackObject*>(o)->function, name);
+}
+
+PyObject* bind(PyObject* self, PyObject* object, PyObject*) {
+  return object && object != Py_None ? PyMethod_New(self, object) : Py_NewRef(self);
+}
+
+int traverse(PyObject* o, visitproc visit, void* arg) {
+  auto* self = reinterpret_cast<FallbackObject*>(o);
+  Py_VISIT(Py_TYPE(o));
+  Py_VISIT(self->function);
+  Py_VISIT(self->otherwise);
+  Py_VISIT(self->theirs);
+  Py_VISIT(self->dict);
+  return 0;
+}
+
+int clear(PyObject* o) {
+  auto* self = reinterpret_cast<FallbackObject*>(o);
+  Py_CLEAR(self->function);
+  Py_CLEAR(self->otherwise);
+  Py_CLEAR(self->theirs);
+  Py_CLEAR(self->dict);
+  return 0;
+}
+
+void dealloc(PyObject* o) {
+  PyObject_GC_UnTrack(o);
+  clear(o);
+  PyTypeObject* type = Py_TYPE(o);
+  type->tp_free(o);
+  Py_DECREF(type);
+}
+
+PyMemberDef members[] = {
+    {"__wrapped__", T_OBJECT, offsetof(FallbackObject, function), READONLY, "The function that is called first."},
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(FallbackObject, vectorcall), READONLY, nullptr},
+    {"__dictoffset__", T_PYSSIZET, offsetof(FallbackObject, dict), READONLY, nullptr},
+    {},
+};
+PyGetSetDef properties[] = {{"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr}, {}};
+PyType_Slot slots[] = {
+    {Py_tp_new, reinterpret_cast<void*>(create)},
+    {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+    {Py_tp_getattro, reinterpret_cast<void*>(get_attribute)},
+    {Py_tp_descr_get, reinterpret_cast<void*>(bind)},
+    {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+    {Py_tp_clear, reinterpret_cast<void*>(clear)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+    {Py_tp_members, members},
+    {Py_tp_getset, properties},
+    {},
+};
+PyType_Spec spec = {"forerun._core.Fallback", sizeof(FallbackObject), 0,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
+                    slots};
+
+constexpr npy_intp kFew = 4096;  // elements
+
+}  // namespace
+
+bool are_numpys(PyObject* const* args, Py_ssize_t n) {
+  bool some = false;
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    if (is_array(args[i]) || PyList_Check(args[i]) || PyTuple_Check(args[i])) return false;
+    if (!PyArray_Check(args[i])) continue;
+    auto* a = reinterpret_cast<PyArrayObject*>(args[i]);
+    if (!PyArray_CheckExact(args[i]) || PyArray_SIZE(a) > kFew || !PyTypeNum_ISNUMBER(PyArray_TYPE(a))) return false;
+    some = true;
+  }
+  return some;
+}
+
+PyTypeObject* make_fallback_type() { return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec)); }
+
+PyObject* call_fallback(PyObject* op, PyObject* const* inputs, Py_ssize_t n, PyObject* out, PyObject* dtype) {
+  if (!otherwise || !refused()) return nullptr;
+  return instead([&](PyObject* error) -> PyObject* {
+    PyObject* all = tuple_of(inputs, n);
+    PyObject* result = all ? PyObject_CallFunctionObjArgs(otherwise, error, op, all, out ? out : Py_None,
+                                                          dtype ? dtype : Py_None, nullptr)
+                           : nullptr;
+    Py_XDECREF(all);
+    return result;
+  });
+}
+
+// From now on `array` is what `other` is: another way to see the same storage. Ops that were issued have the one
+// before.
+static void see_as(nb::handle array, nb::handle other) {
+  const Array &from = arg("see_as", other), &old = arg("see_as", array);
+  if (as_array(array.ptr())->node)
+    throw Error(ErrorKind::value, "see_as: array must not be on the tape, got one that gradients go through");
+  if (from.storage() != old.storage())
+    throw Error(ErrorKind::value, "see_as: arrays must share their storage, got two");
+  as_array(array.ptr())->array = Array(from);
+}
+
+void init_fallback(nb::module_& m) {
+  m.def("numpy_rules", [] { return numpy_rules; }, "Whether they are.");
+  m.def(
+      "set_numpy_rules", [](bool on) { numpy_rules = on; },
+      "Whether operands of foreign classes are refused, and small integers give small floats, as NumPy's functions "
+      "do.");
+  m.def("see_as", see_as, nb::arg("array"), nb::arg("other"),
+        "Makes an array what another one is, a view of the same storage.");
+  m.def(
+      "set_fallback",
+      [](nb::handle function) { Py_XSETREF(otherwise, function.is_none() ? nullptr : Py_NewRef(function.ptr())); },
+      nb::arg("function").none(),
+      "What is called where an op refuses its operands, as function(error, op, inputs, out, dtype); NotImplemented: "
+      "the error stands. None: nothing.");
+}
+
+}  // namespace forerun

@@ -1,0 +1,14 @@
+// Python functions of the package that handle what is not done in C++.
+#pragma once
+#include <Python.h>
+
+#include <span>
+
+namespace forerun {
+
+enum class PackageFunction { getitem, setitem, matmul, fit, asarray, transpose, count };
+PyObject* call_package(PackageFunction function, PyObject* a, PyObject* b, PyObject* c);  // c may be null
+void set_package_function(const char* name, PyObject* function);
+std::span<const char* const> package_function_names();
+
+}  // namespace forerun

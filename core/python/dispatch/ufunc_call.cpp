@@ -1,0 +1,381 @@
+#include "python/dispatch/ufunc_call.h"
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "array/array.h"
+#include "engine/budget.h"
+#include "kernels/elementwise.h"
+#include "kernels/loop.h"
+#include "kernels/masked.h"
+#include "python/autograd/node.h"
+#include "python/bindings.h"
+#include "python/direct/function_type.h"
+#include "python/dispatch/fallback.h"
+#include "python/dispatch/loop_resolution.h"
+#include "python/dispatch/loop_table.h"
+#include "python/dispatch/promotion.h"
+#include "python/dispatch/ufunc_type.h"
+#include "python/numpy_api.h"
+#include "python/object/array_type.h"
+#include "python/object/create.h"
+#include "python/object/dtypes.h"
+#include "python/object/numpy_interop.h"
+#include "python/object/python_scalars.h"
+#include "python/object/scalar.h"
+#include "python/runtime/at_once.h"
+#include "python/runtime/devices.h"
+#include "python/runtime/errors.h"
+#include "python/runtime/gil.h"
+#include "python/runtime/submit.h"
+
+namespace forerun {
+
+namespace {
+
+struct UfuncCall {
+  UfuncObject* u;
+  Input in[kMaxOperands];
+  Array own[kMaxOperands];  // operands that were not arrays
+  int device = 0;
+  bool dense = true;  // all arrays are dense and of one shape
+  Dims shape;
+};
+
+// Reads the operands; finds out shape and device.
+void gather_inputs(UfuncCall& c, PyObject* const* inputs) {
+  UfuncObject* u = c.u;
+  const ArrayObject* first = nullptr;
+  for (int i = 0; i < u->nin; ++i) {
+    if (!is_array(inputs[i])) continue;
+    const ArrayObject* a = as_array(inputs[i]);
+    if (!a->array.storage()) throw Error(ErrorKind::runtime, std::string(u->name) + ": the array's value was not kept");
+    if (first && first->device != a->device && !exchanging)
+      throw Error(ErrorKind::value, std::string(u->name) + ": arrays must be on one device, got cpu(" +
+                                        std::to_string(first->device) + ") and cpu(" + std::to_string(a->device) + ")");
+    if (!first) first = a, c.device = a->device;
+  }
+  bool shaped = false;
+  for (int i = 0; i < u->nin; ++i) {
+    Input& in = c.in[i];
+    in.object = inputs[i];
+    if (is_array(inputs[i])) {
+      in.array = &as_array(inputs[i])->array;
+    } else if ((in.weak = weak_rank(inputs[i])) < 0) {
+      c.own[i] = from_object(u->name, inputs[i], c.device);
+      in.array = &c.own[i];
+    } else {
+      continue;
+    }
+    const Layout& layout = in.array->layout;
+    if (!shaped) {
+      c.shape = layout.shape, shaped = true;
+      c.dense = layout.contiguous();
+    } else if (layout.shape == c.shape) {
+      c.dense = c.dense && layout.contiguous();
+    } else {
+      c.shape = broadcast(u->name, c.shape, layout.shape);
+      c.dense = false;
+    }
+  }
+}
+
+Array check_out(UfuncCall& c, PyObject* out, DType t) {
+  const Array& o = writable(c.u->name, get_writable(c.u->name, out));
+  if (!(o.layout.shape == c.shape))
+    throw Error(ErrorKind::value, std::string(c.u->name) + ": out must have shape " + to_string(c.shape) + ", got " +
+                                      to_string(o.layout.shape));
+  if (!fits_kind(t, o.layout.dtype))
+    throw Error(ErrorKind::type, std::string(c.u->name) + ": result of dtype " + name(t) +
+                                     " must fit out's kind, got " + name(o.layout.dtype));
+  if (as_array(out)->device != c.device)
+    throw Error(ErrorKind::value, std::string(c.u->name) + ": out must be on the inputs' device");
+  return o;
+}
+
+constexpr int64_t kLoopAtOnce = 2000;  // elements of all operands
+
+// The loop over dense operands, run here and now, if that may be; false: it has not been. `to` may be an array that
+// stands among the inputs, element for element.
+inline bool loop_at_once(const Signature& s, const Operand* inputs, int n_in, const Array& to,
+                         char* (*room)(const Array&)) {
+  char* args[kMaxOperands];
+  intptr_t steps[kMaxOperands], n = to.layout.size;
+  for (int i = 0; i < n_in; ++i) {
+    const Array* in = inputs[i].array;
+    const char* from = in ? values_at_once(*in) : reinterpret_cast<const char*>(inputs[i].scalar.bytes);
+    if (!from) return false;
+    args[i] = const_cast<char*>(from);
+    steps[i] = in ? static_cast<intptr_t>(item_size(s.types[i])) : 0;
+  }
+  if (!(args[n_in] = room(to))) return false;
+  steps[n_in] = static_cast<intptr_t>(item_size(s.types[n_in]));
+  s.loop.function(args, &n, steps, s.loop.data);
+  written_at_once(to);
+  return true;
+}
+
+bool fits_loop_at_once(const Signature& s, int64_t n, int operands) {
+  return n * operands <= kLoopAtOnce && !s.loop.may_throw && may_work_at_once();
+}
+
+// The same into an array that is there.
+bool in_place_at_once(const Signature& s, const Operand* inputs, int n_in, const Array& to) {
+  if (to.layout.dtype != s.types[n_in] || !to.layout.contiguous()) return false;
+  for (int i = 0; i < n_in; ++i)
+    if (inputs[i].array && inputs[i].array->storage() == to.storage() && !inputs[i].array->same_elements(to))
+      return false;
+  return loop_at_once(s, inputs, n_in, to, [](const Array& there) { return room_at_once(there); });
+}
+
+char* fresh_room(const Array& made) {
+  if (!may_take_at_once(made) || !made.storage()->take()) return nullptr;
+  made.storage()->materialized = true;
+  return made.storage()->data();
+}
+
+PyObject* perform(UfuncObject* u, PyObject* const* inputs, PyObject* out, PyObject* dtype) {
+  UfuncCall c{u};
+  gather_inputs(c, inputs);
+  const Signature* s = resolve(u, c.in, dtype);
+  Operand operands[kMaxOperands];
+  bool typed = true;  // every array has the loop's dtype
+  for (int i = 0; i < u->nin; ++i) {
+    operands[i].array = c.in[i].array;
+    if (c.in[i].array)
+      typed = typed && c.in[i].array->layout.dtype == s->types[i];
+    else if (!put_scalar(u->name, inputs[i], s->types[i], operands[i].scalar.bytes))
+      throw PythonError{};
+  }
+  bool given = out && out != Py_None;
+  if (given && u->nout != 1)
+    throw Error(ErrorKind::not_implemented, std::string(u->name) + ": out must be None for several outputs");
+  bool taped = false;
+  for (int i = 0; i < u->nin; ++i) taped = taped || on_tape(inputs[i]);
+  if (given && recording && (taped || as_array(out)->node))
+    throw Error(ErrorKind::runtime,
+                std::string(u->name) + ": an array on the tape must not be written in place while recording");
+  PyObject* results[kMaxOperands] = {};
+  Array made[kMaxOperands];
+  const Array* outputs[kMaxOperands];
+  for (int i = 0; i < u->nout; ++i) {
+    made[i] =
+        given ? check_out(c, out, s->types[u->nin]) : Array::make(s->types[u->nin + i], c.shape, budget_of(c.device));
+    outputs[i] = &made[i];
+  }
+  if (c.dense && typed && given && fits_loop_at_once(*s, made[0].layout.size, u->nin + 1) &&
+      in_place_at_once(*s, operands, u->nin, made[0]))
+    return Py_NewRef(out);
+  Building op;
+  if (c.dense && typed && !given && u->nout == 1)
+    build_elementwise_dense(*op, u->name, s->loop, s->types, operands, u->nin, made[0]);
+  else
+    build_elementwise(*op, u->name, s->loop, s->types, operands, u->nin, outputs, u->nout);
+  op.issue(c.device);
+  for (int i = 0; i < u->nout; ++i)
+    if (!(results[i] = given ? Py_NewRef(out) : wrap_result(std::move(made[i])))) throw PythonError{};
+  if (taped && (tracing || u->grads != Py_None) &&
+      !record(reinterpret_cast<PyObject*>(u), inputs, u->nin, results, u->nout, nullptr, u->save))
+    throw PythonError{};
+  if (u->nout == 1) return results[0];
+  PyObject* tuple = PyTuple_New(u->nout);
+  for (int i = 0; i < u->nout; ++i) PyTuple_SET_ITEM(tuple, i, results[i]);
+  return tuple;
+}
+
+// Whether an operand is one value beside an array of dtype `t`, which does not change it: an array without axes whose
+// value is there, or a scalar of NumPy's. The value in that dtype.
+bool constant(PyObject* o, DType t, unsigned char* bytes) {
+  alignas(16) char value[16];
+  const char* from = value;
+  DType own;
+  if (is_array(o)) {
+    const Array& a = as_array(o)->array;
+    if (!a.storage() || a.layout.ndim() || on_tape(o)) return false;
+    if (!may_work_at_once() || !(from = values_at_once(a))) return false;
+    own = a.layout.dtype;
+  } else {
+    if (!PyArray_IsScalar(o, Number) && !PyArray_IsScalar(o, Bool)) return false;
+    PyArray_Descr* d = PyArray_DescrFromScalar(o);
+    bool known = false;
+    own = d ? dtype_of_typenum(d->type_num, &known) : t;
+    Py_XDECREF(reinterpret_cast<PyObject*>(d));
+    if (!known) return PyErr_Clear(), false;
+    PyArray_ScalarAsCtype(o, value);
+  }
+  if (promote(t, own) != t) return false;
+  if (own == t) return std::memcpy(bytes, from, item_size(t)), true;
+  char* args[2] = {const_cast<char*>(from), reinterpret_cast<char*>(bytes)};
+  intptr_t n = 1, steps[2] = {0, 0};
+  Loop cast = cast_loop(own, t);
+  cast.function(args, &n, steps, cast.data);
+  return true;
+}
+
+// The same for any number, which takes the array's dtype. An exception is set if it is out of its range.
+bool number(const UfuncObject* u, PyObject* o, DType t, unsigned char* bytes) {
+  const int weak = weak_rank(o);
+  if (weak < 0) return constant(o, t, bytes);
+  const bool keeps = weak == 1 ? t != DType::b1 : weak == 2 && is_inexact(t);
+  return keeps && put_scalar(u->name, o, t, bytes);
+}
+
+// The most frequent calls, with nothing to resolve: dense arrays of one shape and dtype, or one of them and a number,
+// into a new array or, at once, into `out`. Null without an exception: not such a call.
+PyObject* perform_plain(UfuncObject* u, PyObject* const* inputs, PyObject* out) {
+  const ArrayObject* a = nullptr;
+  bool taped = false;
+  Operand operands[3];
+  for (int i = 0; i < u->nin; ++i) {
+    if (!is_array(inputs[i])) continue;
+    const ArrayObject* other = as_array(inputs[i]);
+    const Layout& layout = other->array.layout;
+    if (!other->array.storage() || !layout.contiguous()) return nullptr;
+    taped = taped || (other->node && recording);
+    if (!a) {
+      a = other;
+    } else if (a != other) {
+      const Layout& first = a->array.layout;
+      if (a->device != other->device) return nullptr;
+      if (first.dtype != layout.dtype || !(first.shape == layout.shape)) {
+        if (first.ndim() && layout.ndim()) return nullptr;
+        if (layout.ndim())
+          operands[0].array = nullptr, a = other;  // the first one is a number
+        else
+          continue;
+      }
+    }
+    operands[i].array = &other->array;
+  }
+  if (!a) return nullptr;
+  const Layout& layout = a->array.layout;
+  DType in = layout.dtype;
+  const Signature* s = u->same[static_cast<int>(in)];
+  if (!s || (!is_inexact(in) && is_inexact(s->types[u->nin]))) return nullptr;
+  for (int i = 0; i < u->nin; ++i) {
+    if (operands[i].array) continue;
+    if (number(u, inputs[i], in, operands[i].scalar.bytes)) continue;
+    return PyErr_Occurred() ? throw PythonError{} : nullptr;
+  }
+  DType t = s->types[u->nin];
+  if (out) {
+    const Array* to = Py_TYPE(out) == array_type && !on_tape(out) && !taped && as_array(out)->device == a->device
+                          ? &as_array(out)->array
+                          : nullptr;
+    bool fits =
+        to && to->storage() && to->layout.shape == layout.shape && to->layout.dtype == t && !to->layout.read_only;
+    return fits && fits_loop_at_once(*s, layout.size, u->nin + 1) && in_place_at_once(*s, operands, u->nin, *to)
+               ? Py_NewRef(out)
+               : nullptr;
+  }
+  Budget* budget = budget_of(a->device);
+  Array made = layout.ndim() == 0              ? Array::make_scalar(t, budget)
+               : item_size(t) == item_size(in) ? Array::make_like(layout, t, budget)
+                                               : Array::make(t, layout.shape, budget);
+  if (!fits_loop_at_once(*s, layout.size, u->nin + 1) || !loop_at_once(*s, operands, u->nin, made, fresh_room)) {
+    Building op;
+    build_elementwise_dense(*op, u->name, s->loop, s->types, operands, u->nin, made);
+    op.issue(a->device);
+  }
+  PyObject* result = wrap_result(std::move(made));
+  if (!result) throw PythonError{};
+  if (taped && (tracing || u->grads != Py_None) &&
+      !record(reinterpret_cast<PyObject*>(u), inputs, u->nin, &result, 1, nullptr, u->save))
+    throw PythonError{};
+  return result;
+}
+
+// Whether a number of Python's becomes one of dtype t without overflow.
+bool small_number(PyObject* o, DType t) {
+  constexpr double kMost = 65504;  // the largest that float16 holds
+  if (PyFloat_CheckExact(o)) return t == DType::f64 || t == DType::c128 || std::abs(PyFloat_AS_DOUBLE(o)) <= kMost;
+  int beyond = 0;
+  long long n = PyLong_CheckExact(o) ? PyLong_AsLongLongAndOverflow(o, &beyond) : 0;
+  return PyLong_CheckExact(o) && !beyond && (is_integer(t) || std::abs(static_cast<double>(n)) <= kMost);
+}
+
+}  // namespace
+
+PyObject* call_masked(UfuncObject* u, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
+  PyObject *out = nullptr, *where = nullptr;
+  if (n != u->nin || u->nin > 2 || u->nout != 1 || tracing || PyTuple_GET_SIZE(kwnames) != 2) return nullptr;
+  for (Py_ssize_t i = 0; i < 2; ++i) {
+    PyObject* key = PyTuple_GET_ITEM(kwnames, i);
+    if (PyUnicode_CompareWithASCIIString(key, "out") == 0) out = args[n + i];
+    if (PyUnicode_CompareWithASCIIString(key, "where") == 0) where = args[n + i];
+  }
+  const Array *to = plain_array(out), *mask = to ? plain_array(where) : nullptr;
+  if (!mask || mask->layout.dtype != DType::b1 || !(mask->layout.shape == to->layout.shape) || !to->writable() ||
+      as_array(where)->device != as_array(out)->device)
+    return nullptr;
+  Operand operands[2];
+  DType t = DType::b1;
+  bool known = false;
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    const Array* in = operands[i].array = plain_array(args[i]);
+    if (!in) continue;
+    if (!(in->layout.shape == to->layout.shape) || (known && in->layout.dtype != t) ||
+        as_array(args[i])->device != as_array(out)->device)
+      return nullptr;
+    t = in->layout.dtype, known = true;
+  }
+  const Signature* s = known ? u->same[static_cast<int>(t)] : nullptr;
+  if (!s || s->types[u->nin] != to->layout.dtype || (!is_inexact(t) && is_inexact(s->types[u->nin]))) return nullptr;
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    if (operands[i].array) continue;
+    const bool fits =
+        (weak_rank(args[i]) < 0 || small_number(args[i], t)) && number(u, args[i], t, operands[i].scalar.bytes);
+    if (!fits) return PyErr_Clear(), nullptr;
+  }
+  Building op;
+  build_masked(*op, u->name, s->loop, s->types, operands, u->nin, &to, 1, *mask);
+  op.issue(as_array(out)->device);
+  return Py_NewRef(out);
+}
+
+// What to do about a Python integer that does not fit into the dtype: comparisons have a method for it, which returns
+// NotImplemented where there is nothing to be done. Called with the OverflowError set.
+static PyObject* call_beyond(UfuncObject* u, PyObject* const* inputs, PyObject* out) {
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  auto* self = reinterpret_cast<PyObject*>(u);
+  PyObject* result = Py_NewRef(Py_NotImplemented);
+  if (PyObject_HasAttrString(self, "beyond"))
+    Py_SETREF(result, hang_if_finalizing([&] {
+                return PyObject_CallMethod(self, "beyond", "OOO", inputs[0], inputs[1], out ? out : Py_None);
+              }));
+  if (result != Py_NotImplemented) {
+    Py_DECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+    return result;
+  }
+  Py_DECREF(result);
+  PyErr_Restore(type, value, trace);
+  return nullptr;
+}
+
+PyObject* call_ufunc(UfuncObject* u, PyObject* const* inputs, Py_ssize_t n, PyObject* out, PyObject* dtype) {
+  if (n != u->nin) {
+    PyErr_Format(PyExc_TypeError, "%s: takes %d operands, got %zd", u->name, u->nin, n);
+    return call_fallback(reinterpret_cast<PyObject*>(u), inputs, n, out, dtype);
+  }
+  if (numpy_rules && !is_array(inputs[0]) && are_numpys(inputs, n) && (!out || out == Py_None) && !dtype &&
+      Py_IS_TYPE(u->ufunc, &PyUFunc_Type))
+    return PyObject_Vectorcall(u->ufunc, inputs, static_cast<size_t>(n), nullptr);
+  PyObject* result = guarded([&]() -> PyObject* {
+    if (!dtype && u->nin <= 2 && u->nout == 1)
+      if (PyObject* result = perform_plain(u, inputs, out == Py_None ? nullptr : out)) return result;
+    return perform(u, inputs, out, dtype);
+  });
+  if (!result && u->nin == 2 && PyErr_ExceptionMatches(PyExc_OverflowError)) result = call_beyond(u, inputs, out);
+  if (!result) [[unlikely]]
+    result = call_fallback(reinterpret_cast<PyObject*>(u), inputs, n, out, dtype);
+  return result;
+}
+
+}  // namespace forerun

@@ -1,0 +1,16 @@
+// Calls of ufuncs: operands are read, a loop is found, an operation is issued or run at once.
+#pragma once
+#include <Python.h>
+
+#include "python/bindings.h"
+#include "python/dispatch/ufunc_type.h"
+
+namespace forerun {
+
+// u(inputs...): a new reference to the output(s), or null with an exception set. `out`, `dtype` may be null or None.
+PyObject* call_ufunc(UfuncObject* u, PyObject* const* inputs, Py_ssize_t n, PyObject* out, PyObject* dtype);
+// f(x, y, out=z, where=mask) for arrays of one shape and dtype, or one of them and a number. Null without an exception
+// set: something else.
+PyObject* call_masked(UfuncObject* u, PyObject* const* args, Py_ssize_t n, PyObject* kwnames);
+
+}  // namespace forerun

@@ -1,0 +1,111 @@
+// The module forerun._core: its types, and the functions that issue the families.
+#define FORERUN_IMPORTS_NUMPY
+#include <nanobind/nanobind.h>
+
+#include "cpu/workers.h"
+#include "python/autograd/leaf.h"
+#include "python/autograd/node.h"
+#include "python/direct/function_type.h"
+#include "python/dispatch/fallback.h"
+#include "python/dispatch/primitive_type.h"
+#include "python/dispatch/ufunc_type.h"
+#include "python/numpy_api.h"
+#include "python/object/array_type.h"
+#include "python/object/iterators.h"
+#include "python/runtime/errors.h"
+
+namespace nb = nanobind;
+
+namespace forerun {
+// Each adds the functions of one file to the module.
+void init_settings(nb::module_& m);
+void init_fork_exit(nb::module_& m);
+void init_introspection(nb::module_& m);
+void init_profiler(nb::module_& m);
+void init_call_site(nb::module_& m);
+void init_wait(nb::module_& m);
+void init_wait_log(nb::module_& m);
+void init_asyncio_events(nb::module_& m);
+void init_fallback(nb::module_& m);
+void init_create(nb::module_& m);
+void init_views(nb::module_& m);
+void init_scalars(nb::module_& m);
+void init_dlpack(nb::module_& m);
+void init_reduce(nb::module_& m);
+void init_matmul(nb::module_& m);
+void init_concatenate(nb::module_& m);
+void init_random(nb::module_& m);
+void init_host_tasks(nb::module_& m);
+void init_index(nb::module_& m);
+void init_conv(nb::module_& m);
+void init_rnn(nb::module_& m);
+void init_fft(nb::module_& m);
+void init_tape(nb::module_& m);
+void init_backward(nb::module_& m);
+void init_captured_programs(nb::module_& m);
+void init_wiring(nb::module_& m);
+
+namespace {
+
+int import_numpy() {
+  import_array1(-1);
+  import_umath1(-1);
+  return 0;
+}
+
+}  // namespace
+}  // namespace forerun
+
+NB_MODULE(_core, m) {
+  using namespace forerun;
+  if (PyInterpreterState_Get() != PyInterpreterState_Main())
+    throw nb::import_error(
+        "forerun: must be imported in the main interpreter, got a sub-interpreter, which is not supported");
+  if (import_numpy() < 0) throw nb::python_error();
+  nb::register_exception_translator([](const std::exception_ptr& p, void*) {
+    try {
+      std::rethrow_exception(p);
+    } catch (const PythonError&) {
+    } catch (const Error& error) {
+      set_python_error(error);
+    }
+  });
+  nb::set_leak_warnings(false);  // a loop that nobody closed has its bell to the end of the process
+  m.doc() = "The engine of forerun, and the arrays that it works on. Private: use the package.";
+  m.attr("Array") = nb::steal(reinterpret_cast<PyObject*>(make_array_type()));
+  m.attr("Ufunc") = nb::steal(reinterpret_cast<PyObject*>(make_ufunc_type()));
+  m.attr("Fallback") = nb::steal(reinterpret_cast<PyObject*>(make_fallback_type()));
+  m.attr("Primitive") = nb::steal(reinterpret_cast<PyObject*>(make_primitive_type()));
+  m.attr("Variable") = nb::steal(reinterpret_cast<PyObject*>(make_leaf_type()));
+  m.attr("Function") = nb::steal(reinterpret_cast<PyObject*>(make_function_type()));
+  if (!make_elements_type()) throw nb::python_error();
+  m.attr("Flat") = nb::steal(reinterpret_cast<PyObject*>(make_flat_type()));
+  m.attr("Node") = nb::steal(reinterpret_cast<PyObject*>(make_node_type()));
+  use_cpu_workers(Engine::get());
+  init_settings(m);
+  init_fork_exit(m);
+  init_introspection(m);
+  init_profiler(m);
+  init_call_site(m);
+  init_wait(m);
+  init_wait_log(m);
+  init_asyncio_events(m);
+  init_fallback(m);
+  init_create(m);
+  init_views(m);
+  init_scalars(m);
+  init_dlpack(m);
+  init_reduce(m);
+  init_matmul(m);
+  init_concatenate(m);
+  init_random(m);
+  init_host_tasks(m);
+  init_index(m);
+  init_conv(m);
+  init_rnn(m);
+  init_fft(m);
+  init_tape(m);
+  init_backward(m);
+  init_captured_programs(m);
+  init_wiring(m);
+}

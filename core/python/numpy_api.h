@@ -1,0 +1,13 @@
+// NumPy's C API, imported once for all files of python/.
+#pragma once
+#include <Python.h>
+#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
+#define NPY_TARGET_VERSION NPY_2_0_API_VERSION
+#define PY_ARRAY_UNIQUE_SYMBOL forerun_array_api
+#define PY_UFUNC_UNIQUE_SYMBOL forerun_ufunc_api
+#ifndef FORERUN_IMPORTS_NUMPY
+#define NO_IMPORT_ARRAY
+#define NO_IMPORT_UFUNC
+#endif
+#include <numpy/arrayobject.h>
+#include <numpy/ufuncobject.h>

@@ -1,0 +1,211 @@
+#include "python/object/array_indexing.h"
+
+#include <cstdint>
+#include <utility>
+
+#include "array/array.h"
+#include "array/basic_index.h"
+#include "engine/budget.h"
+#include "kernels/loop.h"
+#include "python/autograd/node.h"
+#include "python/bindings.h"
+#include "python/direct/function_type.h"
+#include "python/direct/index.h"
+#include "python/dispatch/package_functions.h"
+#include "python/numpy_api.h"
+#include "python/object/array_type.h"
+#include "python/object/create.h"
+#include "python/object/scalar.h"
+#include "python/runtime/at_once.h"
+#include "python/runtime/devices.h"
+#include "python/runtime/errors.h"
+
+namespace forerun {
+
+namespace {
+
+// Whether an integer is in [2**63, 2**64), for which NumPy has another exception than for those farther off.
+bool only_unsigned(PyObject* item) {
+  PyErr_Clear();
+  PyObject* number = PyNumber_Index(item);
+  if (number) PyLong_AsUnsignedLongLong(number);
+  bool fits = !PyErr_Occurred();
+  PyErr_Clear();
+  Py_XDECREF(number);
+  return fits;
+}
+
+int64_t integer_of(PyObject* item, int64_t extent) {
+  int64_t i = PyNumber_AsSsize_t(item, PyExc_IndexError);
+  if (i == -1 && PyErr_Occurred()) {
+    if (PyErr_ExceptionMatches(PyExc_IndexError))
+      PyErr_Format(only_unsigned(item) ? PyExc_OverflowError : PyExc_IndexError,
+                   "getitem: index must be in [%lld, %lld), got %S", static_cast<long long>(-extent),
+                   static_cast<long long>(extent), item);
+    throw PythonError{};
+  }
+  return i;
+}
+
+void add_slice(BasicIndex& to, PyObject* item) {
+  Py_ssize_t start, stop, step;
+  if (PySlice_Unpack(item, &start, &stop, &step) < 0) throw PythonError{};
+  to.slice(start, stop, step);
+}
+
+bool is_basic(PyObject* item) {
+  return item == Py_None || item == Py_Ellipsis || PySlice_Check(item) || (PyLong_Check(item) && !PyBool_Check(item)) ||
+         PyArray_IsScalar(item, Integer);
+}
+
+}  // namespace
+
+bool basic_index(const Array& array, PyObject* index, Array* view, bool* single) {
+  bool tuple = PyTuple_Check(index);
+  Py_ssize_t count = tuple ? PyTuple_GET_SIZE(index) : 1;
+  auto entry = [&](Py_ssize_t i) { return tuple ? PyTuple_GET_ITEM(index, i) : index; };
+  int used = 0, ellipses = 0;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject* item = entry(i);
+    if (!is_basic(item)) return false;
+    ellipses += item == Py_Ellipsis;
+    used += item != Py_None && item != Py_Ellipsis;
+  }
+  BasicIndex selection(array.layout, used, ellipses);
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject* item = entry(i);
+    if (item == Py_None)
+      selection.new_axis();
+    else if (item == Py_Ellipsis)
+      selection.ellipsis();
+    else if (PySlice_Check(item))
+      add_slice(selection, item);
+    else
+      selection.integer(integer_of(item, selection.extent()));
+  }
+  Layout selected = selection.selected();
+  if (single) *single = selection.single();
+  *view = Array(array.storage(), std::move(selected));
+  return true;
+}
+
+namespace {
+
+// The value of a scalar of integers, if it is there.
+bool integer_at_once(PyObject* scalar, int64_t* value) {
+  const Array& a = as_array(scalar)->array;
+  if (!a.storage() || !is_integer(a.layout.dtype) || on_tape(scalar) || !may_work_at_once()) return false;
+  const char* from = values_at_once(a);
+  if (!from) return false;
+  const Loop widen = cast_loop(a.layout.dtype, DType::i64);
+  char* args[2] = {const_cast<char*>(from), reinterpret_cast<char*>(value)};
+  const intptr_t one = 1, steps[2] = {0, 0};
+  widen.function(args, &one, steps, widen.data);
+  return a.layout.dtype != DType::u64 || *value >= 0;
+}
+
+// Adds to `offset` how far element i is along an axis; false: there is none.
+bool step(const Layout& layout, int axis, int64_t i, int64_t* offset) {
+  int64_t n = layout.shape[axis];
+  if (i < -n || i >= n) return false;
+  *offset += (i < 0 ? i + n : i) * layout.strides[axis];
+  return true;
+}
+
+// The value of a Python integer. False: it is none that an index could be.
+bool value_of(PyObject* integer, int64_t* value) {
+#if PY_VERSION_HEX < 0x030c0000
+  // Of one digit, as nearly all are: without a call.
+  if (Py_SIZE(integer) == 1) return *value = reinterpret_cast<PyLongObject*>(integer)->ob_digit[0], true;
+#endif
+  int beyond = 0;
+  *value = PyLong_AsLongLongAndOverflow(integer, &beyond);
+  return !beyond;
+}
+
+bool step(const Layout& layout, int axis, PyObject* index, int64_t* offset) {
+  int64_t at;
+  if (PyLong_CheckExact(index)) return value_of(index, &at) && step(layout, axis, at, offset);
+  int64_t i;
+  return is_scalar(index) && integer_at_once(index, &i) && step(layout, axis, i, offset);
+}
+
+// The most frequent cases: whether integers, whose values are there, name an element, and where it stands.
+bool names_element(const Layout& layout, PyObject* index, int64_t* offset) {
+  *offset = layout.offset;
+  if (!PyTuple_CheckExact(index)) return layout.ndim() == 1 && step(layout, 0, index, offset);
+  int n = layout.ndim();
+  if (PyTuple_GET_SIZE(index) != n) return false;
+  for (int i = 0; i < n; ++i)
+    if (!step(layout, i, PyTuple_GET_ITEM(index, i), offset)) return false;
+  return true;
+}
+
+// The part of an array that stands at `offset`, without the first axis.
+Array row_at(const Array& a, int64_t offset) {
+  Layout to;
+  to.dtype = a.layout.dtype, to.offset = offset, to.read_only = a.layout.read_only;
+  to.shape = Dims(a.layout.shape.begin() + 1, a.layout.ndim() - 1),
+  to.strides = Dims(a.layout.strides.begin() + 1, a.layout.ndim() - 1);
+  to.size = product(to.shape);
+  return Array(a.storage(), std::move(to));
+}
+
+}  // namespace
+
+PyObject* read_basic(PyObject* self, PyObject* index) {
+  Array view;
+  bool single = false;
+  if (!basic_index(get_array("getitem", self), index, &view, &single)) return nullptr;
+  if (single) return element(view, view.layout.offset);
+  return is_scalar(self) ? wrap(copied(view, view.layout.dtype, device_of(view))) : wrap(std::move(view));
+}
+
+PyObject* get_item(PyObject* self, PyObject* index) {
+  if (on_tape(self)) return call_package(PackageFunction::getitem, self, index, nullptr);
+  const Array& a = as_array(self)->array;
+  int64_t offset;
+  if (a.storage() && names_element(a.layout, index, &offset)) return guarded([&] { return element(a, offset); });
+  if (PyLong_CheckExact(index) && a.layout.ndim() > 1 && plain_array(self) &&
+      step(a.layout, 0, index, &(offset = a.layout.offset)))
+    return guarded([&] { return wrap(row_at(a, offset)); });
+  PyObject* found = guarded([&] { return read_basic(self, index); });
+  if (!found && !PyErr_Occurred()) found = pick_directly(self, index);
+  return found || PyErr_Occurred() ? found : call_package(PackageFunction::getitem, self, index, nullptr);
+}
+
+bool names_element(PyObject* array, PyObject* index, int64_t* offset) {
+  return names_element(layout_of(array), index, offset);
+}
+
+PyObject* sequence_item(PyObject* self, Py_ssize_t i) {
+  const Array& a = as_array(self)->array;
+  int64_t offset = a.layout.offset;
+  if (a.layout.ndim() == 1 && a.storage() && !on_tape(self)) {
+    if (step(a.layout, 0, i, &offset)) return guarded([&] { return element(a, offset); });
+    // So ends each iteration: without a C++ exception, which takes as long as reading many elements.
+    return PyErr_Format(PyExc_IndexError, "getitem: index must be in [%lld, %lld), got %zd",
+                        static_cast<long long>(-a.layout.size), static_cast<long long>(a.layout.size), i);
+  }
+  if (a.layout.ndim() > 1 && plain_array(self) && step(a.layout, 0, i, &offset))
+    return guarded([&] { return wrap(row_at(a, offset)); });
+  PyObject* index = PyLong_FromSsize_t(i);
+  PyObject* found = index ? get_item(self, index) : nullptr;
+  Py_XDECREF(index);
+  return found;
+}
+
+int set_item(PyObject* self, PyObject* index, PyObject* value) {
+  int64_t offset;
+  if (value && plain_array(self) && names_element(layout_of(self), index, &offset) && put_at_once(self, offset, value))
+    return 0;
+  if (!value) return PyErr_SetString(PyExc_TypeError, "delitem: elements of an array must stay, got del"), -1;
+  PyObject* checked = guarded([&]() -> PyObject* { return get_writable("setitem", self), Py_None; });
+  if (!checked) return -1;
+  if (int done = assign_directly(self, index, value)) return done < 0 ? -1 : 0;
+  PyObject* done = call_package(PackageFunction::setitem, self, index, value);
+  Py_XDECREF(done);
+  return done ? 0 : -1;
+}
+
+}  // namespace forerun

@@ -1,0 +1,53 @@
+// The Python array: a handle, and its place on the tape.
+#pragma once
+#include <Python.h>
+
+#include <cstdint>
+
+#include "array/array.h"
+
+namespace forerun {
+
+struct ArrayObject {
+  PyObject_HEAD PyObject* weak;
+  PyObject* node;  // owned; null: not on the tape. The object is known to the garbage collector only while it has one.
+  int device;
+  bool tracked;   // by the garbage collector
+  int64_t index;  // which output of the node
+  Array array;    // no storage: an array whose value was not kept
+};
+
+extern PyTypeObject* array_base;   // _core.Array
+extern PyTypeObject* array_type;   // what new arrays are: a subclass of it
+extern PyTypeObject* scalar_type;  // what scalars are: a subclass of that (python/object/scalar.h)
+
+inline bool is_array(PyObject* o) {
+  if (Py_TYPE(o) == array_type || Py_TYPE(o) == scalar_type) return true;
+  return !PyLong_CheckExact(o) && !PyFloat_CheckExact(o) && PyObject_TypeCheck(o, array_base);
+}
+inline ArrayObject* as_array(PyObject* o) { return reinterpret_cast<ArrayObject*>(o); }
+inline const Layout& layout_of(PyObject* array) { return as_array(array)->array.layout; }
+// The array in `o`; TypeError naming `op` if it is none.
+const Array& get_array(const char* op, PyObject* o);
+
+PyObject* wrap(Array array);
+// A scalar: one element of a storage. Null with an exception set.
+PyObject* wrap_element(Buffer* storage, DType dtype, int64_t offset);
+void trim_objects();  // gives Python the memory of objects that are kept for new arrays
+void set_node(ArrayObject* array, PyObject* node, int64_t index);
+
+PyTypeObject* make_array_type();
+void set_array_type(PyTypeObject* type);
+void set_scalar_type(PyTypeObject* type);
+
+// A scalar if the array has no axes: what an operation has computed.
+PyObject* wrap_result(Array array);
+
+// Error if the array must not be written to.
+[[noreturn]] void refuse_write(const char* op, const Array& array);
+inline const Array& writable(const char* op, const Array& array) {
+  if (!array.writable()) refuse_write(op, array);
+  return array;
+}
+
+}  // namespace forerun

@@ -1,0 +1,192 @@
+// Making, copying and viewing arrays, for Python.
+#include "python/object/create.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "array/array.h"
+#include "engine/engine.h"
+#include "kernels/elementwise.h"
+#include "kernels/move.h"
+#include "python/arguments.h"
+#include "python/bindings.h"
+#include "python/direct/create.h"
+#include "python/object/array_type.h"
+#include "python/object/dtypes.h"
+#include "python/object/numpy_interop.h"
+#include "python/object/numpy_memory.h"
+#include "python/object/python_scalars.h"
+#include "python/object/scalar.h"
+#include "python/runtime/devices.h"
+#include "python/runtime/submit.h"
+
+namespace forerun {
+
+namespace {
+
+// Declares a new array's memory as written, with whatever stands in it.
+class NothingKernel final : public Kernel {
+ public:
+  const char* name() const override { return "empty"; }
+  void run(Op&, int64_t) override {}
+  bool copy_to(Op& op) const override { return op.copy(*this); }
+};
+
+// Writes the time when it runs: when all that it reads is there. Element 0 is the time.
+class ClockKernel final : public Kernel {
+ public:
+  const char* name() const override { return "clock"; }
+  bool droppable() const override { return true; }
+  bool copy_to(Op& op) const override { return op.copy(*this); }
+  void run(Op& op, int64_t) override {
+    double now = Trace::now();
+    std::memcpy(operand_data(op, 0, 0), &now, sizeof now);
+  }
+};
+
+// A shape of an array that the device may hold.
+Dims checked_shape(const char* op, nb::handle shape, DType dtype, int device) {
+  Dims dims = parse_dims(op, shape.ptr());
+  double bytes = static_cast<double>(item_size(dtype));
+  for (int64_t d : dims) {
+    if (d < 0)
+      throw Error(ErrorKind::value, std::string(op) + ": extents must not be negative, got " + to_string(dims));
+    bytes *= static_cast<double>(d);
+  }
+  size_t limit = budget_of(device)->hard.load();
+  if (bytes > 9e18 || bytes > static_cast<double>(limit))
+    throw Error(ErrorKind::memory, std::string(op) + ": array must fit into memory, asked for " +
+                                       std::to_string(static_cast<uint64_t>(std::min(bytes, 9e18))) + " bytes with " +
+                                       std::to_string(budget_of(device)->live.load()) + " live and a limit of " +
+                                       std::to_string(limit));
+  return dims;
+}
+
+nb::object from_numpy(nb::handle values, nb::handle device) {
+  return wrapped(from_object("array", values.ptr(), device_index("array", device)));
+}
+
+nb::object scalars(nb::handle numbers, nb::handle dtype, nb::handle device) {
+  auto values = list_of<double>(numbers);
+  DType t = parse_dtype("scalars", dtype.ptr());
+  Array made = Array::make(t, Dims{static_cast<int64_t>(values.size())}, budget_of(device_index("scalars", device)));
+  if (!made.storage()->take()) throw std::bad_alloc();
+  made.storage()->materialized = true;
+  char* to = made.storage()->data();
+  for (double v : values) {
+    nb::object value = checked(PyFloat_FromDouble(v));
+    if (!put_scalar("scalars", value.ptr(), t, reinterpret_cast<unsigned char*>(to))) throw nb::python_error();
+    to += item_size(t);
+  }
+  return wrapped(std::move(made));
+}
+
+nb::object empty(nb::handle shape, nb::handle dtype, nb::handle device) {
+  int d = device_index("empty", device);
+  const DType t = parse_dtype("empty", dtype.ptr());
+  return wrapped(unwritten(Array::make(t, checked_shape("empty", shape, t, d), budget_of(d))));
+}
+
+nb::object full(nb::handle shape, nb::handle value, nb::handle dtype, nb::handle device) {
+  const int d = device_index("full", device);
+  const DType t = parse_dtype("full", dtype.ptr());
+  Scalar scalar{};
+  const Dims extents = checked_shape("full", shape, t, d);
+  if (!put_scalar("full", value.ptr(), t, scalar.bytes)) throw nb::python_error();
+  return wrapped(filled_array(extents, t, scalar, d));
+}
+
+}  // namespace
+
+Array unwritten(Array made) {
+  Building op;
+  (*op).add(made.storage(), Mode::write);
+  (*op).emplace<NothingKernel>();
+  op.issue(device_of(made));
+  return made;
+}
+
+Array copied(const Array& from, DType t, int device) {
+  Array to = Array::make(t, from.layout.shape, budget_of(device));
+  Building op;
+  build_copy(*op, from, to);
+  op.issue(device, device == device_of(from) ? Queue::Kind::compute : Queue::Kind::copy);
+  return to;
+}
+
+namespace {
+
+nb::object cast(nb::handle a, nb::handle dtype) {
+  const Array& from = arg("astype", a);
+  return wrapped_like(a, copied(from, parse_dtype("astype", dtype.ptr()), device_of(from)));
+}
+
+nb::object copy(nb::handle a, nb::handle device, bool queue) {
+  const Array& from = arg("copy", a);
+  int d = device.is_none() ? device_of(from) : device_index("copy", device);
+  if (!queue) return wrapped_like(a, copied(from, from.layout.dtype, d));
+  Array to = Array::make(from.layout.dtype, from.layout.shape, budget_of(d));
+  Building op;
+  build_copy(*op, from, to);
+  op.issue(d, Queue::Kind::copy);
+  return wrapped_like(a, std::move(to));
+}
+
+nb::object clock(nb::handle after) {
+  std::vector<Array> arrays = args("clock", after);
+  if (arrays.empty()) throw Error(ErrorKind::value, "clock: there must be arrays, got none");
+  int device = device_of(arrays[0]);
+  Array time = Array::make(DType::f64, {}, budget_of(device));
+  Building op;
+  (*op).add(time.storage(), Mode::write);
+  for (const Array& a : arrays) (*op).add(a.storage(), Mode::read);
+  (*op).emplace<ClockKernel>();
+  op.issue(device);
+  return wrapped(std::move(time));
+}
+
+void assign(nb::handle to_object, nb::handle value) {
+  const Array& to = writable("assign", get_writable("assign", to_object.ptr()));
+  Building op;
+  if (is_array(value.ptr())) {
+    const Array& from = arg("assign", value);
+    if (from.same_elements(to)) return;  // `x[i] += y` ends so
+    build_copy(*op, from, to);
+    op.issue(device_of(to), exchanging || device_of(from) == device_of(to) ? Queue::Kind::compute : Queue::Kind::copy);
+    return;
+  }
+  Scalar scalar{};
+  if (!put_scalar("assign", value.ptr(), to.layout.dtype, scalar.bytes)) throw nb::python_error();
+  build_fill(*op, scalar, to);
+  op.issue(device_of(to));
+}
+
+}  // namespace
+
+void init_create(nb::module_& m) {
+  m.def("from_numpy", from_numpy, nb::arg("values"), nb::arg("device").none() = nb::none(),
+        "An array with a copy of the values, made now.");
+  m.def(
+      "taken",
+      [](nb::handle values, nb::handle device) { return wrapped(taken(values.ptr(), device_index("array", device))); },
+      nb::arg("values"), nb::arg("device").none() = nb::none(),
+      "The same of an array that nobody else has: its memory may become ours.");
+  m.def("scalars", scalars, nb::arg("values"), nb::arg("dtype"), nb::arg("device"),
+        "An array of a few floats, made now.");
+  m.def("empty", empty, nb::arg("shape"), nb::arg("dtype"), nb::arg("device").none() = nb::none());
+  m.def("full", full, nb::arg("shape"), nb::arg("value"), nb::arg("dtype"), nb::arg("device").none() = nb::none());
+  m.def("cast", cast);
+  m.def("clock", clock, nb::arg("after"),
+        "An array with the time, as `time.perf_counter` has it, when all of these arrays are there.");
+  m.def("copy", copy, nb::arg("a"), nb::arg("device").none() = nb::none(), nb::arg("queue") = false,
+        "queue: on the copy queue in any case.");
+  m.def("assign", assign);
+}
+
+}  // namespace forerun

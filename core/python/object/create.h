@@ -1,0 +1,14 @@
+// Making and copying arrays.
+#pragma once
+
+#include "array/array.h"
+#include "engine/budget.h"
+#include "python/runtime/devices.h"
+
+namespace forerun {
+
+Array unwritten(Array made);  // a new array, whose memory counts as written once it is there, whatever its bytes are
+Array copied(const Array& from, DType t, int device);  // a new dense array of dtype t on a device
+inline Array dense(const Array& a) { return a.layout.contiguous() ? a : copied(a, a.layout.dtype, device_of(a)); }
+
+}  // namespace forerun

@@ -1,0 +1,27 @@
+// Values between NumPy's arrays and ours.
+#pragma once
+#include <Python.h>
+
+#include <cstdint>
+
+#include "array/array.h"
+#include "python/object/array_type.h"
+
+namespace forerun {
+
+// An array with a copy of a NumPy array's values (any object that numpy.asarray takes).
+Array from_object(const char* op, PyObject* o, int device);
+// A read-only NumPy array on the array's values, which no later op changes; waits.
+PyObject* to_numpy(const Array& array);
+// The same for an array whose values are there, and will not change before this returns.
+PyObject* shared_view(const Array& array);
+// Whether bytes that the program has written may be seen as bools: from then on what others are to see is looked at
+// first. Set once; with the interpreter lock.
+extern bool bytes_as_bools;
+// Makes every byte 0 or 1; whether those of an array of bools are.
+void make_bools(char* data, int64_t n);
+bool only_bools(const Layout& layout, const char* data);
+// A NumPy array on memory that an op may use while it runs.
+PyObject* numpy_view(const Layout& layout, char* data, bool writable, PyObject* base);
+
+}  // namespace forerun

@@ -1,0 +1,14 @@
+// Reading and writing by position and under a mask.
+#pragma once
+
+#include "base/dtype.h"
+#include "kernels/move.h"
+#include "python/dispatch/loop_table.h"
+#include "python/dispatch/ufunc_type.h"
+
+namespace forerun {
+
+// What u.at does with its loop, in the fastest way for elements of dtype t.
+Combine combined(UfuncObject* u, const Signature& s, DType t);
+
+}  // namespace forerun

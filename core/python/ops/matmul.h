@@ -1,0 +1,11 @@
+// Matrix products.
+#pragma once
+
+#include "array/array.h"
+
+namespace forerun {
+
+// a @ b of one dtype and device whose shapes fit: vectors, matrices and stacks of them. The op is issued.
+Array product_of(const Array& a, const Array& b);
+
+}  // namespace forerun

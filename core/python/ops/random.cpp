@@ -1,0 +1,100 @@
+#include "python/ops/random.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "array/array.h"
+#include "engine/budget.h"
+#include "kernels/elementwise.h"
+#include "kernels/move.h"
+#include "kernels/random.h"
+#include "python/arguments.h"
+#include "python/bindings.h"
+#include "python/capture/capture.h"
+#include "python/object/dtypes.h"
+#include "python/object/python_scalars.h"
+#include "python/runtime/devices.h"
+#include "python/runtime/submit.h"
+
+namespace forerun {
+
+namespace {
+
+// --- random numbers: a stream is (seed, number of the op) ------------------------------------------------------------
+
+uint64_t seed = 0, next_number = 0;  // guarded by the interpreter lock
+
+void draws_on_host() {
+  if (capture) capture->refuse("it draws random numbers on the host, or from a stream of its own");
+}
+
+// With a stream of the caller's, (its seed, number of the op in it), the numbers are the same in each run of a program:
+// so it is no program.
+nb::object random(std::string_view kind, nb::handle shape, nb::handle dtype, nb::handle device, nb::handle lo,
+                  nb::handle hi, nb::handle stream) {
+  DType t = parse_dtype("random", dtype.ptr());
+  int d = device_index("random", device);
+  Distribution what = kind == "uniform"       ? Distribution::uniform
+                      : kind == "normal"      ? Distribution::normal
+                      : kind == "exponential" ? Distribution::exponential
+                                              : Distribution::integers;
+  if (what == Distribution::integers ? !(is_integer(t) || t == DType::b1) : t != DType::f32 && t != DType::f64)
+    throw Error(ErrorKind::type,
+                "random: dtype must suit the distribution, got " + std::string(kind) + " of " + name(t));
+  double a = 0, b = 1;
+  int64_t low = 0;
+  uint64_t range = 0;
+  if (what == Distribution::integers) {
+    Scalar first{}, last{};
+    nb::object end = checked(PyNumber_Subtract(hi.ptr(), checked(PyLong_FromLong(1)).ptr()));
+    if (!put_scalar("integers", lo.ptr(), t, first.bytes) || !put_scalar("integers", end.ptr(), t, last.bytes))
+      throw nb::python_error();
+    nb::object width = checked(PyNumber_Subtract(end.ptr(), lo.ptr()));
+    range = PyLong_AsUnsignedLongLong(width.ptr());
+    if (PyErr_Occurred()) {
+      PyErr_Clear();
+      throw Error(ErrorKind::value, "integers: low must be below high, got " + nb::cast<std::string>(nb::str(lo)) +
+                                        " and " + nb::cast<std::string>(nb::str(hi)));
+    }
+    low = static_cast<int64_t>(PyLong_AsUnsignedLongLongMask(lo.ptr()));
+  } else {
+    a = nb::cast<double>(lo), b = nb::cast<double>(hi);
+    if (what != Distribution::uniform && b < 0)
+      throw Error(ErrorKind::value, std::string(kind) + ": scale must not be negative, got " + std::to_string(b));
+  }
+  Array out = Array::make(t, parse_dims("random", shape.ptr()), budget_of(d));
+  uint64_t from = seed, number = 0;
+  if (stream.is_none()) {
+    number = next_number++;
+  } else {
+    draws_on_host();
+    from = nb::cast<uint64_t>(stream[0]), number = nb::cast<uint64_t>(stream[1]);
+  }
+  Building op;
+  build_random(*op, what, from, number, a, b, low, range, out);
+  op.issue(d);
+  return wrapped(std::move(out));
+}
+
+}  // namespace
+
+Key draw_numbers(uint64_t count) { return {seed, std::exchange(next_number, next_number + count)}; }
+
+void init_random(nb::module_& m) {
+  m.def(
+      "random",
+      [](const char* kind, nb::handle shape, nb::handle dtype, nb::handle device, nb::handle lo, nb::handle hi,
+         nb::handle stream) { return random(kind, shape, dtype, device, lo, hi, stream); },
+      nb::arg("kind"), nb::arg("shape"), nb::arg("dtype"), nb::arg("device").none(), nb::arg("lo"), nb::arg("hi"),
+      nb::arg("stream") = nb::none());
+  m.def("random_key", [] { return draws_on_host(), next_number++; });
+  m.def("random_seed", [] { return seed; });
+  m.def("random_drawn", [] { return next_number; });  // how many ops have drawn since then
+  m.def(
+      "seed", [](uint64_t s, uint64_t drawn) { draws_on_host(), seed = s, next_number = drawn; }, nb::arg("value"),
+      nb::arg("drawn") = 0);
+}
+
+}  // namespace forerun

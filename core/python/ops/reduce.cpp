@@ -1,0 +1,217 @@
+#include "python/ops/reduce.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "array/array.h"
+#include "base/bfloat16.h"
+#include "engine/budget.h"
+#include "kernels/elementwise.h"
+#include "kernels/move.h"
+#include "kernels/reduce.h"
+#include "python/arguments.h"
+#include "python/bindings.h"
+#include "python/dispatch/loop_table.h"
+#include "python/dispatch/operator_table.h"
+#include "python/dispatch/ufunc_type.h"
+#include "python/object/create.h"
+#include "python/object/dtypes.h"
+#include "python/object/python_scalars.h"
+#include "python/runtime/devices.h"
+#include "python/runtime/op_names.h"
+#include "python/runtime/submit.h"
+
+namespace forerun {
+
+namespace {
+
+// The loop that takes and gives dtype t.
+Loop uniform_loop(UfuncObject* u, DType t) {
+  const Signature* s = same_loop(u, t);
+  if (!s || s->types[u->nin] != t || u->nin != 2 || u->nout != 1)
+    throw Error(ErrorKind::type, std::string(u->name) +
+                                     ": must have a loop that combines two values of a dtype into one, got " + name(t));
+  return s->loop;
+}
+
+Scalar identity_of(UfuncObject* u, DType t) {
+  Scalar scalar{};
+  PyObject* value = is_inexact(t) ? PyFloat_FromDouble(u->identity) : PyLong_FromDouble(u->identity);
+  bool good = value && put_scalar(u->name, value, t, scalar.bytes);
+  Py_XDECREF(value);
+  if (!good) {  // all bits set, for unsigned integers
+    PyErr_Clear();
+    std::fill(std::begin(scalar.bytes), std::end(scalar.bytes), 0xff);
+  }
+  return scalar;
+}
+
+// What may be combined with any value of dtype t and leaves it as it is, but for a sum of nothing but -0.0, which NumPy
+// makes positive, too.
+std::optional<Scalar> neutral_of(UfuncObject* u, DType t) {
+  auto is = [&](const char* name) { return std::strcmp(u->name, name) == 0; };
+  Scalar scalar{};
+  auto put = [&](auto value) {
+    std::memcpy(scalar.bytes, &value, sizeof value);
+    return scalar;
+  };
+  auto real = [&](double value, uint16_t half) {
+    switch (t) {
+      case DType::f16: return put(half);
+      case DType::bf16: return put(Bfloat16(static_cast<float>(value)));
+      case DType::f32: return put(static_cast<float>(value));
+      default: return put(value);
+    }
+  };
+  if (is("logical_and")) return t == DType::b1 ? std::optional(put(true)) : std::nullopt;
+  if (is("logical_or")) return t == DType::b1 ? std::optional(put(false)) : std::nullopt;
+  if (is("add")) return scalar;
+  if (is("multiply") && !is_complex(t)) return is_inexact(t) ? real(1, 0x3c00) : identity_of(u, t);
+  bool most = is("maximum"), least = is("minimum");
+  if (!(most || least) || is_complex(t)) return std::nullopt;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (is_inexact(t)) return real(most ? -kInfinity : kInfinity, most ? 0xfc00 : 0x7c00);
+  // Integers: all bits alike, but for the sign.
+  bool ones = least, sign = is_signed(t);
+  std::memset(scalar.bytes, t == DType::b1 ? ones : ones ? 0xff : 0, item_size(t));
+  if (sign) scalar.bytes[item_size(t) - 1] ^= 0x80;
+  return scalar;
+}
+
+// Sums and products of 16-bit floats are made in float32 and rounded once: a running sum of bfloat16 would stop growing
+// at 256.
+DType accumulator(UfuncObject* u, DType t) {
+  bool rounds = std::strcmp(u->name, "add") == 0 || std::strcmp(u->name, "multiply") == 0;
+  return rounds && is_real_float(t) && item_size(t) == 2 ? DType::f32 : t;
+}
+
+}  // namespace
+
+Array reduced(UfuncObject* u, const char* label, const Array& in, const bool* axes, DType t, bool keepdims) {
+  if (DType wide = accumulator(u, t); wide != t)
+    return copied(reduced(u, label, in, axes, wide, keepdims), t, device_of(in));
+  Loop loop = uniform_loop(u, t);
+  int n = in.layout.ndim();
+  std::optional<Scalar> neutral = neutral_of(u, t);
+  if (neutral && in.layout.size > 0 && in.layout.contiguous()) {
+    // Axes that do not follow one another: the last ones first, so that each step can be a part of a group.
+    auto counts = [&](int i) { return axes[i] && in.layout.shape[i] > 1; };
+    int last = n - 1;
+    while (last >= 0 && !counts(last)) --last;
+    int first = last;
+    while (first > 0 && (axes[first - 1] || in.layout.shape[first - 1] == 1)) --first;
+    bool more = false;
+    for (int i = 0; i < first; ++i) more = more || counts(i);
+    if (more) {
+      bool inner[kMaxDims] = {};
+      for (int i = first; i <= last; ++i) inner[i] = axes[i];
+      return reduced(u, label, reduced(u, label, in, inner, t, true), axes, t, keepdims);
+    }
+  }
+  int64_t kept[kMaxDims], shown[kMaxDims];
+  int n_kept = 0, n_shown = 0;
+  bool empty = false;
+  for (int i = 0; i < n; ++i) {
+    if (!axes[i])
+      kept[n_kept++] = shown[n_shown++] = in.layout.shape[i];
+    else if (keepdims)
+      shown[n_shown++] = 1;
+    empty = empty || (axes[i] && in.layout.shape[i] == 0);
+  }
+  Array out = Array::make(t, Dims(kept, n_kept), budget_of(device_of(in)));
+  if (empty && !u->has_identity && out.layout.size > 0)
+    throw Error(ErrorKind::value,
+                std::string(label) + ": reduced axes must not be empty, got shape " + to_string(in.layout.shape));
+  // As in NumPy, sums start from 0 and products from 1: of complex numbers that can be seen.
+  auto is = [&](const char* name) { return std::strcmp(u->name, name) == 0; };
+  bool starts = u->has_identity && (empty || is("add") || is("multiply"));
+  Scalar identity = starts ? identity_of(u, t) : Scalar{};
+  Building building;
+  build_reduce(*building, label, loop, in, axes, starts ? &identity : nullptr, neutral ? &*neutral : nullptr, out);
+  building.issue(device_of(in));
+  if (!keepdims) return out;
+  return Array(out.storage(), Layout::dense(t, Dims(shown, n_shown)));
+}
+
+namespace {
+
+nb::object reduce(nb::handle op, nb::handle a, nb::handle axes_object, nb::handle dtype, bool keepdims,
+                  const char* name) {
+  UfuncObject* u = get_ufunc("reduce", op.ptr());
+  const char* label = *name ? intern(name) : u->name;
+  const Array& in = arg(label, a);
+  DType t = dtype.is_none() ? in.layout.dtype : parse_dtype(label, dtype.ptr());
+  bool axes[kMaxDims] = {};
+  for (int64_t axis : parse_dims(label, axes_object.ptr())) {
+    int i = normal_axis(label, axis, in.layout.ndim());
+    if (axes[i])
+      throw Error(ErrorKind::value,
+                  std::string(label) + ": axes must be different, got " + std::to_string(i) + " twice");
+    axes[i] = true;
+  }
+  return wrapped_result(reduced(u, label, in, axes, t, keepdims));
+}
+
+}  // namespace
+
+Array sum_to(const Array& array, const Dims& shape) {
+  const Dims& from = array.layout.shape;
+  int lead = from.size() - shape.size(), n = 0;
+  int64_t kept[kMaxDims];
+  bool reduced[kMaxDims], fits = lead >= 0;
+  for (int i = 0; fits && i < from.size(); ++i) {
+    reduced[i] = i < lead || (shape[i - lead] == 1 && from[i] != 1);
+    fits = reduced[i] || from[i] == shape[i - lead];
+    if (!reduced[i]) kept[n++] = from[i];
+  }
+  if (!fits)
+    throw Error(ErrorKind::value, "backward: gradient must have a shape that " + to_string(shape) +
+                                      " broadcasts to, got " + to_string(from));
+  auto* add = get_ufunc("sum", operator_ufunc(Operator::add));
+  DType t = accumulator(add, array.layout.dtype);
+  Array out = Array::make(t, Dims(kept, n), budget_of(device_of(array)));
+  Scalar zero{};
+  Building building;
+  std::optional<Scalar> neutral = neutral_of(add, t);
+  build_reduce(*building, "sum", uniform_loop(add, t), array, reduced, array.layout.size ? nullptr : &zero,
+               neutral ? &*neutral : nullptr, out);
+  building.issue(device_of(array));
+  Array total(out.storage(), Layout::dense(t, shape));
+  return t == array.layout.dtype ? total : copied(total, array.layout.dtype, device_of(array));
+}
+
+Array scanned(UfuncObject* u, const char* label, const Array& in, int axis, DType t) {
+  Array out = Array::make(t, in.layout.shape, budget_of(device_of(in)));
+  Building building;
+  build_scan(*building, label, uniform_loop(u, t), in, axis, out);
+  building.issue(device_of(in));
+  return out;
+}
+
+namespace {
+
+nb::object scan(nb::handle op, nb::handle a, int64_t axis, nb::handle dtype, const char* name) {
+  UfuncObject* u = get_ufunc("scan", op.ptr());
+  const char* label = *name ? intern(name) : u->name;
+  const Array& in = arg(label, a);
+  DType t = dtype.is_none() ? in.layout.dtype : parse_dtype(label, dtype.ptr());
+  return wrapped(scanned(u, label, in, normal_axis(label, axis, in.layout.ndim()), t));
+}
+
+}  // namespace
+
+void init_reduce(nb::module_& m) {
+  m.def("reduce", reduce, nb::arg("op"), nb::arg("a"), nb::arg("axes"), nb::arg("dtype").none() = nb::none(),
+        nb::arg("keepdims") = false, nb::arg("name") = "");
+  m.def("sum_to", [](nb::handle a, nb::handle shape) {
+    return wrapped(sum_to(arg("sum_to", a), parse_dims("sum_to", shape.ptr())));
+  });
+  m.def("scan", scan, nb::arg("op"), nb::arg("a"), nb::arg("axis"), nb::arg("dtype").none() = nb::none(),
+        nb::arg("name") = "");
+}
+
+}  // namespace forerun

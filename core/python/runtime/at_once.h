@@ -1,0 +1,49 @@
+// Small work that needs no operation: the front end reads or writes the memory itself.
+//
+// It may, with the interpreter lock held, under the same conditions under which AtOnceRunner::run() runs an
+// operation: what is read has been written, and nothing under way uses what is written. These are the cases in which
+// even building an operation would cost more than the work.
+#pragma once
+#include <cstddef>
+
+#include "array/array.h"
+#include "engine/engine.h"
+
+namespace forerun {
+
+// Whether small work may be done at once now: nothing holds it back, and nobody records or captures operations.
+bool may_work_at_once();
+
+// The first element of an array whose values are there and good; null: they may not be.
+inline const char* values_at_once(const Array& array) {
+  const Buffer& storage = *array.storage();
+  return storage.settled() && !storage.failure ? storage.data() + array.layout.offset : nullptr;
+}
+
+// The memory of a storage that may be written now; null: operations must do it. written_at_once() must follow, before
+// anything else can happen.
+inline char* room_at_once(const Buffer& storage) {
+  bool free =
+      storage.settled() && !storage.failure && storage.unfinished_uses() == 0 && storage.taken() && storage.unshared();
+  return free ? storage.data() : nullptr;
+}
+// The first element of an array there.
+inline char* room_at_once(const Array& array) {
+  char* room = room_at_once(*array.storage());
+  return room ? room + array.layout.offset : nullptr;
+}
+inline void written_at_once(Buffer& storage) {
+  storage.count_write_at_once();
+  ++Engine::get().at_once.count;
+}
+inline void written_at_once(const Array& array) { written_at_once(*array.storage()); }
+
+inline constexpr size_t kFilledAtOnce = 1 << 14;  // bytes of an array that a call fills
+
+// Whether the budget lets a new array take its memory now.
+bool may_take_at_once(const Array& made);
+// A new dense array whose memory is there, to be filled; written_at_once() must follow. No storage: there is no memory
+// for it at once.
+Array made_at_once(DType dtype, const Dims& shape, int device);
+
+}  // namespace forerun

@@ -1,0 +1,37 @@
+// Where in the user's program an op was issued.
+#pragma once
+#include <nanobind/nanobind.h>
+#include <cstdint>
+#include <string>
+
+namespace forerun {
+
+struct Site {
+  std::string file;  // in the encoding of file names
+  int line = 0;
+};
+
+// Number of the line that is running now: the innermost frame outside the forerun package. 0: none. With the
+// interpreter lock. `called`: set to the name of the package's function that this line has called, if there is one; it
+// is never freed.
+uint32_t current_site(const char** called = nullptr);
+Site site(uint32_t number);
+nanobind::object site_tuple(uint32_t number);  // (file, line), or None
+void say_sites();                              // tells the recording that has begun all lines that are known
+
+// While it lives, what this thread issues counts as issued at `site` (unless that is 0), without a look at the frames.
+class SiteScope {
+ public:
+  explicit SiteScope(uint32_t site);
+  ~SiteScope() { end(); }
+  void end();
+
+ private:
+  const uint32_t before_;
+};
+
+// Code of files below this folder does not count as the user's,
+// but for those below `examples`; nor does what stands below `numpy`.
+void set_package_folder(const std::string& folder, const std::string& examples, const std::string& numpy);
+
+}  // namespace forerun

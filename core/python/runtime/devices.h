@@ -1,0 +1,18 @@
+// Devices, as Python names them.
+#pragma once
+#include <nanobind/nanobind.h>
+
+#include "array/array.h"
+#include "engine/budget.h"
+
+namespace forerun {
+
+Budget* budget_of(int device);
+inline int device_of(const Array& array) { return array.storage()->budget->device; }
+PyObject* device_object(int device);  // a new reference
+void set_devices(PyObject* list);
+int device_index(const char* op, nanobind::handle device);  // a Device object, an int, or None (the first device)
+// What operands of one op share; Error if they do not.
+int same_device(const char* op, const Array& a, const Array& b);
+
+}  // namespace forerun

@@ -1,0 +1,39 @@
+// C++ errors and the failures of ops as Python exceptions.
+#pragma once
+#include <Python.h>
+
+#include <cstdint>
+#include <new>
+#include <vector>
+
+#include "array/array.h"
+
+namespace forerun {
+
+// Thrown by C++ code when a Python exception is set already.
+struct PythonError {};
+
+void set_python_error(const Error& error);
+void set_python_error(const Failure& failure);
+// Raises what there is: one failure as itself, several as a group, with a word on `more` that were not kept.
+void raise_failures(const std::vector<FailurePtr>& failures, uint64_t more = 0);
+// Raises if the array, whose values are there, is poisoned.
+void check_failure(const Array& array);
+
+// Runs `body`, and turns what it throws into a Python exception.
+template <class F>
+PyObject* guarded(F body) {
+  try {
+    return body();
+  } catch (const PythonError&) {
+  } catch (const Error& error) {
+    set_python_error(error);
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+  return nullptr;
+}
+
+}  // namespace forerun

@@ -1,0 +1,111 @@
+// Set-up, waiting, statistics and events, for Python.
+#include "python/runtime/settings.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cpu/blas.h"
+#include "cpu/granted.h"
+#include "engine/engine.h"
+#include "kernels/matmul.h"
+#include "kernels/versions.h"
+#include "memory/cache.h"
+#include "python/bindings.h"
+#include "python/runtime/submission_gate.h"
+#include "python/runtime/submit.h"
+#include "python/runtime/waiting/stall_watchdog.h"
+#include "python/runtime/waiting/wait.h"
+
+namespace forerun {
+
+void configure(const std::vector<int>& workers, int cores, uint64_t ops_ahead, int io_threads) {
+  ClosedGate closed;
+  quiesce();
+  Engine::get().configure(workers, cores, io_threads);
+  Engine::get().set_ops_ahead(ops_ahead);
+}
+
+namespace {
+
+void set_memory(int device, size_t budget, size_t limit, size_t aside) {
+  Budget& b = *Engine::get().devices[device].budget;
+  b.soft.store(budget), b.hard.store(limit), b.aside.store(aside);
+}
+
+void limit_shared(size_t budget, size_t limit, size_t aside, int devices) {
+  auto of_all = [&](size_t each) {
+    return each > SIZE_MAX / static_cast<size_t>(devices) ? SIZE_MAX : each * static_cast<size_t>(devices);
+  };
+  Engine::get().limit_shared({budget, limit, aside, of_all(budget), of_all(limit)});
+}
+
+std::string compiler() {
+#ifdef __clang__
+  std::string name = "Clang ";
+#else
+  std::string name = "GCC ";
+#endif
+#ifdef NDEBUG
+  return name + __VERSION__ + ", C++" + std::to_string(__cplusplus / 100 % 100);
+#else
+  return name + __VERSION__ + ", C++" + std::to_string(__cplusplus / 100 % 100) + ", with assertions";
+#endif
+}
+
+}  // namespace
+
+void init_settings(nb::module_& m) {
+  m.def(
+      "configure_queues",
+      [](nb::handle workers, int cores, uint64_t ops_ahead, int io_threads) {
+        configure(list_of<int>(workers), cores, ops_ahead, io_threads);
+      },
+      nb::arg("workers"), nb::arg("cores"), nb::arg("ops_ahead"), nb::arg("io_threads") = 1,
+      "Waits for all work, then sets workers per device, cores in all, how many ops may be in flight, and threads per "
+      "device for files.");
+  m.def("set_synchronous", [](bool on) { synchronous = on; });
+  m.def(
+      "set_passes", [](int passes) { Engine::get().passes.set(passes); },
+      "A sum of 1 (drop), 2 (fuse), 4 (reuse), 8 (at_once) and 16 (apart).");
+  m.def(
+      "set_apart_from", [](uint32_t ns) { Engine::get().passes.set_apart_from(ns); },
+      "How much an op must cost, about, to be ordered by the parts of arrays that it uses; 0: any.");
+  m.def(
+      "set_fuse_from", [](uint32_t ns) { Engine::get().passes.set_fuse_from(ns); },
+      "How much an op must cost, about, to be worth a group; 0: any.");
+  m.def(
+      "cores_taken", [] { return Engine::get().introspection.cores_taken(); },
+      "Whether as many kernels run as may at once.");
+  m.def("ops_ahead", [] { return Engine::get().ring.ops_ahead(); });
+  m.def("set_memory", set_memory, nb::arg("device"), nb::arg("budget"), nb::arg("limit"), nb::arg("aside") = 0);
+  m.def(
+      "use_device", [](int i) { Engine::get().use_device(i); }, nb::arg("i"),
+      "Makes a device that shares the cores with the others, unless it is there.");
+  m.def("limit_shared_memory", limit_shared, nb::arg("budget"), nb::arg("limit"), nb::arg("aside"), nb::arg("devices"),
+        "Limits of each device that shares the cores; all together keep to those of so many devices.");
+  m.def(
+      "set_cache_limits", [](size_t cached, size_t total) { MemoryCache::get().set_limits(cached, total); },
+      nb::arg("cached"), nb::arg("total"),
+      "Bytes that are kept for the next array at most, and bytes that these and the arrays' blocks may take together "
+      "before some are given back.");
+  m.def("granted_cores", granted_cores, nb::arg("root") = "", "root: a folder that stands for / in a test.");
+  m.def("granted_memory", granted_memory, nb::arg("root") = "");
+  m.def("load_blas", load_blas);
+  m.def("blas_info", blas_info);
+  m.def("compiler", compiler, "What built this library, and how.");
+  m.def(
+      "set_tile_version", [](int version) { tile_version = static_cast<TileVersion>(version); }, nb::arg("version") = 0,
+      "For tests, while nothing runs: which vectors compute convolutions, pooling and products. 0: the CPU's best; 1: "
+      "of 32 bytes, for CPUs that have them; 2: plain.");
+  m.def(
+      "set_blas_limits", [](int64_t extent, int64_t step) { blas_limits = {extent, step}; },
+      nb::arg("extent") = BlasLimits{}.extent, nb::arg("step") = BlasLimits{}.step,
+      "How many rows, columns and terms, and which steps, BLAS is given at once; for tests, as large ones take long.");
+
+  m.def("set_hang_report", set_hang_report, nb::arg("seconds"),
+        "After how many seconds without an end a wait reports; 0: never.");
+}
+
+}  // namespace forerun

@@ -1,0 +1,12 @@
+// Settings of the engine, for Python.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+namespace forerun {
+
+// Waits for all work, then sets workers per device, cores in all, how many ops may be in flight, and threads per device
+// for files.
+void configure(const std::vector<int>& workers, int cores, uint64_t ops_ahead, int io_threads);
+
+}  // namespace forerun

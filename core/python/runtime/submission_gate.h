@@ -1,0 +1,49 @@
+// The gate in front of the engine: while one thread brings the engine to rest, others submit nothing. Modelled in
+// tests/model/life.py.
+#pragma once
+#include <atomic>
+
+#include "engine/sections.h"
+
+namespace forerun {
+
+class SubmissionGate {
+ public:
+  // Keeps other threads from submitting; true: this thread has closed it before. With the interpreter lock, as open().
+  static bool close();
+  static void open();
+  static bool is_closed(std::memory_order order = std::memory_order_seq_cst) { return owner_.load(order) != 0; }
+  // Waits while another thread has closed it. A thread on which a task waits must come through in the end, so nobody
+  // waits here for ever, unless `always`.
+  static void wait_open(bool always);
+  // Closes it for good: pending work is abandoned.
+  static void close_for_good() { owner_ = kForGood; }
+
+ private:
+  static void let_through();
+
+  static constexpr unsigned long kForGood = ~0ul;
+  static inline std::atomic<unsigned long> owner_{
+      0};  // the thread that has closed it; written with the interpreter lock
+  static inline std::atomic<int> blocked_submitters_{0};
+};
+
+// While it lives, the gate is closed.
+class ClosedGate {
+ public:
+  ClosedGate() : before_(SubmissionGate::close()) {}
+  ClosedGate(const ClosedGate&) = delete;
+  ~ClosedGate() {
+    if (!before_) SubmissionGate::open();
+  }
+
+ private:
+  const bool before_;
+};
+
+// From now on, waits raise and say why: no thread does what is pending.
+void abandon_pending_work(const char* why);
+bool engine_abandoned();
+void check_not_abandoned();  // RuntimeError
+
+}  // namespace forerun

@@ -1,0 +1,34 @@
+// Handing operations to the engine, with the interpreter lock held.
+#pragma once
+#include <utility>
+
+#include "engine/engine.h"
+
+namespace forerun {
+
+extern bool synchronous;
+// Of this thread: what it issues belongs to an exchange between devices. It may read arrays of other CPU devices where
+// they are, and goes before older ready ops.
+extern constinit thread_local bool exchanging;
+// Hands `op` to a queue of the device. May wait for room; throws PythonError if that is interrupted, or (synchronous
+// mode) if the op fails. `cheap`: a host task that costs no more than handing it over, so that it may run at once.
+void issue(Op* op, int device, Queue::Kind kind = Queue::Kind::compute, bool cheap = false);
+
+// An op being built: given back if building it fails, issued otherwise.
+class Building {
+ public:
+  Building() = default;
+  Building(const Building&) = delete;
+  ~Building() {
+    if (op_) Engine::get().discard(op_);
+  }
+  Op& operator*() { return *op_; }
+  void issue(int device, Queue::Kind kind = Queue::Kind::compute, bool cheap = false) {
+    forerun::issue(std::exchange(op_, nullptr), device, kind, cheap);
+  }
+
+ private:
+  Op* op_ = Engine::get().make_op();
+};
+
+}  // namespace forerun

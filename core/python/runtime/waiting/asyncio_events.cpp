@@ -1,0 +1,99 @@
+// What asyncio needs: bells that an event loop polls, and watches on arrays. See src/forerun/aio.py.
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <vector>
+
+#include "array/array.h"
+#include "engine/bell.h"
+#include "engine/engine.h"
+#include "python/bindings.h"
+#include "python/capture/capture.h"
+#include "python/runtime/devices.h"
+#include "python/runtime/errors.h"
+#include "python/runtime/submission_gate.h"
+#include "python/runtime/submit.h"
+#include "python/runtime/waiting/wait.h"
+#include "python/runtime/waiting/wait_loop.h"
+
+namespace forerun {
+
+namespace {
+
+// A watcher that keeps what it watches. Python owns it; once it is gone nobody is told. Before it is one, it tries
+// whether a fraction of a millisecond's work on small ops brings the values: a worker would take longer to look.
+struct Watch : Watcher {
+  Watch(nb::handle bell, const Array& array) : array(array), owner(nb::borrow(bell)) {
+    note_look("look at an array");
+    Engine& engine = Engine::get();
+    // Nobody will do what is pending, which a wait says; or no thread could be had to do it, and only waits do.
+    if (engine_abandoned() || (!synchronous && engine.devices[device_of(array)].compute->workers == 0)) wait_for(array);
+    if (engine.waiter.little_fresh()) engine.waiter.settle_small(*array.storage());
+    if (Executor::in_task() && !array.storage()->settled()) must_not_wait_for_itself(*array.storage());
+    region = array.layout.region();
+    waits = engine.watch(*this, *array.storage(), nb::cast<Bell&>(bell));
+  }
+  ~Watch() { Engine::get().notifier.unwatch(*this); }
+
+  Array array;
+  nb::object owner;  // of the bell
+  bool waits;
+};
+
+// Watches that are told now, at most `most`, in the order in which their arrays came.
+nb::list take(Bell& bell, size_t most) {
+  nb::list all;
+  std::vector<Watcher*> told(most);
+  told.resize(Engine::get().notifier.take_told(bell, told.data(),
+                                               most));  // from here on nothing is made that could set off a collection
+  for (Watcher* w : told) all.append(nb::find(static_cast<Watch*>(w)));
+  return all;
+}
+
+void raise(const Watch& watch) {
+  if (!watch.failure) return;
+  set_python_error(*watch.failure);
+  throw PythonError{};
+}
+
+// Whether the values are there; then raises what their computation raised.
+bool arrived(nb::handle o) {
+  const Array& a = arg("await", o);
+  note_look("look at an array");
+  if (!a.storage()->settled()) return false;
+  check_failure(a);
+  return true;
+}
+
+// None: no computation has failed, as far as is known now; else whether somebody has been told. Does not wait.
+nb::object failure_seen(nb::handle o) {
+  const Array& a = arg("failure_seen", o);
+  FailurePtr failure = a.storage()->settled() ? a.failure() : nullptr;
+  if (!failure) return nb::none();
+  return nb::bool_(failure->seen.load());
+}
+
+}  // namespace
+
+void init_asyncio_events(nb::module_& m) {
+  m.def("arrived", arrived, nb::arg("a"),
+        "Whether the values are there; raises what their computation raised. Does not wait.");
+  m.def("failure_seen", failure_seen, nb::arg("a"),
+        "Whether somebody has been told of the failure of an array that is there; None: it has none.");
+  nb::class_<Bell>(m, "Bell", "A file descriptor that is readable while watches are to be told.")
+      .def(nb::init<>())
+      .def("fileno", &Bell::descriptor)
+      .def("take", take, nb::arg("most"), "The watches that are told now, in the order in which their arrays came.");
+  nb::class_<Watch>(m, "Watch", "Is told when the writes of an array that have been issued before have ended.")
+      .def(
+          "__init__", [](Watch* at, nb::handle bell, nb::handle a) { new (at) Watch(bell, arg("await", a)); },
+          nb::arg("bell"), nb::arg("a"))
+      .def_prop_ro(
+          "waits", [](const Watch& w) { return w.waits; }, "False: there was nothing to wait for, it will not be told.")
+      .def_prop_ro(
+          "failure", [](const Watch& w) { return reinterpret_cast<uintptr_t>(w.failure.get()); },
+          "The same for arrays that one failure has poisoned; 0: none.")
+      .def("check", raise, "Once told: raises what the computation raised.");
+}
+
+}  // namespace forerun

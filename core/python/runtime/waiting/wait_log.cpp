@@ -1,0 +1,128 @@
+#include "python/runtime/waiting/wait_log.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "engine/engine.h"
+#include "python/bindings.h"
+#include "python/runtime/call_site.h"
+#include "python/runtime/errors.h"
+#include "python/runtime/op_names.h"
+
+namespace forerun {
+
+constinit thread_local uint8_t guards = 0;
+
+namespace {
+
+PyObject* refuse = nullptr;  // called as refuse(call, site) where a guard objects; guarded by the interpreter lock
+
+struct Place {
+  const char* call;
+  uint32_t site;
+};
+
+// The package's function that the program has called, or the array's method; or else `what`.
+Place here(const char* what) {
+  const char* called = nullptr;
+  uint32_t site = current_site(&called);
+  return {called ? called : BlockingCall::name() ? BlockingCall::name() : what, site};
+}
+
+void object(Place place) {
+  if (!refuse) return;
+  uint8_t before = std::exchange(guards, 0);  // what it does may wait
+  Site s = site(place.site);
+  PyObject* done = s.line ? PyObject_CallFunction(refuse, "s(si)", place.call, s.file.c_str(), s.line)
+                          : PyObject_CallFunction(refuse, "sO", place.call, Py_None);
+  guards = before;
+  if (!done) throw PythonError{};
+  Py_DECREF(done);
+}
+
+PyObject* log = nullptr;        // called as log(kind, number, number); guarded by the interpreter lock
+std::atomic<uint32_t> told{0};  // WorkerPool::lives() when it was told last
+
+void tell(const char* kind, int64_t a, int64_t b) {
+  PyObject* done = PyObject_CallFunction(log, "sLL", kind, static_cast<long long>(a), static_cast<long long>(b));
+  if (!done) return PyErr_WriteUnraisable(log);  // what is told changes nothing
+  Py_DECREF(done);
+}
+
+// A wait that Python code makes: within a `with` block.
+struct Waiting {
+  const char* what;
+  std::optional<LoggedWait> wait;
+};
+
+int set_guard(int mode) { return std::exchange(guards, static_cast<uint8_t>(mode)); }
+
+}  // namespace
+
+void log_worker_lives() {
+  uint32_t lives = Engine::get().pool.lives();
+  if (!log || told.exchange(lives) == lives) return;
+  auto [threads, wanted] = Engine::get().pool.threads();
+  lives % 2 ? tell("started", threads, wanted) : tell("ended", 0, 0);
+}
+
+void log_wait_for_room(const char* cause) {
+  using Clock = std::chrono::steady_clock;
+  static Clock::time_point next;  // guarded by the interpreter lock, as is
+  static int64_t waits = 0;       // since it was told last
+  ++waits;
+  if (!log || Clock::now() < next) return;
+  next = Clock::now() + std::chrono::seconds(1);
+  tell(cause, std::exchange(waits, 0), 0);
+}
+
+LoggedWait::LoggedWait(const char* what) : what_(what) {
+  if (outermost_) return;
+  if (Engine::get().pool.lives() != told.load(std::memory_order_relaxed)) [[unlikely]]
+    log_worker_lives();
+  if (guards & kGuardWaits) [[unlikely]]
+    object(what_ ? Place{what_, current_site()} : here("wait"));
+  outermost_ = this;
+  if (Engine::get().trace.on()) started_ = Trace::now();
+}
+
+LoggedWait::~LoggedWait() {
+  if (outermost_ != this) return;
+  outermost_ = nullptr;
+  Engine& engine = Engine::get();
+  if (!started_ || !engine.trace.on()) return;
+  uint64_t ended = Trace::now();
+  PyObject *type, *value, *traceback;  // of what ended the wait, perhaps
+  PyErr_Fetch(&type, &value, &traceback);
+  Place place = what_ ? Place{what_, current_site()} : here("wait");
+  PyErr_Restore(type, value, traceback);
+  engine.trace.waited(place.call, place.site, seq_, engine.ring.next(), started_, ended);
+}
+
+void note_read(const char* name) {
+  Place place = here(name);
+  if (guards & kGuardReads) object(place);
+  Engine::get().trace.read(place.call, place.site);
+}
+
+void set_log(PyObject* function) { Py_XSETREF(log, Py_NewRef(function)); }
+
+void set_refuse(PyObject* function) { Py_XSETREF(refuse, Py_NewRef(function)); }
+
+void init_wait_log(nb::module_& m) {
+  nb::class_<Waiting>(m, "Waiting", "While this thread is within it, it waits; `what`: why.")
+      .def(
+          "__init__", [](Waiting* at, const char* what) { new (at) Waiting{intern(what), {}}; }, nb::arg("what"))
+      .def("__enter__", [](Waiting& w) { w.wait.emplace(w.what); })
+      .def("__exit__", [](Waiting& w, nb::args) { w.wait.reset(); });
+  m.def("set_guard", set_guard,
+        "What this thread asks before it goes on: a sum of 1, before it waits, and 2, before it reads what is there. "
+        "Returns what was set.");
+  m.def("tell", log_worker_lives, "Tells it now.");
+}
+
+}  // namespace forerun

@@ -1,0 +1,51 @@
+// Waits in slices, between which signals are looked for.
+#pragma once
+#include <Python.h>
+
+#include <bit>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+#include "engine/engine.h"
+#include "engine/task_wait.h"
+#include "python/runtime/errors.h"
+#include "python/runtime/gil.h"
+#include "python/runtime/submission_gate.h"
+#include "python/runtime/waiting/stall_watchdog.h"
+#include "python/runtime/waiting/wait_log.h"
+
+namespace forerun {
+
+// In a host task: throws if the wait, or the storage, is settled only after the task's end, as far as is known now.
+void must_not_wait_for_itself(TaskWait& wait);
+void must_not_wait_for_itself(Storage& storage);
+
+// Repeats `wait(slice)` without the interpreter lock until it is true; signals may end it.
+template <class F>
+void wait_with_signals(const char* what, F wait, Storage* wanted = nullptr) {
+  constexpr std::chrono::milliseconds kSlice{40};  // between two looks for signals (Ctrl-C)
+  check_not_abandoned();
+  StallWatch watch(what, wanted);
+  std::optional<TaskWait> of_task;  // of a wait that lasts
+  for (uint64_t slices = 1;; ++slices) {
+    {
+      Unlocked unlocked;
+      if (wait(kSlice)) return;
+    }
+    if (PyErr_CheckSignals() < 0 || !watch.look()) throw PythonError{};
+    if (!wanted || !Executor::in_task() || !std::has_single_bit(slices))
+      continue;  // a look takes as long as much is pending
+    if (!of_task) of_task.emplace(*wanted);
+    must_not_wait_for_itself(*of_task);
+  }
+}
+
+// The same for a wait that no call for values makes.
+template <class F>
+void logged_wait(const char* what, F wait, Storage* wanted = nullptr) {
+  LoggedWait logged(what);
+  wait_with_signals(what, wait, wanted);
+}
+
+}  // namespace forerun
