@@ -10,7 +10,7 @@ SUITE   := build/array-api-tests
 SUITE_COMMIT := 55fcc60179efa2680ddd6cd926ddf17b83530e2b
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: tour test browser standard clients suites model faults load soak fuzz bench bench-own docs figures lint tsan asan develop clean
+.PHONY: tour test browser standard clients suites model faults load soak fuzz bench bench-own docs figures lint tsan asan aarch64 develop clean
 
 tour: $(BUILT)  ## the experiments of the two chapters, measured on this machine
 	$(BIN)/forerun tour
@@ -75,6 +75,14 @@ model: $(BUILT)  ## the models of the hand-overs between threads: states, and th
 	$(BIN)/python -m verification.run $(ARGS)
 
 tsan asan: $(TOOLS)  ## the core's stress tests under a sanitizer
+	$(BIN)/cmake --preset $@ -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja
+	$(BIN)/cmake --build --preset $@
+	$(BIN)/ctest --preset $@
+
+# Needs g++-aarch64-linux-gnu and qemu-user.
+aarch64: $(TOOLS)  ## the core's tests for AArch64 processors, by a cross compiler and an emulator
+	$(BIN)/pip install -q --disable-pip-version-check --no-deps --only-binary=:all: --platform manylinux2014_aarch64 \
+	  --upgrade --target build/aarch64-blas scipy-openblas32
 	$(BIN)/cmake --preset $@ -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja
 	$(BIN)/cmake --build --preset $@
 	$(BIN)/ctest --preset $@

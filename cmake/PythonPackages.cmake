@@ -19,7 +19,9 @@ endfunction()
 forerun_ask(FORERUN_NUMPY_INCLUDE numpy "m.get_include()")
 
 # ---- OpenBLAS --------------------------------------------------------------------------------------------------
-forerun_ask(FORERUN_BLAS_DIR scipy_openblas32 "m.get_lib_dir()")
+if(NOT FORERUN_BLAS_DIR)  # given for another processor than the interpreter's
+  forerun_ask(FORERUN_BLAS_DIR scipy_openblas32 "m.get_lib_dir()")
+endif()
 file(GLOB FORERUN_BLAS_SOURCE "${FORERUN_BLAS_DIR}/libscipy_openblas*${CMAKE_SHARED_LIBRARY_SUFFIX}")
 list(LENGTH FORERUN_BLAS_SOURCE found)
 if(NOT found EQUAL 1)

@@ -13,8 +13,8 @@ namespace forerun {
 // Which Python exception an error becomes.
 enum class ErrorKind { value, type, index, memory, not_implemented, runtime, overflow, zero_division, python };
 
-// Thrown at issue, in the caller's thread, where python/ turns it into the Python exception of its kind; or by an op that
-// runs, which fails with it.
+// Thrown at issue, in the caller's thread, where python/ turns it into the Python exception of its kind; or by an op
+// that runs, which fails with it.
 class Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, const std::string& message, std::shared_ptr<void> exception = nullptr)
@@ -30,7 +30,8 @@ struct Failure {
   uint32_t site = 0;             // where the op was issued (python/ keeps the table of sites),
   uint64_t number = 0;           // and as which one. One that ran at once, without a number, has that of the next op,
   uint64_t before = UINT64_MAX;  // and its place among those
-  std::shared_ptr<void> exception;  // the original Python exception and its traceback, if there is one; owned by python/
+  std::shared_ptr<void>
+      exception;  // the original Python exception and its traceback, if there is one; owned by python/
   mutable std::atomic<bool> seen{false};  // somebody raised it: it need not be reported at exit
   // The number of failures that the engine does not keep and that nobody has seen, if this is one of them. Set before
   // anybody can see the failure.

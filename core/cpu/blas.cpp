@@ -1,13 +1,15 @@
 #include "cpu/blas.h"
 
-#include <cpuid.h>
 #include <dlfcn.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 #include <cstdlib>
 #include <cstring>
 
-#include "base/clones.h"
 #include "base/error.h"
+#include "base/simd_target.h"
 #include "kernels/matmul.h"
 
 namespace forerun {
@@ -19,11 +21,15 @@ std::string info;
 // OpenBLAS gives AMD processors its AVX2 kernels even where they have AVX-512; the SkylakeX ones are twice as fast
 // there.
 bool amd_with_avx512() {
+#if defined(__x86_64__)
   unsigned a, b, c, d;
   if (!__get_cpuid(0, &a, &b, &c, &d)) return false;
   char vendor[13] = {};
   std::memcpy(vendor, &b, 4), std::memcpy(vendor + 4, &d, 4), std::memcpy(vendor + 8, &c, 4);
   return std::strcmp(vendor, "AuthenticAMD") == 0 && has_avx512();
+#else
+  return false;
+#endif
 }
 
 template <class F>

@@ -12,8 +12,8 @@
 #include "base/chain.h"
 #include "base/free_list.h"
 #include "base/region.h"
-#include "trace/record.h"
 #include "engine/storage.h"
+#include "trace/record.h"
 
 namespace forerun {
 

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "base/rounding.h"
+#include "base/simd_target.h"
 #include "kernels/item.h"
-#include "kernels/versions.h"
 
 namespace forerun {
 

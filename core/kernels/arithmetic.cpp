@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/clones.h"
+#include "base/simd_target.h"
 
 namespace forerun {
 

@@ -7,15 +7,14 @@
 #include <type_traits>
 
 #include "base/bfloat16.h"
-#include "base/clones.h"
+#include "base/half.h"
+#include "base/simd_target.h"
 #include "kernels/item.h"
 #include "kernels/loop.h"
 
 namespace forerun {
 
 namespace {
-
-using Half = _Float16;
 
 constexpr intptr_t kLongCopy = 512;  // bytes
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/clones.h"
+#include "base/simd_target.h"
 
 namespace forerun {
 

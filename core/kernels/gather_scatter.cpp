@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "base/bfloat16.h"
-#include "base/clones.h"
+#include "base/half.h"
 #include "base/rounding.h"
+#include "base/simd_target.h"
 #include "kernels/arithmetic.h"
 #include "kernels/item.h"
 #include "kernels/move.h"
@@ -383,7 +384,7 @@ Loop add_loop(DType t) {
     case DType::u32: return {add_loop_of<uint32_t>};
     case DType::i64:
     case DType::u64: return {add_loop_of<uint64_t>};
-    case DType::f16: return {add_loop_of<_Float16>};
+    case DType::f16: return {add_loop_of<Half>};
     case DType::bf16: return {add_loop_of<Bfloat16>};
     case DType::f32: return add_in_vectors<float>(t);
     case DType::f64: return add_in_vectors<double>(t);

@@ -7,9 +7,9 @@
 #include <algorithm>
 
 #include "base/rounding.h"
+#include "base/simd_target.h"
 #include "kernels/scratch.h"
 #include "kernels/turn.h"
-#include "kernels/versions.h"
 
 namespace forerun {
 
@@ -267,7 +267,7 @@ struct PackedProduct {
 }  // namespace
 
 bool gemm_pays() {
-  static const bool good = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  static const bool good = has_avx2();
   return good && tile_version != TileVersion::plain;
 }
 

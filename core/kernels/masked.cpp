@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "base/clones.h"
 #include "base/rounding.h"
+#include "base/simd_target.h"
 #include "kernels/item.h"
 #include "kernels/snapshot.h"
 

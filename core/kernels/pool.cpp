@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "kernels/versions.h"
+#include "base/simd_target.h"
 
 namespace forerun {
 

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <limits>
 
-#include "base/clones.h"
 #include "base/rounding.h"
+#include "base/simd_target.h"
 
 // What is compiled several times, for the instructions that a processor has: the same bits, as it is all exact or
 // rounded once per operation, and nothing is contracted (cmake/Compiler.cmake). Loops are written to be vectorised.
@@ -235,23 +235,12 @@ FORERUN_EACH void draw_chunks(const Draw& d, char* out, int64_t first, int64_t l
 }
 
 void draw_any(const Draw& d, char* out, int64_t first, int64_t last) { draw_chunks(d, out, first, last); }
-[[gnu::target("avx2")]] void draw_avx2(const Draw& d, char* out, int64_t first, int64_t last) {
-  draw_chunks(d, out, first, last);
-}
-[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")]] void draw_avx512(const Draw& d, char* out,
-                                                                                               int64_t first,
-                                                                                               int64_t last) {
+FORERUN_AVX2 void draw_avx2(const Draw& d, char* out, int64_t first, int64_t last) { draw_chunks(d, out, first, last); }
+FORERUN_AVX512 void draw_avx512(const Draw& d, char* out, int64_t first, int64_t last) {
   draw_chunks(d, out, first, last);
 }
 
-using DrawChunks = void (*)(const Draw&, char*, int64_t, int64_t);
-
-DrawChunks choose() {
-  if (has_avx512()) return draw_avx512;
-  return __builtin_cpu_supports("avx2") ? draw_avx2 : draw_any;
-}
-
-const DrawChunks draw_numbers = choose();
+const auto draw_numbers = has_avx512() ? draw_avx512 : has_avx2() ? draw_avx2 : draw_any;
 
 class RandomKernel final : public Kernel {
  public:

@@ -6,9 +6,9 @@
 #include <bit>
 #include <type_traits>
 
+#include "base/simd_target.h"
 #include "kernels/gemm.h"
 #include "kernels/scratch.h"
-#include "kernels/versions.h"
 
 namespace forerun {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "kernels/versions.h"
+#include "base/simd_target.h"
 
 namespace forerun {
 
@@ -77,8 +77,6 @@ FORERUN_EACH void Tile<T>::run() const {
 }
 
 }  // namespace
-
-TileVersion tile_version = TileVersion::best;
 
 template <class T>
 void multiply_tile(int64_t terms, const T* panel, const T* b, const int64_t* offsets, T* c, int64_t step, int rows,

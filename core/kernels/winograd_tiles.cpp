@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/simd_target.h"
 #include "kernels/turn.h"
-#include "kernels/versions.h"
 
 namespace forerun {
 

@@ -39,7 +39,7 @@ class Loop {
     }
   }
   ~Loop() {
-    for (auto& watch : watches_) engine_.unwatch(*watch);
+    for (auto& watch : watches_) engine_.notifier.unwatch(*watch);
     for (Value& value : values_) value.buffer->release_handle();
   }
 
@@ -65,9 +65,9 @@ class Loop {
   };
 
   void issue(Value& value) {
-    while (engine_.must_wait()) engine_.make_room(std::chrono::milliseconds(50));
+    while (engine_.ring.full()) engine_.waiter.make_room(std::chrono::milliseconds(50));
     Op* op = engine_.make_op();
-    Device& d = engine_.device(0);
+    Device& d = engine_.devices[0];
     op->queue = random_() % 4 ? d.compute.get() : d.copy.get(), op->budget = d.budget.get();
     op->cost = random_() % 2 ? 100 : 5000;
     op->emplace<Put>(value.fails = random_() % 16 == 0);
@@ -88,7 +88,7 @@ class Loop {
   void let_go() {
     if (watches_.empty()) return;
     Watch& w = *watches_[random_() % watches_.size()];
-    engine_.unwatch(w);
+    engine_.notifier.unwatch(w);
     if (!w.told && !w.gone) w.gone = true, --left_;
   }
 
@@ -98,7 +98,7 @@ class Loop {
     check(!wait || ready == 1, "nobody was told, and " + std::to_string(left_) + " are left");
     if (ready == 0) return;
     Watcher* found[3];
-    size_t n = engine_.take_told(bell_, found, 3);
+    size_t n = engine_.notifier.take_told(bell_, found, 3);
     for (size_t i = 0; i < n; ++i) --left_, told(static_cast<Watch&>(*found[i]));
   }
 

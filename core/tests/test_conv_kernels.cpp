@@ -4,12 +4,12 @@
 #include <cmath>
 #include <vector>
 
+#include "base/simd_target.h"
 #include "cpu/workers.h"
 #include "kernels/correlate.h"
 #include "kernels/gemm.h"
 #include "kernels/pool.h"
 #include "kernels/recur.h"
-#include "kernels/versions.h"
 #include "kernels/winograd.h"
 #include "program.h"
 
@@ -329,7 +329,7 @@ int main(int argc, char** argv) {
   Engine::get().configure({3}, 1);
   for (int i = 0; i < cases; ++i) {
     constexpr TileVersion versions[] = {TileVersion::best, TileVersion::avx2, TileVersion::plain};
-    tile_version = versions[i % (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 3 : 1)];
+    tile_version = versions[i % (has_avx2() ? 3 : 1)];
     correlate<float>(), correlate<double>();
     pool<float>(), pool<double>();
     if (i % 4 == 0) recur<float>(), recur<double>();

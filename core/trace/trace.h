@@ -8,13 +8,12 @@
 //
 // The memory may be a file's: what is recorded is there also after the process was killed.
 #pragma once
-#include <x86intrin.h>
-
 #include <array>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/cycles.h"
 #include "trace/record.h"
 
 namespace forerun {
@@ -63,7 +62,7 @@ class Trace {
 
   void before_fork() { mutex_.lock(); }
   void after_fork() { mutex_.unlock(); }
-  static uint64_t now() { return __rdtsc(); }
+  static uint64_t now() { return cycles(); }
   static uint16_t thread_number() {  // small, in order of first use
     if (!thread_) thread_ = next_thread();
     return static_cast<uint16_t>(thread_ - 1);

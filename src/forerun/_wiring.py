@@ -47,8 +47,8 @@ def _arrays() -> dict[str, Any]:
     from ._array.scalar import scalar
     from .ops._base import convert
     from .ops._base import promotion as dtype_rules
-    from .ops.elementwise import arithmetic as a
-    from .ops.elementwise import exponential
+    from .ops._base.primitive import Elementwise
+    from .ops.elementwise import arithmetic, exponential
     from .ops.index import flatiter as iterating
     from .ops.index import getitem as indexing
     from .ops.index import setitem as assigning
@@ -56,11 +56,8 @@ def _arrays() -> dict[str, Any]:
     from .ops.shape import fit as fitting
     from .ops.shape import views as shape
 
-    operators = (
-        a.add, a.subtract, a.multiply, a.divide, a.floor_divide, a.remainder, exponential.power, a.negative, a.positive,
-        a.absolute, a.invert, a.bitwise_and, a.bitwise_or, a.bitwise_xor, a.left_shift, a.right_shift,
-        a.less, a.less_equal, a.equal, a.not_equal, a.greater, a.greater_equal, a.square, a.sqrt, a.reciprocal,
-    )  # fmt: skip
+    ops = (*vars(arithmetic).values(), exponential.power)
+    operators = {op.operator: op for op in ops if isinstance(op, Elementwise) and op.operator}
     return {
         "array": ndarray,
         "scalar": scalar,
@@ -72,7 +69,7 @@ def _arrays() -> dict[str, Any]:
         "fit": fitting.fitted,
         "asarray": convert.asarray,
         "transpose": shape.transpose,
-        **{op.name: op for op in operators},
+        **operators,
     }
 
 

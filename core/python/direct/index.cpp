@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "array/array.h"
+#include "base/simd_target.h"
 #include "engine/budget.h"
 #include "kernels/count.h"
 #include "kernels/elementwise.h"
@@ -16,7 +17,6 @@
 #include "kernels/masked.h"
 #include "kernels/move.h"
 #include "kernels/select.h"
-#include "kernels/versions.h"
 #include "python/autograd/node.h"
 #include "python/bindings.h"
 #include "python/direct/function_type.h"

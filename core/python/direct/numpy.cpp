@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "array/array.h"
+#include "base/simd_target.h"
 #include "engine/engine.h"
-#include "kernels/versions.h"
 #include "python/bindings.h"
 #include "python/direct/create.h"
 #include "python/direct/function_type.h"

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <string_view>
 #include <utility>
 
 #include "array/array.h"
@@ -18,7 +17,6 @@
 #include "python/ops/reduce.h"
 #include "python/runtime/at_once.h"
 #include "python/runtime/errors.h"
-#include "python/runtime/op_names.h"
 
 namespace forerun {
 
@@ -92,16 +90,19 @@ PyObject* fill_diagonal(const DirectCall& call) {
 }
 
 // Whether a method of an op combines elements of dtype t in it.
-bool combines(std::string_view op, DType t) {
-  if (op == "add" || op == "multiply") return t == DType::f32 || t == DType::f64 || t == DType::i64 || is_complex(t);
-  return (op == "maximum" || op == "minimum") && t != DType::bf16;
+bool combines(const UfuncFacts& facts, DType t) {
+  using Neutral = UfuncFacts::Neutral;
+  if (!facts.reduction) return false;
+  if (facts.neutral == Neutral::zero || facts.neutral == Neutral::one)
+    return t == DType::f32 || t == DType::f64 || t == DType::i64 || is_complex(t);
+  return facts.neutral != Neutral::none && t != DType::bf16;
 }
 
 // A vector, of which a method of the op in the first argument is called. Null: not plain.
 const Array* operand_of_method(const DirectCall& call) {
   const Array* a = call.n == 2 && !call.kwnames ? plain_array(call.args[1]) : nullptr;
   return a && a->layout.size > 0 && a->layout.ndim() == 1 &&
-                 combines(get_ufunc("reduce", call.args[0])->name, a->layout.dtype)
+                 combines(get_ufunc("reduce", call.args[0])->facts, a->layout.dtype)
              ? a
              : nullptr;
 }
@@ -111,25 +112,15 @@ PyObject* ufunc_reduce(const DirectCall& call) {
   const Array* a = operand_of_method(call);
   if (!a) return nullptr;
   UfuncObject* u = get_ufunc("reduce", call.args[0]);
-  const std::string_view op = u->name;
-  static const char *const sum = intern("sum"), *const prod = intern("prod"), *const max = intern("max"),
-                           *const min = intern("min");
   const bool axes[kMaxDims] = {true};
-  return wrap_result(reduced(u,
-                             op == "add"        ? sum
-                             : op == "multiply" ? prod
-                             : op == "maximum"  ? max
-                                                : min,
-                             *a, axes, a->layout.dtype, false));
+  return wrap_result(reduced(u, u->facts.reduction, *a, axes, a->layout.dtype, false));
 }
 
 PyObject* ufunc_accumulate(const DirectCall& call) {
   const Array* a = operand_of_method(call);
   if (!a) return nullptr;
   UfuncObject* u = get_ufunc("accumulate", call.args[0]);
-  const std::string_view op = u->name;
-  static const char *const sum = intern("cumsum"), *const prod = intern("cumprod");
-  return wrap(scanned(u, op == "add" ? sum : op == "multiply" ? prod : u->name, *a, 0, a->layout.dtype));
+  return wrap(scanned(u, u->facts.scan ? u->facts.scan : u->name, *a, 0, a->layout.dtype));
 }
 
 // op.at(x, positions, values), for values of x's dtype, in which the op computes.

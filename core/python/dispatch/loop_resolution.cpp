@@ -1,7 +1,6 @@
 #include "python/dispatch/loop_resolution.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 
 #include "base/dtype.h"
@@ -44,8 +43,7 @@ const Signature* find_loop(UfuncObject* u, DType common, const Input* in) {
   bool uniform = false;  // loops of one dtype for all inputs exist: the common dtype decides
   for (const Signature* s : u->same) uniform = uniform || s;
   bool has_default = u->same[static_cast<int>(default_float)];
-  bool small_to_default =
-      !numpy_rules || std::strcmp(u->name, "divide") == 0;  // NumPy's division is the one that widens small integers
+  const bool small_to_default = !numpy_rules || u->facts.widens_integers;
   for (const Signature& s : *u->signatures) {
     bool takes = true;
     for (int k = 0; takes && k < u->nin; ++k)
@@ -56,13 +54,6 @@ const Signature* find_loop(UfuncObject* u, DType common, const Input* in) {
     if (takes) return &s;
   }
   return nullptr;
-}
-
-// Where NumPy does not take bools for small integers.
-bool refuses_bool(const char* op) {
-  for (const char* name : {"subtract", "negative", "positive", "sign", "gcd", "lcm"})
-    if (std::strcmp(op, name) == 0) return true;
-  return false;
 }
 
 }  // namespace
@@ -98,7 +89,7 @@ const Signature* resolve(UfuncObject* u, const Input* in, PyObject* dtype) {
                                          ", got " + name(in[i].array->layout.dtype));
   }
   if (select) return &(*u->signatures)[static_cast<int>(common)];
-  const Signature* found = common == DType::b1 && refuses_bool(u->name) ? nullptr : find_loop(u, common, in);
+  const Signature* found = common == DType::b1 && !u->facts.takes_bools ? nullptr : find_loop(u, common, in);
   if (!found) throw Error(ErrorKind::type, std::string(u->name) + ": no loop for dtype, got " + name(common));
   return found;
 }

@@ -94,20 +94,11 @@ bool is_numpys(PyUFuncObject* f) {
   return is;
 }
 
-// Correctly rounded, so that every code path of NumPy's gives the same bits.
-bool exact(const char* op, bool complex) {
-  static constexpr const char* kAlways[] = {"add",           "subtract",    "negative",   "positive",    "conjugate",
-                                            "equal",         "not_equal",   "less",       "less_equal",  "greater",
-                                            "greater_equal", "logical_and", "logical_or", "logical_xor", "logical_not",
-                                            "isnan",         "isinf",       "isfinite",   "sign"};
-  static constexpr const char* kReal[] = {
-      "multiply", "divide",   "absolute",     "fabs",      "square",  "sqrt",      "reciprocal",
-      "maximum",  "minimum",  "fmax",         "fmin",      "floor",   "ceil",      "trunc",
-      "rint",     "copysign", "floor_divide", "remainder", "fmod",    "heaviside", "nextafter",
-      "spacing",  "signbit",  "ldexp",        "deg2rad",   "rad2deg", "degrees",   "radians"};
-  auto is = [&](const char* name) { return std::strcmp(op, name) == 0; };
-  return std::any_of(std::begin(kAlways), std::end(kAlways), is) ||
-         (!complex && std::any_of(std::begin(kReal), std::end(kReal), is));
+// Whether every code path of a loop gives the same bits for this dtype.
+bool same_bits(const UfuncObject* u, DType t) {
+  using Exact = UfuncFacts::Exact;
+  const Exact exact = u->facts.exact;
+  return !is_inexact(t) || exact == Exact::all_numbers || (exact == Exact::real_numbers && !is_complex(t));
 }
 
 // NumPy 2.4's loops of these are wrong for outputs with gaps, on some CPUs: they take what stands in between for their
@@ -122,7 +113,7 @@ bool wrong_for_strides(const char* op) {
 
 // A loop of NumPy's as ours, with what must be known of it.
 void add_loop(UfuncObject* u, const PyUFuncObject* f, Signature s) {
-  s.loop.packed = (is_inexact(s.types[0]) && !exact(f->name, is_complex(s.types[0]))) || wrong_for_strides(f->name);
+  s.loop.packed = !same_bits(u, s.types[0]) || wrong_for_strides(f->name);
   bool uniform = true;
   for (int k = 1; k < f->nargs; ++k) uniform = uniform && s.types[k] == s.types[0];
   if (uniform) s.loop = arithmetic_loop(f->name, s.types[0], s.loop);
@@ -134,10 +125,11 @@ void add_loop(UfuncObject* u, const PyUFuncObject* f, Signature s) {
   u->signatures->push_back(s);
 }
 
-// Of a ufunc that is not NumPy's, nothing is known, whatever its name.
+// Of a ufunc that is not NumPy's, nothing is known but what its op says, whatever its name.
 void add_foreign_loop(UfuncObject* u, Signature s) {
   s.loop = Loop{foreign, new Loop{s.loop}};
-  s.loop.packed = s.loop.may_throw = true;
+  s.loop.packed = u->facts.exact != UfuncFacts::Exact::all_numbers;
+  s.loop.may_throw = true;
   u->signatures->push_back(s);
 }
 

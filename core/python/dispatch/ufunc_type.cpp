@@ -6,12 +6,15 @@
 #include <cstring>
 #include <deque>
 
+#include "base/dtype.h"
 #include "python/bindings.h"
 #include "python/dispatch/loop_table.h"
 #include "python/dispatch/ufunc_call.h"
 #include "python/numpy_api.h"
 #include "python/object/array_type.h"
+#include "python/object/dtypes.h"
 #include "python/runtime/errors.h"
+#include "python/runtime/op_names.h"
 
 namespace forerun {
 
@@ -21,13 +24,58 @@ namespace {
 
 // --- making one ------------------------------------------------------------------------------------------------------
 
+bool is_text(PyObject* o, const char* text) {
+  return PyUnicode_Check(o) && PyUnicode_CompareWithASCIIString(o, text) == 0;
+}
+
+[[noreturn]] void refuse(const char* what, const char* wanted, PyObject* got) {
+  PyErr_Format(PyExc_ValueError, "elementwise: %s must be %s, got %R", what, wanted, got);
+  throw PythonError{};
+}
+
+UfuncFacts::Exact exactness(PyObject* o) {
+  using Exact = UfuncFacts::Exact;
+  if (PyBool_Check(o)) return o == Py_True ? Exact::all_numbers : Exact::none;
+  if (!is_text(o, "real")) refuse("exact", "True, False or \"real\"", o);
+  return Exact::real_numbers;
+}
+
+UfuncFacts::Neutral neutral_element(PyObject* o) {
+  using Neutral = UfuncFacts::Neutral;
+  if (o == Py_None) return Neutral::none;
+  if (PyLong_CheckExact(o) && PyLong_AsLong(o) == 0) return Neutral::zero;
+  if (PyLong_CheckExact(o) && PyLong_AsLong(o) == 1) return Neutral::one;
+  PyErr_Clear();  // of a number that is too large
+  if (is_text(o, "lowest")) return Neutral::lowest;
+  if (is_text(o, "highest")) return Neutral::highest;
+  refuse("neutral", "0, 1, \"lowest\", \"highest\" or None", o);
+}
+
+DType wide_float(PyObject* o) {
+  const DType t = parse_dtype("elementwise", o);
+  if (!is_real_float(t)) refuse("accumulate_in", "a real floating dtype", o);
+  return t;
+}
+
 int init(PyObject* self, PyObject* args, PyObject* kwargs) {
   auto* u = reinterpret_cast<UfuncObject*>(self);
-  static const char* names[] = {"ufunc", "name", "grads", "save", nullptr};
-  PyObject *source, *py_name, *grads = nullptr;
+  static const char* names[] = {"ufunc",         "name",    "grads",           "save",      "exact", "neutral",
+                                "accumulate_in", "bool_ok", "widens_integers", "reduction", "scan",  nullptr};
+  PyObject *source, *py_name, *grads = nullptr, *exact = Py_False, *neutral = Py_None, *accumulate_in = Py_None;
   unsigned save = 0;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OU|OI", const_cast<char**>(names), &source, &py_name, &grads, &save))
+  int bool_ok = 1, widens = 0;
+  const char *reduction = nullptr, *scan = nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OU|OI$OOOppzz", const_cast<char**>(names), &source, &py_name, &grads,
+                                   &save, &exact, &neutral, &accumulate_in, &bool_ok, &widens, &reduction, &scan))
     return -1;
+  const bool read = guarded([&]() -> PyObject* {
+    u->facts = {exactness(exact), neutral_element(neutral), bool_ok != 0, widens != 0, accumulate_in != Py_None};
+    if (u->facts.accumulates) u->facts.accumulate_in = wide_float(accumulate_in);
+    u->facts.reduction = reduction ? intern(reduction) : nullptr;
+    u->facts.scan = scan ? intern(scan) : nullptr;
+    return Py_None;
+  });
+  if (!read) return -1;
   delete u->signatures;
   u->signatures = new std::deque<Signature>;
   u->has_identity = u->has_bfloat16 = false;
@@ -132,9 +180,9 @@ PyMemberDef members[] = {
     {},
 };
 PyType_Slot slots[] = {
-    {Py_tp_doc,
-     const_cast<char*>(
-         "Ufunc(ufunc, name, grads=None, save=0): issues element-wise ops that run the loops of a numpy ufunc.")},
+    {Py_tp_doc, const_cast<char*>("Ufunc(ufunc, name, grads=None, save=0, **facts): issues element-wise ops that run "
+                                  "the loops of a numpy ufunc. "
+                                  "The facts are those of forerun.extend.elementwise.")},
     {Py_tp_init, reinterpret_cast<void*>(init)},
     {Py_tp_new, reinterpret_cast<void*>(new_ufunc)},
     {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},

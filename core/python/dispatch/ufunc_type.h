@@ -2,12 +2,28 @@
 #pragma once
 #include <Python.h>
 
+#include <cstdint>
 #include <deque>
 
 #include "base/dtype.h"
 #include "python/dispatch/loop_table.h"
 
 namespace forerun {
+
+// What is known of an op besides its loops: its paragraph in the package says so.
+struct UfuncFacts {
+  // Whose results have the same bits whichever way a loop computes them, as they are rounded once.
+  enum class Exact : uint8_t { none, real_numbers, all_numbers } exact = Exact::none;
+  // What may be combined with any value and leaves it as it is, but for a sum of nothing but -0.0, which NumPy makes
+  // positive, too. A reduction with a number for it starts from that.
+  enum class Neutral : uint8_t { none, zero, one, lowest, highest } neutral = Neutral::none;
+  bool takes_bools = true;       // where there is no loop for them, as small integers
+  bool widens_integers = false;  // with NumPy's rules too, small integers give the default float
+  bool accumulates = false;      // reductions of narrower floats are computed in `accumulate_in`, and rounded once
+  DType accumulate_in = DType::f32;
+  const char *reduction = nullptr,
+             *scan = nullptr;  // interned: names of reduce and accumulate, where they are functions
+};
 
 struct UfuncObject {
   PyObject_HEAD vectorcallfunc vectorcall;
@@ -16,6 +32,7 @@ struct UfuncObject {
   const char* at_name;  // of what the method `at` does, once it has been called; the same
   int nin, nout;
   unsigned save;
+  UfuncFacts facts;
   std::deque<Signature>* signatures;  // grows once, when bfloat16 is first met: pointers into it stay good
   bool has_bfloat16;                  // its loops have been looked for
   const Signature* same[kDTypes];     // all inputs of this dtype

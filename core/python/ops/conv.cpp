@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "array/array.h"
+#include "base/simd_target.h"
 #include "engine/budget.h"
 #include "kernels/correlate.h"
 #include "kernels/neighbours.h"
 #include "kernels/pool.h"
-#include "kernels/versions.h"
 #include "kernels/winograd.h"
 #include "python/arguments.h"
 #include "python/bindings.h"

@@ -50,10 +50,10 @@ Scalar identity_of(UfuncObject* u, DType t) {
   return scalar;
 }
 
-// What may be combined with any value of dtype t and leaves it as it is, but for a sum of nothing but -0.0, which NumPy
-// makes positive, too.
+// The neutral element in dtype t, if there is one.
 std::optional<Scalar> neutral_of(UfuncObject* u, DType t) {
-  auto is = [&](const char* name) { return std::strcmp(u->name, name) == 0; };
+  using Neutral = UfuncFacts::Neutral;
+  const Neutral neutral = u->facts.neutral;
   Scalar scalar{};
   auto put = [&](auto value) {
     std::memcpy(scalar.bytes, &value, sizeof value);
@@ -67,26 +67,24 @@ std::optional<Scalar> neutral_of(UfuncObject* u, DType t) {
       default: return put(value);
     }
   };
-  if (is("logical_and")) return t == DType::b1 ? std::optional(put(true)) : std::nullopt;
-  if (is("logical_or")) return t == DType::b1 ? std::optional(put(false)) : std::nullopt;
-  if (is("add")) return scalar;
-  if (is("multiply") && !is_complex(t)) return is_inexact(t) ? real(1, 0x3c00) : identity_of(u, t);
-  bool most = is("maximum"), least = is("minimum");
-  if (!(most || least) || is_complex(t)) return std::nullopt;
+  if (neutral == Neutral::zero) return scalar;
+  if (neutral == Neutral::none || is_complex(t)) return std::nullopt;
+  if (neutral == Neutral::one && is_inexact(t)) return real(1, 0x3c00);
+  if (neutral == Neutral::one) return scalar.bytes[0] = 1, scalar;
+  const bool lowest = neutral == Neutral::lowest;
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  if (is_inexact(t)) return real(most ? -kInfinity : kInfinity, most ? 0xfc00 : 0x7c00);
+  if (is_inexact(t)) return real(lowest ? -kInfinity : kInfinity, lowest ? 0xfc00 : 0x7c00);
   // Integers: all bits alike, but for the sign.
-  bool ones = least, sign = is_signed(t);
+  const bool ones = !lowest, sign = is_signed(t);
   std::memset(scalar.bytes, t == DType::b1 ? ones : ones ? 0xff : 0, item_size(t));
   if (sign) scalar.bytes[item_size(t) - 1] ^= 0x80;
   return scalar;
 }
 
-// Sums and products of 16-bit floats are made in float32 and rounded once: a running sum of bfloat16 would stop growing
-// at 256.
+// In which dtype a reduction of elements of t is computed: a running sum of bfloat16 would stop growing at 256.
 DType accumulator(UfuncObject* u, DType t) {
-  bool rounds = std::strcmp(u->name, "add") == 0 || std::strcmp(u->name, "multiply") == 0;
-  return rounds && is_real_float(t) && item_size(t) == 2 ? DType::f32 : t;
+  const DType wide = u->facts.accumulate_in;
+  return u->facts.accumulates && is_real_float(t) && item_size(t) < item_size(wide) ? wide : t;
 }
 
 }  // namespace
@@ -127,8 +125,8 @@ Array reduced(UfuncObject* u, const char* label, const Array& in, const bool* ax
     throw Error(ErrorKind::value,
                 std::string(label) + ": reduced axes must not be empty, got shape " + to_string(in.layout.shape));
   // As in NumPy, sums start from 0 and products from 1: of complex numbers that can be seen.
-  auto is = [&](const char* name) { return std::strcmp(u->name, name) == 0; };
-  bool starts = u->has_identity && (empty || is("add") || is("multiply"));
+  const bool starts = u->has_identity && (empty || u->facts.neutral == UfuncFacts::Neutral::zero ||
+                                          u->facts.neutral == UfuncFacts::Neutral::one);
   Scalar identity = starts ? identity_of(u, t) : Scalar{};
   Building building;
   build_reduce(*building, label, loop, in, axes, starts ? &identity : nullptr, neutral ? &*neutral : nullptr, out);

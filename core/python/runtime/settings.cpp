@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "base/simd_target.h"
 #include "cpu/blas.h"
 #include "cpu/granted.h"
 #include "engine/engine.h"
 #include "kernels/matmul.h"
-#include "kernels/versions.h"
 #include "memory/cache.h"
 #include "python/bindings.h"
 #include "python/runtime/submission_gate.h"

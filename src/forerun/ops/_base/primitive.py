@@ -15,7 +15,7 @@ import functools
 import inspect
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack
 
 from ... import _core
 from .registry import register
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from ...typing import Array
 
 __all__ = [
-    "Elementwise", "Primitive", "direct", "elementwise", "nondifferentiable", "numpy_when_small", "numpy_writes",
-    "primitive", "view_of_numpy",
+    "Elementwise", "OpFacts", "Primitive", "direct", "elementwise", "nondifferentiable", "numpy_when_small",
+    "numpy_writes", "primitive", "view_of_numpy",
 ]  # fmt: skip
 
 Gradient = Callable[..., Any]
@@ -165,11 +165,25 @@ def _parameters(gradient: Gradient) -> tuple[str, ...]:
     return tuple(inspect.signature(gradient).parameters)
 
 
+class OpFacts(TypedDict, total=False):
+    """What else is known of an element-wise op; see `elementwise`."""
+
+    exact: bool | Literal["real"]
+    neutral: int | Literal["lowest", "highest"] | None
+    accumulate_in: Any  # a dtype
+    bool_ok: bool
+    widens_integers: bool
+    reduction: str | None
+    scan: str | None
+    operator: str | None
+
+
 class Elementwise(_core.Ufunc):
     """An element-wise op: issues the compiled loops of a NumPy ufunc, tile by tile, without the interpreter
     lock."""
 
     stateless = True  # gradients depend on what stands on the tape, and on nothing else
+    operator: str | None  # the operator of Python's that it is behind, as `_wiring` says
 
     def __init__(
         self,
@@ -178,9 +192,11 @@ class Elementwise(_core.Ufunc):
         parameters: tuple[str, ...],
         grads: tuple[Gradient | None, ...] | None,
         doc: str,
+        **facts: Unpack[OpFacts],
     ) -> None:
         rules, save = _rules(grads, parameters) if grads is not None else (None, 0)
-        super().__init__(ufunc, name, rules, save)
+        self.operator = facts.pop("operator", None)
+        super().__init__(ufunc, name, rules, save, **facts)
         self.__name__ = self.__qualname__ = name
         self.__doc__ = doc
 
@@ -260,11 +276,50 @@ def elementwise(
     constant: bool = False,
     name: str | None = None,
     doc: str,
+    **facts: Unpack[OpFacts],
 ) -> Elementwise:
-    """An op that applies `ufunc` to each element.
+    """Make an op that applies `ufunc` to each element.
 
-    One input is called `x` (gradient `dx`), two are `a` and `b`. `constant`: the result does not change
-    with the inputs as far as gradients go.
+    One input is called `x` (gradient `dx`), two are `a` and `b`.
+
+    Parameters
+    ----------
+    ufunc
+        NumPy's, or another library's, with compiled loops.
+    dx, da, db
+        The gradients of its inputs.
+    constant
+        Whether the result does not change with the inputs as far as gradients go.
+    name
+        That of the ufunc, unless it is given.
+    doc
+        Its docstring.
+    exact
+        True: each result is rounded once, so that its bits do not depend on the layout of the inputs; they need not be
+        packed for the loop then. "real": that is so for real numbers.
+    neutral
+        What may be combined with any value and leaves it as it is: 0, 1, or the "lowest" or "highest" value of the
+        dtype. Reductions are cut into pieces then, which run side by side.
+    accumulate_in
+        A floating dtype, in which reductions of narrower floats are computed; they are rounded once, at the end.
+    bool_ok
+        False: bools are refused, where there is no loop for them, instead of being small integers.
+    widens_integers
+        Whether small integers give the default float where NumPy is stood in for, too.
+    reduction, scan
+        What `reduce` and `accumulate` are called in traces and errors, if vectors may be handed over without a look.
+    operator
+        The operator of Python's that it is behind. Has no effect on an op that is made after `forerun.np` was imported.
+
+    Raises
+    ------
+    TypeError
+        If the ufunc has no loops for dtypes of arrays.
+    ValueError
+        If one of the facts is not as above.
+
+    Examples
+    --------
 
     >>> import numpy
     >>> from forerun import np
@@ -279,7 +334,7 @@ def elementwise(
         grads = None
     else:
         grads = (dx,) if unary else (da, db)
-    return Elementwise(ufunc, name or ufunc.__name__, parameters, grads, doc)
+    return Elementwise(ufunc, name or ufunc.__name__, parameters, grads, doc, **facts)
 
 
 class Primitive(_core.Primitive):

@@ -6,13 +6,13 @@ Each is NumPy's ufunc of the same name.
 from __future__ import annotations
 
 import builtins
-from typing import Any
+from typing import Any, Unpack
 
 import numpy
 
 from ... import _core
 from .._base.convert import asarray
-from .._base.primitive import Elementwise, elementwise, nondifferentiable
+from .._base.primitive import Elementwise, OpFacts, elementwise, nondifferentiable
 from .._base.registry import register
 
 __all__ = [
@@ -25,93 +25,158 @@ __all__ = [
     "right_shift", "bitwise_count",
 ]  # fmt: skip
 
-add = elementwise(numpy.add, da=lambda g: g, db=lambda g: g, doc="a + b.")
-subtract = elementwise(numpy.subtract, da=lambda g: g, db=lambda g: -g, doc="a - b.")
-multiply = elementwise(numpy.multiply, da=lambda g, b: g * _value(b), db=lambda g, a: g * _value(a), doc="a * b.")
+add = elementwise(
+    numpy.add,
+    da=lambda g: g,
+    db=lambda g: g,
+    operator="add",
+    exact=True,
+    neutral=0,
+    accumulate_in=numpy.float32,
+    reduction="sum",
+    scan="cumsum",
+    doc="a + b.",
+)
+subtract = elementwise(
+    numpy.subtract, da=lambda g: g, db=lambda g: -g, operator="subtract", exact=True, bool_ok=False, doc="a - b."
+)
+multiply = elementwise(
+    numpy.multiply,
+    da=lambda g, b: g * _value(b),
+    db=lambda g, a: g * _value(a),
+    operator="multiply",
+    exact="real",
+    neutral=1,
+    accumulate_in=numpy.float32,
+    reduction="prod",
+    scan="cumprod",
+    doc="a * b.",
+)
 divide = elementwise(
     numpy.divide,
     da=lambda g, b: g / _value(b),
     db=lambda g, a, b: -g * _value(a) / (_value(b) * _value(b)),
+    operator="divide",
+    exact="real",
+    widens_integers=True,
     doc="a / b; integers give the default float: divide(1, 2) is 0.5.",
 )
 floor_divide = elementwise(
     numpy.floor_divide,
     da=nondifferentiable,
     db=nondifferentiable,
+    operator="floor_divide",
+    exact="real",
     doc="The largest integer not above a / b: floor_divide(-7, 2) is -4. Integers by 0 are 0.",
 )
 remainder = elementwise(
     numpy.remainder,
     da=lambda g: g,
     db=lambda g, a, b: -g * floor_divide(a, b),
+    operator="remainder",
+    exact="real",
     doc="a - floor(a / b) * b: has the sign of b. remainder(-7, 3) is 2.",
 )
 fmod = elementwise(
     numpy.fmod,
     da=lambda g: g,
     db=lambda g, a, b: -g * trunc(a / b),
+    exact="real",
     doc="C's remainder: has the sign of a. fmod(-7, 3) is -1.",
 )
-negative = elementwise(numpy.negative, dx=lambda g: -g, doc="-x.")
-positive = elementwise(numpy.positive, dx=lambda g: g, doc="+x: a copy.")
-absolute = elementwise(numpy.absolute, dx=lambda g, x: _absolute_grad(g, x), doc="|x|.")
-fabs = elementwise(numpy.fabs, dx=lambda g, x: g * sign(x), doc="|x| of real numbers, as a float.")
-sign = elementwise(numpy.sign, dx=nondifferentiable, doc="-1, 0 or 1.")
-conjugate = elementwise(numpy.conjugate, dx=lambda g: conjugate(g), doc="The complex conjugate.")
-square = elementwise(numpy.square, dx=lambda g, x: g * _value(2 * x), doc="x * x.")
-sqrt = elementwise(numpy.sqrt, dx=lambda g, y: g / (2 * _value(y)), doc="The square root.")
+negative = elementwise(numpy.negative, dx=lambda g: -g, operator="negative", exact=True, bool_ok=False, doc="-x.")
+positive = elementwise(
+    numpy.positive, dx=lambda g: g, operator="positive", exact=True, bool_ok=False, doc="+x: a copy."
+)
+absolute = elementwise(
+    numpy.absolute, dx=lambda g, x: _absolute_grad(g, x), operator="absolute", exact="real", doc="|x|."
+)
+fabs = elementwise(numpy.fabs, dx=lambda g, x: g * sign(x), exact="real", doc="|x| of real numbers, as a float.")
+sign = elementwise(numpy.sign, dx=nondifferentiable, exact=True, bool_ok=False, doc="-1, 0 or 1.")
+conjugate = elementwise(numpy.conjugate, dx=lambda g: conjugate(g), exact=True, doc="The complex conjugate.")
+square = elementwise(numpy.square, dx=lambda g, x: g * _value(2 * x), operator="square", exact="real", doc="x * x.")
+sqrt = elementwise(
+    numpy.sqrt, dx=lambda g, y: g / (2 * _value(y)), operator="sqrt", exact="real", doc="The square root."
+)
 cbrt = elementwise(numpy.cbrt, dx=lambda g, y: g / (3 * y * y), doc="The cube root.")
 reciprocal = elementwise(
     numpy.reciprocal,
     dx=lambda g, y: -g * _value(y * y),
+    operator="reciprocal",
+    exact="real",
     doc="1 / x; an integer of integers: reciprocal(4) is 0.",
 )
 maximum = elementwise(
     numpy.maximum,
     da=lambda g, a, b: g * _picked(a, b, greater, g),
     db=lambda g, a, b: g * _picked(b, a, greater, g),
+    exact="real",
+    neutral="lowest",
+    reduction="max",
     doc="The larger one; NaN if either is. Where both are equal, each gets half of the gradient.",
 )
 minimum = elementwise(
     numpy.minimum,
     da=lambda g, a, b: g * _picked(a, b, less, g),
     db=lambda g, a, b: g * _picked(b, a, less, g),
+    exact="real",
+    neutral="highest",
+    reduction="min",
     doc="The smaller one; NaN if either is. Where both are equal, each gets half of the gradient.",
 )
 fmax = elementwise(
     numpy.fmax,
     da=lambda g, a, b: g * _picked(a, b, greater, g),
     db=lambda g, a, b: g * _picked(b, a, greater, g),
+    exact="real",
     doc="The larger one, preferring numbers to NaN: fmax(1.0, nan) is 1.0.",
 )
 fmin = elementwise(
     numpy.fmin,
     da=lambda g, a, b: g * _picked(a, b, less, g),
     db=lambda g, a, b: g * _picked(b, a, less, g),
+    exact="real",
     doc="The smaller one, preferring numbers to NaN: fmin(1.0, nan) is 1.0.",
 )
-floor = elementwise(numpy.floor, dx=nondifferentiable, doc="The largest integer not above x: floor(-1.5) is -2.0.")
-ceil = elementwise(numpy.ceil, dx=nondifferentiable, doc="The smallest integer not below x: ceil(-1.5) is -1.0.")
-trunc = elementwise(numpy.trunc, dx=nondifferentiable, doc="x without its fraction: trunc(-1.5) is -1.0.")
+floor = elementwise(
+    numpy.floor, dx=nondifferentiable, exact="real", doc="The largest integer not above x: floor(-1.5) is -2.0."
+)
+ceil = elementwise(
+    numpy.ceil, dx=nondifferentiable, exact="real", doc="The smallest integer not below x: ceil(-1.5) is -1.0."
+)
+trunc = elementwise(numpy.trunc, dx=nondifferentiable, exact="real", doc="x without its fraction: trunc(-1.5) is -1.0.")
 rint = elementwise(
-    numpy.rint, dx=nondifferentiable, doc="The nearest integer; halves go to the even one: rint(2.5) is 2.0."
+    numpy.rint,
+    dx=nondifferentiable,
+    exact="real",
+    doc="The nearest integer; halves go to the even one: rint(2.5) is 2.0.",
 )
 copysign = elementwise(
     numpy.copysign,
     da=lambda g, y, a: g * sign(y) * sign(a),
     db=nondifferentiable,
+    exact="real",
     doc="The magnitude of a with the sign of b, also of a zero: copysign(3.0, -0.0) is -3.0.",
 )
 heaviside = elementwise(
     numpy.heaviside,
     da=nondifferentiable,
     db=lambda g, a: g * equal(a, 0),
+    exact="real",
     doc="0 below 0, 1 above, b at 0: heaviside(0.0, 0.5) is 0.5.",
 )
-nextafter = elementwise(numpy.nextafter, da=lambda g: g, db=nondifferentiable, doc="The next number after a towards b.")
-spacing = elementwise(numpy.spacing, constant=True, doc="The distance to the next number: spacing(8388608.0) is 1.0.")
-gcd = elementwise(numpy.gcd, constant=True, doc="The greatest common divisor of integers: gcd(12, 18) is 6.")
-lcm = elementwise(numpy.lcm, constant=True, doc="The least common multiple of integers: lcm(4, 6) is 12.")
+nextafter = elementwise(
+    numpy.nextafter, da=lambda g: g, db=nondifferentiable, exact="real", doc="The next number after a towards b."
+)
+spacing = elementwise(
+    numpy.spacing, constant=True, exact="real", doc="The distance to the next number: spacing(8388608.0) is 1.0."
+)
+gcd = elementwise(
+    numpy.gcd, constant=True, bool_ok=False, doc="The greatest common divisor of integers: gcd(12, 18) is 6."
+)
+lcm = elementwise(
+    numpy.lcm, constant=True, bool_ok=False, doc="The least common multiple of integers: lcm(4, 6) is 12."
+)
 
 # --- comparisons and logic ------------------------------------------------------------------------
 
@@ -119,8 +184,8 @@ lcm = elementwise(numpy.lcm, constant=True, doc="The least common multiple of in
 class Comparison(Elementwise):
     """A comparison. It knows its result also for a Python integer that the array's dtype does not hold."""
 
-    def __init__(self, ufunc: numpy.ufunc, doc: str) -> None:
-        super().__init__(ufunc, ufunc.__name__, ("a", "b"), None, doc)
+    def __init__(self, ufunc: numpy.ufunc, doc: str, **facts: Unpack[OpFacts]) -> None:
+        super().__init__(ufunc, ufunc.__name__, ("a", "b"), None, doc, **facts)
 
     def beyond(self, a: Any, b: Any, out: Any) -> Any:
         """The result for such an integer: that of a comparison with the least number, which holds for all
@@ -136,19 +201,19 @@ class Comparison(Elementwise):
         return (greater_equal if holds else less)(x, least, out=out)
 
 
-less = Comparison(numpy.less, "a < b.")
-less_equal = Comparison(numpy.less_equal, "a <= b.")
-equal = Comparison(numpy.equal, "a == b.")
-not_equal = Comparison(numpy.not_equal, "a != b.")
-greater = Comparison(numpy.greater, "a > b.")
-greater_equal = Comparison(numpy.greater_equal, "a >= b.")
+less = Comparison(numpy.less, "a < b.", operator="less", exact=True)
+less_equal = Comparison(numpy.less_equal, "a <= b.", operator="less_equal", exact=True)
+equal = Comparison(numpy.equal, "a == b.", operator="equal", exact=True)
+not_equal = Comparison(numpy.not_equal, "a != b.", operator="not_equal", exact=True)
+greater = Comparison(numpy.greater, "a > b.", operator="greater", exact=True)
+greater_equal = Comparison(numpy.greater_equal, "a >= b.", operator="greater_equal", exact=True)
 
 
 class Truth(Elementwise):
     """Of whether numbers are zero. It knows its result also for a Python integer that the dtype does not hold."""
 
-    def __init__(self, ufunc: numpy.ufunc, doc: str) -> None:
-        super().__init__(ufunc, ufunc.__name__, ("a", "b"), None, doc)
+    def __init__(self, ufunc: numpy.ufunc, doc: str, **facts: Unpack[OpFacts]) -> None:
+        super().__init__(ufunc, ufunc.__name__, ("a", "b"), None, doc, **facts)
 
     def beyond(self, a: Any, b: Any, out: Any) -> Any:
         """The result for such an integer, which is not zero: that for 1."""
@@ -157,23 +222,27 @@ class Truth(Elementwise):
         return self(*(1 if isinstance(x, int) else x for x in (a, b)), out=out)
 
 
-logical_and = Truth(numpy.logical_and, "Whether both are true (not zero).")
-logical_or = Truth(numpy.logical_or, "Whether one is true (not zero).")
-logical_xor = Truth(numpy.logical_xor, "Whether exactly one is true: logical_xor(1, 2) is False.")
-logical_not = elementwise(numpy.logical_not, constant=True, doc="Whether x is false (zero).")
-isnan = elementwise(numpy.isnan, constant=True, doc="Whether x is not a number.")
-isinf = elementwise(numpy.isinf, constant=True, doc="Whether x is infinite.")
-isfinite = elementwise(numpy.isfinite, constant=True, doc="Whether x is a finite number.")
-signbit = elementwise(numpy.signbit, constant=True, doc="Whether the sign bit is set: signbit(-0.0) is True.")
+logical_and = Truth(numpy.logical_and, "Whether both are true (not zero).", exact=True, neutral="highest")
+logical_or = Truth(numpy.logical_or, "Whether one is true (not zero).", exact=True, neutral="lowest")
+logical_xor = Truth(numpy.logical_xor, "Whether exactly one is true: logical_xor(1, 2) is False.", exact=True)
+logical_not = elementwise(numpy.logical_not, constant=True, exact=True, doc="Whether x is false (zero).")
+isnan = elementwise(numpy.isnan, constant=True, exact=True, doc="Whether x is not a number.")
+isinf = elementwise(numpy.isinf, constant=True, exact=True, doc="Whether x is infinite.")
+isfinite = elementwise(numpy.isfinite, constant=True, exact=True, doc="Whether x is a finite number.")
+signbit = elementwise(
+    numpy.signbit, constant=True, exact="real", doc="Whether the sign bit is set: signbit(-0.0) is True."
+)
 
 # --- bits -----------------------------------------------------------------------------------------
 
-bitwise_and = elementwise(numpy.bitwise_and, constant=True, doc="a & b.")
-bitwise_or = elementwise(numpy.bitwise_or, constant=True, doc="a | b.")
-bitwise_xor = elementwise(numpy.bitwise_xor, constant=True, doc="a ^ b.")
-invert = elementwise(numpy.invert, constant=True, doc="~x: of bools not x; invert(5) is -6.")
-left_shift = elementwise(numpy.left_shift, constant=True, doc="a << b, of integers: left_shift(1, 3) is 8.")
-right_shift = elementwise(numpy.right_shift, constant=True, doc="a >> b.")
+bitwise_and = elementwise(numpy.bitwise_and, constant=True, operator="bitwise_and", doc="a & b.")
+bitwise_or = elementwise(numpy.bitwise_or, constant=True, operator="bitwise_or", doc="a | b.")
+bitwise_xor = elementwise(numpy.bitwise_xor, constant=True, operator="bitwise_xor", doc="a ^ b.")
+invert = elementwise(numpy.invert, constant=True, operator="invert", doc="~x: of bools not x; invert(5) is -6.")
+left_shift = elementwise(
+    numpy.left_shift, constant=True, operator="left_shift", doc="a << b, of integers: left_shift(1, 3) is 8."
+)
+right_shift = elementwise(numpy.right_shift, constant=True, operator="right_shift", doc="a >> b.")
 bitwise_count = elementwise(
     numpy.bitwise_count, constant=True, doc="How many bits of |x| are set: bitwise_count(-7) is 3."
 )

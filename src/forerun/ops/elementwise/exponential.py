@@ -24,6 +24,7 @@ power = elementwise(
     numpy.power,
     da=lambda g, a, b: g * _value(_slope(power, a, b)),
     db=lambda g, y, a: g * _value(y * _safe_log(a)),
+    operator="power",
     doc="a to the power b. Integers to negative integer powers are a ValueError.",
 )
 float_power = elementwise(
@@ -78,14 +79,23 @@ tanh = elementwise(numpy.tanh, dx=lambda g, y: g * _value(1 - square(y)), doc="T
 arcsinh = elementwise(numpy.arcsinh, dx=lambda g, x: g * _value((x * x + 1) ** -0.5), doc="The inverse sinh.")
 arccosh = elementwise(numpy.arccosh, dx=lambda g, x: g * _value((x * x - 1) ** -0.5), doc="The inverse cosh.")
 arctanh = elementwise(numpy.arctanh, dx=lambda g, x: g / _value(1 - x * x), doc="The inverse tanh.")
-deg2rad = elementwise(numpy.deg2rad, dx=lambda g: g * (math.pi / 180), doc="Radians of an angle in degrees.")
-rad2deg = elementwise(numpy.rad2deg, dx=lambda g: g * (180 / math.pi), doc="Degrees of an angle in radians.")
-degrees = elementwise(numpy.degrees, dx=lambda g: g * (180 / math.pi), doc="Degrees of an angle in radians.")
-radians = elementwise(numpy.radians, dx=lambda g: g * (math.pi / 180), doc="Radians of an angle in degrees.")
+deg2rad = elementwise(
+    numpy.deg2rad, dx=lambda g: g * (math.pi / 180), exact="real", doc="Radians of an angle in degrees."
+)
+rad2deg = elementwise(
+    numpy.rad2deg, dx=lambda g: g * (180 / math.pi), exact="real", doc="Degrees of an angle in radians."
+)
+degrees = elementwise(
+    numpy.degrees, dx=lambda g: g * (180 / math.pi), exact="real", doc="Degrees of an angle in radians."
+)
+radians = elementwise(
+    numpy.radians, dx=lambda g: g * (math.pi / 180), exact="real", doc="Radians of an angle in degrees."
+)
 ldexp = elementwise(
     numpy.ldexp,
     da=lambda g, b: g * exp2(b),
     db=nondifferentiable,
+    exact="real",
     doc="a times 2 to the integer power b: ldexp(3, 2) is 12.0.",
 )
 

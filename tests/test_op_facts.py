@@ -1,0 +1,101 @@
+"""What an op's paragraph says of it besides its loops, for ops of one's own as for the package's."""
+
+import numpy
+import pytest
+
+from forerun import _core, np
+from forerun.extend import elementwise
+from forerun.ops.elementwise import arithmetic
+
+
+def total(op, x):
+    """What the op has combined, by the op's own loop, in x's dtype."""
+    return _core.reduce(op, x, [0], x.dtype).item()
+
+
+def test_narrow_floats_are_combined_in_a_wider_dtype():
+    ones = np.ones(4096, dtype="float16")
+    narrow = elementwise(numpy.hypot, name="narrow", doc="The length.")
+    wide = elementwise(numpy.hypot, name="wide", accumulate_in="float32", doc="The length.")
+    assert total(narrow, ones) <= 32  # beyond, one more does not change a float16
+    assert total(wide, ones) == 64
+    assert total(wide, ones.astype("float32")) == pytest.approx(64)  # as wide already
+    assert wide(ones, ones).dtype == "float16"  # of elements alone nothing changes
+
+
+@pytest.mark.parametrize(
+    ("ufunc", "neutral"),
+    [(numpy.add, 0), (numpy.multiply, 1), (numpy.maximum, "lowest"), (numpy.minimum, "highest")],
+)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int64", "uint8", "complex64"])
+def test_a_neutral_element_changes_no_result(ufunc, neutral, dtype):
+    values = (numpy.arange(5000) % 7 - (0 if dtype == "uint8" else 3)).astype(dtype)
+    values[values == 0] = 1
+    if ufunc is numpy.multiply:
+        values = numpy.abs(values) // values.real.clip(1).astype(dtype) if "complex" not in dtype else values[:20]
+    if ufunc is numpy.add and dtype == "uint8":
+        values = values[:30]
+    x = np.array(values)
+    op = elementwise(ufunc, name=f"own_{ufunc.__name__}", neutral=neutral, doc="Combines.")
+    plain = elementwise(ufunc, name=f"plain_{ufunc.__name__}", doc="Combines.")
+    assert total(op, x) == total(plain, x)
+
+
+def test_a_number_as_the_neutral_element_is_combined_from():
+    """A wrong one can be seen: partial results start from it."""
+    wrong = elementwise(numpy.add, name="wrong", neutral=1, doc="a + b.")
+    assert total(wrong, np.zeros(5000, dtype="float32")) > 0
+
+
+def test_bools_are_refused():
+    taken = elementwise(numpy.positive, name="taken", doc="+x.")
+    refused = elementwise(numpy.positive, name="refused", bool_ok=False, doc="+x.")
+    flags = np.array([True, False])
+    assert taken(flags).tolist() == [1, 0]
+    with pytest.raises(TypeError, match="refused: no loop for dtype, got bool"):
+        refused(flags)
+    assert refused(np.array([3])).tolist() == [3]
+
+
+def test_methods_of_vectors_are_called_by_their_names():
+    most = elementwise(numpy.maximum, name="most", neutral="lowest", reduction="largest", doc="The larger one.")
+    assert most.reduce(np.array([1.0, 5.0, 2.0])).item() == 5.0
+    assert most.accumulate(np.array([1.0, 5.0, 2.0])).tolist() == [1.0, 5.0, 5.0]
+
+
+@pytest.mark.parametrize("exact", [True, "real", False])
+def test_exact_loops_take_inputs_with_gaps(exact):
+    op = elementwise(numpy.negative, name="turned", exact=exact, doc="-x.")
+    values = numpy.linspace(-1, 1, 3000).astype("complex64")
+    assert op(np.array(values)[::3]).tolist() == (-values[::3]).tolist()
+    assert op(np.array(values.real)[::3]).tolist() == (-values.real[::3]).tolist()
+
+
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [
+        ({"exact": "almost"}, "exact must be True, False or \"real\", got 'almost'"),
+        ({"exact": 1}, 'exact must be True, False or "real", got 1'),
+        ({"neutral": 2}, 'neutral must be 0, 1, "lowest", "highest" or None, got 2'),
+        ({"neutral": 1 << 80}, "neutral must be 0, 1"),
+        ({"neutral": "low"}, "neutral must be 0, 1"),
+        ({"accumulate_in": "int32"}, "accumulate_in must be a real floating dtype, got 'int32'"),
+        ({"accumulate_in": "complex64"}, "accumulate_in must be a real floating dtype"),
+    ],
+)
+def test_facts_are_checked(facts, message):
+    with pytest.raises(ValueError, match=message):
+        elementwise(numpy.add, name="odd", doc="a + b.", **facts)
+
+
+def test_unknown_facts_are_refused():
+    with pytest.raises(TypeError, match="colour"):
+        elementwise(numpy.add, name="odd", doc="a + b.", colour="red")  # type: ignore[call-arg]
+
+
+def test_operators_are_those_of_the_paragraphs():
+    assert arithmetic.add.operator == "add"
+    assert arithmetic.gcd.operator is None
+    own = elementwise(numpy.add, name="own", operator="add", doc="a + b.")
+    assert own.operator == "add"
+    assert (np.array([1]) + np.array([2])).tolist() == [3]
