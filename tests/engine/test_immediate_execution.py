@@ -16,19 +16,13 @@ import forerun
 from forerun import _core, autograd, np, npx, profiler
 from forerun.gluon import nn
 from forerun.testing import closed_gate
+from tests.support.late_arrays import HeldTask, late_array
 from tests.support.passes import ran_in_the_call
 from tests.support.settings import configured, running
 from tests.support.subprocesses import output
 from tests.support.threads import in_threads
 
 LARGE = 300_000  # elements of what is always issued
-
-
-def late(x: Any) -> tuple[Any, threading.Event]:
-    """x once more, which is there when the event is set."""
-    go = threading.Event()
-    (y,) = npx.host(lambda v: (go.wait(60), v)[1], [x], [(x.shape, x.dtype)])
-    return y, go
 
 
 class TestWhen:
@@ -98,7 +92,8 @@ print(more, s["issued"] - s["at_once"], s["waits"], s["helped"], s["at_once"] > 
             y = x + 1
             few = y[:3]
         assert ran_in_the_call(lambda: few * 2) in (0, 1)  # whether the large one has ended by now
-        y, go = late(np.ones(3))
+        go = threading.Event()
+        y = late_array(go)
         assert ran_in_the_call(lambda: y + 1) == 0
         assert ran_in_the_call(lambda: y.__setitem__(0, 5.0)) == 0
         go.set()
@@ -168,12 +163,11 @@ class TestOrder:
         x = np.zeros(LARGE)
         few = np.arange(4).astype("float32")
         x.wait(), few.wait()
-        _core.gate(True)
-        before, other = x + 1, np.broadcast_to(few, (LARGE // 4, 4)) * 1
-        x[3] = 1.0
-        few[2] = 9.0
-        few[1:] = few[:-1]
-        _core.gate(False)
+        with closed_gate():
+            before, other = x + 1, np.broadcast_to(few, (LARGE // 4, 4)) * 1
+            x[3] = 1.0
+            few[2] = 9.0
+            few[1:] = few[:-1]
         after = x + 1
         assert (before[3].item(), after[3].item()) == (1, 2)
         assert other[-1].tolist() == [0, 1, 2, 3]
@@ -402,7 +396,8 @@ class TestRecords:
 
     def test_older_operations_may_still_be_waiting(self) -> None:
         x, y = np.zeros(3), np.zeros(LARGE)
-        slow, go = late(x)
+        go = threading.Event()
+        slow = HeldTask(x, go=go).result
         with profiler.record() as p:
             kept = []
             for i in range(50):
@@ -417,7 +412,8 @@ class TestRecords:
 
     def test_many_in_one_recording(self) -> None:
         x = np.zeros(3)
-        slow, go = late(np.zeros(3))
+        go = threading.Event()
+        slow = late_array(go, value=0.0)
         first = forerun.stats()["at_once"]
         with profiler.record() as p:
             for i in range(35_500):

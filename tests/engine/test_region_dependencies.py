@@ -12,6 +12,7 @@ import pytest
 import forerun
 from forerun import _core, np, npx
 from forerun.testing import closed_gate
+from tests.support.late_arrays import late_array
 from tests.support.settings import configured, running
 from tests.support.subprocesses import PATIENCE
 from tests.support.threads import in_threads
@@ -24,16 +25,6 @@ def anything_counts() -> Iterator[None]:
         _core.set_apart_from(0)
         yield
         _core.set_apart_from(20000)
-
-
-def late(go: threading.Event, value: Any, shape: tuple[int, ...]) -> Any:
-    """An array of one value, which comes once the event is set."""
-
-    def task() -> numpy.ndarray:
-        assert go.wait(PATIENCE)
-        return numpy.full(shape, value)
-
-    return npx.host(task, [], [(shape, "float64")])[0]
 
 
 def sets(go: threading.Event, x: Any) -> Any:
@@ -87,7 +78,7 @@ class TestIndependent:
             x = written((4, 6))
             first, second = pair(x)
             go = threading.Event()
-            first[...] = late(go, 2.0, first.shape)
+            first[...] = late_array(go, value=2.0, shape=first.shape, dtype="float64")
             second[...] = 3.0
             seen = sets(go, second * 2)
             expected = numpy.ones((4, 6))
@@ -116,8 +107,8 @@ class TestIndependent:
         """Parts of an array that is itself still to be computed."""
         with configured(workers=2):
             go, begin = threading.Event(), threading.Event()
-            x = late(begin, 1.0, (4, 6)) * 2
-            x[:2] = late(go, 3.0, (2, 6))
+            x = late_array(begin, value=1.0, shape=(4, 6), dtype="float64") * 2
+            x[:2] = late_array(go, value=3.0, shape=(2, 6), dtype="float64")
             x[2:] += 1
             seen = sets(go, x[2:])
             begin.set()
@@ -128,7 +119,7 @@ class TestIndependent:
         """By default: to know more would cost more than it brings."""
         _core.set_apart_from(20000)
         x, go = written((4, 6)), threading.Event()
-        x[:2] = late(go, 2.0, (2, 6))
+        x[:2] = late_array(go, value=2.0, shape=(2, 6), dtype="float64")
         x[2:] = 3.0
         seen = x[2:] * 2
         assert not seen.ready
@@ -156,7 +147,7 @@ class TestInOrder:
 
     def test_a_write_waits_for_reads_of_what_it_overlaps(self, ahead):
         x, go = written((4, 6)), threading.Event()
-        before = x[1:3] + late(go, 0.0, (2, 6))
+        before = x[1:3] + late_array(go, value=0.0, shape=(2, 6), dtype="float64")
         x[:2] = 5.0
         beside = x[3] + 1
         go.set()

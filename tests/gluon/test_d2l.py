@@ -67,10 +67,9 @@ def test_benchmark_says_what_was_never_run(capsys):
 def test_timer_counts_what_was_never_run():
     with running("1 worker"):
         timer = d2l.Timer()
-        _core.gate(True)
-        for _ in range(9):
-            y = np.ones((1 << 16,)).sum()
-        _core.gate(False)
+        with closed_gate():
+            for _ in range(9):
+                y = np.ones((1 << 16,)).sum()
         y.wait()
         npx.waitall()
         timer.stop()

@@ -16,6 +16,7 @@ from forerun.gluon import nn
 from forerun.gluon._training.collectives import exchanging, owners
 from forerun.gluon._training.load_balancer import Shares
 from forerun.gluon.utils import split_and_load
+from forerun.testing import closed_gate
 from tests.support.gluon_samples import RNG, close
 from tests.support.settings import configured
 
@@ -271,13 +272,12 @@ def test_sums_go_before_older_operations_that_are_ready() -> None:
         x = np.ones((300, 300))
         forerun.waitall()
         with profiler.record() as p:
-            _core.gate(True)
-            chain = [x @ x]
-            for _ in range(8):
-                chain.append(chain[-1] @ x)
-            with exchanging():
-                total = chain[1] @ chain[0]
-            _core.gate(False)
+            with closed_gate():
+                chain = [x @ x]
+                for _ in range(8):
+                    chain.append(chain[-1] @ x)
+                with exchanging():
+                    total = chain[1] @ chain[0]
             arrived([chain[-1], total])
         ran = [e.seq for e in sorted(p.trace.ops, key=lambda e: e.started)]
         assert ran.index(max(ran)) == 2  # behind the two that it needs
@@ -290,11 +290,10 @@ def test_the_sum_of_the_last_layer_goes_before_what_is_left_of_the_backward_pass
         with profiler.record() as p:
             step.backward()
             arrived(step.last.weight.list_grad())
-            _core.gate(True)
-            step.go.set()
-            opened = time.perf_counter()
-            step.trainer.step(4)
-            _core.gate(False)
+            with closed_gate():
+                step.go.set()
+                opened = time.perf_counter()
+                step.trainer.step(4)
             arrived([x for layer in (step.first, step.second) for x in layer.weight.list_data()])
         owner = step.trainer._owners[4]
         later = [e for e in p.trace.ops if e.started > opened and (e.device, e.queue) == (owner, "compute")]

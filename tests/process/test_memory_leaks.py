@@ -188,13 +188,10 @@ class TestBursts:
             forerun.empty_cache()
             before = resident()
             x = np.zeros((), dtype="int64")
-            _core.gate(True)
-            try:
+            with closed_gate():
                 for _ in range(150_000):
                     x += 1
                 most = resident() - before
-            finally:
-                _core.gate(False)
             assert x.item() == 150_000
             assert most > 100 * MB
             _core.quiesce()

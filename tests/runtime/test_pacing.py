@@ -6,8 +6,9 @@ from collections.abc import Iterator
 import pytest
 
 import forerun
-from forerun import _core, np, pace
+from forerun import np, pace
 from forerun.ops._base.host_task import host
+from forerun.testing import closed_gate
 
 
 @pytest.fixture(autouse=True)
@@ -76,11 +77,8 @@ def test_the_making_of_an_item_belongs_to_its_iteration():
 
 
 def test_a_loop_with_room_does_not_wait():
-    _core.gate(True)
-    try:
+    with closed_gate():
         seen = [(i, np.ones(3) + i) for i in pace(range(3), ahead=3)]
-    finally:
-        _core.gate(False)
     assert [x.tolist() for _, x in seen] == [[1.0 + i] * 3 for i in range(3)]
 
 

@@ -10,8 +10,9 @@ import weakref
 import pytest
 
 import forerun
-from forerun import _core, np
+from forerun import np
 from forerun._display import progress as bars
+from forerun.testing import closed_gate
 
 
 class Screen(io.StringIO):
@@ -44,12 +45,9 @@ class TestLine:
         """With the engine held, all iterations are issued, none is computed, and the loop ends all the same."""
         forerun.waitall()
         kept = []
-        _core.gate(True)
-        try:
+        with closed_gate():
             for i in forerun.progress(range(4), "training"):
                 kept.append(np.ones(3) * i)
-        finally:
-            _core.gate(False)
         forerun.waitall()
         assert screen.lines()[0].startswith("training " + "·" * 30 + " 0/4 issued")
         assert "▒" * 30 + " 4/4 issued, 4 being computed" in screen.lines()[-1]

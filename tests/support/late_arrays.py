@@ -54,6 +54,8 @@ class HeldTask:
         self.go.set()
 
 
-def late_array(go: threading.Event, fails: str = "", value: float = 1.0) -> Any:
-    """An array of three values whose task waits for an event; or which fails then."""
-    return HeldTask(np.full(3, value), go=go, fails=fails).result
+def late_array(
+    go: threading.Event, fails: str = "", value: float = 1.0, shape: tuple[int, ...] = (3,), dtype: str = "float32"
+) -> Any:  # fmt: skip
+    """An array of one value whose task waits for an event; or which fails then."""
+    return HeldTask(np.full(shape, value, dtype=dtype), go=go, fails=fails).result

@@ -8,10 +8,12 @@ import numpy
 import pytest
 
 import forerun
-from forerun import _core, np, npx, torch
+from forerun import np, npx, torch
 from forerun.ops._base.host_task import host
 from forerun.torch import nn
 from forerun.torch.nn import functional as F
+from tests.support.settings import configured
+from tests.support.waiting import returns
 
 A = numpy.random.default_rng(0).normal(size=(3, 4)).astype("float32")
 B = numpy.random.default_rng(1).normal(size=(3, 4)).astype("float32")
@@ -88,18 +90,8 @@ def test_values(name, call, want):
 
 @pytest.mark.parametrize("call", [c[1] for c in CASES], ids=[c[0] for c in CASES])
 def test_nothing_waits(call):
-    before = forerun.config()["engine"]
-    forerun.configure(engine="async")
-    returned = threading.Event()
-    thread = threading.Thread(target=lambda: (call(), returned.set()), daemon=True)
-    _core.gate(True)
-    try:
-        thread.start()
-        assert returned.wait(60), "the call waits for values"
-    finally:
-        _core.gate(False)
-        thread.join(60)
-        forerun.configure(engine=before)
+    with configured(engine="async"):
+        returns(call)
 
 
 def test_creation_does_not_depend_on_set_np():
