@@ -59,7 +59,7 @@ RETIRED = {  # a regular expression, and the term or the form to use instead
     r"(?<!here )(?<!here\n)\b(?:is|are|was|were) no (?!longer\b|more\b|less\b|fewer\b)\w": "is not a",
     r"\bcomes? again\b": "repeats",
     r"\b(?:is|are|was|were) (?:said|seen to)\b": "is logged, is printed, is reported",
-    r"\bours\b": "forerun's",
+    r"\bours\b|\bour (?:arrays?|own|kernels?|devices|backend|scalars|modules|ops|names)\b": "forerun's",
     r"\bone's own\b": "custom, user-defined",
     r"\bmended\b": "fixed",
     r"\b(?:not|never|is|are) believed\b": "trusted",

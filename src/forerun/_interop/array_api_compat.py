@@ -29,6 +29,6 @@ def _add_scalars(helpers: ModuleType) -> None:
 
 
 def register() -> None:
-    """Makes array-api-compat know our scalars: at once where it is imported, else when it is."""
+    """Register forerun's scalars with array-api-compat, now or when it is imported."""
     for name in _COPIES:
         when_imported(name, _add_scalars)

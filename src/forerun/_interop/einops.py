@@ -35,5 +35,5 @@ def _add_backend(backends: ModuleType) -> None:
 
 
 def register() -> None:
-    """Makes einops know our arrays: at once if it is imported, else when it is."""
+    """Register forerun's arrays with einops, now or when it is imported."""
     when_imported("einops._backends", _add_backend)
