@@ -198,7 +198,8 @@ def table(root: Path = ROOT) -> str:
     """Return the boxes as a table of Markdown, from the bottom up."""
     rows = ["| folder | purpose |", "|---|---|"]
     for paths, about in rooms(root).values():
-        rows.append(f"| {', '.join(f'`{path}`' for path in paths)} | {about} |")
+        names = [paths[0], *(path.rpartition("/")[2] for path in paths[1:])]
+        rows.append(f"| {', '.join(f'`{name}`' for name in names)} | {about} |")
     return "\n".join(rows)
 
 
