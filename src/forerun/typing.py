@@ -21,9 +21,9 @@ from ._runtime.device import Device
 
 __all__ = ["Array", "ArrayLike", "Axis", "DTypeLike", "DeviceLike", "Shape"]
 
-# Values that functions convert to arrays: arrays of forerun or NumPy, numbers, and lists of these.
+# What functions make arrays of: arrays of ours or NumPy's, numbers, and lists of these.
 ArrayLike: TypeAlias = Union[Array, numpy.typing.ArrayLike]  # noqa: UP007  # NumPy's is a Union, too
-# Values that name a dtype: a numpy.dtype, a type, a string, or None for the default.
+# What functions know a dtype by: a numpy.dtype, a type, a string, or None for the default.
 DTypeLike: TypeAlias = Union[numpy.typing.DTypeLike, None]  # noqa: UP007
 # An extent, or one per axis.
 Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]

@@ -29,7 +29,7 @@ FILES = [
     *(
         f"src/forerun/{name}.py"
         for name in (
-            "__init__", "__main__", "_wiring", "compat", "d2l", "extend", "image", "safetensors", "testing", "typing",
+            "__init__", "__main__", "_wiring", "compat", "d2l", "extend", "image", "safetensors", "testing",
         )
     ),
 ]  # fmt: skip
