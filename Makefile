@@ -36,7 +36,7 @@ load: $(BUILT)  ## the most that is promised: millions of ops, chains and arrays
 soak: $(BUILT)  ## a program like a service, and whether anything grows; ARGS="--minutes 30"
 	$(BIN)/python -m stress.soak $(ARGS)
 
-clients: $(BUILT)  ## looks again at libraries on our arrays, and writes the tables of docs/clients.md; ARGS: names of libraries
+clients: $(BUILT)  ## calls libraries with forerun's arrays, and writes the tables of docs/reference/clients.md; ARGS: names of libraries
 	$(BIN)/python -m compatibility.clients.page $(ARGS)
 
 suites: $(BUILT)  ## SciPy's and scikit-learn's own tests on our arrays
@@ -62,7 +62,7 @@ docs: $(BUILT)  ## the pages of docs/ and the reference, in build/docs; a warnin
 	@echo "open build/docs/index.html"
 
 figures: $(BUILT)  ## draws the figures of the tutorial anew, from programs that it runs
-	$(BIN)/python docs/figures.py
+	$(BIN)/python docs/_ext/figures.py
 
 lint: $(BUILT)
 	$(BIN)/ruff check .

@@ -5,7 +5,7 @@
 
 Each subpackage's array API tests run in a process of their own, from the installed library. Each test is noted as it
 ends: one that ends the process, or hangs, has failed, and the run goes on behind it. Failures go to build/suites,
-grouped by what was raised.
+grouped by exception.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def run(library: str, part: str) -> Counter[str]:
 
 
 def main(library: str, parts: list[str], resume: bool, failed: bool) -> None:
-    """Print a table, a row as soon as it is there."""
+    """Print a table, each row as soon as it is complete."""
     OUT.mkdir(parents=True, exist_ok=True)
     total: Counter[str] = Counter()
     print(f"| {library} | passed | failed | skipped |\n|---|---|---|---|", flush=True)

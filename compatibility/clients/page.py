@@ -1,6 +1,6 @@
 """`python -m compatibility.clients.page [NAME ...]`: calls libraries again, and writes results and page.
 
-What was seen stands in `seen.json`; the tables in docs/clients.md, between two marks, are made of that alone.
+`seen.json` has the results; the tables in docs/reference/clients.md, between two marks, are written from it alone.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from compatibility.clients import NAMES
 HERE = Path(__file__).parent
 SEEN = HERE / "seen.json"
 ROOT = HERE.parents[1]
-PAGE = ROOT / "docs" / "clients.md"
+PAGE = ROOT / "docs" / "reference" / "clients.md"
 BEGIN, END = "<!-- tables: make clients -->\n", "<!-- end of tables -->\n"
 PATIENCE = 300.0  # seconds for one library; a loaded machine takes a tenth
 WORDS = {
     "waits": "Wait",
-    "other": "Give something else than our arrays",
+    "other": "Return other objects than arrays of forerun",
     "raises": "Raise",
     "wrong": "Give other values than with NumPy's arrays",
 }
@@ -53,7 +53,7 @@ def kinds(seen: dict[str, Any]) -> dict[str, str]:
 def table(seen: dict[str, Any]) -> list[str]:
     """How many expressions of each subject are of each kind."""
     lines = [
-        "| | our arrays, at once | our arrays, after a wait | something else | raises |",
+        "| | arrays of forerun, at once | after a wait | other objects | raises |",
         "|---|---|---|---|---|",
     ]
     for subject, expressions in seen["subjects"].items():
@@ -64,7 +64,7 @@ def table(seen: dict[str, Any]) -> list[str]:
 
 
 def exceptions(seen: dict[str, Any]) -> list[str]:
-    """The expressions that do not give our arrays at once, and what they do instead."""
+    """Return the expressions that do not give arrays of forerun at once, by their results."""
     lines = []
     for kind, word in WORDS.items():
         found = [
@@ -80,7 +80,7 @@ def exceptions(seen: dict[str, Any]) -> list[str]:
 def section(name: str, seen: dict[str, Any]) -> str:
     """A library's part of the page."""
     title = ", ".join(f"{package} {version}" for package, version in seen["versions"].items())
-    source = f"Expressions: [compatibility/clients/{name}.py](../compatibility/clients/{name}.py)."
+    source = f"Expressions: [compatibility/clients/{name}.py](../../compatibility/clients/{name}.py)."
     return "\n".join([f"### {title}", "", *table(seen), "", source, "", *exceptions(seen)])
 
 
@@ -90,7 +90,7 @@ def rendered(seen: dict[str, Any]) -> str:
 
 
 def split(page: str) -> tuple[str, str, str]:
-    """What stands before the tables, the tables, and what stands behind."""
+    """Return the text before the tables, the tables, and the text after them."""
     head, _, rest = page.partition(BEGIN)
     tables, _, tail = rest.partition(END)
     return head + BEGIN, tables, END + tail

@@ -22,7 +22,7 @@ from forerun.np import ndarray
 from forerun.testing import closed_gate
 from tests.support.paths import ROOT
 
-# Attributes of NumPy's arrays that ours do not have; docs/interoperation.md says why.
+# Attributes of NumPy's arrays that ours do not have; docs/reference/interoperation.md says why.
 ABSENT = {
     "base", "ctypes", "__array_interface__", "__array_struct__", "resize", "setflags", "getfield", "setfield",
     "__setstate__", "__array_wrap__", "__array_finalize__",
@@ -33,7 +33,7 @@ def test_attributes_of_numpys_arrays() -> None:
     missing = {name for name in dir(numpy.ndarray) if not hasattr(np.ndarray, name)}
     assert missing | {"data"} == ABSENT | {"data"}  # which forerun.torch has, once somebody imports it
     for name in ABSENT:
-        assert f"`{name}`" in ROOT.joinpath("docs/interoperation.md").read_text()
+        assert f"`{name}`" in ROOT.joinpath("docs/reference/interoperation.md").read_text()
         with pytest.raises(AttributeError):
             getattr(np.zeros(2), name)
 

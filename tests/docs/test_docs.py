@@ -22,8 +22,8 @@ PAGES = sorted(DOCS.rglob("*.md"))
 
 @pytest.fixture
 def helper(monkeypatch: pytest.MonkeyPatch):
-    """Gives the modules beside conf.py, which Sphinx imports by their bare names."""
-    monkeypatch.syspath_prepend(str(DOCS))
+    """Gives the modules in _ext, which Sphinx imports by their bare names."""
+    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
     given: list[str] = []
 
     def give(name: str) -> ModuleType:
@@ -61,13 +61,13 @@ def test_every_page_of_the_folder_is_listed_for_its_readers():
 
 def test_figures_name_files_from_the_root_of_the_project():
     lines = [line for file in (DOCS / "figures").glob("*.svg") for line in file.read_text().splitlines()]
-    assert any("docs/figures.py:" in line for line in lines)
-    assert [line for line in lines if "/docs/figures.py:" in line or "/benchmarks/" in line] == []
+    assert any("docs/_ext/figures.py:" in line for line in lines)
+    assert [line for line in lines if "/docs/_ext/" in line or "/benchmarks/" in line] == []
 
 
 def test_figures_are_those_that_are_drawn(helper):
     figures = helper("figures")
-    source = (DOCS / "figures.py").read_text()
+    source = (DOCS / "_ext" / "figures.py").read_text()
     names = {file.stem for file in figures.FOLDER.glob("*.svg")}
     assert names == set(re.findall(r'(?:save|timeline)\(\s*"([\w-]+)"', source))
     shown = "".join(page.read_text() for page in PAGES)

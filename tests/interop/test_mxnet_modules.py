@@ -101,7 +101,7 @@ def test_what_is_absent_says_what_to_use(mxnet: ModuleType) -> None:
 
 def test_names_that_mxnet_does_not_have(mxnet: ModuleType) -> None:
     for name in ("foo", "gluon.foo", "gluon.nn.foo"):
-        with pytest.raises(ModuleNotFoundError, match=f"mxnet.{name} is no module that forerun has"):
+        with pytest.raises(ModuleNotFoundError, match=f"mxnet.{name} is not a module that forerun provides"):
             importlib.import_module(f"mxnet.{name}")
     with pytest.raises(ModuleNotFoundError, match=r"mxnet.numpy.foo is not provided; use the functions of mxnet.np"):
         importlib.import_module("mxnet.numpy.foo")

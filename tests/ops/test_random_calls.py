@@ -115,7 +115,7 @@ def test_elementwise(inputs: int, data: Any) -> None:
         return None
     if x.dtype.kind in "bui" and "f" in str(getattr(numpy, name).types):
         return compare(name, args, {}, 4)  # integers give the default float
-    # Where operands are strided NumPy may use another loop (docs/numpy.md)
+    # Where operands are strided NumPy may use another loop (docs/reference/numpy.md)
     dense = tuple(numpy.ascontiguousarray(a).reshape(a.shape) for a in args)
     compare(name, dense, {}, 8, bits=True)
     return None

@@ -229,7 +229,7 @@ class TestInfo:
             for file in (ROOT / folder).rglob(ending)
             for name in re.findall(r"""["'`](FORERUN_[A-Z_]+)\b(?!_)""", file.read_text())
         }
-        described = set(re.findall(r"`(FORERUN_[A-Z_]+)`", (ROOT / "docs/devices.md").read_text()))
+        described = set(re.findall(r"`(FORERUN_[A-Z_]+)`", (ROOT / "docs/reference/devices.md").read_text()))
         assert read <= KNOWN
         assert set(VARIABLES) <= described
 

@@ -152,7 +152,7 @@ PARTS = {  # what must be said of what stands in a library, and how it is known 
 
 
 class TestLicences:
-    """Of all that a wheel carries; docs/licences.md lists them."""
+    """Of all that a wheel carries; docs/project/licences.md lists them."""
 
     def folder(self) -> pathlib.Path:
         return pathlib.Path(_core.__file__).parent
@@ -172,7 +172,7 @@ class TestLicences:
         }
 
     def test_the_page_lists_what_is_carried(self):
-        page = (ROOT / "docs" / "licences.md").read_text()
+        page = (ROOT / "docs" / "project" / "licences.md").read_text()
         carried = {f.name for f in (self.folder() / "licenses").iterdir()}
         assert carried == {f"{name.split(',')[0]}.txt" for name in PARTS}
         assert carried == set(re.findall(r"`(\w+\.txt)`", page))

@@ -114,7 +114,7 @@ class TestSilence:
 class TestSurroundings:
     def test_a_variable_that_is_no_setting(self):
         done = run(LISTENING + "import forerun", FORERUN_WORKRES="3")
-        assert "WARNING forerun: environment: FORERUN_WORKRES is no setting" in done.stderr
+        assert "WARNING forerun: environment: FORERUN_WORKRES is not a setting" in done.stderr
         assert "FORERUN_WORKERS" in done.stderr
 
     def test_a_limit_of_memory(self):

@@ -42,7 +42,7 @@ class TestModels:
 
     @pytest.mark.parametrize("case", LEANS, ids=named)
     def test_code_leans_on_time_here(self, case):
-        """With dozes that nothing but a call ends, an op is lost; docs/protocol.md says so."""
+        """With dozes that nothing but a call ends, an op is lost; docs/explanation/handover_verification.md says so."""
         make, _, bounds = case
         found = check(make(**bounds))
         assert found.fault

@@ -3,9 +3,10 @@ child can go on.
 
 Code: stop_workers, start_workers, start_all, at_rest, after_fork (wait.cpp); issue, wake (window.cpp); serve
 (run.cpp); SubmissionGate::close, open, wait_open (core/python/runtime/submission_gate.cpp); quiesce
-(core/python/runtime/waiting/wait.cpp); before_fork, after_fork (core/python/runtime/fork_exit.cpp). Fields of
-the same names: started_, stopping_, serving_ (`live`), helping_, door (SubmissionGate::owner_), and the queue's
-sleeping, looking, called. `gil` is the front end's lock, `memory` a lock of the memory's below the engine.
+(core/python/runtime/waiting/wait.cpp); before_fork, after_fork
+(core/python/runtime/fork_exit.cpp). Fields of the same names: started_, stopping_, serving_ (`live`), helping_, door,
+and the queue's sleeping, looking, called. `gil` is the front end's lock, `memory` a lock of the memory's below
+the engine.
 
 Ops are counted, not told apart: `pending` have been issued and have not ended (head_ - front_), `marked` of
 them a quiescing thread waits for. One worker runs them all; a waiting thread runs those that are not host

@@ -46,14 +46,14 @@ class Place:
 
 @dataclass(frozen=True)
 class Contents:
-    """What a file says of itself."""
+    """The header of a file."""
 
     tensors: dict[str, Place]
     metadata: dict[str, str] | None
 
 
 def read_contents(file: BinaryIO, size: int, op: str) -> Contents:
-    """What the header of a file of so many bytes says. ValueError if it is none, or says what cannot be."""
+    """Return the header of a file of `size` bytes. ValueError if it is not a valid one."""
     length = int.from_bytes(file.read(8), "little") if size >= 8 else 0
     if not 2 <= length <= min(LONGEST, size - 8):
         raise ValueError(f"{op}: file must be in the safetensors format, got {size} bytes, header of {length}")

@@ -107,7 +107,7 @@ class Dropout(Module):
         self.p = p
 
     def forward(self, x: Any) -> Any:
-        """x, or what is left of it."""
+        """Return x, with dropped elements in training."""
         return functional.dropout(x, self.p, self.training)
 
     def extra_repr(self) -> str:

@@ -54,8 +54,8 @@ class _Images(_Labelled):
     """Images and labels in memory, from files in a folder; those that are not there are downloaded.
 
     root: the folder, by default `~/.mxnet/datasets/` and the data set's name, with `$MXNET_HOME` instead of `~/.mxnet`.
-    Files come from `$MXNET_GLUON_REPO`, by default MXNet's, and their checksums are compared. Files that are there
-    are taken as they are.
+    Files come from `$MXNET_GLUON_REPO`, by default MXNet's, and their checksums are compared. Existing files
+    are used unchanged.
     """
 
     folder = ""
@@ -115,7 +115,7 @@ def _unpacked(path: Path) -> Iterator[BinaryIO]:
 def _idx(path: Path, axes: int) -> numpy.ndarray:
     """An array of bytes in the format of MNIST; ValueError for other files, and sizes that are not the file's.
 
-    Of a packed file no more is unpacked than what it says, and what a file of its size can hold.
+    A compressed file is unpacked up to its stated size, and up to the most that a file of its size can hold.
     """
     head = 4 * (axes + 1)
     with _unpacked(path) as file:
