@@ -19,8 +19,9 @@ Group* Fusible::new_group(Op& op) const {
 namespace {
 
 constexpr size_t kMostOps = 512;
-// Values of a block stand in the L1 cache together, about; shorter blocks cost more calls of loops than they save.
-constexpr int64_t kNearBytes = 32 << 10, kLeastBlock = 256;
+// Values of a block stand in the L1 cache together, or little is fetched anew from the next one: shorter blocks cost
+// more calls of loops than they save.
+constexpr int64_t kNearBytes = 64 << 10, kLeastBlock = 256;
 constexpr int64_t kVector = 16;                              // elements
 constexpr int64_t kFoldBytes = 64 << 10, kMostBlock = 8192;  // of blocks that have whole rows
 // Arrays that do not stay in caches: of so many of them, lines of the next block are fetched beside the steps of this
