@@ -288,6 +288,23 @@ def test_least_and_greatest_choose_among_zeros_and_nans_as_numpy_does(dtype):
     as_numpy_does(program, a, b, *(numpy.array(x, dtype) for x in special))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_signs_change_as_numpy_changes_them(dtype):
+    """Of zeros and of what is no number too, whatever the length, the steps, and where results are written."""
+    special = numpy.array([0.0, -0.0, 1.5, -2.0, numpy.inf, -numpy.inf, numpy.nan, -numpy.nan, 1e-45, -1e-45], dtype)
+
+    def program(lib: Any, x: Any) -> list[Any]:
+        made = []
+        for n in (1, 7, 16, 33, 1000):
+            for y in (x[:n], x[::2][:n], x[n:][::-1], x[n : n + 1]):
+                made += [-y, lib.abs(y), lib.negative(y[1:], out=y.copy()[1:]), -lib.abs(-y) * 1.0]
+        shifted = x.copy()
+        lib.absolute(shifted[:-1], out=shifted[1:])
+        return [*made, lib.negative(x, out=x), shifted]
+
+    as_numpy_does(program, numpy.resize(special, 3001))
+
+
 @pytest.mark.parametrize("dtype", ["bool", "int16", "float32", "float64", "complex128"])
 def test_short_rows_are_copied_and_computed_to_their_ends(dtype):
     x = (floats(5, 6, 140, dtype="float64") * 3).astype(dtype)
