@@ -371,7 +371,7 @@ def boxes(x: Any, shape: tuple[int, ...]) -> list[Any]:
     """All views of this shape, some of them with an axis of one element."""
     starts = itertools.product(*(range(n - m + 1) for n, m in zip(x.shape, shape, strict=True)))
     found = [x[tuple(slice(a, a + m) for a, m in zip(start, shape, strict=True))] for start in starts]
-    return [*found, found[0][:, :, :1], found[1][:, :1], found[2][:1]]
+    return [*found, found[0][:, :, :1], found[1][:, :1], found[2][:1], found[3][:, :1, :1], found[4][:1, :1, :1]]
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])

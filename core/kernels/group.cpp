@@ -282,7 +282,7 @@ class PlanMaker {
   };
 
   void count_walks();
-  bool has_pitch(const Part::Operand& operand) const;
+  bool has_pitch(const Part::Operand& operand) const, repeats(const Part::Operand& operand) const;
   void choose_pitch();
   int64_t gained() const;
   Plan::Place placed(Nest nest, const Part::Operand& operand);
@@ -411,6 +411,14 @@ bool PlanMaker::has_pitch(const Part::Operand& operand) const {
   return good;
 }
 
+// Whether an operand of a nest is the same for several rows, so that it is for what lies between them.
+bool PlanMaker::repeats(const Part::Operand& operand) const {
+  if (!operand.nest) return false;
+  const Dims &shape = operand.nest->shape, &strides = operand.nest->strides[operand.place];
+  const int last = shape.size() - 1;
+  return strides[last] == 0 && (shape[last] > plan_->row || (last > 0 && strides[last - 1] == 0));
+}
+
 // How many copies of operands a plan with this pitch saves; less than none if there can be no such plan.
 int64_t PlanMaker::gained() const {
   int64_t saved = 0;
@@ -468,14 +476,15 @@ Plan::Place PlanMaker::row_by_row(const Part::Operand& operand, const Nest* nest
   return placed(std::move(rows), operand);
 }
 
-// Where an operand of this pitch stands in memory, with what lies between its rows.
+// Where an operand of this pitch, or one that repeats, stands in memory, with what lies between its rows.
 Plan::Place PlanMaker::with_gaps(const Part::Operand& operand) {
   const Dims &shape = operand.nest->shape, &strides = operand.nest->strides[operand.place];
-  const int axes = shape.size() - 1;
+  const int axes = shape.size() - (shape.back() == plan_->row ? 1 : 0);
   Nest whole;
   whole.operands = 1;
   whole.shape = Dims(shape.begin(), axes), whole.strides[0] = Dims(strides.begin(), axes);
-  whole.shape[axes - 1] *= plan_->pitch, whole.strides[0][axes - 1] = strides.back();
+  whole.shape[axes - 1] = product(shape) / product(Dims(shape.begin(), axes - 1)) / plan_->row * plan_->pitch;
+  whole.strides[0][axes - 1] = strides.back();
   return placed(std::move(whole), operand);
 }
 
@@ -493,7 +502,7 @@ void PlanMaker::forget(int where) {
 // An input from memory: as it stands there, or copied row by row, once for all steps that read it.
 Plan::Place PlanMaker::pitched_input(const Part::Operand& operand, int where) {
   if (const Copied* known = copied(operand, where)) return ++sources_, in_scratch(known->value, operand.dtype);
-  if (has_pitch(operand)) return with_gaps(operand);
+  if (has_pitch(operand) || repeats(operand)) return with_gaps(operand);
   const Plan::Place copy = in_scratch(new_value(static_cast<int64_t>(item_size(operand.dtype))), operand.dtype);
   emit(by_rows(row_by_row(operand, operand.nest), copy, operand.dtype));
   copied_.push_back({&operand, where, copy.value});
