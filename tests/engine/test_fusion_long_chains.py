@@ -288,6 +288,23 @@ def test_least_and_greatest_choose_among_zeros_and_nans_as_numpy_does(dtype):
     as_numpy_does(program, a, b, *(numpy.array(x, dtype) for x in special))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_signs_change_as_numpy_changes_them(dtype):
+    """Of zeros and of what is no number too, whatever the length, the steps, and where results are written."""
+    special = numpy.array([0.0, -0.0, 1.5, -2.0, numpy.inf, -numpy.inf, numpy.nan, -numpy.nan, 1e-45, -1e-45], dtype)
+
+    def program(lib: Any, x: Any) -> list[Any]:
+        made = []
+        for n in (1, 7, 16, 33, 1000):
+            for y in (x[:n], x[::2][:n], x[n:][::-1], x[n : n + 1]):
+                made += [-y, lib.abs(y), lib.negative(y[1:], out=y.copy()[1:]), -lib.abs(-y) * 1.0]
+        shifted = x.copy()
+        lib.absolute(shifted[:-1], out=shifted[1:])
+        return [*made, lib.negative(x, out=x), shifted]
+
+    as_numpy_does(program, numpy.resize(special, 3001))
+
+
 @pytest.mark.parametrize("dtype", ["bool", "int16", "float32", "float64", "complex128"])
 def test_short_rows_are_copied_and_computed_to_their_ends(dtype):
     x = (floats(5, 6, 140, dtype="float64") * 3).astype(dtype)
@@ -344,4 +361,71 @@ def test_blocks_of_many_values_have_whole_rows(length):
         return [total - total.min(1, keepdims=True), y]
 
     did = as_numpy_does(program, floats(40, length, dtype="float64"))
+    assert did["groups"] == 1
+
+
+# --- boxes of arrays whose rows are little longer ---------------------------------------------------------------------
+
+
+def boxes(x: Any, shape: tuple[int, ...]) -> list[Any]:
+    """All views of this shape, some of them with an axis of one element."""
+    starts = itertools.product(*(range(n - m + 1) for n, m in zip(x.shape, shape, strict=True)))
+    found = [x[tuple(slice(a, a + m) for a, m in zip(start, shape, strict=True))] for start in starts]
+    return [*found, found[0][:, :, :1], found[1][:, :1], found[2][:1], found[3][:, :1, :1], found[4][:1, :1, :1]]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("shape", [(7, 9, 10), (3, 40, 5), (30, 2, 100), (2, 3, 127), (19, 23, 4)])
+@pytest.mark.parametrize("seed", range(3))
+def test_boxes_of_arrays_are_walked_with_what_lies_between_their_rows(shape, dtype, seed):
+    def program(lib: Any, x: Any, y: Any, z: Any, wide: Any, deep: Any) -> list[Any]:
+        pick = numpy.random.default_rng(seed)
+        inputs = [*boxes(x, shape), *boxes(y, shape), wide[..., 1], lib.moveaxis(z, 0, -1)]
+        inputs += [x[2:, 2:, 2:] > 0.0, wide[..., 0]]
+        live = [inputs[0] * 0.5, inputs[1] - inputs[2]]
+        for _ in range(60):
+            a, b = live[pick.integers(len(live))], inputs[pick.integers(len(inputs))]
+            kind, out = pick.integers(9), (x, wide[..., 0], deep[..., 1], deep[..., 1])[pick.integers(4)]
+            if kind < 3:
+                made = ARITHMETIC[kind](a, b)
+            elif kind == 3:
+                made = lib.where(a > b, b, a) / (1.0 + lib.abs(b))
+            elif kind == 4:
+                made = (lib.tanh(b) * a).astype("int64").astype(dtype)
+            elif kind == 5:
+                made = lib.zeros_like(a)
+                made[:, 1:] = a[:, :-1] + b[:, -1:]
+            elif kind == 6:
+                a += b
+                made = a * 0.25
+            elif kind == 7:
+                view = boxes(out, shape)[0] if out.shape != shape else out
+                view[...] = a
+                made = view + 1.0
+            else:
+                view = boxes(out, shape)[4] if out.shape != shape else out
+                view *= b
+                made = view - a
+            live.append(lib.clip(made, -9.0, 9.0))
+            if len(live) > 6:
+                del live[pick.integers(len(live))]
+        return [*live, x, y, wide, deep]
+
+    around = [floats(*(n + 2 for n in shape), dtype=dtype) for _ in range(2)]
+    others = [floats(shape[-1], *shape[:-1], dtype=dtype), *(floats(*shape, 2, dtype=dtype) for _ in range(2))]
+    as_numpy_does(program, *around, *others)
+
+
+def test_what_a_group_writes_between_boxes_is_what_it_reads_then():
+    def program(lib: Any, x: Any, y: Any, wide: Any) -> list[Any]:
+        here, there, view = x[1:-1, 1:-1, 1:-1], y[:-2, 2:, 2:], wide[..., 1]
+        view += here
+        b = view * there
+        view *= there
+        c = view - here
+        view[...] = here
+        return [b, c, view * there, wide]
+
+    boxed = [floats(8, 9, 14, dtype="float64") for _ in range(2)]
+    did = as_numpy_does(program, *boxed, floats(6, 7, 12, 2, dtype="float64"))
     assert did["groups"] == 1
