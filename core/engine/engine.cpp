@@ -20,7 +20,7 @@ void Engine::discard(Op* op) {
   Dispatcher::recycle(op);
 }
 
-// With WorkerPool::wake(), WorkerPool::sleep() and Dispatcher::serve() modelled in tests/model/wake.py.
+// With WorkerPool::wake(), WorkerPool::sleep() and Dispatcher::serve() modelled in verification/models/wake.py.
 uint64_t Engine::issue(Op* op) {
   for (int i = 0; i < op->n_access; ++i)
     if (op->access(i).mode != Mode::read) op->access(i).storage->issued.fetch_add(1, std::memory_order_relaxed);

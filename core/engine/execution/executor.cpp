@@ -60,8 +60,8 @@ void Executor::run_kernel(Work& work) {
   if (recorded) recorder_.tile(*work.op, started);
 }
 
-// Modelled in tests/model/tiles.py. The first tile of several: now that its outputs have memory, other workers may
-// join.
+// Modelled in verification/models/tiles.py. The first tile of several: now that its outputs have memory, other workers
+// may join.
 void Executor::run_tiles(Work& work) {
   Op* op = work.op;
   {

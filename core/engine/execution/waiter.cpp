@@ -32,7 +32,7 @@ class TaskBlocked {
 
 }  // namespace
 
-// With DependencyGraph::end_one() modelled in tests/model/completion.py.
+// With DependencyGraph::end_one() modelled in verification/models/completion.py.
 template <class Done, class Arm>
 bool Waiter::wait_until(Done done, Arm arm, std::chrono::milliseconds limit, uint32_t most) {
   if (done()) return true;

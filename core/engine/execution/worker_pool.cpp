@@ -45,7 +45,7 @@ void WorkerPool::serve(Device& device) {
   }
 }
 
-// With the submission gate modelled in tests/model/life.py.
+// With the submission gate modelled in verification/models/life.py.
 bool WorkerPool::begin_stop() {
   Lock held = mutex_.lock();
   if (!started_) return false;
@@ -91,7 +91,7 @@ std::pair<int, int> WorkerPool::threads() {
   return found;
 }
 
-// With Engine::issue(), sleep() and Dispatcher::serve() modelled in tests/model/wake.py.
+// With Engine::issue(), sleep() and Dispatcher::serve() modelled in verification/models/wake.py.
 void WorkerPool::wake(Queue& queue) {
   if (queue.looking.load() > 0) return;  // it will look at the ring before it sleeps or takes up something long
   if (queue.called.load()) return;
@@ -135,8 +135,8 @@ bool WorkerPool::has_work_for_sleeper(const Queue& queue) const {
   return queue.kind == Queue::Kind::io || (!scheduler_.all_cores_busy() && !queue.full());
 }
 
-// Modelled in tests/model/wake.py. A worker without work dozes for a while, so that a thread that submits small ops
-// need not wake it; then it sleeps.
+// Modelled in verification/models/wake.py. A worker without work dozes for a while, so that a thread that submits small
+// ops need not wake it; then it sleeps.
 void WorkerPool::sleep(Queue& queue, Lock& held, std::chrono::microseconds limit) {
   bool doze = limit != ParkingLot::kForever;
   queue.dozing.fetch_add(doze);

@@ -146,7 +146,7 @@ void DependencyGraph::dependencies_met(Op* op) {
     op->queue->push(op);
 }
 
-// With Notifier::watch() modelled in tests/model/completion.py.
+// With Notifier::watch() modelled in verification/models/completion.py.
 void DependencyGraph::end_one(Op* op, const Op* group) {
   if (op->record) recorder_.ended(*op, group);
   for (int i = 0; i < op->n_access; ++i) {

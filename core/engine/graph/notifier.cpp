@@ -18,10 +18,10 @@ bool reached(const Storage& storage, uint32_t target) {
 
 }  // namespace
 
-// With DependencyGraph::end_one() modelled in tests/model/completion.py. No end of a write is missed. The watcher is in
-// the list, and `watched` is set, before `ended` is looked at; who ends a write counts it in `ended` before it looks at
-// `watched` (all four seq_cst). So either the look here sees the end, or the end sees the mark, and then write_ended(),
-// which waits for this lock, finds the watcher.
+// With DependencyGraph::end_one() modelled in verification/models/completion.py. No end of a write is missed. The
+// watcher is in the list, and `watched` is set, before `ended` is looked at; who ends a write counts it in `ended`
+// before it looks at `watched` (all four seq_cst). So either the look here sees the end, or the end sees the mark, and
+// then write_ended(), which waits for this lock, finds the watcher.
 bool Notifier::watch(Completion& completion, Storage& storage, CompletionQueue& queue) {
   std::lock_guard held(mutex_);
   // Writes are only ever added, and this is read with the lock: targets ascend along the list.

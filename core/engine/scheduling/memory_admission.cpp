@@ -26,7 +26,7 @@ bool MemoryAdmission::all_tasks_wait() const {
                      [](const Queue* q) { return q->tasks == q->waiting; });
 }
 
-// Modelled in tests/model/budget.py.
+// Modelled in verification/models/budget.py.
 bool MemoryAdmission::is_starved(Op& op) const {
   MemoryBudget& budget = *op.budget;
   if (!alone(op, 0) || !devices_.over_limit(op)) return false;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from children import output
+from tests.support.subprocesses import output
 
 # What each member of the array class is that NumPy names, with its parameters: before and after the import.
 PROGRAM = """
